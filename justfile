@@ -29,7 +29,7 @@ test-postgres *ARGS:
 
 # the pictures of docs/ADMINISTRATION.md, made by the browser tests (needs Chromium and tests/browser/install)
 pictures:
-    CIVITAS_REQUIRE_BROWSER=1 cargo test --package civitas-tests --test browser axe
+    CIVITAS_REQUIRE_BROWSER=1 cargo test --package civitas-tests --test pages browser
     cp target/panel-screenshots/start-1280-light.png docs/pictures/start.png
     cp target/panel-screenshots/organizations-id-spaces-manifest-sid-1280-light.png docs/pictures/space.png
     cp target/panel-screenshots/organizations-id-surveys-vid-1280-light.png docs/pictures/survey.png
@@ -86,6 +86,10 @@ docs:
 run *ARGS:
     cargo run --release -- demo {{ ARGS }}
 
+# the binary for distribution, target/dist/civitas
+dist:
+    cargo build --profile dist
+
 # bring the schema of the configured database up to date
 migrate *ARGS:
     cargo run --release -- migrate {{ ARGS }}
@@ -105,7 +109,7 @@ soak *ARGS="--engine sqlite":
     cargo build --release --package civitas-server --package civitas-load
     target/release/load soak {{ ARGS }}
 
-# healthy clients beside 2,000 slow connections (--engine sqlite|postgres)
+# healthy clients beside 2,000 slow connections (--engine sqlite|postgres, --nginx)
 slow *ARGS="--engine sqlite":
     cargo build --release --package civitas-server --package civitas-load
     target/release/load slow {{ ARGS }}

@@ -361,18 +361,12 @@ async fn migrated_file() -> Vec<u8> {
     std::fs::read(&path).expect("the file")
 }
 
-/// Whether the tests run with caches: unless `CIVITAS_TEST_CACHES` is `false`.
-#[expect(clippy::disallowed_methods, reason = "how tests are run is not configuration of ours")]
-pub fn caches() -> bool {
-    std::env::var("CIVITAS_TEST_CACHES").as_deref() != Ok("false")
-}
-
 fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::Settings {
     let (locales, limits) = (Locales::standard(), sqlite::StatementLimits::default());
-    sqlite::Settings { url, pool_size, wait, locales, limits, caches: caches() }
+    sqlite::Settings { url, pool_size, wait, locales, limits }
 }
 
 fn of_postgres(url: String, pool_size: usize, wait: Duration) -> postgres::Settings {
     let (locales, limits) = (Locales::standard(), postgres::StatementLimits::default());
-    postgres::Settings { url, pool_size, wait, locales, limits, caches: caches() }
+    postgres::Settings { url, pool_size, wait, locales, limits }
 }

@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use civitas_application::archive::FileServices;
-use civitas_attachments::{ByteStream, Content, FileStore};
+use civitas_attachments::{ByteStream, Content, FileStore, StoredObject};
 use civitas_files::{Intake, Store};
 use civitas_kernel::{Error, Result};
+use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, stream};
 use std::collections::HashMap;
 use std::io::{Read, Seek};
@@ -74,6 +75,14 @@ impl FileStore for Memory {
     async fn delete(&self, name: &str) -> Result<()> {
         self.objects().remove(name);
         Ok(())
+    }
+
+    fn list(&self, prefix: &str) -> BoxStream<'static, Result<StoredObject>> {
+        let objects = self.objects();
+        let found = objects.iter().filter(|(name, _)| name.starts_with(prefix));
+        let listed =
+            found.map(|(name, bytes)| Ok(StoredObject { name: name.clone(), byte_size: bytes.len() as u64 }));
+        stream::iter(listed.collect::<Vec<_>>()).boxed()
     }
 
     async fn ready(&self) -> Result<()> {

@@ -33,4 +33,4 @@ pub use receiver::{Behaviour, Received, Receiver, Secrets};
 pub use service::{CITIES, Client, Service};
 pub use views::NoViews;
 pub use world::World;
-pub use writes::{commit, replace};
+pub use writes::{commit, delete_organization, replace};

@@ -6,7 +6,6 @@ mod client;
 
 pub use client::{Answer, Client};
 
-use crate::databases::caches;
 use crate::document::Validator;
 use crate::{Database, Engine, KnownPasswords, NameServer};
 use civitas_application::Store;
@@ -121,9 +120,6 @@ impl Service {
             ("database_url".to_owned(), database.url().to_owned()),
             ("data_dir".to_owned(), directory.path().display().to_string()),
             ("listen".to_owned(), "127.0.0.1:0".to_owned()),
-            ("caches".to_owned(), caches().to_string()),
-            // Tests send a thousand requests at once from one address.
-            ("max_connections_per_address".to_owned(), "5000".to_owned()),
             ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),
         ];
         // Names have no addresses, and nothing waits for the resolver of the system.

@@ -1,8 +1,9 @@
 //! Writes without use-cases.
 
-use civitas_application::{Store, Transaction};
-use civitas_kernel::Result;
+use civitas_application::{Announcer, Store, Transaction, remove_organization};
 pub use civitas_kernel::records::conformance::replace;
+use civitas_kernel::{OrganizationId, Result};
+use time::OffsetDateTime;
 
 /// Does work in one transaction and commits it. Its events are discarded.
 ///
@@ -16,4 +17,17 @@ pub async fn commit<T>(
     let done = work(&*transaction).await?;
     transaction.commit().await?;
     Ok(done)
+}
+
+/// Deletes an organization in a transaction of its own.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn delete_organization(
+    store: &dyn Store,
+    announcer: &Announcer,
+    id: OrganizationId,
+    now: OffsetDateTime,
+) -> Result<()> {
+    announcer.in_transaction(store, now, async |tx| remove_organization(tx, announcer, id, now).await).await
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use civitas_server::config::{Config, LogFormat, SETTINGS, Scheme, Sources, example};
+use civitas_server::config::{Config, LogFormat, RETIRED, SETTINGS, Scheme, Sources, example};
 use std::fs;
 use std::path::PathBuf;
 
@@ -31,11 +31,12 @@ fn refusal(file: &str, environment: &[(&str, &str)], flags: &[(&str, &str)]) -> 
 
 #[test]
 fn a_flag_beats_the_environment_and_that_beats_the_file() {
-    let file = "listen = \"127.0.0.1:1\"\nworkers = 3\npublic_scheme = \"http\"";
-    let environment = [("CIVITAS_LISTEN", "127.0.0.1:2"), ("CIVITAS_WORKERS", "4"), ("PATH", "/bin")];
+    let file = "listen = \"127.0.0.1:1\"\ndatabase_pool_size = 3\npublic_scheme = \"http\"";
+    let environment =
+        [("CIVITAS_LISTEN", "127.0.0.1:2"), ("CIVITAS_DATABASE_POOL_SIZE", "4"), ("PATH", "/bin")];
     let config = load(file, &environment, &[("listen", "127.0.0.1:3")]).unwrap();
     assert_eq!(config.listen.port(), 3);
-    assert_eq!(config.job_capacity().running, 4);
+    assert_eq!(config.database_pool_size.get(), 4);
     assert!(config.public_scheme == Scheme::Http);
     assert_eq!(config.token_lifetime_seconds.get(), 7200, "nobody said otherwise");
 }
@@ -77,6 +78,18 @@ fn what_is_no_setting_stops_the_start_and_is_named_with_its_source() {
     let environment = [("CIVITAS_LISEN", "127.0.0.1:1")];
     assert_eq!(refusal("", &environment, &[]), "configuration: CIVITAS_LISEN is no setting");
     assert!(load("", &[("CIVITAS_TEST_POSTGRES", "postgres://x")], &[]).is_ok(), "that is for the tests");
+}
+
+#[test]
+fn a_setting_of_an_earlier_release_stops_the_start_with_a_sentence() {
+    for (name, sentence) in RETIRED {
+        assert!(!SETTINGS.iter().any(|setting| setting.name == *name), "{name}");
+        let said = |place: &str| format!("configuration: {place} is no setting any more: {sentence}");
+        assert_eq!(refusal(&format!("{name} = 1"), &[], &[]), said(&format!("{name} in city.toml")));
+        let variable = format!("CIVITAS_{}", name.to_uppercase());
+        assert_eq!(refusal("", &[(&variable, "1")], &[]), said(&variable));
+        assert_eq!(refusal("", &[], &[(name, "1")]), said(&format!("--{}", name.replace('_', "-"))));
+    }
 }
 
 #[test]
@@ -136,7 +149,6 @@ fn every_kind_of_bad_value_is_refused() {
         ("loadbalancer_ips", "localhost"),
         ("dns_server", "9.9.9.9"),
         ("webhook_retry_delays_seconds", "5,soon"),
-        ("workers", "0"),
         ("database_pool_size", "many"),
         ("log", "civitas=loud=very"),
         ("log_format", "xml"),
@@ -164,7 +176,11 @@ fn a_mail_server_that_is_none_is_refused_without_its_password() {
 
 #[test]
 fn a_file_that_is_none_is_refused() {
-    assert!(refusal("listen = ", &[], &[]).contains("city.toml"));
+    assert!(
+        refusal("read_only = true\nlisten = secret", &[], &[])
+            .starts_with("configuration: city.toml, line 2: ")
+    );
+    assert!(!refusal("listen = secret", &[], &[]).contains("secret"));
     let missing = Sources { file: Some(PathBuf::from("/nowhere/civitas.toml")), ..Sources::default() };
     let error = Config::load(&missing).err().unwrap();
     assert_eq!(

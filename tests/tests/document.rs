@@ -1,12 +1,8 @@
 //! The OpenAPI document: it, the router and the contract's list of operations are the same set, and it is sound.
 
-#[path = "document/bodies.rs"]
 mod bodies;
-#[path = "document/clients.rs"]
 mod clients;
-#[path = "document/parameters.rs"]
 mod parameters;
-#[path = "document/variants.rs"]
 mod variants;
 
 use civitas_tests::document::Validator;

@@ -3,7 +3,6 @@
 use crate::backend::{Backend, Services, Settings};
 use crate::openapi::{document, unique_words};
 use crate::resources::{self, events};
-use crate::response_cache::ResponseCache;
 use crate::route::{Limits, Route};
 use crate::router::Router;
 use actix_web::web::Bytes;
@@ -15,7 +14,6 @@ pub struct Api {
     pub(crate) backend: Arc<Backend>,
     limits: Limits,
     document: OnceLock<Bytes>,
-    pub(crate) response_cache: ResponseCache,
     pub(crate) router: Router,
 }
 
@@ -32,7 +30,6 @@ impl Api {
             backend: Arc::new(Backend::new(settings, services, announcer, routes.registry)),
             limits,
             document: OnceLock::new(),
-            response_cache: ResponseCache::new(),
             router: Router::of(routes.list),
         })
     }
@@ -44,8 +41,8 @@ impl Api {
         self.document.get_or_init(make).clone()
     }
 
-    /// The most extended data a record may have, in bytes of compact JSON; `None` for no limit.
-    pub fn extended_data_limit(&self) -> Option<usize> {
+    /// The most extended data a record may have, in bytes of compact JSON.
+    pub fn extended_data_limit(&self) -> usize {
         self.backend.settings.extended_data_limit()
     }
 

@@ -1,6 +1,5 @@
 //! Services shared by all requests: settings, store, commands, tokens.
 
-use crate::running_keys::RunningKeys;
 use civitas_accounts::{Passwords, TextCipher, TokenSigner};
 use civitas_application::{
     Announcer, AuthenticationLimit, ClientLimit, Commands, EventStreams, Files, Registry, Shares, Site,
@@ -8,10 +7,12 @@ use civitas_application::{
 };
 use civitas_attachments::{FileIntake, FileStore};
 use civitas_kernel::Locales;
+use civitas_kernel::limits::EXTENDED_DATA;
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
+use std::collections::HashSet;
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use time::Duration;
 use tokio::runtime::Handle;
 
@@ -24,31 +25,27 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     /// The longest body, in bytes.
     pub max_body_bytes: usize,
-    /// The longest time in which a body arrives.
-    pub body_time: std::time::Duration,
+    /// Whether the listener speaks HTTPS.
+    pub is_encrypted: bool,
     /// The longest payload of a job, in bytes; `None` for no limit.
     pub max_async_api_job_payload_bytes: Option<usize>,
     /// The most extended data, in bytes; `None` for no limit.
     pub max_extended_data_payload_bytes: Option<usize>,
-    /// The most extended data of one record after any number of writes, in bytes.
-    pub max_extended_data_stored_bytes: Option<usize>,
     /// How long a token is valid.
     pub token_lifetime: Duration,
     /// The most requests of one API client in a second; `None` for no limit.
     pub max_requests_per_second_per_client: Option<NonZeroU32>,
     /// The most refused credentials of one source address in a minute; `None` for no limit.
     pub max_failed_authentications_per_minute: Option<NonZeroU32>,
-    /// How long 20 failed logins close a login (contract 02 §2.3).
-    pub login_lock: Duration,
     /// Whether writes are refused.
     pub read_only: bool,
 }
 
 impl Settings {
     /// The most extended data a record may have, in bytes: the smallest of the limits of a record, a write and a job.
-    pub(crate) fn extended_data_limit(&self) -> Option<usize> {
+    pub(crate) fn extended_data_limit(&self) -> usize {
         let payload = self.max_extended_data_payload_bytes.or(self.max_async_api_job_payload_bytes);
-        payload.into_iter().chain(self.max_extended_data_stored_bytes).min()
+        payload.map_or(EXTENDED_DATA, |most| most.min(EXTENDED_DATA))
     }
 }
 
@@ -97,8 +94,8 @@ pub(crate) struct Backend {
     pub(crate) authentication_limit: Arc<AuthenticationLimit>,
     /// Limits the requests of clients.
     pub(crate) client_limit: ClientLimit,
-    /// The idempotency keys of writes that are being executed.
-    pub(crate) running_keys: RunningKeys,
+    /// The idempotency keys of writes that this process executes now, as digests.
+    running_keys: Mutex<HashSet<String>>,
     /// Encrypts answers that are kept.
     pub(crate) answer_cipher: Arc<dyn TextCipher>,
     /// Receives, stores and serves files.
@@ -139,7 +136,6 @@ impl Backend {
             passwords,
             announcer,
             lifetime: settings.token_lifetime,
-            login_lock: settings.login_lock,
             shares: shares.clone(),
             extra_limit: settings.extended_data_limit(),
         };
@@ -150,7 +146,7 @@ impl Backend {
             signer,
             authentication_limit,
             client_limit,
-            running_keys: RunningKeys::default(),
+            running_keys: Mutex::default(),
             answer_cipher,
             files,
             webhooks,
@@ -163,6 +159,11 @@ impl Backend {
     /// The languages of the deployment.
     pub(crate) fn locales(&self) -> &Locales {
         &self.settings.site.locales
+    }
+
+    /// The idempotency keys of writes that this process executes now, locked.
+    pub(crate) fn running_keys(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.running_keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {

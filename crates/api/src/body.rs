@@ -4,7 +4,9 @@ use crate::error::ApiError;
 use crate::form_body::{DEEPEST, MAX_FIELDS, Members, form, malformed, nested};
 use actix_multipart::Multipart;
 use actix_web::HttpRequest;
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING, UPGRADE,
+};
 use actix_web::web::{self, Bytes, BytesMut, Payload};
 use civitas_application::Pace;
 use civitas_kernel::{Error, read_json};
@@ -16,6 +18,9 @@ use tokio::runtime::Handle;
 /// The longest body, in bytes, that is parsed on the thread of its connection.
 pub(crate) const LIGHT: usize = 32 * 1024;
 
+/// The longest time in which a body arrives that is kept in memory. It holds memory meanwhile; 1 MiB needs 17 KiB a second.
+const TIME: Duration = Duration::from_secs(60);
+
 /// A parsed body.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
@@ -25,14 +30,9 @@ pub(crate) struct Body {
     pub(crate) bytes: usize,
 }
 
-/// Reads a body of at most `limit` bytes as an object, in at most this time. An empty body is an empty object.
-pub(crate) async fn read(
-    request: &HttpRequest,
-    payload: Payload,
-    limit: usize,
-    time: Duration,
-) -> Result<Body, ApiError> {
-    let collected = collect(request, payload, limit, time).await?;
+/// Reads a body of at most `limit` bytes as an object. An empty body is an empty object.
+pub(crate) async fn read(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Body, ApiError> {
+    let collected = collect(request, payload, limit).await?;
     let bytes = collected.len();
     let members = if bytes == 0 { Map::new() } else { members(request, collected).await? };
     Ok(Body { members, bytes })
@@ -72,41 +72,53 @@ pub(crate) struct Paced {
     pace: Pace,
     received: u64,
     limit: u64,
+    /// What is still to arrive; `None` for a chunked body.
+    left: Option<u64>,
 }
 
 impl Paced {
     /// A body of at most `limit` bytes.
-    pub(crate) fn new(payload: Payload, pace: Pace, limit: u64) -> Self {
-        Self { payload, pace, received: 0, limit }
+    pub(crate) fn new(headers: &HeaderMap, payload: Payload, pace: Pace, limit: u64) -> Self {
+        // With `Upgrade: websocket` the HTTP library takes all that follows for the body.
+        let has_none = headers.contains_key(UPGRADE) && !headers.contains_key(TRANSFER_ENCODING);
+        let left = length(headers).or(has_none.then_some(0));
+        Self { payload, pace, received: 0, limit, left }
     }
 
     /// The next chunk; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Result<Bytes, ApiError>> {
+        if self.left == Some(0) {
+            return None;
+        }
         Some(match self.pace.wait(self.payload.next()).await {
-            Some(Some(Ok(chunk))) => {
+            Some(Some(Ok(mut chunk))) => {
+                if let Some(left) = &mut self.left {
+                    chunk.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+                    *left -= chunk.len() as u64;
+                }
                 let bytes = chunk.len() as u64;
                 self.pace.received(bytes);
                 self.received += bytes;
                 if self.received <= self.limit { Ok(chunk) } else { Err(ApiError::TooLarge) }
             }
-            Some(None) => return None,
-            Some(Some(Err(_))) | None => Err(ApiError::Malformed),
+            Some(None) if self.left.is_none() => return None,
+            Some(Some(Err(_)) | None) | None => Err(ApiError::Malformed),
         })
     }
 }
 
-async fn collect(
-    request: &HttpRequest,
-    payload: Payload,
-    limit: usize,
-    time: Duration,
-) -> Result<Bytes, ApiError> {
-    let announced =
-        request.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limit) {
+/// The announced length of a body; `None` for a chunked one.
+pub(crate) fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+async fn collect(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
+    let limit = limit as u64;
+    if length(request.headers()).is_some_and(|length| length > limit) {
         return Err(ApiError::TooLarge);
     }
-    let (mut body, mut bytes) = (Paced::new(payload, Pace::whole(time), limit as u64), BytesMut::new());
+    let mut body = Paced::new(request.headers(), payload, Pace::whole(TIME), limit);
+    let mut bytes = BytesMut::new();
     while let Some(chunk) = body.next().await {
         bytes.extend_from_slice(&chunk?);
     }

@@ -2,7 +2,7 @@
 //! Feature switches do not apply to it.
 
 use crate::backend::Backend;
-use crate::counted::counted;
+use crate::counted::mount_page;
 use crate::error::ApiError;
 use crate::pages;
 use crate::tenancy::{self, Origin};
@@ -15,21 +15,14 @@ use civitas_kernel::{Locale, clock};
 use std::sync::Arc;
 use tracing::Instrument;
 
-/// The route. Other methods answer 404.
+/// The route.
 pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
-    let backend = backend.clone();
-    let answer = move |request: HttpRequest| {
-        let backend = backend.clone();
-        let span = tracing::info_span!("api.confirmation");
-        let answered = async move {
-            let confirmed =
-                async { confirm(&backend, &request).await.map_or_else(|refusal| refusal.respond(), page) };
-            counted(&request, confirmed).await
-        };
-        answered.instrument(span)
+    let answer = async |backend: &Backend, request: &HttpRequest| {
+        let confirmed =
+            async { confirm(backend, request).await.map_or_else(|refusal| refusal.respond(), page) };
+        confirmed.instrument(tracing::info_span!("api.confirmation")).await
     };
-    config.route("/confirmation/{token}", web::get().to(answer.clone()));
-    config.route("/confirmation/{token}", web::head().to(answer));
+    mount_page(config, "/confirmation/{token}", backend, answer);
 }
 
 /// Confirms the account, and returns the language of the answer. `HEAD` changes nothing: mail scanners send it to check

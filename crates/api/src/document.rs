@@ -1,8 +1,9 @@
 //! The description of a route in the OpenAPI document.
 
-use crate::typed_body::{Body, Presence};
+use crate::typed_body::{Body, NoBody};
 use actix_web::http::StatusCode;
 use civitas_kernel::filter::{Field, Kind};
+use std::any::TypeId;
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
@@ -43,6 +44,11 @@ pub struct Doc {
     pub(crate) has_location: bool,
 }
 
+/// The pattern of the type of a file: printable ASCII. An empty text is the default type.
+pub(crate) const MEDIA_TYPE: &str = "^[ -~]{0,255}$";
+/// The pattern of a whole number as a text.
+const WHOLE_NUMBER: &str = "^-?[0-9]{1,18}$";
+
 /// A query parameter.
 #[derive(Debug, Clone)]
 pub(crate) struct QueryParameter {
@@ -50,6 +56,8 @@ pub(crate) struct QueryParameter {
     pub(crate) name: String,
     /// The type of its value.
     pub(crate) holds: Holds,
+    /// Whether a request must have it: the body cannot.
+    pub(crate) is_required: bool,
 }
 
 /// The type of a parameter.
@@ -57,8 +65,14 @@ pub(crate) struct QueryParameter {
 pub(crate) enum Holds {
     /// Text.
     Text,
+    /// Text of a character at least.
+    Filled,
+    /// Text of this pattern.
+    Pattern(&'static str),
     /// A whole number.
     Integer,
+    /// A whole number from 1.
+    Length,
     /// A page number.
     Page,
     /// A page length.
@@ -84,6 +98,12 @@ pub(crate) enum LanguageParameter {
     Locales,
     /// `locale`: that of texts in one language.
     Locale,
+}
+
+/// Adds the schema of a type, with the schemas it refers to.
+pub(crate) fn describe<T: ToSchema>(to: &mut NamedSchemas) {
+    T::schemas(to);
+    to.push((T::name().into_owned(), T::schema()));
 }
 
 impl Doc {
@@ -119,10 +139,7 @@ impl Doc {
 
     /// Adds the schema of a type to the document, with the schemas it refers to.
     pub(crate) fn describing<T: ToSchema>(mut self) -> Self {
-        self.schemas.push(|to| {
-            T::schemas(to);
-            to.push((T::name().into_owned(), T::schema()));
-        });
+        self.schemas.push(describe::<T>);
         self
     }
 
@@ -149,11 +166,10 @@ impl Doc {
 
     /// Takes this body, if it is one.
     pub(crate) fn takes<B: Body>(self) -> Self {
-        if B::PRESENCE == Presence::None {
+        if TypeId::of::<B>() == TypeId::of::<NoBody>() {
             return self;
         }
-        let body_is_optional = B::PRESENCE == Presence::Optional;
-        Self { body_is_optional, ..self.takes_named(&B::name()) }.describing::<B>()
+        self.takes_named(&B::name()).describing::<B>()
     }
 
     /// Takes a body of the schema of this name.
@@ -163,7 +179,13 @@ impl Doc {
 
     /// Takes this parameter.
     pub(crate) fn with(mut self, name: &str, holds: Holds) -> Self {
-        self.query.push(QueryParameter { name: name.to_owned(), holds });
+        self.query.push(QueryParameter { name: name.to_owned(), holds, is_required: false });
+        self
+    }
+
+    /// Requires this parameter.
+    pub(crate) fn requires(mut self, name: &str, holds: Holds) -> Self {
+        self.query.push(QueryParameter { name: name.to_owned(), holds, is_required: true });
         self
     }
 
@@ -260,6 +282,7 @@ fn value_of(kind: Kind, predicate: &str) -> Holds {
         (_, "blank" | "present") => Holds::Boolean,
         (_, "start" | "matches" | "cont") => Holds::Text,
         (Kind::Integer, _) => Holds::Integer,
+        (Kind::IntegerText, _) => Holds::Pattern(WHOLE_NUMBER),
         (Kind::Enum(words), _) => Holds::Word(words),
         _ => Holds::Text,
     }

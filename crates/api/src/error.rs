@@ -22,12 +22,6 @@ pub(crate) enum ApiError {
     Error(Error),
     /// The body is not a JSON object, or not one that is accepted.
     Malformed,
-    /// The head of the request is malformed.
-    MalformedHead,
-    /// The head of the request did not arrive in time.
-    LateHead,
-    /// The head of the request is too large, or has too many headers.
-    HeadTooLarge,
     /// The body is too long.
     TooLarge,
     /// The content type is not supported.
@@ -69,8 +63,7 @@ impl From<Error> for ApiError {
 
 /// The body of every failure.
 #[derive(Serialize, ToSchema)]
-#[schema(as = error)]
-#[serde(deny_unknown_fields)]
+#[schema(as = error, title = "API error payload")]
 pub(crate) struct ErrorBody<'a> {
     /// The kind of error, or a code of RFC 6749 from the token endpoints.
     error: &'a str,
@@ -88,7 +81,6 @@ pub(crate) struct ErrorBody<'a> {
 /// An invalid member.
 #[derive(ToSchema)]
 #[schema(as = error_detail)]
-#[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "names the members of the document")]
 pub(crate) struct ErrorDetail {
     /// Stable, for programs.
@@ -105,11 +97,6 @@ impl ApiError {
         match self {
             Self::Error(error) => kind_of(error),
             Self::Malformed => (StatusCode::BAD_REQUEST, "400: Malformed JSON request"),
-            Self::MalformedHead => (StatusCode::BAD_REQUEST, "400: Bad request"),
-            Self::LateHead => (StatusCode::REQUEST_TIMEOUT, "408: Request timeout"),
-            Self::HeadTooLarge => {
-                (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "431: Request header fields too large")
-            }
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "413: Payload too large"),
             Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "415: Unsupported media type"),
             Self::NoRoute => (StatusCode::NOT_FOUND, "404: Route not found"),
@@ -147,7 +134,6 @@ impl ApiError {
         match self {
             Self::Error(error) => error.description().into_owned(),
             Self::Bearer(fault) => fault.description().to_owned(),
-            Self::MalformedHead => "Malformed request head".to_owned(),
             Self::EventGone => "Event is no longer available".to_owned(),
             Self::KeyReused => "Idempotency-Key was used for another request".to_owned(),
             Self::KeyInUse => "A request with this Idempotency-Key is in progress".to_owned(),
@@ -197,17 +183,6 @@ impl ApiError {
         }
         response.content_type(JSON).body(self.body())
     }
-}
-
-/// The answer to a request head that is malformed (400), late (408) or too large (431); `None` for other statuses.
-pub fn head_error(status: StatusCode) -> Option<HttpResponse> {
-    let error = match status {
-        StatusCode::BAD_REQUEST => ApiError::MalformedHead,
-        StatusCode::REQUEST_TIMEOUT => ApiError::LateHead,
-        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => ApiError::HeadTooLarge,
-        _ => return None,
-    };
-    Some(error.respond())
 }
 
 fn kind_of(error: &Error) -> (StatusCode, &'static str) {

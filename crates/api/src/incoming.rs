@@ -1,11 +1,11 @@
 //! Bodies with files: read part by part, so that memory does not depend on their length.
 
-use crate::body::Paced;
+use crate::body::{self, Paced};
 use crate::error::ApiError;
 use crate::form_body::{bracketed, malformed};
 use actix_multipart::Multipart;
 use actix_web::error::PayloadError;
-use actix_web::http::header::{CONTENT_LENGTH, ContentDisposition, HeaderMap};
+use actix_web::http::header::{ContentDisposition, HeaderMap};
 use actix_web::web::Payload;
 use civitas_application::{Files, Pace};
 use civitas_attachments::ReceiveOutcome;
@@ -42,7 +42,7 @@ impl Incoming {
 
     /// The announced length; `None` for a chunked body.
     pub(crate) fn length(&self) -> Option<u64> {
-        self.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+        body::length(&self.headers)
     }
 
     /// Receives the body as one file of at most `limit` bytes. The rest of a longer one is not read.
@@ -50,7 +50,7 @@ impl Incoming {
     /// # Errors
     /// `Malformed` for a body that ends early or arrives too slowly; `Unavailable` when the disk is full.
     pub(crate) async fn receive(self, files: &Files, limit: u64) -> Result<ReceiveOutcome, ApiError> {
-        let body = Paced::new(self.payload, Pace::upload(), limit);
+        let body = Paced::new(&self.headers, self.payload, Pace::upload(), limit);
         let chunks = stream::unfold(body, |mut body| async move {
             let next = body.next().await?;
             Some((next, body))
@@ -72,7 +72,7 @@ impl Incoming {
             return Err(ApiError::TooLarge);
         }
         let failure: Rc<Cell<Option<ApiError>>> = Rc::default();
-        let body = (Paced::new(self.payload, Pace::upload(), longest), failure.clone());
+        let body = (Paced::new(&self.headers, self.payload, Pace::upload(), longest), failure.clone());
         let chunks = stream::unfold(body, |(mut body, failure)| async move {
             let next = body.next().await?.map_err(|error| {
                 failure.set(Some(error));

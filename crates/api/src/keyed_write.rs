@@ -34,7 +34,7 @@ impl KeyedWrite {
         // Two headers are no key, nor is one that is not ASCII.
         let text = if sent.next().is_some() { "" } else { first.to_str().unwrap_or_default() };
         let key = IdempotencyKey::read(ctx, text)?;
-        if !backend.running_keys.lock().insert(key.digest.as_str().to_owned()) {
+        if !backend.running_keys().insert(key.digest.as_str().to_owned()) {
             return Err(ApiError::KeyInUse);
         }
         Ok(Some(Arc::new(Self { key, request: OnceLock::new(), backend: backend.clone() })))
@@ -43,6 +43,6 @@ impl KeyedWrite {
 
 impl Drop for KeyedWrite {
     fn drop(&mut self) {
-        self.backend.running_keys.lock().remove(self.key.digest.as_str());
+        self.backend.running_keys().remove(self.key.digest.as_str());
     }
 }

@@ -8,8 +8,7 @@ use utoipa::ToSchema;
 
 /// A link to a resource or page.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = resource_link)]
-#[serde(deny_unknown_fields)]
+#[schema(as = resource_link, title = "Resource URL")]
 pub(crate) struct ResourceLink {
     /// The full address.
     pub(crate) href: String,
@@ -42,7 +41,6 @@ pub(crate) enum Rel {
 /// The method of a link, and the records its target belongs to. All members are texts.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 #[schema(as = resource_link_meta)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct LinkMeta {
     /// The component.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +115,6 @@ impl LinkMeta {
 
 /// The links of a record of a component.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct RecordLinks {
     #[serde(rename = "self")]
     this: ResourceLink,
@@ -127,7 +124,6 @@ pub(crate) struct RecordLinks {
 
 /// The links of a record of a component, with its neighbours if it is read alone.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct NeighbourLinks {
     #[serde(rename = "self")]
     this: ResourceLink,

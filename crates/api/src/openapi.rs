@@ -1,68 +1,75 @@
 //! Builds the OpenAPI document from the list of routes and the views (contract 12). [`document`] makes an operation of
 //! each route, from its [`crate::Doc`] and its gate. The schemas are those of the views and bodies that the routes
-//! name, so a response always matches its description. A new resource declares its routes, and adds its first path
-//! segment to `tags`; wrappers like `space_item_response` are generated when a route names them.
+//! name, so a response always matches its description; `schemas` adds in one pass what types do not say. `fixed.json`
+//! has what follows from no route and no type: the head, the groups, the four routes of the service, and bodies that are
+//! read member by member. A new resource declares its routes, and adds its first path segment to `operations`; wrappers
+//! like `space_item_response` are generated when a route names them.
 
-mod bodies;
-pub(crate) mod build;
 mod components;
 mod operations;
-pub(crate) mod parameters;
+mod parameters;
 mod responses;
 mod schemas;
-mod service;
-mod shared;
-mod tags;
-mod titles;
-mod tokens;
 mod webhooks;
 
-use crate::BASE;
 use crate::route::Route;
 use civitas_application::Site;
 use civitas_kernel::Locales;
-use operations::{SERVICE_TOKEN, USER_TOKEN};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::HashSet;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
-use utoipa::openapi::{Components, ComponentsBuilder, Info, InfoBuilder, OpenApiBuilder};
 
-/// The published version of the interface; the path has only its first two numbers (contract 01).
-const VERSION: &str = "0.3.10";
+/// What follows from no route and no type.
+const FIXED: &str = include_str!("openapi/fixed.json");
+
 /// Builds the document of these routes, for a deployment with these languages and addresses. Routes without an id are
 /// aliases and not included.
 pub(crate) fn document(routes: &[Route], site: &Site) -> Value {
     let documented: Vec<&Route> = routes.iter().filter(|route| !route.id.is_empty()).collect();
-    let mut paths = service::paths();
+    let mut document: Value = serde_json::from_str(FIXED).expect("the file is part of the program");
+    document["servers"][0]["url"] = json!(site.base("{host}"));
+    let schemas = &mut document["components"]["schemas"];
+    schemas::add_all(schemas.as_object_mut().expect("a list by name"), &documented);
+    name_locales(schemas, &site.locales);
     for route in &documented {
-        let method = operations::method(&route.method);
-        paths.add_path_operation(&route.path, vec![method], operations::operation(route));
+        let operation = operations::operation(route, &document["components"]["schemas"]);
+        document["paths"][&route.path][route.method.as_str().to_ascii_lowercase()] = operation;
     }
-    let webhooks = webhooks::deliveries();
-    let tags = tags::of(&[&paths, &webhooks]);
-    let document = OpenApiBuilder::new()
-        .info(info())
-        .servers(Some(servers(site)))
-        .components(Some(components(schemas::all(&documented))))
-        .webhooks(Some(webhooks))
-        .tags(Some(tags))
-        .paths(paths)
-        .build();
-    let mut document = serde_json::to_value(document).expect("a document of plain values");
-    for schema in document["components"]["schemas"].as_object_mut().into_iter().flatten() {
-        titles::entitle(schema.0, schema.1);
-        schemas::absent_not_null(schema.1);
+    if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
+        schemas.retain(|name, _| !operations::is_in_place(name, &documented));
     }
-    bodies::allow_null(&mut document["components"]["schemas"]);
-    name_locales(&mut document["components"]["schemas"], &site.locales);
-    bodies::write_in_place(&mut document);
-    bodies::add_form(&mut document);
-    bodies::limit(&mut document);
-    webhooks::refer(&mut document);
-    document["info"]["contact"] = json!({"name": "Civitas"});
-    document["info"]["license"] = json!({"name": "Apache License 2.0", "identifier": "Apache-2.0"});
+    webhooks::add_deliveries(&mut document);
     document
+}
+
+/// A reference to the schema of this name.
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// A word with a capital letter.
+fn capitalized(word: &str) -> String {
+    let (first, rest) = word.split_at_checked(1).unwrap_or_default();
+    first.to_ascii_uppercase() + rest
+}
+
+/// An object with these members only, all of which are required.
+fn closed<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    let (mut required, mut properties) = (Vec::new(), Map::new());
+    for (name, schema) in members {
+        required.push(name);
+        properties.insert(name.to_owned(), schema);
+    }
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+/// One of these schemas, selected by `type`: (its value, the schema's name).
+fn by_type(variants: &[(&str, &str)]) -> Value {
+    let mapping: Map<String, Value> =
+        variants.iter().map(|(value, name)| ((*value).to_owned(), reference(name)["$ref"].take())).collect();
+    let mut names: Vec<&str> = variants.iter().map(|(_, name)| *name).collect();
+    names.dedup();
+    let one_of: Vec<Value> = names.into_iter().map(reference).collect();
+    json!({"oneOf": one_of, "discriminator": {"propertyName": "type", "mapping": mapping}})
 }
 
 /// Replaces the standard languages in all schemas by those of the deployment: in the list of locales, and in each
@@ -97,48 +104,4 @@ pub(crate) fn unique_words(schema: &mut Value) {
         }
         _ => {}
     }
-}
-
-fn info() -> Info {
-    let description = "A multi-tenant participatory-democracy platform behind a JSON interface. The host selects the \
-                       organization. Writes answer 202 with a job, unless the path ends in `/sync`; reads are \
-                       paginated and conditional. A request body may also come as \
-                       `application/x-www-form-urlencoded` or `multipart/form-data` in bracket notation \
-                       (`data[title]=..`, `data[list][]=..`).";
-    InfoBuilder::new().title("Civitas").version(VERSION).description(Some(description)).build()
-}
-
-fn servers(site: &Site) -> [Server; 2] {
-    let variable =
-        |default, says| ServerVariableBuilder::new().default_value(default).description(Some(says)).build();
-    [
-        ServerBuilder::new()
-            .url(site.base("{host}"))
-            .description(Some("An organization"))
-            .parameter("host", variable("www.example.org", "The host of the organization"))
-            .build(),
-        ServerBuilder::new()
-            .url(format!("http://localhost:{{port}}{BASE}"))
-            .description(Some("A service on this machine"))
-            .parameter("port", variable("3000", "Where it listens"))
-            .build(),
-    ]
-}
-
-fn components(schemas: build::Schemas) -> Components {
-    let bearer = |says| {
-        let http = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT");
-        SecurityScheme::Http(http.description(Some(says)).build())
-    };
-    ComponentsBuilder::new()
-        .schemas_from_iter(schemas)
-        .security_scheme(
-            SERVICE_TOKEN,
-            bearer("A service token: `grant_type=client_credentials` at `/oauth/token`."),
-        )
-        .security_scheme(
-            USER_TOKEN,
-            bearer("A user token: `grant_type=password` (login or impersonation) at `/oauth/token`."),
-        )
-        .build()
 }

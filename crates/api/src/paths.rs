@@ -1,5 +1,5 @@
 //! Different spellings of one path (contract 01 §2). Requests get the one spelling before they are routed, so that
-//! routes, response cache, metrics and pages of lists have no second one.
+//! routes, metrics and pages of lists have no second one.
 
 use crate::BASE;
 use crate::service::WELL_KNOWN;

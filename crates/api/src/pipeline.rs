@@ -7,9 +7,7 @@ use crate::error::ApiError;
 use crate::incoming::Incoming;
 use crate::keyed_write::KeyedWrite;
 use crate::query::Query;
-use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
-use crate::response_cache::{Bearer, CacheKey};
 use crate::route::{Answer, Gate, Route};
 use crate::router::Found;
 use crate::tenancy::{self, HostLookup, Origin};
@@ -21,7 +19,6 @@ use civitas_accounts::Callers;
 use civitas_application::{Share, Store, metrics, source_address, traces};
 use civitas_kernel::{Ctx, Error, PageRequest, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
-use futures_util::future::{Either, LocalBoxFuture, Ready, ready};
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -34,100 +31,31 @@ const USUAL_ANSWER: usize = 1024 * 1024;
 /// The header with the last event a client of a stream has.
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// Answers a request: from the response cache, or with [`dispatch`].
-pub(crate) fn serve(
-    api: Arc<Api>,
-    http: HttpRequest,
-    payload: Payload,
-) -> Either<Ready<HttpResponse>, LocalBoxFuture<'static, HttpResponse>> {
+/// Answers a request.
+pub(crate) async fn serve(api: Arc<Api>, http: HttpRequest, payload: Payload) -> HttpResponse {
     let begun = Instant::now();
     let origin = Origin::of(&api.backend, &http);
-    let cache_key = CacheKey::read(&**api.backend.store(), &http, &origin);
-    let cached = cache_key.as_ref().and_then(|cache_key| api.response_cache.get(cache_key));
-    if cache_key.is_some() {
-        metrics::response_cache(cached.is_some());
-    }
-    if let Some(cached) = cached {
-        let taken = api.backend.client_limit.take(cached.bearer.client);
-        let response = match taken {
-            Ok(()) => cached.reply.respond(&http),
-            Err(wait) => ApiError::from(wait).respond(),
-        };
-        count(Some(&cached.route), &response, begun);
-        // Only `answered` is logged here; the span is not needed if that level is disabled.
-        if tracing::enabled!(tracing::Level::DEBUG) || traces::are_exported() {
-            span(&cached.route, &api.backend, &http).in_scope(|| answered(&response));
-        }
-        return Either::Left(ready(response));
-    }
-    let answer = dispatch(api, http, payload, origin, cache_key);
-    Either::Right(Box::pin(async move {
-        let (route, response) = answer.await;
-        count(route.as_deref(), &response, begun);
-        response
-    }))
-}
-
-async fn dispatch(
-    api: Arc<Api>,
-    http: HttpRequest,
-    payload: Payload,
-    origin: Origin,
-    cache_key: Option<CacheKey>,
-) -> (Option<Arc<Route>>, HttpResponse) {
     let Some(found) = api.router.find(http.method(), http.match_info().as_str()) else {
-        return (None, no_route(&api, &http, &origin).await);
+        let response = no_route(&api, &http, &origin).await;
+        count(None, &response, begun);
+        return response;
     };
-    let route = found.route.clone();
-    let span = span(&route, &api.backend, &http);
-    let asked_at = clock::now();
+    let span = span(&found.route, &api.backend, &http);
     let response = async {
-        let store = store_of(&api.backend, cache_key.as_ref());
-        let longest = if route.writes() { usize::MAX } else { USUAL_ANSWER };
-        let mut answer = process(&api, store.clone(), &found, &http, Some(payload), &origin, longest).await;
-        let is_long = matches!(answer, Err(ApiError::Error(Error::AnswerTooLong)));
-        if is_long {
-            answer = process(&api, store, &found, &http, None, &origin, PageRequest::MAX_BYTES).await;
+        let longest = if found.route.writes() { usize::MAX } else { USUAL_ANSWER };
+        let mut answer = process(&api, &found, &http, Some(payload), &origin, longest).await;
+        if matches!(answer, Err(ApiError::Error(Error::AnswerTooLong))) {
+            answer = process(&api, &found, &http, None, &origin, PageRequest::MAX_BYTES).await;
         }
-        let response = match answer {
-            Ok((reply, bearer)) => {
-                let response = reply.respond(&http);
-                if let (Some(cache_key), Some(bearer)) = (&cache_key, bearer)
-                    && reply.is_lasting()
-                    && !is_long
-                    && api.response_cache.is_wanted(cache_key)
-                {
-                    let bearer =
-                        Bearer { until: lasts_until(&api, &route, asked_at, bearer.until).await, ..bearer };
-                    api.response_cache.insert(cache_key, route.clone(), reply, bearer);
-                }
-                response
-            }
-            Err(refusal) => refusal.respond(),
-        };
-        answered(&response);
+        let response = answer.map_or_else(|refusal| refusal.respond(), |reply| reply.respond(&http));
+        Span::current().record("status", response.status().as_u16());
+        tracing::debug!("answered");
         response
     }
     .instrument(span)
     .await;
-    (Some(route), response)
-}
-
-/// Until when an answer that was computed at `asked_at` may be given again in its epoch. A scheduled post is published at its
-/// time, without a commit that ends the epoch.
-async fn lasts_until(
-    api: &Api,
-    route: &Route,
-    asked_at: OffsetDateTime,
-    token_ends: OffsetDateTime,
-) -> OffsetDateTime {
-    if !route.shows_posts() {
-        return token_ends;
-    }
-    match api.backend.store().posts().next_publication(asked_at).await {
-        Ok(next) => next.map_or(token_ends, |at| at.min(token_ends)),
-        Err(_) => asked_at,
-    }
+    count(Some(&found.route), &response, begun);
+    response
 }
 
 /// Counts a request. Requests without a route have one label: their paths and methods are of any number.
@@ -151,11 +79,6 @@ fn span(route: &Route, backend: &Backend, http: &HttpRequest) -> Span {
     )
 }
 
-fn answered(response: &HttpResponse) {
-    Span::current().record("status", response.status().as_u16());
-    tracing::debug!("answered");
-}
-
 /// Answers a request without a route. An unknown host takes precedence.
 async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpResponse {
     let refusal = match tenancy::resolve(&**api.backend.store(), http, origin).await {
@@ -165,24 +88,16 @@ async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpRespons
     refusal.respond()
 }
 
-/// The store of a request. One whose answer can be cached only reads, and looks things up in the epoch of its answer.
-fn store_of(backend: &Backend, cache_key: Option<&CacheKey>) -> Arc<dyn Store> {
-    let store = backend.store();
-    let begun = cache_key.and_then(|cache_key| store.begun_in(cache_key.epoch()).ok());
-    begun.unwrap_or_else(|| store.clone())
-}
-
-/// The reply, and the bearer of its token; `None` without a token. `longest`: the most bytes of the reply to a read.
+/// The reply. `longest`: the most bytes of the reply to a read.
 async fn process(
     api: &Api,
-    store: Arc<dyn Store>,
     found: &Found,
     http: &HttpRequest,
     payload: Option<Payload>,
     origin: &Origin,
     longest: usize,
-) -> Result<(Reply, Option<Bearer>), ApiError> {
-    let route = &found.route;
+) -> Answer {
+    let (route, store) = (&found.route, api.backend.store().clone());
     let from = source(&api.backend, http);
     if route.takes_credentials() {
         api.backend.authentication_limit.check(from)?;
@@ -235,9 +150,7 @@ async fn process(
         longest,
         backend: api.backend.clone(),
     };
-    let caller = request.ctx.as_ref().map(|ctx| &ctx.caller);
-    let bearer = caller.map(|caller| Bearer { client: caller.client, until: caller.token_expires_at });
-    Ok((answer(route, request, incoming, bytes > body::LIGHT).await?, bearer))
+    answer(route, request, incoming, bytes > body::LIGHT).await
 }
 
 /// The body of a request; that of a route which reads it itself is not read yet.
@@ -256,8 +169,7 @@ async fn receive(
         }
         return Ok((Body::default(), Some(Incoming::new(http.headers().clone(), payload))));
     }
-    let (limit, time) = (backend.settings.max_body_bytes, backend.settings.body_time);
-    Ok((body::read(http, payload, limit, time).await?, None))
+    Ok((body::read(http, payload, backend.settings.max_body_bytes).await?, None))
 }
 
 /// Calls the handler, unless the answer to this request was kept; counts refused credentials.

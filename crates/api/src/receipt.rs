@@ -13,8 +13,7 @@ use utoipa::openapi::schema::SchemaType;
 
 /// The receipt of an asynchronous write.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = rest_full_api_job_accepted)]
-#[serde(deny_unknown_fields)]
+#[schema(as = rest_full_api_job_accepted, title = "HTTP 202 async job envelope")]
 pub(crate) struct Accepted {
     /// The job.
     #[schema(format = "uuid")]
@@ -59,8 +58,7 @@ impl Accepted {
 
 /// The address of a job.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = rest_full_api_job_links)]
-#[serde(deny_unknown_fields)]
+#[schema(as = rest_full_api_job_links, title = "API job hypermedia controls")]
 pub(crate) struct JobLinks {
     #[serde(rename = "self")]
     this: ResourceLink,

@@ -49,7 +49,6 @@ pub(crate) struct Collection<T, M = CollectionMeta> {
 /// The position of a page in a list. The total is never computed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = collection_meta)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct CollectionMeta {
     /// The first page is 1.
     #[schema(minimum = 1)]
@@ -127,8 +126,6 @@ struct Validators {
     date: String,
     /// Whether the answer depends on the caller.
     personal: bool,
-    /// Whether the same request has a different answer each time.
-    shuffled: bool,
     /// Whether the answer depends on `Accept-Language`.
     localized: bool,
 }
@@ -182,7 +179,7 @@ impl Reply {
         std::str::from_utf8(self.whole()).map_err(Error::internal)
     }
 
-    /// Server-sent events, which neither the response cache nor other caches and proxies store or delay.
+    /// Server-sent events, which caches and proxies neither store nor delay.
     pub(crate) fn events(chunks: Chunks) -> Self {
         let content = Content::Stream(Mutex::new(Some(chunks)));
         let reply = Self { content, media_type: EVENT_STREAM, ..Self::empty(StatusCode::OK) };
@@ -205,7 +202,7 @@ impl Reply {
         changed_at: OffsetDateTime,
     ) -> Result<Self> {
         let mut reply = Self::json(StatusCode::OK, document)?;
-        if reply.body_len() > request.longest {
+        if reply.whole().len() > request.longest {
             return Err(Error::AnswerTooLong);
         }
         // No HTTP date is earlier.
@@ -215,7 +212,6 @@ impl Reply {
             last_modified,
             date: HttpDate::from(last_modified).to_string(),
             personal: true,
-            shuffled: false,
             localized: false,
         });
         Ok(reply)
@@ -247,7 +243,6 @@ impl Reply {
             let etag = etag(request, reply.whole(), &sortable_id().to_string());
             if let Some(validators) = &mut reply.validators {
                 validators.etag = etag;
-                validators.shuffled = true;
             }
         }
         Ok(reply)
@@ -261,37 +256,12 @@ impl Reply {
         self
     }
 
-    /// Whether it may be cached for the same request.
-    pub(crate) fn is_lasting(&self) -> bool {
-        self.validators.as_ref().is_some_and(|v| v.personal && !v.shuffled)
-    }
-
-    /// The length of its body, in bytes; 0 for a stream.
-    pub(crate) fn body_len(&self) -> usize {
-        self.whole().len()
-    }
-
     /// The body; empty for a stream.
     fn whole(&self) -> &[u8] {
         match &self.content {
             Content::Whole(body) => body,
             Content::Stream(_) => &[],
         }
-    }
-
-    /// An empty answer; whether it is permanent.
-    #[cfg(test)]
-    pub(crate) fn cacheable(lasting: bool) -> Self {
-        let last_modified = SystemTime::UNIX_EPOCH;
-        let validators = Validators {
-            etag: String::new(),
-            last_modified,
-            date: String::new(),
-            personal: true,
-            shuffled: !lasting,
-            localized: false,
-        };
-        Self { validators: Some(validators), ..Self::empty(StatusCode::OK) }
     }
 
     /// Adds a header.

@@ -87,11 +87,6 @@ pub struct Route {
 }
 
 impl Route {
-    /// Whether its answers name or count blog posts.
-    pub(crate) fn shows_posts(&self) -> bool {
-        ["/attachments", "/blogs", "/components"].iter().any(|path| self.path.starts_with(path))
-    }
-
     /// Whether it changes something. A magic link is consumed by GET; the introspection of a token is a read.
     pub(crate) fn writes(&self) -> bool {
         match self.method {
@@ -111,8 +106,8 @@ impl Route {
 pub(crate) struct Limits {
     /// Whether hosts may be names without a dot.
     pub(crate) single_label_hosts: bool,
-    /// The most extended data of one record, in bytes of compact JSON; `None` for no limit.
-    pub(crate) extended_data: Option<usize>,
+    /// The most extended data of one record, in bytes of compact JSON.
+    pub(crate) extended_data: usize,
 }
 
 /// Collects the routes and the commands of all resources.

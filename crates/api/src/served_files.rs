@@ -2,7 +2,7 @@
 //! read. No browser runs what is in a file: its headers make it inert.
 
 use crate::backend::Backend;
-use crate::counted::counted;
+use crate::counted::mount_page;
 use crate::error::ApiError;
 use crate::reply::none_match_names;
 use crate::tenancy::{self, Origin};
@@ -33,25 +33,17 @@ pub(crate) fn address_of(file: &StoredFile, is_thumbnail: bool) -> String {
     format!("/files/{}/{thumbnail}{}", file.key, utf8_percent_encode(&file.filename, ESCAPED))
 }
 
-/// The routes. Other methods answer 404.
+/// The routes.
 pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
     for (path, is_thumbnail) in [("/files/{key}/thumbnail/{name}", true), ("/files/{key}/{name}", false)] {
-        let backend = backend.clone();
-        let answer = move |request: HttpRequest| {
-            let backend = backend.clone();
+        let answer = async move |backend: &Backend, request: &HttpRequest| {
             let span = tracing::info_span!("api.file", status = tracing::field::Empty);
-            let answered = async move {
-                let file = async {
-                    serve(&backend, &request, is_thumbnail).await.unwrap_or_else(|error| error.respond())
-                };
-                let response = counted(&request, file).await;
-                tracing::Span::current().record("status", response.status().as_u16());
-                response
-            };
-            answered.instrument(span)
+            let served = serve(backend, request, is_thumbnail).instrument(span.clone()).await;
+            let response = served.unwrap_or_else(|error| span.in_scope(|| error.respond()));
+            span.record("status", response.status().as_u16());
+            response
         };
-        config.route(path, web::get().to(answer.clone()));
-        config.route(path, web::head().to(answer));
+        mount_page(config, path, backend, answer);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::BASE;
 use crate::api::Api;
-use crate::counted::counted;
+use crate::counted::mount_page;
 use crate::error::{ApiError, JSON};
 use crate::reply::{etag_of, none_match_names};
 use crate::tenancy::{self, HostLookup, Origin};
@@ -30,42 +30,22 @@ const PAGES: [(&str, MakePage); 3] = [("/", landing), ("/openapi.json", document
 /// The four service routes, in the scope of the interface.
 pub(crate) fn mount(scope: &mut web::ServiceConfig, api: &Arc<Api>) {
     for (path, page) in PAGES {
-        let api = api.clone();
-        let handler = move |request: HttpRequest| {
-            let api = api.clone();
-            async move {
-                let answer =
-                    async { moved(&api, &request).await.unwrap_or_else(|| page(&api).respond(&request)) };
-                counted(&request, answer).await
-            }
+        let answer = async move |api: &Api, request: &HttpRequest| {
+            moved(api, request).await.unwrap_or_else(|| page(api).respond(request))
         };
-        scope.route(path, web::get().to(handler.clone()));
-        scope.route(path, web::head().to(handler));
+        mount_page(scope, path, api, answer);
     }
-    let api = api.clone();
-    let check = move |request: HttpRequest| {
-        let api = api.clone();
-        async move { counted(&request, health(&api, &request)).await }
-    };
-    scope.route("/health", web::get().to(check.clone()));
-    scope.route("/health", web::head().to(check));
+    mount_page(scope, "/health", api, health);
 }
 
 /// The pages at the host of an organization, outside of the interface: `/`, which leads to the landing page, and the
 /// metadata of the token endpoints (contract 02 §2.6, RFC 8414).
 pub(crate) fn mount_at_hosts(config: &mut web::ServiceConfig, api: &Arc<Api>) {
     for path in ["/", WELL_KNOWN] {
-        let api = api.clone();
-        let answer = move |request: HttpRequest| {
-            let api = api.clone();
-            async move {
-                let answer =
-                    async { at_host(&api, &request).await.unwrap_or_else(|refusal| refusal.respond()) };
-                counted(&request, answer).await
-            }
+        let answer = async |api: &Api, request: &HttpRequest| {
+            at_host(api, request).await.unwrap_or_else(|refusal| refusal.respond())
         };
-        config.route(path, web::get().to(answer.clone()));
-        config.route(path, web::head().to(answer));
+        mount_page(config, path, api, answer);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Types that many resources share (contract 01 §2, §2.1). Names of schemas are those of the published document.
 
-use civitas_kernel::{Locale, Locales, Translated};
+use civitas_accounts::{RoleId, RoleType};
+use civitas_kernel::{Locale, Locales, SpaceManifest, Translated};
+use civitas_spaces::ComponentManifest;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -9,7 +11,9 @@ use time::format_description::well_known::Iso8601;
 use time::macros::format_description;
 use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AdditionalProperties, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, KnownFormat, Object, ObjectBuilder, SchemaFormat, SchemaType, Type,
+};
 use utoipa::openapi::{RefOr, Schema};
 
 const SECONDS: &[BorrowedFormatItem<'_>] =
@@ -76,7 +80,7 @@ macro_rules! type_names {
             }
         }
 
-        $crate::shapes::schema_of!($name, $schema, $crate::shapes::word($word, concat!($($doc),*)));
+        $crate::shapes::schema_of!($name, $schema, $crate::shapes::word_of(vec![$word], concat!($($doc),*)));
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -86,12 +90,6 @@ macro_rules! type_names {
     )+};
 }
 pub(crate) use type_names;
-
-/// The schema of a text that is always this word.
-pub(crate) fn word(word: &'static str, says: &str) -> ObjectBuilder {
-    let says = Some(says.trim()).filter(|says| !says.is_empty());
-    word_of(vec![word]).description(says)
-}
 
 /// Reads a text that must be this word.
 pub(crate) fn read_word<'de, D: Deserializer<'de>>(deserializer: D, word: &str) -> Result<(), D::Error> {
@@ -107,21 +105,8 @@ macro_rules! published_as {
         #[serde(transparent)]
         pub(crate) struct $name(pub(crate) $shape);
 
-        impl utoipa::PartialSchema for $name {
-            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-                $crate::shapes::described(<$shape as utoipa::PartialSchema>::schema(), concat!($($doc),*))
-            }
-        }
-
-        impl utoipa::ToSchema for $name {
-            fn name() -> std::borrow::Cow<'static, str> {
-                $schema.into()
-            }
-
-            fn schemas(parts: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
-                <$shape as utoipa::ToSchema>::schemas(parts);
-            }
-        }
+        $crate::shapes::schema_of!($name, $schema, $crate::shapes::described(
+            <$shape as utoipa::PartialSchema>::schema(), concat!($($doc),*)));
     )+};
 }
 pub(crate) use published_as;
@@ -181,8 +166,7 @@ schema_of!(TranslatedProp, "translated_prop", {
 
 /// A record, by id and type.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = resource_relationship_identifier)]
-#[serde(deny_unknown_fields)]
+#[schema(as = resource_relationship_identifier, title = "Resource relationship identifier")]
 pub(crate) struct Identifier {
     /// Its id.
     pub(crate) id: String,
@@ -199,8 +183,7 @@ impl Identifier {
 
 /// A component, by id and type.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = component_relationship_identifier)]
-#[serde(deny_unknown_fields)]
+#[schema(as = component_relationship_identifier, title = "Component relationship identifier")]
 pub(crate) struct ComponentIdentifier {
     /// Its id.
     pub(crate) id: String,
@@ -216,51 +199,56 @@ impl ComponentIdentifier {
     }
 }
 
-fn word_of(words: Vec<&'static str>) -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words))
+/// The schema of a text that is one of these words.
+pub(crate) fn word_of(words: Vec<&'static str>, says: &str) -> ObjectBuilder {
+    let says = Some(says.trim()).filter(|says| !says.is_empty());
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).description(says)
 }
 
+/// A whole number, or its text.
+pub(crate) fn number_or_text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type([Type::String, Type::Integer].into_iter().collect::<SchemaType>())
+}
+
+/// A schema as it is written in the document.
+pub(crate) fn written(schema: Value) -> RefOr<Schema> {
+    serde_json::from_value(schema).expect("the schema is part of the program")
+}
+
+/// Lists of words, each with its name in the document.
 macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident = $schema:literal: $words:expr),+ $(,)?) => {$(
-        $(#[$doc])*
+    ($($(#[doc = $doc:literal])* $name:ident = $schema:literal: $words:expr),+ $(,)?) => {$(
+        $(#[doc = $doc])*
         pub(crate) struct $name;
 
-        schema_of!($name, $schema, word_of($words));
+        $crate::shapes::schema_of!($name, $schema, $crate::shapes::word_of($words.to_vec(), concat!($($doc),*)));
     )+};
 }
+pub(crate) use words;
 
 words! {
-    /// The languages of the deployment; the document of a deployment lists its own.
-    LocaleName = "locale": vec!["en", "fr", "es"],
-    /// The kinds of spaces.
-    SpaceManifestName = "space_manifest": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::as_str).to_vec(),
-    /// The class names of spaces.
-    SpaceClassName = "space_classes": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::class).to_vec(),
-    /// The kinds of spaces, under an older name.
-    SpaceTypeName = "space_type": civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::as_str).to_vec(),
-    /// The kinds of components.
-    ComponentManifestName = "component_manifest": civitas_spaces::ComponentManifest::NAMES.to_vec(),
-    /// The types of components.
-    ComponentType = "component_type":
-        civitas_spaces::ComponentManifest::ALL.map(civitas_spaces::ComponentManifest::component_type).to_vec(),
-    /// The kinds of records of components.
-    ResourceManifestName = "resource_manifest": vec![
-        "page", "proposal", "meeting", "budget", "survey", "accountability", "debate", "blog", "awesome_map",
-        "awesome_iframe",
-    ],
-    /// The types of roles.
-    RoleTypeName = "role_type": civitas_accounts::RoleType::ALL.map(civitas_accounts::RoleType::as_str).to_vec(),
-    /// The class names of the places of roles.
-    RoleResourceName = "role_resource_type": [civitas_accounts::RoleId::ORGANIZATION].into_iter()
-        .chain(civitas_kernel::SpaceManifest::ALL.map(civitas_kernel::SpaceManifest::class)).collect(),
-    /// The time zones an organization can have (contract 11).
-    TimeZoneName = "time_zone": civitas_organizations::TIME_ZONES.to_vec(),
+    // The languages of the deployment; the document of a deployment lists its own.
+    LocaleName = "locale": ["en", "fr", "es"],
+    // The kinds of spaces.
+    SpaceManifestName = "space_manifest": SpaceManifest::ALL.map(SpaceManifest::as_str),
+    // The class names of spaces.
+    SpaceClassName = "space_classes": SpaceManifest::ALL.map(SpaceManifest::class),
+    // The kinds of components.
+    ComponentManifestName = "component_manifest": ComponentManifest::NAMES,
+    // The types of components.
+    ComponentType = "component_type": ComponentManifest::ALL.map(ComponentManifest::component_type),
+    // The types of roles.
+    RoleTypeName = "role_type": RoleType::ALL.map(RoleType::as_str),
+    // The class names of the places of roles.
+    RoleResourceName = "role_resource_type": [
+        &[RoleId::ORGANIZATION][..], &SpaceManifest::ALL.map(SpaceManifest::class)].concat(),
+    // The time zones an organization can have (contract 11).
+    TimeZoneName = "time_zone": civitas_organizations::TIME_ZONES,
 }
 
 /// A relationship to one record.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_one)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ToOne {
     /// The record.
     pub(crate) data: Identifier,
@@ -269,7 +257,6 @@ pub(crate) struct ToOne {
 /// A relationship to a component.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_component)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ToComponent {
     /// The component.
     pub(crate) data: ComponentIdentifier,
@@ -277,7 +264,6 @@ pub(crate) struct ToComponent {
 
 /// The space and the component a record is in.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct InComponent {
     pub(crate) space: ToOne,
     pub(crate) component: ToComponent,
@@ -286,7 +272,6 @@ pub(crate) struct InComponent {
 /// How many there are in all.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = relationship_count)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Count {
     /// Uncapped.
     #[schema(minimum = 0)]
@@ -296,7 +281,6 @@ pub(crate) struct Count {
 /// A relationship to many records, of which the first are listed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_many)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ToMany {
     /// The first of them.
     pub(crate) data: Vec<Identifier>,

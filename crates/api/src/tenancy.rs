@@ -65,7 +65,7 @@ impl Origin {
         let headers = request.headers();
         let host = || headers.get(header::HOST).and_then(|v| v.to_str().ok()).map(str::to_owned);
         let written = request.uri().authority().map(ToString::to_string).or_else(host);
-        let scheme = if request.app_config().secure() { "https" } else { "http" };
+        let scheme = if backend.settings.is_encrypted { "https" } else { "http" };
         let direct = Self { scheme: scheme.to_owned(), authority: written.unwrap_or_default() };
         let peer = request.peer_addr().map(|peer| peer.ip().to_canonical());
         let trusted =

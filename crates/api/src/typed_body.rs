@@ -1,6 +1,6 @@
 //! Bodies as types: the handler reads the same type that the document describes.
 //!
-//! A body derives `Deserialize`, `Validate` and `ToSchema`. The first wrong member is the error, with the text of the
+//! A body derives `Deserialize` and `ToSchema`. The first wrong member is the error, with the text of the
 //! contract; missing members come before members of another type:
 //!
 //! | type of a member | absent | null | else |
@@ -14,8 +14,8 @@
 
 mod reader;
 
-use civitas_kernel::{Error, FieldError, Result, Wording};
-use reader::{BodyError, Member};
+use civitas_kernel::Result;
+use reader::Member;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,40 +24,15 @@ use std::marker::PhantomData;
 use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
-use validator::{Validate, ValidationErrors, ValidationErrorsKind};
 
 /// The body of a write, or an object in it that is read later.
-pub(crate) trait Body: DeserializeOwned + Validate + ToSchema + 'static {
-    /// Whether a request must have it, may have it, or has none.
-    const PRESENCE: Presence = Presence::Required;
-}
+pub(crate) trait Body: DeserializeOwned + ToSchema + 'static {}
 
-/// Implements `Body` for these types, with the defaults.
-macro_rules! bodies {
-    ($($name:ty),+ $(,)?) => {
-        $(impl $crate::typed_body::Body for $name {})+
-    };
-}
-pub(crate) use bodies;
+impl<B: DeserializeOwned + ToSchema + 'static> Body for B {}
 
-/// Whether a request has a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Presence {
-    /// It must have one.
-    Required,
-    /// It may have one.
-    Optional,
-    /// A body is ignored.
-    None,
-}
-
-/// The body of a write without body: a body that is sent is ignored.
-#[derive(Deserialize, Validate, ToSchema)]
+/// The body of a write without body, where one that is sent is ignored, and of one whose body is read member by member.
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct NoBody {}
-
-impl Body for NoBody {
-    const PRESENCE: Presence = Presence::None;
-}
 
 /// A body whose one member is `data`. The description of the inner type is that of the body.
 #[derive(Deserialize)]
@@ -74,14 +49,6 @@ pub(crate) struct ClosedData<T> {
 
 macro_rules! body_of_data {
     ($($name:ident is $is_closed:literal),+) => {$(
-        impl<T: Body> Body for $name<T> {}
-
-        impl<T: Body> Validate for $name<T> {
-            fn validate(&self) -> Result<(), ValidationErrors> {
-                self.data.validate()
-            }
-        }
-
         impl<T: Body> PartialSchema for $name<T> {
             fn schema() -> RefOr<Schema> {
                 in_data(T::schema(), $is_closed)
@@ -102,14 +69,20 @@ macro_rules! body_of_data {
 
 body_of_data!(Data is false, ClosedData is true);
 
-/// The schema of a body with this `data`, whose description and examples become those of the body. A closed one has no
-/// other members (contract 12).
+/// The schema of a body with this `data`, whose title, description and examples become those of the body. A closed one
+/// has no other members (contract 12).
 fn in_data(inner: RefOr<Schema>, is_closed: bool) -> RefOr<Schema> {
     let RefOr::T(Schema::Object(mut data)) = inner else { return inner };
-    let (description, examples) = (data.description.take(), std::mem::take(&mut data.examples));
+    let (title, description) = (data.title.take(), data.description.take());
+    let examples = std::mem::take(&mut data.examples);
     let nothing_else = is_closed.then_some(AdditionalProperties::<Schema>::FreeForm(false));
     let body = ObjectBuilder::new().schema_type(Type::Object).property("data", data).required("data");
-    body.additional_properties(nothing_else).description(description).examples(examples).build().into()
+    body.additional_properties(nothing_else)
+        .title(title)
+        .description(description)
+        .examples(examples)
+        .build()
+        .into()
 }
 
 /// A body as sent, before it is read.
@@ -125,51 +98,23 @@ impl<'r, B: Body> Sent<'r, B> {
         Self { body, is_sync, read_as: PhantomData }
     }
 
-    /// Reads and validates the body.
+    /// Reads the body.
     ///
     /// # Errors
-    /// The first member that is missing, unknown or of another type; `Invalid` with each rule that is broken.
+    /// The first member that is missing, unknown or of another type.
     pub(crate) fn read(self) -> Result<B> {
-        checked(B::deserialize(Member { sent: Some(self.body), name: "" }))
+        Ok(B::deserialize(Member { sent: Some(self.body), name: "" })?)
     }
 }
 
-/// Reads and validates an object in a body, after checks that do not concern the body alone. `path`: its position,
+/// Reads an object in a body, after checks that do not concern the body alone. `path`: its position,
 /// names joined with dots.
 ///
 /// # Errors
 /// Those of [`Sent::read`].
 pub(crate) fn read_at<B: Body>(path: &str, sent: Option<&Value>) -> Result<B> {
     let name = path.rsplit('.').next().unwrap_or(path);
-    checked(B::deserialize(Member { sent, name }).map_err(|error| error.within(path)))
-}
-
-fn checked<B: Body>(read: Result<B, BodyError>) -> Result<B> {
-    let body = read?;
-    body.validate().map_err(|errors| invalid(&errors))?;
-    Ok(body)
-}
-
-/// Broken rules as `error_details` (contract 01 §3), in the order of their members' names.
-fn invalid(errors: &ValidationErrors) -> Error {
-    let mut fields = Vec::new();
-    collect(errors, &mut fields);
-    fields.sort_by(|one, other| one.field.cmp(&other.field));
-    Error::Invalid { wording: Wording::InvalidRequest, fields }
-}
-
-fn collect(errors: &ValidationErrors, fields: &mut Vec<FieldError>) {
-    for (name, kind) in errors.errors() {
-        match kind {
-            ValidationErrorsKind::Field(broken) => fields.extend(broken.iter().map(|error| FieldError {
-                code: error.code.clone(),
-                field: name.clone(),
-                description: error.message.as_deref().unwrap_or(&error.code).to_owned(),
-            })),
-            ValidationErrorsKind::Struct(inner) => collect(inner, fields),
-            ValidationErrorsKind::List(items) => items.values().for_each(|inner| collect(inner, fields)),
-        }
-    }
+    Ok(B::deserialize(Member { sent, name }).map_err(|error| error.within(path))?)
 }
 
 #[cfg(test)]
@@ -183,7 +128,7 @@ mod tests {
         BoxType = "box" in "box_type",
     }
 
-    #[derive(Debug, Deserialize, Validate, ToSchema)]
+    #[derive(Debug, Deserialize, ToSchema)]
     #[serde(deny_unknown_fields)]
     struct Outer {
         #[serde(rename = "type")]
@@ -192,16 +137,13 @@ mod tests {
         inner: Inner,
     }
 
-    #[derive(Debug, Deserialize, Validate, ToSchema)]
+    #[derive(Debug, Deserialize, ToSchema)]
     #[serde(deny_unknown_fields)]
     struct Inner {
-        #[validate(length(max = 3, code = "too_long", message = "Name is too long"))]
         name: String,
         number: i64,
         any: Option<Value>,
     }
-
-    bodies!(Outer, Inner);
 
     fn read<B: Body>(body: &Value) -> Result<B, String> {
         Sent::new(body, true).read().map_err(|error| error.description().into_owned())
@@ -234,14 +176,6 @@ mod tests {
         let sent = json!({"x": 1});
         let error = read_at::<Inner>("data.inner", Some(&sent)).unwrap_err();
         assert_eq!(error.description(), "Unknown key: data.inner.x");
-    }
-
-    #[test]
-    fn broken_rules_are_the_details_of_an_invalid_request() {
-        let body = json!({"name": "Augusta", "number": 1});
-        let error = Sent::<Inner>::new(&body, true).read().unwrap_err();
-        assert_eq!(error.description(), "Name is too long");
-        assert_eq!(error.details(), [FieldError::new("name", "too_long", "Name is too long")]);
     }
 
     #[test]

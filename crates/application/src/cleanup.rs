@@ -1,5 +1,5 @@
-//! Deletes jobs that have ended (`job_retention_days`), tokens, links and sessions whose time is over
-//! (`token_retention_days`), failed logins that do not count any more, counts of mails, answers to writes with an
+//! Deletes jobs that have ended (`job_retention_days`), tokens, links and sessions whose time is over,
+//! failed logins that do not count any more, counts of mails, answers to writes with an
 //! idempotency key, and the rows of removed organizations and API clients.
 
 use crate::Store;
@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
 
+/// How long tokens, links and sessions are kept after their time is over: a week of the past explains what a client did.
+const CREDENTIALS_KEPT_FOR: Duration = Duration::WEEK;
+
 /// The most rows of one batch of jobs, or of removed records: each may have 1 MiB.
 const LARGE: i64 = 100;
 
@@ -26,8 +29,6 @@ pub struct Cleanup {
     pub store: Arc<dyn Store>,
     /// How long jobs are kept after their end; `None`: for ever.
     pub jobs: Option<Duration>,
-    /// How long tokens, links and sessions are kept after their time is over; `None`: for ever.
-    pub credentials: Option<Duration>,
 }
 
 impl Cleanup {
@@ -45,9 +46,7 @@ impl Cleanup {
         if let Some(age) = self.jobs {
             removed += self.store.job_log().remove_ended(now - age, LARGE).await?;
         }
-        if let Some(age) = self.credentials {
-            removed += self.store.ended_credentials().remove_before(now - age, BATCH).await?;
-        }
+        removed += self.store.ended_credentials().remove_before(now - CREDENTIALS_KEPT_FOR, BATCH).await?;
         removed += self.store.login_failures().remove_unneeded(now, MOST_FAILED_NAMES, BATCH).await?;
         removed += self.store.mail_counts().remove_before(now - MAILS_COUNT_FOR, BATCH).await?;
         let kept_since = now - ANSWERS_KEPT_FOR;

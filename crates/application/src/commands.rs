@@ -3,10 +3,9 @@
 
 use crate::announcing::tenant;
 use crate::audit::of_commands;
-use crate::local_worker::LocalWorker;
 use crate::{Announcer, CommandOutput, Ports, RenderContext, Share, Shares, Site, Store, Transaction};
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
-use civitas_jobs::{Finish, Job, JobOwner, JobPayload, JobStore};
+use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
 use civitas_kernel::{
     AnswerLanguages, Command, Ctx, Error, FieldError, Handle, JobId, Result, Wording, clock, random_job_id,
 };
@@ -131,8 +130,6 @@ pub struct Commands {
     shares: Arc<Shares>,
     /// The most bytes of a job's payload.
     payload_limit: Option<usize>,
-    /// Runs jobs in this process.
-    worker: Arc<LocalWorker>,
 }
 
 impl Commands {
@@ -145,8 +142,7 @@ impl Commands {
         shares: Arc<Shares>,
         payload_limit: Option<usize>,
     ) -> Self {
-        let (registry, worker) = (Arc::new(registry), Arc::default());
-        Self { registry, store, announcer, signer, shares, payload_limit, worker }
+        Self { registry: Arc::new(registry), store, announcer, signer, shares, payload_limit }
     }
 
     /// The same commands, on the connections of background work.
@@ -161,13 +157,7 @@ impl Commands {
             signer: self.signer.clone(),
             shares: self.shares.clone(),
             payload_limit: self.payload_limit,
-            worker: self.worker.clone(),
         })
-    }
-
-    /// The worker of this process.
-    pub(crate) fn worker(&self) -> &Arc<LocalWorker> {
-        &self.worker
     }
 
     /// The ports on the pool.
@@ -227,7 +217,6 @@ impl Commands {
         let (bytes, holder) = (self.payload_bytes(&payload)?, (ctx.organization, Some(ctx.caller.client)));
         self.shares.check_stored(self.store.shares(), Share::Jobs, holder, bytes).await?;
         let id = random_job_id();
-        let reserved = self.worker.reserve(id);
         let job = Job {
             id,
             organization: ctx.organization,
@@ -235,25 +224,18 @@ impl Commands {
             token: ctx.caller.token,
             command_key: C::KEY.to_owned(),
             payload,
-            attempts: i64::from(reserved.is_some()),
+            attempts: 0,
             created_at: ctx.now,
         };
-        let add = async |jobs: &dyn JobStore| match &reserved {
-            Some(slot) => slot.store(jobs, &job).await,
-            None => jobs.add(&job).await,
-        };
         match finish {
-            None => add(self.store.jobs()).await?,
+            None => self.store.jobs().add(&job).await?,
             Some(finish) => {
                 let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
-                    add(tx.jobs()).await?;
+                    tx.jobs().add(&job).await?;
                     finish(tx, id).await
                 });
                 work.await?;
             }
-        }
-        if let Some(slot) = reserved {
-            slot.start(job);
         }
         Ok(id)
     }

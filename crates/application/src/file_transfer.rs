@@ -1,18 +1,34 @@
 //! Copies files to another store, and compares a store with the rows of files. Both read rows in pages.
 
-use crate::Store;
-use bytes::Bytes;
-use civitas_attachments::{ByteStream, Checksum, Content, FileIntake, FileStore, ReceiveOutcome, StoredFile};
+use civitas_attachments::{
+    ByteStream, Checksum, Content, FileIntake, FileRegistry, FileStore, ReceiveOutcome, StoredFile,
+};
 use civitas_kernel::{Error, FileId, Result};
-use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
-use serde::Serialize;
-use std::sync::{Arc, Mutex, PoisonError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+use tokio::task::spawn_blocking;
 
 /// The most rows of a page, and the most names that are looked up at once.
 const BATCH: i64 = 200;
+/// The bytes that are read at once from a temporary file.
+const CHUNK: usize = 64 * 1024;
 /// The end of the name of a thumbnail.
 const THUMBNAIL: &str = ".thumbnail";
+
+/// The length and SHA-256 of bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Digest {
+    /// Their number.
+    pub bytes: u64,
+    /// Their SHA-256, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Objects by their names.
+pub type Digests = BTreeMap<String, Digest>;
 
 /// What a transfer did. Thumbnails count as objects of their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -40,97 +56,144 @@ pub enum Finding {
 /// Copies all stored files. The source is never changed.
 pub struct FileTransfer<'a> {
     /// The rows.
-    pub store: &'a dyn Store,
+    pub rows: &'a dyn FileRegistry,
     /// Has each object while it is checked.
     pub intake: &'a dyn FileIntake,
     /// The source.
     pub from: &'a dyn FileStore,
     /// The target.
     pub to: &'a dyn FileStore,
+    /// Objects that the target is known to have. They are not read again.
+    pub known: Digests,
 }
 
 enum Copy {
-    Copied(u64),
-    Skipped,
+    Copied(Digest),
+    Skipped(Digest),
     Missing,
 }
 
 impl FileTransfer<'_> {
-    /// Copies what the target does not have. `observe` gets the state after each object, and the name of one that is
-    /// missing.
+    /// Copies what the target does not have. `observe` gets the state after each object, its name, and its bytes; `None` if
+    /// it is missing.
     ///
     /// # Errors
     /// `Unavailable` when a store does not answer, or does not return what was stored. What was copied stays.
-    pub async fn run(&self, observe: &mut (dyn FnMut(Moved, Option<&str>) + Send)) -> Result<Moved> {
+    pub async fn run(&self, observe: &mut (dyn FnMut(Moved, &str, Option<&Digest>) + Send)) -> Result<Moved> {
         let (mut moved, mut after) = (Moved::default(), None);
         loop {
-            let page = self.store.files().stored_after(after, BATCH).await?;
+            let page = self.rows.stored_after(after, BATCH).await?;
             let Some((last, _)) = page.last() else { return Ok(moved) };
             after = Some(*last);
             for (id, file) in page {
                 for (object, length, sha256) in objects_of(&file) {
                     let copy = self.copy(&object, length, sha256).await?;
-                    if matches!(copy, Copy::Missing) && !is_stored(self.store, id).await? {
+                    if matches!(copy, Copy::Missing) && !is_stored(self.rows, id).await? {
                         // It was deleted meanwhile.
                         continue;
                     }
-                    moved.add(&copy);
-                    observe(moved, matches!(copy, Copy::Missing).then_some(&object));
+                    let digest = match &copy {
+                        Copy::Copied(digest) => {
+                            moved.copied += 1;
+                            moved.bytes += digest.bytes;
+                            Some(digest)
+                        }
+                        Copy::Skipped(digest) => {
+                            moved.skipped += 1;
+                            Some(digest)
+                        }
+                        Copy::Missing => {
+                            moved.missing += 1;
+                            None
+                        }
+                    };
+                    observe(moved, &object, digest);
                 }
             }
         }
     }
 
     async fn copy(&self, object: &str, length: u64, sha256: Option<&str>) -> Result<Copy> {
+        let known = self.known.get(object).filter(|known| known.bytes == length);
+        if let Some(known) = known.filter(|known| sha256.is_none_or(|sha256| sha256 == known.sha256)) {
+            return Ok(Copy::Skipped(known.clone()));
+        }
         let expected = match sha256 {
-            Some(sha256) => (length, sha256.to_owned()),
-            None => match checksum_of(self.from, object, length).await? {
-                Some(found) if found.0 == length => found,
+            Some(sha256) => Digest { bytes: length, sha256: sha256.to_owned() },
+            None => match digest_in(self.from, object, length).await? {
+                Some(found) if found.bytes == length => found,
                 _ => return Ok(Copy::Missing),
             },
         };
         // An object that cannot be read is written again.
-        if checksum_of(self.to, object, length).await.ok().flatten().as_ref() == Some(&expected) {
-            return Ok(Copy::Skipped);
+        if digest_in(self.to, object, length).await.ok().flatten().as_ref() == Some(&expected) {
+            return Ok(Copy::Skipped(expected));
         }
-        let Some(bytes) = self.from.read(object, 0..length + 1).await? else { return Ok(Copy::Missing) };
-        match self.receive(bytes, length).await? {
-            Some((content, found)) if found == expected => self.to.put(object, content).await?,
+        match receive(self.from, self.intake, object, length).await? {
+            Some((content, found)) if found == expected => store(self.to, object, content, &found).await?,
             _ => return Ok(Copy::Missing),
         }
-        if checksum_of(self.to, object, length).await?.as_ref() == Some(&expected) {
-            Ok(Copy::Copied(length))
-        } else {
-            Err(Error::Unavailable(format!("{object}: what was stored is not what is read").into()))
-        }
-    }
-
-    /// The bytes in a temporary file, and their checksum; `None` for more than `limit`.
-    async fn receive(&self, bytes: ByteStream, limit: u64) -> Result<Option<(Content, (u64, String))>> {
-        let checksum = Arc::new(Mutex::new(Checksum::default()));
-        let passed = checksum.clone();
-        let bytes = bytes.inspect_ok(move |chunk: &Bytes| {
-            passed.lock().unwrap_or_else(PoisonError::into_inner).update(chunk);
-        });
-        let ReceiveOutcome::Complete(received) = self.intake.receive(bytes.boxed(), limit).await? else {
-            return Ok(None);
-        };
-        let checksum = checksum.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Some((received.content, checksum.finish())))
+        Ok(Copy::Copied(expected))
     }
 }
 
-impl Moved {
-    fn add(&mut self, copy: &Copy) {
-        match copy {
-            Copy::Copied(bytes) => {
-                self.copied += 1;
-                self.bytes += bytes;
-            }
-            Copy::Skipped => self.skipped += 1,
-            Copy::Missing => self.missing += 1,
-        }
+/// Reads an object, and one byte more than `length`. `None` when it is absent, or so short that the store cannot.
+async fn open(store: &dyn FileStore, object: &str, length: u64) -> Result<Option<ByteStream>> {
+    match store.read(object, 0..length + 1).await {
+        Err(_) => store.read(object, 0..0).await.map(|_| None),
+        opened => opened,
     }
+}
+
+/// The object in a temporary file; `None` when it is absent, or longer than `limit`.
+pub(crate) async fn receive(
+    from: &dyn FileStore,
+    intake: &dyn FileIntake,
+    object: &str,
+    limit: u64,
+) -> Result<Option<(Content, Digest)>> {
+    let Some(bytes) = open(from, object, limit).await? else { return Ok(None) };
+    let ReceiveOutcome::Complete(received) = intake.receive(bytes, limit).await? else { return Ok(None) };
+    let digest = digest_of(&received.content).await?;
+    Ok(Some((received.content, digest)))
+}
+
+/// Stores bytes, and reads them back.
+pub(crate) async fn store(to: &dyn FileStore, object: &str, content: Content, digest: &Digest) -> Result<()> {
+    to.put(object, content).await?;
+    if digest_in(to, object, digest.bytes).await?.as_ref() == Some(digest) {
+        return Ok(());
+    }
+    Err(Error::Unavailable(format!("{object}: what was stored is not what is read").into()))
+}
+
+/// Of a temporary file.
+pub(crate) async fn digest_of(content: &Content) -> Result<Digest> {
+    let unavailable = |error: std::io::Error| Error::Unavailable(error.into());
+    let mut file = content.file.try_clone().map_err(unavailable)?;
+    let read = spawn_blocking(move || -> std::io::Result<(u64, String)> {
+        let (mut checksum, mut chunk) = (Checksum::default(), vec![0; CHUNK]);
+        file.rewind()?;
+        loop {
+            match file.read(&mut chunk)? {
+                0 => return Ok(checksum.finish()),
+                length => checksum.update(&chunk[..length]),
+            }
+        }
+    });
+    let (bytes, sha256) = read.await.map_err(Error::internal)?.map_err(unavailable)?;
+    Ok(Digest { bytes, sha256 })
+}
+
+/// Of an object; of a longer one, of its first bytes and one more. `None` when it is absent.
+pub(crate) async fn digest_in(store: &dyn FileStore, object: &str, length: u64) -> Result<Option<Digest>> {
+    let Some(mut bytes) = open(store, object, length).await? else { return Ok(None) };
+    let mut checksum = Checksum::default();
+    while let Some(chunk) = bytes.try_next().await? {
+        checksum.update(&chunk);
+    }
+    let (bytes, sha256) = checksum.finish();
+    Ok(Some(Digest { bytes, sha256 }))
 }
 
 /// The objects of a file: their names, lengths, and SHA-256 where the row has it.
@@ -140,19 +203,9 @@ fn objects_of(file: &StoredFile) -> impl Iterator<Item = (String, u64, Option<&s
     std::iter::once(whole).chain(thumbnail)
 }
 
-/// The length and SHA-256 of an object; of a longer one, of its first bytes and one more. `None` when it is absent.
-async fn checksum_of(store: &dyn FileStore, object: &str, length: u64) -> Result<Option<(u64, String)>> {
-    let Some(mut bytes) = store.read(object, 0..length + 1).await? else { return Ok(None) };
-    let mut checksum = Checksum::default();
-    while let Some(chunk) = bytes.try_next().await? {
-        checksum.update(&chunk);
-    }
-    Ok(Some(checksum.finish()))
-}
-
 /// Whether the row still exists, and its bytes are not to be deleted.
-async fn is_stored(store: &dyn Store, id: FileId) -> Result<bool> {
-    let found = store.files().stored_after(Some(FileId(id.0 - 1)), 1).await?;
+async fn is_stored(rows: &dyn FileRegistry, id: FileId) -> Result<bool> {
+    let found = rows.stored_after(Some(FileId(id.0 - 1)), 1).await?;
     Ok(found.first().is_some_and(|(found, _)| *found == id))
 }
 
@@ -172,25 +225,24 @@ pub struct FileCheck {
 }
 
 impl FileCheck {
-    /// Compares the objects of a store, whose names are `names`, with the rows, and reports each difference to
-    /// `observe`. Deletes objects without a row if `delete_unknown`.
+    /// Compares the objects of a store with the rows, and reports each difference to `observe`. Deletes objects without a row if `delete_unknown`.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn run(
-        (store, objects): (&dyn Store, &dyn FileStore),
-        names: BoxStream<'_, Result<String>>,
+        (rows, objects): (&dyn FileRegistry, &dyn FileStore),
         delete_unknown: bool,
         observe: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<Self> {
         let mut check = Self::default();
+        let names = objects.list("").map_ok(|object| object.name);
         let mut batches = names.ready_chunks(usize::try_from(BATCH).unwrap_or(1));
         while let Some(batch) = batches.next().await {
             let batch = batch.into_iter().collect::<Result<Vec<String>>>()?;
             check.objects += batch.len() as u64;
             // A row is added before its bytes are stored: an object that is listed has its row already.
             let owners: Vec<String> = batch.iter().map(|name| owner(name).to_owned()).collect();
-            let known = store.files().known_objects(&owners).await?;
+            let known = rows.known_objects(&owners).await?;
             for name in batch.into_iter().filter(|name| !known.iter().any(|known| known == owner(name))) {
                 check.unknown += 1;
                 if delete_unknown {
@@ -200,7 +252,7 @@ impl FileCheck {
                 observe(Finding::Unknown(name));
             }
         }
-        check.find_missing(store, objects, observe).await?;
+        check.find_missing(rows, objects, observe).await?;
         Ok(check)
     }
 
@@ -211,19 +263,19 @@ impl FileCheck {
 
     async fn find_missing(
         &mut self,
-        store: &dyn Store,
+        rows: &dyn FileRegistry,
         objects: &dyn FileStore,
         observe: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<()> {
         let mut after = None;
         loop {
-            let page = store.files().stored_after(after, BATCH).await?;
+            let page = rows.stored_after(after, BATCH).await?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             after = Some(*last);
             for (id, file) in page {
                 self.files += 1;
                 for (object, length, _) in objects_of(&file) {
-                    if !has(objects, &object, length).await? && is_stored(store, id).await? {
+                    if !has(objects, &object, length).await? && is_stored(rows, id).await? {
                         self.missing += 1;
                         observe(Finding::Missing(object));
                     }

@@ -31,39 +31,20 @@ pub enum Dependency {
     Shares,
 }
 
-impl Dependency {
-    /// All of them.
-    pub const ALL: [Self; 12] = [
-        Self::Configuration,
-        Self::OpenFiles,
-        Self::Storage,
-        Self::Files,
-        Self::SecretKey,
-        Self::Clock,
-        Self::Schema,
-        Self::Database,
-        Self::Dns,
-        Self::Mail,
-        Self::Backups,
-        Self::Shares,
-    ];
-
-    /// The name, as `civitas doctor` prints it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Configuration => "configuration",
-            Self::OpenFiles => "open files",
-            Self::Storage => "storage",
-            Self::Files => "files",
-            Self::SecretKey => "secret key",
-            Self::Clock => "clock",
-            Self::Schema => "schema",
-            Self::Database => "database",
-            Self::Dns => "dns",
-            Self::Mail => "mail",
-            Self::Backups => "backups",
-            Self::Shares => "shares",
-        }
+civitas_kernel::names! {
+    Dependency {
+        Configuration = "configuration",
+        OpenFiles = "open files",
+        Storage = "storage",
+        Files = "files",
+        SecretKey = "secret key",
+        Clock = "clock",
+        Schema = "schema",
+        Database = "database",
+        Dns = "dns",
+        Mail = "mail",
+        Backups = "backups",
+        Shares = "shares",
     }
 }
 

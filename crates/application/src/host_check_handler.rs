@@ -4,12 +4,11 @@
 use crate::{TaskHandler, Turn};
 use async_trait::async_trait;
 use civitas_kernel::{Result, TaskPayload};
-use civitas_organizations::{CheckHost, HOST_CHECKS, HostCheck, HostResolver, confirm};
+use civitas_organizations::{CheckHost, HOST_CHECK_INTERVAL, HOST_CHECKS, HostCheck, HostResolver, confirm};
 use civitas_tasks::{Outcome, Task};
 use futures_util::{StreamExt, future, stream};
 use std::net::IpAddr;
 use std::sync::Arc;
-use time::Duration;
 use tokio::time::sleep;
 
 /// The most hosts of a task that are checked at once: a hundred of a silent name server take 20 s.
@@ -23,8 +22,6 @@ pub struct HostCheckHandler {
     pub resolver: Arc<dyn HostResolver>,
     /// The public addresses of the deployment.
     pub loadbalancer_ips: Vec<IpAddr>,
-    /// The delay between two checks of a host.
-    pub interval: Duration,
 }
 
 impl HostCheckHandler {
@@ -65,6 +62,6 @@ impl TaskHandler for HostCheckHandler {
         if is_last {
             return Ok(Outcome::GiveUp("the host does not lead here".into()));
         }
-        Ok(Outcome::Again(turn.now + self.interval))
+        Ok(Outcome::Again(turn.now + HOST_CHECK_INTERVAL))
     }
 }

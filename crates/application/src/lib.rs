@@ -4,8 +4,8 @@
 mod announcing;
 pub mod archive;
 pub mod audit;
+pub mod backups;
 mod cleanup;
-mod client_organizations;
 mod commands;
 mod component_admin;
 mod erasure_handler;
@@ -19,7 +19,6 @@ mod host_check_handler;
 mod idempotency;
 mod job_admin;
 mod loaded;
-mod local_worker;
 mod mail_handler;
 pub mod metrics;
 mod one_time_links;
@@ -45,13 +44,12 @@ mod worker_loop;
 
 pub use announcing::{Announcer, EventViews};
 pub use cleanup::Cleanup;
-pub use client_organizations::ClientOrganizations;
 pub use commands::{Commands, Registry, UseCase, View};
 pub use component_admin::ComponentAdmin;
 pub use erasure_handler::ErasureHandler;
 pub use event_feed::{EventFeed, Follower, OutboxSource};
 pub use event_streams::{EventStream, EventStreams, OpenError, StreamMessage, StreamStart};
-pub use file_transfer::{FileCheck, FileTransfer, Finding, Moved};
+pub use file_transfer::{Digest, Digests, FileCheck, FileTransfer, Finding, Moved};
 pub use files::{Files, NewFile};
 pub use form_encoding::{form_decoded, form_pairs};
 pub use health::{Dependency, HealthChecks, HealthFinding};
@@ -65,7 +63,7 @@ pub use operations::{
     Attention, AttentionEntry, Concern, DeploymentFigures, Found, Load, MOST_FIGURE, MOST_FOUND,
     OldestWaiting, OperationsStore, Queue,
 };
-pub use organization_removal::{delete_organization, remove_organization};
+pub use organization_removal::remove_organization;
 pub use pace::Pace;
 pub use panel_sign_in::SignIn;
 pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction};

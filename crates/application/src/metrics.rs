@@ -33,7 +33,6 @@ pub enum LeasedWork {
 struct Metrics {
     registry: Registry,
     requests: HistogramVec,
-    response_cache: IntCounterVec,
     lookup_cache: IntCounterVec,
     logins: IntCounterVec,
     jobs: IntCounterVec,
@@ -82,7 +81,6 @@ impl Metrics {
         );
         Ok(Self {
             requests: registered(&registry, requests)?,
-            response_cache: counters("response_cache_total", "Lookups in the response cache.", &["result"])?,
             lookup_cache: counters("lookup_cache_total", "Lookups of cached rows.", &["table", "result"])?,
             logins: counters(
                 "logins_total",
@@ -151,14 +149,6 @@ pub fn request(route: &str, method: &str, status: u16, duration: Duration) {
     }
     let labels = [route, method, &status.to_string()];
     METRICS.requests.with_label_values(&labels).observe(duration.as_secs_f64());
-}
-
-/// Counts a lookup in the response cache.
-pub fn response_cache(is_hit: bool) {
-    if !COUNTS_REQUESTS.load(Ordering::Relaxed) {
-        return;
-    }
-    METRICS.response_cache.with_label_values(&[if is_hit { "hit" } else { "miss" }]).inc();
 }
 
 /// Counts lookups in one table of the cache of lookups. It has the counters: to find them by their labels takes longer
@@ -303,7 +293,6 @@ mod tests {
         let now = datetime!(2026-03-01 09:30 UTC);
         count_requests();
         request("/proposals/{id}", "GET", 200, Duration::from_millis(3));
-        response_cache(true);
         let lookups = LookupCounter::new("hosts");
         lookups.count(true);
         lookups.count(true);
@@ -323,7 +312,6 @@ mod tests {
         let text = text().unwrap();
         for line in [
             "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals/{id}\",status=\"200\"} 1",
-            "civitas_response_cache_total{result=\"hit\"} 1",
             "civitas_lookup_cache_total{result=\"hit\",table=\"hosts\"} 2",
             "civitas_lookup_cache_total{result=\"miss\",table=\"hosts\"} 0",
             "civitas_logins_total{endpoint=\"panel\",outcome=\"locked\"} 1",

@@ -1,22 +1,9 @@
 //! Deletes an organization with everything in it. The caller checks permission. Nobody finds it any more after the
 //! transaction; its rows are deleted later, in batches ([`crate::Removals`]).
 
-use crate::{Announcer, Store, Transaction};
+use crate::{Announcer, Transaction};
 use civitas_kernel::{Ability, Error, Event, OrganizationId, Result, Subject};
 use time::OffsetDateTime;
-
-/// Deletes an organization in a transaction of its own; see [`remove_organization`].
-///
-/// # Errors
-/// `NotFound`.
-pub async fn delete_organization(
-    store: &dyn Store,
-    announcer: &Announcer,
-    id: OrganizationId,
-    now: OffsetDateTime,
-) -> Result<()> {
-    announcer.in_transaction(store, now, async |tx| remove_organization(tx, announcer, id, now).await).await
-}
 
 /// Deletes an organization and everything that belongs to it, and records the event with its last state (contract 09
 /// C.1).

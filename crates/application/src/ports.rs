@@ -30,123 +30,138 @@ use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
 use std::sync::Arc;
 use time::OffsetDateTime;
 
-/// All ports. A use-case takes those it needs, on the pool or in a transaction.
-pub trait Ports: Send + Sync {
-    /// Organizations.
-    fn organizations(&self) -> &dyn OrganizationStore;
-    /// Accounts of users.
-    fn users(&self) -> &dyn UserStore;
-    /// API clients.
-    fn clients(&self) -> &dyn ClientStore;
-    /// Access tokens.
-    fn tokens(&self) -> &dyn TokenStore;
-    /// Failed logins.
-    fn login_failures(&self) -> &dyn LoginFailureStore;
-    /// Counts of mails to addresses that callers name.
-    fn mail_counts(&self) -> &dyn MailCounts;
-    /// Answers to writes with an idempotency key.
-    fn idempotency_keys(&self) -> &dyn IdempotencyStore;
-    /// Roles in spaces.
-    fn roles(&self) -> &dyn RoleStore;
-    /// Accounts of the system panel.
-    fn administrators(&self) -> &dyn AdministratorStore;
-    /// Sessions of the system panel.
-    fn panel_sessions(&self) -> &dyn PanelSessionStore;
-    /// Extended data: free JSON data of clients, for records of all kinds.
-    fn extended_data(&self) -> &dyn ExtendedDataStore;
-    /// Participatory spaces.
-    fn spaces(&self) -> &dyn SpaceStore;
-    /// Steps of processes.
-    fn steps(&self) -> &dyn StepStore;
-    /// Components.
-    fn components(&self) -> &dyn ComponentStore;
-    /// Pages, budgets, results and debates.
-    fn entries(&self) -> &dyn EntryStore;
-    /// Proposals and drafts.
-    fn proposals(&self) -> &dyn ProposalStore;
-    /// Components, for proposals.
-    fn component_lookup(&self) -> &dyn ComponentLookup;
-    /// States of proposals.
-    fn states(&self) -> &dyn StateStore;
-    /// Votes.
-    fn votes(&self) -> &dyn VoteStore;
-    /// Meetings.
-    fn meetings(&self) -> &dyn MeetingStore;
-    /// Which reminders of meetings were sent.
-    fn reminders(&self) -> &dyn ReminderStore;
-    /// Blog posts.
-    fn posts(&self) -> &dyn PostStore;
-    /// Components and users, for blog posts.
-    fn blogs(&self) -> &dyn BlogLookup;
-    /// Attachments.
-    fn attachments(&self) -> &dyn AttachmentStore;
-    /// Collections of attachments.
-    fn collections(&self) -> &dyn CollectionStore;
-    /// The rows of files.
-    fn files(&self) -> &dyn FileRegistry;
-    /// Announced uploads.
-    fn uploads(&self) -> &dyn UploadStore;
-    /// The records that files are attached to.
-    fn parents(&self) -> &dyn ParentLookup;
-    /// Surveys.
-    fn surveys(&self) -> &dyn SurveyStore;
-    /// Questionnaires.
-    fn questionnaires(&self) -> &dyn QuestionnaireStore;
-    /// Questions.
-    fn questions(&self) -> &dyn QuestionStore;
-    /// Answer options.
-    fn answer_options(&self) -> &dyn AnswerOptionStore;
-    /// Display conditions of questions.
-    fn display_conditions(&self) -> &dyn DisplayConditionStore;
-    /// Responses to questionnaires.
-    fn responses(&self) -> &dyn ResponseStore;
-    /// Users, for questionnaires.
-    fn survey_lookup(&self) -> &dyn SurveyLookup;
-    /// The files of answers.
-    fn answer_files(&self) -> &dyn AnswerFiles;
-    /// Jobs.
-    fn jobs(&self) -> &dyn JobStore;
-    /// Jobs, for administrators.
-    fn job_log(&self) -> &dyn JobLog;
-    /// The outbox of events.
-    fn outbox(&self) -> &dyn Outbox;
-    /// Registrations for webhooks.
-    fn registrations(&self) -> &dyn RegistrationStore;
-    /// Deliveries of webhooks, for the relay and the workers.
-    fn deliveries(&self) -> &dyn DeliveryQueue;
-    /// Deliveries of webhooks, for administrators.
-    fn delivery_log(&self) -> &dyn DeliveryLog;
-    /// The audit trail.
-    fn audit(&self) -> &dyn AuditLog;
-    /// Organizations, for accounts.
-    fn organization_lookup(&self) -> &dyn OrganizationLookup;
-    /// Links that confirm an address.
-    fn confirmations(&self) -> &dyn ConfirmationStore;
-    /// Links that sign in.
-    fn magic_links(&self) -> &dyn MagicLinkStore;
-    /// Sessions of participants.
-    fn sessions(&self) -> &dyn SessionStore;
-    /// Tokens, links and sessions whose time is over.
-    fn ended_credentials(&self) -> &dyn EndedCredentials;
-    /// The queue that tasks are added to.
-    fn queue(&self) -> &dyn TaskQueue;
-    /// Tasks, for workers.
-    fn tasks(&self) -> &dyn TaskStore;
-    /// The log of waiting tasks.
-    fn task_log(&self) -> &dyn TaskLog;
-    /// Counts for administrators of the deployment.
-    fn operations(&self) -> &dyn OperationsStore;
-    /// The records that the archive imported.
-    fn refs(&self) -> &dyn RefStore;
-    /// The rows of removed organizations and API clients.
-    fn removals(&self) -> &dyn Removals;
-    /// The times of the last removals from lists.
-    fn list_changes(&self) -> &dyn ListChanges;
-    /// What clients and organizations store.
-    fn shares(&self) -> &dyn ShareStore;
+/// Makes [`Ports`], and implements it for what implements each port.
+macro_rules! ports {
+    ($($(#[$doc:meta])* $port:ident: $Port:ident,)+) => {
+        /// All ports. A use-case takes those it needs, on the pool or in a transaction.
+        pub trait Ports: Send + Sync {
+            $($(#[$doc])* fn $port(&self) -> &dyn $Port;)+
+        }
+
+        impl<T: $($Port +)+ Send + Sync> Ports for T {
+            $(fn $port(&self) -> &dyn $Port {
+                self
+            })+
+        }
+    };
 }
 
-/// All ports on the pool; begins transactions.
+ports! {
+    /// Organizations.
+    organizations: OrganizationStore,
+    /// Accounts of users.
+    users: UserStore,
+    /// API clients.
+    clients: ClientStore,
+    /// Access tokens.
+    tokens: TokenStore,
+    /// Failed logins.
+    login_failures: LoginFailureStore,
+    /// Counts of mails to addresses that callers name.
+    mail_counts: MailCounts,
+    /// Answers to writes with an idempotency key.
+    idempotency_keys: IdempotencyStore,
+    /// Roles in spaces.
+    roles: RoleStore,
+    /// Accounts of the system panel.
+    administrators: AdministratorStore,
+    /// Sessions of the system panel.
+    panel_sessions: PanelSessionStore,
+    /// Extended data: free JSON data of clients, for records of all kinds.
+    extended_data: ExtendedDataStore,
+    /// Participatory spaces.
+    spaces: SpaceStore,
+    /// Steps of processes.
+    steps: StepStore,
+    /// Components.
+    components: ComponentStore,
+    /// Pages, budgets, results and debates.
+    entries: EntryStore,
+    /// Proposals and drafts.
+    proposals: ProposalStore,
+    /// Components, for proposals.
+    component_lookup: ComponentLookup,
+    /// States of proposals.
+    states: StateStore,
+    /// Votes.
+    votes: VoteStore,
+    /// Meetings.
+    meetings: MeetingStore,
+    /// Which reminders of meetings were sent.
+    reminders: ReminderStore,
+    /// Blog posts.
+    posts: PostStore,
+    /// Components and users, for blog posts.
+    blogs: BlogLookup,
+    /// Attachments.
+    attachments: AttachmentStore,
+    /// Collections of attachments.
+    collections: CollectionStore,
+    /// The rows of files.
+    files: FileRegistry,
+    /// Announced uploads.
+    uploads: UploadStore,
+    /// The records that files are attached to.
+    parents: ParentLookup,
+    /// Surveys.
+    surveys: SurveyStore,
+    /// Questionnaires.
+    questionnaires: QuestionnaireStore,
+    /// Questions.
+    questions: QuestionStore,
+    /// Answer options.
+    answer_options: AnswerOptionStore,
+    /// Display conditions of questions.
+    display_conditions: DisplayConditionStore,
+    /// Responses to questionnaires.
+    responses: ResponseStore,
+    /// Users, for questionnaires.
+    survey_lookup: SurveyLookup,
+    /// The files of answers.
+    answer_files: AnswerFiles,
+    /// Jobs.
+    jobs: JobStore,
+    /// Jobs, for administrators.
+    job_log: JobLog,
+    /// The outbox of events.
+    outbox: Outbox,
+    /// Registrations for webhooks.
+    registrations: RegistrationStore,
+    /// Deliveries of webhooks, for the relay and the workers.
+    deliveries: DeliveryQueue,
+    /// Deliveries of webhooks, for administrators.
+    delivery_log: DeliveryLog,
+    /// The audit trail.
+    audit: AuditLog,
+    /// Organizations, for accounts.
+    organization_lookup: OrganizationLookup,
+    /// Links that confirm an address.
+    confirmations: ConfirmationStore,
+    /// Links that sign in.
+    magic_links: MagicLinkStore,
+    /// Sessions of participants.
+    sessions: SessionStore,
+    /// Tokens, links and sessions whose time is over.
+    ended_credentials: EndedCredentials,
+    /// The queue that tasks are added to.
+    queue: TaskQueue,
+    /// Tasks, for workers.
+    tasks: TaskStore,
+    /// The log of waiting tasks.
+    task_log: TaskLog,
+    /// Counts for administrators of the deployment.
+    operations: OperationsStore,
+    /// The records that the archive imported.
+    refs: RefStore,
+    /// The rows of removed organizations and API clients.
+    removals: Removals,
+    /// The times of the last removals from lists.
+    list_changes: ListChanges,
+    /// What clients and organizations store.
+    shares: ShareStore,
+}
+
+/// All ports outside of transactions; begins transactions. No method names a cache, a pool or an engine.
 #[async_trait]
 pub trait Store: Ports {
     /// Begins a transaction that may write. On SQLite it is the only one; those that wait for it are committed together.
@@ -157,21 +172,12 @@ pub trait Store: Ports {
     async fn ready(&self) -> Result<()>;
     /// Checks that the database can be written, by a write, at most once in 5 s; in between as [`Self::ready`].
     async fn check_writable(&self) -> Result<()>;
-    /// A number that changes with every commit of any process; `None` where the engine has no cheap one. While it is
-    /// the same, every read has the same result.
-    fn epoch(&self) -> Option<u64>;
     /// The same database for background work: requests that wait for connections do not delay it. What one adds, the
     /// other is notified of.
     ///
     /// # Errors
     /// `Internal` in a transaction.
     fn for_background(&self) -> Result<Arc<dyn Store>>;
-    /// The same database for a request that only reads, and began in this epoch: what it looks up in caches is of this
-    /// epoch or newer.
-    ///
-    /// # Errors
-    /// `Internal` in a transaction.
-    fn begun_in(&self, epoch: u64) -> Result<Arc<dyn Store>>;
     /// The same database for the pages of an answer: a page whose rows have more bytes of JSON and long texts fails with
     /// `AnswerTooLong`, before all of them are read.
     ///
@@ -211,7 +217,9 @@ pub trait RefStore: Send + Sync {
         organization: Option<OrganizationId>,
         kind: &str,
         reference: &str,
-    ) -> Result<Option<String>>;
+    ) -> Result<Option<String>> {
+        Ok(self.find_many(organization, kind, &[reference]).await?.pop().map(|(_, id)| id))
+    }
     /// Stores the row of a record; replaces the row of an earlier import.
     async fn add(
         &self,
@@ -219,7 +227,9 @@ pub trait RefStore: Send + Sync {
         kind: &str,
         reference: &str,
         id: &str,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        self.add_many(organization, kind, &[(reference, id.to_owned())]).await
+    }
     /// The ids of those of these records that were imported, with their refs.
     async fn find_many(
         &self,

@@ -4,7 +4,7 @@ use crate::metrics::{self, LoginEndpoint};
 use crate::panel_sign_in::REFUSAL_TAKES;
 use crate::{Announcer, AuthenticationLimit, Holder, Share, Shares, Store, Transaction};
 use civitas_accounts::grants::{
-    ExtraLimit, GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Login, Logins,
+    GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Login, Logins,
     TokenRequest, UNKNOWN_CLIENT, issue,
 };
 use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner, User};
@@ -35,12 +35,10 @@ pub struct TokenService {
     pub lifetime: Duration,
     /// Counts refused credentials. The caller checks it before, and counts refused clients.
     pub limit: Arc<AuthenticationLimit>,
-    /// How long failed logins close a login.
-    pub login_lock: Duration,
     /// What clients and organizations use of this process.
     pub shares: Arc<Shares>,
     /// The most extended data of a user, in bytes, after merging `extra`.
-    pub extra_limit: ExtraLimit,
+    pub extra_limit: usize,
 }
 
 impl TokenService {
@@ -107,7 +105,6 @@ impl TokenService {
             users: self.store.users(),
             failures: self.store.login_failures(),
             passwords: &*self.passwords,
-            lock: self.login_lock,
         };
         let checked = logins.check(holder.organization, granted.client, login, now).await;
         count(&checked);

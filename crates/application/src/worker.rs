@@ -1,12 +1,11 @@
 //! The job worker: claims jobs, runs them, renews its leases (contract 09 A.5).
 
-use crate::local_worker::{Given, LocalWorker};
 use crate::metrics::{self, LeasedWork};
 use crate::worker_loop::{Capacity, POLL, WorkSource, goes_on, run_loop};
 use crate::{Commands, Store};
 use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, JobStore, LEASE, MOST_ATTEMPTS, next_attempt};
-use civitas_kernel::{Error, JobId, Result, clock};
+use civitas_kernel::{Error, JobId, Result, clock, sortable_id};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,7 +22,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Runs jobs until it is stopped.
 pub struct Worker {
     commands: Arc<Commands>,
-    local: Arc<LocalWorker>,
+    /// Its name in leases.
+    name: String,
     capacity: Capacity,
     /// The jobs that it has: it renews the leases of these alone. A job that was claimed by a statement whose answer was
     /// lost is released when its lease ends.
@@ -31,10 +31,9 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// The worker of the process of these commands.
+    /// A worker of these commands.
     pub fn new(commands: Arc<Commands>, capacity: Capacity) -> Self {
-        let local = commands.worker().clone();
-        Self { commands, local, capacity, running: Mutex::default() }
+        Self { commands, name: sortable_id().to_string(), capacity, running: Mutex::default() }
     }
 
     /// Runs jobs until `stop` is true; then waits for running jobs, and gives back those that do not end in time.
@@ -42,9 +41,7 @@ impl Worker {
         let capacity = self.capacity;
         let worker = Arc::new(self);
         let keeper = tokio::spawn(keep_leases(worker.clone()));
-        let receiver = tokio::spawn(run_given(worker.clone()));
-        run_loop(worker.clone(), &worker.local.slots, capacity, stop).await;
-        receiver.abort();
+        run_loop(worker.clone(), capacity, stop).await;
         keeper.abort();
         worker.release().await;
     }
@@ -54,21 +51,11 @@ impl Worker {
     }
 
     fn name(&self) -> &str {
-        &self.local.name
+        &self.name
     }
 
     fn running(&self) -> MutexGuard<'_, HashSet<JobId>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Gives back a job that may be stored. Its statement may still run: this waits longer than most statements take. A
-    /// job that is stored later is released when its lease ends.
-    async fn release_unknown(&self, id: JobId) {
-        sleep(POLL).await;
-        if let Err(error) = self.jobs().release(self.name(), id, clock::now(), true).await {
-            tracing::warn!(job = %id, %error, "a job that may be stored waits until its lease ends");
-        }
-        self.running().remove(&id);
     }
 
     /// Gives back the jobs that still run after the worker has stopped, without counting their start.
@@ -105,25 +92,6 @@ impl WorkSource for Worker {
 
     async fn wait(&self) {
         self.jobs().wait(POLL).await;
-    }
-}
-
-/// Runs the jobs that the requests of this process give to its worker.
-async fn run_given(worker: Arc<Worker>) {
-    let Some(mut given) = worker.local.given() else { return };
-    while let Some(given) = given.recv().await {
-        let slots = &worker.local.slots;
-        let worker = worker.clone();
-        match given {
-            Given::Claimed(job, slot) => {
-                worker.running().insert(job.id);
-                slots.run(Some(slot), async move { worker.execute(job).await });
-            }
-            Given::Unknown(id) => {
-                worker.running().insert(id);
-                slots.spawn(async move { worker.release_unknown(id).await });
-            }
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Worker loop: claims as many items as there are free slots, waits for more, stops in order.
 
 use async_trait::async_trait;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -41,101 +41,39 @@ pub struct Capacity {
     pub ahead: usize,
 }
 
-/// The slots of a worker: it has an item in each. There are none before the worker runs and after it has stopped.
-pub(crate) struct Slots {
-    free: Arc<Semaphore>,
-    /// An item that has a slot waits for one of these until it runs.
-    turns: Arc<Semaphore>,
-    items: Mutex<JoinSet<()>>,
-}
-
-/// Slots that are taken. They are free again when this is dropped.
-pub(crate) type Slot = OwnedSemaphorePermit;
-
-impl Default for Slots {
-    fn default() -> Self {
-        let none = || Arc::new(Semaphore::new(0));
-        Self { free: none(), turns: none(), items: Mutex::default() }
-    }
-}
-
-impl Slots {
-    /// Adds free slots, and turns.
-    pub(crate) fn add(&self, slots: u32, turns: u32) {
-        self.free.add_permits(slots as usize);
-        self.turns.add_permits(turns as usize);
-    }
-
-    /// Takes a slot that is free now. `None` while others wait for one, or after the worker has stopped.
-    pub(crate) fn take(&self) -> Option<Slot> {
-        self.free.clone().try_acquire_owned().ok()
-    }
-
-    /// Waits until so many slots are free, and takes all that are free then. `None` after the worker has stopped.
-    async fn take_all(&self, at_least: u32) -> Option<Slot> {
-        let mut slots = self.free.clone().acquire_many_owned(at_least).await.ok()?;
-        while let Some(another) = self.take() {
-            slots.merge(another);
-        }
-        Some(slots)
-    }
-
-    /// Runs an item when it is its turn. It keeps its slot to its end.
-    pub(crate) fn run(&self, slot: Option<Slot>, work: impl Future<Output = ()> + Send + 'static) {
-        let turns = self.turns.clone();
-        self.spawn(async move {
-            if let Ok(_turn) = turns.acquire_owned().await {
-                work.await;
-            }
-            drop(slot);
-        });
-    }
-
-    /// Runs something that needs neither slot nor turn. It ends with the worker.
-    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let mut items = self.items();
-        while items.try_join_next().is_some() {}
-        items.spawn(work);
-    }
-
-    /// Waits at most [`GRACE`] until all slots are free, and ends the items that are left then.
-    async fn close(&self, slots: u32) {
-        let all = timeout(GRACE, self.free.acquire_many(slots)).await;
-        self.free.close();
-        self.turns.close();
-        drop(all);
-        let mut items = std::mem::take(&mut *self.items());
-        items.shutdown().await;
-    }
-
-    fn items(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.items.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Runs until `stop` is true or its sender is dropped. Then waits at most [`GRACE`] for the items it has; the leases of
 /// the others expire.
 pub(crate) async fn run_loop<S: WorkSource>(
     source: Arc<S>,
-    slots: &Slots,
     capacity: Capacity,
     mut stop: watch::Receiver<bool>,
 ) {
-    let number = |items: usize| u32::try_from(items).unwrap_or(u32::MAX);
-    let (turns, ahead) = (number(capacity.running.max(1)), number(capacity.ahead));
-    let all = turns.saturating_add(ahead);
-    slots.add(all, turns);
+    let (running, ahead) = (capacity.running.max(1), capacity.ahead);
+    // It has an item in each slot. An item that has a slot waits for a turn until it runs.
+    let [slots, turns] = [running.saturating_add(ahead), running]
+        .map(|permits| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS))));
+    // With half of what it claims ahead the worker has more items than run at once: it is never idle.
+    let at_least = u32::try_from(1 + ahead / 2).unwrap_or(u32::MAX);
+    let mut items = JoinSet::new();
     while goes_on(&stop) {
-        // With half of what it claims ahead the worker has more items than run at once: it is never idle.
-        let taken = slots.take_all(1 + ahead / 2);
+        while items.try_join_next().is_some() {}
+        let taken = slots.clone().acquire_many_owned(at_least);
         let taken = tokio::select! { taken = taken => taken, _ = stop.changed() => continue };
-        let Some(mut free) = taken else { break };
+        let Ok(mut free) = taken else { break };
+        while let Ok(another) = slots.clone().try_acquire_owned() {
+            free.merge(another);
+        }
         // Not inside `select!`: a dropped claim would lose the items it claimed.
         let claimed = source.claim(i64::try_from(free.num_permits()).unwrap_or(1)).await;
         let is_rest = claimed.len() < free.num_permits();
         for item in claimed {
-            let source = source.clone();
-            slots.run(free.split(1), async move { source.execute(item).await });
+            let (source, turns, slot) = (source.clone(), turns.clone(), free.split(1));
+            items.spawn(async move {
+                if let Ok(_turn) = turns.acquire().await {
+                    source.execute(item).await;
+                }
+                drop(slot);
+            });
         }
         drop(free);
         // There were no others; the notification of one that was added since is not lost.
@@ -143,7 +81,10 @@ pub(crate) async fn run_loop<S: WorkSource>(
             tokio::select! { () = source.wait() => {}, _ = stop.changed() => {} }
         }
     }
-    slots.close(all).await;
+    let ended = async { while items.join_next().await.is_some() {} };
+    if timeout(GRACE, ended).await.is_err() {
+        items.shutdown().await;
+    }
 }
 
 #[cfg(test)]
@@ -152,7 +93,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     async fn run_with<S: WorkSource>(running: usize, source: Arc<S>, stop: watch::Receiver<bool>) {
-        run_loop(source, &Slots::default(), Capacity { running, ahead: 0 }, stop).await;
+        run_loop(source, Capacity { running, ahead: 0 }, stop).await;
     }
 
     #[derive(Default)]
@@ -205,46 +146,6 @@ mod tests {
         }
     }
 
-    /// As many items wait as may run. An item ends when it is told to.
-    struct Long(tokio::sync::Notify);
-
-    #[async_trait]
-    impl WorkSource for Long {
-        type Item = ();
-
-        async fn claim(&self, limit: i64) -> Vec<()> {
-            vec![(); usize::try_from(limit).unwrap()]
-        }
-        async fn execute(&self, (): ()) {
-            self.0.notified().await;
-        }
-        async fn wait(&self) {}
-    }
-
-    #[tokio::test]
-    async fn while_items_wait_for_a_slot_nobody_else_gets_it() {
-        let (stop, told) = watch::channel(false);
-        let (long, slots) = (Arc::new(Long(tokio::sync::Notify::new())), Arc::new(Slots::default()));
-        assert!(slots.take().is_none(), "before the worker runs");
-        let worker = tokio::spawn({
-            let (long, slots) = (long.clone(), slots.clone());
-            async move { run_loop(long, &slots, Capacity { running: 2, ahead: 0 }, told).await }
-        });
-        for _ in 0..10 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            assert!(slots.take().is_none(), "all run, or the worker takes the next");
-            long.0.notify_one();
-        }
-        drop(stop);
-        while !worker.is_finished() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            assert!(slots.take().is_none(), "it stops");
-            long.0.notify_waiters();
-        }
-        worker.await.unwrap();
-        assert!(slots.take().is_none(), "after it has stopped");
-    }
-
     /// Items without end. Each takes a moment.
     #[derive(Default)]
     struct Many {
@@ -278,7 +179,7 @@ mod tests {
         let many = Arc::new(Many::default());
         let worker = tokio::spawn({
             let many = many.clone();
-            async move { run_loop(many, &Slots::default(), Capacity { running: 3, ahead: 6 }, told).await }
+            async move { run_loop(many, Capacity { running: 3, ahead: 6 }, told).await }
         });
         while many.executed.load(Ordering::Relaxed) < 300 {
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -77,16 +77,9 @@ impl<'de> Deserialize<'de> for FreeData {
 ///
 /// ```
 /// let data = serde_json::json!({"phone": "+33", "key": {"is": "awesome"}});
-/// let text = civitas_kernel::extended_data::canonical_text(&data);
+/// let text = civitas_kernel::extended_data::canonical_object(data.as_object().unwrap());
 /// assert_eq!(text, r#"{"key": {"is": "awesome"}, "phone": "+33"}"#);
 /// ```
-pub fn canonical_text(data: &Value) -> String {
-    let mut text = String::new();
-    write(data, &mut text);
-    text
-}
-
-/// The same of the extended data of a record.
 pub fn canonical_object(data: &Map<String, Value>) -> String {
     let mut text = String::new();
     write_object(data, &mut text);
@@ -169,8 +162,7 @@ pub fn compact(root: &mut Map<String, Value>) {
 ///
 /// # Errors
 /// `extended_data exceeds maximum size of N bytes`.
-pub fn check_size(root: &Map<String, Value>, limit: Option<usize>) -> Result<()> {
-    let Some(limit) = limit else { return Ok(()) };
+pub fn check_size(root: &Map<String, Value>, limit: usize) -> Result<()> {
     if serde_json::to_string(root).map_err(Error::internal)?.len() <= limit {
         return Ok(());
     }
@@ -185,7 +177,10 @@ mod tests {
     #[test]
     fn keys_go_by_length_then_by_bytes_at_every_level() {
         let data = json!({"bb": 1, "a": [{"z": 1, "y": "x:y"}], "aa": null});
-        assert_eq!(canonical_text(&data), r#"{"a": [{"y": "x:y", "z": 1}], "aa": null, "bb": 1}"#);
+        assert_eq!(
+            canonical_object(data.as_object().unwrap()),
+            r#"{"a": [{"y": "x:y", "z": 1}], "aa": null, "bb": 1}"#
+        );
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod json;
 mod languages;
 pub mod limits;
 mod locale;
+mod names;
 mod page;
 mod patch;
 pub mod records;

@@ -21,6 +21,9 @@ pub const URL: usize = 2_048;
 /// The longest list of texts that is stored in one record, in items.
 pub const ITEMS: usize = 100;
 
+/// The longest extended data of one record, in bytes of compact JSON.
+pub const EXTENDED_DATA: usize = 1_048_576;
+
 /// The error of a text that is too long; `None` when it is not. `max` is in characters, `label` is the start of the
 /// sentence.
 pub fn too_long(field: &'static str, label: &str, text: &str, max: usize) -> Option<FieldError> {

@@ -16,21 +16,16 @@ pub enum SpaceManifest {
     ParticipatoryProcesses,
 }
 
-impl SpaceManifest {
-    /// All four, in the order of the contract.
-    pub const ALL: [Self; 4] =
-        [Self::ParticipatoryProcesses, Self::Assemblies, Self::Conferences, Self::Initiatives];
-
-    /// The name in paths and JSON: `participatory_processes`, ...
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Assemblies => "assemblies",
-            Self::Conferences => "conferences",
-            Self::Initiatives => "initiatives",
-            Self::ParticipatoryProcesses => "participatory_processes",
-        }
+crate::names! {
+    SpaceManifest {
+        ParticipatoryProcesses = "participatory_processes",
+        Assemblies = "assemblies",
+        Conferences = "conferences",
+        Initiatives = "initiatives",
     }
+}
 
+impl SpaceManifest {
     /// The class name on the wire: `Platform::ParticipatoryProcess`, ...
     pub fn class(self) -> &'static str {
         match self {
@@ -39,11 +34,6 @@ impl SpaceManifest {
             Self::Initiatives => "Platform::Initiative",
             Self::ParticipatoryProcesses => "Platform::ParticipatoryProcess",
         }
-    }
-
-    /// The kind with this manifest name, case-sensitive.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|m| m.as_str() == name)
     }
 
     /// The kind with this class name, case-sensitive.

@@ -28,8 +28,8 @@ pub struct Settings {
     pub setup_token: String,
     /// The path of the documentation of the interface.
     pub docs_path: &'static str,
-    /// The most extended data a record may have, in bytes of compact JSON; `None` for no limit.
-    pub extended_data_limit: Option<usize>,
+    /// The most extended data a record may have, in bytes of compact JSON.
+    pub extended_data_limit: usize,
     /// Whether forms are refused.
     pub read_only: bool,
 }

@@ -1,10 +1,12 @@
 //! A request of a signed-in administrator.
 
+mod lists;
+
 use crate::form::Submitted;
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::panel::Panel;
-use crate::parts::{Head, Html, Layout, Organization, Problem};
+use crate::parts::{Confirm, Head, Html, Layout, Organization, Problem};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::upload::SentFile;
@@ -163,6 +165,16 @@ impl Visit {
     /// The page of a refused form, with its problems.
     pub(crate) async fn refused(&self, head: Head, body: Html, problems: Vec<Problem>) -> Result<Reply> {
         self.render(StatusCode::UNPROCESSABLE_ENTITY, head, body, problems).await
+    }
+
+    /// A page that asks before `action`. Its button and the way back are named.
+    pub(crate) fn confirm(
+        &self,
+        action: impl Into<String>,
+        button: String,
+        cancel: impl Into<String>,
+    ) -> Confirm<'_> {
+        Confirm::new(&self.words, action.into(), self.token(), button, cancel.into())
     }
 
     /// A page that was asked for, or the page of a refused form.

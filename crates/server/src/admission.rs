@@ -1,218 +1,257 @@
-//! Limits of connections: how many there are in all and from one address, and how long a client may leave what was sent
-//! to it.
-//!
-//! The listener calls [`Admission::count`] for each connection, before its TLS handshake. Handshakes and heads of requests have
-//! time limits of their own.
+//! Limits of connections: how many there are in all and from one address, and how long one may be silent.
 
-use crate::config::Config;
-use actix_web::rt::net::{ActixStream, Ready, TcpStream};
+use actix_web::rt::net::TcpStream;
+use actix_web::rt::time::{Instant, Sleep, sleep};
 use civitas_application::{metrics, network_of};
 use ipnet::IpNet;
 use socket2::SockRef;
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, Shutdown};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The most bytes that the system keeps of a connection before it sends them (`TCP_NOTSENT_LOWAT`). What is on its way to
-/// the client comes on top, so the speed of an answer does not depend on it. Without this limit the system takes up to 4 MiB
-/// of the answers for a client that reads slowly.
-#[cfg(target_os = "linux")]
-const MOST_UNSENT: u32 = 64 * 1024;
+/// The most connections.
+pub(crate) const MOST: usize = 10_000;
+/// The most connections from one address, which may be that of a whole office; proxies are exempt.
+const MOST_PER_ADDRESS: usize = 1_000;
+/// How long no byte may pass, in either direction. Event streams send a comment every 15 s.
+const SILENCE: Duration = Duration::from_secs(120);
 
-/// Admits connections.
+/// How many bytes of requests are read at once. actix-http parses all that it has read: 8 KiB of the shortest requests become
+/// 2 MiB, and the 128 KiB that it would read become 34.
+const READ_AT_ONCE: usize = 4 * 1024;
+/// How often a connection may be polled without reading or writing. actix-http polls one again and again that has sent 128 KiB
+/// of requests behind one that has not ended, such as an event stream.
+const IDLE_POLLS: u32 = 1_000;
+
+/// Counts connections.
 pub(crate) struct Admission {
-    /// The most connections.
-    most: usize,
-    /// The most connections from one address.
-    most_per_address: usize,
-    /// The peers that are exempt from it: many clients connect through them.
+    /// The peers that are exempt from the limit per address: many clients connect through them.
     proxies: Vec<IpNet>,
-    /// How long sent bytes may stay unread.
-    stall: Duration,
-    open: Mutex<Open>,
-}
-
-/// The open connections.
-#[derive(Default)]
-struct Open {
-    all: usize,
-    per_address: HashMap<IpAddr, usize>,
+    /// The number of open connections, and that of each address.
+    open: Mutex<(usize, HashMap<IpAddr, usize>)>,
 }
 
 /// A place among the open connections, until it is dropped.
-struct Admitted {
+pub(crate) struct Place {
     admission: Arc<Admission>,
     address: IpAddr,
 }
 
-/// An admitted connection; counted until it is dropped.
-pub(crate) struct Counted {
-    stream: TcpStream,
-    _admitted: Admitted,
-}
-
 impl Admission {
-    pub(crate) fn of(config: &Config) -> Arc<Self> {
-        Arc::new(Self {
-            most: config.max_connections.0.unwrap_or(usize::MAX),
-            most_per_address: config.max_connections_per_address.0.unwrap_or(usize::MAX),
-            proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
-            stall: Duration::from_secs(config.stalled_connection_seconds.get().into()),
-            open: Mutex::default(),
-        })
+    pub(crate) fn new(proxies: Vec<IpNet>) -> Arc<Self> {
+        Arc::new(Self { proxies, open: Mutex::default() })
     }
 
-    /// How long sent bytes may stay unread.
-    pub(crate) fn stall(&self) -> Duration {
-        self.stall
-    }
-
-    /// Counts the connection until it is dropped. `None` if there are too many; then it is closed.
-    pub(crate) fn count(self: &Arc<Self>, stream: TcpStream) -> Option<Counted> {
-        // A client that is already gone has no address.
-        let peer = stream.peer_addr().ok()?;
-        let socket = SockRef::from(&stream);
-        let Some(admitted) = self.try_open(peer.ip()) else {
+    /// Counts a connection until the result is dropped, and sets the options of its socket. `None` if there are too many.
+    pub(crate) fn count(self: &Arc<Self>, stream: &TcpStream, peer: SocketAddr) -> Option<Place> {
+        let Some(place) = self.try_open(peer.ip()) else {
             metrics::connection_refused();
             tracing::debug!(%peer, "a connection is refused: there are too many");
-            // The client may have closed it.
-            let _ = socket.shutdown(Shutdown::Both);
             return None;
         };
+        let socket = SockRef::from(stream);
+        // An answer in several pieces would wait for the acknowledgement of the first one, 40 ms on Linux.
+        let set = socket.set_tcp_nodelay(true);
         #[cfg(target_os = "linux")]
-        if let Err(error) = socket.set_tcp_user_timeout(Some(self.stall)) {
-            tracing::debug!(%error, "a connection has no time limit for what is sent");
-        }
-        #[cfg(target_os = "linux")]
-        if let Err(error) = socket.set_tcp_notsent_lowat(MOST_UNSENT) {
-            tracing::debug!(%error, "a connection has no limit for what is not sent");
-        }
-        Some(Counted { stream, _admitted: admitted })
+        let set = set
+            // What a client does not receive for this time ends its connection.
+            .and_then(|()| socket.set_tcp_user_timeout(Some(Duration::from_secs(30))))
+            // Otherwise the system copies up to 4 MiB of the answers for a client that reads slowly.
+            .and_then(|()| socket.set_tcp_notsent_lowat(64 * 1024));
+        // A system that has not all of them serves without.
+        let _ = set;
+        Some(place)
     }
 
-    fn try_open(self: &Arc<Self>, peer: IpAddr) -> Option<Admitted> {
+    fn try_open(self: &Arc<Self>, peer: IpAddr) -> Option<Place> {
         let address = network_of(peer);
         let is_exempt = self.proxies.iter().any(|network| network.contains(&peer.to_canonical()));
-        let mut open = self.open();
-        let from_address = open.per_address.get(&address).copied().unwrap_or_default();
-        if open.all >= self.most || (from_address >= self.most_per_address && !is_exempt) {
+        let (all, per_address) = &mut *self.open();
+        let from_address = per_address.get(&address).copied().unwrap_or_default();
+        if *all >= MOST || (from_address >= MOST_PER_ADDRESS && !is_exempt) {
             return None;
         }
-        open.all += 1;
-        open.per_address.insert(address, from_address + 1);
+        *all += 1;
+        per_address.insert(address, from_address + 1);
         metrics::open_connections(1);
-        Some(Admitted { admission: self.clone(), address })
+        Some(Place { admission: self.clone(), address })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, (usize, HashMap<IpAddr, usize>)> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Counted {
-    /// The socket.
-    pub(crate) fn tcp(&self) -> &TcpStream {
-        &self.stream
-    }
-}
-
-impl AsyncRead for Counted {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
-    }
-}
-
-impl AsyncWrite for Counted {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-}
-
-impl ActixStream for Counted {
-    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        ActixStream::poll_read_ready(&self.stream, cx)
-    }
-
-    fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        ActixStream::poll_write_ready(&self.stream, cx)
-    }
-}
-
-impl Drop for Admitted {
+impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self.admission.open();
-        open.all -= 1;
-        if let Some(number) = open.per_address.get_mut(&self.address) {
+        let (all, per_address) = &mut *self.admission.open();
+        *all -= 1;
+        if let Some(number) = per_address.get_mut(&self.address) {
             *number -= 1;
             if *number == 0 {
-                open.per_address.remove(&self.address);
+                per_address.remove(&self.address);
             }
         }
         metrics::open_connections(-1);
     }
 }
 
+/// A connection that fails when no byte passes for [`SILENCE`]. actix-http limits the time of the first head and of idle
+/// connections only: not that of a later head, of a body that no handler reads, or of an answer.
+pub(crate) struct Timed<S> {
+    stream: S,
+    /// When the last byte passed.
+    last: Instant,
+    sleep: Pin<Box<Sleep>>,
+    /// Whether so much was just read that others have their turn first.
+    has_read: bool,
+    /// The polls since the last attempt to read or write.
+    idle_polls: u32,
+    _place: Place,
+}
+
+impl<S> Timed<S> {
+    pub(crate) fn new(stream: S, place: Place) -> Self {
+        let (last, sleep) = (Instant::now(), Box::pin(sleep(SILENCE)));
+        Self { stream, last, sleep, has_read: false, idle_polls: 0, _place: place }
+    }
+
+    /// The same result, or an error if it is late.
+    fn in_time<T>(&mut self, cx: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if polled.is_ready() {
+            self.last = Instant::now();
+            return polled;
+        }
+        while self.sleep.as_mut().poll(cx).is_ready() {
+            let end = self.last + SILENCE;
+            if end <= Instant::now() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            self.sleep.as_mut().reset(end);
+        }
+        Poll::Pending
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Timed<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.idle_polls = 0;
+        if std::mem::take(&mut self.has_read) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        self.has_read = buffer.filled().len() - before >= READ_AT_ONCE;
+        self.in_time(cx, polled)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Timed<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.idle_polls = 0;
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.in_time(cx, polled)
+    }
+
+    /// When it is ready no byte passed.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.idle_polls += 1;
+        if self.idle_polls > IDLE_POLLS {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        let polled = Pin::new(&mut self.stream).poll_flush(cx);
+        if polled.is_pending() { self.in_time(cx, polled) } else { polled }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.in_time(cx, polled)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-    fn admission(most: usize, most_per_address: usize) -> Arc<Admission> {
-        let proxies = vec!["10.0.0.0/8".parse().unwrap()];
-        let (stall, open) = (Duration::from_secs(1), Mutex::default());
-        Arc::new(Admission { most, most_per_address, proxies, stall, open })
+    fn admission() -> Arc<Admission> {
+        Admission::new(vec!["10.0.0.0/8".parse().unwrap()])
     }
 
     #[test]
     fn connections_are_limited_in_all_and_per_address() {
-        let admission = admission(5, 2);
+        let admission = admission();
         let try_open = |address: &str| admission.try_open(address.parse().unwrap());
-        let mut held: Vec<_> = (0..2).map(|_| try_open("192.0.2.1").unwrap()).collect();
-        assert!(
-            try_open("192.0.2.1").is_none() && try_open("::ffff:192.0.2.1").is_none(),
-            "the third of an address"
-        );
-        held.extend(["2001:db8::1", "2001:db8::2"].map(|address| try_open(address).unwrap()));
-        assert!(try_open("2001:db8::3").is_none(), "the third of a network");
+        let mut held: Vec<_> = (0..MOST_PER_ADDRESS).map(|_| try_open("192.0.2.1").unwrap()).collect();
+        assert!(try_open("192.0.2.1").is_none() && try_open("::ffff:192.0.2.1").is_none(), "of an address");
+        let network = ["2001:db8::1", "2001:db8::2"].into_iter().cycle().take(MOST_PER_ADDRESS);
+        held.extend(network.map(|address| try_open(address).unwrap()));
+        assert!(try_open("2001:db8::3").is_none(), "of a network");
         held.push(try_open("2001:db8:0:1::1").unwrap());
-        assert!(try_open("192.0.2.9").is_none(), "the sixth of all");
+        while held.len() < MOST {
+            held.push(try_open("10.1.2.3").expect("a proxy has no limit of its own"));
+        }
+        assert!(try_open("192.0.2.9").is_none() && try_open("10.1.2.3").is_none(), "in all");
         held.clear();
-        assert!(admission.open().per_address.is_empty() && admission.open().all == 0);
+        assert_eq!(*admission.open(), (0, HashMap::new()));
         assert!(try_open("192.0.2.1").is_some());
     }
 
-    #[test]
-    fn proxies_have_no_limit_of_their_own() {
-        let admission = admission(5, 2);
-        let held: Vec<_> = (0..6).filter_map(|_| admission.try_open("10.1.2.3".parse().unwrap())).collect();
-        assert_eq!(held.len(), 5);
+    fn timed<S>(stream: S) -> Timed<S> {
+        Timed::new(stream, admission().try_open("192.0.2.1".parse().unwrap()).unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_client_fails_and_each_byte_in_either_direction_gives_it_more_time() {
+        let (server, mut client) = duplex(64);
+        let mut server = timed(server);
+        let most = SILENCE.checked_sub(Duration::from_secs(1)).unwrap();
+        for _ in 0..3 {
+            // What is sent counts for the reader: a stream of events is read by a client that sends nothing.
+            let read = tokio::time::timeout(most, server.read_u8()).await;
+            assert!(read.is_err(), "{read:?}");
+            server.write_all(b"a").await.unwrap();
+        }
+        let begun = Instant::now();
+        tokio::time::sleep(most).await;
+        client.write_all(b"b").await.unwrap();
+        assert_eq!(server.read_u8().await.unwrap(), b'b');
+        assert_eq!(server.read_u8().await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(begun.elapsed().as_secs(), (most + SILENCE).as_secs());
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_only_asks_for_its_turn_fails() {
+        let (server, _client) = duplex(64);
+        let mut server = timed(server);
+        for _ in 0..3 {
+            for _ in 0..IDLE_POLLS {
+                server.flush().await.unwrap();
+            }
+            server.write_all(b"a").await.unwrap();
+        }
+        for _ in 0..IDLE_POLLS {
+            server.flush().await.unwrap();
+        }
+        assert_eq!(server.flush().await.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_is_not_read_fails() {
+        let (server, _client) = duplex(64);
+        let begun = Instant::now();
+        let written = timed(server).write_all(&[0; 1000]).await;
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(begun.elapsed().as_secs(), SILENCE.as_secs());
     }
 }

@@ -13,6 +13,7 @@ mod doctor;
 mod files;
 mod key;
 mod migrate;
+mod progress;
 mod serve;
 mod settings;
 mod user;

@@ -6,15 +6,17 @@
 
 mod example;
 mod layers;
+mod retired;
 mod values;
 
 pub use example::example;
-pub use layers::{ConfigError, Sources};
+pub use layers::{ConfigError, Sources, flag};
+pub use retired::RETIRED;
 pub use values::{Endpoint, LogFormat, Origin, Scheme, SecretKey, Shape};
 
 use crate::open_files;
+use civitas_application::backups::TimeOfDay;
 use civitas_application::{Capacity, ShareCapacity};
-use civitas_backup::TimeOfDay;
 use civitas_kernel::{ClassNames, Locales};
 use layers::Layers;
 use std::net::{IpAddr, SocketAddr};
@@ -75,13 +77,6 @@ settings! {
     /// Address and port of `/live`, `/ready` and `/metrics` (Prometheus text), apart from the public listener. None: they
     /// are not served.
     operations_listen: Option<SocketAddr> = "",
-    /// Connections of clients at most. Further ones are closed at once. None or 0: no limit.
-    max_connections: Limit = "10000",
-    /// Connections at most from one address, of IPv6 from one network of 64 bits. `trusted_proxies` are exempt. None or
-    /// 0: no limit.
-    max_connections_per_address: Limit = "1000",
-    /// A connection is closed when its client has not received what was sent to it for this time, in seconds. On Linux.
-    stalled_connection_seconds: NonZeroU32 = "30",
     /// PEM file with the certificate and its chain. With it the listener speaks HTTPS; SIGHUP reads it again.
     tls_certificate: Option<PathBuf> = "",
     /// PEM file with the private key of the certificate.
@@ -105,8 +100,6 @@ settings! {
     trusted_proxies: Vec<Network> = "",
     /// The lifetime of an access token, in seconds.
     token_lifetime_seconds: NonZeroU32 = "7200",
-    /// How long 20 failed logins in a row close the login of an account through one API client, in minutes.
-    login_lock_minutes: NonZeroU32 = "60",
     /// The most refused credentials of one source address within a minute, at the token endpoints and at the panel's
     /// sign-in; beyond it the answer is 429. None or 0: no limit.
     max_failed_authentications_per_minute: Limit = "600",
@@ -115,14 +108,10 @@ settings! {
     max_requests_per_second_per_client: Limit = "",
     /// The longest body of a request, in bytes; uploads of files have limits of their own.
     max_body_bytes: NonZeroUsize = "1048576",
-    /// The longest time in which such a body arrives, in seconds. Uploads of files must keep 16 KiB a second instead.
-    body_time_seconds: NonZeroU32 = "60",
     /// The longest payload of an asynchronous job, in bytes. None or 0: no limit.
     max_async_api_job_payload_bytes: Limit = "",
-    /// The longest extended data that may come of one write, in bytes. None or 0: no limit but the next one.
+    /// The longest extended data that may come of one write, in bytes. None or 0: no limit but that of one record, 1 MiB.
     max_extended_data_payload_bytes: Limit = "",
-    /// What the extended data of one record may grow to, in bytes. 0: no limit.
-    max_extended_data_stored_bytes: Limit = "1048576",
     /// The bytes that one API client stores of each kind: files that are attached to nothing, jobs of a day, answers to
     /// writes with an idempotency key. All clients of an organization together store four times as many. 0: no limit.
     max_stored_bytes_per_client: Limit = "1073741824",
@@ -137,8 +126,6 @@ settings! {
     /// Whether nothing is changed: reads are served, writes answer 503 with `Retry-After`, and background work waits.
     /// `true` or `false`. Tokens that were issued before stay valid; a new token is a write.
     read_only: bool = "false",
-    /// How often a host that waits for confirmation is looked at, in seconds.
-    host_check_interval_seconds: NonZeroU32 = "60",
     /// Networks (CIDR) webhooks may reach although they are not public: a receiver on the own network.
     webhook_allowed_networks: Vec<Network> = "",
     /// The delays between the attempts at a webhook delivery, in seconds. There is one attempt more than delays.
@@ -148,8 +135,6 @@ settings! {
     event_retention_days: Limit = "30",
     /// How long jobs are kept after they completed or failed, in days. None or 0: for ever.
     job_retention_days: Limit = "90",
-    /// How long expired access tokens, links and sessions are kept, in days. None or 0: for ever.
-    token_retention_days: Limit = "7",
     /// How long entries of the audit trail are kept, in days. None or 0: for ever.
     audit_retention_days: Limit = "365",
     /// Where backups are stored: `file://PATH`, or `s3://BUCKET/PREFIX` with the same variables `AWS_*` as `files_url`. One
@@ -157,9 +142,6 @@ settings! {
     backup_to: Option<String> = "",
     /// The times of day (UTC) at which a backup is made, as `02:30`. None: only `civitas backup` makes one.
     backup_times: Vec<TimeOfDay> = "",
-    /// The age recipients (`age1...`) that backups are encrypted to. None: they are not encrypted, and do not have the
-    /// generated secret key.
-    backup_recipients: Vec<String> = "",
     /// How long backups are kept, in days; the newest one stays. None or 0: for ever.
     backup_retention_days: Limit = "30",
     /// The server outgoing mail is given to: `smtps://USER:PASSWORD@HOST`, or `smtp://USER:PASSWORD@HOST?tls=required`
@@ -168,13 +150,9 @@ settings! {
     /// The sender of outgoing mail, required with `smtp_url`: `no-reply@city.example`, or with a name before it,
     /// `City <no-reply@city.example>`. Without a name mails come in that of their organization.
     mail_from: Option<String> = "",
-    /// Background jobs carried out at once. None: 32 on SQLite; on PostgreSQL all but two connections of background work.
-    workers: Option<NonZeroUsize> = "",
     /// Connections to the database at most, for reading and again as many for writing (SQLite: one); on PostgreSQL as many
     /// again, together, for searches and background work. They are opened when they are needed.
     database_pool_size: NonZeroUsize = "16",
-    /// Whether lookups and answers are cached: `true` or `false`. Without caches reads cost more, and are otherwise the same.
-    caches: bool = "true",
     /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, also by target: `info,civitas_api=debug`.
     log: String = "info",
     /// `text` for people, `json` for machines.
@@ -246,11 +224,6 @@ impl Config {
                 "backup_times",
                 "needs backup_to beside it",
             ),
-            (
-                self.backup_recipients.iter().all(|text| civitas_database_copies::is_recipient(text)),
-                "backup_recipients",
-                "must be age recipients (age1...), as `age-keygen` prints them",
-            ),
             (values::is_filter(&self.log), "log", "must be a log filter, as info or info,civitas_api=debug"),
         ];
         demands.into_iter().try_for_each(
@@ -290,8 +263,7 @@ impl Config {
         // A job waits most of its time: with others for the disk, or for answers of PostgreSQL. There two connections of
         // background work are left to the rest of it, and one claim has several jobs, because it costs a commit of its own.
         let background = self.database_pool_size.get().div_ceil(2);
-        let of_engine = if self.is_sqlite() { 32 } else { background.saturating_sub(2).max(1) };
-        let running = self.workers.map_or(of_engine, NonZeroUsize::get);
+        let running = if self.is_sqlite() { 32 } else { background.saturating_sub(2).max(1) };
         Capacity { running, ahead: if self.is_sqlite() { 0 } else { 2 * running } }
     }
 }

@@ -1,6 +1,7 @@
 //! The checks of what a server needs: each tells the state, or what to do.
 
-use crate::backup::{Place, cause};
+use crate::admission::MOST;
+use crate::backup::{backups_at, cause, copies};
 use crate::config::Config;
 use crate::files::store_of;
 use crate::open_files;
@@ -8,9 +9,10 @@ use crate::paths;
 use crate::secret_key;
 use crate::store::Database;
 use async_trait::async_trait;
+use civitas_application::backups::Name;
 use civitas_application::{Dependency, HealthChecks, HealthFinding, Limits, Share, Shares, Store};
 use civitas_attachments::FileStore;
-use civitas_kernel::clock;
+use civitas_kernel::{Error, clock};
 use civitas_mail::Smtp;
 use futures_util::future::join_all;
 use std::fs;
@@ -52,7 +54,7 @@ impl HealthChecks for Doctor {
         let finding = |dependency, state| HealthFinding { dependency, state };
         vec![
             finding(Dependency::Configuration, Ok("every setting can be read".to_owned())),
-            finding(Dependency::OpenFiles, Ok(open_files_of(config))),
+            finding(Dependency::OpenFiles, Ok(open_files_of())),
             finding(Dependency::Storage, storage(config)),
             finding(Dependency::Files, files),
             finding(Dependency::SecretKey, secret(config)),
@@ -84,11 +86,12 @@ async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding) {
 }
 
 /// The limit of open files of this process, and whether it is lower than that of connections.
-fn open_files_of(config: &Config) -> String {
+fn open_files_of() -> String {
     let (soft, hard) = open_files::limits();
     let text = |limit: u64| if limit == u64::MAX { "no limit".to_owned() } else { limit.to_string() };
-    let is_low = config.max_connections.0.is_some_and(|most| soft <= most as u64);
-    let advice = if is_low { ": fewer than max_connections and some more; raise the hard limit" } else { "" };
+    let is_low = soft <= MOST as u64;
+    let advice =
+        if is_low { ": fewer than 10000 connections and some more; raise the hard limit" } else { "" };
     format!("{} at most, hard limit {}{advice}", text(soft), text(hard))
 }
 
@@ -121,12 +124,23 @@ async fn files(config: &Config) -> Finding {
     }
 }
 
-/// Checks that there is a new backup, if the configuration has times for backups.
+/// Checks that a backup can be made, and that there is a new one, if the configuration has times for backups.
 async fn backups(config: &Config) -> Finding {
-    let Some(to) = &config.backup_to else {
-        return Ok("backup_to is not set: `civitas backup --to` makes one".to_owned());
+    let ready = async { copies(config)?.ready().await };
+    // Where the database does not answer, the check of the database reports it.
+    let lacks = match timeout(FILES_PATIENCE, ready).await {
+        Ok(Err(error @ Error::Internal(_))) => Some(cause(&error)),
+        _ => None,
     };
-    let found = async { Place::open(config, to)?.target().newest().await };
+    let Some(to) = &config.backup_to else {
+        let lacks = lacks.map_or_else(String::new, |lacks| format!(" after this: {lacks}"));
+        return Ok(format!("backup_to is not set: `civitas backup --to` makes one{lacks}"));
+    };
+    if let Some(lacks) = lacks {
+        return Err(lacks);
+    }
+    let found =
+        async { Ok::<_, Error>(backups_at(config, to)?.newest().await?.as_ref().and_then(Name::begun_at)) };
     let newest = match timeout(FILES_PATIENCE, found).await {
         Ok(Ok(newest)) => newest,
         Ok(Err(error)) => return Err(format!("{to}: {}: check backup_to", cause(&error))),

@@ -13,31 +13,25 @@
 //! ```
 
 mod admission;
-mod answer_body;
 mod background;
 pub mod backup;
 pub mod cli;
 mod compression;
 pub mod config;
-mod connection;
-mod connection_limits;
 mod cors;
 mod doctor;
 pub mod files;
-mod head_errors;
 mod listener;
 mod log_filter;
 pub mod open_files;
 mod operations;
 mod panel;
 mod paths;
-mod pieces;
 pub mod secret_key;
 mod site;
 pub mod store;
 pub mod telemetry;
 mod tls;
 mod traces;
-mod unread;
 pub mod webhooks;
 pub mod wiring;

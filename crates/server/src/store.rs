@@ -50,7 +50,6 @@ impl Database {
                 wait: WAIT,
                 locales,
                 limits: sqlite::StatementLimits::default(),
-                caches: config.caches,
             })
         } else {
             Self::Postgres(postgres::Settings {
@@ -59,7 +58,6 @@ impl Database {
                 wait: WAIT,
                 locales,
                 limits: postgres::StatementLimits::default(),
-                caches: config.caches,
             })
         }
     }

@@ -4,7 +4,6 @@
 //! [`start`], so that neither starves the other.
 
 use crate::admission::Admission;
-use crate::answer_body::in_pieces;
 use crate::background::{Failed, Part};
 use crate::backup::ScheduledBackups;
 use crate::config::{Config, Origin};
@@ -14,6 +13,7 @@ use crate::operations::Operations;
 use crate::store::{Database, Lock};
 use crate::tls::Certificate;
 use crate::{background, compression, files, panel, secret_key, site, webhooks};
+use actix_http::ConnectionType;
 use actix_web::App;
 use actix_web::dev::{Server, ServerHandle, Service};
 use actix_web::http::header::{HeaderName, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -35,7 +35,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -123,7 +122,7 @@ pub async fn start_over(
         objects: Arc::new(files::store_of(&config)?),
         intake: Arc::new(files::intake_of(&config)?),
         store: store.clone(),
-        signer: Arc::new(if config.caches { Signer::of(&keys) } else { Signer::of(&keys).uncached() }),
+        signer: Arc::new(Signer::of(&keys)),
         passwords: Arc::new(Argon2Passwords::new()),
         shares: shares.clone(),
         runtime: Handle::current(),
@@ -184,11 +183,7 @@ fn workers(
         worker.run(concurrency, told.clone())
     });
     let webhooks = webhooks::Workers::of(config, &commands, shares, told)?;
-    let cleanup = Cleanup {
-        store: commands.store().clone(),
-        jobs: config.job_retention_days.as_days(),
-        credentials: config.token_retention_days.as_days(),
-    };
+    let cleanup = Cleanup { store: commands.store().clone(), jobs: config.job_retention_days.as_days() };
     let (store, files) = (commands.store().clone(), api.files().clone());
     let audit = AuditRetention::new(store.clone(), config.audit_retention_days.as_days());
     let backups = ScheduledBackups::of(config, store.clone())?;
@@ -214,7 +209,6 @@ fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 4]> {
     let checks = HostCheckHandler {
         resolver: Arc::new(Names::at(config.dns_server)?),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
-        interval: time::Duration::seconds(config.host_check_interval_seconds.get().into()),
     };
     let mailer = mailer(config)?;
     let mails = MailHandler { mailer: mailer.clone(), site: site::of(config) };
@@ -239,14 +233,12 @@ fn settings(config: &Config) -> Settings {
         site: site::of(config),
         trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
         max_body_bytes: config.max_body_bytes.get(),
-        body_time: Duration::from_secs(config.body_time_seconds.get().into()),
+        is_encrypted: config.tls_certificate.is_some(),
         max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,
         max_extended_data_payload_bytes: config.max_extended_data_payload_bytes.0,
-        max_extended_data_stored_bytes: config.max_extended_data_stored_bytes.0,
         token_lifetime: time::Duration::seconds(config.token_lifetime_seconds.get().into()),
         max_failed_authentications_per_minute: config.max_failed_authentications_per_minute.as_rate(),
         max_requests_per_second_per_client: config.max_requests_per_second_per_client.as_rate(),
-        login_lock: time::Duration::minutes(config.login_lock_minutes.get().into()),
         read_only: config.read_only,
     }
 }
@@ -298,7 +290,7 @@ impl Http {
         let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
         let is_https = config.public_scheme.as_str() == "https";
         let origins = config.cors_allowed_origins.clone();
-        let admission = Admission::of(config);
+        let admission = Admission::new(config.trusted_proxies.iter().map(|network| network.0).collect());
         let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
             System::new().block_on(async move {
                 match server(listen, in_use, interface, panel, admission, (is_https, origins)) {
@@ -328,8 +320,7 @@ fn server(
     admission: Arc<Admission>,
     (is_https, origins): (bool, Vec<Origin>),
 ) -> io::Result<(SocketAddr, Server)> {
-    let security = security_headers(is_https);
-    let headers = security.clone();
+    let headers = security_headers(is_https);
     let app = move || {
         let (api, panel) = (api.clone(), panel.clone());
         let headers = headers.iter().cloned().fold(DefaultHeaders::new(), DefaultHeaders::add);
@@ -339,18 +330,23 @@ fn server(
             let answer = service.call(request);
             async move { Ok(compression::compressed(answer.await?.map_into_boxed_body(), encoding).await) }
         });
-        let app = app.wrap_fn(|request, service| {
-            let answer = service.call(request);
-            async move { Ok(answer.await?.map_body(|_, body| in_pieces(body))) }
-        });
         let app = app.wrap(headers).wrap_fn(|mut request, service| {
             normalize(&mut request);
-            service.call(request)
+            let offers_upgrade = request.head().upgrade();
+            let answer = service.call(request);
+            async move {
+                let mut answer = answer.await?;
+                if offers_upgrade {
+                    // actix-http ends the connection after an offer of another protocol, and would say `upgrade`.
+                    answer.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+                }
+                Ok(answer)
+            }
         });
         app.configure(move |config| api.configure(config)).configure(move |config| panel.configure(config))
     };
     let tls = certificate.map(|certificate| certificate.server_config()).transpose()?;
-    serve(listen, tls, admission, security, app)
+    serve(listen, tls, admission, app)
 }
 
 /// Headers of every answer. Browsers that were on the site over HTTPS once do not use HTTP for a year.

@@ -60,6 +60,7 @@ impl Demo {
             command.env_remove(name);
         }
         command.current_dir(directory).args(["demo", "--listen", &address.to_string()]);
+        command.env("OTEL_BSP_SCHEDULE_DELAY", "1000");
         command.args(["--trusted-proxies", "127.0.0.1", "--otlp-endpoint", collector]);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut client = None;

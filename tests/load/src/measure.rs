@@ -65,8 +65,6 @@ pub struct Line {
     pub baseline: Option<Figures>,
     /// By the other binary of `--compare-with`.
     pub other: Option<Figures>,
-    /// The ratio the project wants, where it names one.
-    pub wanted: Option<f64>,
 }
 
 impl Line {

@@ -84,8 +84,6 @@ pub fn path(request: &Request) -> String {
 pub struct Plan<'a> {
     /// Requests, by their parts of all.
     pub requests: Vec<(u32, Request)>,
-    /// Whether no cached response may answer a read.
-    pub computed: bool,
     /// The part of `<n>` that no other run at this server has.
     pub run: String,
     /// The first pair.
@@ -117,8 +115,7 @@ impl Plan<'_> {
             let _ = writeln!(
                 text,
                 "    {{ part = {part}, method = {method:?}, caller = \"{caller:?}\", conditional = {conditional},\n      \
-                 accepts = {accepts:?}, computed = {}, path = {path:?},\n      body = {body:?} }},",
-                self.computed || request.method != "GET",
+                 accepts = {accepts:?}, path = {path:?},\n      body = {body:?} }},",
             );
         }
         text.push_str("  },\n}\n");
@@ -128,7 +125,7 @@ impl Plan<'_> {
     fn real(&self, request: &Request) -> (&'static str, String, String) {
         let mut path = self.values.constants(&path(request));
         if request.method == "GET" {
-            path = if self.computed { unique(&path) } else { path.replace("<proposal>", "<sample>") };
+            path = unique(&path);
         }
         if request.conditional {
             path = path.replace("<proposal>", "<sample>");
@@ -148,7 +145,7 @@ impl Plan<'_> {
     }
 }
 
-/// A parameter that means nothing, and that no other request has.
+/// A parameter that means nothing, and that no other request has: an older binary has no cached response for it.
 fn unique(path: &str) -> String {
     format!("{path}{}unused=<n>", if path.contains('?') { '&' } else { '?' })
 }
@@ -192,21 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn computed_reads_have_a_parameter_of_their_own_and_the_baseline_reads_what_is_recorded() {
-        let Some(Kind::Read(show)) = TASKS.get(1).map(|task| task.kind) else { panic!("no read") };
+    fn reads_have_a_parameter_of_their_own_and_the_baseline_reads_what_is_recorded() {
+        let Some(Kind::One(show)) = TASKS.get(1).map(|task| task.kind) else { panic!("no read") };
         let values = values();
-        let mut plan = Plan {
-            requests: vec![(1, show)],
-            computed: true,
-            run: "r".to_owned(),
-            pair: 0,
-            role: 0,
-            values: &values,
-        };
+        let plan = Plan { requests: vec![(1, show)], run: "r".to_owned(), pair: 0, role: 0, values: &values };
         assert!(plan.script("", "", false).contains("/proposals/<proposal>?unused=<n>\""));
         assert!(plan.script("", "", true).contains("/proposals/<sample>?unused=<n>\""));
-        plan.computed = false;
-        assert!(plan.script("", "", false).contains("/proposals/<sample>\""));
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub fn print(lines: &[Line], rest: Option<&Rest>) {
         );
         println!("memory after 2 s idle: {} MiB (wanted: below {})", mebibytes(*idle), IDLE / 1024);
     }
-    for fault in faults(lines, rest) {
+    for fault in faults(rest) {
         println!("SHORT: {fault}");
     }
 }
@@ -75,13 +75,13 @@ fn print_lines(lines: &[Line]) {
         ]
         .map(str::to_owned)
         .into_iter()
-        .chain(["ratio", "wanted"].map(str::to_owned)),
+        .chain(["ratio".to_owned()]),
     );
-    rule(12);
+    rule(11);
     for line in lines {
         let baseline = line.baseline.as_ref().map_or([NONE; 3].map(str::to_owned), speed);
         let cells = measured(&line.civitas).into_iter().chain([bytes(&line.civitas)]).chain(baseline);
-        row(&line.task, cells.chain([ratio(line.ratio()), ratio(line.wanted)]));
+        row(&line.task, cells.chain([ratio(line.ratio())]));
     }
 }
 
@@ -143,18 +143,13 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// What falls short of what is wanted.
-fn faults(lines: &[Line], rest: Option<&Rest>) -> Vec<String> {
-    let mut faults: Vec<String> = lines
-        .iter()
-        .filter_map(|line| Some((line, line.ratio()?, line.wanted?)))
-        .filter(|(_, ratio, wanted)| ratio < wanted)
-        .map(|(line, ratio, _)| format!("{}: {ratio:.2} of the baseline", line.task))
-        .collect();
+fn faults(rest: Option<&Rest>) -> Vec<&'static str> {
+    let mut faults = Vec::new();
     if rest.is_some_and(|rest| rest.start >= START) {
-        faults.push("the start".to_owned());
+        faults.push("the start");
     }
     if rest.is_some_and(|rest| rest.idle >= IDLE) {
-        faults.push("the idle memory".to_owned());
+        faults.push("the idle memory");
     }
     faults
 }
@@ -177,24 +172,16 @@ mod tests {
         }
     }
 
-    fn line(task: &str, wanted: Option<f64>, reached: f64) -> Line {
-        let baseline = Some(figures(1000.0));
-        Line { task: task.to_owned(), civitas: figures(reached), baseline, other: None, wanted }
-    }
-
     #[test]
     fn what_falls_short_is_named() {
-        let mut lines =
-            vec![line("fast", Some(0.5), 500.0), line("slow", Some(0.5), 490.0), line("free", None, 1.0)];
-        lines.push(Line { baseline: None, ..line("alone", Some(0.5), 1.0) });
         let rest = Rest { start: Duration::from_millis(29), idle: 32 * 1024 };
-        assert_eq!(faults(&lines, Some(&rest)), ["slow: 0.49 of the baseline", "the idle memory"]);
-        assert_eq!(faults(&lines[..1], None), Vec::<String>::new());
+        assert_eq!(faults(Some(&rest)), ["the idle memory"]);
+        assert!(faults(None).is_empty());
     }
 
     #[test]
     fn a_task_without_baseline_has_no_ratio_and_an_unknown_time_is_a_dash() {
-        let alone = Line { baseline: None, ..line("alone", None, 250.0) };
+        let alone = Line { task: "alone".to_owned(), civitas: figures(250.0), baseline: None, other: None };
         assert_eq!(ratio(alone.ratio()), "–");
         assert_eq!(measured(&alone.civitas), ["250", "120.0", "–", "0.00", "0.00", "2.0"]);
         let compared = Line { other: Some(figures(50.0)), ..alone };

@@ -10,7 +10,7 @@ use crate::server::Server;
 use crate::stage::{Home, Stage};
 use crate::tasks::{Request, TASKS, Task};
 use crate::voting::{Disturbance, follow};
-use crate::work::{Doing, Work, works};
+use crate::work::{Doing, Work, work};
 use crate::wrk::Wrk;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -157,14 +157,13 @@ struct Run<'a> {
 
 impl Run<'_> {
     async fn task(&self, number: usize, task: &Task, lines: &mut Vec<Line>, faults: &mut Vec<String>) {
-        for work in works(number, task) {
-            eprintln!("{}", work.name);
-            match self.line(&work).await {
-                Ok(line) => lines.push(line),
-                Err(error) => {
-                    eprintln!("FAILED: {error}");
-                    faults.push(format!("{}: {error}", work.name));
-                }
+        let work = work(number, task);
+        eprintln!("{}", work.name);
+        match self.line(&work).await {
+            Ok(line) => lines.push(line),
+            Err(error) => {
+                eprintln!("FAILED: {error}");
+                faults.push(format!("{}: {error}", work.name));
             }
         }
     }
@@ -176,7 +175,7 @@ impl Run<'_> {
             Some(server) => Some(self.measured(server, work).await?),
             None => None,
         };
-        Ok(Line { task: work.name.clone(), civitas, baseline, other, wanted: work.wanted })
+        Ok(Line { task: work.name.clone(), civitas, baseline, other })
     }
 
     /// What a server does, with ten votes per second beside it where the line wants them.

@@ -4,6 +4,7 @@
 //! their default (Linux: all of 127.0.0.0/8 is this machine). With one address it shows the limit.
 
 mod drip;
+mod nginx;
 
 use crate::Outcome;
 use crate::client::BASE;
@@ -16,6 +17,7 @@ use crate::stage::Home;
 use crate::wrk::precise;
 use drip::{Drip, Drips};
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +54,9 @@ pub struct Args {
     /// Requests of healthy clients per second.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=2_000))]
     rate: u32,
+    /// All clients connect to nginx with `docs/proxies/nginx.conf`, which must be installed, instead of the server.
+    #[arg(long)]
+    nginx: bool,
     /// The address of a database of the PostgreSQL server, whose user may create others.
     #[arg(long, default_value = "postgres://postgres@127.0.0.1:5432/postgres")]
     postgres: String,
@@ -79,7 +84,12 @@ async fn run(args: &Args, database: &Database) -> Outcome {
     build(&home, USERS, PROPOSALS)?;
     let mut server = home.serve()?;
     server.until_answers(&format!("{BASE}/health"))?;
-    let world = Arc::new(World::of(&server, USERS, PROPOSALS).await?);
+    let mut proxy = if args.nginx { Some(nginx::start(directory.path(), server.address)?) } else { None };
+    if let Some(proxy) = &mut proxy {
+        proxy.until_answers(&format!("{BASE}/health"))?;
+    }
+    let entrance = proxy.as_ref().unwrap_or(&server);
+    let world = Arc::new(World::of(entrance, USERS, PROPOSALS).await?);
     println!(
         "{:?}: {} healthy requests per second; {} slow connections from {} addresses; {} s each",
         args.engine, args.rate, args.connections, args.addresses, args.seconds
@@ -88,7 +98,7 @@ async fn run(args: &Args, database: &Database) -> Outcome {
         "{:<34} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9}",
         "", "p50 ms", "p99 ms", "max ms", "most open", "ended", "peak MiB"
     );
-    let run = Run { args, server, world };
+    let run = Run { args, entrance: entrance.address, server, world, _proxy: proxy };
     run.phase("warm-up", None).await?;
     let mut quiet = run.phase("quiet", None).await?;
     let mut worst = Duration::ZERO;
@@ -105,15 +115,18 @@ async fn run(args: &Args, database: &Database) -> Outcome {
 
 struct Run<'a> {
     args: &'a Args,
+    /// Where clients connect.
+    entrance: SocketAddr,
     server: Process,
     world: Arc<World>,
+    _proxy: Option<Process>,
 }
 
 impl Run<'_> {
     /// One phase; its p99.
     async fn phase(&self, name: &str, drip: Option<Drip>) -> Outcome<Duration> {
-        let drips = drip
-            .map(|drip| Drips::open(drip, self.server.address, self.args.connections, self.args.addresses));
+        let drips =
+            drip.map(|drip| Drips::open(drip, self.entrance, self.args.connections, self.args.addresses));
         if drips.is_some() {
             sleep(SETTLE).await;
         }

@@ -88,16 +88,11 @@ impl Request {
 /// How a task is measured.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// Twice: the same requests again and again, most of them answered from the cache; and each with a parameter that no
-    /// other request has, so that each answer is computed.
-    Read(Request),
-    /// Once, computed: nothing of it is cached.
-    Computed(Request),
-    /// Like the cached part of [`Kind::Read`], while ten votes per second make all cached responses invalid.
+    /// The same kind of request again and again.
+    One(Request),
+    /// Ten votes per second are cast meanwhile.
     BesideVotes(Request),
-    /// Once, as it is.
-    Write(Request),
-    /// Requests by their parts of all. Reads are computed.
+    /// Requests by their parts of all.
     Mix(&'static [(u32, Request)]),
     /// Votes as jobs, each followed until it is completed.
     VoteJob,
@@ -112,17 +107,11 @@ pub struct Task {
     pub name: &'static str,
     /// How it is measured.
     pub kind: Kind,
-    /// The part of the baseline server's speed that is wanted, of cached responses.
-    pub wanted: Option<f64>,
 }
 
 impl Task {
     const fn new(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, wanted: None }
-    }
-
-    const fn wanted(self, ratio: f64) -> Self {
-        Self { wanted: Some(ratio), ..self }
+        Self { name, kind }
     }
 
     /// Whether it reads posts.
@@ -133,8 +122,8 @@ impl Task {
     /// Whether it casts votes, and so needs pairs of its own.
     pub fn is_voting(&self) -> bool {
         match self.kind {
-            Kind::Read(_) | Kind::Computed(_) | Kind::Draft => false,
-            Kind::Write(request) => request.caller == Caller::Voter,
+            Kind::Draft => false,
+            Kind::One(request) => request.caller == Caller::Voter,
             Kind::BesideVotes(_) | Kind::Mix(_) | Kind::VoteJob => true,
         }
     }
@@ -142,7 +131,7 @@ impl Task {
     /// Its requests, each once.
     pub fn requests(&self) -> Vec<Request> {
         match self.kind {
-            Kind::Read(one) | Kind::Computed(one) | Kind::BesideVotes(one) | Kind::Write(one) => vec![one],
+            Kind::One(one) | Kind::BesideVotes(one) => vec![one],
             Kind::Mix(mix) => mix.iter().map(|(_, request)| *request).collect(),
             Kind::VoteJob | Kind::Draft => Vec::new(),
         }
@@ -205,31 +194,31 @@ const MIX: [(u32, Request); 13] = [
 
 /// All tasks, in the order of the run: writes come last, because they change what is read.
 pub const TASKS: &[Task] = &[
-    Task::new("getProposal (304)", Kind::Read(NOT_MODIFIED)).wanted(0.6),
-    Task::new("getProposal (200)", Kind::Read(SHOW)).wanted(0.5),
-    Task::new("a list of 20, pages 1 to 50", Kind::Read(LIST)).wanted(0.5),
-    Task::new("a list of 20, gzip", Kind::Read(GZIP)),
-    Task::new("a list of 20, br", Kind::Read(BROTLI)),
-    Task::new("a list of 20, zstd", Kind::Read(ZSTD)),
-    Task::new("list, page 1", Kind::Read(Request::get("/proposals?page=1"))),
-    Task::new("list, page 1,000 or the last", Kind::Read(Request::get("/proposals?page=<far>"))),
-    Task::new("list, shuffled", Kind::Computed(Request::get("/proposals?order=rand").stored("shuffled"))),
-    Task::new("list, by state", Kind::Read(BY_STATE)),
-    Task::new("list, own votes", Kind::Read(OWN_VOTES)),
-    Task::new("list, by extended data", Kind::Read(BY_EXTENDED_DATA)),
-    Task::new("search of components", Kind::Read(COMPONENTS)),
-    Task::new("search of spaces", Kind::Read(SPACES)),
-    Task::new("posts", Kind::Read(POSTS)),
-    Task::new("meetings", Kind::Read(MEETINGS)),
-    Task::new("job poll", Kind::Computed(JOB)),
+    Task::new("getProposal (304)", Kind::One(NOT_MODIFIED)),
+    Task::new("getProposal (200)", Kind::One(SHOW)),
+    Task::new("a list of 20, pages 1 to 50", Kind::One(LIST)),
+    Task::new("a list of 20, gzip", Kind::One(GZIP)),
+    Task::new("a list of 20, br", Kind::One(BROTLI)),
+    Task::new("a list of 20, zstd", Kind::One(ZSTD)),
+    Task::new("list, page 1", Kind::One(Request::get("/proposals?page=1"))),
+    Task::new("list, page 1,000 or the last", Kind::One(Request::get("/proposals?page=<far>"))),
+    Task::new("list, shuffled", Kind::One(Request::get("/proposals?order=rand").stored("shuffled"))),
+    Task::new("list, by state", Kind::One(BY_STATE)),
+    Task::new("list, own votes", Kind::One(OWN_VOTES)),
+    Task::new("list, by extended data", Kind::One(BY_EXTENDED_DATA)),
+    Task::new("search of components", Kind::One(COMPONENTS)),
+    Task::new("search of spaces", Kind::One(SPACES)),
+    Task::new("posts", Kind::One(POSTS)),
+    Task::new("meetings", Kind::One(MEETINGS)),
+    Task::new("job poll", Kind::One(JOB)),
     Task::new("getProposal, 10 votes/s beside it", Kind::BesideVotes(SHOW)),
     Task::new("a list of 20, 10 votes/s beside it", Kind::BesideVotes(LIST)),
-    Task::new("vote (sync)", Kind::Write(VOTE)),
+    Task::new("vote (sync)", Kind::One(VOTE)),
     Task::new("vote as a job, until completed", Kind::VoteJob),
     Task::new("draft: create, write, publish", Kind::Draft),
-    Task::new("role (sync)", Kind::Write(ROLE)),
-    Task::new("extended data (sync)", Kind::Write(EXTENDED_DATA)),
-    Task::new("token (client_credentials)", Kind::Write(TOKEN)),
+    Task::new("role (sync)", Kind::One(ROLE)),
+    Task::new("extended data (sync)", Kind::One(EXTENDED_DATA)),
+    Task::new("token (client_credentials)", Kind::One(TOKEN)),
     Task::new("mixed, 90 % reads", Kind::Mix(&MIX)),
 ];
 

@@ -302,6 +302,6 @@ async fn a_scheduled_post_is_published_by_the_clock_past_every_validator() {
         tokio::time::sleep(Duration::from_millis(1_700)).await;
         let headers = [("if-none-match", seen.header("etag"))];
         let after = nora.send(Method::GET, "/blogs", &headers, None).await.is(200);
-        assert!(after.ids().contains(&id), "the answer was cached beyond the publication");
+        assert!(after.ids().contains(&id), "the validator matched beyond the publication");
     }
 }

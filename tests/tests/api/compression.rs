@@ -63,23 +63,20 @@ async fn long_documents_are_compressed_as_asked_and_keep_their_validators() {
             ("identity;q=0, compress", ""),
             ("strange", ""),
         ] {
-            // The second answer comes from the response cache, on an engine that has one.
-            for _ in 0..2 {
-                let headers = [("authorization", &*bearer), ("accept-encoding", accepted)];
-                let sent = ask(&service, Method::GET, &path, &headers).await;
-                assert_eq!((sent.status, &*sent.header("content-encoding")), (StatusCode::OK, encoding));
-                assert_eq!(sent.decoded(), plain.bytes, "{accepted}");
-                assert!(encoding.is_empty() || sent.bytes.len() < plain.bytes.len() / 2, "{accepted}");
-                assert_eq!(sent.header("etag"), plain.header("etag"));
-                assert!(sent.header("vary").to_lowercase().contains("accept-encoding"), "{accepted}");
-                let etag = sent.header("etag");
-                let headers = [("if-none-match", &*etag), headers[0], headers[1]];
-                let fresh = ask(&service, Method::GET, &path, &headers).await;
-                assert_eq!((fresh.status.as_u16(), fresh.bytes.len()), (304, 0), "{accepted}");
-                assert_eq!(fresh.header("etag"), etag);
-                assert_eq!(fresh.header("content-encoding"), "");
-                assert_eq!(fresh.header("vary"), plain.header("vary"));
-            }
+            let headers = [("authorization", &*bearer), ("accept-encoding", accepted)];
+            let sent = ask(&service, Method::GET, &path, &headers).await;
+            assert_eq!((sent.status, &*sent.header("content-encoding")), (StatusCode::OK, encoding));
+            assert_eq!(sent.decoded(), plain.bytes, "{accepted}");
+            assert!(encoding.is_empty() || sent.bytes.len() < plain.bytes.len() / 2, "{accepted}");
+            assert_eq!(sent.header("etag"), plain.header("etag"));
+            assert!(sent.header("vary").to_lowercase().contains("accept-encoding"), "{accepted}");
+            let etag = sent.header("etag");
+            let headers = [("if-none-match", &*etag), headers[0], headers[1]];
+            let fresh = ask(&service, Method::GET, &path, &headers).await;
+            assert_eq!((fresh.status.as_u16(), fresh.bytes.len()), (304, 0), "{accepted}");
+            assert_eq!(fresh.header("etag"), etag);
+            assert_eq!(fresh.header("content-encoding"), "");
+            assert_eq!(fresh.header("vary"), plain.header("vary"));
         }
     }
 }

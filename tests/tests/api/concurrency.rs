@@ -1,8 +1,10 @@
-use civitas_tests::service::Service;
+use civitas_tests::service::{CITIES, Service};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 const ATTEMPTS: usize = 1000;
+/// They are more connections of one address than a client may have.
+const SETTINGS: [(&str, &str); 1] = [("trusted_proxies", "127.0.0.0/8")];
 
 /// Sends the same request a thousand times at once, and counts the answers by status and sentence.
 async fn at_once(service: &Service, path: &str, body: serde_json::Value) -> BTreeMap<(u16, String), usize> {
@@ -22,7 +24,7 @@ async fn at_once(service: &Service, path: &str, body: serde_json::Value) -> BTre
 
 #[tokio::test]
 async fn of_a_thousand_votes_at_once_one_counts_and_the_others_are_reported() {
-    for service in Service::on_both_engines().await {
+    for service in Service::on_both_engines_with(CITIES, &SETTINGS).await {
         let proposal = service.id("proposal", "p2");
         let body = json!({"proposal_id": proposal, "data": {"weight": 1}});
         let answers = at_once(&service, "/vote_proposals/sync", body).await;
@@ -36,7 +38,7 @@ async fn of_a_thousand_votes_at_once_one_counts_and_the_others_are_reported() {
 
 #[tokio::test]
 async fn of_a_thousand_drafts_at_once_one_is_begun_and_the_others_are_reported() {
-    for service in Service::on_both_engines().await {
+    for service in Service::on_both_engines_with(CITIES, &SETTINGS).await {
         let body = json!({"data": {"component_id": service.id("component", "ideas")}});
         let answers = at_once(&service, "/draft_proposals/sync", body).await;
         let told = "Draft Proposal already exists for this component".to_owned();

@@ -53,7 +53,8 @@ async fn every_record_has_data_of_its_own_that_is_merged_read_and_removed() {
 #[tokio::test]
 async fn the_data_of_each_record_has_a_maximum_after_any_number_of_writes() {
     let archive = format!("{CITIES}{SYSTEM_CLIENTS}{MEETING}\n");
-    for service in Service::on_both_engines_with(&archive, &[("max_extended_data_stored_bytes", "300")]).await
+    for service in
+        Service::on_both_engines_with(&archive, &[("max_extended_data_payload_bytes", "300")]).await
     {
         for (client, record) in owners(&service).await {
             let path = format!("{record}/extended_data");
@@ -293,6 +294,19 @@ async fn only_a_person_has_data_of_their_own() {
         nora.put("/me/extended_data/sync", &json!({"data": {"phone": "+41"}})).await.is(200);
         let read = luis.get("/me/extended_data?object_path=phone").await.is(200);
         assert_eq!(read.body, json!({"data": {}}), "each their own");
+    }
+}
+
+#[tokio::test]
+async fn a_record_has_a_mebibyte_of_extended_data_at_most() {
+    for service in Service::on_both_engines().await {
+        let nora = service.user("norablum").await;
+        let put = async |path: &str| {
+            let body = json!({"object_path": path, "data": "x".repeat(600_000)});
+            nora.put("/me/extended_data/sync", &body).await
+        };
+        put("a").await.is(200);
+        put("b").await.refuses(400, "extended_data exceeds maximum size of 1048576 bytes");
     }
 }
 

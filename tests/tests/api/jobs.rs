@@ -80,19 +80,3 @@ async fn a_payload_over_the_limit_leaves_no_job() {
         nora.put(&path, &json!({"data": {"title": "A title that is fine"}})).await.is(202);
     }
 }
-
-/// A job without a turn was never in the queue. The worker takes all free slots for a moment each second, to look for others.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_free_worker_gets_new_jobs_at_once() {
-    for service in Service::on_both_engines().await {
-        let nora = service.user("norablum").await;
-        for number in 0..5 {
-            let accepted = nora.put("/me/extended_data", &json!({"data": {"n": number}})).await.is(202);
-            assert_eq!(nora.finished(&accepted).await["status"], "completed");
-        }
-        let sql = "SELECT count(*) AS number FROM jobs WHERE turn = 0 AND attempts = 1";
-        let direct = service.database.number(sql).await;
-        assert!(direct >= 3, "{:?}: {direct} of 5", service.engine);
-        service.stop().await;
-    }
-}

@@ -110,7 +110,7 @@ async fn a_network_of_ipv6_is_one_source_and_no_limit_refuses_nobody() {
 }
 
 #[tokio::test]
-async fn requests_of_one_client_beyond_its_limit_are_refused_cached_answers_too() {
+async fn requests_of_one_client_beyond_its_limit_are_refused() {
     for service in service_with("max_requests_per_second_per_client", "5").await {
         let full = service.user("norablum").await;
         let second = service.user_through("city", "second", "norablum").await;

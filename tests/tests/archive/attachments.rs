@@ -1,14 +1,15 @@
-use crate::{CITY, NOW};
+use crate::archive::{CITY, NOW};
 use async_trait::async_trait;
 use civitas_application::archive::{
     ExportOptions, ExportServices, FileServices, ImportError, ImportOptions, Report, export, import,
 };
 use civitas_application::{Ports, Store};
-use civitas_attachments::{ByteStream, Content, FileStore, StoredFile};
+use civitas_attachments::{ByteStream, Content, FileStore, StoredFile, StoredObject};
 use civitas_kernel::{AttachmentId, OrganizationId, Result as StoreResult, clock};
 use civitas_tests::{Database, Files, databases, export_services, import_options};
 use civitas_tokens::Argon2Passwords;
 use futures_util::TryStreamExt;
+use futures_util::stream::BoxStream;
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::sync::Arc;
@@ -121,6 +122,10 @@ impl FileStore for Busy<'_> {
 
     async fn delete(&self, name: &str) -> StoreResult<()> {
         self.objects.delete(name).await
+    }
+
+    fn list(&self, prefix: &str) -> BoxStream<'static, StoreResult<StoredObject>> {
+        self.objects.list(prefix)
     }
 
     async fn remove_incomplete(&self, age: Duration) -> StoreResult<u64> {

@@ -1,6 +1,6 @@
 //! Records of one type are written several at a time; what is stored and what is refused does not depend on that.
 
-use crate::{CITY, NOW, ids, read};
+use crate::archive::{CITY, NOW, ids, read};
 use civitas_kernel::records::Records;
 use civitas_kernel::{Locale, ProposalId, UserId, VoteId};
 use civitas_proposals::{Proposal, Vote};

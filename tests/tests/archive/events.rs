@@ -2,9 +2,9 @@
 
 use super::{CITY, NOW, read};
 use civitas_application::archive::{ImportOptions, import};
-use civitas_application::{Announcer, Site, Store, delete_organization};
+use civitas_application::{Announcer, Site, Store};
 use civitas_kernel::Error;
-use civitas_tests::{databases, import_options};
+use civitas_tests::{databases, delete_organization, import_options};
 use civitas_tokens::Argon2Passwords;
 use civitas_webhooks::Announcement;
 use serde_json::Value;

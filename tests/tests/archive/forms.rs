@@ -1,6 +1,6 @@
 //! Questionnaires and their responses in archives.
 
-use crate::{CITY, read};
+use crate::archive::{CITY, read};
 use civitas_application::Store;
 use civitas_application::archive::{ExportOptions, demo, export};
 use civitas_kernel::OrganizationId;

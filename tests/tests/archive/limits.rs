@@ -1,6 +1,6 @@
 //! What an import may contain: one organization only (`--into`), and no operators (contract 10).
 
-use crate::{CITY, NOW, import_with, read};
+use crate::archive::{CITY, NOW, import_with, read};
 use civitas_application::Store;
 use civitas_application::archive::{ImportError, ImportOptions, Report};
 use civitas_tests::{databases, import_options};

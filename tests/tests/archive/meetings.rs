@@ -1,6 +1,6 @@
 //! Meetings, and records that components only list and count.
 
-use crate::{CITY, NOW, read};
+use crate::archive::{CITY, NOW, read};
 use civitas_application::Store;
 use civitas_application::archive::Report;
 use civitas_kernel::records::Change;

@@ -1,10 +1,11 @@
 //! The two passes of an import: the first one holds no transaction. Rows that the second one changes are locked.
 
-use crate::{CITY, NOW, ids, import_with, read};
+use crate::archive::{CITY, NOW, ids, import_with, read};
 use async_trait::async_trait;
 use civitas_accounts::{Passwords, Secret, User};
 use civitas_application::Store;
-use civitas_application::archive::{ImportOptions, Pass, Progress, demo, import, import_seekable};
+use civitas_application::archive::{Pass, Progress, demo, import, import_seekable};
+use civitas_kernel::limits::EXTENDED_DATA;
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, Result};
 use civitas_tests::{databases, import_options};
@@ -125,16 +126,19 @@ async fn extended_data_of_every_kind_has_a_maximum() {
         for (kind, reference) in kinds.into_iter().zip(records) {
             let of = if kind == "organization" { "" } else { r#""organization": "city", "# };
             let line = |length: usize| {
-                let text = "x".repeat(length);
+                // Of several texts: one of more than 1 MiB is refused before.
+                let texts = format!(r#""{}", "#, "x".repeat(65_527)).repeat(15);
+                // With the rest of `{"a":["x","x"]}`.
+                let last = "x".repeat(length - 15 * 65_530 - 10);
                 format!(
-                    r#"{{"type": "{kind}", "ref": "{reference}", {of}"extended_data": {{"a": "{text}"}}}}"#
+                    r#"{{"type": "{kind}", "ref": "{reference}", {of}"extended_data": {{"a": [{texts}"{last}"]}}}}"#
                 )
             };
-            let options = ImportOptions { max_extended_data_bytes: Some(40), ..import_options(NOW) };
-            let refused = import_with(&*database.store, &line(33), options).await.unwrap_err();
-            let reason = "extended_data exceeds maximum size of 40 bytes";
+            let options = import_options(NOW);
+            let refused = import_with(&*database.store, &line(EXTENDED_DATA + 1), options).await.unwrap_err();
+            let reason = "extended_data exceeds maximum size of 1048576 bytes";
             assert_eq!(refused.to_string(), format!("line 1: {kind} {reference:?}: {reason}"));
-            let imported = import_with(&*database.store, &line(32), options).await.unwrap();
+            let imported = import_with(&*database.store, &line(EXTENDED_DATA), options).await.unwrap();
             assert_eq!(imported.updated[kind], 1);
         }
     }

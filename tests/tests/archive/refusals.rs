@@ -1,6 +1,6 @@
 //! Invalid lines, and their errors.
 
-use crate::{CITY, read};
+use crate::archive::{CITY, read};
 use civitas_tests::databases;
 
 /// Lines that follow [`CITY`], and why each is refused. `§` stands for `"organization": "city"`.

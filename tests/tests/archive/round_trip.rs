@@ -1,6 +1,6 @@
 //! An export equals the import, on both engines.
 
-use crate::{CITY, read};
+use crate::archive::{CITY, read};
 use civitas_application::Store;
 use civitas_application::archive::{ExportOptions, demo, export};
 use civitas_tests::{databases, export_services};

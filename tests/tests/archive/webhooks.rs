@@ -1,6 +1,6 @@
 //! Webhook registrations in archives.
 
-use crate::{CITY, NOW, import_with, read};
+use crate::archive::{CITY, NOW, import_with, read};
 use civitas_application::Store;
 use civitas_application::archive::{
     ExportOptions, ExportServices, ImportOptions, Report, WebhookArchive, export,

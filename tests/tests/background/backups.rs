@@ -31,7 +31,7 @@ async fn a_server_makes_a_backup_when_one_is_due() {
         assert_eq!(manifests.len(), 1, "{engine:?}");
         let manifest: serde_json::Value =
             serde_json::from_slice(&std::fs::read(&manifests[0]).unwrap()).unwrap();
-        assert_eq!(manifest["files"]["missing"], 0);
+        assert_eq!(manifest["missing_files"], 0);
         drop(service);
     }
 }

@@ -21,7 +21,6 @@ async fn hosts_are_checked_while_the_mail_server_is_silent() {
         ("mail_from", "no-reply@city.example"),
         ("dns_server", server.as_str()),
         ("loadbalancer_ips", "192.0.2.1"),
-        ("workers", "1"),
     ];
     for service in Service::on_both_engines_with(&format!("{CITIES}{SYSTEM_CLIENTS}"), &settings).await {
         let city = service.id("organization", "city");

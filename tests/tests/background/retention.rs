@@ -14,9 +14,8 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 /// The settings, in days, and the tables whose rows they remove.
-const SETTINGS: [(&str, &str); 4] = [
+const SETTINGS: [(&str, &str); 3] = [
     ("job_retention_days", "jobs"),
-    ("token_retention_days", "access_tokens"),
     ("event_retention_days", "outbox"),
     ("audit_retention_days", "audit_entries"),
 ];
@@ -24,19 +23,8 @@ const SETTINGS: [(&str, &str); 4] = [
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Adds a row of this time to each table but that of jobs.
-async fn add_rows(service: &Service, city: OrganizationId, client: ClientId, at: OffsetDateTime) {
+async fn add_rows(service: &Service, city: OrganizationId, at: OffsetDateTime) {
     let store = &*service.store;
-    let token = AccessToken {
-        organization: city,
-        client,
-        user: None,
-        digest: Secret::new(at.to_string()).digest(),
-        scope: "public".to_owned(),
-        issued_at: at,
-        expires_at: at,
-        revoked_at: None,
-    };
-    store.tokens().add(&token).await.unwrap();
     let event = Announcement {
         id: sortable_id(),
         organization: city,
@@ -102,7 +90,7 @@ async fn each_setting_removes_the_rows_that_are_older_and_keeps_the_others() {
         let (client, _) = service.store.clients().find_by_uid("id_city_full").await.unwrap().unwrap();
         let times = [5, 2].map(|days| clock::now() - time::Duration::days(days));
         for at in times {
-            add_rows(&service, city, client, at).await;
+            add_rows(&service, city, at).await;
         }
         while service.store.outbox().has_unrelayed().await.unwrap() {
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -115,6 +103,40 @@ async fn each_setting_removes_the_rows_that_are_older_and_keeps_the_others() {
         assert_eq!(counts(&service).await, plus(2), "for ever");
         leaves(&mut service, "3", &plus(1)).await;
         leaves(&mut service, "1", &before).await;
+        service.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn access_tokens_are_kept_for_a_week_after_their_end() {
+    for mut service in Service::on_both_engines().await {
+        let city = OrganizationId(service.id("organization", "city"));
+        let (client, _) = service.store.clients().find_by_uid("id_city_full").await.unwrap().unwrap();
+        let count = "SELECT count(*) AS number FROM access_tokens";
+        service.end().await;
+        let before = service.database.number(count).await;
+        for days in [6, 8] {
+            let at = clock::now() - time::Duration::days(days);
+            let token = AccessToken {
+                organization: city,
+                client,
+                user: None,
+                digest: Secret::new(at.to_string()).digest(),
+                scope: "public".to_owned(),
+                issued_at: at,
+                expires_at: at,
+                revoked_at: None,
+            };
+            service.database.store.tokens().add(&token).await.unwrap();
+        }
+        service.restart_with(&[]).await;
+        let begun = Instant::now();
+        while service.database.number(count).await != before + 1 && begun.elapsed() < PATIENCE {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        // The next batches are removed after 100 ms.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert_eq!(service.database.number(count).await, before + 1);
         service.stop().await;
     }
 }

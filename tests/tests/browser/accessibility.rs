@@ -1,7 +1,7 @@
 //! axe-core on every page, and a picture of it.
 
 use super::{browser, service, sign_in, skip};
-use crate::driver::Browser;
+use crate::browser::driver::Browser;
 use civitas_tests::panel::{CONFIRMATION, PASSWORD, SIGN_IN, sample_pages};
 use civitas_tests::service::BASE;
 use std::path::{Path, PathBuf};

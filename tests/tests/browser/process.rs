@@ -1,7 +1,7 @@
 //! A city runs a process in the panel: space, steps, component, webhook, answer, survey; the interface shows each.
 
 use super::{browser, service_with, sign_in};
-use crate::driver::Browser;
+use crate::browser::driver::Browser;
 use civitas_tests::panel::{EMAIL, PASSWORD};
 use civitas_tests::{Client, Receiver, Service};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 use super::{browser, service, sign_in};
-use crate::driver::Browser;
+use crate::browser::driver::Browser;
 use civitas_tests::panel::{EMAIL, PASSWORD, SIGN_IN};
 use civitas_tests::{Client, Service};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! `civitas api-client` (contract 04 §4).
 
-use crate::city::City;
+use crate::command_line::city::City;
 use serde_json::{Value, json};
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! What an import may contain, and the signing secrets of webhook registrations, from the command line.
 
-use crate::city::City;
+use crate::command_line::city::City;
 
 const ROOT: &str = r#"{"type":"system_admin","ref":"root","email":"root@a.example"}"#;
 const USER_OF_B: &str = r#"{"type":"user","ref":"u","organization":"b.example","nickname":"nora","email":"n@b.example","name":"Nora"}"#;

@@ -1,6 +1,6 @@
 //! `civitas audit`, and the entries that commands write.
 
-use crate::city::City;
+use crate::command_line::city::City;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `civitas backup` and `civitas restore`, on both engines.
 
-use crate::city::{City, Said};
+use crate::command_line::city::{City, Said};
 use civitas_application::archive::demo;
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::clock;
@@ -13,9 +13,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Records of every type, after the demo city.
 const COMPLETE: &str = include_str!("../../fixtures/complete.ndjson");
-/// An identity of age, for tests only, and its recipient.
-const IDENTITY: &str = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
-const RECIPIENT: &str = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj";
 
 /// A deployment with a record of every kind, and an empty one to restore into.
 struct Pair {
@@ -49,7 +46,17 @@ impl Pair {
         said.json()
     }
 
-    /// Copies the generated secret key, which only an encrypted backup has.
+    /// How a copy is checked: the user of tests may not create databases on the server.
+    fn proof(&self) -> &'static str {
+        if self.from.1.is_none() { "restored" } else { "read" }
+    }
+
+    /// The copy of the database.
+    fn copy(&self) -> PathBuf {
+        find(&self.target(), "/database")
+    }
+
+    /// Copies the generated secret key, which no backup has.
     fn copy_key(&self) {
         if self.from.1.is_none() {
             fs::create_dir_all(self.to.path().join("data")).unwrap();
@@ -90,15 +97,20 @@ fn find(directory: &Path, part: &str) -> PathBuf {
 async fn a_backup_restores_every_record_and_file_of_the_deployment() {
     for pair in pairs().await {
         let made = pair.backup(&[]).await;
-        assert!(made["backup"]["files"]["count"].as_u64() > Some(2), "{made}");
-        assert_eq!(made["backup"]["files"]["missing"], 0, "{made}");
+        assert!(made["backup"]["files"].as_u64() > Some(2), "{made}");
+        assert_eq!(made["backup"]["missing_files"], 0, "{made}");
+        assert_eq!(made["backup"]["proof"], pair.proof(), "{made}");
+        let check = pair.restore(&["--check"]).await;
+        assert_eq!((check.code, check.json()["missing"].as_u64()), (0, Some(0)), "{}", check.err);
+        assert_eq!(check.json()["proof"], pair.proof());
+        assert_eq!(check.err.contains("was read, not restored"), pair.proof() == "read", "{}", check.err);
         let restored = pair.restore(&[]).await;
         assert_eq!(restored.code, 0, "{}", restored.err);
         assert_eq!(restored.err.contains("secret_key"), pair.from.1.is_none(), "{}", restored.err);
         pair.copy_key();
         let restored = restored.json();
         assert_eq!(restored["database"]["rows"], made["backup"]["rows"], "{restored}");
-        assert_eq!(restored["files"]["restored"], made["backup"]["files"]["count"], "{restored}");
+        assert_eq!(restored["files"]["copied"], made["backup"]["files"], "{restored}");
         // Ids are the same too: an archive names records by their ids.
         let (before, after) = (export(&pair.from).await, export(&pair.to).await);
         assert!(before.len() > 10_000 && before == after);
@@ -145,43 +157,13 @@ async fn a_backup_is_of_one_moment_while_others_write() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_encrypted_backup_has_the_secret_key_and_needs_its_identity() {
-    for pair in pairs().await {
-        let identity = pair.from.path().join("identity");
-        fs::write(&identity, format!("{IDENTITY}\n")).unwrap();
-        let identity = identity.display().to_string();
-        let generated = pair.from.path().join("data/secret_key");
-        let is_generated = pair.from.1.is_none();
-        let made = pair.backup(&["--recipient", RECIPIENT]).await;
-        assert_eq!(made["backup"]["encrypted"], true);
-        let contents = fs::read(find(&pair.target(), "contents.json.age")).unwrap();
-        assert!(contents.starts_with(b"age-encryption.org/v1"));
-        let refused = pair.restore(&[]).await;
-        assert!(refused.code == 1 && refused.err.contains("give --identity FILE"), "{}", refused.err);
-        let check = pair.restore(&["--check", "--identity", &identity]).await;
-        assert_eq!((check.code, check.json()["missing"].as_u64()), (0, Some(0)), "{}", check.err);
-        let restored = pair.restore(&["--identity", &identity]).await;
-        assert_eq!(restored.code, 0, "{}", restored.err);
-        let expected = if is_generated { "restored" } else { "configured" };
-        assert_eq!(restored.json()["secret_key"], expected);
-        if is_generated {
-            assert_eq!(
-                fs::read(&generated).unwrap(),
-                fs::read(pair.to.path().join("data/secret_key")).unwrap()
-            );
-        }
-        assert_eq!(export(&pair.from).await, export(&pair.to).await);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn later_backups_share_the_files_of_earlier_ones() {
     for pair in pairs().await {
         let first = pair.backup(&[]).await;
         let second = pair.backup(&[]).await;
-        assert_eq!(first["backup"]["files"]["new"], first["backup"]["files"]["count"]);
-        assert_eq!(second["backup"]["files"]["new"], 0);
-        assert_eq!(second["backup"]["files"]["count"], first["backup"]["files"]["count"]);
+        assert_eq!(first["backup"]["new_files"], first["backup"]["files"]);
+        assert_eq!(second["backup"]["new_files"], 0);
+        assert_eq!(second["backup"]["files"], first["backup"]["files"]);
         let to = pair.target().display().to_string();
         let listed = pair.from.run(&["backup", "--to", &to, "--list"]).await.done().out;
         let listed: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -197,8 +179,7 @@ async fn later_backups_share_the_files_of_earlier_ones() {
 async fn a_damaged_backup_is_not_restored_and_the_database_stays_empty() {
     for pair in pairs().await {
         pair.backup(&[]).await;
-        let part = if pair.from.1.is_none() { "database.sqlite.gz" } else { "/users.copy.gz" };
-        let part = find(&pair.target(), part);
+        let part = pair.copy();
         let whole = fs::read(&part).unwrap();
         let mut damaged = whole.clone();
         *damaged.last_mut().unwrap() ^= 1;
@@ -231,6 +212,7 @@ async fn missing_files_are_told_and_can_be_restored_later() {
         fs::rename(&files, &kept).unwrap();
         let restored = pair.restore(&[]).await;
         assert!(restored.code == 1 && restored.err.contains("files are missing"), "{}", restored.err);
+        fs::remove_dir_all(&files).unwrap();
         fs::rename(&kept, &files).unwrap();
         let repaired = pair.restore(&["--files-only"]).await;
         assert_eq!((repaired.code, repaired.json()["files"]["missing"].as_u64()), (0, Some(0)));
@@ -263,21 +245,28 @@ async fn what_cannot_be_a_backup_is_refused_with_a_sentence() {
             &["restore", &here, "--backup", "20261123T023000Z-8f1c22d0"],
             "there is no complete backup 20261123",
         ),
-        (&["restore", &here, "--identity", "/nowhere"], "/nowhere"),
-        (&["backup", "--to", &here, "--recipient", "age1x"], "age1x is not an age recipient"),
         (&["backup", "--to", "ftp://x/y"], "expected file:///PATH or s3://BUCKET/PREFIX"),
         (&["migrate", "--backup-times", "02:30"], "needs backup_to beside it"),
         (
             &["migrate", "--backup-times", "2:30", "--backup-to", "file:///x"],
             "must be a time of day, as 02:30",
         ),
-        (&["migrate", "--backup-recipients", "x"], "must be age recipients"),
     ] {
         let said = city.run(words).await;
         assert!(said.code == 1 && said.err.contains(part), "{words:?}: {}", said.err);
         assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     }
     assert_eq!(city.run(&["restore", &here, "--backup", "../x"]).await.code, 2);
+    let retired = vec![("CIVITAS_BACKUP_RECIPIENTS".to_owned(), "age1x".to_owned())];
+    let said = city.run_with(&["migrate"], "", retired).await;
+    let part = "CIVITAS_BACKUP_RECIPIENTS is no setting any more: encrypt backups outside";
+    assert!(said.code == 1 && said.err.contains(part), "{}", said.err);
+    let sealed = city.path().join("backups/backups/20261123T023000Z-8f1c22d0");
+    fs::create_dir_all(&sealed).unwrap();
+    let manifest = json!({"format": 1, "civitas": "0.1.0", "recipients": ["age1x"], "contents": {}});
+    fs::write(sealed.join("manifest.json"), manifest.to_string()).unwrap();
+    let said = city.run(&["restore", &here]).await;
+    assert!(said.code == 1 && said.err.contains("it is encrypted to age1x: restore it with"), "{}", said.err);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -290,29 +279,56 @@ async fn a_backup_of_another_engine_is_refused() {
     assert!(said.code == 1 && said.err.contains("the backup is of SQLite"), "{}", said.err);
 }
 
-/// A process that was killed in the middle of a backup leaves an incomplete one, and a temporary schema or directory.
+/// The same for a user of PostgreSQL who may create databases. The database of a killed check is removed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_is_restored_into_a_database_of_its_own_where_the_user_may_create_one() {
+    let pairs = pairs().await;
+    let Some(pair) = pairs.get(1) else { return };
+    let database = pair.from.1.as_ref().unwrap();
+    let mut url: url::Url = database.url().parse().unwrap();
+    let password = url.password().map(|password| format!("PASSWORD '{password}'")).unwrap_or_default();
+    database
+        .administer(&format!(
+            "DO $$ BEGIN CREATE ROLE civitas_test_creator LOGIN CREATEDB {password} IN ROLE civitas_test;
+             EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
+        ))
+        .await;
+    url.set_username("civitas_test_creator").unwrap();
+    let own = "SELECT oid::bigint AS number FROM pg_database WHERE datname = current_database()";
+    let prefix = format!("civitas_backup_check_{}_", database.number(own).await);
+    database.administer(&format!("CREATE DATABASE {prefix}0 OWNER civitas_test_creator")).await;
+    let (to, url) = (pair.target().display().to_string(), url.to_string());
+    let words = ["backup", "--quiet", "--to", &to, "--database-url", &url];
+    let made = pair.from.run(&words).await.done().json();
+    assert_eq!(made["backup"]["proof"], "restored", "{made}");
+    let check = pair.from.run(&["restore", &to, "--check", "--database-url", &url]).await.done().json();
+    assert_eq!((&check["proof"], &check["rows"]), (&json!("restored"), &made["backup"]["rows"]));
+    assert_eq!(database.count("pg_database", &format!("starts_with(datname, '{prefix}')")).await, 0);
+    // A dump that is whole, of other rows than the manifest says.
+    let manifest = find(&pair.target(), "manifest.json");
+    let mut changed: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
+    changed["rows"]["public.users"] = json!(0);
+    fs::write(&manifest, changed.to_string()).unwrap();
+    let said = pair.from.run(&["restore", &to, "--check", "--database-url", &url]).await;
+    assert!(said.code == 1 && said.err.contains("public.users has"), "{}", said.err);
+    assert_eq!(database.count("pg_database", &format!("starts_with(datname, '{prefix}')")).await, 0);
+}
+
+/// A process that was killed in the middle of a backup leaves an incomplete one, and a temporary directory.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_backup_left_is_removed_by_the_next_one() {
     for pair in pairs().await {
-        let incomplete = pair.target().join("backups/20200101T000000Z-00000000/database");
+        let incomplete = pair.target().join("backups/20200101T000000Z-00000000");
         fs::create_dir_all(&incomplete).unwrap();
-        fs::write(incomplete.join("users.copy.gz"), "half").unwrap();
+        fs::write(incomplete.join("database"), "half").unwrap();
         let work = pair.from.path().join("data/backup/backup-killed");
-        fs::create_dir_all(&work).unwrap();
-        if let Some(database) = &pair.from.1 {
-            database.execute("CREATE SCHEMA civitas_backup_check_0").await;
-            database.execute("ALTER SCHEMA civitas_backup_check_0 OWNER TO civitas_test").await;
+        if pair.from.1.is_none() {
+            fs::create_dir_all(&work).unwrap();
         }
+        assert!(pair.restore(&[]).await.err.contains("there is no complete backup"));
         let made = pair.backup(&[]).await;
         assert_eq!(made["removed"]["backups"], 1, "{made}");
-        assert!(!incomplete.join("users.copy.gz").exists());
-        match &pair.from.1 {
-            None => assert!(!work.exists()),
-            Some(database) => {
-                let left = database.count("pg_namespace", "nspname LIKE 'civitas_backup_check%'").await;
-                assert_eq!(left, 0);
-            }
-        }
+        assert!(!incomplete.join("database").exists() && !work.exists());
         assert_eq!(pair.restore(&[]).await.code, 0);
     }
 }

@@ -1,6 +1,6 @@
 //! `civitas files`: on both engines, from a directory to a bucket and back.
 
-use crate::city::{City, Said};
+use crate::command_line::city::{City, Said};
 use civitas_application::{Files, Site};
 use civitas_attachments::{FileState, FileStore, StoredFile};
 use civitas_files::{Intake, Store};

@@ -1,6 +1,6 @@
 //! `civitas key`.
 
-use crate::city::{City, KEY};
+use crate::command_line::city::{City, KEY};
 use civitas_accounts::TextCipher;
 use civitas_accounts::administrators::{Administrator, SecondFactor};
 use civitas_application::Store;

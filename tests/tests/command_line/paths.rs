@@ -1,6 +1,6 @@
 //! Files that commands read and write where the operator says: links, pipes and devices, and errors with their path.
 
-use crate::city::City;
+use crate::command_line::city::City;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::{FileTypeExt, symlink};

@@ -1,6 +1,6 @@
 //! The commands on PostgreSQL.
 
-use crate::city::{City, KEY};
+use crate::command_line::city::{City, KEY};
 
 #[tokio::test]
 async fn every_command_works_on_postgresql_too() {

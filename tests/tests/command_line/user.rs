@@ -1,6 +1,6 @@
 //! `civitas user`.
 
-use crate::city::City;
+use crate::command_line::city::City;
 use civitas_accounts::login_failures::{LoginKey, name_digest};
 use civitas_kernel::{UserId, clock};
 use serde_json::Value;

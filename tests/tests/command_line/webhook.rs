@@ -1,6 +1,6 @@
 //! `civitas webhook fire`: one sample delivery, without a database.
 
-use crate::city::{City, Said};
+use crate::command_line::city::{City, Said};
 use civitas_tests::{Behaviour, Receiver};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Servers whose clocks differ by minutes, on one database, under load.
 
-use crate::load::Load;
+use crate::faults::load::Load;
 use civitas_kernel::clock;
 use civitas_server::config::{Config, Sources};
 use civitas_server::wiring::{Parts, start_over};

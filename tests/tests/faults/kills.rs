@@ -73,7 +73,7 @@ fn start_process(flags: &[(String, String)]) -> Server {
 /// Starts a process with a server. Its log goes to `log`.
 pub fn spawn(flags: &[(String, String)], log: Stdio) -> (Child, ChildStdout) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--ignored", "--exact", "--nocapture", "kills::server_of_another_process"]);
+    command.args(["--ignored", "--exact", "--nocapture", "faults::kills::server_of_another_process"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
     let line = serde_json::to_string(flags).unwrap();
     writeln!(child.stdin.as_mut().unwrap(), "{line}").unwrap();

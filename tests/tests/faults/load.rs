@@ -1,8 +1,8 @@
 //! Faults while a mixed load runs: each accepted job ends as its synchronous twin would, each acknowledged write is kept,
 //! nothing is applied twice, and a fault is a 503 with `Retry-After`, never another 5xx.
 
-use crate::cluster::{Cluster, Stop};
-use crate::kills::{body, titles};
+use crate::faults::cluster::{Cluster, Stop};
+use crate::faults::kills::{body, titles};
 use civitas_tests::service::{Answer, CITIES, Client, Service};
 use civitas_tests::{Database, Engine};
 use std::sync::Arc;

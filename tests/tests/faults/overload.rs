@@ -119,7 +119,8 @@ async fn who_waits_for_a_row_is_answered_alone_after_a_short_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_meets_a_lock_for_long_leaves_its_worker_to_others_and_loses_no_attempt() {
     let Some(database) = Database::fresh(Engine::Postgres).await else { return };
-    let service = Service::over(database, CITIES, &[("workers", "1")]).await;
+    // One job at once.
+    let service = Service::over(database, CITIES, &[("database_pool_size", "4")]).await;
     let nora = service.user("norablum").await;
     // As the server says that a lock was not available in time, without the time.
     let locked = "CREATE FUNCTION locked() RETURNS trigger LANGUAGE plpgsql AS

@@ -44,7 +44,7 @@ struct Process(Child);
 impl Process {
     fn of(words: &[String]) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--ignored", "--exact", "--nocapture", "signals::command_of_another_process"]);
+        command.args(["--ignored", "--exact", "--nocapture", "faults::signals::command_of_another_process"]);
         let (stdin, none) = (Stdio::piped(), Stdio::null);
         let mut child = command.stdin(stdin).stdout(none()).stderr(none()).spawn().unwrap();
         writeln!(child.stdin.as_mut().unwrap(), "{}", json!(words)).unwrap();

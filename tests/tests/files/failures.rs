@@ -1,6 +1,6 @@
 //! What fails leaves nothing behind.
 
-use crate::{bucket, content, directory, listed, places, sample, whole};
+use crate::files::{bucket, content, directory, listed, places, sample, whole};
 use civitas_attachments::{Content, FileStore};
 use civitas_files::Store;
 use civitas_kernel::Error;

@@ -1,6 +1,6 @@
 //! Objects are stored, read, listed and deleted.
 
-use crate::{all, content, directory, listed, places, sample, whole};
+use crate::files::{all, content, directory, listed, places, sample, whole};
 use civitas_attachments::FileStore;
 use civitas_files::Store;
 use civitas_kernel::Error;

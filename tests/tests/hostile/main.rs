@@ -9,7 +9,6 @@
 mod archive;
 mod bodies;
 mod budget;
-mod connections;
 mod files;
 mod generate;
 mod growth;

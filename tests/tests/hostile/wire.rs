@@ -103,8 +103,8 @@ impl Server {
         Some(Self { runtime, service, tokens })
     }
 
-    /// Sends a request, and checks the answer: no panic, no 5xx, the shape of errors. `is_raw` allows a closed connection and
-    /// the pages of the panel.
+    /// Sends a request, and checks the answer: no panic, no 5xx, the shape of errors. `is_raw` allows a closed connection, the
+    /// pages of the panel, and the empty answer of the library to a head that it refuses.
     ///
     /// # Errors
     /// What is wrong.
@@ -131,7 +131,8 @@ impl Server {
             body["error"].is_string() && body["error_description"].is_string()
         };
         let is_page = is_raw && answer.head.contains("content-type: text/html");
-        if answer.status >= 400 && request.method != "HEAD" && !is_page && !is_shaped() {
+        let is_of_head = is_raw && answer.body.is_empty() && matches!(answer.status, 400 | 431);
+        if answer.status >= 400 && request.method != "HEAD" && !is_page && !is_of_head && !is_shaped() {
             return Err(format!("not the shape of an error: {} {text}", answer.status));
         }
         Ok(Some(answer))

@@ -8,10 +8,7 @@ use civitas_kernel::{
 use civitas_tests::service::CITIES;
 use civitas_tests::{Database, Engine, Service};
 use civitas_webhooks::{Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
-use flate2::read::GzDecoder;
 use serde_json::json;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -80,9 +77,8 @@ fn files_with(texts: &[&str], database: &Path, backups: &Path) -> Vec<String> {
         }
     }
     for backup in std::fs::read_dir(backups).into_iter().flatten() {
-        let copy = backup.unwrap().path().join("database/database.sqlite.gz");
-        let mut bytes = Vec::new();
-        GzDecoder::new(File::open(&copy).unwrap()).read_to_end(&mut bytes).unwrap();
+        let copy = backup.unwrap().path().join("database");
+        let bytes = std::fs::read(&copy).unwrap();
         assert!(bytes.starts_with(b"SQLite format 3"));
         if has(&bytes) {
             found.push(copy.display().to_string());

@@ -56,7 +56,7 @@ async fn extended_data_is_replaced_on_the_page_of_its_record() {
 
 #[tokio::test]
 async fn what_is_no_object_of_json_is_refused_beside_the_field() {
-    let settings = [("max_extended_data_stored_bytes", "100")];
+    let settings = [("max_extended_data_payload_bytes", "100")];
     for service in Service::on_both_engines_with(civitas_tests::CITIES, &settings).await {
         let panel = service.administrator().await;
         let page = format!("{}/extended_data", owners(&service)[4].0);

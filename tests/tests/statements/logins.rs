@@ -7,7 +7,6 @@ use civitas_accounts::{Passwords, Secret};
 use civitas_kernel::{OrganizationId, Result, clock};
 use civitas_tests::Service;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use time::Duration;
 
 /// Counts hashes; no password is right.
 #[derive(Default)]
@@ -53,7 +52,6 @@ async fn known_and_unknown_names_cost_the_same_statements_and_one_hash_each() {
                     users: service.store.users(),
                     failures: service.store.login_failures(),
                     passwords: &passwords,
-                    lock: Duration::minutes(60),
                 };
                 let login = Login { username: name.to_owned(), password: Secret::new("wrong") };
                 logins.check(organization, client, &login, clock::now()).await.unwrap_err();

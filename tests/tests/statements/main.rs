@@ -96,71 +96,43 @@ async fn counted(client: &Client, method: Method, path: &str, body: Option<&Valu
     taken().into_iter().filter(|text| is_data(text) && !is_of_workers(text)).collect()
 }
 
-/// A commit that ends the validity of cached lookups (decision 0049).
+/// Commits that end the validity of all cached lookups (decision 0049).
 async fn outdate_lookups(service: &Service) {
     let id = service.refs["city"]["organization"]["city"].as_i64().expect("the id");
     let (id, organizations) = (OrganizationId(id), service.store.organizations());
     let city = organizations.find(id).await.expect("an answer").expect("the city");
     let renamed = Organization { updated_at: clock::now(), ..city.clone() };
     organizations.save(id, &Change::new(city, renamed)).await.expect("a commit");
+    service.store.list_changes().touch_list(id, "steps", clock::now()).await.expect("a commit");
 }
 
-/// On PostgreSQL lookups are cached for a second, which a slow machine may exceed between two requests.
+/// Lookups are cached for a second, which a slow machine may exceed between two requests: then it tries again.
 #[tokio::test]
 async fn the_second_read_after_a_commit_looks_nothing_up() {
     let _alone = alone().await;
-    let services = Service::on_both_engines_with(CITIES, &[("caches", "true")]).await;
+    let services = Service::on_both_engines_with(CITIES, &[]).await;
     sweeps_have_ended().await;
     for service in services.iter().filter(|service| service.engine == Engine::Sqlite) {
         let nora = service.user("norablum").await;
         let show = format!("/proposals/{}", service.id("proposal", "p2"));
         for (path, expected) in [(&show[..], 1), ("/proposals", 2)] {
-            nora.get(path).await.is(200);
-            let statements = counted(&nora, Method::GET, &format!("{path}?n=2"), None).await;
+            let mut statements = Vec::new();
+            for _ in 0..5 {
+                nora.get(path).await.is(200);
+                statements = counted(&nora, Method::GET, &format!("{path}?n=2"), None).await;
+                if statements.len() == expected {
+                    break;
+                }
+            }
             assert_eq!(statements.len(), expected, "{path}\n{}", statements.join("\n"));
         }
-    }
-}
-
-/// The setting `caches`. The epoch is not read either.
-#[tokio::test]
-async fn without_caches_each_read_looks_everything_up() {
-    let _alone = alone().await;
-    let services = Service::on_both_engines_with(CITIES, &[("caches", "false")]).await;
-    sweeps_have_ended().await;
-    for service in &services {
-        let nora = service.user("norablum").await;
-        let show = format!("/proposals/{}", service.id("proposal", "p2"));
-        nora.get(&show).await.is(200);
-        taken();
-        nora.get(&show).await.is(200);
-        let statements = taken();
-        assert!(!statements.iter().any(|text| text.contains("data_version")), "{statements:?}");
-        let sent = statements.into_iter().filter(|text| is_data(text) && !is_of_workers(text)).count();
-        assert_eq!(sent, if service.engine == Engine::Sqlite { 7 } else { 6 }, "{:?}", service.engine);
-    }
-}
-
-/// On SQLite the lookups of a request are of the epoch in which it began.
-#[tokio::test]
-async fn a_read_asks_for_the_epoch_once() {
-    let _alone = alone().await;
-    let services = Service::on_both_engines_with(CITIES, &[("caches", "true")]).await;
-    sweeps_have_ended().await;
-    for service in services.iter().filter(|service| service.engine == Engine::Sqlite) {
-        let nora = service.user("norablum").await;
-        nora.get("/proposals").await.is(200);
-        taken();
-        nora.get("/proposals?n=2").await.is(200);
-        let asked = taken().iter().filter(|text| text.contains("data_version")).count();
-        assert_eq!(asked, 1);
     }
 }
 
 #[tokio::test]
 async fn a_request_sends_no_more_statements_than_it_did() {
     let _alone = alone().await;
-    let services = Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[("caches", "true")]).await;
+    let services = Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[]).await;
     sweeps_have_ended().await;
     let mut wrong = Vec::new();
     for service in &services {
@@ -182,19 +154,16 @@ async fn a_request_sends_no_more_statements_than_it_did() {
             "relationships": {"questionnaire": {"data": {"id": service.id("questionnaire", "registration")}}}}});
         answers["data"]["attributes"]["answers"][service.id("question", "diet").to_string()] = json!("none");
         let cast = "/vote_proposals/sync?include_proposal=true";
-        // On PostgreSQL the commit before each request does not outdate the cached times of removals.
-        let is_sqlite = service.engine == Engine::Sqlite;
         let requests = [
-            // On SQLite the number of records that a list may skip is read with the visible components.
-            (Method::GET, &show[..], None, if is_sqlite { 7 } else { 6 }),
-            (Method::GET, "/proposals", None, if is_sqlite { 9 } else { 7 }),
-            (Method::GET, "/blogs", None, if is_sqlite { 6 } else { 5 }),
+            (Method::GET, &show[..], None, 6),
+            (Method::GET, "/proposals", None, 8),
+            (Method::GET, "/blogs", None, 6),
             (Method::POST, &publish[..], Some(&json!({})), 7),
             // The rows are locked by one statement on PostgreSQL, and not at all by the only writer of SQLite.
             (Method::POST, cast, Some(&vote), if service.engine == Engine::Sqlite { 5 } else { 6 }),
             (Method::POST, "/blogs/sync", Some(&post), 4),
-            (Method::GET, "/questionnaires", None, if is_sqlite { 10 } else { 9 }),
-            (Method::GET, &form[..], None, if is_sqlite { 9 } else { 8 }),
+            (Method::GET, "/questionnaires", None, 10),
+            (Method::GET, &form[..], None, 9),
             (Method::POST, "/answers/sync", Some(&answers), 10),
         ];
         for (method, path, body, expected) in requests {

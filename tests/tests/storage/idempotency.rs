@@ -34,7 +34,7 @@ async fn a_key_keeps_its_first_answer_until_its_time_is_over() {
 
         let late = key(&world, None, "late");
         keys.keep_answer(&late, &answer("c"), NOW + Duration::HOUR).await.unwrap();
-        let cleanup = Cleanup { store: world.database.store.clone(), jobs: None, credentials: None };
+        let cleanup = Cleanup { store: world.database.store.clone(), jobs: None };
         cleanup.sweep_at(NOW + ANSWERS_KEPT_FOR).await.unwrap();
         assert!(keys.find_answer(&first).await.unwrap().is_some());
         cleanup.sweep_at(NOW + ANSWERS_KEPT_FOR + Duration::SECOND).await.unwrap();

@@ -12,7 +12,6 @@ mod queues;
 mod random;
 mod resources;
 mod shares;
-mod skipped;
 mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};

@@ -14,7 +14,6 @@ fn settings(url: &str) -> Settings {
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
         limits: civitas_storage_sqlite::StatementLimits::default(),
-        caches: true,
     }
 }
 
@@ -44,7 +43,6 @@ async fn a_schema_of_a_newer_build_is_detected() {
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
         limits: civitas_storage_postgres::StatementLimits::default(),
-        caches: true,
     };
     let current = civitas_storage_postgres::schema(&settings).await.unwrap();
     assert_eq!(current, civitas_storage_postgres::SchemaState::Current);

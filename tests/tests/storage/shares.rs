@@ -86,12 +86,11 @@ async fn job(world: &World, client: ClientId, hours: i64, result: Option<Value>)
         attempts: 0,
         created_at: clock::now() - Duration::hours(hours),
     };
-    let (jobs, until) = (world.store().jobs(), clock::now() + Duration::MINUTE);
-    let Some(result) = result else {
-        jobs.add(&job).await.unwrap();
-        return bytes;
-    };
-    jobs.add_claimed(&job, "worker", until).await.unwrap();
+    let (jobs, now) = (world.store().jobs(), clock::now());
+    jobs.add(&job).await.unwrap();
+    let Some(result) = result else { return bytes };
+    let claimed = jobs.claim("worker", now, now + Duration::MINUTE, 1).await.unwrap();
+    assert_eq!(claimed.first().map(|claimed| claimed.id), Some(job.id));
     assert_eq!(used(world, Share::Jobs, Some(client)).await.0 > 0, hours < 24, "it runs");
     jobs.complete("worker", job.id, &result, clock::now()).await.unwrap();
     if result.is_null() { 0 } else { result.to_string().len() as u64 }

@@ -9,9 +9,7 @@ use civitas_kernel::{
 };
 use civitas_organizations::{Organization, OrganizationFigures};
 use civitas_spaces::{EntryKind, EntryRef};
-use civitas_tests::databases::caches;
 use civitas_tests::{Engine, World, commit, replace};
-use std::sync::Barrier;
 use std::time::Duration;
 use time::macros::datetime;
 
@@ -127,56 +125,6 @@ fn job(organization: OrganizationId) -> civitas_jobs::Job {
         },
         attempts: 0,
         created_at: now,
-    }
-}
-
-#[tokio::test]
-async fn the_epoch_changes_with_each_commit_of_anybody() {
-    for world in worlds().await {
-        let store = world.store();
-        if world.database.engine == Engine::Postgres || !caches() {
-            assert_eq!(store.epoch(), None, "PostgreSQL has no cheap one; without caches nobody needs it");
-            continue;
-        }
-        let begun = store.epoch().expect("SQLite has one");
-        assert!(!is_kept(&world, "nobody").await);
-        let transaction = store.begin().await.unwrap();
-        write(&*transaction, world.mine, "rolled_back").await;
-        assert_eq!(store.epoch(), Some(begun), "nothing is committed yet");
-        transaction.rollback().await;
-        assert_eq!(store.epoch(), Some(begun));
-        write_and_commit(store, world.mine, "own").await;
-        let after_own = store.epoch();
-        assert_ne!(after_own, Some(begun));
-        write_and_commit(&*world.database.open_again().await, world.mine, "foreign").await;
-        assert_ne!(store.epoch(), after_own, "another process committed");
-    }
-}
-
-/// Each thread uses its own connection, which sees the commit.
-#[tokio::test]
-async fn whoever_asks_for_the_epoch_after_a_commit_is_told_another_one() {
-    if !caches() {
-        return;
-    }
-    let Some(world) = World::fresh(Engine::Sqlite).await else { return };
-    let ask = || {
-        let (store, together) = (world.database.store(), Barrier::new(8));
-        std::thread::scope(|threads| {
-            let one = || {
-                together.wait();
-                (0..100).map(|_| store.epoch().unwrap()).collect::<Vec<_>>()
-            };
-            let asked: Vec<_> = (0..8).map(|_| threads.spawn(one)).collect();
-            asked.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
-        })
-    };
-    let mut known = ask();
-    for round in 0..20 {
-        write_and_commit(&*world.database.open_again().await, world.mine, &format!("citizen{round}")).await;
-        let after = ask();
-        assert!(after.iter().min() > known.iter().max(), "{known:?} then {after:?}");
-        known = after;
     }
 }
 

@@ -1,11 +1,11 @@
 //! Files that are not what they say.
 
-use crate::place::{Kind, Place, engines, places, url_of};
-use crate::samples::{
+use crate::uploads::place::{Kind, Place, engines, places, url_of};
+use crate::uploads::samples::{
     SECRET, archive, docx, half, jpeg, jpeg_of, ooxml, photograph, picture, png, png_of, png_with, webp,
     webp_bomb, with_tail, zip_bomb,
 };
-use crate::wire::file;
+use crate::uploads::wire::file;
 use image::ImageFormat;
 
 /// A type that browsers show, one that they only download, or the code of a refusal.
@@ -194,7 +194,7 @@ async fn a_photograph_is_served_without_the_place_where_it_was_taken() {
         assert!(String::from_utf8_lossy(&photograph).contains(SECRET));
         let reply = place.attach(&[file(b"a.jpg", &photograph)]).await;
         assert_eq!(reply.status, 201, "{reply:?}");
-        let thumbnail = crate::place::path_of(&reply.json()["data"]["attributes"]["thumbnail_url"]);
+        let thumbnail = crate::uploads::place::path_of(&reply.json()["data"]["attributes"]["thumbnail_url"]);
         for path in [url_of(&reply), thumbnail] {
             let served = place.fetch(&path).await;
             assert_eq!((served.status, served.header("content-type")), (200, "image/jpeg"));
@@ -218,7 +218,7 @@ async fn a_thumbnail_is_at_most_237_pixels_high_and_never_larger_than_its_image(
         ] {
             let ((width, height), expected) = sizes;
             let reply = place.attach(&[file(name.as_bytes(), &picture(format, width, height))]).await;
-            let path = crate::place::path_of(&reply.json()["data"]["attributes"]["thumbnail_url"]);
+            let path = crate::uploads::place::path_of(&reply.json()["data"]["attributes"]["thumbnail_url"]);
             assert!(path.contains("/thumbnail/"), "{path}");
             let served = place.fetch(&path).await;
             assert_eq!((served.status, served.header("content-type")), (200, format.to_mime_type()));

@@ -1,7 +1,7 @@
 //! Forms that are malformed, too long, or not forms.
 
-use crate::place::{LIMIT, Place, places};
-use crate::wire::{BOUNDARY, Request, field, file, form, part};
+use crate::uploads::place::{LIMIT, Place, places};
+use crate::uploads::wire::{BOUNDARY, Request, field, file, form, part};
 
 const TEXT: &[u8] = b"some text\n";
 

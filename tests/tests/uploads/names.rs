@@ -1,7 +1,7 @@
 //! Names of files that try to be something else.
 
-use crate::place::{places, url_of};
-use crate::wire::{field, file, part};
+use crate::uploads::place::{places, url_of};
+use crate::uploads::wire::{field, file, part};
 
 /// What the name is, the name as it is sent, and its name in the address; `None`: the form or the name is refused.
 type Row = (&'static str, Vec<u8>, Option<String>);
@@ -86,7 +86,7 @@ async fn a_name_is_only_shown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_extended_name_is_preferred() {
-    for place in crate::place::engines(crate::place::Kind::Directory).await {
+    for place in crate::uploads::place::engines(crate::uploads::place::Kind::Directory).await {
         for (names, expected) in [
             ("filename=\"a.exe\"; filename*=UTF-8''pl%C3%A4n.txt", Some("pl%C3%A4n.txt")),
             ("filename*=UTF-8''..%2F..%2Fevil.txt", Some("evil.txt")),

@@ -1,8 +1,8 @@
 //! Records that disappear take their files with them.
 
-use crate::place::{Place, places, url_of};
-use crate::staging::{put, stage};
-use crate::wire::{BOUNDARY, Reply, Request, field, file, form};
+use crate::uploads::place::{Place, places, url_of};
+use crate::uploads::staging::{put, stage};
+use crate::uploads::wire::{BOUNDARY, Reply, Request, field, file, form};
 use civitas_kernel::OrganizationId;
 use civitas_tests::commit;
 use civitas_tests::service::{BASE, Client};
@@ -20,7 +20,7 @@ async fn attach(place: &Place, user: &Client, kind: &str, id: i64) -> Reply {
     let id = id.to_string();
     let members = [("attached_to_type", kind), ("attached_to_id", &id), ("title", "T"), ("description", "D")];
     let mut parts: Vec<_> = members.iter().map(|(name, text)| field(name, text)).collect();
-    parts.push(file(b"a.png", &crate::samples::png()));
+    parts.push(file(b"a.png", &crate::uploads::samples::png()));
     let request = Request::new("POST", &format!("{BASE}/attachments"))
         .with("Authorization", &format!("Bearer {}", user.token.as_ref().unwrap()))
         .with("Content-Type", &format!("multipart/form-data; boundary={BOUNDARY}"));

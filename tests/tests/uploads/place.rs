@@ -1,6 +1,6 @@
 //! A server with its store of files, and what must always be true of both.
 
-use crate::wire::{Reply, Request, field, file, form};
+use crate::uploads::wire::{Reply, Request, field, file, form};
 use civitas_application::Files;
 use civitas_attachments::{FileStore, PENDING, SignedId, StoredFile, Upload};
 use civitas_files::{Intake, Store};
@@ -130,7 +130,7 @@ impl Place {
 
     fn form(&self, body: &[u8]) -> Request {
         let request = self.authorized("POST", "/attachments");
-        let content_type = format!("multipart/form-data; boundary={}", crate::wire::BOUNDARY);
+        let content_type = format!("multipart/form-data; boundary={}", crate::uploads::wire::BOUNDARY);
         request.with("Content-Type", &content_type).body(body)
     }
 

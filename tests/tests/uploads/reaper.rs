@@ -1,8 +1,8 @@
 //! What is left of uploads that nobody completes, and of faults of the store.
 
-use crate::place::{Kind, Place, engines, places, url_of};
-use crate::staging::{put, stage};
-use crate::wire::{BOUNDARY, file, form};
+use crate::uploads::place::{Kind, Place, engines, places, url_of};
+use crate::uploads::staging::{put, stage};
+use crate::uploads::wire::{BOUNDARY, file, form};
 use civitas_attachments::{FileState, PENDING};
 use civitas_kernel::records::Change;
 use civitas_kernel::{FileId, OrganizationId, clock};
@@ -133,10 +133,12 @@ async fn a_store_that_does_not_answer_is_temporary() {
         assert_eq!((reply.status, reply.header("retry-after").is_empty()), (503, false), "{reply:?}");
         let signed = stage(&place, "c.txt", b"some text\n").await;
         let url = format!("/api/rest_full/v0.3/attachments/direct_upload/{signed}");
-        let reply =
-            crate::wire::Request::new("PUT", &url).body("some text\n").send(place.service.address).await;
+        let reply = crate::uploads::wire::Request::new("PUT", &url)
+            .body("some text\n")
+            .send(place.service.address)
+            .await;
         assert_eq!(reply.status, 503, "{reply:?}");
-        let reply = crate::wire::Request::new("GET", &path).send(place.service.address).await;
+        let reply = crate::uploads::wire::Request::new("GET", &path).send(place.service.address).await;
         assert_eq!(reply.status, 503, "{reply:?}");
         let states: Vec<_> = place.rows().await.into_iter().map(|(_, row)| row.state).collect();
         assert_eq!(states.iter().filter(|state| **state == FileState::Stored).count(), 1);

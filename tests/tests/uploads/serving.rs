@@ -1,7 +1,7 @@
 //! `GET /files/{key}/{filename}`.
 
-use crate::place::{Place, places, url_of};
-use crate::wire::{Reply, Request, file};
+use crate::uploads::place::{Place, places, url_of};
+use crate::uploads::wire::{Reply, Request, file};
 
 async fn get(place: &Place, path: &str, headers: &[(&str, &str)]) -> Reply {
     let request =

@@ -1,7 +1,7 @@
 //! Uploads that are announced first: `POST /attachments/direct_upload`, `PUT` of the bytes, `POST /attachments`.
 
-use crate::place::{Kind, LIMIT, Place, engines, places};
-use crate::wire::{Reply, Request};
+use crate::uploads::place::{Kind, LIMIT, Place, engines, places};
+use crate::uploads::wire::{Reply, Request};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use civitas_tests::service::BASE;
@@ -196,7 +196,7 @@ async fn only_the_announced_bytes_are_stored() {
         assert_eq!(put(&place, &signed, b"hello_world\n").await.status, 422, "others are refused again");
         let attached = attach(&place, &place.token, &signed).await;
         assert_eq!(attached.status, 201, "{attached:?}");
-        assert_eq!(place.fetch(&crate::place::url_of(&attached)).await.body, BYTES);
+        assert_eq!(place.fetch(&crate::uploads::place::url_of(&attached)).await.body, BYTES);
         place.assert_sound().await;
         assert_eq!(place.rows().await.len(), 1);
     }
@@ -287,7 +287,7 @@ async fn a_signed_id_is_used_once_and_in_time() {
             let reply = attach(&place, &place.token, &wrong).await;
             assert_eq!(reply.reason(), "content_type_not_allowed", "a refusal uses nothing up: {reply:?}");
         }
-        let office = uploaded(&place, "a.docx", &crate::samples::docx()).await;
+        let office = uploaded(&place, "a.docx", &crate::uploads::samples::docx()).await;
         let reply = attach(&place, &place.token, &office).await;
         assert_eq!(reply.reason(), "extension_not_allowed", "for administrators: {reply:?}");
         place.assert_sound().await;
@@ -316,7 +316,7 @@ async fn of_many_that_use_a_signed_id_at_once_one_succeeds() {
             );
             assert_eq!(attached.status, 201, "{attached:?}");
             assert!([sent, again].iter().all(|reply| matches!(reply.status, 204 | 404)));
-            let served = place.fetch(&crate::place::url_of(&attached)).await;
+            let served = place.fetch(&crate::uploads::place::url_of(&attached)).await;
             assert_eq!((served.status, served.body.as_slice()), (200, BYTES));
         }
         place.assert_sound().await;

@@ -1,9 +1,8 @@
 //! Every event of the catalogue, from the change to the receiver (contract 09 C.1, C.2).
 
 use super::{Platform, all_events, announcer, members};
-use civitas_application::delete_organization;
 use civitas_kernel::{Ability, ClientId, EventName, clock};
-use civitas_tests::{Received, Validator};
+use civitas_tests::{Received, Validator, delete_organization};
 use civitas_webhooks::{Health, Registration, SecretCipher, SigningSecret};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

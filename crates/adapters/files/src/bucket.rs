@@ -7,9 +7,8 @@
 
 use crate::connector::Connector;
 use crate::disk::{blocking, disk_error};
-use crate::object::StoredObject;
 use bytes::Bytes;
-use civitas_attachments::{ByteStream, Content};
+use civitas_attachments::{ByteStream, Content, StoredObject};
 use civitas_kernel::{Error, Result};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};

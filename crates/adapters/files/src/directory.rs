@@ -5,9 +5,8 @@
 //! do not begin with a dot.
 
 use crate::disk::{blocking, disk_error};
-use crate::object::StoredObject;
 use bytes::Bytes;
-use civitas_attachments::{ByteStream, Content};
+use civitas_attachments::{ByteStream, Content, StoredObject};
 use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};

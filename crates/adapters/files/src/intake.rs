@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use civitas_attachments::{ByteStream, Content, FileIntake, Inspected, ReceiveOutcome, Received};
 use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
+use image::ImageFormat;
 use md5::{Digest, Md5};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Seek, Write};
@@ -102,8 +103,8 @@ fn whole(mut content: Content, content_type: String) -> Result<Inspected> {
     Ok(Inspected { content, sha256, content_type, fault: None, thumbnail: None })
 }
 
-fn picture(content: Content, format: images::Format, processed: images::Processed) -> Result<Inspected> {
-    let content_type = format.content_type().to_owned();
+fn picture(content: Content, format: ImageFormat, processed: images::Processed) -> Result<Inspected> {
+    let content_type = format.to_mime_type().to_owned();
     match processed {
         Ok(picture) => {
             let inspected = whole(picture.content, content_type)?;

@@ -26,11 +26,9 @@ mod disk;
 mod images;
 mod intake;
 mod name;
-mod object;
 #[cfg(test)]
 mod samples;
 mod store;
 
 pub use intake::Intake;
-pub use object::StoredObject;
 pub use store::Store;

@@ -4,9 +4,8 @@ use crate::bucket::Bucket;
 use crate::directory::Directory;
 use crate::disk::{blocking, disk_error};
 use crate::name;
-use crate::object::StoredObject;
 use async_trait::async_trait;
-use civitas_attachments::{ByteStream, Content, FileStore};
+use civitas_attachments::{ByteStream, Content, FileStore, StoredObject};
 use civitas_kernel::{BoxError, Error, Result};
 use futures_util::TryStreamExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -61,19 +60,6 @@ impl Store {
         };
         Ok(Self(place))
     }
-
-    /// The objects whose names begin with the segments of `prefix`; all for an empty prefix. In no order.
-    pub fn list(&self, prefix: &str) -> BoxStream<'static, Result<StoredObject>> {
-        if !prefix.is_empty()
-            && let Err(error) = name::check(prefix)
-        {
-            return stream::once(async { Err(error) }).boxed();
-        }
-        match &self.0 {
-            Place::Directory(directory) => directory.list(prefix),
-            Place::Bucket(bucket) => bucket.list(prefix),
-        }
-    }
 }
 
 #[async_trait]
@@ -99,6 +85,18 @@ impl FileStore for Store {
         match &self.0 {
             Place::Directory(directory) => directory.delete(name).await,
             Place::Bucket(bucket) => bucket.delete(name).await,
+        }
+    }
+
+    fn list(&self, prefix: &str) -> BoxStream<'static, Result<StoredObject>> {
+        if !prefix.is_empty()
+            && let Err(error) = name::check(prefix)
+        {
+            return stream::once(async { Err(error) }).boxed();
+        }
+        match &self.0 {
+            Place::Directory(directory) => directory.list(prefix),
+            Place::Bucket(bucket) => bucket.list(prefix),
         }
     }
 

@@ -40,6 +40,14 @@ pub(crate) fn of<R: Selectable<Db>>() -> R::SelectExpression {
     R::construct_selection()
 }
 
+// A literal, to save a bind parameter.
+diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
+
+/// The same number, which only an index of this expression has.
+pub(crate) fn plus_zero<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
+    Box::new(PlusZero::new(on))
+}
+
 /// Whether the expression is one of these values. There are two statement texts, independent of the number of values.
 pub(crate) fn any_of<QS: 'static, E>(on: E, ids: &[i64]) -> Condition<QS>
 where
@@ -202,32 +210,10 @@ text_enums!(
     Locale,
     ParentKind,
     QuestionType,
+    RegistrationMode,
     RoleKind,
     SpaceManifest,
     DeliveryStatus,
     Theme,
+    Visibility,
 );
-
-impl TextEnum for Visibility {
-    fn name(&self) -> &str {
-        (*self).as_str()
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        [Self::Public, Self::Transparent, Self::Private].into_iter().find(|v| v.as_str() == name)
-    }
-}
-
-impl TextEnum for RegistrationMode {
-    fn name(&self) -> &str {
-        match self {
-            Self::Enabled => "enabled",
-            Self::Existing => "existing",
-            Self::Disabled => "disabled",
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        [Self::Enabled, Self::Existing, Self::Disabled].into_iter().find(|mode| mode.name() == name)
-    }
-}

@@ -5,12 +5,15 @@ use civitas_kernel::{Error, Result};
 use diesel::QueryResult;
 use diesel::result::DatabaseErrorKind as Kind;
 use diesel::result::Error as Failure;
+use diesel::result::OptionalExtension;
 
 /// Converts results of Diesel.
 pub(crate) trait Stored<T> {
     /// `Conflict` for two concurrent writers (a unique value taken, a deadlock), `Unavailable` when the database is
     /// unreachable or cannot write, `Timeout` when a statement took too long, `Internal` for the rest.
     fn stored(self) -> Result<T>;
+    /// The same, and `None` without a row.
+    fn found(self) -> Result<Option<T>>;
     /// The same, but this error when a unique value is taken. On PostgreSQL this aborts the open transaction: to
     /// continue after a conflict, use `ON CONFLICT DO NOTHING` instead.
     fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T>;
@@ -19,6 +22,10 @@ pub(crate) trait Stored<T> {
 impl<T> Stored<T> for QueryResult<T> {
     fn stored(self) -> Result<T> {
         self.map_err(meaning)
+    }
+
+    fn found(self) -> Result<Option<T>> {
+        self.optional().stored()
     }
 
     fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T> {

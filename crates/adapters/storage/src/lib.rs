@@ -10,6 +10,7 @@
 mod engine;
 
 mod bounded;
+mod changes;
 mod columns;
 mod correlated;
 mod database_clock;
@@ -25,15 +26,15 @@ mod pools;
 mod prepared;
 mod records;
 mod schema;
+mod scoped;
 mod session;
 mod store;
 mod tables;
 mod visibility;
 
+pub use engine::Copies;
 #[cfg(feature = "sqlite")]
 pub use engine::in_memory;
-#[cfg(feature = "postgres")]
-pub use engine::{connect_client, create_tables};
 pub use migrate::{SchemaState, migrate, schema};
 pub use pools::{Settings, StatementLimits};
 pub use store::{open, open_with_clock};

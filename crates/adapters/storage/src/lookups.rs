@@ -2,14 +2,14 @@
 //! of a token, the components a reader sees, their places, and the last removals from lists
 //! (docs/decisions/0049-cached-lookups.md).
 //!
-//! An entry is valid for its [`Stamp`], which is taken before its value is read. Where the engine has an epoch (SQLite), it
-//! is valid until the next commit of any process. Elsewhere it is valid until this process commits a change of such rows,
-//! and for [`LIFETIME`] at most, for the changes of other processes. Every write counts as such a change, unless its code
-//! says that it is not (`write_uncached` and the like): a missing declaration costs time, and is never wrong. The times of
-//! the last removals from lists change with less, so they have a count of changes of their own ([`Kind`]).
+//! An entry is valid until this process commits a change of the tables it was read from ([`crate::changes`]), and for
+//! [`LIFETIME`] at most, for the changes of other processes. The times of the last removals change with less than the other
+//! lookups, so they have a count of changes of their own ([`Kind`]).
 //!
 //! What is not found is not cached. Transactions do not use the cache.
 
+use crate::changes::Changes;
+use crate::schema::Kind;
 use crate::tables::ComponentIds;
 use civitas_accounts::Identity;
 use civitas_application::metrics::LookupCounter;
@@ -20,12 +20,11 @@ use civitas_spaces::ComponentManifest;
 use moka::sync::Cache;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
-/// How long an entry is valid without an epoch.
-pub(crate) const LIFETIME: Duration = Duration::from_secs(1);
+/// How long an entry is valid.
+const LIFETIME: Duration = Duration::from_secs(1);
 /// How long an entry is kept that is not read again.
 const KEPT: Duration = Duration::from_secs(60);
 /// The most entries of a table.
@@ -33,27 +32,12 @@ const MOST: u64 = 10_000;
 /// The most ids of components in all sets.
 const MOST_IDS: u64 = 1_000_000;
 
-/// What is cached, by what changes it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    /// What is changed by every write that does not say otherwise.
-    Lookup,
-    /// What is changed by removals from lists.
-    Removal,
-}
-
-impl Kind {
-    /// All kinds.
-    pub(crate) const ALL: [Self; 2] = [Self::Lookup, Self::Removal];
-}
-
 /// The times of the last removals from the lists of an organization, by list.
 pub(crate) type LastRemovals = Arc<[(String, OffsetDateTime)]>;
 
 /// The tables.
 pub(crate) struct Lookups {
-    /// The number of changes of cached rows by this process, by kind.
-    changes: [AtomicU64; Kind::ALL.len()],
+    changes: Arc<Changes>,
     /// By host.
     pub(crate) hosts: Table<String, Located>,
     /// By organization.
@@ -96,25 +80,17 @@ pub(crate) enum Seen {
     ByAnybody(Option<UserId>),
 }
 
-/// The state of the database that an entry is of.
+/// When a value was read: after so many changes of its kind, at this time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Stamp {
-    /// That of an epoch.
-    Epoch(u64),
-    /// That after so many changes by this process, at this time.
-    Changes(u64, Instant),
+pub(crate) struct Stamp {
+    changes: u64,
+    at: Instant,
 }
 
 impl Stamp {
     /// Whether what was read at an older stamp is still valid at this one.
     fn is_valid_for(self, older: Self) -> bool {
-        match (self, older) {
-            (Self::Epoch(now), Self::Epoch(then)) => now == then,
-            (Self::Changes(now, at), Self::Changes(then, since)) => {
-                now == then && at.saturating_duration_since(since) < LIFETIME
-            }
-            _ => false,
-        }
+        self.changes == older.changes && self.at.saturating_duration_since(older.at) < LIFETIME
     }
 }
 
@@ -148,9 +124,10 @@ impl<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static> Tab
 }
 
 impl Lookups {
-    pub(crate) fn new() -> Self {
+    /// Empty tables, whose values are valid until these changes.
+    pub(crate) fn new(changes: Arc<Changes>) -> Self {
         Self {
-            changes: Default::default(),
+            changes,
             hosts: Table::new("hosts", Kind::Lookup, MOST, |_| 1),
             tenants: Table::new("tenants", Kind::Lookup, MOST, |_| 1),
             identities: Table::new("identities", Kind::Lookup, MOST, |_| 1),
@@ -162,17 +139,9 @@ impl Lookups {
         }
     }
 
-    /// The stamp of what is read from now on. `epoch`: that of the engine, if it has one.
-    pub(crate) fn stamp(&self, kind: Kind, epoch: Option<u64>) -> Stamp {
-        match epoch {
-            Some(epoch) => Stamp::Epoch(epoch),
-            None => Stamp::Changes(self.changes[kind as usize].load(Ordering::SeqCst), Instant::now()),
-        }
-    }
-
-    /// Ends the validity of all entries of a kind. Call it after the commit, before its caller learns of it.
-    pub(crate) fn outdate(&self, kind: Kind) {
-        self.changes[kind as usize].fetch_add(1, Ordering::SeqCst);
+    /// The stamp of what is read from now on.
+    pub(crate) fn stamp(&self, kind: Kind) -> Stamp {
+        Stamp { changes: self.changes.number(kind), at: Instant::now() }
     }
 }
 
@@ -183,38 +152,11 @@ mod tests {
 
     #[test]
     fn an_entry_is_valid_until_the_next_change_and_for_a_second_at_most() {
-        let lookups = Lookups::new();
-        let then = lookups.stamp(Kind::Lookup, None);
-        lookups.hosts.insert("a".to_owned(), then, Located::Secondary { primary: "b".to_owned() });
-        assert!(lookups.hosts.get(&"a".to_owned(), lookups.stamp(Kind::Lookup, None)).is_some());
-        let Stamp::Changes(changes, at) = then else { panic!("it has no epoch") };
-        assert!(Stamp::Changes(changes, at + LIFETIME * 9 / 10).is_valid_for(then));
-        assert!(!Stamp::Changes(changes, at + LIFETIME).is_valid_for(then));
-        lookups.outdate(Kind::Lookup);
-        assert!(lookups.hosts.get(&"a".to_owned(), lookups.stamp(Kind::Lookup, None)).is_none());
-    }
-
-    #[test]
-    fn a_change_ends_the_validity_of_its_kind_only() {
-        let lookups = Lookups::new();
-        let [host, removal] = [Kind::Lookup, Kind::Removal].map(|kind| lookups.stamp(kind, None));
-        lookups.outdate(Kind::Removal);
-        assert!(lookups.stamp(Kind::Lookup, None).is_valid_for(host));
-        assert!(!lookups.stamp(Kind::Removal, None).is_valid_for(removal));
-        let removal = lookups.stamp(Kind::Removal, None);
-        lookups.outdate(Kind::Lookup);
-        assert!(lookups.stamp(Kind::Removal, None).is_valid_for(removal));
-    }
-
-    #[test]
-    fn with_an_epoch_an_entry_is_valid_in_its_epoch() {
-        let lookups = Lookups::new();
-        let key = SetKey { organization: 1, viewer: Viewer::Public, component: None, kind: None };
-        lookups.components.insert(key, lookups.stamp(Kind::Lookup, Some(7)), Arc::new(vec![3].into()));
-        lookups.outdate(Kind::Lookup);
-        assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, Some(7))).is_some());
-        assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, Some(8))).is_none());
-        assert!(lookups.components.get(&key, lookups.stamp(Kind::Lookup, None)).is_none());
+        let then = Stamp { changes: 3, at: Instant::now() };
+        let after = |changes, time| Stamp { changes, at: then.at + time };
+        assert!(after(3, LIFETIME * 9 / 10).is_valid_for(then));
+        assert!(!after(3, LIFETIME).is_valid_for(then));
+        assert!(!after(4, Duration::ZERO).is_valid_for(then));
     }
 
     /// No other test reads places, and no other lookup is counted as one of them.
@@ -225,10 +167,10 @@ mod tests {
             let text = metrics::text().unwrap();
             text.lines().find_map(|line| line.strip_prefix(&metric)?.parse::<u64>().ok())
         };
-        let lookups = Lookups::new();
+        let lookups = Lookups::new(Arc::default());
         metrics::count_requests();
         let key = PlaceKey { organization: OrganizationId(1), component: 2, of: Seen::ByAnybody(None) };
-        assert!(lookups.places.get(&key, lookups.stamp(Kind::Lookup, None)).is_none());
+        assert!(lookups.places.get(&key, lookups.stamp(Kind::Lookup)).is_none());
         assert_eq!((count("hit"), count("miss")), (Some(0), Some(1)));
     }
 }

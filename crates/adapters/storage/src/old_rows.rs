@@ -11,12 +11,11 @@ macro_rules! oldest {
             .select($key)
             .first(&mut *$session.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         match first {
             None => None,
             Some(_) => {
-                let atomic = $session.atomic().await?;
+                let atomic = $session.transaction().await?;
                 let oldest = $old.order($at).limit($limit).select($key);
                 let oldest: Vec<$Key> = $crate::engine::dialect::skip_locked!(oldest)
                     .load(&mut *atomic.connection().await?)

@@ -14,8 +14,7 @@
 //!   OrganizationId, Id, before: Option<&Model>, after: &Model) -> Result<()>`;
 //! - `many plain;`: stores several records with one statement; `many changesets;` where columns are computed: `async
 //!   fn(&mut Conn, OrganizationId, &[Model]) -> Result<Vec<Changeset>>`; `many .. then write_many;` where members are
-//!   stored elsewhere: `async fn(&mut Conn, OrganizationId, &[Id], &[Model]) -> Result<()>`;
-//! - `atomic atomic_uncached;`: none of the rows is cached (see [`crate::lookups`]).
+//!   stored elsewhere: `async fn(&mut Conn, OrganizationId, &[Id], &[Model]) -> Result<()>`.
 
 use crate::session::{Atomic, Session};
 use civitas_kernel::records::Entity;
@@ -59,7 +58,6 @@ macro_rules! records {
         $(changeset $changeset:path;)?
         $(write $write:path;)?
         $(many $many:tt $(then $write_many:path)?;)?
-        $(atomic $atomic:ident;)?
     ) => {
         const _: () = {
             use ::civitas_kernel::records::{Change, Entity, Records};
@@ -68,11 +66,7 @@ macro_rules! records {
             use $crate::engine::dialect;
             use $crate::failure::{Stored, changed};
             use $crate::prepared::PrepareOnce;
-            use $crate::session::{Atomic, Session};
-
-            async fn begin(session: &Session) -> Result<Atomic<'_>> {
-                $crate::records::records!(@atomic session $($atomic)?).await
-            }
+            use $crate::session::Session;
 
             #[::async_trait::async_trait]
             impl Records<$Model> for Session {
@@ -93,7 +87,7 @@ macro_rules! records {
                 }
 
                 async fn add(&self, organization: OrganizationId, record: &$Model) -> Result<$Id> {
-                    let atomic = begin(self).await?;
+                    let atomic = self.transaction().await?;
                     let mut guard = atomic.connection().await?;
                     let connection = &mut *guard;
                     let written = $crate::records::records!(@changeset connection organization record $($changeset)?);
@@ -103,8 +97,7 @@ macro_rules! records {
                         .returning($table::id)
                         .get_result(connection)
                         .await
-                        .optional()
-                        .stored()?;
+                        .found()?;
                     let id = id.map(<$Id>::from_column).ok_or_else(<$Model as Entity>::taken)?;
                     $($write(connection, organization, id, None, record).await?;)?
                     drop(guard);
@@ -119,7 +112,7 @@ macro_rules! records {
                         organization: OrganizationId,
                         records: &[$Model],
                     ) -> Result<Option<Vec<$Id>>> {
-                        let atomic = begin(self).await?;
+                        let atomic = self.transaction().await?;
                         let mut guard = atomic.connection().await?;
                         let connection = &mut *guard;
                         let rows = $crate::records::records!(@many connection organization records $many);
@@ -136,7 +129,7 @@ macro_rules! records {
                 )?
 
                 async fn save(&self, organization: OrganizationId, id: $Id, change: &Change<$Model>) -> Result<()> {
-                    let atomic = begin(self).await?;
+                    let atomic = self.transaction().await?;
                     let mut guard = atomic.connection().await?;
                     let connection = &mut *guard;
                     let record = &change.after;
@@ -173,8 +166,6 @@ macro_rules! records {
             }
         };
     };
-    (@atomic $session:ident) => { $session.atomic() };
-    (@atomic $session:ident $atomic:ident) => { $session.$atomic() };
     (@read $connection:ident $rows:ident) => {{
         let rows: Vec<Row> = $rows;
         rows.into_iter().map(Into::into).collect()
@@ -222,19 +213,19 @@ macro_rules! numbered_records {
             impl Records<$Model> for Session {
                 async fn find(&self, organization: OrganizationId, id: $Ref) -> Result<Option<$Model>> {
                     let found = row(organization, id).select(columns::of::<Row>());
-                    let row: Option<Row> = found.first(&mut *self.read().await?).await.optional().stored()?;
+                    let row: Option<Row> = found.first(&mut *self.read().await?).await.found()?;
                     Ok(row.map(|row| <($Ref, $Model)>::from(row).1))
                 }
 
                 async fn find_for_update(&self, organization: OrganizationId, id: $Ref) -> Result<Option<$Model>> {
                     let locked = dialect::for_update!(row(organization, id).select(columns::of::<Row>()));
                     let row: Option<Row> =
-                        locked.get_result(&mut *self.for_update().await?).await.optional().stored()?;
+                        locked.get_result(&mut *self.for_update().await?).await.found()?;
                     Ok(row.map(|row| <($Ref, $Model)>::from(row).1))
                 }
 
                 async fn add(&self, organization: OrganizationId, record: &$Model) -> Result<$Ref> {
-                    let atomic = self.atomic().await?;
+                    let atomic = self.transaction().await?;
                     // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`,
                     // tried again.
                     let last: Option<i64> = $table::table
@@ -264,7 +255,7 @@ macro_rules! numbered_records {
                 }
 
                 async fn save(&self, organization: OrganizationId, id: $Ref, change: &Change<$Model>) -> Result<()> {
-                    let atomic = self.atomic().await?;
+                    let atomic = self.transaction().await?;
                     ::diesel::update(row(organization, id))
                         .set(Changeset::of(&change.after))
                         .prepare_once()

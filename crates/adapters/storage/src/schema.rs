@@ -27,6 +27,41 @@ pub(crate) use self::webhooks::{
 };
 pub(crate) use self::work::{archive_refs, jobs, list_changes, tasks};
 
+/// What is cached, by what changes it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// What most requests look up: organizations, identities, components.
+    Lookup,
+    /// The times of the last removals from lists.
+    Removal,
+}
+
+/// A table of which cached values are read ([`crate::lookups`]).
+pub(crate) struct Cached {
+    pub(crate) table: &'static str,
+    pub(crate) kind: Kind,
+    /// Whether a new row changes a cached value. What is not found is not cached.
+    pub(crate) by_new_rows: bool,
+}
+
+/// The cached tables. A commit of a write to one of them ends the validity of all cached values of its kind.
+pub(crate) const CACHED: [Cached; 10] = [
+    cached("organizations", Kind::Lookup),
+    cached("organization_hosts", Kind::Lookup),
+    cached("users", Kind::Lookup),
+    Cached { by_new_rows: false, ..cached("api_clients", Kind::Lookup) },
+    Cached { by_new_rows: false, ..cached("access_tokens", Kind::Lookup) },
+    cached("spaces", Kind::Lookup),
+    cached("steps", Kind::Lookup),
+    cached("roles", Kind::Lookup),
+    cached("components", Kind::Lookup),
+    cached("list_changes", Kind::Removal),
+];
+
+const fn cached(table: &'static str, kind: Kind) -> Cached {
+    Cached { table, kind, by_new_rows: true }
+}
+
 diesel::joinable!(organization_hosts -> organizations (organization_id));
 diesel::joinable!(panel_sessions -> administrators (administrator_id));
 diesel::joinable!(users -> organizations (organization_id));

@@ -5,30 +5,27 @@ mod cached;
 mod guards;
 mod transactions;
 
-use cached::Outdating;
-use guards::AtomicSession;
-pub(crate) use guards::{Atomic, ConnectionGuard, Single};
+pub(crate) use guards::{Atomic, ConnectionGuard};
 use transactions::Open;
 
+use crate::changes::Changes;
 use crate::database_clock::{DatabaseClock, ProcessClock};
-use crate::engine::{self, Epoch};
-use crate::lookups::{Kind, Lookups};
+use crate::engine;
+use crate::lookups::Lookups;
 use crate::page_rows::Bounds;
 use crate::pools::{Pools, ProcessPools, Settings};
-use civitas_kernel::{Error, Locales, PageRequest, Result, clock};
+use civitas_kernel::{Error, Locales, PageRequest, Result};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::Notify;
 
 /// The pools, or one open transaction.
 pub(crate) struct Session {
     source: Source,
     shared: Arc<Shared>,
     locales: Locales,
-    /// The epoch in which the reading request of this session began, and when, if it is of one.
-    begun_in: Option<(u64, Instant)>,
     /// What is read of the rows of a page.
     pub(crate) bounds: Bounds,
 }
@@ -38,13 +35,6 @@ struct Shared {
     wakeups: Wakeups,
     clock: DatabaseClock,
     lookups: Lookups,
-}
-
-impl Shared {
-    fn new(clock: ProcessClock) -> Arc<Self> {
-        let (wakeups, clock) = (Wakeups::default(), DatabaseClock::new(clock));
-        Arc::new(Self { wakeups, clock, lookups: Lookups::new() })
-    }
 }
 
 /// The kinds of work that workers of this process wait for.
@@ -79,11 +69,8 @@ enum Usage {
 /// The database outside of transactions.
 struct Database {
     pools: ProcessPools,
-    epoch: Option<Epoch>,
     /// The time of the last successful write of [`Session::note_write_check`].
     written: std::sync::Mutex<Option<Instant>>,
-    /// As [`Settings::caches`].
-    caches: bool,
 }
 
 /// Locks the row of a query that selects its number, until the transaction ends; whether there is a row. A macro,
@@ -101,31 +88,31 @@ macro_rules! lock_row {
 pub(crate) use lock_row;
 
 impl Session {
-    /// Opens the pools and checks that the database answers.
+    /// Opens the pools and checks that the database answers. `clock`: that of the process.
     ///
     /// # Errors
     /// `Unavailable` when it does not; `Internal` for invalid settings.
-    pub(crate) async fn open(settings: &Settings) -> Result<Self> {
-        let pools = engine::pools(settings)?;
+    pub(crate) async fn open(settings: &Settings, clock: ProcessClock) -> Result<Self> {
+        let changes = Arc::default();
+        let pools = engine::pools(settings, &changes)?;
         drop(pools.requests.writer.connection().await?);
-        let session = Self::over(pools, Some(Epoch::open(settings)?), settings);
-        session.database_time(clock::now()).await?;
+        let session = Self::over(pools, changes, settings.locales.clone(), clock);
+        session.database_time(clock()).await?;
         Ok(session)
     }
 
-    /// The same, with another clock as that of the process.
-    pub(crate) async fn open_with_clock(settings: &Settings, clock: ProcessClock) -> Result<Self> {
-        let session = Self::open(settings).await?;
-        Ok(Self { shared: Shared::new(clock), ..session })
-    }
-
-    /// These pools, with the other settings. `epoch`: `None` where nothing counts the commits.
-    pub(crate) fn over(pools: ProcessPools, epoch: Option<Epoch>, settings: &Settings) -> Self {
-        let database =
-            Database { pools, epoch, written: std::sync::Mutex::default(), caches: settings.caches };
+    /// These pools, whose writers count these changes.
+    pub(crate) fn over(
+        pools: ProcessPools,
+        changes: Arc<Changes>,
+        locales: Locales,
+        clock: ProcessClock,
+    ) -> Self {
+        let database = Database { pools, written: std::sync::Mutex::default() };
         let source = Source::Database(Arc::new(database), Usage::Requests);
-        let locales = settings.locales.clone();
-        Self { source, shared: Shared::new(clock::now), locales, begun_in: None, bounds: Bounds::NONE }
+        let (clock, lookups) = (DatabaseClock::new(clock), Lookups::new(changes));
+        let shared = Arc::new(Shared { wakeups: Wakeups::default(), clock, lookups });
+        Self { source, shared, locales, bounds: Bounds::NONE }
     }
 
     /// The same database with the connections of background work.
@@ -133,17 +120,7 @@ impl Session {
     /// # Errors
     /// `Internal` in a transaction.
     pub(crate) fn for_background(&self) -> Result<Self> {
-        let (database, _) = self.database()?;
-        let source = Source::Database(database.clone(), Usage::Background);
-        Ok(Self { source, begun_in: None, ..self.another()? })
-    }
-
-    /// The same database for a request that only reads, and began in this epoch.
-    ///
-    /// # Errors
-    /// `Internal` in a transaction.
-    pub(crate) fn begun_in(&self, epoch: u64) -> Result<Self> {
-        Ok(Self { begun_in: Some((epoch, Instant::now())), ..self.another()? })
+        self.another(Usage::Background, self.bounds)
     }
 
     /// The same database; what is read of the rows of a page is within these bounds.
@@ -151,18 +128,19 @@ impl Session {
     /// # Errors
     /// `Internal` in a transaction.
     pub(crate) fn bounded(&self, bounds: Bounds) -> Result<Self> {
-        Ok(Self { bounds, ..self.another()? })
+        let usage = match self.source {
+            Source::Database(_, usage) => usage,
+            Source::Transaction(_) => Usage::Requests,
+        };
+        self.another(usage, bounds)
     }
 
-    /// The same session again.
-    fn another(&self) -> Result<Self> {
-        let Source::Database(database, usage) = &self.source else {
+    fn another(&self, usage: Usage, bounds: Bounds) -> Result<Self> {
+        let Source::Database(database, _) = &self.source else {
             return Err(Error::internal("a transaction has one session"));
         };
-        let source = Source::Database(database.clone(), *usage);
-        let (shared, locales) = (self.shared.clone(), self.locales.clone());
-        let Self { begun_in, bounds, .. } = *self;
-        Ok(Self { source, shared, locales, begun_in, bounds })
+        let source = Source::Database(database.clone(), usage);
+        Ok(Self { source, shared: self.shared.clone(), locales: self.locales.clone(), bounds })
     }
 
     /// The languages of the deployment.
@@ -199,29 +177,8 @@ impl Session {
         if is_long || page.offset() > SHORT_OFFSET { self.read_long().await } else { self.read().await }
     }
 
-    /// A connection to write one statement with, which may change rows that are cached ([`crate::lookups`]). Hold one at a
-    /// time.
+    /// A connection to write one statement with. Hold one at a time.
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
-        self.write_cached(Kind::Lookup).await
-    }
-
-    /// A connection to write one statement with, which changes cached rows of this kind. Hold one at a time.
-    pub(crate) async fn write_cached(&self, kind: Kind) -> Result<ConnectionGuard<'_>> {
-        match &self.source {
-            Source::Database(database, usage) => {
-                let connection = database.pools(*usage).writer.alone().await?;
-                let outdating = Outdating { shared: self.shared.clone(), kind, connection };
-                Ok(ConnectionGuard::Own(Box::new(outdating)))
-            }
-            Source::Transaction(open) => {
-                open.outdates[kind as usize].store(true, Ordering::Relaxed);
-                open.guard().await
-            }
-        }
-    }
-
-    /// The same, for a statement that changes no rows that are cached.
-    pub(crate) async fn write_uncached(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             Source::Database(database, usage) => {
                 Ok(ConnectionGuard::Own(Box::new(database.pools(*usage).writer.alone().await?)))
@@ -246,7 +203,7 @@ impl Session {
         }
     }
 
-    /// A connection for a locking read. Hold one at a time.
+    /// As [`Self::write`], for a locking read.
     ///
     /// # Errors
     /// `Internal` outside a transaction: the lock would end with its statement.
@@ -258,29 +215,18 @@ impl Session {
     }
 
     /// Groups several statements, all or nothing: in a new transaction on the pool, in the open transaction otherwise.
-    /// They may change rows that are cached ([`crate::lookups`]).
-    pub(crate) async fn atomic(&self) -> Result<Atomic<'_>> {
-        Ok(Atomic { changes_lookups: true, ..self.atomic_uncached().await? })
-    }
-
-    /// The same, for statements that change no rows that are cached.
-    pub(crate) async fn atomic_uncached(&self) -> Result<Atomic<'_>> {
-        let session = match &self.source {
-            Source::Database(..) => AtomicSession::Own(Box::new(self.begin_own().await?)),
-            Source::Transaction(_) => AtomicSession::Joined(self),
-        };
-        Ok(Atomic { session, changes_lookups: false })
-    }
-
-    /// For one statement that changes no rows that are cached. On SQLite its commit is that of all transactions that wait
-    /// for the writer.
-    pub(crate) async fn single_uncached(&self) -> Result<Single<'_>> {
+    pub(crate) async fn transaction(&self) -> Result<Atomic<'_>> {
         match &self.source {
-            Source::Database(database, usage) if !engine::COMMITS_GROUPS => {
-                Ok(Single::Alone(Box::new(Mutex::new(database.pools(*usage).writer.alone().await?))))
-            }
-            _ => Ok(Single::Part(self.atomic_uncached().await?)),
+            Source::Database(..) => Ok(Atomic::Own(Box::new(self.begin_own().await?))),
+            Source::Transaction(_) => Ok(Atomic::Joined(self)),
         }
+    }
+
+    /// The same for one statement: where commits are not grouped, it costs no more than the statement.
+    pub(crate) async fn transaction_of_one(&self) -> Result<Atomic<'_>> {
+        let Source::Database(database, usage) = &self.source else { return Ok(Atomic::Joined(self)) };
+        let transaction = database.pools(*usage).writer.begin_one().await?;
+        Ok(Atomic::Own(Box::new(self.within(transaction))))
     }
 
     /// Notifies workers of new work: at once, or after the commit.
@@ -307,17 +253,9 @@ impl Session {
         Ok(at + clock.offset())
     }
 
-    /// A number that changes with each commit, if the engine has a cheap one.
-    pub(crate) fn epoch(&self) -> Option<u64> {
+    fn pools(&self) -> Result<&Pools> {
         match &self.source {
-            Source::Database(database, _) if database.caches => database.epoch.as_ref()?.now(),
-            Source::Database(..) | Source::Transaction(_) => None,
-        }
-    }
-
-    fn database(&self) -> Result<(&Arc<Database>, &Pools)> {
-        match &self.source {
-            Source::Database(database, usage) => Ok((database, database.pools(*usage))),
+            Source::Database(database, usage) => Ok(database.pools(*usage)),
             Source::Transaction(_) => Err(Error::internal("a transaction begins none")),
         }
     }

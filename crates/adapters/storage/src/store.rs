@@ -1,4 +1,4 @@
-//! [`Store`], [`Transaction`] and [`Ports`] on [`Session`].
+//! [`Store`] and [`Transaction`] on [`Session`].
 
 use crate::engine;
 use crate::failure::Stored;
@@ -7,32 +7,8 @@ use crate::page_rows::Bounds;
 use crate::pools::Settings;
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_accounts::login_failures::LoginFailureStore;
-use civitas_accounts::magic_links::MagicLinkStore;
-use civitas_accounts::mail_limits::MailCounts;
-use civitas_accounts::{
-    AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup,
-    PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
-};
-use civitas_application::{
-    IdempotencyStore, ListChanges, OperationsStore, Ports, RefStore, Removals, ShareStore, Store, Transaction,
-};
-use civitas_attachments::{AttachmentStore, CollectionStore, FileRegistry, ParentLookup, UploadStore};
-use civitas_audit::AuditLog;
-use civitas_blogs::{BlogLookup, PostStore};
-use civitas_extended_data::ExtendedDataStore;
-use civitas_jobs::{JobLog, JobStore};
-use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
-use civitas_meetings::{MeetingStore, ReminderStore};
-use civitas_organizations::OrganizationStore;
-use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
-use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
-use civitas_surveys::{
-    AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore, ResponseStore,
-    SurveyLookup, SurveyStore,
-};
-use civitas_tasks::{TaskLog, TaskStore};
-use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
+use civitas_application::{Store, Transaction};
+use civitas_kernel::{Event, OrganizationId, Result, clock};
 use diesel_async::SimpleAsyncConnection;
 use std::sync::Arc;
 use time::OffsetDateTime;
@@ -43,7 +19,7 @@ use time::OffsetDateTime;
 /// # Errors
 /// `Unavailable` when the database does not answer; `Internal` for invalid settings.
 pub async fn open(settings: &Settings) -> Result<Arc<dyn Store>> {
-    Ok(Arc::new(Session::open(settings).await?))
+    open_with_clock(settings, clock::now).await
 }
 
 /// The same, with another clock as that of the process: for tests of machines whose clocks differ.
@@ -51,7 +27,7 @@ pub async fn open(settings: &Settings) -> Result<Arc<dyn Store>> {
 /// # Errors
 /// As [`open`].
 pub async fn open_with_clock(settings: &Settings, clock: fn() -> OffsetDateTime) -> Result<Arc<dyn Store>> {
-    Ok(Arc::new(Session::open_with_clock(settings, clock).await?))
+    Ok(Arc::new(Session::open(settings, clock).await?))
 }
 
 #[async_trait]
@@ -77,16 +53,8 @@ impl Store for Session {
         Ok(())
     }
 
-    fn epoch(&self) -> Option<u64> {
-        Session::epoch(self)
-    }
-
     fn for_background(&self) -> Result<Arc<dyn Store>> {
         Ok(Arc::new(Session::for_background(self)?))
-    }
-
-    fn begun_in(&self, epoch: u64) -> Result<Arc<dyn Store>> {
-        Ok(Arc::new(Session::begun_in(self, epoch)?))
     }
 
     fn bounded(&self, bytes: usize) -> Result<Arc<dyn Store>> {
@@ -98,7 +66,7 @@ impl Store for Session {
     }
 
     async fn empty_log(&self) -> Result<bool> {
-        engine::empty_log(&mut *self.write_uncached().await?).await.stored()
+        engine::empty_log(&mut *self.write().await?).await.stored()
     }
 
     async fn analyze(&self) -> Result<()> {
@@ -121,74 +89,4 @@ impl Transaction for Session {
             tracing::warn!(%error, "a transaction could not be rolled back; its connection is closed");
         }
     }
-}
-
-/// Implements [`Ports`]: each method returns the session.
-macro_rules! ports {
-    ($($port:ident: $Port:ident,)+) => {
-        impl Ports for Session {
-            $(fn $port(&self) -> &dyn $Port {
-                self
-            })+
-        }
-    };
-}
-
-ports! {
-    organizations: OrganizationStore,
-    users: UserStore,
-    clients: ClientStore,
-    tokens: TokenStore,
-    login_failures: LoginFailureStore,
-    mail_counts: MailCounts,
-    idempotency_keys: IdempotencyStore,
-    roles: RoleStore,
-    administrators: AdministratorStore,
-    panel_sessions: PanelSessionStore,
-    extended_data: ExtendedDataStore,
-    spaces: SpaceStore,
-    steps: StepStore,
-    components: ComponentStore,
-    entries: EntryStore,
-    proposals: ProposalStore,
-    component_lookup: ComponentLookup,
-    states: StateStore,
-    votes: VoteStore,
-    meetings: MeetingStore,
-    reminders: ReminderStore,
-    posts: PostStore,
-    blogs: BlogLookup,
-    attachments: AttachmentStore,
-    collections: CollectionStore,
-    files: FileRegistry,
-    uploads: UploadStore,
-    parents: ParentLookup,
-    surveys: SurveyStore,
-    questionnaires: QuestionnaireStore,
-    questions: QuestionStore,
-    answer_options: AnswerOptionStore,
-    display_conditions: DisplayConditionStore,
-    responses: ResponseStore,
-    survey_lookup: SurveyLookup,
-    answer_files: AnswerFiles,
-    jobs: JobStore,
-    job_log: JobLog,
-    outbox: Outbox,
-    registrations: RegistrationStore,
-    deliveries: DeliveryQueue,
-    delivery_log: DeliveryLog,
-    audit: AuditLog,
-    organization_lookup: OrganizationLookup,
-    confirmations: ConfirmationStore,
-    magic_links: MagicLinkStore,
-    sessions: SessionStore,
-    ended_credentials: EndedCredentials,
-    queue: TaskQueue,
-    tasks: TaskStore,
-    task_log: TaskLog,
-    operations: OperationsStore,
-    refs: RefStore,
-    removals: Removals,
-    list_changes: ListChanges,
-    shares: ShareStore,
 }

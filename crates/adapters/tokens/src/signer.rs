@@ -28,7 +28,7 @@ pub struct Signer {
     validation: Validation,
     /// The claims of valid tokens. They never change: whether a token is still valid is in its stored row, which is checked
     /// for each request.
-    verified: Option<Cache<String, Arc<Claims>>>,
+    verified: Cache<String, Arc<Claims>>,
 }
 
 /// A key that verifies, and its name in the header of tokens.
@@ -58,14 +58,8 @@ impl Signer {
         });
         let header = Header { kid: Some(key_id(secrets.first())), ..Header::new(Algorithm::HS256) };
         let signing = EncodingKey::from_secret(&derive(secrets.first(), PURPOSE));
-        let verified = Some(Cache::builder().max_capacity(MOST_CACHED).time_to_idle(KEPT).build());
+        let verified = Cache::builder().max_capacity(MOST_CACHED).time_to_idle(KEPT).build();
         Self { signing, header, checking: checking.collect(), validation, verified }
-    }
-
-    /// The same without a cache: each token is verified each time.
-    #[must_use]
-    pub fn uncached(self) -> Self {
-        Self { verified: None, ..self }
     }
 
     /// The claims of a token signed with one of the keys. Its header may name the key; a token from before keys had
@@ -93,7 +87,7 @@ impl TokenSigner for Signer {
         if token.len() > LONGEST {
             return Err(TokenFault::Invalid);
         }
-        if let Some(claims) = self.verified.as_ref().and_then(|verified| verified.get(token)) {
+        if let Some(claims) = self.verified.get(token) {
             return Ok(claims);
         }
         let claims = self.read(token).ok_or(TokenFault::Invalid)?;
@@ -102,9 +96,7 @@ impl TokenSigner for Signer {
             return Err(TokenFault::Invalid);
         }
         let claims = Arc::new(claims);
-        if let Some(verified) = &self.verified {
-            verified.insert(token.to_owned(), claims.clone());
-        }
+        self.verified.insert(token.to_owned(), claims.clone());
         Ok(claims)
     }
 }
@@ -264,13 +256,12 @@ mod tests {
     fn whatever_is_wrong_with_a_token_it_is_invalid() {
         let table = [wrongly_signed(), damaged(), wrong_inside()].concat();
         assert!(table.len() >= 60, "{}", table.len());
-        for signer in [Signer::new(&SECRET), Signer::new(&SECRET).uncached()] {
-            // The good token, from which the damaged ones are made, is in the cache.
-            assert!(signer.verify(&signer.sign(&claims()).unwrap()).is_ok());
-            for (what, token) in &table {
-                assert_eq!(signer.verify(token), Err(TokenFault::Invalid), "{what}");
-                assert_eq!(signer.verify(token), Err(TokenFault::Invalid), "{what}, again");
-            }
+        let signer = Signer::new(&SECRET);
+        // The good token, from which the damaged ones are made, is in the cache.
+        assert!(signer.verify(&signer.sign(&claims()).unwrap()).is_ok());
+        for (what, token) in &table {
+            assert_eq!(signer.verify(token), Err(TokenFault::Invalid), "{what}");
+            assert_eq!(signer.verify(token), Err(TokenFault::Invalid), "{what}, again");
         }
     }
 

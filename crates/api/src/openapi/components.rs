@@ -1,26 +1,36 @@
 //! The `meta` of each kind of component, from the table of settings (contract 05 §3.4, §3.6).
 
-use super::build::{Schemas, add, any_integer, by_type, closed, object, words};
-use crate::resources::components::{ComponentAttributes, ComponentLinks, ComponentView};
-use crate::shapes::TranslatedProp;
+use super::{by_type, closed, reference};
 use civitas_spaces::{ComponentManifest, SettingDefault, Settings};
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder};
-use utoipa::openapi::{Object, Ref, RefOr, Schema, Type};
-use utoipa::{PartialSchema, ToSchema};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-/// Adds a schema for each kind, and `component`: one of them.
-pub(super) fn add_all(to: &mut Schemas) {
-    add::<ComponentView>(to);
-    // Each kind has its own schema.
-    to.remove(&*ComponentAttributes::name());
-    to.remove(&*ComponentLinks::name());
-    let mut variants: Vec<_> = ComponentManifest::ALL.map(|m| (m.component_type(), schema_of(m))).into();
-    variants.sort_by_key(|(_, schema)| *schema);
-    for (_, name) in &variants {
-        let kinds: Vec<_> = ComponentManifest::ALL.into_iter().filter(|m| schema_of(*m) == *name).collect();
-        to.entry((*name).to_owned()).or_insert_with(|| shape(&kinds).into());
+/// Replaces the schema of all components by one for each kind, and makes `component` one of them.
+pub(super) fn add_all(all: &mut Map<String, Value>) {
+    let mut taken = |name| all.remove(name).unwrap_or_default();
+    let [view, attributes, links] = ["component", "component_attributes", "component_links"].map(&mut taken);
+    let mut schemas: BTreeMap<&str, Vec<ComponentManifest>> = BTreeMap::new();
+    for kind in ComponentManifest::ALL {
+        schemas.entry(schema_of(kind)).or_default().push(kind);
     }
-    to.insert(ComponentView::name().into_owned(), by_type(&variants).into());
+    let mut variants = Vec::new();
+    for (name, kinds) in schemas {
+        let types: Vec<&str> = kinds.iter().map(|kind| kind.component_type()).collect();
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        let (mut attributes, mut links, mut shape) = (attributes.clone(), links.clone(), view.clone());
+        attributes["properties"]["manifest_name"] = json!({"type": "string", "enum": names});
+        if kinds[0] != ComponentManifest::Proposals {
+            links["properties"].as_object_mut().map(|links| links.remove("draft"));
+        }
+        let properties = &mut shape["properties"];
+        properties["type"] = json!({"type": "string", "enum": types});
+        properties["attributes"] = attributes;
+        properties["links"] = links;
+        properties["meta"] = meta(kinds[0]);
+        all.insert(name.to_owned(), shape);
+        variants.extend(types.into_iter().map(|kind| (kind, name)));
+    }
+    all.insert("component".to_owned(), by_type(&variants));
 }
 
 /// The schema of a kind. Three kinds without records share one, for compatibility with existing clients.
@@ -33,75 +43,44 @@ fn schema_of(manifest: ComponentManifest) -> &'static str {
     }
 }
 
-/// The schema of the view for kinds that share their settings.
-fn shape(kinds: &[ComponentManifest]) -> Object {
-    let mut attributes = object(ComponentAttributes::schema());
-    let names = words(kinds.iter().map(|m| m.as_str()));
-    attributes.properties.insert("manifest_name".to_owned(), names.into());
-    let mut links = object(ComponentLinks::schema());
-    if kinds != [ComponentManifest::Proposals] {
-        links.properties.remove("draft");
-    }
-    let mut shape = object(ComponentView::schema());
-    let types = words(kinds.iter().map(|m| m.component_type()));
-    shape.properties.insert("type".to_owned(), types.into());
-    shape.properties.insert("attributes".to_owned(), attributes.into());
-    shape.properties.insert("links".to_owned(), links.into());
-    shape.properties.insert("meta".to_owned(), meta(kinds).into());
-    shape
-}
-
 /// The settings in force, and what the caller can do.
-fn meta(kinds: &[ComponentManifest]) -> Object {
-    let mut members: Vec<(&str, RefOr<Schema>)> = vec![("published", boolean("").into())];
-    for manifest in kinds.iter().take(1) {
-        let shown = Settings::of(*manifest).iter().filter(|setting| setting.shown);
-        members.extend(shown.map(|setting| (setting.key, kept(setting.default))));
-    }
-    if kinds == [ComponentManifest::Proposals] {
+fn meta(kind: ComponentManifest) -> Value {
+    let shown = Settings::of(kind).iter().filter(|setting| setting.shown);
+    let settings = shown.map(|setting| (setting.key, kept(setting.default)));
+    let mut members = vec![("published", json!({"type": "boolean"}))];
+    members.extend(settings);
+    if kind == ComponentManifest::Proposals {
         members.extend(computed());
     }
-    members.into_iter().fold(closed(), |o, (key, schema)| o.property(key, schema).required(key)).build()
+    closed(members)
 }
 
-fn boolean(says: &str) -> ObjectBuilder {
-    let says = (!says.is_empty()).then(|| says.to_owned());
-    ObjectBuilder::new().schema_type(Type::Boolean).description(says)
-}
-
-fn translated() -> Ref {
-    Ref::from_schema_name(TranslatedProp::name())
-}
-
-fn kept(default: SettingDefault) -> RefOr<Schema> {
+fn kept(default: SettingDefault) -> Value {
     match default {
-        SettingDefault::Bool(_) => boolean("").into(),
+        SettingDefault::Bool(_) => json!({"type": "boolean"}),
         SettingDefault::Integer(_) | SettingDefault::OrganizationsCommentLength => {
-            any_integer().minimum(Some(0)).into()
+            json!({"type": "integer", "minimum": 0})
         }
-        SettingDefault::Word(list) => words(list.iter().copied()).into(),
-        SettingDefault::Translated => translated().into(),
-        SettingDefault::Words => {
-            ArrayBuilder::new().items(ObjectBuilder::new().schema_type(Type::String)).into()
-        }
+        SettingDefault::Word(list) => json!({"type": "string", "enum": list}),
+        SettingDefault::Translated => reference("translated_prop"),
+        SettingDefault::Words => json!({"type": "array", "items": {"type": "string"}}),
     }
 }
 
 /// Members that are computed and not stored (contract 05 §3.8).
-fn computed() -> [(&'static str, RefOr<Schema>); 6] {
-    let weight = closed()
-        .property("label", translated())
-        .required("label")
-        .property("weight", any_integer().minimum(Some(0)))
-        .required("weight");
-    let votes = ArrayBuilder::new().items(weight).description(Some("The weights a vote can have, ascending"));
+fn computed() -> [(&'static str, Value); 6] {
+    let boolean = |says| json!({"type": "boolean", "description": says});
+    let weight = json!({"type": "integer", "minimum": 0});
+    let weight = closed([("label", reference("translated_prop")), ("weight", weight)]);
+    let votes =
+        json!({"type": "array", "items": weight, "description": "The weights a vote can have, ascending"});
     [
-        ("collaborative_drafts_enabled", boolean("Always false").into()),
-        ("can_create_proposals", boolean("Whether the user can publish another proposal here").into()),
-        ("can_vote", boolean("Whether the caller can still vote here").into()),
-        ("can_endorse", boolean("").into()),
-        ("can_comment", boolean("").into()),
-        ("votes", votes.into()),
+        ("collaborative_drafts_enabled", boolean("Always false")),
+        ("can_create_proposals", boolean("Whether the user can publish another proposal here")),
+        ("can_vote", boolean("Whether the caller can still vote here")),
+        ("can_endorse", json!({"type": "boolean"})),
+        ("can_comment", json!({"type": "boolean"})),
+        ("votes", votes),
     ]
 }
 
@@ -119,29 +98,28 @@ mod tests {
         can_endorse can_comment votes awesome_voting_manifest voting_cards_show_abstain \
         voting_cards_show_modal_help voting_cards_box_title voting_cards_instructions";
 
-    fn shapes() -> Schemas {
-        let mut all = Schemas::new();
+    fn schemas() -> Map<String, Value> {
+        let mut all = Map::new();
+        for name in ["component", "component_attributes", "component_links"] {
+            all.insert(name.to_owned(), json!({"properties": {}}));
+        }
         add_all(&mut all);
         all
     }
 
     #[test]
     fn proposals_have_every_key_of_their_meta_and_no_other() {
-        let mut shapes = shapes();
-        let mut proposal = object(shapes.remove("proposal_component").unwrap());
-        let meta = object(proposal.properties.remove("meta").unwrap());
+        let meta = &schemas()["proposal_component"]["properties"]["meta"];
         let mut named: Vec<&str> = OF_PROPOSALS.split_whitespace().collect();
         named.sort_unstable();
-        assert_eq!(meta.properties.keys().collect::<Vec<_>>(), named);
-        assert_eq!(meta.required.len(), named.len(), "all are always there");
+        assert_eq!(meta["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), named);
+        assert_eq!(meta["required"].as_array().unwrap().len(), named.len(), "all are always there");
     }
 
     #[test]
     fn ten_types_lead_to_eight_schemas() {
-        let Some(RefOr::T(Schema::OneOf(component))) = shapes().remove("component") else {
-            panic!("component is one of its kinds")
-        };
-        assert_eq!(component.items.len(), 8);
-        assert_eq!(component.discriminator.unwrap().mapping.len(), 10);
+        let component = &schemas()["component"];
+        assert_eq!(component["oneOf"].as_array().unwrap().len(), 8);
+        assert_eq!(component["discriminator"]["mapping"].as_object().unwrap().len(), 10);
     }
 }

@@ -1,92 +1,145 @@
 //! The operation of a route.
 
-use super::build::text;
-use super::{parameters, responses, tags};
+use super::{parameters, reference, responses};
 use crate::route::{Gate, Handler, Route};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::StatusCode;
 use civitas_kernel::{Ability, Access, Need, Scope};
-use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder};
-use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
-use utoipa::openapi::schema::{KnownFormat, SchemaFormat};
-use utoipa::openapi::{Content, Ref, RefOr, Required, Schema, SecurityRequirement};
+use serde_json::{Value, json};
 
 /// The security scheme of service tokens.
-pub(super) const SERVICE_TOKEN: &str = "credentialFlowBearer";
+const SERVICE_TOKEN: &str = "credentialFlowBearer";
 /// The security scheme of user tokens.
-pub(super) const USER_TOKEN: &str = "resourceOwnerFlowBearer";
+const USER_TOKEN: &str = "resourceOwnerFlowBearer";
+/// The operations whose body is written in place, with its title: generators of clients name classes and parameters
+/// after it (contract 12).
+const IN_PLACE: [(&str, Option<&str>); 13] = [
+    ("createDraftProposal", Some("Create Draft Proposal Payload")),
+    ("createRole", None),
+    ("generateMagicLink", Some("Generate Magic Link Payload")),
+    ("introspectToken", Some("Introspect Token")),
+    ("attachmentsDirectUpload", None),
+    ("setComponentExtendedData", None),
+    ("setMeetingExtendedData", None),
+    ("setOrganizationExtendedData", Some("User Extended Data Payload")),
+    ("setProposalExtendedData", None),
+    ("setSpaceExtendedData", None),
+    ("setUserExtendedData", Some("User Extended Data Payload")),
+    ("updateDraftProposal", Some("Update Draft Proposal Payload")),
+    ("updateOrganization", Some("Update Organization Payload")),
+];
 
-/// The method as written in the document. Only these four are documented; `HEAD` and `PATCH` are aliases.
-pub(super) fn method(method: &Method) -> HttpMethod {
-    match *method {
-        Method::POST => HttpMethod::Post,
-        Method::PUT => HttpMethod::Put,
-        Method::DELETE => HttpMethod::Delete,
-        _ => HttpMethod::Get,
-    }
-}
-
-/// The rights a route requires of the token; `None` where the token is not read.
-pub(super) fn access(route: &Route) -> Option<Access> {
-    match route.gate {
+/// The operation of a route. `schemas`: those of the document, by name.
+pub(super) fn operation(route: &Route, schemas: &Value) -> Value {
+    let access = match route.gate {
         Gate::Needs(access) => Some(access),
         Gate::Open | Gate::Token | Gate::NoAction => route.doc.bearer.then_some(Access::ANY_TOKEN),
+    };
+    let mut operation = json!({
+        "operationId": route.id,
+        "tags": [tag(&route.path)],
+        "summary": route.doc.summary,
+        "description": description(route, access),
+        "parameters": parameters::all(route, access.is_some()),
+        "responses": responses::all(route, access),
+        "security": alternatives(route, access),
+    });
+    if let Some(body) = body(route, schemas) {
+        operation["requestBody"] = body;
     }
+    operation
 }
 
-/// The operation of a route.
-pub(super) fn operation(route: &Route) -> Operation {
-    let access = access(route);
-    OperationBuilder::new()
-        .operation_id(Some(route.id))
-        .tag(tags::name(&route.path))
-        .summary(Some(route.doc.summary))
-        .description(Some(description(route, access)))
-        .parameters(Some(parameters::all(route, access.is_some())))
-        .request_body(body(route))
-        .responses(responses::all(route, access))
-        .securities(Some(alternatives(route, access)))
-        .build()
+/// Whether the schema of this name is a body that all its operations write in place.
+pub(super) fn is_in_place(name: &str, routes: &[&Route]) -> bool {
+    let mut operations = routes.iter().filter(|route| route.doc.body.as_deref() == Some(name)).peekable();
+    operations.peek().is_some() && operations.all(|route| IN_PLACE.iter().any(|(id, _)| *id == route.id))
+}
+
+/// The group of a path. Generated clients have a class for each (contract 12).
+fn tag(path: &str) -> &'static str {
+    match path.split('/').nth(1).unwrap_or_default() {
+        "oauth" => "OAuth",
+        "organizations" if path.contains("/extended_data") => "Organizations Extended Data",
+        "organizations" => "Organizations",
+        "users" | "me" => "Users",
+        "roles" => "Roles",
+        "spaces" => "Spaces",
+        "components" => "Components",
+        "proposals" | "vote_proposals" => "Proposals",
+        "draft_proposals" => "Draft Proposals",
+        "meetings" => "Meetings",
+        "blogs" => "Blogs",
+        "attachments" => "Attachments",
+        "questionnaires"
+        | "questions"
+        | "answer_options"
+        | "answers"
+        | "submission_requests"
+        | "questionnaire_responses" => "Forms",
+        "jobs" => "Jobs",
+        "webhook_registrations" | "webhook_events" | "events" => "Webhooks",
+        _ => "Service",
+    }
 }
 
 /// The body of a route: bytes of any type, or members as JSON. Forms with the same members are in the description only: a
 /// generator of Python clients makes invalid code of two content types.
-fn body(route: &Route) -> Option<RequestBody> {
+fn body(route: &Route, schemas: &Value) -> Option<Value> {
     if let Handler::Bytes(_) = route.handler {
-        let bytes = Content::new(Some(binary()));
-        let body = RequestBodyBuilder::new().description(Some("The bytes of the file."));
-        return Some(body.required(Some(Required::True)).content("*/*", bytes).build());
+        let bytes = json!({"*/*": {"schema": {"type": "string", "format": "binary"}}});
+        return Some(json!({"description": "The bytes of the file.", "required": true, "content": bytes}));
     }
-    let members = Content::new(Some(Ref::from_schema_name(route.doc.body.as_ref()?)));
-    let required = if route.doc.body_is_optional { Required::False } else { Required::True };
-    let body = RequestBodyBuilder::new()
-        .description(Some("Form encodings are read too, in bracket notation."))
-        .required(Some(required))
-        .content("application/json", members);
-    Some(body.build())
-}
-
-fn binary() -> RefOr<Schema> {
-    text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary))).into()
-}
-
-/// The alternatives of a route. The empty one is without bearer token.
-fn alternatives(route: &Route, access: Option<Access>) -> Vec<SecurityRequirement> {
-    let mut all = access.map(securities).unwrap_or_default();
-    if route.doc.takes_credentials {
-        all.push(SecurityRequirement::default());
+    let name = route.doc.body.as_deref()?;
+    let mut schema = reference(name);
+    if let Some((_, title)) = IN_PLACE.iter().find(|(id, _)| *id == route.id) {
+        schema = schemas[name].clone();
+        match (title, schema.as_object_mut()) {
+            (None, Some(members)) => drop(members.remove("title")),
+            _ => schema["title"] = json!(title),
+        }
     }
-    all
+    let mut content = json!({"application/json": {"schema": schema}});
+    if route.id == "createAttachment" {
+        content["multipart/form-data"] = json!({"schema": form(&schemas["attachment_create_attributes"])});
+    }
+    Some(json!({
+        "description": "Form encodings are read too, in bracket notation.",
+        "required": !route.doc.body_is_optional,
+        "content": content,
+    }))
 }
 
-/// A user token cannot carry the scope of the system, and a service token has no user (contract 02 §1.3).
-fn securities(access: Access) -> Vec<SecurityRequirement> {
-    let schemes: &[&str] = match (access.user, access.scope) {
-        (true, _) => &[USER_TOKEN],
-        (false, Some(Scope::System)) => &[SERVICE_TOKEN],
-        (false, _) => &[SERVICE_TOKEN, USER_TOKEN],
+/// The form with which a file is attached, of the members of a new attachment. Its parts are described by patterns:
+/// texts by language are parts like `title[en]`, and openapi-generator imports a class of named parts that it does not
+/// write.
+fn form(members: &Value) -> Value {
+    let member = |name: &str| &members["properties"][name];
+    json!({
+        "type": "object",
+        "description": "The parts of a new attachment. Required are `file`, which has the name and the bytes of the file, \
+                        `attached_to_type`, `attached_to_id`, and `title` and `description`: each one part, or one for \
+                        each language, as `title[en]`.",
+        "patternProperties": {
+            "^file$": {"type": "string", "format": "binary"},
+            "^attached_to_type$": member("attached_to_type"),
+            r"^(title|description)(\[[A-Za-z-]+\])?$": {"type": "string", "minLength": 1},
+            "^(attached_to_id|weight|attachment_collection_id)$": member("attached_to_id"),
+        },
+    })
+}
+
+/// The alternatives of a route: a user token cannot carry the scope of the system, and a service token has no user
+/// (contract 02 §1.3). The empty one is without bearer token.
+fn alternatives(route: &Route, access: Option<Access>) -> Vec<Value> {
+    let schemes: &[&str] = match access {
+        None => &[],
+        Some(Access { user: true, .. }) => &[USER_TOKEN],
+        Some(Access { scope: Some(Scope::System), .. }) => &[SERVICE_TOKEN],
+        Some(_) => &[SERVICE_TOKEN, USER_TOKEN],
     };
-    let scopes = access.scope.map(Scope::as_str);
-    schemes.iter().map(|scheme| SecurityRequirement::new(*scheme, scopes)).collect()
+    let scopes: Vec<&str> = access.and_then(|access| access.scope).map(Scope::as_str).into_iter().collect();
+    let without = route.doc.takes_credentials.then(|| json!({}));
+    schemes.iter().map(|scheme| json!({*scheme: scopes})).chain(without).collect()
 }
 
 fn description(route: &Route, access: Option<Access>) -> String {
@@ -94,10 +147,7 @@ fn description(route: &Route, access: Option<Access>) -> String {
     if route.status == StatusCode::ACCEPTED {
         lines.push("Answers with a job at once; `GET /jobs/{id}` shows its result.".to_owned());
     }
-    lines.push(match access {
-        Some(access) => rights(access),
-        None => "No token is needed.".to_owned(),
-    });
+    lines.push(access.map_or_else(|| "No token is needed.".to_owned(), rights));
     lines.join("\n\n")
 }
 

@@ -1,31 +1,35 @@
 //! The responses of an operation.
 
-use super::build::text;
+use super::reference;
 use crate::reply::EVENT_STREAM;
 use crate::route::{Gate, Route};
 use actix_web::http::{Method, StatusCode};
 use civitas_kernel::{Access, Need};
-use std::collections::BTreeMap;
-use utoipa::openapi::{Content, Header, Ref, Response, ResponseBuilder, Responses};
+use serde_json::{Map, Value, json};
 
 /// The responses of a route: its success, and all possible errors.
-pub(super) fn all(route: &Route, access: Option<Access>) -> Responses {
-    let mut all = BTreeMap::from([(route.status.as_str().to_owned(), success(route))]);
-    all.insert(if route.method == Method::GET { "301" } else { "308" }.to_owned(), moved());
+pub(super) fn all(route: &Route, access: Option<Access>) -> Map<String, Value> {
+    let mut all = failures(route, access);
+    all.insert(
+        if route.method == Method::GET { "301" } else { "308" }.to_owned(),
+        json!({
+            "description": "The host is a secondary one of its organization; the address is in `Location`",
+            "headers": {"Location": header("The same address at the primary host")},
+        }),
+    );
     if reads(route) {
-        all.insert("304".to_owned(), not_modified());
+        let says = "Nothing changed since `If-None-Match` or `If-Modified-Since`";
+        all.insert("304".to_owned(), json!({"description": says}));
     }
-    for (status, says) in failures(route, access) {
-        all.entry(status.to_string()).or_insert_with(|| failure(status, says));
-    }
-    all.into_iter().collect()
+    all.insert(route.status.as_str().to_owned(), success(route));
+    all
 }
 
 fn reads(route: &Route) -> bool {
     route.method == Method::GET && route.status == StatusCode::OK && !route.doc.is_stream
 }
 
-fn success(route: &Route) -> Response {
+fn success(route: &Route) -> Value {
     let says = match route.status {
         StatusCode::CREATED => "Created",
         StatusCode::ACCEPTED => "Accepted: a job was stored",
@@ -33,100 +37,70 @@ fn success(route: &Route) -> Response {
         StatusCode::FOUND => "The address is in `Location`",
         _ => "Done",
     };
-    let mut response = ResponseBuilder::new().description(says);
+    let mut response = json!({"description": says});
     if let Some(schema) = &route.doc.answer {
-        response = response.content("application/json", Content::new(Some(Ref::from_schema_name(schema))));
+        response["content"]["application/json"]["schema"] = reference(schema);
     }
     if route.doc.is_stream {
-        response = response.content(EVENT_STREAM, Content::new(Some(text())));
+        response["content"][EVENT_STREAM]["schema"]["type"] = json!("string");
     }
     if route.doc.has_location {
-        response = response.header("Location", header("The address of the result"));
+        response["headers"]["Location"] = header("The address of the result");
         if route.status == StatusCode::ACCEPTED {
-            response = response.header("Retry-After", header("In seconds"));
+            response["headers"]["Retry-After"] = header("In seconds");
         }
     }
     if reads(route) {
-        response = validators().into_iter().fold(response, |r, (name, header)| r.header(name, header));
+        response["headers"]["ETag"] =
+            header("Changes whenever the body does; send it back in `If-None-Match`");
+        response["headers"]["Last-Modified"] =
+            header("When it last changed; send it back in `If-Modified-Since`");
     }
-    response.build()
+    response
 }
 
-fn header(says: &str) -> Header {
-    let mut header = Header::new(text());
-    header.description = Some(says.to_owned());
-    header
+fn header(says: &str) -> Value {
+    json!({"description": says, "schema": {"type": "string"}})
 }
 
-fn validators() -> [(&'static str, Header); 2] {
-    [("ETag", etag()), ("Last-Modified", header("When it last changed; send it back in `If-Modified-Since`"))]
-}
-
-pub(super) fn etag() -> Header {
-    header("Changes whenever the body does; send it back in `If-None-Match`")
-}
-
-pub(super) fn not_modified() -> Response {
-    ResponseBuilder::new().description("Nothing changed since `If-None-Match` or `If-Modified-Since`").build()
-}
-
-/// The host is a secondary one of an organization.
-pub(super) fn moved() -> Response {
-    ResponseBuilder::new()
-        .description("The host is a secondary one of its organization; the address is in `Location`")
-        .header("Location", header("The same address at the primary host"))
-        .build()
-}
-
-fn failures(route: &Route, access: Option<Access>) -> Vec<(u16, &'static str)> {
+fn failures(route: &Route, access: Option<Access>) -> Map<String, Value> {
     let named = |status| route.doc.failures.contains(&status);
-    let mut failures = vec![
-        (400, "A parameter, the body or the state of the user is not what it must be"),
-        (500, "The service failed; the cause is in its log"),
-        (501, "Switched off for this organization"),
-        (503, "Too busy: try again"),
-    ];
-    if access.is_some() || named(401) {
-        failures.push((401, "No credentials, or invalid ones"));
-    }
-    if access.is_some_and(|a| a.scope.is_some() || !matches!(a.need, Need::Nothing)) || named(403) {
-        failures.push((403, "A scope or an ability is missing, or this may not be done"));
-    }
-    match (route.gate, named(404) || route.path.contains("{id}")) {
-        (_, true) => failures.push((404, "There is no such record, or no organization has this host")),
-        (Gate::Token, false) => {}
-        (_, false) => failures.push((404, "No organization has this host")),
-    }
-    if route.method != Method::GET {
-        failures.push((413, "The body is too long"));
-        failures.push((415, "The content type of the body is not supported"));
-    }
-    if named(410) {
-        failures.push((410, "The last event is not stored any more"));
-    }
-    if access.is_some() || route.doc.bearer || route.takes_credentials() || named(429) {
-        failures.push((429, "Too many requests, streams or refused credentials"));
-    }
     let takes_key = access.is_some() && route.writes();
-    if takes_key {
-        failures.push((409, "A request with the same Idempotency-Key is being executed"));
-    }
-    if named(422) || takes_key {
-        failures.push((
+    let has_record = named(404) || route.path.contains("{id}");
+    let has_body = route.method != Method::GET;
+    let needs_right = access.is_some_and(|a| a.scope.is_some() || !matches!(a.need, Need::Nothing));
+    let is_limited = access.is_some() || route.takes_credentials() || named(429);
+    let all = [
+        (true, 400, "A parameter, the body or the state of the user is not what it must be"),
+        (access.is_some() || named(401), 401, "No credentials, or invalid ones"),
+        (needs_right || named(403), 403, "A scope or an ability is missing, or this may not be done"),
+        (!has_record && route.gate != Gate::Token, 404, "No organization has this host"),
+        (has_record, 404, "There is no such record, or no organization has this host"),
+        (takes_key, 409, "A request with the same Idempotency-Key is being executed"),
+        (named(410), 410, "The last event is not stored any more"),
+        (has_body, 413, "The body is too long"),
+        (has_body, 415, "The content type of the body is not supported"),
+        (
+            takes_key || named(422),
             422,
             "The values do not fit together, or the Idempotency-Key was used for another request",
-        ));
-    }
-    failures
+        ),
+        (is_limited, 429, "Too many requests, streams or refused credentials"),
+        (true, 500, "The service failed; the cause is in its log"),
+        (true, 501, "Switched off for this organization"),
+        (true, 503, "Too busy: try again"),
+    ];
+    let possible = all.into_iter().filter(|(is_possible, ..)| *is_possible);
+    possible.map(|(_, status, says)| (status.to_string(), failure(status, says))).collect()
 }
 
-fn failure(status: u16, says: &str) -> Response {
-    let response = ResponseBuilder::new()
-        .description(says)
-        .content("application/json", Content::new(Some(Ref::from_schema_name("error"))));
+fn failure(status: u16, says: &str) -> Value {
+    let mut response =
+        json!({"description": says, "content": {"application/json": {"schema": reference("error")}}});
     match status {
-        401 => response.header("WWW-Authenticate", header("How to authenticate")).build(),
-        409 | 429 | 503 => response.header("Retry-After", header("In seconds")).build(),
-        _ => response.build(),
+        401 => response["headers"]["WWW-Authenticate"] = header("How to authenticate"),
+        409 | 429 | 503 => response["headers"]["Retry-After"] = header("In seconds"),
+        _ => {}
     }
+    response
 }

@@ -1,99 +1,198 @@
-//! The schemas: those of the views and bodies that routes name, the shared types, and wrappers around them.
+//! The schemas: those of the views and bodies that routes name, the fixed ones, and wrappers around them.
 
-use super::build::{Schemas, add, closed};
-use super::{components, shared, tokens, webhooks};
+use super::{capitalized, closed, components, reference, webhooks};
+use crate::document::{NamedSchemas, describe};
+use crate::error::ErrorBody;
 use crate::reply::CollectionMeta;
+use crate::resources::components::ComponentView;
 use crate::route::Route;
-use serde_json::Value;
-use utoipa::ToSchema;
-use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, Object, SchemaType};
-use utoipa::openapi::{Ref, Schema};
+use crate::shapes::{SpaceClassName, SpaceManifestName, TimeZoneName};
+use civitas_attachments::creatable_parent_names;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
-/// Builds all schemas: those of the views and bodies of these routes with the schemas they refer to, the events, and
-/// the wrappers that routes mention by name: `x_item_response` has one `x`, `x_index_response` a page of them.
-pub(super) fn all(routes: &[&Route]) -> Schemas {
+/// The types that no route names.
+const SHARED: [fn(&mut NamedSchemas); 6] = [
+    describe::<CollectionMeta>,
+    describe::<ComponentView>,
+    describe::<ErrorBody<'_>>,
+    describe::<SpaceManifestName>,
+    describe::<SpaceClassName>,
+    describe::<TimeZoneName>,
+];
+/// The members of bodies that may be null: removed, or as if absent (contract 01 §11.1, 03 §3.1, 07 A.6, 08 §5.2, §6.1).
+/// Other optional members are absent, never null.
+const NULLABLE: [(&str, &[&str]); 8] = [
+    ("blog_post_create_payload", &["published_at"]),
+    ("blog_post_update_payload", &["published_at"]),
+    ("extended_data_body", &["object_path"]),
+    ("extended_data_root_body", &["object_path"]),
+    ("magic_link_create_body", &["redirect_url"]),
+    ("question_create_body", &["description", "max_choices", "max_characters"]),
+    ("question_update_body", &["description", "max_choices", "max_characters"]),
+    ("questionnaire_answers_create_body", &["locale", "anonymous", "client_ip"]),
+];
+/// The one schema of answers to which members may be added.
+const OPEN: &str = "meeting_attributes";
+/// The largest whole number that tools in JavaScript read exactly (`Number.MAX_SAFE_INTEGER`).
+const LARGEST: i64 = (1 << 53) - 1;
+/// Titles that do not follow from the name, and that no type has: unchanged for clients that were generated from
+/// earlier documents.
+const TITLES: [(&str, &str); 13] = [
+    ("accountability_component", "Accountability component"),
+    ("blog_component", "Blogs component"),
+    ("budget_component", "Budget component"),
+    ("creation_date", "Creation date"),
+    ("debate_component", "Debates component"),
+    ("edition_date", "Last Update Date"),
+    ("locale", "Current locale"),
+    ("meeting_component", "Meeting component"),
+    ("other_component", "Generic Component"),
+    ("rest_full_api_jobs_index_response", "API jobs index payload"),
+    ("survey_component", "Survey component"),
+    ("translated_prop", "Translated data"),
+    ("WebhookDeliveryEnvelope", "Webhook delivery envelope"),
+];
+
+/// Adds all schemas to the fixed ones: those of the views and bodies of these routes with the schemas they refer to,
+/// the components, the events, and the wrappers that routes mention by name: `x_item_response` has one `x`,
+/// `x_index_response` a page of them.
+pub(super) fn add_all(all: &mut Map<String, Value>, routes: &[&Route]) {
     let mut described = Vec::new();
-    routes.iter().flat_map(|route| &route.doc.schemas).for_each(|add| add(&mut described));
-    let mut all: Schemas = described.into_iter().collect();
-    for add in
-        [add::<CollectionMeta>, shared::add_all, components::add_all, tokens::add_all, webhooks::add_all]
-    {
-        add(&mut all);
-    }
-    add_answers(&mut all);
+    routes.iter().flat_map(|route| &route.doc.schemas).chain(&SHARED).for_each(|add| add(&mut described));
+    let fixed: BTreeSet<String> = all.keys().cloned().collect();
+    all.extend(described.into_iter().map(|(name, schema)| (name, json!(schema))));
+    all["attachment_create_attributes"]["properties"]["attached_to_type"]["enum"] =
+        creatable_parent_names().collect();
+    components::add_all(all);
+    webhooks::add_schemas(all);
     for name in routes.iter().filter_map(|route| route.doc.answer.as_ref()) {
         let wrapper = match (name.strip_suffix("_item_response"), name.strip_suffix("_index_response")) {
-            (Some(one), _) => document_of(one),
+            (Some(one), _) => closed([("data", reference(one))]),
+            (_, Some("rest_full_api_jobs")) => page_of("rest_full_api_job_summary"),
             (_, Some(one)) => page_of(one),
             _ => continue,
         };
-        all.entry(name.clone()).or_insert_with(|| wrapper.into());
+        all.entry(name.clone()).or_insert(wrapper);
     }
-    all
-}
-
-/// The answers that are not a document of one view.
-fn add_answers(to: &mut Schemas) {
-    for owner in ["organization_extended_data", "user_extended_data", "resource_extended_data"] {
-        let value = Schema::Object(Object::builder().schema_type(SchemaType::AnyValue).build());
-        to.insert(owner.to_owned(), closed().property("data", value).required("data").into());
+    let bodies = bodies(all, routes);
+    for (name, schema) in all {
+        let (is_fixed, is_body) = (fixed.contains(name), bodies.contains(name));
+        let nullable = NULLABLE.iter().find(|(body, _)| body == name).map_or(&[][..], |(_, names)| names);
+        let rules = Rules {
+            nullable: (!is_fixed).then_some(nullable),
+            is_body,
+            is_closed: !is_fixed && !is_body && name != OPEN,
+        };
+        rules.complete(schema);
+        if let Some(members) = schema.as_object_mut() {
+            members.entry("title").or_insert_with(|| json!(title(name)));
+        }
     }
-    // Not `oneOf`: tools compare the outer objects alone, which overlap.
-    let cast = AnyOfBuilder::new()
-        .description(Some("The vote, or with `include_proposal=true` its proposal."))
-        .item(Ref::from_schema_name("vote_proposal_item_response"))
-        .item(Ref::from_schema_name("proposal_item_response"));
-    to.insert("vote_proposal_cast_response".to_owned(), cast.into());
-    let jobs = page_of("rest_full_api_job_summary");
-    to.insert("rest_full_api_jobs_index_response".to_owned(), jobs.into());
-}
-
-/// `{"data": ..}`
-fn document_of(one: &str) -> Object {
-    closed().property("data", Ref::from_schema_name(one)).required("data").build()
 }
 
 /// `{"data": [..], "meta": ..}`
-fn page_of(one: &str) -> Object {
-    let list = ArrayBuilder::new().items(Ref::from_schema_name(one));
-    let meta = Ref::from_schema_name(CollectionMeta::name());
-    closed().property("data", list).required("data").property("meta", meta).required("meta").build()
+fn page_of(one: &str) -> Value {
+    let list = json!({"type": "array", "items": reference(one)});
+    closed([("data", list), ("meta", reference("collection_meta"))])
 }
 
-/// Removes null from the type of every member that is not required: optional members are absent, never null (contract
-/// 01 §10).
-pub(super) fn absent_not_null(schema: &mut Value) {
-    if let Some(parts) = schema.as_array_mut() {
-        parts.iter_mut().for_each(absent_not_null);
+/// The names of the schemas of bodies and of their variants.
+fn bodies(all: &Map<String, Value>, routes: &[&Route]) -> BTreeSet<String> {
+    let named: BTreeSet<String> = routes.iter().filter_map(|route| route.doc.body.clone()).collect();
+    let variants = named.iter().filter_map(|name| all[name]["oneOf"].as_array()).flatten();
+    let targets = variants.filter_map(|variant| variant["$ref"].as_str()?.rsplit('/').next());
+    let variants: Vec<String> = targets.map(str::to_owned).collect();
+    named.into_iter().chain(variants).collect()
+}
+
+/// What a type does not say of its schema.
+struct Rules<'a> {
+    /// The optional members that may be null; all others are absent, never null (contract 01 §10). `None` for a schema
+    /// that says it itself.
+    nullable: Option<&'a [&'a str]>,
+    /// A required text has a character at least, because an empty one is missing, and integers have the range that is
+    /// exact everywhere; the server takes 64 bits.
+    is_body: bool,
+    /// Objects have no other members.
+    is_closed: bool,
+}
+
+impl Rules<'_> {
+    fn complete(&self, schema: &mut Value) {
+        if let Some(parts) = schema.as_array_mut() {
+            for part in parts {
+                self.complete(part);
+            }
+        }
+        let Some(members) = schema.as_object_mut() else { return };
+        let required = members.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        if self.is_closed && members.get("properties").is_some_and(Value::is_object) {
+            members.insert("additionalProperties".to_owned(), json!(false));
+        }
+        let properties = members.get_mut("properties").and_then(Value::as_object_mut);
+        for (name, property) in properties.into_iter().flatten() {
+            self.complete_property(name, required.iter().any(|required| required == name), property);
+        }
+        if self.is_body && members.get("format").is_some_and(|format| format == "int64") {
+            members.entry("minimum").or_insert(json!(-LARGEST));
+            members.entry("maximum").or_insert(json!(LARGEST));
+        }
+        let inner = members.iter_mut().filter(|(name, _)| *name != "examples");
+        inner.for_each(|(_, member)| self.complete(member));
     }
-    let Some(members) = schema.as_object_mut() else { return };
-    let required = members.get("required").cloned().unwrap_or_default();
-    let is_required =
-        |name: &String| required.as_array().is_some_and(|names| names.iter().any(|n| n == name.as_str()));
-    if let Some(properties) = members.get_mut("properties").and_then(Value::as_object_mut) {
-        for (_, property) in properties.iter_mut().filter(|(name, _)| !is_required(name)) {
+
+    fn complete_property(&self, name: &str, is_required: bool, property: &mut Value) {
+        if let Some(nullable) = self.nullable.filter(|_| !is_required) {
             without_null(property);
+            if nullable.contains(&name) {
+                with_null(property);
+            }
+        }
+        let is_open = |property: &Value| {
+            let limits = ["enum", "format", "minLength"];
+            property["type"] == "string" && limits.iter().all(|key| property.get(key).is_none())
+        };
+        if self.is_body && is_required && is_open(property) {
+            property["minLength"] = json!(1);
         }
     }
-    members.values_mut().for_each(absent_not_null);
 }
 
 fn without_null(property: &mut Value) {
-    if let Some(types) = property.get_mut("type").filter(|t| t.is_array()) {
-        let kept: Vec<Value> =
-            types.as_array().into_iter().flatten().filter(|t| *t != "null").cloned().collect();
-        *types = if let [one] = kept.as_slice() { one.clone() } else { Value::Array(kept) };
+    if let Some(types) = property.get_mut("type").and_then(Value::as_array_mut) {
+        types.retain(|name| name != "null");
+        if let [one] = types.as_mut_slice() {
+            property["type"] = one.take();
+        }
     }
     let Some(variants) = property.get_mut("oneOf").and_then(Value::as_array_mut) else { return };
     variants.retain(|variant| variant["type"] != "null");
-    if let [one] = variants.as_slice() {
-        let one = one.clone();
-        let description = property.get("description").cloned();
-        *property = one;
-        if let (Some(description), Some(members)) = (description, property.as_object_mut()) {
+    if let [one] = variants.as_mut_slice() {
+        let (mut one, description) = (one.take(), property["description"].take());
+        if let (Value::String(_), Some(members)) = (&description, one.as_object_mut()) {
             members.entry("description").or_insert(description);
         }
+        *property = one;
     }
+}
+
+fn with_null(property: &mut Value) {
+    if property.get("$ref").is_some() {
+        // Not `oneOf`: openapi-generator 7.9.0 makes a type of the null, which it does not write.
+        *property = json!({"anyOf": [property, {"type": "null"}]});
+    } else {
+        property["type"] = json!([property["type"], "null"]);
+    }
+}
+
+/// The title of a schema without one: the listed one, else its name in words. `draft_proposal_item_response` is "Draft
+/// Proposal Item Response".
+fn title(name: &str) -> String {
+    if let Some((_, title)) = TITLES.iter().find(|(known, _)| *known == name) {
+        return (*title).to_owned();
+    }
+    name.split('_').map(capitalized).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -101,35 +200,103 @@ mod tests {
     use super::*;
     use crate::document::Doc;
     use crate::error::ApiError;
+    use crate::openapi::document;
+    use crate::resources::spaces::SpaceView;
     use crate::route::{Gate, Routes};
     use actix_web::http::Method;
-    use serde_json::json;
+    use civitas_application::Site;
+
+    fn completed(mut schema: Value, nullable: &[&str], is_body: bool) -> Value {
+        Rules { nullable: Some(nullable), is_body, is_closed: false }.complete(&mut schema);
+        schema
+    }
 
     #[test]
     fn only_required_members_may_be_null() {
-        let mut schema = json!({"type": "object", "required": ["next"], "properties": {
+        let schema = json!({"type": "object", "required": ["next"], "properties": {
             "next": {"type": ["string", "null"]},
             "scope": {"type": ["integer", "null"]},
             "voted": {"oneOf": [{"type": "null"}, {"$ref": "#/x"}], "description": "own"},
         }});
-        absent_not_null(&mut schema);
         let expected = json!({
             "next": {"type": ["string", "null"]},
             "scope": {"type": "integer"},
             "voted": {"$ref": "#/x", "description": "own"},
         });
-        assert_eq!(schema["properties"], expected);
+        assert_eq!(completed(schema, &[], false)["properties"], expected);
+    }
+
+    #[test]
+    fn listed_members_may_be_null() {
+        let variant = json!({"properties": {"description": {"$ref": "#/x"}, "max_choices": {"type": "integer"},
+            "position": {"type": "integer"}}});
+        let expected = json!({"description": {"anyOf": [{"$ref": "#/x"}, {"type": "null"}]},
+            "max_choices": {"type": ["integer", "null"]}, "position": {"type": "integer"}});
+        let schema = json!({"oneOf": [variant]});
+        let nullable = completed(schema.clone(), &["description", "max_choices"], true);
+        assert_eq!(nullable["oneOf"][0]["properties"], expected);
+        assert_eq!(completed(schema.clone(), &[], true), schema);
+    }
+
+    #[test]
+    fn an_integer_of_a_body_has_the_exact_range_and_keeps_its_own_limits() {
+        let integer = || json!({"type": "integer", "format": "int64"});
+        let properties = json!({"id": integer(), "list": {"oneOf": [integer()]}});
+        let mut schema = json!({"required": ["id", "list"], "properties": properties});
+        schema["properties"]["id"]["minimum"] = json!(0);
+        assert_eq!(completed(schema.clone(), &[], false), schema);
+        let schema = completed(schema, &[], true);
+        let id = &schema["properties"]["id"];
+        assert_eq!((&id["minimum"], &id["maximum"]), (&json!(0), &json!(9_007_199_254_740_991_i64)));
+        assert_eq!(schema["properties"]["list"]["oneOf"][0]["minimum"], json!(-9_007_199_254_740_991_i64));
+    }
+
+    #[test]
+    fn a_required_text_of_a_body_has_a_character() {
+        let properties = json!({"kind": {"type": "string"}, "note": {"type": "string"}});
+        let schema = json!({"required": ["kind"], "properties": properties});
+        let role = &completed(schema, &[], true)["properties"];
+        assert_eq!((&role["kind"]["minLength"], &role["note"]["minLength"]), (&json!(1), &Value::Null));
+    }
+
+    #[test]
+    fn a_title_is_known_or_made_of_the_name() {
+        assert_eq!(title("edition_date"), "Last Update Date");
+        assert_eq!(title("draft_proposal_item_response"), "Draft Proposal Item Response");
+    }
+
+    /// The document of these operations, each with a body of that name.
+    fn document_of(operations: &[(&'static str, &str)]) -> Value {
+        let mut routes = Routes::default();
+        for (id, body) in operations {
+            let doc = Doc::item::<SpaceView>("").takes_named(body);
+            routes.on(id, Method::POST, &format!("/{id}"), Gate::Open, doc, async |_| Err(ApiError::NoRoute));
+        }
+        document(&routes.list, &Site::default())
     }
 
     #[test]
     fn wrappers_come_when_they_are_named() {
-        let mut routes = Routes::default();
-        for answer in ["space_item_response", "space_index_response"] {
-            let doc = Doc::new("", answer);
-            routes.on("", Method::GET, "/spaces", Gate::Open, doc, async |_| Err(ApiError::NoRoute));
-        }
-        let all = all(&routes.list.iter().collect::<Vec<_>>());
-        assert!(all.contains_key("space_item_response") && all.contains_key("space_index_response"));
-        assert!(!all.contains_key("proposal_item_response"), "nobody named it");
+        let document = document_of(&[("a", "revoke_body")]);
+        let all = &document["components"]["schemas"];
+        assert!(all["space_item_response"].is_object());
+        assert!(all["proposal_item_response"].is_null(), "nobody named it");
+    }
+
+    #[test]
+    fn bodies_in_place_have_their_own_title_and_unused_schemas_are_removed() {
+        let bodies =
+            [("createRole", "revoke_body"), ("a", "revoke_body"), ("introspectToken", "introspect_body")];
+        let document = document_of(&bodies);
+        let schema = |id: &str| {
+            let body = &document["paths"][format!("/{id}")]["post"]["requestBody"];
+            body["content"]["application/json"]["schema"].clone()
+        };
+        let (role, token) = (schema("createRole"), schema("introspectToken"));
+        assert!(role["title"].is_null() && role["properties"]["token"].is_object());
+        assert_eq!(token["title"], "Introspect Token");
+        let all = &document["components"]["schemas"];
+        assert!(all["revoke_body"].is_object(), "another operation names it");
+        assert!(all["introspect_body"].is_null());
     }
 }

@@ -1,12 +1,10 @@
 //! `/attachments` (contract 07 part B).
 
 mod body;
-mod described;
 
 use self::body::{attachment_members, edit, new_attachment, update_members};
-use self::described::{AttachmentToCreate, AttachmentToUpdate, UploadToAnnounce};
 use crate::answers;
-use crate::document::{Doc, Holds};
+use crate::document::{Doc, Holds, MEDIA_TYPE};
 use crate::error::ApiError;
 use crate::incoming::{Form, Incoming};
 use crate::links::{base, origin};
@@ -34,11 +32,12 @@ use utoipa::ToSchema;
 
 /// The lists whose removals change `Last-Modified` of a list of attachments.
 const LISTS: &[&str] = &["attachments", "proposals", "meetings", "posts", "components", "spaces", "roles"];
+/// The pattern of an MD5 in base64, which has 16 bytes and padding.
+const CHECKSUM: &str = "^[A-Za-z0-9+/]{21}[AQgw]==$";
 
 /// A file or a link attached to a record.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = attachment)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct AttachmentView {
     id: String,
     #[serde(rename = "type")]
@@ -54,7 +53,6 @@ type_names! {
 /// The content of an attachment.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = attachment_attributes)]
-#[serde(deny_unknown_fields)]
 struct AttachmentAttributes {
     title: TranslatedProp,
     description: TranslatedProp,
@@ -81,7 +79,6 @@ struct AttachmentAttributes {
 /// The record of an attachment.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = attachment_attached_to)]
-#[serde(deny_unknown_fields)]
 struct AttachedTo {
     /// Its class name.
     #[serde(rename = "type")]
@@ -92,7 +89,6 @@ struct AttachedTo {
 /// An announced upload.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = attachment_direct_upload_response)]
-#[serde(deny_unknown_fields)]
 struct UploadView {
     /// The right to send the bytes to `{base}/attachments/direct_upload/{signed_id}`, and to attach the file once.
     signed_id: String,
@@ -110,18 +106,20 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.write_form::<AttachFile, _>(
         "createAttachment",
         "/attachments",
-        create.takes::<AttachmentToCreate>(),
+        create.takes_named("attachment_create_body"),
         (|ports, _| Box::new(writes(ports)), result),
         attach,
     );
     let announce = Doc::whole::<UploadView>("Announces an upload").created().with_location();
     let announce =
         announce.noting("`filename`, `byte_size` and `checksum` are required, in the body or in the query.");
-    let announce = announce.with("filename", Holds::Text).with("byte_size", Holds::Integer);
+    let announce = announce.with("filename", Holds::Filled).with("byte_size", Holds::Length);
+    let announce =
+        announce.with("checksum", Holds::Pattern(CHECKSUM)).with("content_type", Holds::Pattern(MEDIA_TYPE));
     routes.write_form::<StageUpload, _>(
         "attachmentsDirectUpload",
         "/attachments/direct_upload",
-        announce.with("checksum", Holds::Text).with("content_type", Holds::Text).takes::<UploadToAnnounce>(),
+        announce.takes_named("attachment_direct_upload_body").body_is_optional(),
         (|ports, _| Box::new(uploads(ports)), |_, staged| json!(staged_view(staged))),
         stage,
     );
@@ -137,13 +135,14 @@ pub(crate) fn routes(routes: &mut Routes) {
             ids,
             method,
             path: "/attachments/{id}",
-            read: |request, _: Sent<'_, AttachmentToUpdate>| {
+            read: |request, _: Sent<'_, NoBody>| {
                 let id = AttachmentId(request.id()?);
                 Ok(UpdateAttachment { id, edit: edit(request, update_members(&request.body, id)?) })
             },
             use_case: |ports, _| Box::new(writes(ports)),
             view: result,
-            doc: Doc::item::<AttachmentView>("Changes the members of an attachment"),
+            doc: Doc::item::<AttachmentView>("Changes the members of an attachment")
+                .takes_named("attachment_update_body"),
         });
     }
     routes.write_now(&Write {

@@ -10,7 +10,7 @@ use crate::shapes::{
     CreationDate, EditionDate, InComponent, TranslatedProp, iso_milliseconds, published_as, read_time,
     read_translated, type_names,
 };
-use crate::typed_body::{ClosedData, NoBody, Sent, bodies, read_at};
+use crate::typed_body::{ClosedData, NoBody, Sent, read_at};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_blogs::{
@@ -24,7 +24,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
-use validator::Validate;
 
 /// The lists whose removals change `Last-Modified` of a list of posts.
 const LISTS: &[&str] = &["posts", "components", "spaces", "roles"];
@@ -34,7 +33,6 @@ const NAMES: RecordNames =
 /// A blog post.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = blog)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct BlogView {
     id: String,
     #[serde(rename = "type")]
@@ -53,7 +51,6 @@ type_names! {
 /// The content of a blog post.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = blog_attributes)]
-#[serde(deny_unknown_fields)]
 struct BlogAttributes {
     created_at: CreationDate,
     updated_at: EditionDate,
@@ -75,7 +72,6 @@ published_as! {
 /// Whether a blog post is published, and its scope.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = blog_meta)]
-#[serde(deny_unknown_fields)]
 struct BlogMeta {
     published: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,8 +79,9 @@ struct BlogMeta {
 }
 
 /// The content of a blog post. The title and the body need a text in the organization's default language.
-#[derive(Deserialize, Validate, ToSchema)]
-#[schema(as = blog_post_create_payload, examples(json!({"data": {"component_id": 87, "attributes": {
+#[derive(Deserialize, ToSchema)]
+#[schema(as = blog_post_create_payload, title = "Blog post create payload",
+    examples(json!({"data": {"component_id": 87, "attributes": {
     "title": {"en": "Works start on Mill Street"}, "body": {"en": "<p>From Monday on.</p>"},
     "published_at": "2026-03-01T08:00:00Z"}}})))]
 #[serde(deny_unknown_fields)]
@@ -99,7 +96,7 @@ struct PostToCreate {
     attributes: Option<Value>,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct CreateAttributes {
     #[schema(value_type = TranslatedProp)]
@@ -112,7 +109,7 @@ struct CreateAttributes {
 }
 
 /// The new content of a blog post. An absent member keeps its value; a given one replaces all languages.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = blog_post_update_payload, examples(json!({"data": {"attributes": {
     "title": {"en": "Works start on Mill Street"}}}})))]
 #[serde(deny_unknown_fields)]
@@ -127,7 +124,7 @@ struct PostToUpdate {
     attributes: Option<Value>,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct UpdateAttributes {
     #[schema(value_type = Option<TranslatedProp>)]
@@ -140,8 +137,6 @@ struct UpdateAttributes {
 }
 
 const NO_TEXTS: &str = "title and body must be objects of texts by language";
-
-bodies!(PostToCreate, CreateAttributes, PostToUpdate, UpdateAttributes);
 
 /// A text by language; null for none.
 #[derive(Default, Deserialize)]

@@ -29,7 +29,6 @@ const LISTS: &[&str] =
 /// A component of a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ComponentView {
     id: String,
     /// Its kind.
@@ -47,7 +46,6 @@ pub(crate) struct ComponentView {
 /// The attributes of a component.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_attributes)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ComponentAttributes {
     #[schema(value_type = ComponentManifestName)]
     manifest_name: &'static str,
@@ -70,7 +68,6 @@ pub(crate) struct ComponentAttributes {
 /// The records of a component: at most 50 are listed, all are counted.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_relationships)]
-#[serde(deny_unknown_fields)]
 struct ComponentRelationships {
     resources: ToMany,
 }
@@ -78,7 +75,6 @@ struct ComponentRelationships {
 /// Links of a component.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_links)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ComponentLinks {
     #[serde(rename = "self")]
     this: ResourceLink,

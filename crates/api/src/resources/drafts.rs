@@ -7,7 +7,7 @@ use crate::request::Request;
 use crate::resources::proposals::{self, ProposalLinks, ProposalRelationships, ProposalView};
 use crate::route::{Answer, Gate, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, LocaleName, TranslatedProp, type_names};
-use crate::typed_body::{Data, NoBody, Sent, bodies};
+use crate::typed_body::{Data, NoBody, Sent};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ComponentId, Locale, ProposalId, Result};
@@ -18,12 +18,10 @@ use civitas_proposals::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use validator::Validate;
 
 /// A draft: a proposal that only its author sees, until it is published.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = draft_proposal)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct DraftView {
     id: String,
     #[serde(rename = "type")]
@@ -42,7 +40,6 @@ type_names! {
 /// The content of a draft, and its validation errors.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = draft_proposal_attributes)]
-#[serde(deny_unknown_fields)]
 struct DraftAttributes {
     created_at: CreationDate,
     updated_at: EditionDate,
@@ -54,7 +51,6 @@ struct DraftAttributes {
 /// Full sentences, by field.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = draft_proposal_errors)]
-#[serde(deny_unknown_fields)]
 struct ErrorsView {
     title: Vec<String>,
     body: Vec<String>,
@@ -63,7 +59,6 @@ struct ErrorsView {
 /// Whether a draft can be published, and through which client it was created.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = draft_proposal_meta)]
-#[serde(deny_unknown_fields)]
 struct DraftMeta {
     /// There are no validation errors.
     publishable: bool,
@@ -85,7 +80,7 @@ struct Showing {
 }
 
 /// The component of a new draft.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = draft_proposal_create_body, examples(json!({"data": {"component_id": 101}})))]
 struct DraftToCreate {
     /// A proposals component.
@@ -93,7 +88,7 @@ struct DraftToCreate {
 }
 
 /// The new content of a draft. An absent member keeps its value.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = draft_proposal_update_body, examples(json!({"data": {
     "title": "More trees along Main Street", "body": "Two trees per block, watered by the city.",
     "locale": "en"}})))]
@@ -108,8 +103,6 @@ struct DraftToUpdate {
     #[schema(value_type = Option<LocaleName>)]
     locale: Option<Value>,
 }
-
-bodies!(DraftToCreate, DraftToUpdate);
 
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = |summary| Doc::item::<DraftView>(summary).within_space().locales();

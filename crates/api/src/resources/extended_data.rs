@@ -4,12 +4,13 @@ use crate::document::{Doc, Holds};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
-use crate::typed_body::{Body, Sent, bodies};
+use crate::typed_body::{Body, Sent};
 use actix_web::http::Method;
 use civitas_extended_data::{
     ExtendedData, Kind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
     SetExtendedData,
 };
+use civitas_kernel::limits::EXTENDED_DATA;
 use civitas_kernel::{
     ComponentId, Error, MeetingId, OrganizationId, ProposalId, Result, SpaceManifest, SpaceRef, UserId,
 };
@@ -17,13 +18,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
-use validator::Validate;
 
 /// The pattern of a path: 1 to 50 keys joined with dots, or a dot. The first key has a character that is not a space: a
 /// path of spaces alone is missing.
-pub(crate) const OBJECT_PATH: &str = r"^(\.|[^.]*[^.\s][^.]*(\.[^.]+){0,49})$";
+const OBJECT_PATH: &str = r"^(\.|[^.]*[^.\s][^.]*(\.[^.]+){0,49})$";
 /// The pattern of a path that may be missing.
-pub(crate) const OBJECT_PATH_OR_BLANK: &str = r"^(\.?|[^.]+(\.[^.]+){0,49})$";
+const OBJECT_PATH_OR_BLANK: &str = r"^(\.?|[^.]+(\.[^.]+){0,49})$";
 
 /// The routes of a kind of record with extended data.
 trait Exposed: Kind {
@@ -111,7 +111,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 }
 
 /// A value, and where to write it.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = extended_data_body, examples(json!({"object_path": "contact", "data": {"phone": "+33"}})))]
 struct DataToSet {
     /// Any JSON. Blank values remove: null, empty text, `[]`, `{}`.
@@ -123,7 +123,7 @@ struct DataToSet {
 }
 
 /// A value, and where to write it: by default at the root.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = extended_data_root_body, examples(json!({"object_path": "contact", "data": {"phone": "+33"}})))]
 struct DataToSetAtRoot {
     /// Any JSON. Blank values remove: null, empty text, `[]`, `{}`.
@@ -140,8 +140,6 @@ impl From<DataToSetAtRoot> for DataToSet {
     }
 }
 
-bodies!(DataToSet, DataToSetAtRoot);
-
 fn path() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(OBJECT_PATH))
 }
@@ -152,10 +150,13 @@ fn path_or_nothing() -> ObjectBuilder {
 
 fn expose<K: Exposed>(routes: &mut Routes) {
     let [read_id, later_id, now_id] = K::IDS;
-    let doc = |summary| Doc::new(summary, K::ANSWER).with("object_path", Holds::Text).fails(404);
+    let doc = |summary| Doc::new(summary, K::ANSWER).fails(404);
+    let doc_of_read =
+        doc("Reads extended data at a path").requires("object_path", Holds::Pattern(OBJECT_PATH));
     let note = "`object_path` is required. Where nothing stands, `data` is `{}`.";
-    routes.read(read_id, K::PATH, K::READ, doc("Reads extended data at a path").noting(note), read::<K>);
-    let write = doc("Writes extended data at a path");
+    routes.read(read_id, K::PATH, K::READ, doc_of_read.noting(note), read::<K>);
+    let pattern = if K::ROOT_BY_DEFAULT { OBJECT_PATH_OR_BLANK } else { OBJECT_PATH };
+    let write = doc("Writes extended data at a path").with("object_path", Holds::Pattern(pattern));
     routes.write(&Write {
         ids: [later_id, now_id],
         method: Method::PUT,
@@ -175,7 +176,7 @@ fn expose<K: Exposed>(routes: &mut Routes) {
 
 async fn read<K: Exposed>(request: Request) -> Answer {
     let path = required(request.query.get("object_path"))?;
-    let service = ExtendedData { store: request.ports().extended_data(), limit: None };
+    let service = ExtendedData { store: request.ports().extended_data(), limit: EXTENDED_DATA };
     let (data, kept) = service.read::<K>(request.ctx()?, K::id(&request)?, &path).await?;
     Ok(Reply::read(&request, &Document { data }, kept.updated_at)?)
 }

@@ -7,7 +7,7 @@ use crate::receipt::JobLinks;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::route::{Answer, Gate, Routes};
-use crate::shapes::iso_milliseconds;
+use crate::shapes::{iso_milliseconds, words};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::Site;
 use civitas_jobs::{self as jobs, JOB_FIELDS, JobReport, JobStatus, Jobs, LIST_JOBS};
@@ -19,8 +19,7 @@ use uuid::Uuid;
 
 /// A job, without its result.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = rest_full_api_job_summary)]
-#[serde(deny_unknown_fields)]
+#[schema(as = rest_full_api_job_summary, title = "API job summary")]
 pub(crate) struct JobSummary {
     #[schema(format = "uuid")]
     id: String,
@@ -34,26 +33,14 @@ pub(crate) struct JobSummary {
     links: JobLinks,
 }
 
-/// The status of a job.
-#[derive(ToSchema)]
-#[schema(as = rest_full_api_job_status)]
-#[serde(rename_all = "lowercase")]
-#[expect(dead_code, reason = "names the words of the document")]
-pub(crate) enum JobStatusName {
-    /// Waits for a worker.
-    Pending,
-    /// A worker owns it.
-    Processing,
-    /// Done.
-    Completed,
-    /// Failed with an error.
-    Failed,
+words! {
+    /// The status of a job.
+    JobStatusName = "rest_full_api_job_status": JobStatus::NAMES,
 }
 
 /// A job, with its result.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = rest_full_api_job_detail)]
-#[serde(deny_unknown_fields)]
+#[schema(as = rest_full_api_job_detail, title = "API job")]
 pub(crate) struct JobDetail {
     #[schema(format = "uuid")]
     id: String,

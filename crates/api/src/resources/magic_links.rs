@@ -6,7 +6,7 @@ use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{Answer, Gate, Routes, Write};
 use crate::shapes::type_names;
-use crate::typed_body::{Body, Presence, Sent, bodies, read_at};
+use crate::typed_body::{Sent, read_at};
 use actix_web::http::{Method, StatusCode};
 use civitas_accounts::magic_links::{CreateMagicLink, MagicLinks, NewMagicLink, SignedIn};
 use civitas_accounts::{SESSION_LIFETIME, Secret};
@@ -15,7 +15,6 @@ use civitas_kernel::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use validator::Validate;
 
 /// The title of every link.
 const LABEL: &str = "My label";
@@ -26,7 +25,6 @@ const COOKIE: &str = "__Host-civitas_participant";
 /// A link that signs its user in, for one use.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = magic_link)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct MagicLinkView {
     id: String,
     #[serde(rename = "type")]
@@ -43,7 +41,6 @@ type_names! {
 /// The secret of a link, and the address it redirects to.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = magic_link_attributes)]
-#[serde(deny_unknown_fields)]
 struct MagicLinkAttributes {
     /// Returned only here.
     token: String,
@@ -56,7 +53,6 @@ struct MagicLinkAttributes {
 /// Links to the operation that creates a link, and to sign in with it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = magic_link_links)]
-#[serde(deny_unknown_fields)]
 struct MagicLinkLinks {
     #[serde(rename = "self")]
     own: ResourceLink,
@@ -64,24 +60,18 @@ struct MagicLinkLinks {
 }
 
 /// The redirect of a magic link.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = magic_link_create_body, examples(json!({"data": {"redirect_url": "https://www.city.example/ideas"}})))]
 struct LinkToCreate {
     #[schema(inline, value_type = Option<LinkData>)]
     data: Option<Value>,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 struct LinkData {
     /// An `https` address on a host of the organization or of its allow-list; the front page when absent.
     #[schema(value_type = Option<String>, max_length = 2048)]
     redirect_url: Option<Value>,
-}
-
-bodies!(LinkData);
-
-impl Body for LinkToCreate {
-    const PRESENCE: Presence = Presence::Optional;
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
@@ -93,7 +83,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         read: create,
         use_case: |ports, _| Box::new(magic_links(ports)),
         view: |context, link| json!(Document { data: view(context, link) }),
-        doc: doc.noting(
+        doc: doc.body_is_optional().noting(
             "The link counts for 5 minutes and once; the user has one at a time. It may lead to a host of the \
              organization or of its allow-list.",
         ),

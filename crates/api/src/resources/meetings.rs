@@ -25,7 +25,6 @@ const NAMES: RecordNames = RecordNames {
 /// A meeting.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = meeting)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct MeetingView {
     id: String,
     #[serde(rename = "type")]

@@ -5,22 +5,21 @@ use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
 use crate::route::{Answer, Gate, Routes};
-use crate::shapes::{iso, type_names};
+use crate::shapes::{CreationDate, EditionDate, LocaleName, type_names};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use civitas_accounts::grants::{Introspected, Introspection, Issued, Revocation, TokenRequest};
 use civitas_accounts::{Callers, Identity, Secret, User};
 use civitas_application::form_decoded;
-use civitas_kernel::{ClientId, Error, TokenId, UserId, UserState};
+use civitas_kernel::{ClientId, Error, Locale, UserId, UserState};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 /// An access token.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = oauth_token_response)]
-#[serde(deny_unknown_fields)]
+#[schema(as = oauth_token_response, title = "OAuth token response")]
 pub(crate) struct TokenView {
     /// Opaque to clients.
     access_token: String,
@@ -36,6 +35,73 @@ pub(crate) struct TokenView {
 type_names! {
     /// The view of a token.
     TokenType = "Bearer" in "oauth_token_type",
+    IntrospectedType = "user" in "introspected_type",
+}
+
+/// A token; one that does not count is only `{"active": false}`.
+#[derive(Debug, Default, Serialize, ToSchema)]
+#[schema(as = introspect_data, title = "Introspection Response")]
+struct IntrospectedView {
+    active: bool,
+    /// The granted scopes, separated by spaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_type: Option<&'static str>,
+    /// In Unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iat: Option<i64>,
+    /// In Unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exp: Option<i64>,
+    /// The number of the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sub: Option<i64>,
+    /// `https://` and the host of the organization.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aud: Option<String>,
+    /// The user of a user token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(inline)]
+    resource: Option<IntrospectedUser>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct IntrospectedUser {
+    id: String,
+    #[serde(rename = "type")]
+    #[schema(inline)]
+    kind: IntrospectedType,
+    #[schema(inline)]
+    attributes: IntrospectedAttributes,
+    #[schema(inline)]
+    relationships: NoRelationships,
+    #[schema(inline)]
+    meta: IntrospectedMeta,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct IntrospectedAttributes {
+    email: String,
+    name: String,
+    created_at: CreationDate,
+    updated_at: EditionDate,
+    #[schema(required)]
+    personal_url: Option<String>,
+    #[schema(value_type = LocaleName)]
+    locale: Locale,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NoRelationships {}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct IntrospectedMeta {
+    blocked: bool,
+    locked: bool,
 }
 
 /// The introspection and revocation of tokens, mounted below `{base}` and `{host}` alike.
@@ -46,7 +112,7 @@ pub(crate) fn routes(routes: &mut Routes) {
          refresh token: ask again.",
     );
     routes.on("createToken", Method::POST, "/oauth/token", Gate::Token, doc, token);
-    let doc = Doc::new("Describes a token", "introspect_data").takes_named("introspect_body").fails(401);
+    let doc = Doc::whole::<IntrospectedView>("Describes a token").takes_named("introspect_body").fails(401);
     let doc = doc.bearer_or_credentials().noting(
         "Also at `{host}/oauth/introspect`. Instead of a bearer token the credentials of the client may come in the \
          body or as HTTP Basic.",
@@ -137,44 +203,40 @@ fn meanings(sent: &str) -> Vec<String> {
     [sent.to_owned()].into_iter().chain(decoded).filter(|text| !text.contains('\0')).collect()
 }
 
-fn described(request: &Request, found: Introspected) -> Value {
+fn described(request: &Request, found: Introspected) -> IntrospectedView {
     let Introspected::Known { id, identity, user, active } = found else {
-        return json!({"active": false});
+        return IntrospectedView::default();
     };
-    let mut view = claims(request, id, &identity, active);
-    if let (Some(user_id), Some(user), Some(view)) = (identity.token.user, user, view.as_object_mut()) {
-        view.insert("resource".to_owned(), resource(request, user_id, &user));
+    let Identity { token, client, .. } = *identity;
+    IntrospectedView {
+        active,
+        scope: Some(token.scope),
+        client_id: Some(client.uid),
+        token_type: Some("Bearer"),
+        iat: Some(token.issued_at.unix_timestamp()),
+        exp: Some(token.expires_at.unix_timestamp()),
+        sub: Some(id.0),
+        aud: Some(request.backend.commands.site().origin(&request.tenant.host)),
+        resource: token.user.zip(user).map(|(id, user)| introspected_user(request, id, *user)),
     }
-    view
 }
 
-fn claims(request: &Request, id: TokenId, identity: &Identity, active: bool) -> Value {
-    let token = &identity.token;
-    json!({
-        "active": active,
-        "scope": token.scope,
-        "client_id": identity.client.uid,
-        "token_type": "Bearer",
-        "iat": token.issued_at.unix_timestamp(),
-        "exp": token.expires_at.unix_timestamp(),
-        "sub": id.0,
-        "aud": request.backend.commands.site().origin(&request.tenant.host),
-    })
-}
-
-fn resource(request: &Request, id: UserId, user: &User) -> Value {
-    json!({
-        "id": id.to_string(),
-        "type": "user",
-        "attributes": {
-            "email": user.email,
-            "name": user.name,
-            "created_at": iso(user.created_at),
-            "updated_at": iso(user.updated_at),
-            "personal_url": user.personal_url,
-            "locale": user.locale.unwrap_or(request.tenant.default_locale),
+fn introspected_user(request: &Request, id: UserId, user: User) -> IntrospectedUser {
+    IntrospectedUser {
+        id: id.to_string(),
+        kind: IntrospectedType,
+        meta: IntrospectedMeta {
+            blocked: user.state() == UserState::Blocked,
+            locked: user.locked_at.is_some(),
         },
-        "relationships": {},
-        "meta": {"blocked": user.state() == UserState::Blocked, "locked": user.locked_at.is_some()},
-    })
+        attributes: IntrospectedAttributes {
+            email: user.email,
+            name: user.name,
+            created_at: CreationDate(user.created_at),
+            updated_at: EditionDate(user.updated_at),
+            personal_url: user.personal_url,
+            locale: user.locale.unwrap_or(request.tenant.default_locale),
+        },
+        relationships: NoRelationships {},
+    }
 }

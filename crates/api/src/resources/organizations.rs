@@ -4,8 +4,8 @@ use crate::document::Doc;
 use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{Answer, Gate, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, TranslatedProp, type_names};
-use crate::typed_body::{Sent, bodies};
+use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, TranslatedProp, type_names, words};
+use crate::typed_body::Sent;
 use actix_web::http::Method;
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::{FreeData, is_blank};
@@ -18,12 +18,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
-use validator::Validate;
+use utoipa::openapi::Ref;
 
 /// An organization.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = organization)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct OrganizationView {
     id: String,
     #[serde(rename = "type")]
@@ -40,7 +39,6 @@ type_names! {
 /// The settings of an organization.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = organization_attributes)]
-#[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings, named as in the contract")]
 struct OrganizationAttributes {
     name: TranslatedProp,
@@ -78,24 +76,14 @@ struct OrganizationAttributes {
     extended_data: FreeData,
 }
 
-/// Who may register.
-#[derive(ToSchema)]
-#[schema(as = users_registration_mode)]
-#[serde(rename_all = "lowercase")]
-#[expect(dead_code, reason = "names the words of the document")]
-pub(crate) enum RegistrationModeName {
-    /// Everybody.
-    Enabled,
-    /// No new users; existing users may log in.
-    Existing,
-    /// Nobody.
-    Disabled,
+words! {
+    /// Who may register.
+    RegistrationModeName = "users_registration_mode": ["enabled", "existing", "disabled"],
 }
 
 /// Additional data of an answer about an organization.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = organization_meta)]
-#[serde(deny_unknown_fields)]
 struct OrganizationMeta {
     /// The languages of this answer.
     #[schema(value_type = Vec<LocaleName>)]
@@ -106,62 +94,19 @@ struct OrganizationMeta {
 }
 
 /// Settings to change.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = organization_update_body, examples(json!({"data": {
     "name": {"en": "Riverton"}, "host": "new.example.test", "available_locales": ["en", "fr"],
     "default_locale": "en", "comments_max_length": 500}})))]
 struct OrganizationUpdateBody {
     // Read by the use-case, setting by setting: the answer lists every invalid one.
-    #[schema(value_type = OrganizationUpdateData)]
+    #[schema(schema_with = settings, required)]
     data: Option<Value>,
 }
 
-bodies!(OrganizationUpdateBody);
-
-/// The settings to change. Four are required of an organization, and so of what generated clients send; the service
-/// keeps each that is left out. Read-only and unknown settings are ignored.
-#[derive(ToSchema)]
-#[schema(as = organization_update_data)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct OrganizationUpdateData {
-    /// By language; null removes a translation.
-    name: NullableTranslations,
-    /// By language; null removes a translation.
-    description: Option<NullableTranslations>,
-    reference_prefix: Option<String>,
-    /// A domain name or an address: no scheme, no port. It is pending until it resolves to this deployment.
-    host: String,
-    /// The whole list. One text with a host on each line is read too. A new one is unknown until it resolves to this
-    /// deployment; with `https` it cannot be an address or `localhost`.
-    secondary_hosts: Option<Vec<String>>,
-    #[schema(value_type = Vec<LocaleName>, min_items = 1)]
-    available_locales: Vec<&'static str>,
-    #[schema(value_type = LocaleName)]
-    default_locale: &'static str,
-    #[schema(value_type = Option<RegistrationModeName>)]
-    users_registration_mode: Option<&'static str>,
-    force_users_to_authenticate_before_access_organization: Option<bool>,
-    enable_machine_translations: Option<bool>,
-    send_welcome_notification: Option<bool>,
-    badges_enabled: Option<bool>,
-    enable_participatory_space_filters: Option<bool>,
-    user_groups_enabled: Option<bool>,
-    rich_text_editor_in_public_views: Option<bool>,
-    #[schema(value_type = Option<TimeZoneName>)]
-    time_zone: Option<&'static str>,
-    #[schema(minimum = 1)]
-    comments_max_length: Option<i64>,
-}
-
-/// Texts by language; null and blank text remove.
-#[derive(ToSchema)]
-#[schema(as = translations_to_write)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct NullableTranslations {
-    en: Option<String>,
-    fr: Option<String>,
-    es: Option<String>,
+/// The settings to change, which are described without a type.
+fn settings() -> Ref {
+    Ref::from_schema_name("organization_update_data")
 }
 
 pub(crate) fn routes(routes: &mut Routes) {

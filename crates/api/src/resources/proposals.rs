@@ -32,7 +32,6 @@ const NAMES: RecordNames = RecordNames {
 /// A proposal.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ProposalView {
     id: String,
     #[serde(rename = "type")]
@@ -51,7 +50,6 @@ type_names! {
 /// The content of a proposal.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_attributes)]
-#[serde(deny_unknown_fields)]
 struct ProposalAttributes {
     created_at: CreationDate,
     updated_at: EditionDate,
@@ -66,7 +64,6 @@ struct ProposalAttributes {
 /// Relationships of a proposal.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_relationships)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ProposalRelationships {
     space: ToOne,
     component: ToComponent,
@@ -82,7 +79,6 @@ pub(crate) struct ProposalRelationships {
 /// The state of a public answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_state_relationship)]
-#[serde(deny_unknown_fields)]
 struct StateRelationship {
     data: Identifier,
     meta: StateToken,
@@ -91,7 +87,6 @@ struct StateRelationship {
 /// The name of a state in filters.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_state_token)]
-#[serde(deny_unknown_fields)]
 struct StateToken {
     token: String,
 }
@@ -104,7 +99,6 @@ published_as! {
 /// Whether a proposal accepts votes, and the caller's own vote.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_meta)]
-#[serde(deny_unknown_fields)]
 struct ProposalMeta {
     published: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +121,6 @@ struct ProposalMeta {
 /// The caller's own vote.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_voted)]
-#[serde(deny_unknown_fields)]
 struct Voted {
     /// 0 is an abstention.
     weight: i64,

@@ -6,7 +6,7 @@ use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, RoleResourceName, RoleTypeName, iso, type_names};
-use crate::typed_body::{Data, NoBody, Sent, bodies};
+use crate::typed_body::{Data, NoBody, Sent};
 use actix_web::http::{Method, StatusCode};
 use civitas_accounts::{
     CreateRole, DestroyRole, READ_ROLES, ROLE_FIELDS, RoleDetail, RoleId, Roles, UpdateRole,
@@ -17,12 +17,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use utoipa::ToSchema;
-use validator::Validate;
 
 /// A role of a user, in the organization or in a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = role)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct RoleView {
     /// Changes with the type of the role.
     id: String,
@@ -39,7 +37,6 @@ type_names! {
 /// The user of a role, its type, and its place.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = role_attributes)]
-#[serde(deny_unknown_fields)]
 struct RoleAttributes {
     #[serde(rename = "type")]
     #[schema(value_type = RoleTypeName)]
@@ -60,7 +57,7 @@ struct RoleAttributes {
 }
 
 /// The user of a new role, its type, and its place.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = role_create_body, examples(json!({"data": {"attributes": {
     "resource_type": "Platform::Assembly", "resource_id": 7, "user_id": 42, "type": "space_moderator"}}})))]
 struct RoleToCreate {
@@ -68,7 +65,7 @@ struct RoleToCreate {
     attributes: CreateAttributes,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 struct CreateAttributes {
     /// `Platform::Organization` for a general administrator; initiatives have no roles.
     #[schema(value_type = RoleResourceName)]
@@ -81,14 +78,14 @@ struct CreateAttributes {
 }
 
 /// The new type of a role. The other members are optional, and must have the values of the role.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = role_update_body, examples(json!({"data": {"attributes": {"type": "space_moderator"}}})))]
 struct RoleToUpdate {
     #[schema(inline)]
     attributes: UpdateAttributes,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 struct UpdateAttributes {
     #[serde(rename = "type")]
     #[schema(value_type = RoleTypeName)]
@@ -100,8 +97,6 @@ struct UpdateAttributes {
     #[schema(value_type = Option<i64>)]
     user_id: Option<Value>,
 }
-
-bodies!(RoleToCreate, RoleToUpdate);
 
 pub(crate) fn routes(routes: &mut Routes) {
     let list = Doc::page::<RoleView>("Lists the roles: general administrators, then those in spaces");

@@ -7,7 +7,7 @@ use crate::request::Request;
 use crate::route::{Answer, Routes};
 use crate::shapes::{
     ComponentIdentifier, Count, CreationDate, EditionDate, SpaceClassName, SpaceManifestName, TranslatedProp,
-    type_names,
+    type_names, words,
 };
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::FreeData;
@@ -23,7 +23,6 @@ const LISTS: &[&str] = &["spaces", "components"];
 /// A participatory space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct SpaceView {
     /// Its number among the spaces of its kind.
     id: String,
@@ -46,7 +45,6 @@ type_names! {
 /// The attributes of a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space_attributes)]
-#[serde(deny_unknown_fields)]
 struct SpaceAttributes {
     /// Its kind.
     #[schema(value_type = SpaceManifestName)]
@@ -69,24 +67,14 @@ struct SpaceAttributes {
     extended_data: Option<FreeData>,
 }
 
-/// Who may see a space.
-#[derive(ToSchema)]
-#[schema(as = space_visibility)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-pub(crate) enum SpaceVisibility {
-    /// Everybody.
-    Public,
-    /// Everybody; members take part.
-    Transparent,
-    /// Members.
-    Private,
+words! {
+    /// Who may see a space.
+    SpaceVisibility = "space_visibility": ["public", "transparent", "private"],
 }
 
 /// Relationships of a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space_relationships)]
-#[serde(deny_unknown_fields)]
 struct SpaceRelationships {
     components: SpaceComponents,
 }
@@ -94,7 +82,6 @@ struct SpaceRelationships {
 /// The visible components of a space: at most 50 are listed, all are counted.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space_components)]
-#[serde(deny_unknown_fields)]
 struct SpaceComponents {
     #[schema(max_items = 50)]
     data: Vec<ComponentIdentifier>,
@@ -105,7 +92,6 @@ struct SpaceComponents {
 /// The address of the whole list.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = self_link)]
-#[serde(deny_unknown_fields)]
 struct SelfLink {
     #[serde(rename = "self")]
     this: ResourceLink,
@@ -114,7 +100,6 @@ struct SelfLink {
 /// Links of a space.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = space_links)]
-#[serde(deny_unknown_fields)]
 struct SpaceLinks {
     #[serde(rename = "self")]
     this: ResourceLink,

@@ -15,7 +15,6 @@ use utoipa::ToSchema;
 /// An account.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = user)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct UserView {
     id: String,
     #[serde(rename = "type")]
@@ -33,7 +32,6 @@ type_names! {
 /// The attributes of an account.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = user_attributes)]
-#[serde(deny_unknown_fields)]
 struct UserAttributes {
     name: String,
     nickname: String,
@@ -57,7 +55,6 @@ struct UserAttributes {
 /// Relationships of an account.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = user_relationships)]
-#[serde(deny_unknown_fields)]
 struct UserRelationships {
     roles: UserRoles,
 }
@@ -65,7 +62,6 @@ struct UserRelationships {
 /// Always empty: roles are a resource of their own.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = user_roles)]
-#[serde(deny_unknown_fields)]
 struct UserRoles {
     data: Vec<Identifier>,
 }
@@ -73,7 +69,6 @@ struct UserRoles {
 /// Whether the account may be used.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = user_meta)]
-#[serde(deny_unknown_fields)]
 struct UserMeta {
     blocked: bool,
     locked: bool,

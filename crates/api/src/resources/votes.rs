@@ -7,7 +7,7 @@ use crate::request::Request;
 use crate::resources::proposals;
 use crate::route::{Answer, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, Identifier, ToOne, type_names};
-use crate::typed_body::{NoBody, Sent, bodies};
+use crate::typed_body::{NoBody, Sent};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ProposalId, Result, VoteId};
@@ -16,15 +16,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-use validator::Validate;
 
 /// The lists whose removals change `Last-Modified` of a list of votes.
 const LISTS: &[&str] = &["votes", "proposals", "components", "spaces"];
 
 /// A vote.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = vote_proposal)]
-#[serde(deny_unknown_fields)]
+#[schema(as = vote_proposal, title = "Vote proposal")]
 pub(crate) struct VoteView {
     id: String,
     #[serde(rename = "type")]
@@ -41,7 +39,6 @@ type_names! {
 /// The content of a vote.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = vote_proposal_attributes)]
-#[serde(deny_unknown_fields)]
 struct VoteAttributes {
     /// 0 is an abstention.
     #[schema(minimum = 0)]
@@ -53,23 +50,21 @@ struct VoteAttributes {
 /// The proposal and the user of a vote.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = vote_proposal_relationships)]
-#[serde(deny_unknown_fields)]
 struct VoteRelationships {
     proposal: ToOne,
     author: ToOne,
 }
 
 /// A vote.
-#[derive(Deserialize, Validate, ToSchema)]
-#[schema(as = vote_proposal_create_body, examples(json!({"proposal_id": 901, "data": {"weight": 1}})))]
+#[derive(Deserialize, ToSchema)]
+#[schema(as = vote_proposal_create_body, title = "vote_proposal_create_body",
+    examples(json!({"proposal_id": 901, "data": {"weight": 1}})))]
 struct VoteToCast {
     proposal_id: i64,
     /// Read by the use-case, after other checks (contract 06 §4.3).
     #[schema(schema_with = weight, required)]
     data: Option<Value>,
 }
-
-bodies!(VoteToCast);
 
 fn weight() -> ObjectBuilder {
     let says = "One of the weights in `meta.votes` of the component; 0 is an abstention.";

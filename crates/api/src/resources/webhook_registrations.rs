@@ -8,7 +8,7 @@ use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{Answer, Gate, Routes};
 use crate::shapes::{CreationDate, EditionDate, type_names};
-use crate::typed_body::{Sent, bodies, read_at};
+use crate::typed_body::{Sent, read_at};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::audit::client_actor;
 use civitas_application::webhooks::WebhookChanges;
@@ -21,7 +21,6 @@ use civitas_webhooks::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
-use validator::Validate;
 
 /// The list of registrations.
 const LIST: &str = "webhook_registrations";
@@ -29,7 +28,6 @@ const LIST: &str = "webhook_registrations";
 /// An address that receives events.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = webhook_registration)]
-#[serde(deny_unknown_fields)]
 struct RegistrationView {
     id: String,
     #[serde(rename = "type")]
@@ -45,7 +43,6 @@ type_names! {
 /// The attributes of a registration.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = webhook_registration_attributes)]
-#[serde(deny_unknown_fields)]
 struct RegistrationAttributes {
     /// The callback address, `http` or `https`.
     #[schema(format = "uri")]
@@ -60,7 +57,7 @@ struct RegistrationAttributes {
 }
 
 /// The callback address and the events of a registration. Both are required, and replace the former ones.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = webhook_registration_create_body, examples(json!({"data": {"attributes": {
     "url": "https://hooks.client.example/civic",
     "subscriptions": ["proposal_creation.succeeded", "user.created"]}}})))]
@@ -70,7 +67,7 @@ struct RegistrationBody {
     data: Option<Value>,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RegistrationData {
     /// Ignored.
@@ -82,7 +79,7 @@ struct RegistrationData {
 }
 
 /// The callback address and the events of a registration.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = webhook_registration_create_attributes)]
 #[serde(deny_unknown_fields)]
 struct AttributesToWrite {
@@ -93,8 +90,6 @@ struct AttributesToWrite {
     #[schema(value_type = Vec<String>, min_items = 1)]
     subscriptions: Option<Value>,
 }
-
-bodies!(RegistrationBody, RegistrationData, AttributesToWrite);
 
 pub(crate) fn routes(routes: &mut Routes) {
     let list = Doc::page::<RegistrationView>("Lists the webhook registrations of the client").pages();

@@ -51,8 +51,6 @@ pub struct ImportOptions<'a> {
     pub allow_operators: bool,
     /// Accepts secrets of API clients that cannot have 128 bits of randomness.
     pub allow_weak_secrets: bool,
-    /// The most extended data of one record, in bytes of compact JSON; `None` for no limit.
-    pub max_extended_data_bytes: Option<usize>,
 }
 
 impl<'a> ImportOptions<'a> {
@@ -69,7 +67,6 @@ impl<'a> ImportOptions<'a> {
             into: None,
             allow_operators: false,
             allow_weak_secrets: false,
-            max_extended_data_bytes: None,
         }
     }
 }
@@ -77,7 +74,7 @@ impl<'a> ImportOptions<'a> {
 impl<'a> ImportOptions<'a> {
     /// What the values of all records obey.
     pub(super) fn rules(&self) -> ValueRules<'a> {
-        ValueRules { locales: self.locales, max_extended_data_bytes: self.max_extended_data_bytes }
+        ValueRules { locales: self.locales }
     }
 }
 

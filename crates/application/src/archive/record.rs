@@ -3,7 +3,7 @@
 use super::error::RecordError;
 use super::lines::LongTexts;
 use civitas_kernel::extended_data::check_size;
-use civitas_kernel::limits::{LINE, PROSE, URL, is_longer};
+use civitas_kernel::limits::{EXTENDED_DATA, LINE, PROSE, URL, is_longer};
 use civitas_kernel::{Locales, OrganizationId, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -24,8 +24,6 @@ pub(super) struct Head {
 pub(super) struct ValueRules<'a> {
     /// The languages of the deployment.
     pub(super) locales: &'a Locales,
-    /// The most extended data of one record, in bytes of compact JSON.
-    pub(super) max_extended_data_bytes: Option<usize>,
 }
 
 /// A record to import.
@@ -92,7 +90,7 @@ impl Record {
             }
         }
         if let Some(Value::Object(data)) = self.members.get("extended_data") {
-            check_size(data, rules.max_extended_data_bytes)?;
+            check_size(data, EXTENDED_DATA)?;
         }
         let fields = R::deserialize(&self.members).map_err(|error| self.name_member::<R>(&error))?;
         for (name, value) in &self.members {
@@ -199,8 +197,7 @@ mod tests {
     fn members(json: &str) -> Result<Sample, String> {
         let members = serde_json::from_str(json).unwrap();
         let record = Record { organization: None, existing_id: None, members };
-        let (locales, max_extended_data_bytes) = (&Locales::standard(), Some(20));
-        let rules = ValueRules { locales, max_extended_data_bytes };
+        let rules = ValueRules { locales: &Locales::standard() };
         record.fields(rules, &LongTexts::default()).map_err(|error| error.at(1, None).to_string())
     }
 
@@ -242,9 +239,11 @@ mod tests {
 
     #[test]
     fn extended_data_has_a_maximum() {
-        members(r#"{"extended_data": {"a": "123456789012"}}"#).unwrap();
-        let refused = members(r#"{"extended_data": {"a": "1234567890123"}}"#).unwrap_err();
-        assert_eq!(refused, "line 1: extended_data exceeds maximum size of 20 bytes");
+        // With the rest of `{"a":"x"}`.
+        let longest = "x".repeat(EXTENDED_DATA - 8);
+        members(&format!(r#"{{"extended_data": {{"a": "{longest}"}}}}"#)).unwrap();
+        let refused = members(&format!(r#"{{"extended_data": {{"a": "{longest}x"}}}}"#)).unwrap_err();
+        assert_eq!(refused, "line 1: extended_data exceeds maximum size of 1048576 bytes");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::copies::CopyLimit;
 use super::turn::{Leased, Sending, Turn};
 use crate::Store;
 use crate::shares::{Holder, Share, Shares};
-use crate::worker_loop::{Capacity, POLL, Slots, WorkSource, run_loop};
+use crate::worker_loop::{Capacity, POLL, WorkSource, run_loop};
 use async_trait::async_trait;
 use civitas_kernel::{ClientId, OrganizationId, Result, clock, sortable_id};
 use civitas_webhooks::{Schedule, SecretCipher, WaitingRegistration, WebhookSender};
@@ -52,7 +52,7 @@ impl DeliveryWorker {
         // Each registration has a place: there are no more of them than places.
         let places = self.sending.shares.limits(Share::WebhookRequests).process;
         let capacity = Capacity { running: usize::try_from(places).unwrap_or(usize::MAX), ahead: 0 };
-        run_loop(Arc::new(self), &Slots::default(), capacity, stop).await;
+        run_loop(Arc::new(self), capacity, stop).await;
         keeper.abort();
     }
 

@@ -65,23 +65,8 @@ pub enum Theme {
     Dark,
 }
 
-impl Theme {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Device, Self::Light, Self::Dark];
-
-    /// The stored name: `device`, `light`, `dark`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Device => "device",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    /// The theme of this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|theme| theme.as_str() == name)
-    }
+civitas_kernel::names! {
+    Theme { Device = "device", Light = "light", Dark = "dark" }
 }
 
 impl Administrator {

@@ -1,20 +1,11 @@
 //! Creates API clients, grants and revokes their permissions (contract 02 §1, 04 §2 and §4). The command line and the
 //! panel call this; each has its own error texts.
 
-use crate::{ApiClient, ClientStore, DEPLOYMENT_WIDE, Secret};
-use async_trait::async_trait;
+use crate::{ApiClient, ClientStore, DEPLOYMENT_WIDE, OrganizationLookup, Secret};
 use civitas_kernel::records::{Entity, check_revision};
 use civitas_kernel::{Abilities, Ability, ClientId, Error, OrganizationId, Scope, Scopes};
 use std::fmt;
 use time::OffsetDateTime;
-
-/// The port to organizations.
-#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
-#[async_trait]
-pub trait ClientOrganizationLookup: Send + Sync {
-    /// Whether there is such an organization.
-    async fn exists(&self, organization: OrganizationId) -> civitas_kernel::Result<bool>;
-}
 
 /// The request for a new client. Unknown scopes and permissions are errors.
 #[derive(Debug, Default)]
@@ -97,7 +88,7 @@ pub struct ClientAdmin<'a> {
     /// The store of clients.
     pub clients: &'a dyn ClientStore,
     /// Organizations.
-    pub organizations: &'a dyn ClientOrganizationLookup,
+    pub organizations: &'a dyn OrganizationLookup,
 }
 
 impl ClientAdmin<'_> {
@@ -246,7 +237,7 @@ impl ClientAdmin<'_> {
         match organization {
             None if scopes.iter().all(|word| Scope::parse(word) == Some(DEPLOYMENT_WIDE[0])) => Ok(()),
             None => Err(ClientFault::NoOrganization),
-            Some(id) if self.organizations.exists(id).await? => Ok(()),
+            Some(id) if self.organizations.find(id).await?.is_some() => Ok(()),
             Some(id) => Err(ClientFault::UnknownOrganization(id)),
         }
     }

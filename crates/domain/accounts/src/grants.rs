@@ -7,7 +7,7 @@ mod login;
 mod request;
 mod tokens;
 
-pub use impersonation::{ExtraLimit, Impersonation};
+pub use impersonation::Impersonation;
 pub use login::{LOGIN_LOCKED, Logins};
 pub use request::{GrantKind, Granted, Impersonate, Login, Registration, TokenRequest};
 pub use tokens::{Introspected, Introspection, Issued, Revocation, issue};

@@ -37,9 +37,7 @@ pub use administrators::{
     Administrator, AdministratorStore, PanelSession, PanelSessionStore, TextCipher, Theme,
 };
 pub use callers::{AuthContext, Callers};
-#[cfg(any(test, feature = "mocks"))]
-pub use client_admin::MockClientOrganizationLookup;
-pub use client_admin::{ClientAdmin, ClientFault, ClientOrganizationLookup, NewClient};
+pub use client_admin::{ClientAdmin, ClientFault, NewClient};
 pub use clients::{ApiClient, DEPLOYMENT_WIDE};
 #[cfg(any(test, feature = "mocks"))]
 pub use confirmations::MockConfirmationStore;

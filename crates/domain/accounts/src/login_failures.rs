@@ -7,6 +7,8 @@ use time::{Duration, OffsetDateTime};
 
 /// Failed logins in a row that close the login.
 pub const FAILURES_THAT_LOCK: i64 = 20;
+/// How long they close it: long enough that guesses are hopeless, and short enough for a person who waits.
+pub const LOGIN_CLOSED_FOR: Duration = Duration::HOUR;
 /// How long failures count after the last one.
 pub const FAILURES_COUNT_FOR: Duration = Duration::DAY;
 /// The most names with failures that are stored.

@@ -189,7 +189,7 @@ async fn destinations(
     organization: OrganizationId,
 ) -> Result<Vec<String>> {
     let found = organizations.find(organization).await?;
-    Ok(found.ok_or_else(|| Error::internal("the organization is gone"))?.destinations)
+    Ok(found.ok_or(Error::NotFound)?.destinations)
 }
 
 fn may_sign_in(user: Option<User>) -> Result<()> {

@@ -17,6 +17,6 @@ pub struct AccountsOrganization {
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait OrganizationLookup: Send + Sync {
-    /// The settings of this organization.
+    /// The settings of this organization; `None` when there is none, or it was removed.
     async fn find(&self, organization: OrganizationId) -> Result<Option<AccountsOrganization>>;
 }

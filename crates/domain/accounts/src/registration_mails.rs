@@ -45,7 +45,7 @@ impl RegistrationMails<'_> {
             return Ok(());
         }
         let found = self.organizations.find(organization).await?;
-        if found.ok_or_else(|| Error::internal("the organization is gone"))?.welcomes {
+        if found.ok_or(Error::NotFound)?.welcomes {
             self.queue(organization, id, user, MailKind::Welcome, now).await?;
         }
         Ok(())

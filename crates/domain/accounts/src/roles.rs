@@ -33,24 +33,12 @@ pub enum RoleKind {
     SpacePrivateMember,
 }
 
-impl RoleKind {
-    /// All four.
-    pub const ALL: [Self; 4] =
-        [Self::SpacePrivateMember, Self::SpaceAdministrator, Self::SpaceModerator, Self::SpaceValuator];
-
-    /// The name on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::SpaceAdministrator => "space_administrator",
-            Self::SpaceModerator => "space_moderator",
-            Self::SpaceValuator => "space_valuator",
-            Self::SpacePrivateMember => "space_private_member",
-        }
-    }
-
-    /// The kind with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+civitas_kernel::names! {
+    RoleKind {
+        SpacePrivateMember = "space_private_member",
+        SpaceAdministrator = "space_administrator",
+        SpaceModerator = "space_moderator",
+        SpaceValuator = "space_valuator",
     }
 }
 

@@ -18,24 +18,11 @@ pub enum FileType {
     Link,
 }
 
-/// The names of the types, for filters.
-pub const FILE_TYPES: &[&str] = &["image", "document", "link"];
+civitas_kernel::names! {
+    FileType { Image = "image", Document = "document", Link = "link" }
+}
 
 impl FileType {
-    /// The name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Image => "image",
-            Self::Document => "document",
-            Self::Link => "link",
-        }
-    }
-
-    /// The type with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Image, Self::Document, Self::Link].into_iter().find(|kind| kind.as_str() == name)
-    }
-
     /// The type of a file.
     pub fn of(file: &StoredFile) -> Self {
         if file.is_image() { Self::Image } else { Self::Document }

@@ -85,6 +85,15 @@ pub trait FileIntake: Send + Sync {
     async fn inspect(&self, received: Received) -> Result<Inspected>;
 }
 
+/// An object in a list.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StoredObject {
+    /// Its name.
+    pub name: String,
+    /// Its length in bytes.
+    pub byte_size: u64,
+}
+
 /// Stores the bytes of files under names: a directory, or object storage.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
@@ -106,6 +115,12 @@ pub trait FileStore: Send + Sync {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     async fn delete(&self, name: &str) -> Result<()>;
+
+    /// The objects whose names begin with the segments of `prefix`; all for an empty prefix. In no order.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    fn list(&self, prefix: &str) -> BoxStream<'static, Result<StoredObject>>;
 
     /// Removes incomplete objects of killed processes that nothing was written to for `age`. Returns how many. A store
     /// that removes them by itself returns 0.

@@ -23,35 +23,12 @@ pub enum FileState {
     Removed,
 }
 
-impl FileState {
-    /// The stored name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Stored => "stored",
-            Self::Removed => "removed",
-        }
-    }
-
-    /// The state with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Stored, Self::Removed].into_iter().find(|state| state.as_str() == name)
-    }
+civitas_kernel::names! {
+    FileState { Pending = "pending", Stored = "stored", Removed = "removed" }
 }
 
-impl ContentFault {
-    /// The stored name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ImageTooBig => "image_too_big",
-            Self::Undecodable => "undecodable",
-        }
-    }
-
-    /// The fault with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::ImageTooBig, Self::Undecodable].into_iter().find(|fault| fault.as_str() == name)
-    }
+civitas_kernel::names! {
+    ContentFault { ImageTooBig = "image_too_big", Undecodable = "undecodable" }
 }
 
 /// A file in the store.

@@ -35,7 +35,7 @@ mod writing;
 pub use admin::{AttachmentAdmin, NewAttachment, NewContent};
 pub use allow_list::AllowList;
 pub use answers::{AnswerUploads, Sender};
-pub use attachment::{Attachment, AttachmentDetail, Collection, FILE_TYPES, FileType, is_web_address};
+pub use attachment::{Attachment, AttachmentDetail, Collection, FileType, is_web_address};
 pub use checks::{AttachmentPorts, UploadedFiles};
 pub use checksum::Checksum;
 pub use commands::{
@@ -44,7 +44,7 @@ pub use commands::{
 };
 pub use content::{
     ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
-    Received, THUMBNAIL_HEIGHT,
+    Received, StoredObject, THUMBNAIL_HEIGHT,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use content::{MockFileIntake, MockFileStore};

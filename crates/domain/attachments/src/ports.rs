@@ -1,6 +1,5 @@
 //! Ports: the rows of files, uploads, attachments and collections.
 
-use crate::attachment::FILE_TYPES;
 use crate::{
     Attachment, AttachmentDetail, Collection, FileType, PARENT_NAMES, Parent, ParentKind, StoredFile, Upload,
 };
@@ -31,7 +30,7 @@ pub const ATTACHMENT_FIELDS: &[Field<AttachmentField>] = &[
     Field::new("attached_to_type", Kind::Enum(PARENT_NAMES), AttachmentField::ParentKind),
     Field::new("attached_to_id", Kind::Integer, AttachmentField::ParentId),
     Field::new("attachment_collection_id", Kind::Integer, AttachmentField::Collection),
-    Field::new("file_type", Kind::Enum(FILE_TYPES), AttachmentField::FileType),
+    Field::new("file_type", Kind::Enum(FileType::NAMES), AttachmentField::FileType),
 ];
 
 /// A condition on a list of attachments. Kinds of records are compared by their class names.

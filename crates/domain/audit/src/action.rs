@@ -11,25 +11,7 @@ macro_rules! actions {
             $(#[doc = $doc] $action,)+
         }
 
-        impl Action {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$action),+];
-
-            /// The name.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$action => $name,)+
-                }
-            }
-
-            /// The one with this name.
-            pub fn parse(name: &str) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$action),)+
-                    _ => None,
-                }
-            }
-        }
+        civitas_kernel::names! { Action { $($action = $name),+ } }
     };
 }
 
@@ -140,7 +122,7 @@ mod tests {
         let names: HashSet<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
         assert_eq!(names.len(), Action::ALL.len());
         for action in Action::ALL {
-            assert_eq!(Action::parse(action.as_str()), Some(*action));
+            assert_eq!(Action::parse(action.as_str()), Some(action));
         }
         assert_eq!(Action::parse("sign_in"), None);
     }

@@ -47,25 +47,13 @@ pub enum ActorKind {
     Anonymous,
 }
 
-impl ActorKind {
-    /// All of them.
-    pub const ALL: &'static [Self] =
-        &[Self::Administrator, Self::Client, Self::CommandLine, Self::Archive, Self::Anonymous];
-
-    /// The name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Administrator => "administrator",
-            Self::Client => "client",
-            Self::CommandLine => "command_line",
-            Self::Archive => "archive",
-            Self::Anonymous => "anonymous",
-        }
-    }
-
-    /// The one with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == name)
+civitas_kernel::names! {
+    ActorKind {
+        Administrator = "administrator",
+        Client = "client",
+        CommandLine = "command_line",
+        Archive = "archive",
+        Anonymous = "anonymous",
     }
 }
 

@@ -60,14 +60,14 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     ];
     let mut appended = Vec::new();
     for (actor, action) in actors.into_iter().zip(Action::ALL) {
-        let full = Record::new(actor.clone(), *action)
+        let full = Record::new(actor.clone(), action)
             .of(world.mine)
             .on("user", "7", "Été \u{0} 💡")
             .from("2001:db8::1")
             .changed("name.fr", Some("\"Ville\\"), None)
             .changed("kind", None, Some("x"));
         appended.push(world.log.append(&full, NOW).await?);
-        appended.push(world.log.append(&Record::new(actor, *action).of(world.mine), NOW).await?);
+        appended.push(world.log.append(&Record::new(actor, action).of(world.mine), NOW).await?);
     }
     let read = world.log.page_after(Some(world.mine), 0, 100).await?;
     let entries: Vec<_> = read.into_iter().filter_map(|read| read.entry).collect();

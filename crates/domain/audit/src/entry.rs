@@ -1,9 +1,8 @@
 //! Entries, and the records they are made from.
 
 use crate::changes::{change, cut};
-use crate::{Action, Actor, ChainHead, FieldChange, MAX_CHANGES, changes_between, is_secret};
+use crate::{Action, Actor, ChainHead, FieldChange, MAX_CHANGES, is_secret};
 use civitas_kernel::{OrganizationId, UserId, clock, random_key};
-use serde_json::Value;
 use time::OffsetDateTime;
 
 /// The record that was acted on.
@@ -110,14 +109,6 @@ impl Record {
         self
     }
 
-    /// Adds the fields that differ between two JSON objects ([`changes_between`]).
-    #[must_use]
-    pub fn changed_between(mut self, before: &Value, after: &Value) -> Self {
-        self.changes.extend(changes_between(before, after));
-        self.changes.truncate(MAX_CHANGES);
-        self
-    }
-
     /// Sets the address of the client.
     #[must_use]
     pub fn from(mut self, address: &str) -> Self {
@@ -177,7 +168,6 @@ impl Record {
 mod tests {
     use super::*;
     use crate::MAX_TEXT;
-    use serde_json::json;
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
@@ -187,7 +177,7 @@ mod tests {
         let record = Record::new(Actor::Archive, Action::ApiClientUpdated)
             .changed("client_secret", Some("a"), Some("b"))
             .changed("name", Some("a"), Some("a"))
-            .changed_between(&json!({"secret": "c", "scopes": []}), &json!({"scopes": ["public"]}));
+            .changed("scopes", Some(""), Some("public"));
         let entry = record.follow(&ChainHead::default(), NOW);
         assert_eq!(entry.changes.iter().map(|change| change.field.as_str()).collect::<Vec<_>>(), ["scopes"]);
     }

@@ -29,7 +29,7 @@ mod ports;
 pub use action::Action;
 pub use actor::{Actor, ActorKind};
 pub use chain::{ChainError, ChainHead, EMPTY_HASH};
-pub use changes::{FieldChange, MAX_CHANGES, MAX_TEXT, changes_between, is_secret};
+pub use changes::{FieldChange, MAX_CHANGES, MAX_TEXT, is_secret};
 pub use entry::{AuditEntry, Details, Object, Record};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::MockAuditLog;

@@ -84,9 +84,6 @@ store! {
             search: &PostSearch,
             page: PageRequest,
         ) -> Result<Page<PostDetail>>;
-        /// When the next scheduled post of any organization is published, after `now`: until then cached answers are
-        /// valid.
-        async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>>;
     }
 }
 

@@ -27,8 +27,8 @@ pub struct Replaced {
 pub struct ExtendedDataAdmin<'a> {
     /// The store; in a transaction for writes.
     pub store: &'a dyn ExtendedDataStore,
-    /// The most one record may have, in bytes of compact JSON; `None` for no limit.
-    pub limit: Option<usize>,
+    /// The most one record may have, in bytes of compact JSON.
+    pub limit: usize,
 }
 
 impl ExtendedDataAdmin<'_> {
@@ -89,6 +89,7 @@ mod tests {
     use super::*;
     use crate::MockExtendedDataStore;
     use civitas_kernel::ProposalId;
+    use civitas_kernel::limits::EXTENDED_DATA;
     use serde_json::json;
     use time::macros::datetime;
 
@@ -111,7 +112,7 @@ mod tests {
     }
 
     async fn replace(owner: Owner, before: Value, after: Value, saves: usize) -> Result<Replaced> {
-        let admin = ExtendedDataAdmin { store: &store(&before, saves), limit: Some(40) };
+        let admin = ExtendedDataAdmin { store: &store(&before, saves), limit: 40 };
         admin.replace(CITY, owner, (after, &revision_at(READ)), NOW).await
     }
 
@@ -138,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn another_write_meanwhile_is_not_overwritten() {
         let store = store(&json!({}), 0);
-        let admin = ExtendedDataAdmin { store: &store, limit: None };
+        let admin = ExtendedDataAdmin { store: &store, limit: EXTENDED_DATA };
         let data = (json!({"a": 1}), revision_at(NOW));
         let refused = admin.replace(CITY, ProposalId(7).into(), (data.0, &data.1), NOW).await;
         assert_eq!(refused.unwrap_err().details()[0].code, "changed_meanwhile");

@@ -34,8 +34,8 @@ impl<K: Kind> Command for SetExtendedData<K> {
 pub struct ExtendedData<'a> {
     /// The store.
     pub store: &'a dyn ExtendedDataStore,
-    /// The most one record may have, in bytes of compact JSON; `None` for no limit.
-    pub limit: Option<usize>,
+    /// The most one record may have, in bytes of compact JSON.
+    pub limit: usize,
 }
 
 impl ExtendedData<'_> {
@@ -118,6 +118,7 @@ pub(crate) fn is_reserved() -> Error {
 mod tests {
     use super::*;
     use crate::{MockExtendedDataStore, OfOrganization, OfProposal, OfUser};
+    use civitas_kernel::limits::EXTENDED_DATA;
     use civitas_kernel::{Ability, OrganizationId, ProposalId, UserId};
     use serde_json::json;
     use time::macros::datetime;
@@ -148,7 +149,7 @@ mod tests {
             assert_eq!(owner.event(), None, "nobody is notified");
             Ok(())
         });
-        let service = ExtendedData { store: &store, limit: None };
+        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
         let answer = service.handle(&ctx, set::<OfProposal>(ProposalId(7), "b", json!({"c": 2}))).await;
         assert_eq!(answer.unwrap(), json!({"c": 2}));
     }
@@ -161,7 +162,7 @@ mod tests {
             assert_eq!(owner.event().map(|event| event.name), Some(Ability::UserUpdated));
             Ok(())
         });
-        let service = ExtendedData { store: &store, limit: None };
+        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
         service.handle(&ctx, set::<OfUser>(UserId(3), ".", json!({"a": 1}))).await.unwrap();
     }
 
@@ -169,7 +170,7 @@ mod tests {
     async fn what_is_too_large_is_not_kept() {
         let ctx = Ctx::for_test().with(&OfProposal::UPDATE);
         let (store, fits) = (holding(json!({"a": "1234"})), r#"{"a":"1234","b":1}"#.len());
-        let service = ExtendedData { store: &store, limit: Some(fits - 1) };
+        let service = ExtendedData { store: &store, limit: fits - 1 };
         let refused = service.handle(&ctx, set::<OfProposal>(ProposalId(7), "b", json!(1))).await;
         let text = format!("extended_data exceeds maximum size of {} bytes", fits - 1);
         assert_eq!(refused.unwrap_err().description(), text);
@@ -179,7 +180,7 @@ mod tests {
     async fn another_organization_is_out_of_bounds_whether_it_exists_or_not() {
         let ctx = Ctx::for_test().with(&OfOrganization::UPDATE).with(&OfOrganization::READ);
         let store = MockExtendedDataStore::new();
-        let service = ExtendedData { store: &store, limit: None };
+        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
         let command = set::<OfOrganization>(OrganizationId(2), ".", json!({}));
         assert!(matches!(service.check_enqueue(&ctx, &command).await, Err(Error::Forbidden)));
         assert!(matches!(service.handle(&ctx, command).await, Err(Error::Forbidden)));
@@ -195,7 +196,7 @@ mod tests {
             assert!(!stored.data.contains_key("unconfirmed_host"));
             Ok(())
         });
-        let service = ExtendedData { store: &store, limit: None };
+        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
         let id = OrganizationId(1);
         for (path, data) in [
             (".", json!({"unconfirmed_host": null})),
@@ -218,7 +219,7 @@ mod tests {
     #[tokio::test]
     async fn reading_and_writing_are_two_rights() {
         let store = MockExtendedDataStore::new();
-        let service = ExtendedData { store: &store, limit: None };
+        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
         let reader = Ctx::for_test().with(&OfProposal::READ);
         let refused = service.handle(&reader, set::<OfProposal>(ProposalId(7), ".", json!({}))).await;
         assert!(matches!(refused, Err(Error::Forbidden)));

@@ -219,26 +219,6 @@ pub async fn claims_the_oldest_due_jobs(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A job that is added as claimed belongs to its worker, until its lease ends.
-pub async fn adds_jobs_that_a_worker_has_claimed(world: World<'_>) -> Result<()> {
-    let [done, lost] = [1, 2].map(|seconds| Job { attempts: 1, ..job(world.mine, SERVICE, seconds) });
-    for job in [&done, &lost] {
-        world.jobs.add_claimed(job, "w", NOW + LEASE).await?;
-        let summary = JobSummary { status: JobStatus::Processing, attempts: 1, ..pending(job) };
-        assert_eq!(world.find(job).await?.summary, summary);
-    }
-    let now = NOW + Duration::seconds(10);
-    assert!(world.claim("x", now).await?.is_empty(), "they are claimed");
-    assert_eq!(world.jobs.complete("x", done.id, &json!(1), now).await?, Finish::Lost);
-    assert_eq!(world.jobs.complete("w", done.id, &json!(1), now).await?, Finish::Recorded);
-    assert_eq!(world.jobs.reclaim(NOW + LEASE, &Failure::worker_lost()).await?, 0, "the lease has not ended");
-    let now = NOW + LEASE + Duration::seconds(1);
-    assert_eq!(world.jobs.reclaim(now, &Failure::worker_lost()).await?, 1);
-    assert_eq!(world.claim("x", now + Duration::seconds(5)).await?, [Job { attempts: 2, ..lost.clone() }]);
-    assert_eq!(world.jobs.complete("w", lost.id, &json!(1), now).await?, Finish::Lost);
-    Ok(())
-}
-
 /// The end of a job is stored once, by its owner: a null result means no result, and it cannot change later.
 pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
     let [done, silent, refused] = [1, 2, 3].map(|seconds| job(world.mine, SERVICE, seconds));

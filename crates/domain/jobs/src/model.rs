@@ -41,26 +41,8 @@ pub enum JobStatus {
     Failed,
 }
 
-impl JobStatus {
-    /// The names of all four, for filters.
-    pub const NAMES: &'static [&'static str] = &["pending", "processing", "completed", "failed"];
-
-    /// The name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Processing => "processing",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The status with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Processing, Self::Completed, Self::Failed]
-            .into_iter()
-            .find(|s| s.as_str() == name)
-    }
+civitas_kernel::names! {
+    JobStatus { Pending = "pending", Processing = "processing", Completed = "completed", Failed = "failed" }
 }
 
 /// The owner of a job: all tokens of the same client and user see it.

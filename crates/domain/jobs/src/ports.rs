@@ -43,9 +43,6 @@ pub enum Finish {
 pub trait JobStore: Send + Sync {
     /// Stores a new job: pending, due at once.
     async fn add(&self, job: &Job) -> Result<()>;
-    /// Stores a new job as [`Self::claim`] returns it: `processing`, leased to this worker until `until`. No worker is
-    /// notified.
-    async fn add_claimed(&self, job: &Job, worker: &str, until: OffsetDateTime) -> Result<()>;
     /// The job.
     async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>>;
     /// The owner's jobs, newest first.

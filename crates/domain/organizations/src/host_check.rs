@@ -7,10 +7,12 @@ use civitas_kernel::records::Change;
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, TaskQueue};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 /// The most checks of a host.
 pub const HOST_CHECKS: i64 = 10;
+/// The delay between two of them: names of a zone often live for a minute.
+pub const HOST_CHECK_INTERVAL: Duration = Duration::MINUTE;
 
 /// Checks whether the hosts of the organization that are not confirmed resolve to this deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,7 +25,7 @@ mod update;
 pub use admin::OrganizationAdmin;
 pub use authority::{host_in_address, host_of, split_authority};
 pub use features::{Feature, Features};
-pub use host_check::{CheckHost, HOST_CHECKS, HostCheck, confirm};
+pub use host_check::{CheckHost, HOST_CHECK_INTERVAL, HOST_CHECKS, HostCheck, confirm};
 pub use model::{Organization, RegistrationMode, Tenant, is_host};
 pub use ports::{HostResolver, Located, OrganizationFigures, OrganizationStore};
 #[cfg(any(test, feature = "mocks"))]

@@ -44,6 +44,10 @@ pub enum RegistrationMode {
     Disabled,
 }
 
+civitas_kernel::names! {
+    RegistrationMode { Enabled = "enabled", Existing = "existing", Disabled = "disabled" }
+}
+
 /// An organization: settings, hosts, switches (contract 03 §1).
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings, named as in the contract")]

@@ -110,6 +110,12 @@ impl World<'_> {
         self.votes.add(self.mine, &vote).await
     }
 
+    /// Whether a user has voted on a proposal.
+    async fn has_vote(&self, of: OrganizationId, proposal: ProposalId, user: UserId) -> Result<bool> {
+        let votes = self.votes.page_after(of, None, 100).await?;
+        Ok(votes.iter().any(|(_, vote)| (vote.proposal, vote.user) == (proposal, user)))
+    }
+
     /// The context of a token of this user.
     fn of(&self, user: UserId) -> ReadContext {
         let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };

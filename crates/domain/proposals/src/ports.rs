@@ -280,12 +280,5 @@ store! {
             component: ComponentId,
             temporary: bool,
         ) -> Result<()>;
-        /// The vote of a user on a proposal.
-        async fn find_of_user(
-            &self,
-            organization: OrganizationId,
-            proposal: ProposalId,
-            user: UserId,
-        ) -> Result<Option<(VoteId, Vote)>>;
     }
 }

@@ -75,25 +75,11 @@ pub enum EntryKind {
     Debate,
 }
 
+civitas_kernel::names! {
+    EntryKind { Page = "page", Budget = "budget", Result = "result", Debate = "debate" }
+}
+
 impl EntryKind {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Page, Self::Budget, Self::Result, Self::Debate];
-
-    /// `page`
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::Budget => "budget",
-            Self::Result => "result",
-            Self::Debate => "debate",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
     /// The kind of component it belongs to.
     pub fn manifest(self) -> ComponentManifest {
         match self {

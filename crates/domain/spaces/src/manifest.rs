@@ -28,51 +28,22 @@ pub enum ComponentManifest {
     Surveys,
 }
 
-impl ComponentManifest {
-    /// All ten, in the order of the contract.
-    pub const ALL: [Self; 10] = [
-        Self::Pages,
-        Self::Proposals,
-        Self::Meetings,
-        Self::Budgets,
-        Self::Surveys,
-        Self::Accountability,
-        Self::Debates,
-        Self::Blogs,
-        Self::AwesomeMap,
-        Self::AwesomeIframe,
-    ];
-
-    /// The names of all ten, for filters.
-    pub const NAMES: &'static [&'static str] = &[
-        "pages",
-        "proposals",
-        "meetings",
-        "budgets",
-        "surveys",
-        "accountability",
-        "debates",
-        "blogs",
-        "awesome_map",
-        "awesome_iframe",
-    ];
-
-    /// `manifest_name` on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accountability => "accountability",
-            Self::AwesomeIframe => "awesome_iframe",
-            Self::AwesomeMap => "awesome_map",
-            Self::Blogs => "blogs",
-            Self::Budgets => "budgets",
-            Self::Debates => "debates",
-            Self::Meetings => "meetings",
-            Self::Pages => "pages",
-            Self::Proposals => "proposals",
-            Self::Surveys => "surveys",
-        }
+civitas_kernel::names! {
+    ComponentManifest {
+        Pages = "pages",
+        Proposals = "proposals",
+        Meetings = "meetings",
+        Budgets = "budgets",
+        Surveys = "surveys",
+        Accountability = "accountability",
+        Debates = "debates",
+        Blogs = "blogs",
+        AwesomeMap = "awesome_map",
+        AwesomeIframe = "awesome_iframe",
     }
+}
 
+impl ComponentManifest {
     /// `component_type` on the wire: `proposal_component`, ...
     pub fn component_type(self) -> &'static str {
         match self {
@@ -87,10 +58,5 @@ impl ComponentManifest {
             Self::Proposals => "proposal_component",
             Self::Surveys => "survey_component",
         }
-    }
-
-    /// The kind with this manifest name, case-sensitive.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|m| m.as_str() == name)
     }
 }

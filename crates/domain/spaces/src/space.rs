@@ -23,16 +23,11 @@ pub enum Visibility {
     Private,
 }
 
-impl Visibility {
-    /// The name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Public => "public",
-            Self::Transparent => "transparent",
-            Self::Private => "private",
-        }
-    }
+civitas_kernel::names! {
+    Visibility { Public = "public", Transparent = "transparent", Private = "private" }
+}
 
+impl Visibility {
     /// Whether spaces of this kind can have it: processes may be private, assemblies private or transparent,
     /// conferences and initiatives are public (contract 05 §1.2).
     pub fn suits(self, manifest: SpaceManifest) -> bool {

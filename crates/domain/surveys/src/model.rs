@@ -19,23 +19,8 @@ pub enum Period {
     Closed,
 }
 
-impl Period {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Planned, Self::Open, Self::Closed];
-
-    /// The name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::Open => "open",
-            Self::Closed => "closed",
-        }
-    }
-
-    /// The one with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|period| period.as_str() == name)
-    }
+civitas_kernel::names! {
+    Period { Planned = "planned", Open = "open", Closed = "closed" }
 }
 
 /// The record of a component that has a questionnaire. The interface has no operation for it.

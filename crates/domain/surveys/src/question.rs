@@ -46,42 +46,22 @@ pub enum Variant {
     Plain,
 }
 
+civitas_kernel::names! {
+    QuestionType {
+        ShortAnswer = "short_answer",
+        LongAnswer = "long_answer",
+        SingleOption = "single_option",
+        MultipleOption = "multiple_option",
+        Sorting = "sorting",
+        Files = "files",
+        MatrixSingle = "matrix_single",
+        MatrixMultiple = "matrix_multiple",
+        Separator = "separator",
+        TitleAndDescription = "title_and_description",
+    }
+}
+
 impl QuestionType {
-    /// All types, presentation types last.
-    pub const ALL: [Self; 10] = [
-        Self::ShortAnswer,
-        Self::LongAnswer,
-        Self::SingleOption,
-        Self::MultipleOption,
-        Self::Sorting,
-        Self::Files,
-        Self::MatrixSingle,
-        Self::MatrixMultiple,
-        Self::Separator,
-        Self::TitleAndDescription,
-    ];
-
-    /// The name on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ShortAnswer => "short_answer",
-            Self::LongAnswer => "long_answer",
-            Self::SingleOption => "single_option",
-            Self::MultipleOption => "multiple_option",
-            Self::Sorting => "sorting",
-            Self::Files => "files",
-            Self::MatrixSingle => "matrix_single",
-            Self::MatrixMultiple => "matrix_multiple",
-            Self::Separator => "separator",
-            Self::TitleAndDescription => "title_and_description",
-        }
-    }
-
-    /// The type with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
     /// Whether questions of this type have no answer. They exist, and cannot be created through the interface.
     pub fn is_presentation(self) -> bool {
         matches!(self, Self::Separator | Self::TitleAndDescription)
@@ -248,24 +228,13 @@ pub enum ConditionType {
     Match,
 }
 
-impl ConditionType {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Answered, Self::NotAnswered, Self::Equal, Self::NotEqual, Self::Match];
-
-    /// The name on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::NotAnswered => "not_answered",
-            Self::Equal => "equal",
-            Self::NotEqual => "not_equal",
-            Self::Match => "match",
-        }
-    }
-
-    /// The one with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+civitas_kernel::names! {
+    ConditionType {
+        Answered = "answered",
+        NotAnswered = "not_answered",
+        Equal = "equal",
+        NotEqual = "not_equal",
+        Match = "match",
     }
 }
 

@@ -37,24 +37,8 @@ pub enum DeliveryStatus {
     Dropped,
 }
 
-impl DeliveryStatus {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Pending, Self::Delivered, Self::Dead, Self::Dropped];
-
-    /// The name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Delivered => "delivered",
-            Self::Dead => "dead",
-            Self::Dropped => "dropped",
-        }
-    }
-
-    /// The one with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|status| status.as_str() == name)
-    }
+civitas_kernel::names! {
+    DeliveryStatus { Pending = "pending", Delivered = "delivered", Dead = "dead", Dropped = "dropped" }
 }
 
 /// A delivery to store.
@@ -189,34 +173,15 @@ pub enum SendErrorKind {
     Internal,
 }
 
-impl SendErrorKind {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[
-        Self::Refused,
-        Self::Dns,
-        Self::Connection,
-        Self::Tls,
-        Self::Timeout,
-        Self::Protocol,
-        Self::Internal,
-    ];
-
-    /// The one with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == name)
-    }
-
-    /// The name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Dns => "dns",
-            Self::Connection => "connection",
-            Self::Tls => "tls",
-            Self::Timeout => "timeout",
-            Self::Protocol => "protocol",
-            Self::Internal => "internal",
-        }
+civitas_kernel::names! {
+    SendErrorKind {
+        Refused = "refused",
+        Dns = "dns",
+        Connection = "connection",
+        Tls = "tls",
+        Timeout = "timeout",
+        Protocol = "protocol",
+        Internal = "internal",
     }
 }
 

@@ -8,8 +8,8 @@
 /// store! {
 ///     /// Stores blog posts.
 ///     pub trait PostStore: Records<Post> {
-///         /// When the next scheduled post is published, after `now`.
-///         async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>>;
+///         /// The number of posts of a component.
+///         async fn count(&self, organization: OrganizationId, component: ComponentId) -> Result<i64>;
 ///     }
 /// }
 /// ```

@@ -3,9 +3,7 @@
 use crate::arrival::SIGN_IN_PATH;
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{
-    Act, Badge, Cell, Column, Confirm, Field, Form, Head, Html, Problem, RowAct, Section, Table,
-};
+use crate::parts::{Act, Badge, Cell, Column, Field, Form, Head, Html, Problem, RowAct, Section, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
@@ -60,23 +58,12 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let rows = page.items.iter().map(|(id, administrator)| {
         let path = format!("{LIST}/{id}");
         let email = administrator.email.clone();
-        let mut acts =
-            vec![RowAct::Link { href: format!("{path}/edit"), label: visit.say("edit"), of: email.clone() }];
+        let mut acts = vec![RowAct::link(format!("{path}/edit"), visit.say("edit"), email.clone())];
         if administrator.sources.refused_until(visit.now).is_some() {
             let (action, of) = (format!("{path}/unlock"), email.clone());
-            acts.push(RowAct::Post {
-                action,
-                label: visit.say("unlock"),
-                of,
-                token: visit.token(),
-                method: "",
-            });
+            acts.push(RowAct::post(action, visit.say("unlock"), of, visit.token()));
         }
-        acts.push(RowAct::Link {
-            href: format!("{path}/delete"),
-            label: visit.say("delete-link"),
-            of: email.clone(),
-        });
+        acts.push(RowAct::link(format!("{path}/delete"), visit.say("delete-link"), email.clone()));
         let own = if *id == visit.signed.id { visit.say("admin-you") } else { String::new() };
         let last = administrator.last_sign_in_at;
         vec![
@@ -281,18 +268,11 @@ async fn delete_page(
     administrator: &Administrator,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{LIST}/{id}"),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![visit.say("admin-delete-effect"), visit.say("admin-delete-sessions")],
-        stays: visit.say("admin-delete-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("admin-delete-button"),
-        cancel: LIST.to_owned(),
-    };
+    let confirm = visit
+        .confirm(format!("{LIST}/{id}"), visit.say("admin-delete-button"), LIST.to_owned())
+        .delete()
+        .effects([visit.say("admin-delete-effect"), visit.say("admin-delete-sessions")])
+        .stays(visit.say("admin-delete-stays"));
     let title = visit.tell("delete-title", &[("name", administrator.email.as_str().into())]);
     let head = head(visit, title).here(visit.say("delete"));
     let body = confirm.html(&problems);

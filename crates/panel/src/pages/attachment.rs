@@ -2,9 +2,9 @@
 
 use super::attachment_form::{Place, edit_of, members, record, refusal};
 use super::attachments::{address, below, list_of, list_path, opened, size, source, title, token, type_name};
-use super::content::line;
+use super::content::{line, with_changes};
 use crate::notice::Notice;
-use crate::parts::{Act, Card, Confirm, Form, Html, KeyValues, Problem};
+use crate::parts::{Act, Card, Form, Html, KeyValues, Problem};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_attachments::{Attachment, ParentKind, StoredFile};
@@ -97,9 +97,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
                 return Ok(name);
             }
             let record = record(visit, Action::AttachmentUpdated, place, own.id, &name);
-            let record = changes(&change.before, &change.after)
-                .into_iter()
-                .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
+            let record = with_changes(record, changes(&change.before, &change.after));
             tx.audit().append(&record, visit.now).await?;
             Ok(name)
         })
@@ -119,14 +117,12 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
 /// What differs, for the audit trail.
 fn changes(before: &Attachment, after: &Attachment) -> Vec<(&'static str, String, String)> {
     let collection = |of: &Attachment| of.collection.map(|id| id.to_string()).unwrap_or_default();
-    let mut list = vec![
+    vec![
         ("title", line(&before.title), line(&after.title)),
         ("description", line(&before.description), line(&after.description)),
         ("weight", before.weight.to_string(), after.weight.to_string()),
         ("collection", collection(before), collection(after)),
-    ];
-    list.retain(|(_, old, new)| old != new);
-    list
+    ]
 }
 
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
@@ -139,18 +135,11 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
         ),
         None => visit.say("attachment-delete-link"),
     };
-    let confirm = Confirm {
-        words: &visit.words,
-        action: own.path(),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![visit.say("attachment-delete-effect"), effect],
-        stays: visit.tell("attachment-delete-stays", &[("name", place.name.as_str().into())]),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("attachment-delete-button"),
-        cancel: list_of(place.id, place.parent),
-    };
+    let confirm = visit
+        .confirm(own.path(), visit.say("attachment-delete-button"), list_of(place.id, place.parent))
+        .delete()
+        .effects([visit.say("attachment-delete-effect"), effect])
+        .stays(visit.tell("attachment-delete-stays", &[("name", place.name.as_str().into())]));
     let name = own.title(visit);
     let title = visit.tell("delete-title", &[("name", name.as_str().into())]);
     let head = below(visit, place.id, &place.home, title)

@@ -5,9 +5,7 @@ use super::organization::{self, LIST};
 use super::people;
 use super::proposals::Shown;
 use crate::format::Zone;
-use crate::parts::{
-    Act, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Results, RowAct, Table,
-};
+use crate::parts::{Act, Cell, Chip, Choice, Column, Empty, Head, Html, RowAct, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_attachments::{
@@ -174,9 +172,8 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let page = visit.panel.store().attachments().search(id, &search, request).await?;
     let is_filtered = search.text.is_some() || search.kind.is_some() || search.file_type.is_some();
     let empty = if is_filtered {
-        let all = Some((path.clone(), visit.say("filter-clear")));
         let text = visit.tell("attachments-search-hint", &[("number", MOST_SEARCHED.into())]);
-        Empty { title: visit.say("attachments-no-match"), text, act: all }
+        Empty { text, ..visit.no_match(&path, visit.say("attachments-no-match")) }
     } else {
         Empty { title: visit.say("attachments-none"), text: visit.say("attachments-lede"), act: None }
     };
@@ -188,20 +185,19 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         visit.query.with(&path, "sort", other),
         Some(direction),
     );
-    let results = Results {
-        found: found(visit, &path, page.items.len()),
-        table: table.html(),
-        pages: people::pages(visit, &path, request, page.has_more),
-    };
+    let pages = visit.pages(&path, request, page.has_more);
+    let found = (visit.shown(page.items.len()), chips(visit, &path));
+    let results = visit.results(&path, found, &table, pages);
     let new = visit.query.with(&format!("{path}/new"), "parent", Some(&token(id.into())));
     let head = people::head(visit, id, &home, visit.say("attachments"))
         .lede(visit.say("attachments-lede"))
         .act(Act::primary(new, visit.say("attachment-new-of-organization")));
-    visit.page(head, Html::join([filters(visit), results.html()])).await
+    visit.page(head, Html::join([filters(visit), results])).await
 }
 
-fn found(visit: &Visit, path: &str, shown: usize) -> Html {
-    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(path, name, None) };
+/// The filters in use.
+fn chips(visit: &Visit, path: &str) -> Vec<Chip> {
+    let chip = |name: &str, text: String| visit.chip(path, name, text);
     let query = &visit.query;
     let kind = query.get("kind").map(|name| {
         let known = KINDS.into_iter().find(|kind| short(*kind) == name);
@@ -215,35 +211,18 @@ fn found(visit: &Visit, path: &str, shown: usize) -> Html {
         kind.map(|text| chip("kind", text)),
         file_type.map(|text| chip("type", text)),
     ];
-    let shown = i64::try_from(shown).unwrap_or_default();
-    Found {
-        words: &visit.words,
-        text: visit.tell("found-shown", &[("count", shown.into())]),
-        chips: chips.into_iter().flatten().collect(),
-        all: path.to_owned(),
-    }
-    .html()
+    chips.into_iter().flatten().collect()
 }
 
 fn filters(visit: &Visit) -> Html {
-    let (words, query) = (&visit.words, &visit.query);
-    let all = || std::iter::once(Choice::new("", visit.say("all")));
     let kinds = KINDS.map(|kind| Choice::new(short(kind), kind_name(visit, kind)));
     let types = TYPES.map(|file_type| Choice::new(file_type.as_str(), type_name(visit, file_type)));
-    let sorts =
-        vec![Choice::new("", visit.say("newest-first")), Choice::new("oldest", visit.say("oldest-first"))];
-    let select = |name: &str, key: &str, choices: Vec<Choice>| {
-        Field::select(name, visit.say(key), query.shown(name), choices).html(words)
-    };
-    let fields = vec![
-        Field::search("q", visit.say("search"), query.shown("q"))
-            .placeholder(visit.say("attachments-search"))
-            .html(words),
-        select("kind", "attachment-record", all().chain(kinds).collect()),
-        select("type", "attachment-type", all().chain(types).collect()),
-        select("sort", "sort-by", sorts),
-    ];
-    Filters { label: visit.say("attachments-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }
+    visit
+        .filters(visit.say("attachments-filter"))
+        .search(visit.say("attachments-search"))
+        .select("kind", visit.say("attachment-record"), kinds)
+        .select("type", visit.say("attachment-type"), types)
+        .sort(visit.say("newest-first"), "oldest", visit.say("oldest-first"))
         .html()
 }
 
@@ -287,10 +266,10 @@ async fn rows(
         } else {
             cells.push(Cell::link(&format!("{path}/edit"), &name, &source));
             if let Some(href) = address(visit, home, attachment, file.as_ref()) {
-                acts.push(RowAct::Link { href, label: visit.say("attachment-open"), of: name.clone() });
+                acts.push(RowAct::link(href, visit.say("attachment-open"), name.clone()));
             }
             let (href, label) = (format!("{path}/delete"), visit.say("delete-link"));
-            acts.push(RowAct::Link { href, label, of: name.clone() });
+            acts.push(RowAct::link(href, label, name.clone()));
         }
         if has_record {
             cells.push(record(visit, (id, home), attachment.parent, &titles));
@@ -351,7 +330,7 @@ async fn of_record(
     if !page.items.is_empty() {
         body.push(Act::row(&[Act::link(new.0, new.1)]));
     }
-    body.extend([table.html(), people::pages(visit, &path, request, page.has_more)]);
+    body.extend([table.html(), visit.pages(&path, request, page.has_more)]);
     Ok(Html::join(body))
 }
 

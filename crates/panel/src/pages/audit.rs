@@ -1,9 +1,7 @@
 //! The audit trail: who changed what, when, and from where.
 
 use crate::format::{self, Zone};
-use crate::parts::{
-    Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, Table, render,
-};
+use crate::parts::{Cell, Choice, Column, Empty, Head, Html, Pages, Table, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -133,26 +131,10 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     ];
     let empty = Empty { title: visit.say("audit-none"), ..Empty::default() };
     let table = Table::new(visit.say("audit-caption"), columns).rows(rows).empty(empty);
-    let number = |page: i64| visit.query.with(LIST, "page", Some(&page.to_string()));
-    let pages = Pages {
-        words: &visit.words,
-        label: visit.say("audit-pages"),
-        previous: (request.page > 1).then(|| number(request.page - 1)),
-        next: page.has_more.then(|| number(request.page + 1)),
-        is_log: true,
-        place: visit.tell("pages-place", &[("page", request.page.into())]),
-    };
-    let chips = ["q", "action", "actor", "organization", "from", "to"].into_iter().filter_map(|name| {
-        let text = visit.query.get(name)?.to_owned();
-        Some(Chip { text, href: visit.query.with(LIST, name, None) })
-    });
-    let found = Found {
-        words: &visit.words,
-        text: visit.say("newest-first"),
-        chips: chips.collect(),
-        all: LIST.to_owned(),
-    };
-    let results = Results { found: found.html(), table: table.html(), pages: pages.html() }.html();
+    let pages = visit.named_pages(LIST, visit.say("audit-pages"), request, page.has_more);
+    let pages = Pages { is_log: true, ..pages }.html();
+    let chips = visit.chips(LIST, &["q", "action", "actor", "organization", "from", "to"]);
+    let results = visit.results(LIST, (visit.say("newest-first"), chips), &table, pages);
     let head = Head::new(visit.say("nav-audit"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("audit-lede"));
@@ -161,40 +143,20 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
 }
 
 async fn filters(visit: &Visit) -> Result<Html> {
-    let (words, query) = (&visit.words, &visit.query);
-    let all = || Choice::new("", visit.say("all"));
     let actions = Action::ALL.iter().map(|action| Choice::new(action.as_str(), action_words(visit, *action)));
     let mut actions: Vec<Choice> = actions.collect();
     actions.sort_by(|one, other| one.label.cmp(&other.label));
-    actions.insert(0, all());
     let actors = ActorKind::ALL.iter().map(|kind| {
         Choice::new(kind.as_str(), visit.say(&format!("actor-{}", kind.as_str().replace('_', "-"))))
     });
     let organizations = super::client::organizations(visit).await?;
     let deployment = Choice::new("deployment", visit.say("nav-deployment"));
     let organizations = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
-    let fields = vec![
-        Field::search("q", visit.say("search"), query.shown("q"))
-            .placeholder(visit.say("audit-search"))
-            .html(words),
-        Field::select("action", visit.say("audit-action"), query.shown("action"), actions).html(words),
-        Field::select(
-            "organization",
-            visit.say("organization"),
-            query.shown("organization"),
-            [all(), deployment].into_iter().chain(organizations).collect(),
-        )
-        .html(words),
-        Field::select(
-            "actor",
-            visit.say("audit-with"),
-            query.shown("actor"),
-            std::iter::once(all()).chain(actors).collect(),
-        )
-        .html(words),
-        Field::moment("from", visit.say("from"), query.shown("from")).html(words),
-        Field::moment("to", visit.say("to"), query.shown("to")).html(words),
-    ];
-    Ok(Filters { label: visit.say("audit-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }
-        .html())
+    let filters = visit
+        .filters(visit.say("audit-filter"))
+        .search(visit.say("audit-search"))
+        .select("action", visit.say("audit-action"), actions)
+        .select("organization", visit.say("organization"), std::iter::once(deployment).chain(organizations))
+        .select("actor", visit.say("audit-with"), actors);
+    Ok(filters.times().html())
 }

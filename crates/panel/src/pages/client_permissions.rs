@@ -9,7 +9,6 @@ use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_accounts::{ApiClient, ClientAdmin};
-use civitas_application::ClientOrganizations;
 use civitas_audit::Action;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Abilities, Ability, ClientId, Error, Result, Scope};
@@ -203,8 +202,7 @@ pub(crate) async fn replace(visit: &mut Visit) -> Result<Reply> {
         (found.client.uid.as_str(), found.client.name.as_str(), found.client.permissions);
     let replaced = visit
         .change(async |tx| {
-            let organizations = ClientOrganizations(tx.organizations());
-            let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
+            let admin = ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() };
             let client = admin
                 .replace_permissions((uid, visit.seen()), &asked, visit.now)
                 .await

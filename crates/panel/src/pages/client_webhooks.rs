@@ -5,7 +5,7 @@ use super::client_permissions::ability_key;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Column, Confirm, Empty, Field, Group, Head, Html, Problem, RowAct, Table, render,
+    Badge, Cell, Choice, Column, Empty, Field, Group, Head, Html, Problem, RowAct, Table, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -104,25 +104,19 @@ fn row(visit: &Visit, id: RegistrationId, registration: &Registration, rights: R
         .collect();
     let path = format!("/system/webhook_registrations/{id}");
     let of = registration.url.clone();
-    let (token, method) = (visit.token(), "");
-    let mut acts = vec![RowAct::Link {
-        href: format!("/system/webhook_deliveries?registration={id}"),
-        label: visit.say("nav-deliveries"),
-        of: of.clone(),
-    }];
+    let token = visit.token();
+    let mut acts = vec![RowAct::link(
+        format!("/system/webhook_deliveries?registration={id}"),
+        visit.say("nav-deliveries"),
+        of.clone(),
+    )];
     let (act, key) = if registration.paused_at.is_some() || registration.health.disabled_at.is_some() {
         ("enable", "registration-enable")
     } else {
         ("test", "registration-test")
     };
-    acts.push(RowAct::Post {
-        action: format!("{path}/{act}"),
-        label: visit.say(key),
-        of: of.clone(),
-        token,
-        method,
-    });
-    acts.push(RowAct::Link { href: format!("{path}/delete"), label: visit.say("delete-link"), of });
+    acts.push(RowAct::post(format!("{path}/{act}"), visit.say(key), of.clone(), token));
+    acts.push(RowAct::link(format!("{path}/delete"), visit.say("delete-link"), of));
     vec![
         Cell::mono("", &registration.url),
         Cell::names(&events),
@@ -223,18 +217,15 @@ pub(crate) async fn registration(visit: &Visit) -> Result<(RegistrationId, Regis
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let (id, registration) = registration(visit).await?;
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("/system/webhook_registrations/{id}"),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![visit.say("registration-delete-effect"), visit.say("registration-delete-log")],
-        stays: visit.say("registration-delete-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("registration-delete-button"),
-        cancel: tab(registration.client.0),
-    };
+    let confirm = visit
+        .confirm(
+            format!("/system/webhook_registrations/{id}"),
+            visit.say("registration-delete-button"),
+            tab(registration.client.0),
+        )
+        .delete()
+        .effects([visit.say("registration-delete-effect"), visit.say("registration-delete-log")])
+        .stays(visit.say("registration-delete-stays"));
     let head = Head::new(visit.say("registration-delete-title"))
         .crumb(visit.say("nav-api-clients"), LIST)
         .crumb(visit.say("client-tab-webhooks"), tab(registration.client.0))

@@ -4,15 +4,13 @@ use super::client::{ClientPage, LIST, client, fault, head, organizations, token_
 use super::{client_permissions, client_webhooks};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Cell, Chip, Choice, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages,
-    Problem, Results, RowAct, Table, render,
+    Act, Badge, Cell, Choice, Column, Confirm, Empty, Head, Html, Problem, RowAct, Table, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
 use civitas_accounts::{ApiClient, ClientAdmin, ClientFilter, ClientUsage};
-use civitas_application::ClientOrganizations;
 use civitas_audit::Action;
 use civitas_kernel::{ClientId, OrganizationId, Result};
 use std::collections::HashMap;
@@ -50,8 +48,11 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         act: Some((format!("{LIST}/new"), visit.say("client-new"))),
     };
     let table = Table::new(visit.say("clients-caption"), columns).rows(rows).empty(empty);
-    let body =
-        Html::join([filters(visit, &organizations), results(visit, &table, page.items.len(), page.has_more)]);
+    let text = visit.query.get("q").map(|text| format!("{}: {text}", visit.say("search")));
+    let chips = text.map(|text| visit.chip(LIST, "q", text)).into_iter().collect();
+    let pages = visit.named_pages(LIST, visit.say("clients-pages"), request, page.has_more).html();
+    let results = visit.results(LIST, (visit.shown(page.items.len()), chips), &table, pages);
+    let body = Html::join([filters(visit, &organizations), results]);
     let head = Head::new(visit.say("nav-api-clients"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("clients-lede"))
@@ -78,7 +79,7 @@ fn row(
         Cell::badge(&Badge::good(visit.number(registrations)))
     };
     let last = usage.and_then(|usage| usage.last_token_at);
-    let act = |href: String, key: &str| RowAct::Link { href, label: visit.say(key), of: client.name.clone() };
+    let act = |href: String, key: &str| RowAct::link(href, visit.say(key), client.name.clone());
     vec![
         Cell::link(&path, &client.name, &organization),
         Cell::mono(&path, &client.uid),
@@ -91,43 +92,12 @@ fn row(
 }
 
 fn filters(visit: &Visit, organizations: &[(OrganizationId, String)]) -> Html {
-    let all = std::iter::once(Choice::new("", visit.say("all")));
-    let choices = all.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
-    let fields = vec![
-        Field::search("q", visit.say("search"), visit.query.shown("q"))
-            .placeholder(visit.say("clients-search"))
-            .html(&visit.words),
-        Field::select(
-            "organization",
-            visit.say("organization"),
-            visit.query.shown("organization"),
-            choices.collect(),
-        )
-        .html(&visit.words),
-    ];
-    Filters { label: visit.say("clients-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
-}
-
-fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
-    let request = visit.query.page(PER_PAGE);
-    let count = i64::try_from(shown).unwrap_or_default();
-    let place = visit.tell("pages-place", &[("page", request.page.into())]);
-    let text = visit.tell("found-shown", &[("count", count.into())]);
-    let page = |number: i64| visit.query.with(LIST, "page", Some(&number.to_string()));
-    let pages = Pages {
-        words: &visit.words,
-        label: visit.say("clients-pages"),
-        previous: (request.page > 1).then(|| page(request.page - 1)),
-        next: has_more.then(|| page(request.page + 1)),
-        is_log: false,
-        place,
-    };
-    let chips = visit.query.get("q").map(|text| Chip {
-        text: format!("{}: {text}", visit.say("search")),
-        href: visit.query.with(LIST, "q", None),
-    });
-    let found = Found { words: &visit.words, text, chips: chips.into_iter().collect(), all: LIST.to_owned() };
-    Results { found: found.html(), table: table.html(), pages: pages.html() }.html()
+    let organizations = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
+    visit
+        .filters(visit.say("clients-filter"))
+        .search(visit.say("clients-search"))
+        .select("organization", visit.say("organization"), organizations)
+        .html()
 }
 
 #[derive(Template)]
@@ -195,18 +165,10 @@ pub(crate) async fn ask_rotate(visit: &mut Visit) -> Result<Reply> {
     let found = client(visit, visit.id("id")?).await?;
     let usage = usage(visit, found.id).await?;
     let path = format!("{LIST}/{}", found.id);
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{path}/rotate_secret"),
-        method: "",
-        token: visit.token(),
-        effects: vec![visit.say("rotate-effect")],
-        stays: visit.words.count("rotate-stays", usage.valid_tokens),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("rotate-button"),
-        cancel: path.clone(),
-    };
+    let confirm = visit
+        .confirm(format!("{path}/rotate_secret"), visit.say("rotate-button"), path.clone())
+        .effects([visit.say("rotate-effect")])
+        .stays(visit.words.count("rotate-stays", usage.valid_tokens));
     let head = Head::new(visit.tell("rotate-title", &[("name", found.client.name.as_str().into())]))
         .crumb(visit.say("nav-api-clients"), LIST)
         .crumb(&found.client.name, path)
@@ -221,8 +183,7 @@ pub(crate) async fn rotate(visit: &mut Visit) -> Result<Reply> {
     let label = found.client.name.as_str();
     let secret = visit
         .change(async |tx| {
-            let organizations = ClientOrganizations(tx.organizations());
-            let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
+            let admin = ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() };
             let secret = admin.rotate_secret(uid, visit.now).await.map_err(fault)?;
             let record = visit.record(Action::ApiClientSecretRotated).on("api_client", uid, label);
             tx.audit().append(&record.of(found.client.organization), visit.now).await?;
@@ -245,22 +206,16 @@ pub(crate) async fn ask_revoke(visit: &mut Visit) -> Result<Reply> {
 async fn revoke_page(visit: &Visit, found: &ClientPage, problems: Vec<Problem>) -> Result<Reply> {
     let usage = usage(visit, found.id).await?;
     let path = format!("{LIST}/{}", found.id);
-    let confirm = Confirm {
-        words: &visit.words,
-        action: path.clone(),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![
+    let confirm = visit
+        .confirm(path.clone(), visit.say("revoke-button"), path.clone())
+        .delete()
+        .effects([
             visit.words.count("revoke-tokens", usage.valid_tokens),
             visit.tell("revoke-permissions", &[("held", held(visit, &found.client).into())]),
             visit.words.count("revoke-registrations", usage.registrations),
-        ],
-        stays: visit.say("revoke-stays"),
-        name: found.client.name.clone(),
-        name_label: visit.say("revoke-name"),
-        button: visit.say("revoke-button"),
-        cancel: path.clone(),
-    };
+        ])
+        .stays(visit.say("revoke-stays"))
+        .name(found.client.name.clone(), visit.say("revoke-name"));
     let head = Head::new(visit.tell("revoke-title", &[("name", found.client.name.as_str().into())]))
         .crumb(visit.say("nav-api-clients"), LIST)
         .crumb(&found.client.name, path)
@@ -283,8 +238,7 @@ pub(crate) async fn revoke(visit: &mut Visit) -> Result<Reply> {
     let (uid, label) = (found.client.uid.as_str(), found.client.name.as_str());
     visit
         .change(async |tx| {
-            let organizations = ClientOrganizations(tx.organizations());
-            let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
+            let admin = ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() };
             admin.delete(uid).await.map_err(fault)?;
             let record = visit.record(Action::ApiClientRevoked).on("api_client", uid, label);
             tx.audit().append(&record.of(found.client.organization), visit.now).await

@@ -5,16 +5,13 @@ use super::component_settings::{
     SECTIONS, global_field, hint, kind, label, of_level, phase_field, read as read_settings, value, word,
 };
 use super::components::{self, Own, admin, base, refusal, save};
-use super::content::{Here, number, title};
+use super::content::{Here, end, number, title};
 use crate::notice::Notice;
 use crate::parts::{
     Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts, Tick,
-    render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
-use crate::words::Words;
-use askama::Template;
 use civitas_audit::Action;
 use civitas_kernel::records::{Entity, RecordAdmin};
 use civitas_kernel::{Error, Result, SpaceManifest, SpaceRef, StepId, Translated};
@@ -315,15 +312,6 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     }
 }
 
-#[derive(Template)]
-#[template(path = "pages/end.html")]
-struct End<'a> {
-    words: &'a Words,
-    lede: String,
-    href: String,
-    name: String,
-}
-
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
     let own = Own::of_path(visit).await?;
     let steps = components::steps(visit, &own.here).await?;
@@ -341,14 +329,10 @@ async fn show_edit(
     let form = form(&fields, own.path(), "settings-save")
         .method("put")
         .hidden("revision", visit.revision(own.component.revision()));
-    let end = End {
-        words: &visit.words,
-        lede: visit.say("component-delete-lede"),
-        href: format!("{}/delete", own.path()),
-        name: own.name(visit),
-    };
+    let lede = visit.say("component-delete-lede");
+    let end = end(visit, lede, format!("{}/delete", own.path()), own.name(visit));
     let head = own.head(visit, "edit");
-    let body = Html::join([form.html(), render(&end)]);
+    let body = Html::join([form.html(), end]);
     visit.form_page(head, body, problems).await
 }
 

@@ -1,8 +1,7 @@
 //! The states of the proposals of a component: list, new ones, titles and colours (contract 06 §1.6).
 
 use super::components::{Own, base};
-use super::content::typed;
-use super::content::{line, title};
+use super::content::{line, title, typed, with_changes};
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
@@ -57,7 +56,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
             Cell::badge(&Badge::plain(visit.say(origin))),
             color(&state.bg_color),
             color(&state.text_color),
-            Cell::acts(&[RowAct::Link { href: href.clone(), label: visit.say("edit"), of: name }]),
+            Cell::acts(&[RowAct::link(href.clone(), visit.say("edit"), name)]),
         ]
     });
     let columns = vec![
@@ -261,10 +260,8 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
                 ("bg_color", color(&before.bg_color), color(&after.bg_color)),
                 ("text_color", color(&before.text_color), color(&after.text_color)),
             ];
-            let record = changes.iter().filter(|(_, old, new)| old != new).fold(
-                record(visit, &own, Action::ProposalStateUpdated, id, after),
-                |record, (field, old, new)| record.changed(field, Some(old), Some(new)),
-            );
+            let record = record(visit, &own, Action::ProposalStateUpdated, id, after);
+            let record = with_changes(record, changes);
             tx.audit().append(&record, visit.now).await?;
             Ok(change.after)
         })

@@ -1,7 +1,7 @@
 //! The components of a space: list, publication, deletion (contract 05 §3).
 
 use super::component_settings::{kind, label, of_level, value};
-use super::content::{Here, field_of, line, published, title};
+use super::content::{Here, field_of, line, published, title, with_changes};
 use super::organization::LIST;
 use crate::error;
 use crate::notice::Notice;
@@ -146,19 +146,10 @@ struct List<'a> {
 /// The acts on a component in the list; `path` is its address.
 fn acts(visit: &Visit, path: &str, name: &str, is_published: bool) -> [RowAct; 3] {
     let act = if is_published { "unpublish" } else { "publish" };
-    let link = |page: &str, key: &str| RowAct::Link {
-        href: format!("{path}/{page}"),
-        label: visit.say(key),
-        of: name.to_owned(),
-    };
+    let link =
+        |page: &str, key: &str| RowAct::link(format!("{path}/{page}"), visit.say(key), name.to_owned());
     [
-        RowAct::Post {
-            action: format!("{path}/{act}"),
-            label: visit.say(act),
-            of: name.to_owned(),
-            token: visit.token(),
-            method: "",
-        },
+        RowAct::post(format!("{path}/{act}"), visit.say(act), name.to_owned(), visit.token()),
         link("edit", "nav-settings"),
         link("move", "component-move-link"),
     ]
@@ -239,7 +230,6 @@ fn changes(before: &Component, after: &Component) -> Vec<(String, String, String
     for (step, new) in &after.step_settings {
         settings(format!("step {step}: "), before.step_settings.get(step).unwrap_or(&empty), new);
     }
-    list.retain(|(_, old, new)| old != new);
     list
 }
 
@@ -263,9 +253,7 @@ pub(super) async fn save(
             }
             admin(visit, tx).change(own.here.id, own.id, &change).await?;
             let record = record(visit, Action::ComponentUpdated, own, &title(visit, &change.after.name));
-            let record = changes(&change.before, &change.after)
-                .into_iter()
-                .fold(record, |record, (field, old, new)| record.changed(&field, Some(&old), Some(&new)));
+            let record = with_changes(record, changes(&change.before, &change.after));
             tx.audit().append(&record, visit.now).await?;
             Ok(change.after)
         })
@@ -328,18 +316,12 @@ async fn records_lost(visit: &Visit, own: &Own) -> Result<String> {
 
 async fn delete_page(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
     let name = own.name(visit);
-    let confirm = Confirm {
-        words: &visit.words,
-        action: own.path(),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![visit.say("component-delete-effect"), records_lost(visit, own).await?],
-        stays: visit.say("component-delete-stays"),
-        name: name.clone(),
-        name_label: visit.say("component-delete-name"),
-        button: visit.say("component-delete-button"),
-        cancel: format!("{}/edit", own.path()),
-    };
+    let confirm = visit
+        .confirm(own.path(), visit.say("component-delete-button"), format!("{}/edit", own.path()))
+        .delete()
+        .effects([visit.say("component-delete-effect"), records_lost(visit, own).await?])
+        .stays(visit.say("component-delete-stays"))
+        .name(name.clone(), visit.say("component-delete-name"));
     let head = own
         .here
         .below(visit, visit.tell("delete-title", &[("name", name.as_str().into())]))

@@ -1,8 +1,11 @@
 //! What the pages of the content of an organization share.
 
 use super::organization::{self, LIST};
-use crate::parts::{Act, Badge, Head, Tab};
+use crate::parts::{Act, Badge, Head, Html, Tab, render};
 use crate::visit::Visit;
+use crate::words::Words;
+use askama::Template;
+use civitas_audit::Record;
 use civitas_kernel::{
     Error, FieldError, Locale, Locales, OrganizationId, Result, SpaceManifest, SpaceRef, Translated,
 };
@@ -59,6 +62,30 @@ pub(crate) fn field_of(record: &str, organization: &Organization, fault: &FieldE
 /// The texts of all languages in one line, for the audit trail.
 pub(crate) fn line(text: &Translated) -> String {
     text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
+}
+
+/// The entry of the audit trail with what differs between two states: fields with the old and the new value.
+pub(crate) fn with_changes<F: AsRef<str>>(
+    entry: Record,
+    changes: impl IntoIterator<Item = (F, String, String)>,
+) -> Record {
+    changes
+        .into_iter()
+        .fold(entry, |entry, (field, old, new)| entry.changed(field.as_ref(), Some(&old), Some(&new)))
+}
+
+#[derive(Template)]
+#[template(path = "pages/end.html")]
+struct End<'a> {
+    words: &'a Words,
+    lede: String,
+    href: String,
+    name: String,
+}
+
+/// The link below a form to the page that asks before the record of this name is deleted.
+pub(crate) fn end(visit: &Visit, lede: String, href: String, name: String) -> Html {
+    render(&End { words: &visit.words, lede, href, name })
 }
 
 /// A text with what was typed in these languages; those of other languages stay, and so does a text that is sent as it

@@ -4,8 +4,8 @@ use super::jobs::{log_pages, log_place, log_start};
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Card, Cell, Chip, Choice, Column, Empty, Event, Field, Filters, Found, Head, Html, KeyValues,
-    Results, Split, Table, Timeline, render,
+    Act, Badge, Card, Cell, Choice, Column, Empty, Event, Field, Head, Html, KeyValues, Split, Table,
+    Timeline, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -113,59 +113,34 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     ];
     let empty = Empty { title: visit.say("deliveries-none"), text: visit.say("deliveries-lede"), act: None };
     let table = Table::new(visit.say("deliveries-caption"), columns).rows(rows).empty(empty);
-    let chips = ["status", "event", "registration", "from", "to"].into_iter().filter_map(|name| {
-        let text = visit.query.get(name)?.to_owned();
-        Some(Chip { text, href: visit.query.with(LIST, name, None) })
-    });
-    let found = Found {
-        words: &visit.words,
-        text: visit.say("newest-first"),
-        chips: chips.collect(),
-        all: LIST.to_owned(),
-    };
+    let chips = visit.chips(LIST, &["status", "event", "registration", "from", "to"]);
     let place = |delivery: &LoggedDelivery| log_place(delivery.created_at, &delivery.id.0.to_string());
     let pages = log_pages(visit, LIST, &page, place);
-    let results = Results { found: found.html(), table: table.html(), pages };
+    let results = visit.results(LIST, (visit.say("newest-first"), chips), &table, pages);
     let mut head = Head::new(visit.say("nav-deliveries"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("deliveries-lede"));
     if let Some(act) = replay_act(visit) {
         head = head.act(act);
     }
-    visit.page(head, Html::join([filters(visit), results.html()])).await
+    visit.page(head, Html::join([filters(visit), results])).await
 }
 
 fn filters(visit: &Visit) -> Html {
-    let (words, query) = (&visit.words, &visit.query);
-    let all = || std::iter::once(Choice::new("", visit.say("all")));
     let states = DeliveryStatus::ALL.iter().map(|status| {
         let name = status.as_str();
         Choice::new(name, visit.say(&format!("delivery-{name}")))
     });
     let events = EventName::ALL.iter().filter(|event| event.is_event());
     let events = events.map(|event| Choice::new(event.as_str(), event.as_str()));
-    let fields = vec![
-        Field::select(
-            "status",
-            visit.say("column-state"),
-            query.shown("status"),
-            all().chain(states).collect(),
-        )
-        .html(words),
-        Field::select(
-            "event",
-            visit.say("delivery-event"),
-            query.shown("event"),
-            all().chain(events).collect(),
-        )
-        .html(words),
-        Field::text("registration", visit.say("delivery-registration"), query.shown("registration"))
-            .class("narrow")
-            .html(words),
-        Field::moment("from", visit.say("from"), query.shown("from")).html(words),
-        Field::moment("to", visit.say("to"), query.shown("to")).html(words),
-    ];
-    Filters { label: visit.say("deliveries-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }
+    let registration = visit.query.shown("registration");
+    let registration = Field::text("registration", visit.say("delivery-registration"), registration);
+    visit
+        .filters(visit.say("deliveries-filter"))
+        .select("status", visit.say("column-state"), states)
+        .select("event", visit.say("delivery-event"), events)
+        .field(&registration.class("narrow"))
+        .times()
         .html()
 }
 

@@ -121,16 +121,10 @@ async fn show(visit: &Visit, place: Place, problems: Vec<Problem>) -> Result<Rep
         return visit.page(place.head, Html::join([note, json.html()])).await;
     }
     let typed = visit.form.get(DATA).map_or(text, str::to_owned);
-    let hint = match visit.panel.settings.extended_data_limit {
-        Some(limit) => {
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let size = super::attachments::size(visit, limit);
-            visit.tell("extended-data-hint-limit", &[("size", size.into())])
-        }
-        None => visit.say("extended-data-hint"),
-    };
+    let limit = i64::try_from(visit.panel.settings.extended_data_limit).unwrap_or(i64::MAX);
+    let size = super::attachments::size(visit, limit);
     let field = Field::area(DATA, visit.say("extended-data-json"), typed, 24)
-        .hint(hint)
+        .hint(visit.tell("extended-data-hint", &[("size", size.into())]))
         .class("mono")
         .check(&problems);
     let section = Section::new("data", visit.say("extended-data"))

@@ -4,8 +4,8 @@ use super::client;
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Card, Cell, Chip, Choice, Column, Confirm, Empty, Event, Field, Filters, Found, Head, Html,
-    Json, KeyValues, Pages, Results, Split, Table, Timeline,
+    Act, Badge, Card, Cell, Choice, Column, Empty, Event, Field, Head, Html, Json, KeyValues, Pages, Split,
+    Table, Timeline,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -111,24 +111,14 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     ];
     let empty = Empty { title: visit.say("jobs-none"), text: visit.say("jobs-lede"), act: None };
     let table = Table::new(visit.say("jobs-caption"), columns).rows(rows).empty(empty);
-    let chips =
-        ["status", "command", "client", "organization", "from", "to"].into_iter().filter_map(|name| {
-            let text = visit.query.get(name)?.to_owned();
-            Some(Chip { text, href: visit.query.with(LIST, name, None) })
-        });
-    let found = Found {
-        words: &visit.words,
-        text: visit.say("newest-first"),
-        chips: chips.collect(),
-        all: LIST.to_owned(),
-    };
+    let chips = visit.chips(LIST, &["status", "command", "client", "organization", "from", "to"]);
     let place = |job: &LoggedJob| log_place(job.summary.created_at, &job.summary.id.0.to_string());
     let pages = log_pages(visit, LIST, &page, place);
-    let results = Results { found: found.html(), table: table.html(), pages };
+    let results = visit.results(LIST, (visit.say("newest-first"), chips), &table, pages);
     let head = Head::new(visit.say("nav-jobs"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("jobs-lede"));
-    visit.page(head, Html::join([filters(visit, &organizations), results.html()])).await
+    visit.page(head, Html::join([filters(visit, &organizations), results])).await
 }
 
 fn client_name(visit: &Visit, job: &LoggedJob) -> String {
@@ -136,31 +126,16 @@ fn client_name(visit: &Visit, job: &LoggedJob) -> String {
 }
 
 fn filters(visit: &Visit, organizations: &[(OrganizationId, String)]) -> Html {
-    let (words, query) = (&visit.words, &visit.query);
-    let all = || std::iter::once(Choice::new("", visit.say("all")));
     let states = JobStatus::NAMES.iter().map(|name| Choice::new(*name, visit.say(&format!("job-{name}"))));
     let organizations = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
-    let fields = vec![
-        Field::select(
-            "status",
-            visit.say("column-state"),
-            query.shown("status"),
-            all().chain(states).collect(),
-        )
-        .html(words),
-        Field::text("command", visit.say("job-command"), query.shown("command")).html(words),
-        Field::text("client", visit.say("client-id"), query.shown("client")).html(words),
-        Field::select(
-            "organization",
-            visit.say("organization"),
-            query.shown("organization"),
-            all().chain(organizations).collect(),
-        )
-        .html(words),
-        Field::moment("from", visit.say("from"), query.shown("from")).html(words),
-        Field::moment("to", visit.say("to"), query.shown("to")).html(words),
-    ];
-    Filters { label: visit.say("jobs-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+    visit
+        .filters(visit.say("jobs-filter"))
+        .select("status", visit.say("column-state"), states)
+        .field(&Field::text("command", visit.say("job-command"), visit.query.shown("command")))
+        .field(&Field::text("client", visit.say("client-id"), visit.query.shown("client")))
+        .select("organization", visit.say("organization"), organizations)
+        .times()
+        .html()
 }
 
 async fn job(visit: &Visit) -> Result<JobDetail> {
@@ -275,18 +250,10 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
         JobStatus::Processing => "job-delete-processing",
         JobStatus::Completed | JobStatus::Failed => "job-delete-ended",
     };
-    let confirm = Confirm {
-        words: &visit.words,
-        action: path.clone(),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![visit.say(effect), visit.say("job-delete-client")],
-        stays: String::new(),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("job-delete-button"),
-        cancel: path.clone(),
-    };
+    let confirm = visit
+        .confirm(path.clone(), visit.say("job-delete-button"), path.clone())
+        .delete()
+        .effects([visit.say(effect), visit.say("job-delete-client")]);
     let head = Head::new(visit.say("job-delete-title"))
         .crumb(visit.say("nav-jobs"), LIST)
         .crumb(&detail.job.summary.command_key, path)

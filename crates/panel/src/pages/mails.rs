@@ -4,9 +4,7 @@ use super::client;
 use super::jobs::{log_pages, log_place, log_start};
 use crate::format::{self, Zone};
 use crate::notice::Notice;
-use crate::parts::{
-    Act, Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Results, Table,
-};
+use crate::parts::{Act, Badge, Cell, Choice, Column, Empty, Head, Html, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::{SendInvitation, SendMail};
@@ -42,25 +40,18 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let empty = Empty { title: visit.say("mails-none"), text: visit.say("mails-none-text"), act: None };
     let rows = page.items.iter().map(|task| row(visit, &names, task));
     let table = Table::new(visit.say("mails-caption"), columns).rows(rows).empty(empty);
-    let chips = filter
-        .is_retried
-        .then(|| Chip { text: visit.say("mails-retried"), href: visit.query.with(LIST, "state", None) });
-    let found = Found {
-        words: &visit.words,
-        text: visit.say("newest-first"),
-        chips: chips.into_iter().collect(),
-        all: LIST.to_owned(),
-    };
+    let chips = filter.is_retried.then(|| visit.chip(LIST, "state", visit.say("mails-retried")));
     let place = |task: &WaitingTask| log_place(added(task), &task.id.0.to_string());
     let pages = log_pages(visit, LIST, &page, place);
-    let results = Results { found: found.html(), table: table.html(), pages };
+    let found = (visit.say("newest-first"), chips.into_iter().collect());
+    let results = visit.results(LIST, found, &table, pages);
     let mut head = Head::new(visit.say("nav-mails"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("mails-lede"));
     if page.items.iter().any(|task| task.attempts > 0 && !task.is_claimed) {
         head = head.act(Act::post(format!("{LIST}/retry"), visit.say("mails-retry"), visit.token()));
     }
-    visit.page(head, Html::join([filters(visit), results.html()])).await
+    visit.page(head, Html::join([filters(visit), results])).await
 }
 
 fn added(task: &WaitingTask) -> OffsetDateTime {
@@ -68,12 +59,8 @@ fn added(task: &WaitingTask) -> OffsetDateTime {
 }
 
 fn filters(visit: &Visit) -> Html {
-    let states = vec![Choice::new("", visit.say("all")), Choice::new("retried", visit.say("mails-retried"))];
-    let fields = vec![
-        Field::select("state", visit.say("column-state"), visit.query.shown("state"), states)
-            .html(&visit.words),
-    ];
-    Filters { label: visit.say("mails-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+    let retried = Choice::new("retried", visit.say("mails-retried"));
+    visit.filters(visit.say("mails-filter")).select("state", visit.say("column-state"), [retried]).html()
 }
 
 fn row(visit: &Visit, names: &HashMap<i64, &str>, task: &WaitingTask) -> Vec<Cell> {

@@ -1,13 +1,13 @@
 //! The meetings of an organization: the list (contract 06 §5).
 
 use super::content::title;
-use super::organization::LIST;
+use super::publication::list_path;
 use super::publications::{Components, PER_PAGE, head, opened, results, within};
-use crate::parts::{Act, Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Html, RowAct, Table};
+use crate::parts::{Act, Badge, Cell, Chip, Choice, Column, Empty, Html, RowAct, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
-use civitas_kernel::{Direction, OrganizationId, Result};
-use civitas_meetings::{Audience, MeetingSearch, MeetingState, MeetingSummary, MeetingTime};
+use civitas_kernel::{Direction, Result};
+use civitas_meetings::{Audience, Meeting, MeetingSearch, MeetingState, MeetingSummary, MeetingTime};
 use civitas_spaces::ComponentManifest;
 use time::OffsetDateTime;
 
@@ -20,11 +20,6 @@ const STATES: [(&str, MeetingState); 4] = [
 ];
 /// The values of the order by start time, the latest first without one.
 const EARLIEST_FIRST: &str = "earliest";
-
-/// The address of the list.
-pub(super) fn list_path(organization: OrganizationId) -> String {
-    format!("{LIST}/{organization}/meetings")
-}
 
 /// The text of a state in the filter.
 fn state_name(visit: &Visit, state: &str) -> String {
@@ -74,33 +69,21 @@ fn search(visit: &Visit) -> MeetingSearch {
 }
 
 fn filters(visit: &Visit, components: &Components) -> Html {
-    let (words, query) = (&visit.words, &visit.query);
-    let all = || std::iter::once(Choice::new("", visit.say("all")));
     let times = TIMES.iter().map(|(name, _)| Choice::new(*name, visit.say(&format!("meeting-{name}"))));
     let states = STATES.iter().map(|(name, _)| Choice::new(*name, state_name(visit, name)));
-    let sorts = vec![
-        Choice::new("", visit.say("meetings-latest-first")),
-        Choice::new(EARLIEST_FIRST, visit.say("meetings-earliest-first")),
-    ];
-    let select = |name: &str, label: &str, choices: Vec<Choice>| {
-        Field::select(name, visit.say(label), query.shown(name), choices).html(words)
-    };
-    let fields = vec![
-        Field::search("q", visit.say("search"), query.shown("q"))
-            .placeholder(visit.say("publications-search"))
-            .html(words),
-        components.filter(visit).html(words),
-        select("time", "meeting-start", all().chain(times).collect()),
-        select("state", "column-state", all().chain(states).collect()),
-        select("sort", "sort-by", sorts),
-    ];
-    let (label, apply) = (visit.say("meetings-filter"), visit.say("apply"));
-    Filters { label, fields, apply, kept: Vec::new() }.html()
+    visit
+        .filters(visit.say("meetings-filter"))
+        .search(visit.say("publications-search"))
+        .field(&components.filter(visit))
+        .select("time", visit.say("meeting-start"), times)
+        .select("state", visit.say("column-state"), states)
+        .sort(visit.say("meetings-latest-first"), EARLIEST_FIRST, visit.say("meetings-earliest-first"))
+        .html()
 }
 
 /// The filters in use.
 fn chips(visit: &Visit, path: &str, search: &MeetingSearch, components: &Components) -> Vec<Chip> {
-    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(path, name, None) };
+    let chip = |name: &str, text: String| visit.chip(path, name, text);
     let time = TIMES.iter().find(|(_, time)| Some(*time) == search.time);
     let state = STATES.iter().find(|(_, state)| Some(*state) == search.state);
     let chips = [
@@ -119,14 +102,8 @@ fn row(visit: &Visit, path: &str, meeting: &MeetingSummary, components: &Compone
         None => ("publish", "publish"),
     };
     let acts = [
-        RowAct::Post {
-            action: format!("{own}/{act}"),
-            label: visit.say(key),
-            of: name.clone(),
-            token: visit.token(),
-            method: "",
-        },
-        RowAct::Link { href: format!("{own}/edit"), label: visit.say("edit"), of: name.clone() },
+        RowAct::post(format!("{own}/{act}"), visit.say(key), name.clone(), visit.token()),
+        RowAct::link(format!("{own}/edit"), visit.say("edit"), name.clone()),
     ];
     let end = meeting.end_time.map(|end| visit.tell("meeting-until", &[("time", visit.time(end).into())]));
     let badges = badges(visit, meeting.published_at, meeting.withdrawn_at, meeting.hidden_at);
@@ -142,20 +119,10 @@ fn row(visit: &Visit, path: &str, meeting: &MeetingSummary, components: &Compone
     ]
 }
 
-fn empty(visit: &Visit, path: &str, is_filtered: bool) -> Empty {
-    if is_filtered {
-        let all = Some((path.to_owned(), visit.say("filter-clear")));
-        Empty { title: visit.say("meetings-no-match"), text: String::new(), act: all }
-    } else {
-        let new = Some((format!("{path}/new"), visit.say("meeting-new")));
-        Empty { title: visit.say("meetings-none"), text: visit.say("meetings-lede"), act: new }
-    }
-}
-
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = opened(visit).await?;
     let visit = &*visit;
-    let (path, search) = (list_path(id), search(visit));
+    let (path, search) = (list_path::<Meeting>(id), search(visit));
     let meetings = visit.panel.store().meetings();
     let page = meetings.search(id, visit.now, &search, visit.query.page(PER_PAGE)).await?;
     let components = Components::load(visit, id, ComponentManifest::Meetings).await?;
@@ -169,14 +136,21 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         Column::acts(visit.say("column-acts")),
     ];
     let chips = chips(visit, &path, &search, &components);
+    let empty = if chips.is_empty() {
+        let new = Some((format!("{path}/new"), visit.say("meeting-new")));
+        Empty { title: visit.say("meetings-none"), text: visit.say("meetings-lede"), act: new }
+    } else {
+        visit.no_match(&path, visit.say("meetings-no-match"))
+    };
     let (other, direction) = match search.direction {
         Direction::Ascending => (None, "ascending"),
         Direction::Descending => (Some(EARLIEST_FIRST), "descending"),
     };
-    let table = Table::new(visit.say("nav-meetings"), columns)
-        .rows(rows)
-        .empty(empty(visit, &path, !chips.is_empty()))
-        .sorted(1, visit.query.with(&path, "sort", other), Some(direction));
+    let table = Table::new(visit.say("nav-meetings"), columns).rows(rows).empty(empty).sorted(
+        1,
+        visit.query.with(&path, "sort", other),
+        Some(direction),
+    );
     let results = results(visit, &path, &page, chips, &table);
     let head = head(visit, id, &organization, visit.say("nav-meetings"))
         .lede(visit.say("meetings-lede"))

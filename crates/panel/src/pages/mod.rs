@@ -23,7 +23,6 @@ mod find;
 mod jobs;
 mod mails;
 mod meeting;
-mod meeting_form;
 mod meetings;
 mod new_client;
 mod opened_question;
@@ -37,12 +36,12 @@ mod person;
 mod person_form;
 mod person_roles;
 mod post;
-mod post_form;
 mod posts;
 mod proposal;
 mod proposal_form;
 mod proposal_votes;
 mod proposals;
+mod publication;
 mod publications;
 mod registered;
 mod registrations;
@@ -74,7 +73,9 @@ mod surveys;
 use crate::reply::Reply;
 use crate::visit::Visit;
 use actix_web::http::Method;
+use civitas_blogs::Post;
 use civitas_kernel::Result;
+use civitas_meetings::Meeting;
 use futures_util::future::LocalBoxFuture;
 
 /// Answers a request of an administrator.
@@ -234,10 +235,10 @@ fn deployment() -> Vec<Route> {
 fn meetings_and_posts() -> Vec<Route> {
     routes![
         GET "/system/organizations/{id}/meetings" => meetings::list,
-        GET "/system/organizations/{id}/meetings/new" => meeting_form::new,
-        POST "/system/organizations/{id}/meetings" => meeting_form::create,
-        GET "/system/organizations/{id}/meetings/{mid}/edit" => meeting_form::edit,
-        PUT "/system/organizations/{id}/meetings/{mid}" => meeting_form::update,
+        GET "/system/organizations/{id}/meetings/new" => publication::new::<Meeting>,
+        POST "/system/organizations/{id}/meetings" => publication::create::<Meeting>,
+        GET "/system/organizations/{id}/meetings/{mid}/edit" => publication::edit::<Meeting>,
+        PUT "/system/organizations/{id}/meetings/{mid}" => publication::update::<Meeting>,
         POST "/system/organizations/{id}/meetings/{mid}/publish" => meeting::publish,
         POST "/system/organizations/{id}/meetings/{mid}/unpublish" => meeting::unpublish,
         POST "/system/organizations/{id}/meetings/{mid}/hide" => meeting::hide,
@@ -245,19 +246,19 @@ fn meetings_and_posts() -> Vec<Route> {
         GET "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::ask_withdraw,
         POST "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::withdraw,
         GET "/system/organizations/{id}/meetings/{mid}/delete" => meeting::ask_delete,
-        DELETE "/system/organizations/{id}/meetings/{mid}" => meeting::delete,
+        DELETE "/system/organizations/{id}/meetings/{mid}" => publication::delete::<Meeting>,
         GET "/system/organizations/{id}/meetings/{mid}/registrations" => registered::list,
         POST "/system/organizations/{id}/meetings/{mid}/registrations" => registered::add,
         DELETE "/system/organizations/{id}/meetings/{mid}/registrations/{uid}" => registered::remove,
         GET "/system/organizations/{id}/posts" => posts::list,
-        GET "/system/organizations/{id}/posts/new" => post_form::new,
-        POST "/system/organizations/{id}/posts" => post_form::create,
-        GET "/system/organizations/{id}/posts/{bid}/edit" => post_form::edit,
-        PUT "/system/organizations/{id}/posts/{bid}" => post_form::update,
-        POST "/system/organizations/{id}/posts/{bid}/publish" => post_form::publish,
-        POST "/system/organizations/{id}/posts/{bid}/unpublish" => post_form::unpublish,
+        GET "/system/organizations/{id}/posts/new" => publication::new::<Post>,
+        POST "/system/organizations/{id}/posts" => publication::create::<Post>,
+        GET "/system/organizations/{id}/posts/{bid}/edit" => publication::edit::<Post>,
+        PUT "/system/organizations/{id}/posts/{bid}" => publication::update::<Post>,
+        POST "/system/organizations/{id}/posts/{bid}/publish" => post::publish,
+        POST "/system/organizations/{id}/posts/{bid}/unpublish" => post::unpublish,
         GET "/system/organizations/{id}/posts/{bid}/delete" => post::ask_delete,
-        DELETE "/system/organizations/{id}/posts/{bid}" => post::delete,
+        DELETE "/system/organizations/{id}/posts/{bid}" => publication::delete::<Post>,
     ]
 }
 

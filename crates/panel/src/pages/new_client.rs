@@ -8,7 +8,6 @@ use crate::parts::{Choice, Field, Form, Group, Head, Html, Problem, Section};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::{ClientAdmin, NewClient};
-use civitas_application::ClientOrganizations;
 use civitas_audit::Action;
 use civitas_kernel::{Error, OrganizationId, Result, Scope};
 
@@ -108,8 +107,7 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let organization = organization.map(OrganizationId);
     let created = visit
         .change(async |tx| {
-            let organizations = ClientOrganizations(tx.organizations());
-            let admin = ClientAdmin { clients: tx.clients(), organizations: &organizations };
+            let admin = ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() };
             let new = NewClient {
                 name: Some(name.clone()),
                 organization,

@@ -1,5 +1,6 @@
 //! The settings of an organization (contract 04 §3, 03 §1.3).
 
+use super::content::{line, with_changes};
 use super::organization::{self, LIST};
 use super::organization_api;
 use super::organization_sections::{
@@ -182,9 +183,7 @@ pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) 
                     &id.to_string(),
                     &label,
                 );
-                let record = changes(&before, &after)
-                    .into_iter()
-                    .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
+                let record = with_changes(record, changes(&before, &after));
                 tx.audit().append(&record, visit.now).await?;
             }
             Ok(())
@@ -207,14 +206,11 @@ pub(crate) async fn save(visit: &Visit, id: OrganizationId, now: &Organization) 
 
 /// The settings that differ, for the audit trail.
 fn changes(before: &Organization, after: &Organization) -> Vec<(&'static str, String, String)> {
-    let text = |text: &civitas_kernel::Translated| {
-        text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
-    };
     let locales =
         |o: &Organization| o.available_locales.iter().map(|l| l.to_string()).collect::<Vec<_>>().join(", ");
     let mut list = vec![
-        ("name", text(&before.name), text(&after.name)),
-        ("description", text(&before.description), text(&after.description)),
+        ("name", line(&before.name), line(&after.name)),
+        ("description", line(&before.description), line(&after.description)),
         ("reference_prefix", before.reference_prefix.clone(), after.reference_prefix.clone()),
         (
             "pending host",
@@ -253,6 +249,5 @@ fn changes(before: &Organization, after: &Organization) -> Vec<(&'static str, St
     for (member, place) in organization_api::SWITCHES {
         list.push((member, place(&mut old.features).to_string(), place(&mut new.features).to_string()));
     }
-    list.retain(|(_, old, new)| old != new);
     list
 }

@@ -5,10 +5,7 @@ use super::{organization_api, organization_form};
 use crate::error;
 use crate::format::Zone;
 use crate::notice::Notice;
-use crate::parts::{
-    Act, Badge, Cell, Column, Confirm, Empty, Field, Filters, Found, Head, Html, Pages, Problem, Results,
-    RowAct, Table, render,
-};
+use crate::parts::{Act, Badge, Cell, Column, Confirm, Empty, Head, Html, Problem, RowAct, Table, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -34,11 +31,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         let (title, path) = (name(visit, organization), format!("{LIST}/{id}"));
         let languages: Vec<String> =
             organization.available_locales.iter().map(|locale| locale.to_string()).collect();
-        let edit = RowAct::Link {
-            href: format!("{path}/edit"),
-            label: visit.say("nav-settings"),
-            of: title.clone(),
-        };
+        let edit = RowAct::link(format!("{path}/edit"), visit.say("nav-settings"), title.clone());
         vec![
             Cell::link(&path, &title, &organization.host),
             Cell::text(&languages.join(", ")),
@@ -64,16 +57,9 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         act: Some((format!("{LIST}/new"), visit.say("organization-new"))),
     };
     let table = Table::new(visit.say("organizations-caption"), columns).rows(rows).empty(empty);
-    let search = Field::search("q", visit.say("search"), visit.query.shown("q"))
-        .placeholder(visit.say("organizations-search"))
-        .html(&visit.words);
-    let filters = Filters {
-        label: visit.say("organizations-filter"),
-        fields: vec![search],
-        apply: visit.say("apply"),
-        kept: Vec::new(),
-    };
-    let results = results(visit, &table, page.items.len(), page.has_more);
+    let filters = visit.filters(visit.say("organizations-filter")).search(visit.say("organizations-search"));
+    let pages = visit.named_pages(LIST, visit.say("organizations-pages"), request, page.has_more).html();
+    let results = visit.results(LIST, (visit.shown(page.items.len()), Vec::new()), &table, pages);
     let head = Head::new(visit.say("nav-organizations"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("organizations-lede"))
@@ -89,27 +75,6 @@ fn state(visit: &Visit, organization: &Organization) -> Cell {
     } else {
         Cell::soft(&visit.say("organization-fine"))
     }
-}
-
-fn results(visit: &Visit, table: &Table, shown: usize, has_more: bool) -> Html {
-    let request = visit.query.page(PER_PAGE);
-    let page = |number: i64| visit.query.with(LIST, "page", Some(&number.to_string()));
-    let count = i64::try_from(shown).unwrap_or_default();
-    let found = Found {
-        words: &visit.words,
-        text: visit.tell("found-shown", &[("count", count.into())]),
-        chips: Vec::new(),
-        all: LIST.to_owned(),
-    };
-    let pages = Pages {
-        words: &visit.words,
-        label: visit.say("organizations-pages"),
-        previous: (request.page > 1).then(|| page(request.page - 1)),
-        next: has_more.then(|| page(request.page + 1)),
-        is_log: false,
-        place: visit.tell("pages-place", &[("page", request.page.into())]),
-    };
-    Results { found: found.html(), table: table.html(), pages: pages.html() }.html()
 }
 
 /// The figures of one organization.
@@ -248,23 +213,17 @@ async fn delete_page(
 ) -> Result<Reply> {
     let own = figures(visit, id).await?;
     let title = name(visit, organization);
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{LIST}/{id}"),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![
+    let confirm = visit
+        .confirm(format!("{LIST}/{id}"), visit.say("organization-delete-button"), format!("{LIST}/{id}/edit"))
+        .delete()
+        .effects([
             visit.words.count("organization-delete-spaces", own.spaces),
             visit.words.count("organization-delete-people", own.users),
             visit.words.count("organization-delete-clients", own.clients),
             visit.tell("organization-delete-host", &[("host", organization.host.as_str().into())]),
-        ],
-        stays: visit.say("organization-delete-stays"),
-        name: title.clone(),
-        name_label: visit.say("organization-delete-name"),
-        button: visit.say("organization-delete-button"),
-        cancel: format!("{LIST}/{id}/edit"),
-    };
+        ])
+        .stays(visit.say("organization-delete-stays"))
+        .name(title.clone(), visit.say("organization-delete-name"));
     let head = Head::new(visit.tell("delete-title", &[("name", title.as_str().into())]))
         .crumb(visit.say("nav-organizations"), LIST)
         .crumb(&title, format!("{LIST}/{id}"))

@@ -1,10 +1,7 @@
 //! The accounts of an organization: the list, and what the pages of one account share.
 
 use super::organization;
-use crate::parts::{
-    Act, Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, Tab,
-    Table,
-};
+use crate::parts::{Act, Badge, Cell, Chip, Choice, Column, Empty, Head, Html, Tab, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::{ListedState, MOST_COUNTED, User, UserSearch, UserSort};
@@ -143,8 +140,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         Column::new(visit.say("column-changed")).low(),
     ];
     let empty = if search.text.is_some() || search.state.is_some() {
-        let all = Some((path.clone(), visit.say("filter-clear")));
-        Empty { title: visit.say("people-no-match"), text: String::new(), act: all }
+        visit.no_match(&path, visit.say("people-no-match"))
     } else {
         let new = Some((format!("{path}/new"), visit.say("person-new")));
         Empty { title: visit.say("people-none"), text: visit.say("people-lede"), act: new }
@@ -157,36 +153,26 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         .sorted(0, sort(Some("nickname")), by_nickname.then_some("ascending"))
         .sorted(3, sort(None), (!by_nickname).then_some("descending"));
     let shown = i64::try_from(page.items.len()).unwrap_or_default();
-    let results = Results {
-        found: found(visit, &path, count, request, shown),
-        table: table.html(),
-        pages: pages(visit, &path, request, page.has_more),
-    };
+    let found = (found(visit, count, request, shown), chips(visit, &path));
+    let results = visit.results(&path, found, &table, visit.pages(&path, request, page.has_more));
     let head = head(visit, id, &organization, visit.say("nav-people"))
         .lede(visit.say("people-lede"))
         .act(Act::primary(format!("{path}/new"), visit.say("person-new")));
-    visit.page(head, Html::join([filters(visit), results.html()])).await
+    visit.page(head, Html::join([filters(visit), results])).await
 }
 
 fn filters(visit: &Visit) -> Html {
-    let (words, query) = (&visit.words, &visit.query);
     let states = STATES.iter().map(|(name, _)| Choice::new(*name, visit.say(&format!("person-{name}"))));
-    let states = std::iter::once(Choice::new("", visit.say("all"))).chain(states);
-    let sorts = vec![
-        Choice::new("", visit.say("newest-first")),
-        Choice::new("nickname", visit.say("person-nickname")),
-    ];
-    let fields = vec![
-        Field::search("q", visit.say("search"), query.shown("q"))
-            .placeholder(visit.say("people-search"))
-            .html(words),
-        Field::select("state", visit.say("column-state"), query.shown("state"), states.collect()).html(words),
-        Field::select("sort", visit.say("sort-by"), query.shown("sort"), sorts).html(words),
-    ];
-    Filters { label: visit.say("people-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+    visit
+        .filters(visit.say("people-filter"))
+        .search(visit.say("people-search"))
+        .select("state", visit.say("column-state"), states)
+        .sort(visit.say("newest-first"), "nickname", visit.say("person-nickname"))
+        .html()
 }
 
-fn found(visit: &Visit, path: &str, count: i64, request: PageRequest, shown: i64) -> Html {
+/// How many accounts were found, and which ones are shown.
+fn found(visit: &Visit, count: i64, request: PageRequest, shown: i64) -> String {
     let many = visit.tell("more-than-title", &[("title", visit.number(count).into())]);
     let first = (request.page - 1) * request.per_page;
     let place = [
@@ -195,30 +181,17 @@ fn found(visit: &Visit, path: &str, count: i64, request: PageRequest, shown: i64
         ("first", (first + 1).into()),
         ("last", (first + shown).into()),
     ];
-    let text = if shown == 0 { visit.say("people-found-none") } else { visit.tell("people-found", &place) };
-    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(path, name, None) };
+    if shown == 0 { visit.say("people-found-none") } else { visit.tell("people-found", &place) }
+}
+
+/// The filters in use.
+fn chips(visit: &Visit, path: &str) -> Vec<Chip> {
     let asked = visit.query.get("state");
     let known = STATES.iter().find(|(name, _)| Some(*name) == asked);
     let state = asked.map(|_| match known {
         Some((name, _)) => visit.say(&format!("person-{name}")),
         None => visit.say("unknown"),
     });
-    let chips =
-        [visit.query.get("q").map(|text| chip("q", text.to_owned())), state.map(|text| chip("state", text))];
-    Found { words: &visit.words, text, chips: chips.into_iter().flatten().collect(), all: path.to_owned() }
-        .html()
-}
-
-/// The links to the pages before and after this one.
-pub(crate) fn pages(visit: &Visit, path: &str, request: PageRequest, has_more: bool) -> Html {
-    let page = |number: i64| visit.query.with(path, "page", Some(&number.to_string()));
-    let pages = Pages {
-        words: &visit.words,
-        label: visit.say("pages-of-list"),
-        previous: (request.page > 1).then(|| page(request.page - 1)),
-        next: has_more.then(|| page(request.page + 1)),
-        is_log: false,
-        place: visit.tell("pages-place", &[("page", request.page.into())]),
-    };
-    pages.html()
+    let state = state.map(|text| visit.chip(path, "state", text));
+    visit.chips(path, &["q"]).into_iter().chain(state).collect()
 }

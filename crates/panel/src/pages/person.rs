@@ -3,7 +3,7 @@
 use super::people::{Person, list_path};
 use super::person_roles;
 use crate::notice::Notice;
-use crate::parts::{Act, Card, Confirm, Html, KeyValues, Split, language_name, render};
+use crate::parts::{Act, Card, Html, KeyValues, Split, language_name, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use askama::Template;
@@ -205,22 +205,15 @@ pub(crate) async fn confirm(visit: &mut Visit) -> Result<Reply> {
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let person = Person::of(visit).await?;
-    let confirm = Confirm {
-        words: &visit.words,
-        action: person.path(),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![
+    let confirm = visit
+        .confirm(person.path(), visit.say("person-delete-button"), person.path())
+        .delete()
+        .effects([
             visit.say("person-delete-sign-in"),
             visit.say("person-delete-tokens"),
             visit.say("person-delete-lists"),
-        ],
-        stays: visit.say("person-delete-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("person-delete-button"),
-        cancel: person.path(),
-    };
+        ])
+        .stays(visit.say("person-delete-stays"));
     let title = visit.tell("delete-title", &[("name", person.user.name.as_str().into())]);
     let head = person.head(visit, title).here(visit.say("delete"));
     visit.page(head, confirm.html(&[])).await

@@ -1,12 +1,11 @@
 //! Roles of a person: list, give, take (contract 03 §4).
 
 use super::organization;
-use super::people::{Person, pages};
+use super::people::Person;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Card, Cell, Choice, Column, Confirm, Empty, Field, Form, Group, Html, Problem, RowAct, Section,
-    Table,
+    Act, Card, Cell, Choice, Column, Empty, Field, Form, Group, Html, Problem, RowAct, Section, Table,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -77,11 +76,11 @@ pub(crate) async fn card(visit: &Visit, person: &Person) -> Result<Html> {
     let titles = titles(visit, person.organization, numbers).await?;
     let row = |role: &RoleDetail| {
         let (name, place) = (type_name(visit, role.id.role_type()), place(visit, person, &titles, &role.id));
-        let take = RowAct::Link {
-            href: format!("{}/roles/{}/delete", person.path(), role.id.encode()),
-            label: visit.say("role-take-link"),
-            of: format!("{name}, {place}"),
-        };
+        let take = RowAct::link(
+            format!("{}/roles/{}/delete", person.path(), role.id.encode()),
+            visit.say("role-take-link"),
+            format!("{name}, {place}"),
+        );
         let invitation = if role.accepted_invite { String::new() } else { visit.say("role-pending") };
         vec![
             Cell::text(&name),
@@ -101,7 +100,7 @@ pub(crate) async fn card(visit: &Visit, person: &Person) -> Result<Html> {
         Empty { title: visit.say("roles-none"), text: visit.say("roles-lede"), act: Some(new.clone()) };
     let caption = visit.tell("roles-of", &[("name", person.user.name.as_str().into())]);
     let table = Table::new(caption, columns).rows(page.items.iter().map(row)).empty(empty);
-    let mut body = vec![table.html(), pages(visit, &person.path(), request, page.has_more)];
+    let mut body = vec![table.html(), visit.pages(&person.path(), request, page.has_more)];
     if !page.items.is_empty() {
         body.push(Act::row(&[Act::link(new.0, new.1)]));
     }
@@ -242,18 +241,11 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     };
     let is_member = matches!(id, RoleId::InSpace(role) if role.kind == RoleKind::SpacePrivateMember);
     let effect = if is_member { "role-take-member" } else { "role-take-effect" };
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{}/roles/{}", person.path(), id.encode()),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![visit.tell("role-take-what", &values()), visit.say(effect)],
-        stays: visit.say("role-take-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("role-take"),
-        cancel: person.path(),
-    };
+    let confirm = visit
+        .confirm(format!("{}/roles/{}", person.path(), id.encode()), visit.say("role-take"), person.path())
+        .delete()
+        .effects([visit.tell("role-take-what", &values()), visit.say(effect)])
+        .stays(visit.say("role-take-stays"));
     let head = person.head(visit, visit.tell("role-take-title", &values()[..1])).here(visit.say("role-take"));
     visit.page(head, confirm.html(&[])).await
 }

@@ -1,25 +1,20 @@
 //! The posts of an organization: the list (contract 07 part A).
 
 use super::content::title;
-use super::organization::LIST;
 use super::proposals::authors;
+use super::publication::list_path;
 use super::publications::{Components, PER_PAGE, head, opened, results, within};
-use crate::parts::{Act, Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Html, RowAct, Table};
+use crate::parts::{Act, Badge, Cell, Chip, Choice, Column, Empty, Html, RowAct, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::User;
 use civitas_blogs::{Post, PostDetail, PostSearch, PostState};
-use civitas_kernel::{Direction, OrganizationId, Result, UserId};
+use civitas_kernel::{Direction, Result, UserId};
 use civitas_spaces::ComponentManifest;
 use std::collections::HashMap;
 
 const STATES: [(&str, PostState); 3] =
     [("published", PostState::Published), ("scheduled", PostState::Scheduled), ("draft", PostState::Draft)];
-
-/// The address of the list.
-pub(super) fn list_path(organization: OrganizationId) -> String {
-    format!("{LIST}/{organization}/posts")
-}
 
 fn state_name(visit: &Visit, state: PostState) -> String {
     visit.say(match state {
@@ -61,29 +56,19 @@ fn search(visit: &Visit) -> PostSearch {
 }
 
 fn filters(visit: &Visit, components: &Components) -> Html {
-    let (words, query) = (&visit.words, &visit.query);
     let states = STATES.iter().map(|(name, state)| Choice::new(*name, state_name(visit, *state)));
-    let states = std::iter::once(Choice::new("", visit.say("all"))).chain(states);
-    let sorts =
-        vec![Choice::new("", visit.say("newest-first")), Choice::new("oldest", visit.say("oldest-first"))];
-    let select = |name: &str, label: &str, choices: Vec<Choice>| {
-        Field::select(name, visit.say(label), query.shown(name), choices).html(words)
-    };
-    let fields = vec![
-        Field::search("q", visit.say("search"), query.shown("q"))
-            .placeholder(visit.say("publications-search"))
-            .html(words),
-        components.filter(visit).html(words),
-        select("state", "column-state", states.collect()),
-        select("sort", "sort-by", sorts),
-    ];
-    let (label, apply) = (visit.say("posts-filter"), visit.say("apply"));
-    Filters { label, fields, apply, kept: Vec::new() }.html()
+    visit
+        .filters(visit.say("posts-filter"))
+        .search(visit.say("publications-search"))
+        .field(&components.filter(visit))
+        .select("state", visit.say("column-state"), states)
+        .sort(visit.say("newest-first"), "oldest", visit.say("oldest-first"))
+        .html()
 }
 
 /// The filters in use.
 fn chips(visit: &Visit, path: &str, search: &PostSearch, components: &Components) -> Vec<Chip> {
-    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(path, name, None) };
+    let chip = |name: &str, text: String| visit.chip(path, name, text);
     let chips = [
         search.text.clone().map(|text| chip("q", text)),
         components.chip(visit, path),
@@ -104,14 +89,8 @@ fn row(
     let act = if post.is_published(visit.now) { "unpublish" } else { "publish" };
     let label = if act == "publish" { "post-publish" } else { "unpublish" };
     let acts = [
-        RowAct::Post {
-            action: format!("{own}/{act}"),
-            label: visit.say(label),
-            of: name.clone(),
-            token: visit.token(),
-            method: "",
-        },
-        RowAct::Link { href: format!("{own}/edit"), label: visit.say("edit"), of: name.clone() },
+        RowAct::post(format!("{own}/{act}"), visit.say(label), name.clone(), visit.token()),
+        RowAct::link(format!("{own}/edit"), visit.say("edit"), name.clone()),
     ];
     let time = post.published_at.map(|at| visit.time(at)).unwrap_or_default();
     let number = visit.tell("component-id", &[("id", detail.id.to_string().into())]);
@@ -126,20 +105,10 @@ fn row(
     ]
 }
 
-fn empty(visit: &Visit, path: &str, is_filtered: bool) -> Empty {
-    if is_filtered {
-        let all = Some((path.to_owned(), visit.say("filter-clear")));
-        Empty { title: visit.say("posts-no-match"), text: String::new(), act: all }
-    } else {
-        let new = Some((format!("{path}/new"), visit.say("post-new")));
-        Empty { title: visit.say("posts-none"), text: visit.say("posts-lede"), act: new }
-    }
-}
-
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = opened(visit).await?;
     let visit = &*visit;
-    let (path, search) = (list_path(id), search(visit));
+    let (path, search) = (list_path::<Post>(id), search(visit));
     let posts = visit.panel.store().posts();
     let page = posts.search(id, visit.now, &search, visit.query.page(PER_PAGE)).await?;
     let components = Components::load(visit, id, ComponentManifest::Blogs).await?;
@@ -155,14 +124,21 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         Column::acts(visit.say("column-acts")),
     ];
     let chips = chips(visit, &path, &search, &components);
+    let empty = if chips.is_empty() {
+        let new = Some((format!("{path}/new"), visit.say("post-new")));
+        Empty { title: visit.say("posts-none"), text: visit.say("posts-lede"), act: new }
+    } else {
+        visit.no_match(&path, visit.say("posts-no-match"))
+    };
     let (other, direction) = match search.direction {
         Direction::Ascending => (None, "ascending"),
         Direction::Descending => (Some("oldest"), "descending"),
     };
-    let table = Table::new(visit.say("nav-posts"), columns)
-        .rows(rows)
-        .empty(empty(visit, &path, !chips.is_empty()))
-        .sorted(4, visit.query.with(&path, "sort", other), Some(direction));
+    let table = Table::new(visit.say("nav-posts"), columns).rows(rows).empty(empty).sorted(
+        4,
+        visit.query.with(&path, "sort", other),
+        Some(direction),
+    );
     let results = results(visit, &path, &page, chips, &table);
     let head = head(visit, id, &organization, visit.say("nav-posts"))
         .lede(visit.say("posts-lede"))

@@ -4,9 +4,7 @@ use super::organization;
 use super::proposals::{self, Shown, state_name};
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{
-    Act, Card, Choice, Confirm, Group, Html, KeyValues, Problem, Split, language_name, render,
-};
+use crate::parts::{Act, Card, Choice, Group, Html, KeyValues, Problem, Split, language_name, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -364,22 +362,14 @@ pub(crate) async fn publish(visit: &mut Visit) -> Result<Reply> {
 pub(crate) async fn ask_withdraw(visit: &mut Visit) -> Result<Reply> {
     let visit = &*visit;
     let shown = Shown::of(visit).await?;
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{}/withdraw", shown.path()),
-        method: "",
-        token: visit.token(),
-        effects: vec![
+    let confirm = visit
+        .confirm(format!("{}/withdraw", shown.path()), visit.say("proposal-withdraw"), shown.path())
+        .effects([
             visit.say("proposal-withdraw-shown"),
             visit.say("proposal-withdraw-votes"),
             visit.say("proposal-withdraw-event"),
-        ],
-        stays: visit.say("proposal-withdraw-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("proposal-withdraw"),
-        cancel: shown.path(),
-    };
+        ])
+        .stays(visit.say("proposal-withdraw-stays"));
     let title = visit.tell("proposal-withdraw-title", &[("title", shown.title(visit).into())]);
     let head = shown.head(visit, title).here(visit.say("proposal-withdraw"));
     visit.page(head, confirm.html(&[])).await

@@ -52,6 +52,6 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let caption = visit.tell("votes-of", &[("title", shown.title(visit).into())]);
     let table = Table::new(caption, columns).rows(rows).empty(empty);
     let lede = visit.say("votes-lede");
-    let pages = people::pages(visit, &path, request, page.has_more);
+    let pages = visit.pages(&path, request, page.has_more);
     visit.page(shown.tabbed_head(visit, "votes").lede(lede), Html::join([table.html(), pages])).await
 }

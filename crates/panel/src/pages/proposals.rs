@@ -2,9 +2,7 @@
 
 use super::organization;
 use super::people;
-use crate::parts::{
-    Badge, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Results, RowAct, Tab, Table,
-};
+use crate::parts::{Badge, Cell, Choice, Column, Empty, Field, Head, Html, RowAct, Tab, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::{User, UserField, UserFilter};
@@ -238,8 +236,8 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     ];
     let is_filtered = ["q", "component", "state", "shown"].iter().any(|name| visit.query.get(name).is_some());
     let empty = if is_filtered {
-        let all = Some((path.clone(), visit.say("filter-clear")));
-        Empty { title: visit.say("proposals-no-match"), text: visit.say("proposals-search-hint"), act: all }
+        let text = visit.say("proposals-search-hint");
+        Empty { text, ..visit.no_match(&path, visit.say("proposals-no-match")) }
     } else {
         Empty { title: visit.say("proposals-none"), text: visit.say("proposals-none-lede"), act: None }
     };
@@ -250,8 +248,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         visit.query.with(&path, "sort", other),
         Some(direction),
     );
-    let shown = i64::try_from(page.items.len()).unwrap_or_default();
-    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(&path, name, None) };
+    let chip = |name: &str, text: String| visit.chip(&path, name, text);
     let state = visit.query.get("state").map(|token| match token {
         NO_ANSWER => visit.say("proposal-no-answer"),
         token => state_name(visit, token),
@@ -263,17 +260,12 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         state.map(|text| chip("state", text)),
         is_hidden.then(|| chip("shown", visit.say("proposal-hidden"))),
     ];
-    let found = Found {
-        words: &visit.words,
-        text: visit.tell("found-shown", &[("count", shown.into())]),
-        chips: chips.into_iter().flatten().collect(),
-        all: path.clone(),
-    };
-    let pages = people::pages(visit, &path, visit.query.page(PER_PAGE), page.has_more);
-    let results = Results { found: found.html(), table: table.html(), pages };
+    let found = (visit.shown(page.items.len()), chips.into_iter().flatten().collect());
+    let pages = visit.pages(&path, visit.query.page(PER_PAGE), page.has_more);
+    let results = visit.results(&path, found, &table, pages);
     let head =
         people::head(visit, id, &organization, visit.say("nav-proposals")).lede(visit.say("proposals-lede"));
-    visit.page(head, Html::join([filters(visit, id).await?, results.html()])).await
+    visit.page(head, Html::join([filters(visit, id).await?, results])).await
 }
 
 fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<UserId, User>) -> Vec<Cell> {
@@ -290,7 +282,7 @@ fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<Use
     let time = time.map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
     let label = visit.say(if proposal.state.is_some() { "answer-change" } else { "answer-give" });
     let acts = if proposal.published_at.is_some() {
-        vec![RowAct::Link { href: format!("{own}#answer"), label, of: title.clone() }]
+        vec![RowAct::link(format!("{own}#answer"), label, title.clone())]
     } else {
         Vec::new()
     };
@@ -308,7 +300,6 @@ fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<Use
 /// The states to filter by: those of the component that is chosen, else the built-in ones.
 async fn states(visit: &Visit, organization: OrganizationId) -> Result<Vec<Choice>> {
     let mut choices = vec![
-        Choice::new("", visit.say("all")),
         Choice::new(NO_ANSWER, visit.say("proposal-no-answer")),
         Choice::new(WITHDRAWN, state_name(visit, WITHDRAWN)),
     ];
@@ -330,7 +321,7 @@ async fn states(visit: &Visit, organization: OrganizationId) -> Result<Vec<Choic
 }
 
 async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
-    let (words, query) = (&visit.words, &visit.query);
+    let query = &visit.query;
     let reader = organization::as_administrator(organization);
     let (components, kind) = (visit.panel.store().components(), ComponentManifest::Proposals);
     let components = components.titled(reader, kind, MOST_COMPONENTS + 1).await?;
@@ -349,27 +340,17 @@ async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
         let choices = std::iter::once(Choice::new("", visit.say("all"))).chain(choices);
         Field::select("component", label, chosen, choices.collect())
     };
-    let sorts =
-        vec![Choice::new("", visit.say("newest-first")), Choice::new("oldest", visit.say("oldest-first"))];
     let shown = vec![
         Choice::new("", visit.say("proposals-visible")),
         Choice::new(HIDDEN, visit.say("proposals-hidden")),
     ];
-    let fields = vec![
-        Field::search("q", visit.say("proposal-id"), query.shown("q"))
-            .placeholder(visit.say("proposals-search"))
-            .html(words),
-        component.html(words),
-        Field::select(
-            "state",
-            visit.say("column-state"),
-            query.shown("state"),
-            states(visit, organization).await?,
-        )
-        .html(words),
-        Field::select("shown", visit.say("visibility"), query.shown("shown"), shown).html(words),
-        Field::select("sort", visit.say("sort-by"), query.shown("sort"), sorts).html(words),
-    ];
-    let label = visit.say("proposals-filter");
-    Ok(Filters { label, fields, apply: visit.say("apply"), kept: Vec::new() }.html())
+    let search = Field::search("q", visit.say("proposal-id"), query.shown("q"));
+    let filters = visit
+        .filters(visit.say("proposals-filter"))
+        .field(&search.placeholder(visit.say("proposals-search")))
+        .field(&component)
+        .select("state", visit.say("column-state"), states(visit, organization).await?)
+        .field(&Field::select("shown", visit.say("visibility"), query.shown("shown"), shown))
+        .sort(visit.say("newest-first"), "oldest", visit.say("oldest-first"));
+    Ok(filters.html())
 }

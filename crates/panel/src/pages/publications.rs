@@ -4,9 +4,8 @@
 use super::content;
 use super::organization;
 use crate::format::{self, Zone};
-use crate::parts::{Chip, Choice, Field, Found, Head, Html, Problem, Results, Table};
+use crate::parts::{Chip, Choice, Field, Head, Html, Problem, Table};
 use crate::visit::Visit;
-use civitas_audit::Record;
 use civitas_kernel::{ComponentId, OrganizationId, Page, Result, SpaceManifest, SpaceRef, Within};
 use civitas_organizations::Organization;
 use civitas_spaces::{ComponentManifest, TitledComponent};
@@ -112,7 +111,7 @@ impl Components {
         let known = self.spaces(visit).into_iter().chain(self.choices(visit));
         let label = known.into_iter().find(|choice| choice.value == chosen).map(|choice| choice.label);
         let text = label.unwrap_or_else(|| format!("{} {chosen}", visit.say("component-one")));
-        Some(Chip { text, href: visit.query.with(path, PLACE, None) })
+        Some(visit.chip(path, PLACE, text))
     }
 
     /// The component of a new record.
@@ -172,19 +171,8 @@ pub(super) fn moment(at: Option<OffsetDateTime>) -> String {
     at.map(|at| at.to_string()).unwrap_or_default()
 }
 
-/// The entry with what differs between two states.
-pub(super) fn with_changes(record: Record, mut changes: Vec<(&'static str, String, String)>) -> Record {
-    changes.retain(|(_, old, new)| old != new);
-    changes
-        .into_iter()
-        .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)))
-}
-
 /// What is below the filters of a list.
 pub(super) fn results<T>(visit: &Visit, path: &str, page: &Page<T>, chips: Vec<Chip>, table: &Table) -> Html {
-    let count = i64::try_from(page.items.len()).unwrap_or_default();
-    let text = visit.words.count("found-shown", count);
-    let found = Found { words: &visit.words, text, chips, all: path.to_owned() };
-    let pages = super::people::pages(visit, path, visit.query.page(PER_PAGE), page.has_more);
-    Results { found: found.html(), table: table.html(), pages }.html()
+    let pages = visit.pages(path, visit.query.page(PER_PAGE), page.has_more);
+    visit.results(path, (visit.shown(page.items.len()), chips), table, pages)
 }

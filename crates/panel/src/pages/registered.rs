@@ -1,26 +1,26 @@
 //! The people registered for a meeting (contract 06 §5.3): list, registration, its end.
 
-use super::meeting::{Own, save};
 use super::organization::LIST;
-use super::people::pages;
 use super::proposals::authors;
+use super::publication::{Own, save};
 use super::publications::PER_PAGE;
 use crate::notice::Notice;
-use crate::parts::{Cell, Column, Empty, Field, Form, Found, Html, Problem, Results, RowAct, Section, Table};
+use crate::parts::{Cell, Column, Empty, Field, Form, Html, Problem, RowAct, Section, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::User;
 use civitas_audit::Action;
 use civitas_kernel::{Error, Result, UserId};
+use civitas_meetings::Meeting;
 use std::collections::HashMap;
 
 const PERSON: &str = "registration[person]";
 
-fn path(own: &Own) -> String {
+fn path(own: &Own<Meeting>) -> String {
     format!("{}/registrations", own.path())
 }
 
-fn row(visit: &Visit, own: &Own, user: UserId, accounts: &HashMap<UserId, User>) -> Vec<Cell> {
+fn row(visit: &Visit, own: &Own<Meeting>, user: UserId, accounts: &HashMap<UserId, User>) -> Vec<Cell> {
     let number = visit.tell("component-id", &[("id", user.to_string().into())]);
     let (name, person) = match accounts.get(&user) {
         Some(found) => {
@@ -40,11 +40,11 @@ fn row(visit: &Visit, own: &Own, user: UserId, accounts: &HashMap<UserId, User>)
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = Own::<Meeting>::of_path(visit).await?;
     show(visit, &own, Vec::new()).await
 }
 
-async fn show(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
+async fn show(visit: &Visit, own: &Own<Meeting>, problems: Vec<Problem>) -> Result<Reply> {
     let (path, request) = (path(own), visit.query.page(PER_PAGE));
     let page = visit.panel.store().meetings().registered(own.id, own.number, request).await?;
     let ids = page.items.iter().map(|user| user.0).collect();
@@ -57,15 +57,9 @@ async fn show(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply>
     ];
     let empty = Empty { title: visit.say("registered-none"), ..Empty::default() };
     let table = Table::new(visit.say("registered-title"), columns).rows(rows).empty(empty);
-    let number = i64::try_from(own.meeting.registrations.len()).unwrap_or(i64::MAX);
-    let found = Found {
-        words: &visit.words,
-        text: visit.words.count("registered-count", number),
-        chips: Vec::new(),
-        all: path.clone(),
-    };
-    let pages = pages(visit, &path, request, page.has_more);
-    let results = Results { found: found.html(), table: table.html(), pages };
+    let number = i64::try_from(own.record.registrations.len()).unwrap_or(i64::MAX);
+    let found = (visit.words.count("registered-count", number), Vec::new());
+    let results = visit.results(&path, found, &table, visit.pages(&path, request, page.has_more));
     let person = Field::text(PERSON, visit.say("registered-person"), visit.form.text(PERSON))
         .hint(visit.say("registered-person-hint"))
         .class("medium")
@@ -74,11 +68,11 @@ async fn show(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply>
     let section = Section::new("add", visit.say("registered-add")).field(person);
     let form = Form::new(&visit.words, path.clone(), visit.token(), "registered-add-button").section(section);
     let head = own.under(visit, visit.say("registered-title")).lede(visit.say("registered-lede"));
-    visit.form_page(head, Html::join([results.html(), form.html()]), problems).await
+    visit.form_page(head, Html::join([results, form.html()]), problems).await
 }
 
 /// The account of this id or nickname, which is not deleted.
-async fn person(visit: &Visit, own: &Own) -> Result<Option<(UserId, User)>> {
+async fn person(visit: &Visit, own: &Own<Meeting>) -> Result<Option<(UserId, User)>> {
     let (typed, users) = (visit.form.text(PERSON), visit.panel.store().users());
     if let Ok(id) = typed.parse().map(UserId) {
         let found = users.find(own.id, id).await?.filter(|user| user.deleted_at.is_none());
@@ -90,7 +84,7 @@ async fn person(visit: &Visit, own: &Own) -> Result<Option<(UserId, User)>> {
 }
 
 pub(crate) async fn add(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = Own::<Meeting>::of_path(visit).await?;
     let visit = &*visit;
     let Some((id, user)) = person(visit, &own).await? else {
         let problem = Problem::new(PERSON, visit.say("problem-person-unknown"));
@@ -102,10 +96,10 @@ pub(crate) async fn add(visit: &mut Visit) -> Result<Reply> {
 }
 
 pub(crate) async fn remove(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = Own::<Meeting>::of_path(visit).await?;
     let visit = &*visit;
     let id = UserId(visit.id("uid")?);
-    if !own.meeting.registrations.contains(&id) {
+    if !own.record.registrations.contains(&id) {
         return Err(Error::NotFound);
     }
     save(visit, &own, None, Action::MeetingUpdated, |meeting| meeting.unregister(id)).await?;

@@ -3,9 +3,7 @@
 use super::client_webhooks::{registration, state};
 use super::deliveries::admin;
 use crate::notice::Notice;
-use crate::parts::{
-    Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Results, RowAct, Table,
-};
+use crate::parts::{Cell, Choice, Column, Empty, Head, Html, RowAct, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_kernel::{Error, EventName, RegistrationId, Result};
@@ -43,50 +41,22 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let empty = Empty { title: "No webhook registrations found.".to_owned(), ..Empty::default() };
     let rows = page.items.iter().map(|report| row(visit, report));
     let table = Table::new(visit.say("registrations-caption"), columns).rows(rows).empty(empty);
-    let number = |page: i64| visit.query.with(LIST, "page", Some(&page.to_string()));
-    let pages = Pages {
-        words: &visit.words,
-        label: visit.say("registrations-pages"),
-        previous: (request.page > 1).then(|| number(request.page - 1)),
-        next: page.has_more.then(|| number(request.page + 1)),
-        is_log: false,
-        place: visit.tell("pages-place", &[("page", request.page.into())]),
-    };
-    let chips = ["q", "state"].into_iter().filter_map(|name| {
-        let text = visit.query.get(name)?.to_owned();
-        Some(Chip { text, href: visit.query.with(LIST, name, None) })
-    });
-    let count = i64::try_from(page.items.len()).unwrap_or_default();
-    let found = Found {
-        words: &visit.words,
-        text: visit.tell("found-shown", &[("count", count.into())]),
-        chips: chips.collect(),
-        all: LIST.to_owned(),
-    };
-    let results = Results { found: found.html(), table: table.html(), pages: pages.html() };
+    let pages = visit.named_pages(LIST, visit.say("registrations-pages"), request, page.has_more).html();
+    let found = (visit.shown(page.items.len()), visit.chips(LIST, &["q", "state"]));
+    let results = visit.results(LIST, found, &table, pages);
     let head = Head::new(visit.say("nav-registrations"))
         .crumb(visit.say("nav-start"), "/system")
         .lede(visit.say("registrations-lede"));
-    visit.page(head, Html::join([filters(visit), results.html()])).await
+    visit.page(head, Html::join([filters(visit), results])).await
 }
 
 fn filters(visit: &Visit) -> Html {
-    let all = std::iter::once(Choice::new("", visit.say("all")));
     let states = ["active", "paused", "disabled"]
         .map(|name| Choice::new(name, visit.say(&format!("registrations-{name}"))));
-    let fields = vec![
-        Field::search("q", visit.say("search"), visit.query.shown("q"))
-            .placeholder(visit.say("registrations-search"))
-            .html(&visit.words),
-        Field::select(
-            "state",
-            visit.say("column-state"),
-            visit.query.shown("state"),
-            all.chain(states).collect(),
-        )
-        .html(&visit.words),
-    ];
-    Filters { label: visit.say("registrations-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }
+    visit
+        .filters(visit.say("registrations-filter"))
+        .search(visit.say("registrations-search"))
+        .select("state", visit.say("column-state"), states)
         .html()
 }
 
@@ -94,12 +64,8 @@ fn row(visit: &Visit, report: &RegistrationReport) -> Vec<Cell> {
     let RegistrationReport { id, registration, client_uid, figures } = report;
     let path = format!("{LIST}/{id}");
     let is_sending = registration.paused_at.is_none() && registration.health.disabled_at.is_none();
-    let post = |act: &str, key: &str| RowAct::Post {
-        action: format!("{path}/{act}"),
-        label: visit.say(key),
-        of: registration.url.clone(),
-        token: visit.token(),
-        method: "",
+    let post = |act: &str, key: &str| {
+        RowAct::post(format!("{path}/{act}"), visit.say(key), registration.url.clone(), visit.token())
     };
     let acts = if is_sending {
         vec![post("test", "registration-test"), post("pause", "registration-pause")]

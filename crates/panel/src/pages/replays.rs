@@ -2,7 +2,7 @@
 
 use super::deliveries::{LIST, admin, chosen};
 use crate::notice::Notice;
-use crate::parts::{Confirm, Head};
+use crate::parts::Head;
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_kernel::{Error, Result};
@@ -19,18 +19,14 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
         effects.push(visit.say("deliveries-replay-most"));
     }
     effects.push(visit.say("deliveries-replay-same"));
-    let confirm = Confirm {
-        words: &visit.words,
-        action: visit.query.with(&format!("{LIST}/replay"), "page", None),
-        method: "",
-        token: visit.token(),
-        effects,
-        stays: visit.say("deliveries-replay-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("deliveries-replay-button"),
-        cancel: visit.query.with(LIST, "page", None),
-    };
+    let confirm = visit
+        .confirm(
+            visit.query.with(&format!("{LIST}/replay"), "page", None),
+            visit.say("deliveries-replay-button"),
+            visit.query.with(LIST, "page", None),
+        )
+        .effects(effects)
+        .stays(visit.say("deliveries-replay-stays"));
     let head = Head::new(visit.say("deliveries-replay-title"))
         .crumb(visit.say("nav-start"), "/system")
         .crumb(visit.say("nav-deliveries"), LIST);

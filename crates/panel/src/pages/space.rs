@@ -1,6 +1,6 @@
 //! A participatory space: its steps and components, its texts and visibility (contract 05 §2, §3).
 
-use super::content::{Here, field_of, number, title};
+use super::content::{Here, field_of, number, title, with_changes};
 use super::space_form::{changes, form, read, refusal};
 use super::{components, steps};
 use crate::error;
@@ -58,9 +58,7 @@ async fn save(visit: &Visit, here: &Here, seen: Option<&str>, edit: impl Fn(&mut
             let label = title(visit, &change.after.title);
             let record = visit.record(Action::SpaceUpdated).of(Some(here.id));
             let record = record.on("space", &number(here.own), &label);
-            let record = changes(&change.before, &change.after)
-                .into_iter()
-                .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
+            let record = with_changes(record, changes(&change.before, &change.after));
             tx.audit().append(&record, visit.now).await?;
             Ok(change.after)
         })

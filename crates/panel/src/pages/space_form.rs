@@ -124,6 +124,5 @@ pub(crate) fn changes(before: &Space, after: &Space) -> Vec<(&'static str, Strin
     list.push(("visibility", visibility(before), visibility(after)));
     let published = |space: &Space| space.published_at.is_some().to_string();
     list.push(("published", published(before), published(after)));
-    list.retain(|(_, old, new)| old != new);
     list
 }

@@ -8,7 +8,7 @@ use crate::error;
 use crate::format::Zone;
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Cell, Choice, Column, Confirm, Empty, Field, Form, Group, Html, Problem, RowAct, Section, Table,
+    Act, Cell, Choice, Column, Empty, Field, Form, Group, Html, Problem, RowAct, Section, Table,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -68,11 +68,11 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
             Some((id, user)) => Cell::link(&page_of(&here, id), &name, &format!("@{}", user.nickname)),
             None => Cell::soft(&name),
         };
-        let take = RowAct::Link {
-            href: format!("{own}/{}/delete", role.id.encode()),
-            label: visit.say("role-take-link"),
-            of: format!("{kind}, {name}"),
-        };
+        let take = RowAct::link(
+            format!("{own}/{}/delete", role.id.encode()),
+            visit.say("role-take-link"),
+            format!("{kind}, {name}"),
+        );
         let invitation = if role.accepted_invite { String::new() } else { visit.say("role-pending") };
         vec![
             person,
@@ -96,7 +96,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     if !page.items.is_empty() {
         body.push(Act::row(&[Act::link(new.0, new.1)]));
     }
-    body.extend([table.html(), people::pages(visit, &own, request, page.has_more)]);
+    body.extend([table.html(), visit.pages(&own, request, page.has_more)]);
     visit.page(here.head(visit, "roles"), Html::join(body)).await
 }
 
@@ -223,18 +223,15 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     ];
     let is_member = id.kind == RoleKind::SpacePrivateMember;
     let effect = if is_member { "role-take-member" } else { "role-take-effect" };
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{}/{}", path(&here), RoleId::InSpace(id).encode()),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![visit.tell("role-take-what", &values), visit.say(effect)],
-        stays: visit.say("role-take-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("role-take"),
-        cancel: path(&here),
-    };
+    let confirm = visit
+        .confirm(
+            format!("{}/{}", path(&here), RoleId::InSpace(id).encode()),
+            visit.say("role-take"),
+            path(&here),
+        )
+        .delete()
+        .effects([visit.tell("role-take-what", &values), visit.say(effect)])
+        .stays(visit.say("role-take-stays"));
     let title = visit.tell("role-take-title", &values[..1]);
     let head = here.below(visit, title).crumb(visit.say("roles"), path(&here)).here(visit.say("role-take"));
     visit.page(head, confirm.html(&[])).await

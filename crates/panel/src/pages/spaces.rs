@@ -5,9 +5,7 @@ use super::organization::{self, LIST};
 use super::space_form;
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{
-    Act, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Head, Html, Pages, Problem, Results, Table,
-};
+use crate::parts::{Act, Cell, Chip, Choice, Column, Empty, Field, Head, Html, Problem, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
@@ -38,27 +36,22 @@ fn kinds(visit: &Visit) -> Vec<Choice> {
 }
 
 fn filters(visit: &Visit) -> Html {
-    let words = &visit.words;
-    let all = || vec![Choice::new("", visit.say("all"))];
-    let mut of_kind = all();
-    of_kind.extend(kinds(visit));
-    let mut states = all();
-    states.push(Choice::new("published", visit.say("published")));
-    states.push(Choice::new("not_published", visit.say("not-published")));
-    let fields = vec![
-        Field::search("q", visit.say("search"), visit.query.shown("q"))
-            .placeholder(visit.say("spaces-search"))
-            .html(words),
-        Field::select("kind", visit.say("column-kind"), visit.query.shown("kind"), of_kind).html(words),
-        Field::select("state", visit.say("column-state"), visit.query.shown("state"), states).html(words),
-    ];
-    let (label, apply) = (visit.say("spaces-filter"), visit.say("apply"));
-    Filters { label, fields, apply, kept: Vec::new() }.html()
+    let states = [("published", "published"), ("not_published", "not-published")];
+    visit
+        .filters(visit.say("spaces-filter"))
+        .search(visit.say("spaces-search"))
+        .select("kind", visit.say("column-kind"), kinds(visit))
+        .select(
+            "state",
+            visit.say("column-state"),
+            states.map(|(name, key)| Choice::new(name, visit.say(key))),
+        )
+        .html()
 }
 
 /// The filters in use.
 fn chips(visit: &Visit, list: &str, search: &SpaceSearch) -> Vec<Chip> {
-    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(list, name, None) };
+    let chip = |name: &str, text: String| visit.chip(list, name, text);
     let text = search.text.clone().map(|text| chip("q", text));
     let manifest = search.manifest.map(|manifest| chip("kind", kind(visit, manifest)));
     let state = search.published.map(|is| {
@@ -108,20 +101,6 @@ fn columns(visit: &Visit) -> Vec<Column> {
     ]
 }
 
-/// What is shown without rows.
-fn empty(visit: &Visit, base: &str, is_unfiltered: bool) -> Empty {
-    if is_unfiltered {
-        let act = Some((format!("{base}/new"), visit.say("space-new")));
-        Empty { title: visit.say("spaces-none"), text: visit.say("spaces-lede"), act }
-    } else {
-        Empty {
-            title: visit.say("spaces-no-match"),
-            text: String::new(),
-            act: Some((base.to_owned(), visit.say("filter-clear"))),
-        }
-    }
-}
-
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = opened(visit).await?;
     let visit = &*visit;
@@ -136,32 +115,22 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         store.components().count_in(id, &refs).await?.into_iter().collect();
     let rows = page.items.iter().map(|(own, space)| row(visit, id, *own, space, &active, &components));
     let chips = chips(visit, &base, &search);
-    let empty = empty(visit, &base, chips.is_empty());
+    let empty = if chips.is_empty() {
+        let act = Some((format!("{base}/new"), visit.say("space-new")));
+        Empty { title: visit.say("spaces-none"), text: visit.say("spaces-lede"), act }
+    } else {
+        visit.no_match(&base, visit.say("spaces-no-match"))
+    };
     let name = organization::name(visit, &organization);
     let caption = visit.tell("spaces-caption", &[("organization", name.as_str().into())]);
     let table = Table::new(caption, columns(visit)).rows(rows).empty(empty);
-    let count = i64::try_from(page.items.len()).unwrap_or_default();
-    let found = Found {
-        words: &visit.words,
-        text: visit.words.count("found-shown", count),
-        chips,
-        all: base.clone(),
-    };
-    let to = |number: i64| visit.query.with(&base, "page", Some(&number.to_string()));
-    let pages = Pages {
-        words: &visit.words,
-        label: visit.say("spaces-pages"),
-        previous: (request.page > 1).then(|| to(request.page - 1)),
-        next: page.has_more.then(|| to(request.page + 1)),
-        is_log: false,
-        place: visit.tell("pages-place", &[("page", request.page.into())]),
-    };
-    let results = Results { found: found.html(), table: table.html(), pages: pages.html() };
+    let pages = visit.named_pages(&base, visit.say("spaces-pages"), request, page.has_more).html();
+    let results = visit.results(&base, (visit.shown(page.items.len()), chips), &table, pages);
     let head = Head::new(visit.say("spaces"))
         .crumb(name, format!("{LIST}/{id}"))
         .lede(visit.say("spaces-lede"))
         .act(Act::primary(format!("{base}/new"), visit.say("space-new")));
-    visit.page(head, Html::join([filters(visit), results.html()])).await
+    visit.page(head, Html::join([filters(visit), results])).await
 }
 
 /// The kind that was chosen in the form, or with the address.

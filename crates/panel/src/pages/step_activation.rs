@@ -4,7 +4,7 @@ use super::component_settings::phase_changes;
 use super::content::{Here, title};
 use super::steps::{MOST_COMPONENTS, admin, base, count, step_of_path};
 use crate::notice::Notice;
-use crate::parts::Confirm;
+
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
@@ -56,18 +56,10 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     effects.extend(changes);
     effects.push(visit.words.count("step-activate-receivers", receivers(visit, &here).await?));
     let name = title(visit, &step.title);
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{}/{id}/activate", base(&here)),
-        method: "",
-        token: visit.token(),
-        effects,
-        stays: visit.say("step-activate-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("step-activate-button"),
-        cancel: here.path(),
-    };
+    let confirm = visit
+        .confirm(format!("{}/{id}/activate", base(&here)), visit.say("step-activate-button"), here.path())
+        .effects(effects)
+        .stays(visit.say("step-activate-stays"));
     let head = here
         .below(visit, visit.tell("step-activate-title", &[("name", name.into())]))
         .here(visit.say("step-activate-button"));

@@ -1,10 +1,10 @@
 //! The steps of a process (contract 05 §2.8): list, creation, change, activation, deletion.
 
-use super::content::{Here, field_of, line, title};
+use super::content::{Here, end, field_of, line, title, with_changes};
+use super::publications::{moment, read_time, time_field};
 use crate::error;
-use crate::format::{self, Zone};
 use crate::notice::Notice;
-use crate::parts::{Badge, Confirm, Field, Form, Head, Html, Problem, Section, Texts, render};
+use crate::parts::{Badge, Field, Form, Head, Html, Problem, Section, Texts, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -111,16 +111,7 @@ fn read(visit: &Visit, mut step: Step) -> (Step, Vec<Problem>) {
     }
     let times = [("step[starts_at]", &mut step.starts_at), ("step[ends_at]", &mut step.ends_at)];
     for (name, time) in times {
-        match form.get(name).map(str::trim) {
-            None => {}
-            Some("") => *time = None,
-            // A field has minutes: the same minute keeps the seconds.
-            Some(typed) if time.is_some_and(|now| format::field_value(Zone::utc(), now) == typed) => {}
-            Some(typed) => match format::read_field(Zone::utc(), typed) {
-                Some(read) => *time = Some(read),
-                None => problems.push(Problem::new(name, visit.say("problem-time"))),
-            },
-        }
+        read_time(visit, name, time, &mut problems);
     }
     (step, problems)
 }
@@ -150,12 +141,11 @@ fn form<'a>(
     let texts = Texts::new("step-texts", visit.say("texts"), locales, here.organization.default_locale)
         .text(TITLE, visit.say("column-title"), "", &step.title, 1)
         .html(words, problems);
-    let typed = |name: &str, value: String| visit.form.get(name).map_or(value, str::to_owned);
     let time = |name: &str, label: &str, at: Option<OffsetDateTime>| {
-        let value = at.map(|at| format::field_value(Zone::utc(), at)).unwrap_or_default();
-        Field::moment(name, visit.say(label), typed(name, value)).optional().check(problems).html(words)
+        time_field(visit, name, label, at).optional().check(problems).html(words)
     };
-    let place = typed(PLACE, step.position.saturating_add(1).to_string());
+    let place = step.position.saturating_add(1).to_string();
+    let place = visit.form.get(PLACE).map_or(place, str::to_owned);
     let section = Section::new("step", visit.say("step")).field(texts).field(
         Field::number(PLACE, visit.say("step-order"), place)
             .hint(visit.say("step-order-hint"))
@@ -222,15 +212,6 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
     show_edit(visit, &here, (id, &step), &step, Vec::new()).await
 }
 
-#[derive(Template)]
-#[template(path = "pages/end.html")]
-struct End<'a> {
-    words: &'a Words,
-    lede: String,
-    href: String,
-    name: String,
-}
-
 async fn show_edit(
     visit: &Visit,
     here: &Here,
@@ -249,22 +230,19 @@ async fn show_edit(
         head = head.badge(Badge::busy(visit.say("step-is-active")));
     } else {
         let lede = visit.say("step-delete-lede");
-        body.push(render(&End { words: &visit.words, lede, href: format!("{own}/delete"), name }));
+        body.push(end(visit, lede, format!("{own}/delete"), name));
     }
     visit.form_page(head, Html::join(body), problems).await
 }
 
 /// What differs, for the audit trail.
 fn changes(before: &Step, after: &Step) -> Vec<(&'static str, String, String)> {
-    let time = |at: Option<OffsetDateTime>| at.map(|at| at.to_string()).unwrap_or_default();
-    let mut list = vec![
+    vec![
         ("title", line(&before.title), line(&after.title)),
         ("position", before.position.to_string(), after.position.to_string()),
-        ("starts_at", time(before.starts_at), time(after.starts_at)),
-        ("ends_at", time(before.ends_at), time(after.ends_at)),
-    ];
-    list.retain(|(_, old, new)| old != new);
-    list
+        ("starts_at", moment(before.starts_at), moment(after.starts_at)),
+        ("ends_at", moment(before.ends_at), moment(after.ends_at)),
+    ]
 }
 
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
@@ -287,9 +265,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
             admin(tx).change(here.id, id, &change).await?;
             let record = visit.record(Action::StepUpdated).of(Some(here.id));
             let record = record.on("step", &id.to_string(), &name);
-            let record = changes(&change.before, &change.after)
-                .into_iter()
-                .fold(record, |record, (field, old, new)| record.changed(field, Some(&old), Some(&new)));
+            let record = with_changes(record, changes(&change.before, &change.after));
             tx.audit().append(&record, visit.now).await.map(drop)
         })
         .await;
@@ -323,21 +299,14 @@ async fn delete_page(
 ) -> Result<Reply> {
     let components = visit.panel.store().components().in_space(here.id, here.own, MOST_COMPONENTS).await?;
     let with_settings = components.iter().filter(|(_, c)| c.step_settings.contains_key(&id)).count();
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{}/{id}", base(here)),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![
+    let confirm = visit
+        .confirm(format!("{}/{id}", base(here)), visit.say("step-delete-button"), here.path())
+        .delete()
+        .effects([
             visit.say("step-delete-effect"),
             visit.words.count("step-delete-components", count(with_settings)),
-        ],
-        stays: visit.say("step-delete-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("step-delete-button"),
-        cancel: here.path(),
-    };
+        ])
+        .stays(visit.say("step-delete-stays"));
     let name = title(visit, &step.title);
     let head: Head =
         here.below(visit, visit.tell("delete-title", &[("name", name.into())])).here(visit.say("delete"));

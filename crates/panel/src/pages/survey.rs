@@ -5,7 +5,7 @@ use super::survey_form::problems as refused;
 use super::survey_home::{Shown, counted, list_path, record};
 use super::survey_question_form;
 use crate::notice::Notice;
-use crate::parts::{Act, Confirm, Html, Problem, render};
+use crate::parts::{Act, Html, Problem, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -182,18 +182,15 @@ pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
     if !question.options.is_empty() {
         effects.push(visit.words.count("question-delete-options", length(question.options.len())));
     }
-    let confirm = Confirm {
-        words: &visit.words,
-        action: format!("{}/questions/{id}", shown.path()),
-        method: "delete",
-        token: visit.token(),
-        effects,
-        stays: visit.say("question-delete-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("question-delete"),
-        cancel: format!("{}?question={id}#open-question", shown.path()),
-    };
+    let confirm = visit
+        .confirm(
+            format!("{}/questions/{id}", shown.path()),
+            visit.say("question-delete"),
+            format!("{}?question={id}#open-question", shown.path()),
+        )
+        .delete()
+        .effects(effects)
+        .stays(visit.say("question-delete-stays"));
     let number = visit.number(length(place) + 1);
     let title = visit.tell("question-delete-title", &[("number", number.into())]);
     let head = shown.below(visit, title).lede(text(visit, &question.question.body));

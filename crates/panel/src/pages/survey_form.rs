@@ -1,10 +1,10 @@
 //! The form of the texts and dates of a survey, and the page that changes them.
 
-use super::content::{line, typed};
+use super::content::{line, typed, with_changes};
+use super::publications::{moment, read_time, time_field};
 use super::survey_home::{Shown, admin, record};
-use crate::format;
 use crate::notice::Notice;
-use crate::parts::{Field, Form, Html, Problem, Section, Texts};
+use crate::parts::{Form, Html, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
@@ -29,16 +29,7 @@ pub(crate) fn read(
     settings.description = typed(visit, "survey[description]", locales, &settings.description);
     settings.tos = typed(visit, "survey[tos]", locales, &settings.tos);
     for (name, time) in [(STARTS, &mut settings.starts_at), (ENDS, &mut settings.ends_at)] {
-        match visit.form.get(name).map(str::trim) {
-            None => {}
-            Some("") => *time = None,
-            // A field has minutes: the same minute keeps the seconds.
-            Some(typed) if time.is_some_and(|now| format::field_value(visit.zone, now) == typed) => {}
-            Some(typed) => match format::read_field(visit.zone, typed) {
-                Some(read) => *time = Some(read),
-                None => problems.push(Problem::new(name, visit.say("problem-time"))),
-            },
-        }
+        read_time(visit, name, time, &mut problems);
     }
     (settings, problems)
 }
@@ -99,9 +90,7 @@ pub(crate) fn form<'a>(
     let mut form = Form::new(words, action, visit.token(), save).section(about);
     if is_dated {
         let time = |name: &str, label: &str, at: Option<OffsetDateTime>| {
-            let value = at.map(|at| format::field_value(visit.zone, at)).unwrap_or_default();
-            let value = visit.form.get(name).map_or(value, str::to_owned);
-            Field::moment(name, visit.say(label), value).optional().check(problems).html(words)
+            time_field(visit, name, label, at).optional().check(problems).html(words)
         };
         let zone = visit.zone.label(visit.now);
         let when = Section::new("when", visit.say("survey-when"))
@@ -157,11 +146,9 @@ fn changes(change: &SurveyChange) -> Vec<(&'static str, String, String)> {
         ("tos", line(&before.tos), line(&after.tos)),
     ];
     if let Some(survey) = &change.survey {
-        let time = |at: Option<OffsetDateTime>| at.map(|at| at.to_string()).unwrap_or_default();
-        list.push(("starts_at", time(survey.before.starts_at), time(survey.after.starts_at)));
-        list.push(("ends_at", time(survey.before.ends_at), time(survey.after.ends_at)));
+        list.push(("starts_at", moment(survey.before.starts_at), moment(survey.after.starts_at)));
+        list.push(("ends_at", moment(survey.before.ends_at), moment(survey.after.ends_at)));
     }
-    list.retain(|(_, old, new)| old != new);
     list
 }
 
@@ -180,11 +167,7 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
             if change.is_empty() {
                 return Ok(());
             }
-            let record = changes(&change)
-                .into_iter()
-                .fold(record(visit, &shown, Action::SurveyUpdated), |record, (field, old, new)| {
-                    record.changed(field, Some(&old), Some(&new))
-                });
+            let record = with_changes(record(visit, &shown, Action::SurveyUpdated), changes(&change));
             tx.audit().append(&record, visit.now).await.map(drop)
         })
         .await;

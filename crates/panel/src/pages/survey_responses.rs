@@ -7,7 +7,7 @@ use super::proposals::authors;
 use super::survey_answers::{Answer, Files, read};
 use super::survey_home::{Named, Shown, record};
 use crate::notice::Notice;
-use crate::parts::{Act, Card, Cell, Column, Confirm, Empty, Found, Html, KeyValues, Results, Table};
+use crate::parts::{Act, Card, Cell, Column, Empty, Html, KeyValues, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::User;
@@ -76,15 +76,10 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let empty =
         Empty { title: visit.say("responses-none"), text: visit.say("responses-none-lede"), act: None };
     let table = Table::new(visit.say("survey-responses"), columns).rows(rows).empty(empty);
-    let found = Found {
-        words: &visit.words,
-        text: visit.words.count("found-shown", length(page.items.len())),
-        chips: Vec::new(),
-        all: path.clone(),
-    };
     let pages =
         log_pages(visit, &path, &page, |(id, detail)| log_place(detail.response.created_at, &id.to_string()));
-    let results = Results { found: found.html(), table: table.html(), pages };
+    let found = (visit.shown(page.items.len()), Vec::new());
+    let results = visit.results(&path, found, &table, pages);
     let mut head = shown.own_head(visit, "responses");
     if shown.summary.responses > 0 {
         for format in ["csv", "ndjson"] {
@@ -92,7 +87,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
             head = head.act(Act::post(format!("{path}/export/{format}"), label, visit.token()));
         }
     }
-    visit.page(head, results.html()).await
+    visit.page(head, results).await
 }
 
 /// The response of the path, which is one to the questionnaire of the path.
@@ -183,22 +178,15 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     let (_, detail) = found(visit, &shown).await?;
     let own = format!("{}/{}", path(&shown), detail.id);
     let answered = detail.response.answers.iter().filter(|row| is_answered(row)).count();
-    let confirm = Confirm {
-        words: &visit.words,
-        action: own.clone(),
-        method: "delete",
-        token: visit.token(),
-        effects: vec![
+    let confirm = visit
+        .confirm(own.clone(), visit.say("response-delete"), own.clone())
+        .delete()
+        .effects([
             visit.words.count("response-delete-answers", length(answered)),
             visit.say("response-delete-files"),
             visit.say("response-delete-again"),
-        ],
-        stays: visit.say("response-delete-stays"),
-        name: String::new(),
-        name_label: String::new(),
-        button: visit.say("response-delete"),
-        cancel: own.clone(),
-    };
+        ])
+        .stays(visit.say("response-delete-stays"));
     let name = visit.tell("response-title", &[("id", detail.id.to_string().into())]);
     let head = shown
         .below(visit, visit.tell("delete-title", &[("name", name.as_str().into())]))

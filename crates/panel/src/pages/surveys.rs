@@ -6,9 +6,7 @@ use super::survey_home::{admin, counted, kind, list_path, period};
 use super::{organization, people, survey_form};
 use crate::format::Zone;
 use crate::notice::Notice;
-use crate::parts::{
-    Act, Cell, Chip, Choice, Column, Empty, Field, Filters, Found, Html, Problem, Results, Table,
-};
+use crate::parts::{Act, Cell, Chip, Choice, Column, Empty, Field, Html, Problem, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
@@ -43,29 +41,21 @@ fn period_name(visit: &Visit, period: Period) -> String {
 }
 
 fn filters(visit: &Visit) -> Html {
-    let (words, query) = (&visit.words, &visit.query);
     let periods = Period::ALL.map(|period| Choice::new(period.as_str(), period_name(visit, period)));
-    let states = std::iter::once(Choice::new("", visit.say("all"))).chain(periods);
-    let sorts = vec![
-        Choice::new("", visit.say("surveys-by-change")),
-        Choice::new("created", visit.say("newest-first")),
-    ];
-    let fields = vec![
-        Field::search("q", visit.say("search"), query.shown("q"))
-            .placeholder(visit.say("surveys-search"))
-            .html(words),
-        Field::select("state", visit.say("column-state"), query.shown("state"), states.collect()).html(words),
-        Field::number("component", visit.say("component-one"), query.shown("component"))
-            .hint(visit.say("component-number"))
-            .html(words),
-        Field::select("sort", visit.say("sort-by"), query.shown("sort"), sorts).html(words),
-    ];
-    Filters { label: visit.say("surveys-filter"), fields, apply: visit.say("apply"), kept: Vec::new() }.html()
+    let component = visit.query.shown("component");
+    let component = Field::number("component", visit.say("component-one"), component);
+    visit
+        .filters(visit.say("surveys-filter"))
+        .search(visit.say("surveys-search"))
+        .select("state", visit.say("column-state"), periods)
+        .field(&component.hint(visit.say("component-number")))
+        .sort(visit.say("surveys-by-change"), "created", visit.say("newest-first"))
+        .html()
 }
 
 /// The filters in use.
 fn chips(visit: &Visit, path: &str, search: &QuestionnaireSearch) -> Vec<Chip> {
-    let chip = |name: &str, text: String| Chip { text, href: visit.query.with(path, name, None) };
+    let chip = |name: &str, text: String| visit.chip(path, name, text);
     let component = search.component.map(|id| format!("{} {id}", visit.say("component-one")));
     let chips = [
         search.text.clone().map(|text| chip("q", text)),
@@ -135,8 +125,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         let new = Some((format!("{path}/new"), visit.say("survey-new")));
         Empty { title: visit.say("surveys-none"), text: visit.say("surveys-lede"), act: new }
     } else {
-        let all = Some((path.clone(), visit.say("filter-clear")));
-        Empty { title: visit.say("surveys-no-match"), text: String::new(), act: all }
+        visit.no_match(&path, visit.say("surveys-no-match"))
     };
     let by_change = search.sort == QuestionnaireSort::Changed;
     let table = Table::new(visit.say("nav-surveys"), columns).rows(rows).empty(empty).sorted(
@@ -144,15 +133,12 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         visit.query.with(&path, "sort", None),
         by_change.then_some("descending"),
     );
-    let shown = i64::try_from(page.items.len()).unwrap_or_default();
-    let text = visit.words.count("found-shown", shown);
-    let found = Found { words: &visit.words, text, chips, all: path.clone() };
-    let pages = people::pages(visit, &path, request, page.has_more);
-    let results = Results { found: found.html(), table: table.html(), pages };
+    let pages = visit.pages(&path, request, page.has_more);
+    let results = visit.results(&path, (visit.shown(page.items.len()), chips), &table, pages);
     let head = people::head(visit, id, &home, visit.say("nav-surveys"))
         .lede(visit.say("surveys-lede"))
         .act(Act::primary(format!("{path}/new"), visit.say("survey-new")));
-    visit.page(head, Html::join([filters(visit), results.html()])).await
+    visit.page(head, Html::join([filters(visit), results])).await
 }
 
 pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {

@@ -7,21 +7,17 @@ use askama::Template;
 
 /// What will happen, in numbers, and the button that does it.
 pub(crate) struct Confirm<'a> {
-    pub(crate) words: &'a Words,
-    pub(crate) action: String,
+    words: &'a Words,
+    action: String,
     /// `delete` or nothing.
-    pub(crate) method: &'static str,
-    pub(crate) token: String,
-    /// What happens, one sentence each.
-    pub(crate) effects: Vec<String>,
-    /// What stays as it is.
-    pub(crate) stays: String,
-    /// The name to type; empty where none is asked for.
-    pub(crate) name: String,
-    /// The label of the field for the name.
-    pub(crate) name_label: String,
-    pub(crate) button: String,
-    pub(crate) cancel: String,
+    method: &'static str,
+    token: String,
+    effects: Vec<String>,
+    stays: String,
+    /// The name to type, and the label of its field.
+    name: Option<(String, String)>,
+    button: String,
+    cancel: String,
 }
 
 #[derive(Template)]
@@ -32,19 +28,51 @@ struct ConfirmView<'a> {
     field: Option<Html>,
 }
 
-impl Confirm<'_> {
+impl<'a> Confirm<'a> {
+    pub(crate) fn new(
+        words: &'a Words,
+        action: String,
+        token: String,
+        button: String,
+        cancel: String,
+    ) -> Self {
+        let (effects, stays) = (Vec::new(), String::new());
+        Self { words, action, method: "", token, effects, stays, name: None, button, cancel }
+    }
+
+    /// Sends it as `DELETE`.
+    pub(crate) fn delete(mut self) -> Self {
+        self.method = "delete";
+        self
+    }
+
+    /// What happens, one sentence each.
+    pub(crate) fn effects(mut self, effects: impl IntoIterator<Item = String>) -> Self {
+        self.effects.extend(effects);
+        self
+    }
+
+    /// What stays as it is.
+    pub(crate) fn stays(mut self, text: impl Into<String>) -> Self {
+        self.stays = text.into();
+        self
+    }
+
+    /// The name that must be typed, and the label of its field.
+    pub(crate) fn name(mut self, name: impl Into<String>, label: impl Into<String>) -> Self {
+        self.name = Some((name.into(), label.into())).filter(|(name, _)| !name.is_empty());
+        self
+    }
+
     /// Whether the name that was typed is the one asked for.
     pub(crate) fn is_typed(name: &str, typed: &str) -> bool {
         name.trim() == typed.trim()
     }
 
     pub(crate) fn html(&self, problems: &[Problem]) -> Html {
-        let field = (!self.name.is_empty()).then(|| {
-            Field::text("confirm", self.name_label.clone(), "")
-                .hint(self.name.clone())
-                .class("medium")
-                .check(problems)
-                .html(self.words)
+        let field = self.name.as_ref().map(|(name, label)| {
+            let field = Field::text("confirm", label, "").hint(name).class("medium");
+            field.check(problems).html(self.words)
         });
         render(&ConfirmView { confirm: self, words: self.words, field })
     }

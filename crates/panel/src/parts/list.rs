@@ -1,22 +1,60 @@
 //! What is above and below the table of a list: filters, the number found, pages.
 
-use super::Html;
 use super::html::render;
+use super::{Choice, Field, Html};
+use crate::query::Query;
 use crate::words::Words;
 use askama::Template;
 
 /// The filters of a list: a form that is sent with GET.
-#[derive(Debug, Template)]
+#[derive(Template)]
 #[template(path = "parts/filters.html")]
-pub(crate) struct Filters {
+pub(crate) struct Filters<'a> {
+    pub(crate) words: &'a Words,
+    pub(crate) query: &'a Query,
     pub(crate) label: String,
     pub(crate) fields: Vec<Html>,
-    pub(crate) apply: String,
-    /// Parameters that stay, such as the tab.
-    pub(crate) kept: Vec<(String, String)>,
 }
 
-impl Filters {
+impl Filters<'_> {
+    /// A text to search for.
+    pub(crate) fn search(self, placeholder: impl Into<String>) -> Self {
+        let field = Field::search("q", self.words.say("search"), self.query.shown("q"));
+        self.field(&field.placeholder(placeholder))
+    }
+
+    /// One of these values, or all.
+    pub(crate) fn select(
+        self,
+        name: &str,
+        label: impl Into<String>,
+        choices: impl IntoIterator<Item = Choice>,
+    ) -> Self {
+        let all = Choice::new("", self.words.say("all"));
+        let choices = std::iter::once(all).chain(choices).collect();
+        let chosen = self.query.shown(name);
+        self.field(&Field::select(name, label, chosen, choices))
+    }
+
+    /// The order: the one without a value, and another one.
+    pub(crate) fn sort(self, first: impl Into<String>, value: &str, other: impl Into<String>) -> Self {
+        let choices = vec![Choice::new("", first), Choice::new(value, other)];
+        let field = Field::select("sort", self.words.say("sort-by"), self.query.shown("sort"), choices);
+        self.field(&field)
+    }
+
+    /// The first and the last time.
+    pub(crate) fn times(self) -> Self {
+        let from = Field::moment("from", self.words.say("from"), self.query.shown("from"));
+        let to = Field::moment("to", self.words.say("to"), self.query.shown("to"));
+        self.field(&from).field(&to)
+    }
+
+    pub(crate) fn field(mut self, field: &Field) -> Self {
+        self.fields.push(field.html(self.words));
+        self
+    }
+
     pub(crate) fn html(&self) -> Html {
         render(self)
     }

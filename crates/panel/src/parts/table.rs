@@ -55,6 +55,21 @@ pub(crate) enum RowAct {
     Post { action: String, label: String, of: String, token: String, method: &'static str },
 }
 
+impl RowAct {
+    pub(crate) fn link(href: impl Into<String>, label: String, of: impl Into<String>) -> Self {
+        Self::Link { href: href.into(), label, of: of.into() }
+    }
+
+    pub(crate) fn post(
+        action: impl Into<String>,
+        label: String,
+        of: impl Into<String>,
+        token: String,
+    ) -> Self {
+        Self::Post { action: action.into(), label, of: of.into(), token, method: "" }
+    }
+}
+
 #[derive(Template)]
 #[template(
     source = r#"{% if !href.is_empty() %}<a class="{{ class }}" href="{{ href }}">{{ text }}</a>{% else %}<span class="{{ class }}">{{ text }}</span>{% endif %}{% if !sub.is_empty() %}<span class="sub">{{ sub }}</span>{% endif %}"#,

@@ -60,8 +60,7 @@ unread-lede = The form did not arrive completely. Nothing was saved. Send it aga
 
 # Extended data.
 extended-data-changed = The record was changed last on { $time }.
-extended-data-hint = One object. Empty values, lists and objects are left out.
-extended-data-hint-limit = One object of at most { $size }. Empty values, lists and objects are left out.
+extended-data-hint = One object of at most { $size }. Empty values, lists and objects are left out.
 extended-data-json = JSON
 extended-data-large = The data is too large for a form. API clients can change it.
 extended-data-lede = API clients keep data of their own here. What you save replaces all of it.

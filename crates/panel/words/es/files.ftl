@@ -60,8 +60,7 @@ unread-lede = El formulario no llegó completo. No se ha guardado nada. Envíelo
 
 # Extended data.
 extended-data-changed = Último cambio de la ficha: { $time }.
-extended-data-hint = Un solo objeto. Los valores, listas y objetos vacíos se omiten.
-extended-data-hint-limit = Un solo objeto de { $size } como máximo. Los valores, listas y objetos vacíos se omiten.
+extended-data-hint = Un solo objeto de { $size } como máximo. Los valores, listas y objetos vacíos se omiten.
 extended-data-json = JSON
 extended-data-large = Los datos son demasiado grandes para un formulario. Los clientes de API pueden cambiarlos.
 extended-data-lede = Los clientes de API guardan aquí sus propios datos. Lo que guarde los sustituye todos.

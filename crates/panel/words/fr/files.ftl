@@ -60,8 +60,7 @@ unread-lede = Le formulaire n’est pas arrivé en entier. Rien n’a été enre
 
 # Extended data.
 extended-data-changed = Dernière modification de la fiche : { $time }.
-extended-data-hint = Un seul objet. Les valeurs, listes et objets vides sont retirés.
-extended-data-hint-limit = Un seul objet, { $size } au plus. Les valeurs, listes et objets vides sont retirés.
+extended-data-hint = Un seul objet, { $size } au plus. Les valeurs, listes et objets vides sont retirés.
 extended-data-json = JSON
 extended-data-large = Les données sont trop volumineuses pour un formulaire. Des clients d’API peuvent les modifier.
 extended-data-lede = Des clients d’API conservent ici leurs propres données. Ce que vous enregistrez les remplace toutes.

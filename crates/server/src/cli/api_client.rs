@@ -4,7 +4,7 @@
 use super::{Cli, Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;
 use civitas_accounts::{ApiClient, ClientAdmin, ClientFault, NewClient, Secret};
-use civitas_application::{ClientOrganizations, Store, Transaction};
+use civitas_application::{Store, Transaction};
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Abilities, Ability, OrganizationId, Scope, clock};
 use clap::CommandFactory;
@@ -269,8 +269,7 @@ async fn all(store: &dyn Store) -> civitas_kernel::Result<Vec<Answer>> {
 }
 
 async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Answer, String> {
-    let organizations = ClientOrganizations(work.organizations());
-    let admin = ClientAdmin { clients: work.clients(), organizations: &organizations };
+    let admin = ClientAdmin { clients: work.clients(), organizations: work.organization_lookup() };
     let now = clock::now();
     let (answer, record) = match command {
         ApiClientCommand::Create(args) => {

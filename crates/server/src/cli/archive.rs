@@ -1,5 +1,6 @@
 //! `civitas import` and `civitas export` (contract 10).
 
+use super::progress::ProgressLine;
 use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::config::{Config, Scheme, Sources};
 use crate::{files, paths, webhooks};
@@ -11,14 +12,10 @@ use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{Result, clock};
 use civitas_tokens::{Argon2Passwords, WebhookCipher};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-
-/// The progress bar is updated after this many lines.
-const LINES_A_STEP: u64 = 500;
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags")]
@@ -40,7 +37,7 @@ pub(super) struct ImportArgs {
     /// Adds the events of all changes to the outbox, as the same changes through the interface do.
     #[arg(long)]
     emit_events: bool,
-    /// No progress bar.
+    /// No progress.
     #[arg(long)]
     quiet: bool,
 }
@@ -114,15 +111,14 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
         into: args.into.as_deref(),
         allow_operators: args.allow_operators,
         allow_weak_secrets: args.allow_weak_secrets,
-        max_extended_data_bytes: config.max_extended_data_stored_bytes.0,
         ..ImportOptions::new(&config.locales, clock::now())
     };
     let file = if is_console(&args.file) { None } else { Some(open(&args.file)?) };
     let store = open_store(&config).await?;
     let length = file.as_ref().and_then(|(_, length)| *length);
-    let bar = if console.watched && !args.quiet { bar(length) } else { ProgressBar::hidden() };
+    let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
     let passwords = Argon2Passwords::patient();
-    let mut tell = |progress: Progress| show(&bar, progress);
+    let mut tell = |progress: Progress| show(&mut line, length, progress);
     let report = match file {
         Some((file, Some(_))) => {
             archive::import_seekable(&*store, &passwords, file, options, &mut tell).await
@@ -130,7 +126,7 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
         Some((pipe, None)) => archive::import(&*store, &passwords, pipe, options, &mut tell).await,
         None => archive::import(&*store, &passwords, &mut *console.stdin, options, &mut tell).await,
     };
-    bar.finish_and_clear();
+    line.clear();
     let report = report.map_err(because)?;
     writeln!(console.stdout, "{}", report.to_json()).map_err(because)
 }
@@ -143,23 +139,15 @@ fn open(path: &Path) -> Outcome<(BufReader<File>, Option<u64>)> {
     Ok((BufReader::new(file), found.is_file().then_some(found.len())))
 }
 
-fn bar(length: Option<u64>) -> ProgressBar {
-    let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
-    let shape = if length.is_some() { "{bar:40} {msg}, {eta} left" } else { "{spinner} {msg}" };
-    match ProgressStyle::with_template(shape) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
-
-fn show(bar: &ProgressBar, progress: Progress) {
-    if progress.lines.is_multiple_of(LINES_A_STEP) {
-        let milliseconds = bar.elapsed().as_millis().max(1);
-        let speed = u128::from(progress.lines) * 1000 / milliseconds;
+/// `length` is that of the archive, in bytes.
+fn show(line: &mut ProgressLine<'_>, length: Option<u64>, progress: Progress) {
+    line.show(|time| {
+        let speed = u128::from(progress.lines) * 1000 / time.as_millis().max(1);
         let pass = if progress.pass == Pass::Check { "checked" } else { "written" };
-        bar.set_message(format!("{} lines {pass}, {speed} lines/s", progress.lines));
-        bar.set_position(progress.bytes);
-    }
+        let part =
+            length.map_or_else(String::new, |all| format!("{} %, ", progress.bytes * 100 / all.max(1)));
+        format!("{part}{} lines {pass}, {speed} lines/s", progress.lines)
+    });
 }
 
 pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {

@@ -1,11 +1,10 @@
 //! `civitas files`: moves the bytes of files to another store, and compares the store with the database.
 
+use super::progress::ProgressLine;
 use super::{Console, Failure, Outcome, because, configure, open_store};
 use crate::config::Sources;
 use crate::files::{intake_of, store_at, store_of};
-use civitas_application::{FileCheck, FileTransfer, Finding, Moved};
-use futures_util::{StreamExt, TryStreamExt};
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use civitas_application::{Digest, Digests, FileCheck, FileTransfer, Finding, Moved};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum FilesCommand {
@@ -21,7 +20,7 @@ pub(super) struct MoveArgs {
     /// The new store, in the format of `files_url`: `file://PATH` or `s3://BUCKET/PREFIX`.
     #[arg(long, value_name = "URL")]
     to: String,
-    /// No progress bar, and no reminder to set `files_url`.
+    /// No progress, and no reminder to set `files_url`.
     #[arg(long)]
     quiet: bool,
 }
@@ -51,18 +50,18 @@ async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> O
     let (from, intake) = (store_of(&config).map_err(because)?, intake_of(&config).map_err(because)?);
     let to = store_at(&args.to, &config.object_storage).map_err(because)?;
     let store = open_store(&config).await?;
-    let bar = if console.watched && !args.quiet { bar() } else { ProgressBar::hidden() };
-    let transfer = FileTransfer { store: &*store, intake: &intake, from: &from, to: &to };
-    let mut observe = |moved: Moved, missing: Option<&str>| {
-        bar.set_position(moved.copied + moved.skipped + moved.missing);
-        bar.set_message(HumanBytes(moved.bytes).to_string());
-        if let Some(object) = missing {
-            // An error of standard error cannot be reported.
-            bar.suspend(|| drop(writeln!(console.stderr, "missing or damaged: {object}")));
+    let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
+    let transfer =
+        FileTransfer { rows: store.files(), intake: &intake, from: &from, to: &to, known: Digests::new() };
+    let mut observe = |moved: Moved, object: &str, digest: Option<&Digest>| {
+        if digest.is_none() {
+            line.print(&format!("missing or damaged: {object}"));
         }
+        let files = moved.copied + moved.skipped + moved.missing;
+        line.show(|_| format!("{files} files, {} MB copied", moved.bytes / 1_000_000));
     };
     let moved = transfer.run(&mut observe).await;
-    bar.finish_and_clear();
+    line.clear();
     let moved = moved.map_err(because)?;
     writeln!(console.stdout, "{}", serde_json::to_string(&moved).map_err(because)?).map_err(because)?;
     if moved.missing > 0 {
@@ -72,15 +71,6 @@ async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> O
         writeln!(console.stderr, "Set files_url to {} and restart the server.", args.to).map_err(because)?;
     }
     Ok(())
-}
-
-/// The number of files is not known before the end.
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::no_length();
-    match ProgressStyle::with_template("{spinner} {pos} files, {msg} copied, {elapsed}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 async fn check(args: &CheckArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
@@ -95,8 +85,7 @@ async fn check(args: &CheckArgs, sources: &Sources, console: &mut Console<'_>) -
             failed.get_or_insert(failure);
         }
     };
-    let names = objects.list("").map_ok(|object| object.name).boxed();
-    let found = FileCheck::run((&*store, &objects), names, args.delete_unknown, &mut print).await;
+    let found = FileCheck::run((store.files(), &objects), args.delete_unknown, &mut print).await;
     let found = found.map_err(because)?;
     if let Some(failure) = failed {
         return Err(failure);

@@ -1,6 +1,6 @@
 //! Every setting as a flag of every command.
 
-use crate::config::{SETTINGS, Setting, Sources};
+use crate::config::{self, RETIRED, SETTINGS, Setting, Sources};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ impl Args for SettingFlags {
             .value_parser(clap::value_parser!(PathBuf))
             .help("The file of settings [default: civitas.toml, when it is there]");
         let command = command.arg(config.global(true).help_heading("Settings"));
-        SETTINGS.iter().fold(command, |command, setting| command.arg(flag(setting)))
+        command.args(SETTINGS.iter().map(flag)).args(RETIRED.iter().map(|(name, _)| retired_flag(name)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -47,7 +47,7 @@ fn flag(setting: &'static Setting) -> Arg {
         help = format!("{help} [default: {}]", setting.default);
     }
     Arg::new(setting.name)
-        .long(setting.flag())
+        .long(config::flag(setting.name))
         .value_name("VALUE")
         .help(help)
         .help_heading("Settings")
@@ -55,13 +55,17 @@ fn flag(setting: &'static Setting) -> Arg {
         .global(true)
 }
 
+/// Read, so that the error says what became of the setting.
+fn retired_flag(name: &'static str) -> Arg {
+    Arg::new(name).long(config::flag(name)).hide(true).global(true)
+}
+
 impl FromArgMatches for SettingFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = |setting: &Setting| {
-            let value = matches.get_one::<String>(setting.name)?;
-            Some((setting.name.to_owned(), value.clone()))
-        };
-        let flags = SETTINGS.iter().filter_map(given).collect();
+        let names = SETTINGS.iter().map(|setting| setting.name).chain(RETIRED.iter().map(|(name, _)| *name));
+        let flags = names
+            .filter_map(|name| Some((name.to_owned(), matches.get_one::<String>(name)?.clone())))
+            .collect();
         Ok(Self { file: matches.get_one::<PathBuf>(CONFIG).cloned(), flags })
     }
 

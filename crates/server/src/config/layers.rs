@@ -1,15 +1,15 @@
-//! The sources of settings, and the source of each value.
+//! The sources of settings, and the place of each value.
 
+use super::SETTINGS;
+use super::retired::RETIRED;
 use super::values::{Raw, Readable};
-use super::{SETTINGS, Setting};
 use crate::paths;
-use figment::providers::{Format, Toml};
-use figment::value::{Dict, Map, Value};
-use figment::{Figment, Metadata, Profile, Provider};
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
+use toml::{Table, Value};
 
 /// The file that is read if it exists and no other is given.
 const FILE: &str = "civitas.toml";
@@ -49,57 +49,83 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// All layers together.
-pub(super) struct Layers(Figment);
+/// A value as written, and its place in words. `None`: no setting has a value of its type.
+struct Found {
+    place: String,
+    raw: Option<Raw>,
+}
+
+/// Of each name, the value with the highest precedence.
+pub(super) struct Layers(BTreeMap<String, Found>);
 
 impl Layers {
-    /// Reads them; values are not checked yet.
+    /// Reads all sources; values are not checked yet.
     pub(super) fn of(sources: &Sources) -> Result<Self, ConfigError> {
-        let defaults = SETTINGS.iter().map(|s| (s.name.to_owned(), s.default.to_owned())).collect();
-        let file = sources.file.as_deref().unwrap_or(Path::new(FILE));
-        // Without one of the usual name the defaults apply. One that cannot be read is a mistake, not none.
-        let absent = |error: Error| error.kind() == ErrorKind::NotFound;
-        let is_read = sources.file.is_some() || !fs::symlink_metadata(file).is_err_and(absent);
-        if is_read {
-            check_file(file).map_err(|error| ConfigError(paths::at(file, error).to_string()))?;
+        let mut layers = Self(BTreeMap::new());
+        let of_settings = SETTINGS.iter().map(|setting| (setting.name, setting.default));
+        let of_command = sources.defaults.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in of_settings.chain(of_command) {
+            layers.add(name, format!("the default of {name}"), Some(Raw::Text(value.to_owned())));
         }
-        let figment = Figment::new()
-            .merge(Words { words: defaults, spell: |name| format!("the default of {name}") })
-            .merge(Words { words: sources.defaults.clone(), spell: |name| format!("the default of {name}") })
-            .merge(if is_read { Toml::file_exact(file) } else { Toml::string("") })
-            .merge(Words { words: environment(&sources.environment), spell: variable })
-            .merge(Words { words: sources.flags.clone(), spell: flag });
-        let all: Dict = figment.extract().map_err(|error| ConfigError(one_line(&error)))?;
-        let layers = Self(figment);
-        match all.keys().find(|name| !SETTINGS.iter().any(|setting| setting.name == *name)) {
-            Some(strange) => Err(layers.fault(strange, "is no setting")),
+        layers.add_file(sources.file.as_deref())?;
+        for (name, value) in environment(&sources.environment) {
+            layers.add(&name, format!("CIVITAS_{}", name.to_uppercase()), Some(Raw::Text(value)));
+        }
+        for (name, value) in &sources.flags {
+            layers.add(name, format!("--{}", flag(name)), Some(Raw::Text(value.clone())));
+        }
+        match layers.0.keys().find(|name| !SETTINGS.iter().any(|setting| setting.name == *name)) {
+            Some(strange) => {
+                let retired = RETIRED.iter().find(|(name, _)| name == strange);
+                let why = retired.map_or_else(String::new, |(_, sentence)| format!(" any more: {sentence}"));
+                Err(layers.fault(strange, &format!("is no setting{why}")))
+            }
             None => Ok(layers),
         }
     }
 
+    fn add(&mut self, name: &str, place: String, raw: Option<Raw>) {
+        self.0.insert(name.to_owned(), Found { place, raw });
+    }
+
+    /// Adds the values of the given file, or of the usual one.
+    fn add_file(&mut self, given: Option<&Path>) -> Result<(), ConfigError> {
+        let file = given.unwrap_or(Path::new(FILE));
+        // Without one of the usual name the defaults apply. One that cannot be read is a mistake, not none.
+        let absent = |error: Error| error.kind() == ErrorKind::NotFound;
+        if given.is_none() && fs::symlink_metadata(file).is_err_and(absent) {
+            return Ok(());
+        }
+        let text = read_file(file).map_err(|error| ConfigError(paths::at(file, error).to_string()))?;
+        let place = shown(file).display();
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            ConfigError(format!("{place}, line {line}: {}", error.message()))
+        })?;
+        for (name, value) in table {
+            self.add(&name, format!("{name} in {place}"), raw(value));
+        }
+        Ok(())
+    }
+
     /// One setting.
     pub(super) fn read<T: Readable>(&self, name: &str) -> Result<T, ConfigError> {
-        let value = self.0.find_value(name).ok();
-        value.and_then(raw).and_then(|raw| T::read(&raw)).ok_or_else(|| self.fault(name, T::MUST_BE))
+        let raw = self.0.get(name).and_then(|found| found.raw.as_ref());
+        raw.and_then(T::read).ok_or_else(|| self.fault(name, T::MUST_BE))
     }
 
     /// An error of a setting, beginning with its place.
     pub(super) fn fault(&self, name: &str, what: &str) -> ConfigError {
-        let place = match self.0.find_metadata(name) {
-            Some(metadata) => match metadata.source.as_ref().and_then(|source| source.file_path()) {
-                Some(path) => format!("{name} in {}", shown(path).display()),
-                None => metadata.interpolate(&Profile::Default, &[name]),
-            },
-            None => name.to_owned(),
-        };
+        let place = self.0.get(name).map_or(name, |found| found.place.as_str());
         ConfigError(format!("{place} {what}"))
     }
 }
 
-fn check_file(file: &Path) -> io::Result<()> {
+fn read_file(file: &Path) -> io::Result<String> {
     match fs::metadata(file)? {
         found if found.is_dir() => Err(Error::other("it is a directory, and must be a file")),
-        found if found.is_file() => File::open(file).map(drop),
+        found if found.is_file() => fs::read_to_string(file),
         _ => Err(Error::other("it is no file")),
     }
 }
@@ -127,63 +153,23 @@ fn is_of_service(name: &str, value: &str) -> bool {
         || (name.ends_with("_PORT") && value.contains("://"))
 }
 
-/// The name of a setting in the environment.
-fn variable(name: &str) -> String {
-    format!("CIVITAS_{}", name.to_uppercase())
-}
-
-/// The name of a setting on the command line.
-fn flag(name: &str) -> String {
-    format!("--{}", name.replace('_', "-"))
-}
-
-impl Setting {
-    /// The flag, without its dashes.
-    pub fn flag(&self) -> String {
-        self.name.replace('_', "-")
-    }
+/// The flag of a setting, without its dashes at the beginning.
+pub fn flag(name: &str) -> String {
+    name.replace('_', "-")
 }
 
 fn raw(value: Value) -> Option<Raw> {
     match value {
-        Value::Array(_, items) => items.into_iter().map(text).collect::<Option<_>>().map(Raw::List),
+        Value::Array(items) => items.into_iter().map(text).collect::<Option<_>>().map(Raw::List),
         other => text(other).map(Raw::Text),
     }
 }
 
 fn text(value: Value) -> Option<String> {
     match value {
-        Value::String(_, text) => Some(text),
-        Value::Bool(_, switch) => Some(switch.to_string()),
-        Value::Num(_, number) => number.to_i128().map(|n| n.to_string()),
+        Value::String(text) => Some(text),
+        Value::Boolean(switch) => Some(switch.to_string()),
+        Value::Integer(number) => Some(number.to_string()),
         _ => None,
-    }
-}
-
-/// The error of the parser in one line, without content of the file.
-fn one_line(error: &figment::Error) -> String {
-    let text = error.to_string();
-    let first = text.lines().next().unwrap_or_default();
-    let last = text.lines().last().filter(|last| *last != first).unwrap_or_default();
-    [first, last].join(" ").trim_end().to_owned()
-}
-
-/// A source whose values are texts: defaults, environment, command line.
-struct Words {
-    words: Vec<(String, String)>,
-    /// The form of a name in it.
-    spell: fn(&str) -> String,
-}
-
-impl Provider for Words {
-    fn metadata(&self) -> Metadata {
-        let spell = self.spell;
-        Metadata::named("words").interpolater(move |_, names| spell(&names.join(".")))
-    }
-
-    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
-        let dict: Dict =
-            self.words.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
-        Ok(Profile::Default.collect(dict))
     }
 }

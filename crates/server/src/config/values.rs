@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use civitas_backup::TimeOfDay;
+use civitas_application::backups::TimeOfDay;
 use civitas_kernel::{ClassNames, Locales};
 use ipnet::IpNet;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! The server is killed in the middle of uploads, several times. At all times each object has a row; after the next
 //! start and the reaper each stored row has its object, and what was answered with 201 is served.
 
-use crate::platform::{BASE, Platform, Server, exchange, read_answer};
-use civitas_attachments::{FileState, StoredFile};
+use super::platform::{BASE, Platform, Server, exchange, read_answer};
+use civitas_attachments::{FileState, FileStore, StoredFile};
 use civitas_kernel::OrganizationId;
 use civitas_kernel::records::Records;
 use civitas_tests::{Database, Engine, ObjectServer};

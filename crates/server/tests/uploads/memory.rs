@@ -1,6 +1,6 @@
 //! The memory of the server while it receives, refuses and serves long bodies.
 
-use crate::platform::{BASE, Platform, Server, read_answer};
+use super::platform::{BASE, Platform, Server, read_answer};
 use base64::Engine as _;
 use civitas_tests::{Database, Engine, ObjectServer};
 use md5::{Digest, Md5};

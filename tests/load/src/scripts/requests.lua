@@ -1,6 +1,6 @@
 
 -- Sends the requests of `plan`, which stands before this text: templates whose names in angle brackets are replaced
--- (`src/plan.rs` has the same rules for single requests). Requests of reads that may be cached are built once.
+-- (`src/plan.rs` has the same rules for single requests).
 local threads = 0
 
 function setup(thread)
@@ -10,11 +10,9 @@ end
 
 local turn = 0         -- the number of the request, among those of all threads
 local sample = 0       -- the number of the recorded proposal
-local enumerated = nil -- while requests are built in advance: the number of the variant
-local etags, dates, readers, voters = {}, {}, {}, {}
+local dates, readers, voters = {}, {}, {}
 
 local function choose(count)
-  if enumerated then return enumerated % count end
   return math.random(count) - 1
 end
 
@@ -86,26 +84,12 @@ end
 local function build(request)
   sample = choose(plan.samples)
   local headers = headers_for(request)
-  if request.conditional and request.computed then
-    headers["If-Modified-Since"] = dates[sample + 1]
-  elseif request.conditional then
-    headers["If-None-Match"] = etags[sample + 1]
-  end
+  if request.conditional then headers["If-Modified-Since"] = dates[sample + 1] end
   if request.body == "" then
     return wrk.format(request.method, render(request.parts), headers)
   end
   headers["Content-Type"] = "application/json"
   return wrk.format(request.method, render(request.parts), headers, render(request.content))
-end
-
--- How many different requests a read has that may be cached.
-local function variants(request)
-  local count = 1
-  if request.path:find("<sample>", 1, true) then count = plan.samples end
-  if request.path:find("<page>", 1, true) then count = plan.pages end
-  if request.conditional then count = plan.samples end
-  if request.caller == "Reader" then count = #readers end
-  return count
 end
 
 local all = 0
@@ -116,21 +100,12 @@ function init(args)
   read_users("voters.txt", voters)
   read_users("readers.txt", readers)
   for line in io.lines(plan.files .. "/validators.txt") do
-    local etag, date = line:match("^([^\t]*)\t(.*)$")
-    etags[#etags + 1], dates[#dates + 1] = etag, date
+    dates[#dates + 1] = line:match("^[^\t]*\t(.*)$")
   end
   for _, request in ipairs(plan.requests) do
     all = all + request.part
     request.parts, request.content = compile(request.path), compile(request.body)
     request.headers = headers_of(request.caller ~= "Anonymous" and plan.bearer or nil, nil, request.accepts)
-    if not request.computed then
-      request.ready = {}
-      for variant = 1, variants(request) do
-        enumerated = variant - 1
-        request.ready[variant] = build(request)
-      end
-      enumerated = nil
-    end
   end
 end
 
@@ -144,7 +119,6 @@ end
 
 function request()
   local request = #plan.requests == 1 and plan.requests[1] or next_request()
-  if request.ready then return request.ready[math.random(#request.ready)] end
   turn = turn + plan.threads
   return build(request)
 end

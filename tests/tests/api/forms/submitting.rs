@@ -1,5 +1,5 @@
 use super::{id, rows, services, sound, submission, submit};
-use crate::forms::questionnaire;
+use crate::api::forms::questionnaire;
 use diesel::dsl::sql;
 use diesel::sql_types::BigInt;
 use diesel::{Connection, RunQueryDsl, SqliteConnection};

@@ -16,16 +16,16 @@ async fn at_once<F: Future<Output = Answer> + Send + 'static>(
 }
 
 #[tokio::test]
-async fn of_a_thousand_who_give_the_same_role_at_once_one_gives_it() {
+async fn of_hundreds_who_give_the_same_role_at_once_one_gives_it() {
     for service in Service::on_both_engines().await {
         let machine = service.machine().await;
         let (council, nora) = (service.id("space", "council"), service.id("user", "norablum"));
         let wanted = body(ASSEMBLY, council, nora, "space_moderator");
-        let answers = at_once(1000, || {
+        let answers = at_once(300, || {
             let (client, body) = (machine.clone(), wanted.clone());
             async move { create(&client, &body).await }
         });
-        assert_eq!(answers.await, BTreeMap::from([(201, 1), (400, 999)]), "{:?}", service.engine);
+        assert_eq!(answers.await, BTreeMap::from([(201, 1), (400, 299)]), "{:?}", service.engine);
         // Over new connections: the old ones may have idled too long meanwhile.
         let rows = service.machine().await.get(&format!("/roles?filter[user_id]={nora}")).await.is(200);
         assert_eq!(rows.data().as_array().unwrap().len(), 1);

@@ -19,51 +19,13 @@ const MAX_LIST: u32 = 1 << 20;
 const END: usize = 22;
 /// The longest comment of an archive, in bytes.
 const MAX_COMMENT: usize = 65_535;
+/// The longest part of a media type from an archive, in bytes.
+const MAX_NAME: usize = 75;
 /// The largest entry that is read, in bytes: compressed, and decompressed.
 const MAX_ENTRY: u32 = 256 * 1024;
 
-/// Content types of the main part of an OOXML document, and the types of the documents. Those with macros come first.
-const MAIN_PARTS: [(&str, &str); 15] = [
-    ("ms-word.document.macroenabled.main+xml", "application/vnd.ms-word.document.macroenabled.12"),
-    ("ms-word.template.macroenabledtemplate.main+xml", "application/vnd.ms-word.template.macroenabled.12"),
-    ("ms-excel.sheet.macroenabled.main+xml", "application/vnd.ms-excel.sheet.macroenabled.12"),
-    ("ms-excel.template.macroenabled.main+xml", "application/vnd.ms-excel.template.macroenabled.12"),
-    ("ms-excel.addin.macroenabled.main+xml", "application/vnd.ms-excel.addin.macroenabled.12"),
-    ("ms-excel.sheet.binary.macroenabled.main", "application/vnd.ms-excel.sheet.binary.macroenabled.12"),
-    (
-        "ms-powerpoint.presentation.macroenabled.main+xml",
-        "application/vnd.ms-powerpoint.presentation.macroenabled.12",
-    ),
-    (
-        "ms-powerpoint.slideshow.macroenabled.main+xml",
-        "application/vnd.ms-powerpoint.slideshow.macroenabled.12",
-    ),
-    (
-        "ms-powerpoint.template.macroenabled.main+xml",
-        "application/vnd.ms-powerpoint.template.macroenabled.12",
-    ),
-    (
-        "wordprocessingml.document.main+xml",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ),
-    (
-        "wordprocessingml.template.main+xml",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
-    ),
-    ("spreadsheetml.sheet.main+xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    (
-        "spreadsheetml.template.main+xml",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.template",
-    ),
-    (
-        "presentationml.presentation.main+xml",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    ),
-    (
-        "presentationml.slideshow.main+xml",
-        "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
-    ),
-];
+/// The begin of content types of OOXML documents, in lower case.
+const OOXML: [&str; 2] = ["application/vnd.openxmlformats-officedocument.", "application/vnd.ms-"];
 
 /// An entry with `mimetype` names the type of an `OpenDocument` or EPUB file; `[Content_Types].xml` that of OOXML.
 pub(super) fn content_type(file: &File, size: u64) -> io::Result<String> {
@@ -77,16 +39,29 @@ pub(super) fn content_type(file: &File, size: u64) -> io::Result<String> {
     let Some(entry) = find(&list, b"[Content_Types].xml") else { return Ok(ZIP.to_owned()) };
     let parts = read_entry(file, &entry)?.unwrap_or_default();
     let parts = String::from_utf8_lossy(&parts).to_ascii_lowercase();
-    let found = MAIN_PARTS.iter().find(|(main, _)| parts.contains(main));
-    Ok(found.map_or(ZIP, |(_, content_type)| content_type).to_owned())
+    Ok(main_part(&parts).unwrap_or_else(|| ZIP.to_owned()))
+}
+
+/// The type of an OOXML document, from the content type of its main part. One with macros decides before others.
+fn main_part(parts: &str) -> Option<String> {
+    let types = parts.split(['"', '\'']).filter(|value| OOXML.iter().any(|begin| value.starts_with(begin)));
+    let main = types.filter_map(|value| value.strip_suffix("+xml").unwrap_or(value).strip_suffix(".main"));
+    let main: Vec<&str> = main.filter(|name| is_name(name)).collect();
+    let with_macros = main.iter().find(|name| name.contains("macroenabled"));
+    // The registered names of templates do not say twice what they are.
+    let registered = |name: &str| format!("{}.12", name.replace("macroenabledtemplate", "macroenabled"));
+    with_macros.map(|name| registered(name)).or_else(|| main.first().map(|name| (*name).to_owned()))
 }
 
 fn is_document(name: &str) -> bool {
     let kind = name.strip_prefix("application/vnd.oasis.opendocument.");
-    let is_kind = |kind: &str| {
-        (1..=40).contains(&kind.len()) && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
-    };
-    kind.is_some_and(is_kind) || name == "application/epub+zip"
+    kind.is_some_and(|kind| is_name(kind) && !kind.contains(['/', '.'])) || name == "application/epub+zip"
+}
+
+/// Whether a part of a media type has a usual length and usual characters.
+fn is_name(name: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'/' | b'.' | b'-');
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_usual)
 }
 
 /// The list of entries; `None` where it is not at its place or beyond the limits.

@@ -16,7 +16,8 @@ mod archive;
 mod ole;
 mod text;
 
-use crate::images::Format;
+use crate::images;
+use image::ImageFormat;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -34,29 +35,35 @@ const UNKNOWN: &str = "application/octet-stream";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Detected {
     /// An image that is decoded.
-    Picture(Format),
+    Picture(ImageFormat),
     /// The media type of any other file.
     Other(String),
 }
 
-/// Detects the type of a file of `size` bytes. Does not move the position of the file.
+/// Detects the type of a file of `size` bytes. May move the position of the file.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub(crate) fn detect(file: &File, size: u64) -> io::Result<Detected> {
     let head = read_up_to(file, 0, HEAD)?;
-    if let Some(format) = Format::of(&head) {
+    if let Some(format) = images::format_of(&head) {
         return Ok(Detected::Picture(format));
     }
-    let content_type = match signature(&head) {
-        Some(Signature::Ole) => ole::content_type(file)?.to_owned(),
-        Some(Signature::Zip) => archive::content_type(file, size)?,
-        Some(Signature::Exact(content_type)) => content_type.to_owned(),
-        None => match text::content_type(file, &head)? {
-            Some(text::PLAIN) if has_pdf_header(&head) => PDF.to_owned(),
-            None if inferred(&head) == UNKNOWN && has_pdf_header(&head) => PDF.to_owned(),
-            content_type => content_type.unwrap_or_else(|| inferred(&head)).to_owned(),
-        },
+    let begins = |signatures: &[&[u8]]| signatures.iter().any(|signature| head.starts_with(signature));
+    let content_type = if begins(&[b"PK\x03\x04", b"PK\x05\x06"]) {
+        archive::content_type(file, size)?
+    } else if begins(&[ole::SIGNATURE]) {
+        ole::content_type(file)?.to_owned()
+    } else if begins(&[b"GIF87a", b"GIF89a"]) {
+        "image/gif".to_owned()
+    } else if begins(&[PDF_HEADER]) {
+        PDF.to_owned()
+    } else if head.strip_prefix(MARK).unwrap_or(&head).trim_ascii_start().starts_with(b"{\\rtf") {
+        "application/rtf".to_owned()
+    } else {
+        let found = text::content_type(file, &head)?.unwrap_or_else(|| inferred(&head));
+        (if [text::PLAIN, UNKNOWN].contains(&found) && has_pdf_header(&head) { PDF } else { found })
+            .to_owned()
     };
     Ok(Detected::Other(content_type))
 }
@@ -65,43 +72,12 @@ fn has_pdf_header(head: &[u8]) -> bool {
     head[..head.len().min(1024)].windows(PDF_HEADER.len()).any(|window| window == PDF_HEADER)
 }
 
-enum Signature {
-    Exact(&'static str),
-    Ole,
-    Zip,
-}
-
-fn signature(head: &[u8]) -> Option<Signature> {
-    let exact: [(&[u8], &str); 3] = [(b"GIF87a", "image/gif"), (b"GIF89a", "image/gif"), (PDF_HEADER, PDF)];
-    if let Some((_, content_type)) = exact.iter().find(|(begin, _)| head.starts_with(begin)) {
-        return Some(Signature::Exact(content_type));
-    }
-    if head.strip_prefix(MARK).unwrap_or(head).trim_ascii_start().starts_with(b"{\\rtf") {
-        return Some(Signature::Exact("application/rtf"));
-    }
-    if head.starts_with(ole::SIGNATURE) {
-        return Some(Signature::Ole);
-    }
-    (head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")).then_some(Signature::Zip)
-}
-
 /// Types of `infer`, except those that the rules before decide.
 fn inferred(head: &[u8]) -> &'static str {
     let decided = |found: &str| {
-        found.starts_with("text/")
-            || found.starts_with("application/vnd.o")
-            || found.starts_with("application/vnd.ms-")
-            || [
-                "image/jpeg",
-                "image/png",
-                "image/webp",
-                "image/gif",
-                "application/pdf",
-                "application/rtf",
-                "application/msword",
-                "application/zip",
-            ]
-            .contains(&found)
+        ["text/", "application/vnd.o", "application/vnd.ms-"].iter().any(|begin| found.starts_with(begin))
+            || ["image/jpeg", "image/png", "image/webp", "image/gif", PDF, "application/rtf"].contains(&found)
+            || ["application/msword", "application/zip"].contains(&found)
     };
     infer::get(head).map(|kind| kind.mime_type()).filter(|found| !decided(found)).unwrap_or(UNKNOWN)
 }

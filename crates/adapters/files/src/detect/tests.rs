@@ -6,7 +6,7 @@ use proptest::prelude::*;
 fn detected(bytes: &[u8]) -> String {
     let content = content(bytes);
     match detect(&content.file, content.byte_size).unwrap() {
-        Detected::Picture(format) => format.content_type().to_owned(),
+        Detected::Picture(format) => format.to_mime_type().to_owned(),
         Detected::Other(content_type) => content_type,
     }
 }
@@ -145,6 +145,9 @@ fn office_documents_are_detected_by_their_main_part() {
     let types = content_types("vnd.ms-word.document.macroEnabled.main+xml");
     let bytes = archive(&[("[Content_Types].xml", types.as_bytes())]);
     assert_eq!(detected(&bytes), "application/vnd.ms-word.document.macroenabled.12");
+    let types = content_types("vnd.ms-word.template.macroEnabledTemplate.main+xml");
+    let bytes = archive(&[("[Content_Types].xml", types.as_bytes())]);
+    assert_eq!(detected(&bytes), "application/vnd.ms-word.template.macroenabled.12");
     assert_eq!(detected(&archive(&[("[Content_Types].xml", b"<Types/>")])), "application/zip");
     assert_eq!(detected(&archive(&[("word/document.xml", b"<a/>")])), "application/zip");
 }

@@ -1,6 +1,6 @@
 //! The segments of a JPEG file. Format: ITU-T T.81, annex B.
 
-use super::{Facts, StripError, array, copy, finished, read_exif, skip};
+use super::{Facts, array, finished, malformed, read_exif};
 use civitas_attachments::Content;
 use image::metadata::Orientation;
 use std::fs::File;
@@ -10,9 +10,9 @@ use std::io::{self, BufRead, BufWriter, Seek, SeekFrom, Write};
 const MAX_SCANS: u32 = 100;
 
 /// Copies the segments that pixels and colours need, up to the end of the image.
-pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> Result<Facts, StripError> {
+pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<Facts> {
     if array(from)? != [0xff, 0xd8] {
-        return Err(StripError::Malformed);
+        return Err(malformed());
     }
     to.write_all(&[0xff, 0xd8])?;
     let mut facts = Facts::default();
@@ -21,15 +21,15 @@ pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> Result<Fact
     loop {
         match marker {
             0xd9 if scans > 0 => break,
-            0xd9 => return Err(StripError::Malformed),
+            0xd9 => return Err(malformed()),
             // Markers without a length: begin, restart, temporary.
             0x01 | 0xd0..=0xd8 => {}
             0xda => {
                 scans += 1;
                 if scans > MAX_SCANS || facts.width == 0 {
-                    return Err(StripError::Malformed);
+                    return Err(malformed());
                 }
-                keep(from, to, marker)?;
+                segment(from, to, marker, &mut facts)?;
                 marker = copy_scan(from, to)?;
                 continue;
             }
@@ -55,7 +55,7 @@ pub(super) fn with_orientation(content: Content, orientation: Orientation, to: F
 }
 
 /// The second byte of the next marker. Bytes before it are left out.
-fn next_marker(from: &mut impl BufRead) -> Result<u8, StripError> {
+fn next_marker(from: &mut impl BufRead) -> io::Result<u8> {
     loop {
         let [mut byte] = array(from)?;
         if byte == 0xff {
@@ -69,99 +69,49 @@ fn next_marker(from: &mut impl BufRead) -> Result<u8, StripError> {
     }
 }
 
-/// The length of the content of a segment, in bytes.
-fn length(from: &mut impl BufRead) -> Result<u16, StripError> {
-    u16::from_be_bytes(array(from)?).checked_sub(2).ok_or(StripError::Malformed)
-}
-
-fn write_head(to: &mut impl Write, marker: u8, length: u16) -> Result<(), StripError> {
-    let [high, low] = length.checked_add(2).ok_or(StripError::Malformed)?.to_be_bytes();
-    Ok(to.write_all(&[0xff, marker, high, low])?)
-}
-
-fn keep(from: &mut impl BufRead, to: &mut impl Write, marker: u8) -> Result<(), StripError> {
-    let length = length(from)?;
-    write_head(to, marker, length)?;
-    Ok(copy(from, to, length.into())?)
-}
-
-fn segment(
-    from: &mut impl BufRead,
-    to: &mut impl Write,
-    marker: u8,
-    facts: &mut Facts,
-) -> Result<(), StripError> {
-    match marker {
-        // Tables, restart interval, number of lines.
-        0xc4 | 0xcc | 0xdb..=0xdd => keep(from, to, marker),
-        0xc0..=0xcf => frame(from, to, marker, facts),
-        0xe0..=0xef => application(from, to, marker, facts),
-        // Comments and reserved markers.
-        _ => {
-            let length = length(from)?;
-            Ok(skip(from, length.into())?)
-        }
-    }
-}
-
-fn frame(
-    from: &mut impl BufRead,
-    to: &mut impl Write,
-    marker: u8,
-    facts: &mut Facts,
-) -> Result<(), StripError> {
-    let length = length(from)?;
-    let rest = length.checked_sub(5).ok_or(StripError::Malformed)?;
-    let head: [u8; 5] = array(from)?;
-    let [_, high, low, left, right] = head;
-    if facts.width > 0 {
-        return Err(StripError::Malformed);
-    }
-    facts.include(u16::from_be_bytes([left, right]).into(), u16::from_be_bytes([high, low]).into());
-    write_head(to, marker, length)?;
-    to.write_all(&head)?;
-    Ok(copy(from, to, rest.into())?)
-}
-
-/// Of the segments of applications: the density (JFIF), the colour profile, and the colour transformation (Adobe).
-fn application(
-    from: &mut impl BufRead,
-    to: &mut impl Write,
-    marker: u8,
-    facts: &mut Facts,
-) -> Result<(), StripError> {
-    let length = length(from)?;
+/// Copies what is kept of a segment. Of those of applications: the density (JFIF), the colour profile, and the colour
+/// transformation (Adobe).
+fn segment(from: &mut impl BufRead, to: &mut impl Write, marker: u8, facts: &mut Facts) -> io::Result<()> {
+    let length = u16::from_be_bytes(array(from)?).checked_sub(2).ok_or_else(malformed)?;
     let mut content = vec![0; length.into()];
     from.read_exact(&mut content)?;
-    match marker {
-        0xe0 if content.starts_with(b"JFIF\0") && content.len() >= 14 => {
+    let kept = match marker {
+        // Tables, begin of a scan, number of lines, restart interval.
+        0xc4 | 0xcc | 0xda..=0xdd => &content[..],
+        0xc0..=0xcf => {
+            let [_, high, low, left, right, ..] = *content else { return Err(malformed()) };
+            if facts.width > 0 {
+                return Err(malformed());
+            }
+            facts.include(u16::from_be_bytes([left, right]).into(), u16::from_be_bytes([high, low]).into());
+            &content[..]
+        }
+        0xe0 if content.starts_with(b"JFIF\0") && length >= 14 => {
             // Without the preview: its width and height are 0.
-            write_head(to, marker, 14)?;
-            to.write_all(&content[..12])?;
-            to.write_all(&[0, 0])?;
+            content[12..14].fill(0);
+            &content[..14]
         }
         0xe1 if content.starts_with(b"Exif\0") && facts.exif.is_none() => {
             facts.exif = read_exif(&mut &*content, length.into())?;
+            return Ok(());
         }
-        0xe2 if content.starts_with(b"ICC_PROFILE\0") => {
-            write_head(to, marker, length)?;
-            to.write_all(&content)?;
-        }
-        0xee if content.starts_with(b"Adobe") && content.len() >= 12 => {
-            write_head(to, marker, 12)?;
-            to.write_all(&content[..12])?;
-        }
-        _ => {}
-    }
-    Ok(())
+        0xe2 if content.starts_with(b"ICC_PROFILE\0") => &content[..],
+        0xee if content.starts_with(b"Adobe") && length >= 12 => &content[..12],
+        // Comments, and other segments.
+        _ => return Ok(()),
+    };
+    let length = u16::try_from(kept.len() + 2).map_err(|_| malformed())?;
+    to.write_all(&[0xff, marker])?;
+    to.write_all(&length.to_be_bytes())?;
+    to.write_all(kept)
 }
 
 /// Copies compressed data with its restart markers. Returns the second byte of the marker that ends it.
-fn copy_scan(from: &mut impl BufRead, to: &mut impl Write) -> Result<u8, StripError> {
+fn copy_scan(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<u8> {
     loop {
         let buffer = from.fill_buf()?;
         if buffer.is_empty() {
-            return Err(StripError::Malformed);
+            return Err(malformed());
         }
         let data = buffer.iter().position(|byte| *byte == 0xff).unwrap_or(buffer.len());
         to.write_all(&buffer[..data])?;

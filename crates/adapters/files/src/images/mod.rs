@@ -25,37 +25,10 @@ use std::path::Path;
 /// The longest Exif block that is read, in bytes.
 const MAX_EXIF: u64 = 64 * 1024;
 
-/// A format that is decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    Jpeg,
-    Png,
-    WebP,
-}
-
-impl Format {
-    /// The format of a file that begins with these bytes.
-    pub fn of(head: &[u8]) -> Option<Self> {
-        if head.starts_with(b"\xff\xd8\xff") {
-            Some(Self::Jpeg)
-        } else if head.starts_with(png::SIGNATURE) {
-            Some(Self::Png)
-        } else {
-            (head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP")).then_some(Self::WebP)
-        }
-    }
-
-    pub fn content_type(self) -> &'static str {
-        self.decoder().to_mime_type()
-    }
-
-    fn decoder(self) -> ImageFormat {
-        match self {
-            Self::Jpeg => ImageFormat::Jpeg,
-            Self::Png => ImageFormat::Png,
-            Self::WebP => ImageFormat::WebP,
-        }
-    }
+/// The format of a file that begins with these bytes; `None` if it is not decoded.
+pub(crate) fn format_of(head: &[u8]) -> Option<ImageFormat> {
+    let decoded = [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::WebP];
+    image::guess_format(head).ok().filter(|format| decoded.contains(format))
 }
 
 /// An image without metadata, and its thumbnail if it was decoded.
@@ -85,28 +58,22 @@ impl Facts {
     }
 }
 
-/// Why an image was not copied.
-#[derive(Debug)]
-enum StripError {
-    Malformed,
-    Disk(io::Error),
-}
-
-impl From<io::Error> for StripError {
-    fn from(cause: io::Error) -> Self {
-        if cause.kind() == ErrorKind::UnexpectedEof { Self::Malformed } else { Self::Disk(cause) }
-    }
+/// A block has a length or a place that it cannot have.
+fn malformed() -> io::Error {
+    ErrorKind::InvalidData.into()
 }
 
 /// Removes metadata, decodes the image, and makes a thumbnail. Temporary files are in `directory`.
 ///
 /// # Errors
 /// When the disk is full.
-pub(crate) fn process(content: &Content, format: Format, directory: &Path) -> io::Result<Processed> {
+pub(crate) fn process(content: &Content, format: ImageFormat, directory: &Path) -> io::Result<Processed> {
     let (stripped, facts) = match strip(content, format, directory) {
         Ok(done) => done,
-        Err(StripError::Malformed) => return Ok(Err(ContentFault::Undecodable)),
-        Err(StripError::Disk(cause)) => return Err(cause),
+        Err(cause) if matches!(cause.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) => {
+            return Ok(Err(ContentFault::Undecodable));
+        }
+        Err(cause) => return Err(cause),
     };
     if facts.width > MAX_IMAGE_SIDE || facts.height > MAX_IMAGE_SIDE {
         return Ok(Err(ContentFault::ImageTooBig));
@@ -114,10 +81,10 @@ pub(crate) fn process(content: &Content, format: Format, directory: &Path) -> io
     let orientation = facts.exif.as_deref().and_then(Orientation::from_exif_chunk);
     let orientation = orientation.unwrap_or(Orientation::NoTransforms);
     // A decoder that panics on its input has not decoded it.
-    let decoded = std::panic::catch_unwind(|| pixels::decode(&stripped.file, format.decoder()));
+    let decoded = std::panic::catch_unwind(|| pixels::decode(&stripped.file, format));
     let mut decoded = match decoded {
         Ok(Ok(Some(decoded))) => decoded,
-        Ok(Ok(None)) if orientation != Orientation::NoTransforms && format == Format::Jpeg => {
+        Ok(Ok(None)) if orientation != Orientation::NoTransforms && format == ImageFormat::Jpeg => {
             let content = jpeg::with_orientation(stripped, orientation, tempfile::tempfile_in(directory)?)?;
             return Ok(Ok(Picture { content, thumbnail: None }));
         }
@@ -130,25 +97,23 @@ pub(crate) fn process(content: &Content, format: Format, directory: &Path) -> io
     } else {
         drop(stripped);
         decoded.pixels.apply_orientation(orientation);
-        pixels::encode(&decoded, format.decoder(), tempfile::tempfile_in(directory)?)?
+        pixels::encode(&decoded, format, tempfile::tempfile_in(directory)?)?
     };
-    let thumbnail =
-        pixels::encode(&decoded.thumbnail(), format.decoder(), tempfile::tempfile_in(directory)?)?;
+    let thumbnail = pixels::encode(&decoded.thumbnail(), format, tempfile::tempfile_in(directory)?)?;
     Ok(Ok(Picture { content, thumbnail: Some(thumbnail) }))
 }
 
 /// Copies an image without its metadata.
-fn strip(content: &Content, format: Format, directory: &Path) -> Result<(Content, Facts), StripError> {
+fn strip(content: &Content, format: ImageFormat, directory: &Path) -> io::Result<(Content, Facts)> {
     let mut from = BufReader::new(content.file.try_clone()?);
     from.rewind()?;
     let mut to = BufWriter::new(tempfile::tempfile_in(directory)?);
     let facts = match format {
-        Format::Jpeg => jpeg::strip(&mut from, &mut to)?,
-        Format::Png => png::strip(&mut from, &mut to)?,
-        Format::WebP => webp::strip(&mut from, &mut to, content.byte_size)?,
+        ImageFormat::Jpeg => jpeg::strip(&mut from, &mut to)?,
+        ImageFormat::Png => png::strip(&mut from, &mut to)?,
+        _ => webp::strip(&mut from, &mut to, content.byte_size)?,
     };
-    let file = to.into_inner().map_err(|failed| StripError::Disk(failed.into_error()))?;
-    Ok((finished(file)?, facts))
+    Ok((finished(to.into_inner().map_err(io::IntoInnerError::into_error)?)?, facts))
 }
 
 /// A written file, at its first byte.

@@ -30,33 +30,28 @@ pub(super) struct Decoded {
 ///
 /// # Errors
 /// Why the image cannot be attached.
-pub(super) fn decode(file: &File, format: ImageFormat) -> Result<Option<Decoded>, ContentFault> {
-    read(file, format).map_err(|error| {
+pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<Decoded>, ContentFault> {
+    let undecodable = |error: ImageError| {
         tracing::debug!(%error, "an image was not decoded");
         ContentFault::Undecodable
-    })?
-}
-
-fn read(mut file: &File, format: ImageFormat) -> Result<Result<Option<Decoded>, ContentFault>, ImageError> {
-    file.rewind()?;
+    };
+    file.rewind().map_err(|cause| undecodable(cause.into()))?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_ALLOCATION);
     let mut reader = ImageReader::with_format(BufReader::new(file), format);
     reader.limits(limits);
-    let mut decoder = reader.into_decoder()?;
+    let mut decoder = reader.into_decoder().map_err(undecodable)?;
     let (width, height) = decoder.dimensions();
     if width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE {
-        return Ok(Err(ContentFault::ImageTooBig));
+        return Err(ContentFault::ImageTooBig);
     }
     if decoder.total_bytes() > MAX_PIXELS {
-        file.rewind()?;
-        return Ok(Ok(None));
+        return Ok(None);
     }
     let profile = decoder.icc_profile().unwrap_or_default().filter(|profile| profile.len() <= MAX_PROFILE);
-    let pixels = DynamicImage::from_decoder(decoder)?;
-    file.rewind()?;
+    let pixels = DynamicImage::from_decoder(decoder).map_err(undecodable)?;
     let profile = profile.filter(|profile| is_of(profile, pixels.color()));
-    Ok(Ok(Some(Decoded { pixels, profile })))
+    Ok(Some(Decoded { pixels, profile }))
 }
 
 /// Whether a colour profile describes colours of that kind. Decoders turn CMYK into RGB.

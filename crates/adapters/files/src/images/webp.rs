@@ -1,7 +1,7 @@
 //! The chunks of a WebP file. Format: RFC 9649.
 
-use super::{Facts, StripError, array, copy, read_exif, skip};
-use std::io::{BufRead, Seek, SeekFrom, Write};
+use super::{Facts, array, copy, malformed, read_exif, skip};
+use std::io::{self, BufRead, Seek, SeekFrom, Write};
 
 /// Flags of an extended file: XMP, and Exif.
 const METADATA: u8 = 0x04 | 0x08;
@@ -19,28 +19,28 @@ pub(super) fn strip(
     from: &mut (impl BufRead + Seek),
     to: &mut (impl Write + Seek),
     size: u64,
-) -> Result<Facts, StripError> {
+) -> io::Result<Facts> {
     let head: [u8; 12] = array(from)?;
     let [b'R', b'I', b'F', b'F', a, b, c, d, b'W', b'E', b'B', b'P'] = head else {
-        return Err(StripError::Malformed);
+        return Err(malformed());
     };
     let end = HEAD + u64::from(u32::from_le_bytes([a, b, c, d]));
     if end > size {
-        return Err(StripError::Malformed);
+        return Err(malformed());
     }
     to.write_all(&head)?;
     let mut facts = Facts::default();
     let mut at = 12;
-    let mut frames = 0;
+    let mut has_frame = false;
     while at + HEAD <= end {
-        at = chunk(from, to, (at, end), &mut facts, &mut frames)?;
+        at = chunk(from, to, (at, end), &mut facts, &mut has_frame)?;
     }
     if facts.width == 0 {
-        return Err(StripError::Malformed);
+        return Err(malformed());
     }
     let length = to.stream_position()?.checked_sub(HEAD).and_then(|length| u32::try_from(length).ok());
     to.seek(SeekFrom::Start(4))?;
-    to.write_all(&length.ok_or(StripError::Malformed)?.to_le_bytes())?;
+    to.write_all(&length.ok_or_else(malformed)?.to_le_bytes())?;
     Ok(facts)
 }
 
@@ -50,21 +50,21 @@ fn chunk(
     to: &mut (impl Write + Seek),
     (at, end): (u64, u64),
     facts: &mut Facts,
-    frames: &mut u32,
-) -> Result<u64, StripError> {
+    has_frame: &mut bool,
+) -> io::Result<u64> {
     let kind: [u8; 4] = array(from)?;
     let length = u32::from_le_bytes(array(from)?);
     // Chunks of an odd length are followed by one byte.
     let padded = u64::from(length) + u64::from(length % 2);
     if at + HEAD + u64::from(length) > end {
-        return Err(StripError::Malformed);
+        return Err(malformed());
     }
     let next = at + HEAD + padded;
     match &kind {
         b"VP8X" => {
             let [flags, a, b, c, rest @ ..]: [u8; 10] = array(from)?;
             if length != 10 {
-                return Err(StripError::Malformed);
+                return Err(malformed());
             }
             facts.include(u24(rest[0], rest[1], rest[2]) + 1, u24(rest[3], rest[4], rest[5]) + 1);
             facts.animated = flags & ANIMATED != 0;
@@ -73,16 +73,9 @@ fn chunk(
             to.write_all(&rest)?;
         }
         b"EXIF" if facts.exif.is_none() => facts.exif = read_exif(from, length.into())?,
-        b"ANMF" => {
-            *frames += 1;
-            if *frames == 1 {
-                frame(from, facts, at + HEAD, length)?;
-                write_head(to, kind, length)?;
-                copy(from, to, length.into())?;
-                to.write_all(if length % 2 == 1 { &[0] } else { &[] })?;
-            }
-        }
-        b"VP8 " | b"VP8L" | b"ALPH" | b"ICCP" | b"ANIM" => {
+        b"ANMF" if *has_frame => {}
+        b"VP8 " | b"VP8L" | b"ALPH" | b"ICCP" | b"ANIM" | b"ANMF" => {
+            *has_frame |= &kind == b"ANMF";
             measure(from, facts, kind, at + HEAD, length)?;
             write_head(to, kind, length)?;
             copy(from, to, length.into())?;
@@ -95,39 +88,19 @@ fn chunk(
     Ok(next)
 }
 
-fn write_head(to: &mut impl Write, kind: [u8; 4], length: u32) -> Result<(), StripError> {
+fn write_head(to: &mut impl Write, kind: [u8; 4], length: u32) -> io::Result<()> {
     to.write_all(&kind)?;
-    Ok(to.write_all(&length.to_le_bytes())?)
+    to.write_all(&length.to_le_bytes())
 }
 
-/// Measures the pictures of a frame that begins at `begin`, and returns there.
-fn frame(
-    from: &mut (impl BufRead + Seek),
-    facts: &mut Facts,
-    begin: u64,
-    length: u32,
-) -> Result<(), StripError> {
-    let end = begin + u64::from(length);
-    let mut at = begin + FRAME;
-    while at + HEAD <= end {
-        from.seek(SeekFrom::Start(at))?;
-        let kind: [u8; 4] = array(from)?;
-        let length = u32::from_le_bytes(array(from)?);
-        measure(from, facts, kind, at + HEAD, length)?;
-        at += HEAD + u64::from(length) + u64::from(length % 2);
-    }
-    from.seek(SeekFrom::Start(begin))?;
-    Ok(())
-}
-
-/// Reads width and height of the picture data that begins at `begin`, and returns there.
+/// Reads width and height of the picture data that begins at `begin`, those of a frame too, and returns there.
 fn measure(
     from: &mut (impl BufRead + Seek),
     facts: &mut Facts,
     kind: [u8; 4],
     begin: u64,
     length: u32,
-) -> Result<(), StripError> {
+) -> io::Result<()> {
     match &kind {
         b"VP8 " if u64::from(length) >= PICTURE => {
             skip(from, 6)?;
@@ -140,11 +113,22 @@ fn measure(
             let bits = u32::from_le_bytes(array(from)?);
             facts.include((bits & 0x3fff) + 1, ((bits >> 14) & 0x3fff) + 1);
         }
-        b"VP8 " | b"VP8L" => return Err(StripError::Malformed),
+        b"VP8 " | b"VP8L" => return Err(malformed()),
+        b"ANMF" => {
+            let (mut at, end) = (begin + FRAME, begin + u64::from(length));
+            while at + HEAD <= end {
+                from.seek(SeekFrom::Start(at))?;
+                let (kind, length): ([u8; 4], _) = (array(from)?, u32::from_le_bytes(array(from)?));
+                // A frame has no frames.
+                if &kind != b"ANMF" {
+                    measure(from, facts, kind, at + HEAD, length)?;
+                }
+                at += HEAD + u64::from(length) + u64::from(length % 2);
+            }
+        }
         _ => {}
     }
-    from.seek(SeekFrom::Start(begin))?;
-    Ok(())
+    from.seek(SeekFrom::Start(begin)).map(drop)
 }
 
 fn u24(low: u8, middle: u8, high: u8) -> u32 {

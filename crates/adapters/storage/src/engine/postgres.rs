@@ -1,5 +1,6 @@
 //! What is specific to PostgreSQL.
 
+use crate::changes::{Changes, Observer};
 use crate::failure::Cause;
 use crate::page_rows::{Bounds, count};
 use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
@@ -13,13 +14,14 @@ use diesel::serialize::{self, IsNull, Output};
 use diesel::{Connection, ConnectionResult, QueryResult};
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::{AsyncConnectionCore, AsyncPgConnection, SimpleAsyncConnection};
+use diesel_async::{AsyncConnection, AsyncConnectionCore, AsyncPgConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use futures_util::{FutureExt, StreamExt};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[path = "postgres/copies.rs"]
@@ -32,9 +34,9 @@ mod tls;
 mod wire;
 #[path = "postgres/writer.rs"]
 mod writer;
-pub use copies::{connect_client, create_tables};
+pub use copies::Copies;
 use tls::{Silence, Usage};
-pub use writer::{Alone, WriteTransaction, Writer};
+pub use writer::{WriteTransaction, Writer};
 
 /// The database.
 pub type Db = diesel::pg::Pg;
@@ -50,15 +52,6 @@ pub const ANALYZE: &str = "BEGIN; SET LOCAL statement_timeout = '10min'; ANALYZE
 
 /// The same in the open transaction.
 pub const ANALYZE_WITHIN: &str = "SET LOCAL statement_timeout = '10min'; ANALYZE";
-
-/// Whether transactions that wait for each other are committed together.
-pub const COMMITS_GROUPS: bool = false;
-
-/// Whether a database has an [`Epoch`].
-pub const HAS_EPOCH: bool = false;
-
-/// Whether a read that is not expected to take long runs on the caller's thread.
-pub const READS_ON_THE_THREAD: bool = false;
 
 /// The SQL types of the schema.
 pub mod sql {
@@ -141,33 +134,46 @@ impl Planning {
 
 /// The pools of the readers and the writers of requests have up to `pool_size` connections each, that of the writers of
 /// background work half as many, those of searches and of the readers of background work a quarter.
-pub fn pools(settings: &Settings) -> Result<ProcessPools> {
+pub(crate) fn pools(settings: &Settings, changes: &Arc<Changes>) -> Result<ProcessPools> {
     let unconfirmed = settings.limits.unconfirmed;
     let manager = |usage: Usage, planning: Planning, limit: Duration, lock: Duration| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
-        config.custom_setup =
-            Box::new(move |url| connect(url, usage, planning, (limit, lock), unconfirmed).boxed());
+        let changes = changes.clone();
+        config.custom_setup = Box::new(move |url| {
+            let changes = changes.clone();
+            let connecting = async move {
+                let mut connection = connect(url, usage, planning, (limit, lock), unconfirmed).await?;
+                if usage == Usage::Writing {
+                    connection.set_instrumentation(Observer::new(changes));
+                }
+                Ok(connection)
+            };
+            connecting.boxed()
+        });
         AsyncDieselConnectionManager::new_with_config(&settings.url, config)
     };
-    let pool = |usage, planning, limit, size| {
-        ConnectionPool::new(manager(usage, planning, limit, limit * 4 / 5), size, settings.wait)
-    };
-    let by_thread = |usage, limit, lock| {
-        let manager = || manager(usage, Planning::Once, limit, lock);
-        ConnectionPool::by_thread(manager, settings.pool_size, settings.wait)
+    let pool = |usage, planning, limit, lock, size| {
+        ConnectionPool::new(manager(usage, planning, limit, lock), size, settings.wait)
     };
     let (read, write) = (settings.limits.read, settings.limits.write);
     let (half, quarter) = (settings.pool_size.div_ceil(2), settings.pool_size.div_ceil(4));
+    let (reading, writing) = (read * 4 / 5, write * 4 / 5);
     let requests = Pools {
-        reader: by_thread(Usage::Reading, read, read * 4 / 5)?,
-        searcher: Some(pool(Usage::Reading, Planning::Free, read, quarter)?),
-        writer: Writer::new(by_thread(Usage::Writing, write, settings.limits.lock)?),
+        reader: pool(Usage::Reading, Planning::Once, read, reading, settings.pool_size)?,
+        searcher: Some(pool(Usage::Reading, Planning::Free, read, reading, quarter)?),
+        writer: Writer::new(pool(
+            Usage::Writing,
+            Planning::Once,
+            write,
+            settings.limits.lock,
+            settings.pool_size,
+        )?),
     };
     let background = Pools {
-        reader: pool(Usage::Reading, Planning::ByIndex, read, quarter)?,
+        reader: pool(Usage::Reading, Planning::ByIndex, read, reading, quarter)?,
         searcher: None,
-        writer: Writer::new(pool(Usage::Writing, Planning::ByIndex, write, half)?),
+        writer: Writer::new(pool(Usage::Writing, Planning::ByIndex, write, writing, half)?),
     };
     Ok(ProcessPools { requests, background })
 }
@@ -241,23 +247,6 @@ pub async fn with_harness<R: Send + 'static>(
         done.map_err(Error::Internal)
     });
     task.await.map_err(Error::internal)?
-}
-
-/// PostgreSQL has no cheap number that changes with each commit.
-pub struct Epoch;
-
-impl Epoch {
-    /// Opens no connection.
-    #[expect(clippy::unnecessary_wraps, reason = "on the other engine it can fail")]
-    pub fn open(_: &Settings) -> Result<Self> {
-        Ok(Self)
-    }
-
-    /// Always `None`.
-    #[expect(clippy::unused_self, reason = "on the other engine it is asked")]
-    pub fn now(&self) -> Option<u64> {
-        None
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! caller's thread: they take a few microseconds from the page cache, and are never cancelled. Commits wait for the disk:
 //! they run on a blocking thread.
 
+use crate::changes::{Changes, Observer};
 use crate::failure::Cause;
 use crate::page_rows::{Bounds, count};
 use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings, StatementLimits};
@@ -30,8 +31,8 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-#[path = "sqlite/epoch.rs"]
-mod epoch;
+#[path = "sqlite/copies.rs"]
+mod copies;
 #[path = "sqlite/lock.rs"]
 mod lock;
 #[path = "sqlite/memory.rs"]
@@ -40,10 +41,10 @@ mod memory;
 mod runtime;
 #[path = "sqlite/writer.rs"]
 mod writer;
-pub use epoch::Epoch;
+pub use copies::Copies;
 pub use memory::in_memory;
 use runtime::{Place, Runtime};
-pub use writer::{Alone, WriteTransaction, Writer};
+pub use writer::{WriteTransaction, Writer};
 
 /// The database.
 pub type Db = diesel::sqlite::Sqlite;
@@ -63,15 +64,6 @@ pub const ANALYZE: &str = "PRAGMA analysis_limit = 1000; ANALYZE; \
 
 /// The same in the open transaction.
 pub const ANALYZE_WITHIN: &str = ANALYZE;
-
-/// Whether transactions that wait for each other are committed together.
-pub const COMMITS_GROUPS: bool = true;
-
-/// Whether a database has an [`Epoch`].
-pub const HAS_EPOCH: bool = true;
-
-/// Whether a read that is not expected to take long runs on the caller's thread.
-pub const READS_ON_THE_THREAD: bool = true;
 
 /// The SQL types of the schema.
 pub mod sql {
@@ -126,32 +118,43 @@ pub fn cause(message: &str) -> Cause {
 
 /// The pools of the readers, of the readers for searches, and of the one writer. A read is never cancelled with its
 /// caller, a search is. Background work has the same pools: reads never wait for a connection, and searches are not of it.
-pub fn pools(settings: &Settings) -> Result<ProcessPools> {
+pub(crate) fn pools(settings: &Settings, changes: &Arc<Changes>) -> Result<ProcessPools> {
     let path = path_of(&settings.url)?;
-    let manager = |pragmas: &'static str, place: Place, limit: Duration| {
+    let manager = |pragmas: &'static str, place: Place, limit: Duration, changes: Option<Arc<Changes>>| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |path| {
             let runtime = Runtime::new(place.clone(), limit);
-            let connection = connect(path, pragmas).map(|c| SyncConnectionWrapper::with_runtime(c, runtime));
+            let connection =
+                connect(path, pragmas).map(|connection| wrap(connection, runtime, changes.as_ref()));
             std::future::ready(connection).boxed()
         });
         AsyncDieselConnectionManager::new_with_config(path, config)
     };
     let StatementLimits { read, write, .. } = settings.limits;
     let cores = available_parallelism().map_or(1, usize::from);
-    let writer = ConnectionPool::new(manager(WRITER, Place::Caller, write), 1, settings.wait)?;
+    let writer =
+        ConnectionPool::new(manager(WRITER, Place::Caller, write, Some(changes.clone())), 1, settings.wait)?;
     // The slots bound the statements that run. There are more connections: one is in use until its caller is polled,
     // which takes long on a busy thread.
     let searching = Place::Blocking(Arc::new(Semaphore::new(cores * 2)));
     let searchers = settings.pool_size.max(cores * 2);
-    let reader = || manager(READER, Place::Caller, read);
+    let (reader, searcher) =
+        (manager(READER, Place::Caller, read, None), manager(SEARCHER, searching, read, None));
     let pools = Pools {
-        reader: ConnectionPool::by_thread(reader, settings.pool_size, settings.wait)?,
-        searcher: Some(ConnectionPool::new(manager(SEARCHER, searching, read), searchers, settings.wait)?),
+        reader: ConnectionPool::new(reader, settings.pool_size, settings.wait)?,
+        searcher: Some(ConnectionPool::new(searcher, searchers, settings.wait)?),
         writer: Writer::new(writer, settings.wait),
     };
     Ok(ProcessPools { requests: pools.clone(), background: pools })
+}
+
+/// A connection whose statements run there. `changes`: where those that it commits are counted.
+fn wrap(mut connection: SqliteConnection, runtime: Runtime, changes: Option<&Arc<Changes>>) -> Conn {
+    if let Some(changes) = changes {
+        connection.set_instrumentation(Observer::new(changes.clone()));
+    }
+    SyncConnectionWrapper::with_runtime(connection, runtime)
 }
 
 /// It does not map the file: each commit ends the mappings of all connections, and in a large city nearly every page that is

@@ -1,11 +1,11 @@
 //! Connections that are borrowed for a statement, and statements that are committed together.
 
 use super::Session;
-use crate::engine::{Alone, Conn};
+use crate::engine::Conn;
 use crate::pools::ConnectionPool;
 use civitas_kernel::Result;
 use std::ops::{Deref, DerefMut};
-use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
+use tokio::sync::MappedMutexGuard;
 
 /// A connection. It is returned when the guard is dropped.
 pub(crate) enum ConnectionGuard<'a> {
@@ -44,14 +44,7 @@ impl DerefMut for ConnectionGuard<'_> {
 
 /// Several statements that are committed together. When dropped, they are rolled back (or left to the open
 /// transaction).
-pub(crate) struct Atomic<'a> {
-    pub(super) session: AtomicSession<'a>,
-    /// Whether they may change rows that are cached.
-    pub(super) changes_lookups: bool,
-}
-
-/// The transaction of such statements.
-pub(super) enum AtomicSession<'a> {
+pub(crate) enum Atomic<'a> {
     /// A separate transaction.
     Own(Box<Session>),
     /// A part of the open transaction.
@@ -61,52 +54,22 @@ pub(super) enum AtomicSession<'a> {
 impl Atomic<'_> {
     /// Its connection. Hold one at a time, and none during the commit.
     pub(crate) async fn connection(&self) -> Result<ConnectionGuard<'_>> {
-        let session = self.session();
-        if self.changes_lookups { session.write().await } else { session.write_uncached().await }
+        self.session().write().await
     }
 
     /// Commits, or leaves that to the open transaction.
     pub(crate) async fn commit(self) -> Result<()> {
-        match self.session {
-            AtomicSession::Own(session) => Session::commit(&session).await,
-            AtomicSession::Joined(_) => Ok(()),
+        match self {
+            Self::Own(session) => Session::commit(&session).await,
+            Self::Joined(_) => Ok(()),
         }
     }
 
     /// The session of the transaction.
     pub(crate) fn session(&self) -> &Session {
-        match &self.session {
-            AtomicSession::Own(session) => session,
-            AtomicSession::Joined(session) => session,
-        }
-    }
-}
-
-/// One statement that writes.
-pub(crate) enum Single<'a> {
-    /// It is committed when it ends.
-    Alone(Box<Mutex<Alone>>),
-    /// It is committed with others.
-    Part(Atomic<'a>),
-}
-
-impl Single<'_> {
-    /// Its connection. Do not hold it during the commit.
-    pub(crate) async fn connection(&self) -> Result<ConnectionGuard<'_>> {
         match self {
-            Self::Alone(connection) => {
-                let connection = connection.lock().await;
-                Ok(ConnectionGuard::Shared(MutexGuard::map(connection, |connection| &mut **connection)))
-            }
-            Self::Part(atomic) => atomic.connection().await,
-        }
-    }
-
-    /// Commits, if that is left to do.
-    pub(crate) async fn commit(self) -> Result<()> {
-        match self {
-            Self::Alone(_) => Ok(()),
-            Self::Part(atomic) => atomic.commit().await,
+            Self::Own(session) => session,
+            Self::Joined(session) => session,
         }
     }
 }

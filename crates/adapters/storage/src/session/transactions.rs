@@ -1,9 +1,7 @@
 //! Open transactions: begin, events, commit and rollback.
 
-use super::cached::Outdates;
 use super::{ConnectionGuard, KINDS, Session, Source, notify};
 use crate::engine::WriteTransaction;
-use crate::lookups::Kind;
 use crate::page_rows::Bounds;
 use civitas_kernel::{Error, Event, OrganizationId, Result};
 use std::sync::PoisonError;
@@ -15,8 +13,6 @@ pub(super) struct Open {
     /// `None` after commit or rollback. Dropped by an error, a panic or with its request, it is rolled back.
     transaction: Mutex<Option<WriteTransaction>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
-    /// Whether a statement may have changed rows that are cached, by [`Kind`].
-    pub(super) outdates: [AtomicBool; Kind::ALL.len()],
     /// The kinds of work that were added; their workers are notified after the commit.
     pub(super) has_work: [AtomicBool; KINDS],
 }
@@ -38,24 +34,22 @@ impl Open {
 impl Session {
     /// Begins a transaction.
     pub(crate) async fn begin_own(&self) -> Result<Session> {
-        Ok(self.within(self.database()?.1.writer.begin().await?))
+        Ok(self.within(self.pools()?.writer.begin().await?))
     }
 
     /// Begins a transaction that takes long.
     pub(crate) async fn begin_long(&self) -> Result<Session> {
-        Ok(self.within(self.database()?.1.writer.begin_long().await?))
+        Ok(self.within(self.pools()?.writer.begin_long().await?))
     }
 
-    fn within(&self, transaction: WriteTransaction) -> Session {
+    pub(super) fn within(&self, transaction: WriteTransaction) -> Session {
         let open = Open {
             transaction: Mutex::new(Some(transaction)),
             announced: std::sync::Mutex::default(),
-            outdates: Default::default(),
             has_work: Default::default(),
         };
         let source = Source::Transaction(Box::new(open));
-        let (shared, locales) = (self.shared.clone(), self.locales.clone());
-        Session { source, shared, locales, begun_in: None, bounds: Bounds::NONE }
+        Session { source, shared: self.shared.clone(), locales: self.locales.clone(), bounds: Bounds::NONE }
     }
 
     /// Commits the open transaction.
@@ -64,10 +58,6 @@ impl Session {
             return Err(Error::internal("only a transaction can be committed"));
         };
         let transaction = open.transaction.lock().await.take();
-        // Dropped after the commit, or with this future: then other requests see the change a second later at most.
-        let _outdates = Kind::ALL.map(|kind| {
-            open.outdates[kind as usize].load(Ordering::Relaxed).then(|| Outdates(&self.shared, kind))
-        });
         transaction.ok_or_else(is_over)?.commit().await?;
         for (wakeup, has_work) in self.shared.wakeups.iter().zip(&open.has_work) {
             if has_work.load(Ordering::Relaxed) {

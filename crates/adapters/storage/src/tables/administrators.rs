@@ -40,8 +40,7 @@ impl AdministratorStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Row::into_model))
     }
 
@@ -51,15 +50,14 @@ impl AdministratorStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 
     async fn find_for_update(&self, id: AdministratorId) -> Result<Option<Administrator>> {
         let row = administrators::table.find(id.0).select(columns::of::<Row>());
         let row: Option<Row> =
-            dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
+            dialect::for_update!(row).first(&mut *self.for_update().await?).await.found()?;
         Ok(row.map(Row::into_model))
     }
 
@@ -70,8 +68,7 @@ impl AdministratorStore for Session {
             .returning(administrators::id)
             .get_result(&mut *self.write().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         id.map(AdministratorId).ok_or_else(Administrator::taken)
     }
 
@@ -85,14 +82,11 @@ impl AdministratorStore for Session {
     }
 
     async fn remove(&self, id: AdministratorId) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         // Removals are one after the other: each locks the first account before it looks for another one.
         let first = administrators::table.order(administrators::id).limit(1).select(administrators::id);
-        let locked: Option<i64> = dialect::for_update!(first)
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .optional()
-            .stored()?;
+        let locked: Option<i64> =
+            dialect::for_update!(first).get_result(&mut *atomic.connection().await?).await.found()?;
         // Without a row it was removed meanwhile, and the next one is the first.
         locked.ok_or_else(|| Error::Conflict("the first administrator was removed meanwhile".into()))?;
         let other: Option<i64> = administrators::table
@@ -100,8 +94,7 @@ impl AdministratorStore for Session {
             .select(administrators::id)
             .first(&mut *atomic.connection().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         other.ok_or_else(Administrator::last)?;
         diesel::delete(administrators::table.find(id.0))
             .execute(&mut *atomic.connection().await?)

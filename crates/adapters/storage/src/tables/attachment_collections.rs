@@ -4,11 +4,12 @@ use crate::columns::{self, EnumColumn, columns};
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::attachment_collections;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_attachments::{Collection, CollectionStore, Parent, ParentKind};
 use civitas_kernel::{CollectionId, OrganizationId, Result, SpaceManifest, Translated};
-use diesel::dsl::{Eq, Filter, exists};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
@@ -30,12 +31,7 @@ columns! {
     }
 }
 
-type Scoped = Filter<attachment_collections::table, Eq<attachment_collections::organization_id, i64>>;
-
-/// The collections of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    attachment_collections::table.filter(attachment_collections::organization_id.eq(organization.0))
-}
+scoped! { attachment_collections }
 
 records! { attachment_collections: CollectionId => Collection; }
 

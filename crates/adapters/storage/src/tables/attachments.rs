@@ -12,6 +12,7 @@ use crate::filter::{Column, holds, translated};
 use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::{attachments, files, meetings, posts, proposals, spaces};
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_attachments::{
@@ -26,7 +27,6 @@ use civitas_kernel::{
 use civitas_meetings::MeetingStore;
 use civitas_proposals::ProposalStore;
 use civitas_spaces::SpaceStore;
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
@@ -58,14 +58,9 @@ columns! {
     }
 }
 
-type Scoped = Filter<attachments::table, Eq<attachments::organization_id, i64>>;
+scoped! { attachments }
 
-/// The attachments of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    attachments::table.filter(attachments::organization_id.eq(organization.0))
-}
-
-records! { attachments: AttachmentId => Attachment; atomic atomic_uncached; }
+records! { attachments: AttachmentId => Attachment; }
 
 /// Whether an attachment satisfies a filter.
 fn satisfies(filter: &AttachmentFilter) -> Result<Condition<attachments::table>> {
@@ -88,8 +83,7 @@ async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> 
         .select(attachments::id)
         .first(connection)
         .await
-        .optional()
-        .stored()?;
+        .found()?;
     Ok(first.unwrap_or_default())
 }
 
@@ -185,8 +179,7 @@ impl AttachmentStore for Session {
             .select(columns::of::<Row>())
             .first(connection)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(with_files(connection, organization, row.into_iter().collect()).await?.pop())
     }
 
@@ -250,7 +243,7 @@ impl AttachmentStore for Session {
         if answers.is_empty() {
             return Ok(());
         }
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         let removed =
             diesel::delete(of(organization).filter(columns::any_of(attachments::answer_id, answers)))
                 .execute(&mut *atomic.connection().await?)
@@ -263,7 +256,7 @@ impl AttachmentStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: AttachmentId) -> Result<()> {
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         diesel::delete(of(organization).filter(attachments::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await

@@ -105,7 +105,7 @@ impl Session {
     async fn lock_head(&self, organization: Option<OrganizationId>) -> Result<ChainHead> {
         let row = || heads::table.find(key(organization)).select(columns::of::<HeadRow>());
         let locked: Option<HeadRow> =
-            dialect::for_update!(row()).first(&mut *self.for_update().await?).await.optional().stored()?;
+            dialect::for_update!(row()).first(&mut *self.for_update().await?).await.found()?;
         if let Some(head) = locked {
             return Ok(head.into());
         }
@@ -157,7 +157,7 @@ impl Session {
             same = same.filter(entries::actor_id.eq(actor));
         }
         let found: Option<i64> =
-            same.select(entries::number).first(&mut *self.for_update().await?).await.optional().stored()?;
+            same.select(entries::number).first(&mut *self.for_update().await?).await.found()?;
         Ok(found.is_some())
     }
 
@@ -173,8 +173,7 @@ impl Session {
             .select(heads::organization_id)
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()
+            .found()
     }
 }
 
@@ -210,8 +209,7 @@ impl AuditLog for Session {
                 .select(entries::at)
                 .first(&mut *self.read_long().await?)
                 .await
-                .optional()
-                .stored()?;
+                .found()?;
             if let Some(oldest) = oldest {
                 all = all.filter(entries::at.ge(oldest));
             }
@@ -283,8 +281,7 @@ impl AuditLog for Session {
             .select(columns::of::<HeadRow>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 
@@ -316,7 +313,7 @@ impl AuditLog for Session {
     async fn remove_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
         // Most calls find none, and do not wait for the write lock.
         let Some(chain) = self.chain_to_shorten(before).await? else { return Ok(0) };
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let locked = heads::table.find(chain).select(heads::removed_number);
         let removed: i64 =
             dialect::for_update!(locked).first(&mut *atomic.connection().await?).await.stored()?;

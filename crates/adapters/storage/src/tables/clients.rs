@@ -48,8 +48,7 @@ impl ClientStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(|row| <(ClientId, ApiClient)>::from(row).1))
     }
 
@@ -59,15 +58,14 @@ impl ClientStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 
     async fn find_by_uid_for_update(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
         let row = living().filter(api_clients::uid.eq(uid)).select(columns::of::<Row>());
         let row: Option<Row> =
-            dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
+            dialect::for_update!(row).first(&mut *self.for_update().await?).await.found()?;
         Ok(row.map(Into::into))
     }
 
@@ -132,8 +130,7 @@ impl ClientStore for Session {
             .returning(api_clients::id)
             .get_result(&mut *self.write().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         id.map(ClientId).ok_or_else(|| Error::Conflict("the public name is taken".into()))
     }
 
@@ -147,7 +144,7 @@ impl ClientStore for Session {
     }
 
     async fn remove(&self, id: ClientId) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         mark_clients(&atomic, vec![id.0], clock::now()).await?;
         atomic.commit().await
     }

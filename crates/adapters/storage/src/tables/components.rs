@@ -9,6 +9,7 @@ use crate::filter::{Column, holds, translated};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{components, spaces, steps};
+use crate::scoped::scoped;
 use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
@@ -21,7 +22,7 @@ use civitas_spaces::{
     Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
     MOST_RECORDS_COUNTED, TitledComponent,
 };
-use diesel::dsl::{self, And, Eq, Filter, InnerJoinQuerySource, case_when, count_star};
+use diesel::dsl::{self, And, Eq, InnerJoinQuerySource, case_when, count_star};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -54,12 +55,7 @@ columns! {
     write_only { extended_data_text: String = |component| canonical_object(&component.extended_data) }
 }
 
-type Scoped = Filter<components::table, Eq<components::organization_id, i64>>;
-
-/// The components of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    components::table.filter(components::organization_id.eq(organization.0))
-}
+scoped! { components }
 
 /// The space a component belongs to.
 pub(super) type OfSpace =

@@ -2,6 +2,7 @@
 
 use crate::failure::Stored;
 use crate::schema::confirmations;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{Confirmation, ConfirmationStore, Digest};
@@ -10,12 +11,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-type Scoped = diesel::dsl::Filter<confirmations::table, diesel::dsl::Eq<confirmations::organization_id, i64>>;
-
-/// The links of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    confirmations::table.filter(confirmations::organization_id.eq(organization.0))
-}
+scoped! { confirmations }
 
 #[async_trait]
 impl ConfirmationStore for Session {
@@ -25,7 +21,7 @@ impl ConfirmationStore for Session {
         confirmation: &Confirmation,
         now: OffsetDateTime,
     ) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let ended = of(organization)
             .filter(confirmations::user_id.eq(confirmation.user.0))
             .filter(confirmations::expires_at.le(now));
@@ -49,8 +45,7 @@ impl ConfirmationStore for Session {
             .select((confirmations::user_id, confirmations::expires_at))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let digest = digest.clone();
         Ok(row.map(|(user, expires_at)| Confirmation { user: UserId(user), digest, expires_at }))
     }

@@ -64,7 +64,7 @@ impl EndedCredentials for Session {
     }
 
     async fn remove_of_user(&self, organization: OrganizationId, user: UserId) -> Result<u64> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let mut removed = 0;
         macro_rules! remove {
             ($table:ident) => {{

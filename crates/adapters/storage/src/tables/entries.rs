@@ -4,11 +4,11 @@ use crate::columns::{self, EnumColumn, columns};
 use crate::failure::Stored;
 use crate::records::numbered_records;
 use crate::schema::entries;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, Translated};
 use civitas_spaces::{Entry, EntryKind, EntryRef, EntryStore};
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -35,12 +35,7 @@ impl From<Row> for (EntryRef, Entry) {
     }
 }
 
-type Scoped = Filter<entries::table, Eq<entries::organization_id, i64>>;
-
-/// The entries of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    entries::table.filter(entries::organization_id.eq(organization.0))
-}
+scoped! { entries }
 
 numbered_records! { entries: EntryRef by kind: EntryKind => Entry; }
 

@@ -120,7 +120,7 @@ impl ExtendedDataStore for Session {
     }
 
     async fn save(&self, organization: OrganizationId, owner: Owner, data: &StoredData) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         match owner {
             Owner::Organization(id) if id != organization => Err(Error::NotFound),
             Owner::Organization(id) => keep_of_organization(&atomic, id, data.clone()).await,

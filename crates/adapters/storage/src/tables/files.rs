@@ -6,11 +6,12 @@ use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{attachments, files};
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_attachments::{ContentFault, FileRegistry, FileState, NOT_YET, StoredFile};
 use civitas_kernel::{FileId, OrganizationId, Result};
-use diesel::dsl::{Eq, Filter, exists, sql};
+use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use diesel_async::RunQueryDsl;
@@ -34,14 +35,9 @@ columns! {
     }
 }
 
-type Scoped = Filter<files::table, Eq<files::organization_id, i64>>;
+scoped! { files }
 
-/// The files of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    files::table.filter(files::organization_id.eq(organization.0))
-}
-
-records! { files: FileId => StoredFile; atomic atomic_uncached; }
+records! { files: FileId => StoredFile; }
 
 /// Files by the ids that a read of attachments names.
 pub(super) async fn of_ids(
@@ -71,8 +67,7 @@ impl FileRegistry for Session {
             .select(columns::of::<Row>())
             .first(connection)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let Some(row) = row else { return Ok(None) };
         let attachment = attachments::table
             .filter(attachments::file_id.eq(row.id))
@@ -97,7 +92,7 @@ impl FileRegistry for Session {
         if is_any {
             diesel::update(abandoned())
                 .set(files::state.eq(FileState::Removed.as_str()))
-                .execute(&mut *self.write_uncached().await?)
+                .execute(&mut *self.write().await?)
                 .await
                 .stored()?;
         }
@@ -122,7 +117,7 @@ impl FileRegistry for Session {
                 files::state.eq(FileState::Stored.as_str()),
                 files::created_at.eq(now),
             ))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()
             .map(|changed| changed > 0)
@@ -133,7 +128,7 @@ impl FileRegistry for Session {
         let removed = files::table
             .filter(columns::any_of(files::id.nullable(), &ids))
             .filter(files::state.eq(FileState::Removed.as_str()));
-        diesel::delete(removed).execute(&mut *self.write_uncached().await?).await.stored()?;
+        diesel::delete(removed).execute(&mut *self.write().await?).await.stored()?;
         Ok(())
     }
 

@@ -21,8 +21,7 @@ impl IdempotencyStore for Session {
             .select((dsl::request_digest, dsl::status, dsl::sealed_answer))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let Some((request, status, sealed)) = found else { return Ok(None) };
         let status = u16::try_from(status).map_err(Error::internal)?;
         Ok(Some(KeptAnswer { request: Digest::kept(request), status, sealed }))
@@ -47,7 +46,7 @@ impl IdempotencyStore for Session {
                 dsl::bytes.eq(i64::try_from(answer.sealed.len()).unwrap_or(i64::MAX)),
             ))
             .on_conflict_do_nothing()
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         if added == 0 { Err(Error::Conflict("the idempotency key has an answer".into())) } else { Ok(()) }
@@ -57,7 +56,7 @@ impl IdempotencyStore for Session {
         let own = idempotency_keys::table
             .filter(dsl::user_id.eq(user.0))
             .filter(dsl::organization_id.eq(organization.0));
-        let removed = diesel::delete(own).execute(&mut *self.write_uncached().await?).await.stored()?;
+        let removed = diesel::delete(own).execute(&mut *self.write().await?).await.stored()?;
         Ok(removed as u64)
     }
 

@@ -180,7 +180,7 @@ impl JobLog for Session {
             None => None,
             Some(uid) => {
                 let client = api_clients::table.filter(api_clients::uid.eq(uid)).select(api_clients::id);
-                match client.first(&mut *self.read().await?).await.optional().stored()? {
+                match client.first(&mut *self.read().await?).await.found()? {
                     Some(id) => Some(id),
                     None => return Ok(LogPage { items: Vec::new(), has_newer: false, has_older: false }),
                 }
@@ -202,8 +202,7 @@ impl JobLog for Session {
             .select(columns::of::<DetailRow>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let Some(DetailRow { row, report, due_at, payload }) = row else { return Ok(None) };
         let names = self.names_of(&[&row]).await?;
         let report = JobReport::from(report);

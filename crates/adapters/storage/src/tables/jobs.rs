@@ -34,7 +34,7 @@ use time::OffsetDateTime;
 /// The columns to write of a new job.
 #[derive(Insertable)]
 #[diesel(table_name = jobs, check_for_backend(Db), treat_none_as_default_value = false)]
-struct Row<'a> {
+struct Row {
     id: UuidColumn,
     organization_id: i64,
     api_client_id: i64,
@@ -46,8 +46,6 @@ struct Row<'a> {
     bytes: i64,
     attempts: i64,
     due_at: OffsetDateTime,
-    worker: Option<&'a str>,
-    leased_until: Option<OffsetDateTime>,
     created_at: OffsetDateTime,
     updated_at: OffsetDateTime,
 }
@@ -76,10 +74,9 @@ pub(super) struct ReportRow {
     error_details: Option<JsonColumn<Vec<FieldError>>>,
 }
 
-impl<'a> Row<'a> {
-    /// A job that waits, or that a worker has claimed until the end of its lease.
-    fn of(job: &Job, due_at: OffsetDateTime, claim: Option<(&'a str, OffsetDateTime)>) -> Self {
-        let status = if claim.is_some() { JobStatus::Processing } else { JobStatus::Pending };
+impl Row {
+    /// A job that waits.
+    fn of(job: &Job, due_at: OffsetDateTime) -> Self {
         Self {
             id: UuidColumn(job.id.0),
             organization_id: job.organization.0,
@@ -87,13 +84,11 @@ impl<'a> Row<'a> {
             user_id: job.owner.user.map(|user| user.0),
             access_token_id: job.token.0,
             command_key: job.command_key.clone(),
-            status: EnumColumn(status),
+            status: EnumColumn(JobStatus::Pending),
             payload: JsonColumn(job.payload.clone()),
             bytes: json_bytes(&job.payload),
             attempts: job.attempts,
             due_at,
-            worker: claim.map(|(worker, _)| worker),
-            leased_until: claim.map(|(_, until)| until),
             created_at: job.created_at,
             updated_at: job.created_at,
         }
@@ -209,22 +204,6 @@ fn processing() -> SqlLiteral<Bool> {
 }
 
 impl Session {
-    /// Stores a new job, which a worker may have claimed: then it has turn 0, and is the first one if it ever waits.
-    async fn insert_job(&self, job: &Job, claim: Option<(&str, OffsetDateTime)>) -> Result<()> {
-        let row = Row::of(job, self.database_time(job.created_at).await?, claim);
-        let single = self.single_uncached().await?;
-        let jobs = diesel::insert_into(jobs::table);
-        if claim.is_some() {
-            let insert = jobs.values(row).prepare_once();
-            insert.execute(&mut *single.connection().await?).await.stored()?;
-        } else {
-            let turn = turns::next(row.organization_id, row.due_at);
-            let insert = jobs.values((row, jobs::turn.eq(turn))).prepare_once();
-            insert.execute(&mut *single.connection().await?).await.stored()?;
-        }
-        single.commit().await
-    }
-
     /// Ends a job that the worker still owns.
     async fn end(&self, worker: &str, id: JobId, transition: Transition<'_>) -> Result<Finish> {
         let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
@@ -232,7 +211,7 @@ impl Session {
             .filter(processing())
             .set(transition.ended())
             .prepare_once()
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         self.finish(id, ended).await
@@ -244,7 +223,7 @@ impl Session {
             return Ok(Finish::Recorded);
         }
         let is_there = diesel::select(exists(jobs::table.find(UuidColumn(id.0))));
-        let is_there: bool = is_there.get_result(&mut *self.write_uncached().await?).await.stored()?;
+        let is_there: bool = is_there.get_result(&mut *self.write().await?).await.stored()?;
         Ok(if is_there { Finish::Lost } else { Finish::Gone })
     }
 }
@@ -252,14 +231,14 @@ impl Session {
 #[async_trait]
 impl JobStore for Session {
     async fn add(&self, job: &Job) -> Result<()> {
-        self.insert_job(job, None).await?;
+        let row = Row::of(job, self.database_time(job.created_at).await?);
+        let turn = turns::next(row.organization_id, row.due_at);
+        let insert = diesel::insert_into(jobs::table).values((row, jobs::turn.eq(turn))).prepare_once();
+        let single = self.transaction_of_one().await?;
+        insert.execute(&mut *single.connection().await?).await.stored()?;
+        single.commit().await?;
         self.notify(Work::Jobs);
         Ok(())
-    }
-
-    async fn add_claimed(&self, job: &Job, worker: &str, until: OffsetDateTime) -> Result<()> {
-        let until = self.database_time(until).await?;
-        self.insert_job(job, Some((worker, until))).await
     }
 
     async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>> {
@@ -269,8 +248,7 @@ impl JobStore for Session {
             .select(columns::of::<ReportRow>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 
@@ -299,7 +277,7 @@ impl JobStore for Session {
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool> {
         let own = of(organization, owner).filter(jobs::id.eq(UuidColumn(id.0))).select(jobs::id);
         let removed = diesel::delete(jobs::table.filter(jobs::id.eq_any(own)))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         Ok(removed > 0)
@@ -351,7 +329,7 @@ impl JobStore for Session {
                 jobs::attempts.eq(jobs::attempts - i64::from(forgive)),
             ))
             .prepare_once()
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         self.finish(id, released).await

@@ -2,7 +2,6 @@
 
 use crate::engine::dialect;
 use crate::failure::Stored;
-use crate::lookups::Kind;
 use crate::prepared::PrepareOnce;
 use crate::schema::list_changes::{self, dsl};
 use crate::session::Session;
@@ -41,7 +40,7 @@ impl ListChanges for Session {
             .do_update()
             .set(dsl::changed_at.eq(dialect::later(dsl::changed_at, excluded(dsl::changed_at))))
             .prepare_once()
-            .execute(&mut *self.write_cached(Kind::Removal).await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()
             .map(drop)

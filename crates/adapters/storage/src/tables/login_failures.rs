@@ -36,8 +36,7 @@ impl LoginFailureStore for Session {
             .select((dsl::failures, dsl::locked_until))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(found.map(|(failures, locked_until)| FailedLogins { failures, locked_until }))
     }
 
@@ -69,7 +68,7 @@ impl LoginFailureStore for Session {
                 dsl::failed_at.eq(now),
             ))
             .returning((dsl::failures, dsl::locked_until))
-            .get_result(&mut *self.write_uncached().await?)
+            .get_result(&mut *self.write().await?)
             .await
             .stored()?;
         Ok(FailedLogins { failures, locked_until: until })
@@ -81,7 +80,7 @@ impl LoginFailureStore for Session {
             .filter(dsl::name_digest.eq(key.name.as_str()))
             .filter(dsl::api_client_id.eq(key.client.0));
         let open = own.filter(dsl::locked_until.is_null().or(dsl::locked_until.assume_not_null().le(now)));
-        diesel::delete(open).execute(&mut *self.write_uncached().await?).await.stored().map(drop)
+        diesel::delete(open).execute(&mut *self.write().await?).await.stored().map(drop)
     }
 
     async fn locks(
@@ -110,7 +109,7 @@ impl LoginFailureStore for Session {
             .filter(dsl::name_digest.eq(name.as_str()));
         let removed: Vec<Option<OffsetDateTime>> = diesel::delete(own)
             .returning(dsl::locked_until)
-            .get_results(&mut *self.write_uncached().await?)
+            .get_results(&mut *self.write().await?)
             .await
             .stored()?;
         Ok(removed.into_iter().flatten().any(|until| until > now))
@@ -140,7 +139,7 @@ impl LoginFailureStore for Session {
             return Ok(removed);
         }
         let beyond = login_failures::table.filter(any_of(dsl::id.nullable(), &beyond));
-        let cut = diesel::delete(beyond).execute(&mut *self.write_uncached().await?).await.stored()?;
+        let cut = diesel::delete(beyond).execute(&mut *self.write().await?).await.stored()?;
         Ok(removed + cut as u64)
     }
 }

@@ -4,6 +4,7 @@ use crate::columns;
 use crate::engine::Db;
 use crate::failure::Stored;
 use crate::schema::magic_links;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::Digest;
@@ -37,17 +38,12 @@ impl From<Row> for (MagicLinkId, MagicLink) {
     }
 }
 
-type Scoped = diesel::dsl::Filter<magic_links::table, diesel::dsl::Eq<magic_links::organization_id, i64>>;
-
-/// The links of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    magic_links::table.filter(magic_links::organization_id.eq(organization.0))
-}
+scoped! { magic_links }
 
 #[async_trait]
 impl MagicLinkStore for Session {
     async fn put(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let former = of(organization).filter(magic_links::user_id.eq(link.user.0));
         diesel::delete(former).execute(&mut *atomic.connection().await?).await.stored()?;
         let id = diesel::insert_into(magic_links::table)
@@ -77,8 +73,7 @@ impl MagicLinkStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 

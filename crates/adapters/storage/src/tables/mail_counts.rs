@@ -41,7 +41,7 @@ impl MailCounts for Session {
                     .eq(case_when(dsl::began_at.le(begin), excluded(dsl::began_at)).otherwise(dsl::began_at)),
             ))
             .returning(dsl::mails)
-            .get_result(&mut *self.write_uncached().await?)
+            .get_result(&mut *self.write().await?)
             .await
             .stored()
     }

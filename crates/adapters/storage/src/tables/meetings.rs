@@ -11,6 +11,7 @@ use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{meeting_registrations, meetings};
+use crate::scoped::scoped;
 use crate::session::Session;
 use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
@@ -19,17 +20,11 @@ use civitas_kernel::{
 };
 use civitas_meetings::{Meeting, MeetingDetail, MeetingQuery, MeetingSearch, MeetingStore, MeetingSummary};
 use civitas_spaces::ComponentManifest;
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-type Scoped = Filter<meetings::table, Eq<meetings::organization_id, i64>>;
-
-/// The meetings of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    meetings::table.filter(meetings::organization_id.eq(organization.0))
-}
+scoped! { meetings }
 
 /// These rows with their registered users.
 async fn with_registrations(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(MeetingId, Meeting)>> {
@@ -76,7 +71,6 @@ records! {
     read with_registrations;
     write write_registrations;
     many plain then register_all;
-    atomic atomic_uncached;
 }
 
 #[async_trait]
@@ -90,7 +84,7 @@ impl MeetingStore for Session {
         let visible =
             VisibleComponents::load(self, read_context, query.within, Some(ComponentManifest::Meetings))
                 .await?;
-        let is_long = !query.filters.is_empty() || query.order == Order::Random || visible.skip_many();
+        let is_long = !query.filters.is_empty() || query.order == Order::Random;
         let connection = &mut *self.read_page(page, is_long).await?;
         reading::page(connection, read_context, &visible, query, page, self.bounds).await
     }

@@ -16,11 +16,11 @@ impl OrganizationLookup for Session {
     async fn find(&self, organization: OrganizationId) -> Result<Option<AccountsOrganization>> {
         let found: Option<(bool, JsonColumn<Vec<String>>)> = organizations::table
             .find(organization.0)
+            .filter(organizations::deleted_at.is_null())
             .select((organizations::send_welcome_notification, organizations::external_domain_allowlist))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let Some((welcomes, allowlist)) = found else { return Ok(None) };
         let mut destinations: Vec<String> = organization_hosts::table
             .filter(organization_hosts::organization_id.eq(organization.0))

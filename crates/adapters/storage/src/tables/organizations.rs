@@ -298,14 +298,13 @@ impl OrganizationStore for Session {
             .select(organization_hosts::organization_id)
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(found.map(OrganizationId))
     }
 
     async fn add(&self, organization: &Organization) -> Result<OrganizationId> {
         self.check_hosts(organization, None).await?;
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let id: i64 = diesel::insert_into(organizations::table)
             .values(Changeset::of(organization))
             .returning(organizations::id)
@@ -322,7 +321,7 @@ impl OrganizationStore for Session {
     async fn save(&self, id: OrganizationId, change: &Change<Organization>) -> Result<()> {
         let state = &change.after;
         self.check_hosts(state, Some(id)).await?;
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let mut wanted = hosts_of(id, state);
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let kept: Vec<Host> = own
@@ -355,14 +354,14 @@ impl OrganizationStore for Session {
             .filter(organization_hosts::host.eq_any(hosts))
             .filter(organization_hosts::state.eq(PENDING))
             .set(organization_hosts::state.eq(FAILED))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()
             .map(drop)
     }
 
     async fn remove(&self, id: OrganizationId) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         mark_organization(&atomic, id, clock::now()).await?;
         atomic.commit().await
     }

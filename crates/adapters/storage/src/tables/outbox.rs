@@ -160,7 +160,7 @@ impl Outbox for Session {
         if announcements.is_empty() {
             return Ok(());
         }
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         if let [one] = announcements {
             // The text of this statement is always the same, so that it stays prepared.
             diesel::insert_into(outbox::table)
@@ -207,7 +207,7 @@ impl Outbox for Session {
     async fn lock_unrelayed(&self, limit: i64) -> Result<Vec<EventHead>> {
         let lock = relay::table.find(1).select(relay::position);
         let locked: Option<i64> =
-            dialect::skip_locked!(lock).first(&mut *self.for_update().await?).await.optional().stored()?;
+            dialect::skip_locked!(lock).first(&mut *self.for_update().await?).await.found()?;
         if locked.is_none() {
             return Ok(Vec::new());
         }
@@ -270,8 +270,7 @@ impl Outbox for Session {
             .select(outbox::position)
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(position.flatten().map(Position))
     }
 
@@ -350,7 +349,7 @@ impl Outbox for Session {
         if ids.is_empty() {
             return Ok(0);
         }
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         let deliveries = columns::any_uuid(webhook_deliveries::event_id, &ids);
         diesel::delete(webhook_deliveries::table.filter(deliveries))
             .execute(&mut *atomic.connection().await?)

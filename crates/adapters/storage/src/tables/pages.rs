@@ -2,7 +2,7 @@
 
 use crate::columns::Expr;
 use crate::engine::{Db, dialect};
-use civitas_kernel::PageRequest;
+use civitas_kernel::{Direction, PageRequest};
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
@@ -60,6 +60,23 @@ impl Rows {
             pass.push_sql(" OFFSET ");
             pass.push_bind_param::<BigInt, _>(&self.offset)?;
         }
+        Ok(())
+    }
+}
+
+/// An expression that rows are ordered by, in a direction.
+pub(super) struct By<E>(pub(super) E, pub(super) Direction);
+
+impl<E: Expression> Expression for By<E> {
+    type SqlType = E::SqlType;
+}
+
+impl<QS, E: AppearsOnTable<QS>> AppearsOnTable<QS> for By<E> {}
+
+impl<E: QueryFragment<Db>> QueryFragment<Db> for By<E> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        self.0.walk_ast(pass.reborrow())?;
+        pass.push_sql(if self.1 == Direction::Ascending { " ASC" } else { " DESC" });
         Ok(())
     }
 }

@@ -46,7 +46,7 @@ impl From<Row> for PanelSession {
 #[async_trait]
 impl PanelSessionStore for Session {
     async fn add(&self, session: &PanelSession) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let expired: Vec<String> = panel_sessions::table
             .filter(panel_sessions::expires_at.le(session.created_at))
             .order(panel_sessions::expires_at)
@@ -88,8 +88,7 @@ impl PanelSessionStore for Session {
             .select((columns::of::<AdministratorRow>(), columns::of::<Row>()))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(found.map(|(administrator, session)| {
             let (id, administrator) = administrator.into();
             (id, administrator, session.into())
@@ -125,10 +124,10 @@ impl PanelSessionStore for Session {
     }
 
     async fn take_notice(&self, digest: &Digest) -> Result<Option<String>> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let row = panel_sessions::table.find(digest.as_str()).select(panel_sessions::notice);
         let notice: Option<Option<String>> =
-            dialect::for_update!(row).first(&mut *atomic.connection().await?).await.optional().stored()?;
+            dialect::for_update!(row).first(&mut *atomic.connection().await?).await.found()?;
         let Some(notice) = notice.flatten() else { return Ok(None) };
         diesel::update(panel_sessions::table.find(digest.as_str()))
             .set(panel_sessions::notice.eq(None::<String>))

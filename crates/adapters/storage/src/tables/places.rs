@@ -156,8 +156,7 @@ pub(super) async fn visible(
             .select(read::<Located>(viewer.user()))
             .first(&mut *session.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(|row| Arc::new(row.into())))
     });
     Ok(place.await?.filter(|place| within.has(place.space, place.component)))
@@ -175,8 +174,7 @@ impl ComponentLookup for Session {
             .select(read::<Located>(read_context.viewer.user()))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 }

@@ -28,7 +28,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-records! { posts: PostId => Post; many plain; atomic atomic_uncached; }
+records! { posts: PostId => Post; many plain; }
 
 impl Session {
     /// The post, if it is not deleted and its component is visible and inside.
@@ -58,8 +58,7 @@ impl PostStore for Session {
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
         let list = List::open(self, read_context, now, query.within).await?;
-        let connection =
-            &mut *self.read_page(page, matches!(query.order, Order::Random) || list.skips_many()).await?;
+        let connection = &mut *self.read_page(page, query.order == Order::Random).await?;
         let rows = match query.order {
             _ if list.is_empty() => Vec::new(),
             Order::Random => list.shuffled(connection, page.into()).await?,
@@ -101,7 +100,7 @@ impl PostStore for Session {
         if list.is_empty() {
             return Ok(PostNeighbours::default());
         }
-        let connection = &mut *if list.skips_many() { self.read_long().await? } else { self.read().await? };
+        let connection = &mut *self.read().await?;
         let direction = match query.order {
             Order::Column(direction) => direction,
             Order::Random => Direction::Descending,
@@ -135,19 +134,6 @@ impl PostStore for Session {
     ) -> Result<Page<PostDetail>> {
         let locales = self.locales();
         search::page(&mut *self.read_long().await?, organization, now, search, page, locales).await
-    }
-
-    async fn next_publication(&self, now: OffsetDateTime) -> Result<Option<OffsetDateTime>> {
-        let next: Option<Option<OffsetDateTime>> = posts::table
-            .filter(posts::deleted_at.is_null())
-            .filter(posts::published_at.gt(now))
-            .order(posts::published_at)
-            .select(posts::published_at)
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(next.flatten())
     }
 }
 

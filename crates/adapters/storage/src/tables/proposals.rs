@@ -15,6 +15,7 @@ use crate::columns::Condition;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::proposals;
+use crate::scoped::scoped;
 use crate::session::{Session, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -24,16 +25,11 @@ use civitas_proposals::{
     HiddenProposals, Neighbours, Position, Proposal, ProposalDetail, ProposalQuery, ProposalStore,
     VotingStatus,
 };
-use diesel::dsl::{Eq, Filter, exists};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
-type Scoped = Filter<proposals::table, Eq<proposals::organization_id, i64>>;
-
-/// The proposals of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    proposals::table.filter(proposals::organization_id.eq(organization.0))
-}
+scoped! { proposals }
 
 records! {
     proposals: ProposalId => Proposal;
@@ -41,7 +37,6 @@ records! {
     changeset changeset;
     write write_authors;
     many changesets then write_authors_of;
-    atomic atomic_uncached;
 }
 
 #[async_trait]
@@ -150,7 +145,7 @@ impl ProposalStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: ProposalId) -> Result<()> {
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         let removed = diesel::delete(of(organization).filter(proposals::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await

@@ -96,44 +96,6 @@ impl QueryFragment<Db> for InsertRefs<'_> {
 
 #[async_trait]
 impl RefStore for Session {
-    async fn find(
-        &self,
-        organization: Option<OrganizationId>,
-        kind: &str,
-        reference: &str,
-    ) -> Result<Option<String>> {
-        archive_refs::table
-            .find((key(organization), kind, reference))
-            .select(dsl::record_id)
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()
-    }
-
-    async fn add(
-        &self,
-        organization: Option<OrganizationId>,
-        kind: &str,
-        reference: &str,
-        id: &str,
-    ) -> Result<()> {
-        diesel::insert_into(archive_refs::table)
-            .values((
-                dsl::organization_id.eq(key(organization)),
-                dsl::kind.eq(kind),
-                dsl::reference.eq(reference),
-                dsl::record_id.eq(id),
-            ))
-            .on_conflict((dsl::organization_id, dsl::kind, dsl::reference))
-            .do_update()
-            .set(dsl::record_id.eq(id))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
-    }
-
     async fn find_many(
         &self,
         organization: Option<OrganizationId>,
@@ -166,7 +128,7 @@ impl RefStore for Session {
             record_id: id.clone(),
         };
         let rows: Vec<RefRow> = ids.iter().map(row).collect();
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         insert(&mut *atomic.connection().await?, &rows).await?;
         atomic.commit().await
     }

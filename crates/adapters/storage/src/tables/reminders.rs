@@ -35,7 +35,7 @@ macro_rules! insert {
             .values(current)
             .into_columns((meeting_reminders::meeting_id, meeting_reminders::start_time))
             .on_conflict_do_nothing()
-            .execute(&mut *$session.write_uncached().await?)
+            .execute(&mut *$session.write().await?)
             .await
             .stored()?;
         inserted

@@ -175,8 +175,7 @@ impl Removals for Session {
             .select(organizations::id)
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         if let Some(id) = organization {
             return self.first_effect(of_organization(id, limit)).await;
         }
@@ -186,8 +185,7 @@ impl Removals for Session {
             .select(api_clients::id)
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         match client {
             Some(id) => self.first_effect(of_client(id, limit)).await,
             None => Ok(0),

@@ -7,6 +7,7 @@ use crate::engine::dialect;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{roles, spaces};
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{Role, RoleDetail, RoleFilter, RoleKind, RoleStore, SpaceRoleId};
@@ -40,12 +41,7 @@ impl From<Row> for (i64, Role) {
     }
 }
 
-type Scoped = diesel::dsl::Filter<roles::table, diesel::dsl::Eq<roles::organization_id, i64>>;
-
-/// The roles of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    roles::table.filter(roles::organization_id.eq(organization.0))
-}
+scoped! { roles }
 
 /// The role of this name. The time of an invitation is more precise in rows than in names.
 fn named(id: &SpaceRoleId) -> Condition<roles::table> {
@@ -86,8 +82,7 @@ impl RoleStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(|row| <(i64, Role)>::from(row).1))
     }
 
@@ -97,11 +92,8 @@ impl RoleStore for Session {
         id: &SpaceRoleId,
     ) -> Result<Option<(i64, Role)>> {
         let first = of(organization).filter(named(id)).order(roles::id).limit(1).select(columns::of::<Row>());
-        let row: Option<Row> = dialect::for_update!(first)
-            .get_result(&mut *self.for_update().await?)
-            .await
-            .optional()
-            .stored()?;
+        let row: Option<Row> =
+            dialect::for_update!(first).get_result(&mut *self.for_update().await?).await.found()?;
         Ok(row.map(Into::into))
     }
 
@@ -129,13 +121,12 @@ impl RoleStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let removed: Option<Row> = diesel::delete(of(organization).filter(roles::id.eq(id)))
             .returning(columns::of::<Row>())
             .get_result(&mut *atomic.connection().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let lists = removed.map(|row| row.into_model().lists_of_removal()).unwrap_or_default();
         self.finish_write(atomic, organization, lists, Vec::new()).await
     }

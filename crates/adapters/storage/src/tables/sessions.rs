@@ -2,6 +2,7 @@
 
 use crate::failure::Stored;
 use crate::schema::sessions;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{Digest, ParticipantSession, SessionStore};
@@ -10,17 +11,12 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-type Scoped = diesel::dsl::Filter<sessions::table, diesel::dsl::Eq<sessions::organization_id, i64>>;
-
-/// The sessions of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    sessions::table.filter(sessions::organization_id.eq(organization.0))
-}
+scoped! { sessions }
 
 #[async_trait]
 impl SessionStore for Session {
     async fn add(&self, organization: OrganizationId, session: &ParticipantSession) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let ended = of(organization)
             .filter(sessions::user_id.eq(session.user.0))
             .filter(sessions::expires_at.le(session.created_at));
@@ -51,8 +47,7 @@ impl SessionStore for Session {
             .select(sessions::user_id)
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(user.map(UserId))
     }
 }

@@ -8,6 +8,7 @@ use crate::page_rows::LoadPage;
 use crate::prepared::PrepareOnce;
 use crate::records::numbered_records;
 use crate::schema::{components, spaces};
+use crate::scoped::scoped;
 use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
@@ -21,7 +22,7 @@ use civitas_kernel::{
 use civitas_spaces::{
     ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceSearch, SpaceStore, Visibility,
 };
-use diesel::dsl::{Eq, Filter, case_when};
+use diesel::dsl::case_when;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
@@ -56,12 +57,7 @@ impl From<Row> for (SpaceRef, Space) {
     }
 }
 
-type Scoped = Filter<spaces::table, Eq<spaces::organization_id, i64>>;
-
-/// The spaces of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    spaces::table.filter(spaces::organization_id.eq(organization.0))
-}
+scoped! { spaces }
 
 fn condition(filter: &SpaceFilter, locales: &Locales) -> Result<Condition<spaces::table>> {
     let column = match filter.field {
@@ -186,8 +182,7 @@ impl SpaceStore for Session {
             .select(columns::of::<Row>())
             .first(connection)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let Some(row) = row else { return Ok(None) };
         Ok(with_components(connection, read_context.organization, read_context.viewer, vec![row])
             .await?
@@ -208,8 +203,7 @@ impl SpaceStore for Session {
         } else {
             found.filter(spaces::slug.eq(nfc(slug)))
         };
-        let id: Option<i64> =
-            found.select(spaces::id).first(&mut *self.read().await?).await.optional().stored()?;
+        let id: Option<i64> = found.select(spaces::id).first(&mut *self.read().await?).await.found()?;
         Ok(id.map(|id| SpaceRef { manifest, id }))
     }
 

@@ -5,11 +5,11 @@ use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{proposal_states, proposals};
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, StateId, Translated};
 use civitas_proposals::{ProposalState, StateStore};
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
@@ -26,12 +26,7 @@ columns! {
     }
 }
 
-type Scoped = Filter<proposal_states::table, Eq<proposal_states::organization_id, i64>>;
-
-/// The states of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    proposal_states::table.filter(proposal_states::organization_id.eq(organization.0))
-}
+scoped! { proposal_states }
 
 /// Writes the token into the proposals that have the state as public answer: `public_state` is a copy of it, for
 /// filters and indices.
@@ -77,8 +72,7 @@ impl StateStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 

@@ -5,11 +5,11 @@ use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::steps;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Translated, clock};
 use civitas_spaces::{Step, StepStore};
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -31,12 +31,7 @@ columns! {
     write_with { updated_at: OffsetDateTime }
 }
 
-type Scoped = Filter<steps::table, Eq<steps::organization_id, i64>>;
-
-/// The steps of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    steps::table.filter(steps::organization_id.eq(organization.0))
-}
+scoped! { steps }
 
 /// The columns to write. The time of the change is that of the write: a step does not have one.
 async fn changeset<'a>(_: &mut Conn, _: OrganizationId, step: &'a Step) -> Result<Changeset<'a>> {
@@ -58,8 +53,7 @@ impl StepStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 

@@ -90,7 +90,7 @@ impl Session {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<(Vec<Task>, bool)> {
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         let oldest = self.oldest_due(&atomic, kinds, now, limit).await?;
         let mut rows: Vec<Row> = diesel::update(tasks::table.filter(tasks::id.eq_any(&oldest)))
             .set((tasks::attempts.eq(tasks::attempts + 1), tasks::due_at.eq(until), tasks::claimed.eq(true)))
@@ -143,7 +143,7 @@ impl TaskQueue for Session {
             .on_conflict((tasks::organization_id, tasks::kind, tasks::subject))
             .do_update()
             .set(fresh)
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         self.notify(Work::Tasks);
@@ -160,7 +160,7 @@ impl TaskQueue for Session {
             .filter(tasks::organization_id.eq(organization.0))
             .filter(tasks::kind.eq(kind))
             .filter(tasks::subject.eq(subject))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         Ok(removed > 0)
@@ -196,7 +196,7 @@ impl TaskStore for Session {
         let now = self.database_time(now).await?;
         let claimed = diesel::update(tasks::table.filter(tasks::claimed))
             .set((tasks::due_at.eq(now), tasks::claimed.eq(false)))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         Ok(claimed as u64)
@@ -208,7 +208,7 @@ impl TaskStore for Session {
         let postponed = diesel::update(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
             .set((tasks::due_at.eq(due), tasks::claimed.eq(false), tasks::attempts.eq(attempts)))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         Ok(postponed > 0)
@@ -217,7 +217,7 @@ impl TaskStore for Session {
     async fn end(&self, task: &Task) -> Result<bool> {
         let ended = diesel::delete(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()?;
         Ok(ended > 0)
@@ -284,7 +284,7 @@ impl TaskLog for Session {
 
     async fn bring_forward(&self, kinds: &[&'static str], now: OffsetDateTime, limit: i64) -> Result<u64> {
         let now = self.database_time(now).await?;
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         let later = || {
             tasks::table
                 .filter(sql::<Bool>(RETRIED))

@@ -50,8 +50,7 @@ impl Session {
             .select((organization_hosts::kind, columns::of::<TenantRow>()))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(match found {
             Some((kind, row)) if kind == PRIMARY => Some(Located::Primary(row.at(host.to_owned()))),
             Some((kind, row)) if kind == SECONDARY || kind == PROMOTED => {
@@ -71,8 +70,7 @@ impl Session {
             .select((organization_hosts::host, columns::of::<TenantRow>()))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(found.map(|(host, row)| row.at(host)))
     }
 }

@@ -102,8 +102,7 @@ impl Session {
             ))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(found.map(|(token, client, user, first_admin)| Identity {
             token: token.into(),
             client: <(ClientId, _)>::from(client).1,
@@ -116,7 +115,7 @@ impl Session {
 #[async_trait]
 impl TokenStore for Session {
     async fn add(&self, token: &AccessToken) -> Result<TokenId> {
-        let single = self.single_uncached().await?;
+        let atomic = self.transaction_of_one().await?;
         let id = diesel::insert_into(access_tokens::table)
             .values((
                 access_tokens::organization_id.eq(token.organization.0),
@@ -129,10 +128,10 @@ impl TokenStore for Session {
                 access_tokens::revoked_at.eq(token.revoked_at),
             ))
             .returning(access_tokens::id)
-            .get_result(&mut *single.connection().await?)
+            .get_result(&mut *atomic.connection().await?)
             .await
             .stored()?;
-        single.commit().await?;
+        atomic.commit().await?;
         Ok(TokenId(id))
     }
 

@@ -18,9 +18,14 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Whether dates increase in this direction.
-    pub(super) fn is_forward(self, direction: Direction) -> bool {
-        (direction == Direction::Ascending) == (self == Self::Next)
+    /// The direction of dates in which it is searched.
+    pub(super) fn of_dates(self, direction: Direction) -> Direction {
+        if direction == self.of_ids() { Direction::Ascending } else { Direction::Descending }
+    }
+
+    /// The direction of ids in which it is searched.
+    pub(super) fn of_ids(self) -> Direction {
+        if self == Self::Next { Direction::Ascending } else { Direction::Descending }
     }
 }
 

@@ -5,11 +5,11 @@ use crate::failure::{Stored, changed};
 use crate::old_rows::remove_oldest;
 use crate::records::records;
 use crate::schema::uploads;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_attachments::{Upload, UploadStore};
 use civitas_kernel::{ClientId, FileId, OrganizationId, Result, UploadId};
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -30,20 +30,15 @@ columns! {
     }
 }
 
-type Scoped = Filter<uploads::table, Eq<uploads::organization_id, i64>>;
+scoped! { uploads }
 
-/// The uploads of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    uploads::table.filter(uploads::organization_id.eq(organization.0))
-}
-
-records! { uploads: UploadId => Upload; atomic atomic_uncached; }
+records! { uploads: UploadId => Upload; }
 
 #[async_trait]
 impl UploadStore for Session {
     async fn remove(&self, organization: OrganizationId, id: UploadId) -> Result<()> {
         diesel::delete(of(organization).filter(uploads::id.eq(id.0)))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()
             .and_then(changed)

@@ -7,6 +7,7 @@ use crate::filter::{Column, holds};
 use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::users;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_accounts::{User, UserField, UserFilter, UserSearch, UserStore};
@@ -51,12 +52,7 @@ pub(super) fn folded(nickname: &str) -> String {
     nickname.to_lowercase()
 }
 
-type Scoped = diesel::dsl::Filter<users::table, diesel::dsl::Eq<users::organization_id, i64>>;
-
-/// The accounts of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    users::table.filter(users::organization_id.eq(organization.0))
-}
+scoped! { users }
 
 fn condition(filter: &UserFilter) -> Result<Condition<users::table>> {
     let column = match filter.field {
@@ -118,8 +114,7 @@ impl UserStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Into::into))
     }
 

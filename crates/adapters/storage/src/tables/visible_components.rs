@@ -7,10 +7,10 @@ use super::components::{OfSpace, of_space};
 use super::pages::Checked;
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::dialect::BoundIds;
-use crate::engine::{self, Conn, Db, dialect};
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::lookups::SetKey;
-use crate::schema::{components, proposal_counts, record_counts, spaces};
+use crate::schema::{components, spaces};
 use crate::session::Session;
 use crate::visibility::Rule;
 use civitas_kernel::{OrganizationId, ReadContext, Result, Within};
@@ -38,9 +38,6 @@ pub(crate) struct ComponentIds {
     bound: BoundIds,
     /// Whether the organization has no other component of the kind, so that all its records are in one of these.
     all: bool,
-    /// How many records may be skipped at most before the first member of a list: those of the kind in other components,
-    /// and restricted ones. Zero where the engine does not read on the caller's thread.
-    skipped: i64,
 }
 
 impl ComponentIds {
@@ -58,12 +55,9 @@ impl Default for ComponentIds {
 
 impl From<Vec<i64>> for ComponentIds {
     fn from(ids: Vec<i64>) -> Self {
-        Self { bound: BoundIds::of(&ids), ids, all: false, skipped: 0 }
+        Self { bound: BoundIds::of(&ids), ids, all: false }
     }
 }
-
-/// With more skipped records, a list is read as one whose cost depends on its length.
-const MANY_SKIPPED: i64 = 2_000;
 
 impl VisibleComponents {
     /// Reads the set, of one kind or of all: one statement, over components and spaces only. It is cached, unless a part
@@ -77,19 +71,15 @@ impl VisibleComponents {
         let organization = read_context.organization.0;
         let read = async || {
             let connection = &mut *session.read().await?;
-            let mut ids = match kind {
+            match kind {
                 Some(kind) if within == Within::default() => {
-                    Self::ids_of_kind(connection, read_context, kind).await?
+                    Self::ids_of_kind(connection, read_context, kind).await
                 }
                 _ => {
                     let conditions = kind.map(is_of_kind).into_iter().collect();
-                    Self::ids_where(connection, read_context, within, conditions).await?
+                    Self::ids_where(connection, read_context, within, conditions).await
                 }
-            };
-            if let Some(kind) = kind.filter(|_| engine::READS_ON_THE_THREAD && !ids.ids.is_empty()) {
-                ids.skipped = skipped(connection, organization, &ids, kind).await?;
             }
-            Ok(ids)
         };
         if within.space_manifest.is_some() || within.space_id.is_some() {
             return Ok(Self { organization, ids: Arc::new(read().await?) });
@@ -183,11 +173,6 @@ impl VisibleComponents {
         self.ids.ids.is_empty()
     }
 
-    /// Whether a list of their records may skip many others, so that even its first page may take long.
-    pub(super) fn skip_many(&self) -> bool {
-        self.ids.skipped > MANY_SKIPPED
-    }
-
     /// Whether it is one of them.
     pub(super) fn has(&self, component: i64) -> bool {
         self.ids.ids.contains(&component)
@@ -227,41 +212,4 @@ impl VisibleComponents {
 /// Whether a component is of this kind.
 fn is_of_kind(kind: ComponentManifest) -> Condition<Located> {
     Box::new(components::manifest.eq(EnumColumn(kind)).nullable())
-}
-
-/// The number of records of this kind that the members of a list in these components are searched among. Stored counts: it
-/// does not depend on the number of records.
-async fn skipped(
-    connection: &mut Conn,
-    organization: i64,
-    visible: &ComponentIds,
-    kind: ComponentManifest,
-) -> Result<i64> {
-    // The index by component has no records of others, and all proposals and posts in it are shown.
-    if visible.ids.len() == 1 && kind != ComponentManifest::Meetings {
-        return Ok(0);
-    }
-    let of_kind = components::table
-        .filter(components::organization_id.eq(organization))
-        .filter(components::manifest.eq(EnumColumn(kind)));
-    let counts: Vec<(i64, i64, i64)> = match kind {
-        ComponentManifest::Proposals => of_kind
-            .inner_join(proposal_counts::table)
-            .select((components::id, proposal_counts::shown, 0_i64.into_sql::<BigInt>()))
-            .load(connection)
-            .await
-            .stored()?,
-        _ => of_kind
-            .inner_join(record_counts::table)
-            .select((components::id, record_counts::shown, record_counts::restricted))
-            .load(connection)
-            .await
-            .stored()?,
-    };
-    let skipped = counts.into_iter().map(|(component, shown, restricted)| match visible.ids[..] {
-        [one] if one != component => 0,
-        _ if visible.ids.contains(&component) => restricted,
-        _ => shown + restricted,
-    });
-    Ok(skipped.sum())
 }

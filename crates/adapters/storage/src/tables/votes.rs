@@ -8,6 +8,7 @@ use crate::filter::{Column, holds};
 use crate::prepared::PrepareOnce;
 use crate::records::records;
 use crate::schema::{components, proposals, spaces, votes};
+use crate::scoped::scoped;
 use crate::session::Session;
 use crate::visibility::Rule;
 use async_trait::async_trait;
@@ -17,7 +18,7 @@ use civitas_kernel::{
     Within,
 };
 use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
-use diesel::dsl::{Eq, Filter, InnerJoinQuerySource, count_star, sql_query};
+use diesel::dsl::{Eq, InnerJoinQuerySource, count_star, sql_query};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
@@ -41,12 +42,7 @@ columns! {
     write_with { component_id: i64 }
 }
 
-type Scoped = Filter<votes::table, Eq<votes::organization_id, i64>>;
-
-/// The votes of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    votes::table.filter(votes::organization_id.eq(organization.0))
-}
+scoped! { votes }
 
 /// Votes with their proposals, components and spaces.
 type Cast = InnerJoinQuerySource<
@@ -112,8 +108,7 @@ async fn changeset<'a>(
         .select(proposals::component_id)
         .first(connection)
         .await
-        .optional()
-        .stored()?;
+        .found()?;
     Ok(Changeset::of(vote, component.ok_or(Error::NotFound)?))
 }
 
@@ -145,7 +140,6 @@ records! {
     votes: VoteId => Vote;
     changeset changeset;
     many changesets;
-    atomic atomic_uncached;
 }
 
 #[async_trait]
@@ -200,15 +194,14 @@ impl VoteStore for Session {
         vote: &Vote,
         component: ComponentId,
     ) -> Result<VoteId> {
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         let id: Option<i64> = diesel::insert_into(votes::table)
             .values((votes::organization_id.eq(organization.0), Changeset::of(vote, component.0)))
             .on_conflict_do_nothing()
             .returning(votes::id)
             .get_result(&mut *atomic.connection().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let id = id.map(VoteId).ok_or_else(Vote::taken)?;
         self.finish_write(atomic, organization, vote.lists_changed(None), vote.events(id, None)).await?;
         Ok(id)
@@ -258,7 +251,7 @@ impl VoteStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()> {
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         let removed = diesel::delete(of(organization).filter(votes::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await
@@ -270,7 +263,7 @@ impl VoteStore for Session {
     }
 
     async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()> {
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         for temporary in [true, false] {
             let voters = ballots
                 .filter(ballots.field(votes::organization_id).eq(organization.0))
@@ -305,26 +298,9 @@ impl VoteStore for Session {
         diesel::update(others)
             .set(votes::temporary.eq(temporary))
             .prepare_once()
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()
             .map(drop)
-    }
-
-    async fn find_of_user(
-        &self,
-        organization: OrganizationId,
-        proposal: ProposalId,
-        user: UserId,
-    ) -> Result<Option<(VoteId, Vote)>> {
-        let row: Option<Row> = of(organization)
-            .filter(votes::proposal_id.eq(proposal.0))
-            .filter(votes::user_id.eq(user.0))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
-        Ok(row.map(Into::into))
     }
 }

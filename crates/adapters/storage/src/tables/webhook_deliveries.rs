@@ -164,7 +164,7 @@ impl Session {
                 deliveries::reason.eq("its name cannot be read"),
                 deliveries::ended_at.eq(now),
             ))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()
             .map(drop)
@@ -179,7 +179,7 @@ impl DeliveryQueue for Session {
         let mut ids: Vec<i64> = new.iter().map(|delivery| delivery.registration.0).collect();
         ids.sort_unstable();
         ids.dedup();
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         // Locked, so that none of them is deleted, and none is released without its new deliveries.
         let locked = lock_registrations(&mut *atomic.connection().await?, &ids).await?;
         let organizations: HashMap<i64, Option<i64>> = locked.into_iter().collect();
@@ -231,8 +231,7 @@ impl DeliveryQueue for Session {
             .select((columns::of::<RegistrationRow>(), api_clients::scopes, api_clients::permissions))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(|(row, scopes, permissions)| Target {
             registration: row.into_registration(),
             rights: rights(&scopes, &permissions),

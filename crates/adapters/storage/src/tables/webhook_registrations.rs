@@ -113,12 +113,8 @@ fn is_of_living_client() -> SqlLiteral<Bool> {
 #[async_trait]
 impl RegistrationStore for Session {
     async fn find(&self, client: ClientId, id: RegistrationId) -> Result<Option<Registration>> {
-        let row: Option<Row> = own(client, id)
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .optional()
-            .stored()?;
+        let row: Option<Row> =
+            own(client, id).select(columns::of::<Row>()).first(&mut *self.read().await?).await.found()?;
         Ok(row.map(Row::into_model))
     }
 
@@ -142,8 +138,7 @@ impl RegistrationStore for Session {
             .returning(columns::of::<Row>())
             .get_result(&mut *self.write().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         // Deliveries may have waited while it was disabled.
         self.notify(Work::Deliveries);
         Ok(row.map(Row::into_model))
@@ -189,8 +184,7 @@ impl RegistrationStore for Session {
             .returning(registrations::id)
             .get_result(&mut *self.write().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(id.map(RegistrationId))
     }
 
@@ -229,15 +223,14 @@ impl RegistrationStore for Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(Row::into_model))
     }
 
     async fn find_any_for_update(&self, id: RegistrationId) -> Result<Option<Registration>> {
         let row = registrations::table.find(id.0).filter(is_of_living_client()).select(columns::of::<Row>());
         let row: Option<Row> =
-            dialect::for_update!(row).first(&mut *self.for_update().await?).await.optional().stored()?;
+            dialect::for_update!(row).first(&mut *self.for_update().await?).await.found()?;
         Ok(row.map(Row::into_model))
     }
 

@@ -3,7 +3,7 @@
 mod body;
 
 use self::body::{AnswersToCreate, submit};
-use super::shapes::{FormsLink, InQuestionnaire, ListMeta, LocaleMeta, QUESTIONNAIRE, list};
+use super::shapes::{FormsLink, InQuestionnaire, LocaleMeta, QUESTIONNAIRE, list};
 use super::submissions::{SubmissionAccepted, accepted};
 use super::{LISTS, reads, responses};
 use crate::answers;
@@ -26,7 +26,6 @@ use utoipa::ToSchema;
 /// The answers of one submission.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire_response)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ResponseView {
     id: String,
     #[serde(rename = "type")]
@@ -49,7 +48,6 @@ type_names! {
 /// The content of a response.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire_response_attributes)]
-#[serde(deny_unknown_fields)]
 struct ResponseAttributes {
     /// The answers by question id; null for a displayed question without an answer.
     #[schema(value_type = Object)]
@@ -62,7 +60,6 @@ struct ResponseAttributes {
 /// The links of a response.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire_response_links)]
-#[serde(deny_unknown_fields)]
 struct ResponseLinks {
     #[serde(rename = "self")]
     this: FormsLink,
@@ -71,7 +68,6 @@ struct ResponseLinks {
 /// Who submitted a response, and when.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire_response_meta)]
-#[serde(deny_unknown_fields)]
 struct ResponseMeta {
     locale: String,
     requested_locale: String,
@@ -86,7 +82,6 @@ struct ResponseMeta {
 /// A respondent, by id and type.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = respondent_identifier)]
-#[serde(deny_unknown_fields)]
 struct RespondentIdentifier {
     id: String,
     #[serde(rename = "type")]
@@ -96,7 +91,6 @@ struct RespondentIdentifier {
 /// An answer to one question.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = answer)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct AnswerView {
     id: String,
     #[serde(rename = "type")]
@@ -108,7 +102,6 @@ pub(crate) struct AnswerView {
 /// The content of an answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = answer_attributes)]
-#[serde(deny_unknown_fields)]
 struct AnswerAttributes {
     /// The text; null for choices.
     #[schema(required)]
@@ -119,17 +112,8 @@ struct AnswerAttributes {
     value: Value,
 }
 
-/// A page of answers.
-#[derive(Serialize, ToSchema)]
-#[schema(as = answer_index_response)]
-#[serde(deny_unknown_fields)]
-struct AnswerIndex {
-    data: Vec<AnswerView>,
-    meta: ListMeta,
-}
-
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::whole::<AnswerIndex>("Lists the answers to a questionnaire").pages().locale();
+    let doc = Doc::page::<AnswerView>("Lists the answers to a questionnaire").pages().locale();
     routes.read("listAnswers", "/answers", READ_ANSWERS, QUESTIONNAIRE.describe(doc), index);
     let doc =
         Doc::item::<ResponseView>("Submits answers to a questionnaire").locale().created().with_location();

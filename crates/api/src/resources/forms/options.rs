@@ -1,14 +1,13 @@
 //! `/answer_options` (contract 08 §5.4).
 
 use super::bodies::{Texts, id as read_id};
-use super::shapes::{ListMeta, LocaleMeta, LocalizedDocument, QUESTION, QuestionsType, list};
+use super::shapes::{LocaleMeta, LocalizedDocument, QUESTION, QuestionsType, list};
 use super::{authoring, reads};
 use crate::document::Doc;
-use crate::openapi::build::number_or_text;
 use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
-use crate::shapes::{TranslatedProp, type_names};
-use crate::typed_body::{ClosedData, NoBody, Sent, bodies, read_at};
+use crate::shapes::{TranslatedProp, number_or_text, type_names};
+use crate::typed_body::{ClosedData, NoBody, Sent, read_at};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
 use civitas_kernel::{AnswerOptionId, Error, QuestionId, Result, Translated};
@@ -19,12 +18,10 @@ use civitas_surveys::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use validator::Validate;
 
 /// An answer option.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = answer_option)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct OptionView {
     id: String,
     #[serde(rename = "type")]
@@ -41,7 +38,6 @@ type_names! {
 /// The content of an answer option.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = answer_option_attributes)]
-#[serde(deny_unknown_fields)]
 struct OptionAttributes {
     body: TranslatedProp,
 }
@@ -49,7 +45,6 @@ struct OptionAttributes {
 /// The question of an option.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = answer_option_relationships)]
-#[serde(deny_unknown_fields)]
 struct OptionRelationships {
     question: ToQuestion,
 }
@@ -57,7 +52,6 @@ struct OptionRelationships {
 /// A relationship to a question.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_question)]
-#[serde(deny_unknown_fields)]
 struct ToQuestion {
     data: QuestionIdentifier,
 }
@@ -65,33 +59,14 @@ struct ToQuestion {
 /// A question, by id and type.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = question_relationship_identifier)]
-#[serde(deny_unknown_fields)]
 struct QuestionIdentifier {
     id: String,
     #[serde(rename = "type")]
     kind: QuestionsType,
 }
 
-/// An option, with the language of the answer.
-#[derive(Serialize, ToSchema)]
-#[schema(as = answer_option_item_response)]
-#[serde(deny_unknown_fields)]
-struct OptionItem {
-    data: OptionView,
-    meta: LocaleMeta,
-}
-
-/// A page of options.
-#[derive(Serialize, ToSchema)]
-#[schema(as = answer_option_index_response)]
-#[serde(deny_unknown_fields)]
-struct OptionIndex {
-    data: Vec<OptionView>,
-    meta: ListMeta,
-}
-
 /// The text of an option to add. It needs a text in the organization's default language.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = answer_option_create_body, examples(json!({"data": {"type": "answer_options",
     "attributes": {"body": {"en": "Tram"}}}})))]
 #[serde(deny_unknown_fields)]
@@ -104,7 +79,7 @@ struct OptionToCreate {
 }
 
 /// The new text of an option. It needs a text in the organization's default language.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = answer_option_body, examples(json!({"data": {"type": "answer_options",
     "attributes": {"body": {"en": "Tram"}}}})))]
 #[serde(deny_unknown_fields)]
@@ -119,19 +94,17 @@ struct OptionToUpdate {
     attributes: Value,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AttributesToWrite {
     #[schema(value_type = TranslatedProp)]
     body: Texts,
 }
 
-bodies!(OptionToCreate, OptionToUpdate, AttributesToWrite);
-
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::whole::<OptionIndex>("Lists the options of a question").pages().locale();
+    let doc = Doc::page::<OptionView>("Lists the options of a question").pages().locale();
     routes.read("listAnswerOptions", "/answer_options", MANAGE_QUESTIONS, QUESTION.describe(doc), index);
-    let doc = Doc::whole::<OptionItem>("Adds an option to a question").locale().created();
+    let doc = Doc::item::<OptionView>("Adds an option to a question").locale().created();
     routes.write(&Write {
         ids: ["createAnswerOptionAsync", "createAnswerOption"],
         method: Method::POST,
@@ -159,7 +132,7 @@ pub(super) fn routes(routes: &mut Routes) {
         },
         use_case: |ports, _| Box::new(authoring(ports)),
         view: result,
-        doc: Doc::whole::<OptionItem>("Changes an option").locale(),
+        doc: Doc::item::<OptionView>("Changes an option").locale(),
     });
     routes.write(&Write {
         ids: ["deleteAnswerOptionAsync", "deleteAnswerOption"],

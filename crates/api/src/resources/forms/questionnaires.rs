@@ -9,7 +9,7 @@ use crate::reply::Document;
 use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
 use crate::shapes::{EditionDate, TranslatedProp};
-use crate::typed_body::{ClosedData, Sent, bodies, read_at};
+use crate::typed_body::{ClosedData, Sent, read_at};
 use actix_web::http::Method;
 use civitas_application::RenderContext;
 use civitas_kernel::filter::Kind;
@@ -21,12 +21,10 @@ use civitas_surveys::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use validator::Validate;
 
 /// A questionnaire as a JSON Forms form.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct QuestionnaireView {
     id: String,
     #[serde(rename = "type")]
@@ -39,7 +37,6 @@ pub(crate) struct QuestionnaireView {
 /// The content of a questionnaire, in one language.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire_attributes)]
-#[serde(deny_unknown_fields)]
 struct QuestionnaireAttributes {
     #[schema(required)]
     title: Option<String>,
@@ -58,7 +55,6 @@ struct QuestionnaireAttributes {
 /// The language of the texts, and how to submit.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire_meta)]
-#[serde(deny_unknown_fields)]
 struct QuestionnaireMeta {
     locale: String,
     requested_locale: String,
@@ -70,7 +66,6 @@ struct QuestionnaireMeta {
 /// How to submit answers.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = forms_submission_policy_meta)]
-#[serde(deny_unknown_fields)]
 struct SubmissionPolicy {
     /// Whether a response may have no respondent.
     allows_anonymous: bool,
@@ -81,7 +76,6 @@ struct SubmissionPolicy {
 /// The links of a questionnaire.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire_links)]
-#[serde(deny_unknown_fields)]
 struct QuestionnaireLinks {
     #[serde(rename = "self")]
     this: FormsLink,
@@ -91,8 +85,9 @@ struct QuestionnaireLinks {
 }
 
 /// The new texts of a questionnaire. An absent member keeps its value; a given one replaces all languages.
-#[derive(Deserialize, Validate, ToSchema)]
-#[schema(as = questionnaire_update_body, examples(json!({"data": {"type": "questionnaires", "id": "40",
+#[derive(Deserialize, ToSchema)]
+#[schema(as = questionnaire_update_body, title = "Questionnaire metadata update payload",
+    examples(json!({"data": {"type": "questionnaires", "id": "40",
     "attributes": {"title": {"en": "Mobility 2026"}, "tos": {"en": "<p>Terms</p>"}}}})))]
 #[serde(deny_unknown_fields)]
 struct QuestionnaireToUpdate {
@@ -106,7 +101,7 @@ struct QuestionnaireToUpdate {
     attributes: Value,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AttributesToUpdate {
     #[schema(value_type = Option<TranslatedProp>)]
@@ -116,8 +111,6 @@ struct AttributesToUpdate {
     #[schema(value_type = Option<TranslatedProp>)]
     tos: Option<Texts>,
 }
-
-bodies!(QuestionnaireToUpdate, AttributesToUpdate);
 
 pub(super) fn routes(routes: &mut Routes) {
     let list = Doc::page::<QuestionnaireView>("Lists the questionnaires").pages().locale();

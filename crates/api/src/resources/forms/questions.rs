@@ -3,16 +3,14 @@
 mod body;
 
 use self::body::{QuestionToCreate, QuestionToUpdate, create, update};
-use super::shapes::{
-    InQuestionnaire, ListMeta, LocaleMeta, LocalizedDocument, QUESTIONNAIRE, QuestionsType, list,
-};
+use super::shapes::{InQuestionnaire, LocaleMeta, LocalizedDocument, QUESTIONNAIRE, QuestionsType, list};
 use super::{LISTS, authoring, reads};
 use crate::answers::newest;
 use crate::document::Doc;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::route::{Answer, Routes, Write};
-use crate::shapes::TranslatedProp;
+use crate::shapes::{TranslatedProp, words};
 use crate::typed_body::{ClosedData, NoBody, Sent};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
@@ -25,7 +23,6 @@ use utoipa::ToSchema;
 /// A question.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = question)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct QuestionView {
     id: String,
     #[serde(rename = "type")]
@@ -37,7 +34,6 @@ pub(crate) struct QuestionView {
 /// The content of a question.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = question_attributes)]
-#[serde(deny_unknown_fields)]
 struct QuestionAttributes {
     position: i64,
     mandatory: bool,
@@ -53,56 +49,15 @@ struct QuestionAttributes {
     question_type: QuestionType,
 }
 
-/// The type of a question. The last two have no answer, and cannot be created here.
-#[derive(ToSchema)]
-#[schema(as = question_type)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum QuestionTypeName {
-    /// A text of one line.
-    ShortAnswer,
-    /// A text of several lines.
-    LongAnswer,
-    /// One of the options.
-    SingleOption,
-    /// Some of the options.
-    MultipleOption,
-    /// All options in an order.
-    Sorting,
-    /// Files.
-    Files,
-    /// One option for each row.
-    MatrixSingle,
-    /// Some options for each row.
-    MatrixMultiple,
-    /// A heading.
-    Separator,
-    /// A text.
-    TitleAndDescription,
-}
-
-/// A question, with the language of the answer.
-#[derive(Serialize, ToSchema)]
-#[schema(as = question_item_response)]
-#[serde(deny_unknown_fields)]
-struct QuestionItem {
-    data: QuestionView,
-    meta: LocaleMeta,
-}
-
-/// A page of questions.
-#[derive(Serialize, ToSchema)]
-#[schema(as = question_index_response)]
-#[serde(deny_unknown_fields)]
-struct QuestionIndex {
-    data: Vec<QuestionView>,
-    meta: ListMeta,
+words! {
+    /// The type of a question. The last two have no answer, and cannot be created here.
+    QuestionTypeName = "question_type": QuestionType::ALL.map(QuestionType::as_str),
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::whole::<QuestionIndex>("Lists the questions of a questionnaire").pages().locale();
+    let doc = Doc::page::<QuestionView>("Lists the questions of a questionnaire").pages().locale();
     routes.read("listQuestions", "/questions", MANAGE_QUESTIONS, QUESTIONNAIRE.describe(doc), index);
-    let doc = Doc::whole::<QuestionItem>("Shows a question").locale();
+    let doc = Doc::item::<QuestionView>("Shows a question").locale();
     routes.read("getQuestion", "/questions/{id}", MANAGE_QUESTIONS, doc, show_one);
     routes.write::<ClosedData<QuestionToCreate>, _>(&Write {
         ids: ["createQuestionsAsync", "createQuestions"],
@@ -111,7 +66,7 @@ pub(super) fn routes(routes: &mut Routes) {
         read: create,
         use_case: |ports, _| Box::new(authoring(ports)),
         view: result,
-        doc: Doc::whole::<QuestionItem>("Adds a question to a questionnaire").locale().created().fails(404),
+        doc: Doc::item::<QuestionView>("Adds a question to a questionnaire").locale().created().fails(404),
     });
     routes.write_or_patch::<ClosedData<QuestionToUpdate>, _>(&Write {
         ids: ["updateQuestionAsync", "updateQuestion"],
@@ -120,7 +75,7 @@ pub(super) fn routes(routes: &mut Routes) {
         read: update,
         use_case: |ports, _| Box::new(authoring(ports)),
         view: result,
-        doc: Doc::whole::<QuestionItem>("Changes a question").locale().fails(422),
+        doc: Doc::item::<QuestionView>("Changes a question").locale().fails(422),
     });
     routes.write(&Write {
         ids: ["deleteQuestionAsync", "deleteQuestion"],

@@ -19,7 +19,6 @@ use utoipa::ToSchema;
 /// The language of the texts of an answer.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = forms_locale_meta)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct LocaleMeta {
     /// The language of the texts; a text without it is in another one.
     pub(super) locale: String,
@@ -40,7 +39,6 @@ impl LocaleMeta {
 /// The position of a page in a list, and the language of its texts.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = forms_collection_meta)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ListMeta {
     /// The first page is 1.
     #[schema(minimum = 1)]
@@ -93,7 +91,6 @@ pub(super) struct LocalizedDocument<T> {
 /// A link of this area.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = rest_full_hypermedia_link)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct FormsLink {
     /// The full address.
     href: String,
@@ -108,7 +105,6 @@ pub(crate) struct FormsLink {
 /// How to follow a link.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = rest_full_hypermedia_link_meta)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct FormsLinkMeta {
     /// The method.
     action_method: &'static str,
@@ -158,7 +154,6 @@ type_names! {
 /// A relationship to a questionnaire.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_questionnaire)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ToQuestionnaire {
     data: QuestionnaireIdentifier,
 }
@@ -166,7 +161,6 @@ pub(crate) struct ToQuestionnaire {
 /// A questionnaire, by id and type.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = questionnaire_relationship_identifier)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct QuestionnaireIdentifier {
     id: String,
     #[serde(rename = "type")]
@@ -176,7 +170,6 @@ pub(crate) struct QuestionnaireIdentifier {
 /// The questionnaire of a record.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = in_questionnaire)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct InQuestionnaire {
     questionnaire: ToQuestionnaire,
 }
@@ -233,7 +226,9 @@ impl Parent {
     pub(super) fn describe(self, doc: Doc) -> Doc {
         use crate::document::Holds;
         let name = self.name;
-        let doc = doc.with(&format!("filter[{name}]"), Holds::Integer);
-        doc.with(&format!("filter[{name}_eq]"), Holds::Integer).with(name, Holds::Integer).fails(404)
+        let doc = doc.requires(&format!("filter[{name}]"), Holds::Integer);
+        let doc =
+            doc.with(&format!("filter[{name}_eq]"), Holds::Integer).with(name, Holds::Integer).fails(404);
+        doc.describing::<ListMeta>().describing::<LocaleMeta>()
     }
 }

@@ -6,7 +6,7 @@ use crate::document::Doc;
 use crate::error::ErrorDetail;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::resources::jobs::JobStatusName;
+use crate::resources::jobs::{JobStatusName, job_id};
 use crate::route::{Answer, Routes};
 use crate::shapes::type_names;
 use actix_web::http::StatusCode;
@@ -17,7 +17,6 @@ use civitas_surveys::{READ_SUBMISSIONS, SubmitAnswers};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 /// When to ask again, in seconds.
 const RETRY_AFTER: &str = "2";
@@ -25,7 +24,6 @@ const RETRY_AFTER: &str = "2";
 /// The state of an asynchronous submission.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = submission_request)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct SubmissionView {
     /// The job.
     #[schema(format = "uuid")]
@@ -45,7 +43,6 @@ type_names! {
 /// How far a submission is.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = submission_request_attributes)]
-#[serde(deny_unknown_fields)]
 struct SubmissionAttributes {
     #[schema(value_type = JobStatusName)]
     status: &'static str,
@@ -61,7 +58,6 @@ struct SubmissionAttributes {
 /// How far a submission is.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = submission_request_meta)]
-#[serde(deny_unknown_fields)]
 struct SubmissionMeta {
     #[schema(value_type = JobStatusName)]
     status: &'static str,
@@ -70,7 +66,6 @@ struct SubmissionMeta {
 /// The links of a submission.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = submission_request_links)]
-#[serde(deny_unknown_fields)]
 struct SubmissionLinks {
     #[serde(rename = "self")]
     this: FormsLink,
@@ -82,7 +77,6 @@ struct SubmissionLinks {
 /// The receipt of an asynchronous submission.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = submission_request_accepted_response)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct SubmissionAccepted {
     /// The job.
     #[schema(format = "uuid")]
@@ -107,11 +101,8 @@ pub(super) fn accepted(request: &Request, id: JobId) -> Result<Reply> {
 async fn show_one(request: Request) -> Answer {
     let context = request.localized_context()?;
     context.ctx.require(&READ_SUBMISSIONS)?;
-    let text = request.segment("id");
-    let id = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
-    let id = id.ok_or(Error::NotFound)?;
     let jobs = Jobs { store: request.ports().jobs() };
-    let report = jobs.find(context.ctx.organization, JobId(id)).await?;
+    let report = jobs.find(context.ctx.organization, job_id(&request)?).await?;
     if report.summary.command_key != SubmitAnswers::KEY {
         return Err(Error::NotFound.into());
     }

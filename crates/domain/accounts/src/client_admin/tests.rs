@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Digest, MockClientStore};
+use crate::{AccountsOrganization, Digest, MockClientStore, MockOrganizationLookup};
 use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-01-01 12:00 UTC);
@@ -32,9 +32,11 @@ fn store() -> MockClientStore {
     store
 }
 
-fn organizations() -> MockClientOrganizationLookup {
-    let mut organizations = MockClientOrganizationLookup::new();
-    organizations.expect_exists().returning(|id| Ok(id == OrganizationId(2)));
+fn organizations() -> MockOrganizationLookup {
+    let mut organizations = MockOrganizationLookup::new();
+    organizations
+        .expect_find()
+        .returning(|id| Ok((id == OrganizationId(2)).then(AccountsOrganization::default)));
     organizations
 }
 

@@ -11,9 +11,6 @@ use civitas_kernel::{Error, FieldError, OrganizationId, Result, UserId, Wording,
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
-/// The most bytes of extended data, as compact JSON; `None` for no limit (contract 01 §11.3).
-pub type ExtraLimit = Option<usize>;
-
 /// Finds or registers the user. Runs inside one transaction; of two concurrent registrations of one name, one gets
 /// `Conflict`, is repeated and finds the user of the other.
 pub struct Impersonation<'a> {
@@ -21,8 +18,8 @@ pub struct Impersonation<'a> {
     pub users: &'a dyn UserStore,
     /// Queues mails to registered users.
     pub registration_mails: RegistrationMails<'a>,
-    /// The limit of the extended data.
-    pub extra_limit: ExtraLimit,
+    /// The most bytes of extended data, as compact JSON (contract 01 §11.3).
+    pub extra_limit: usize,
 }
 
 impl Impersonation<'_> {
@@ -183,7 +180,7 @@ mod tests {
         let counts = few();
         let registration_mails =
             RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client: None };
-        let impersonation = Impersonation { users, registration_mails, extra_limit: Some(40) };
+        let impersonation = Impersonation { users, registration_mails, extra_limit: 40 };
         impersonation.resolve(OrganizationId(1), asked, NOW).await.map(|(id, ..)| id)
     }
 

@@ -1,10 +1,10 @@
 //! Login with a password (contract 02 §2.3).
 
 use super::Login;
-use crate::login_failures::{FAILURES_THAT_LOCK, LoginFailureStore, LoginKey};
+use crate::login_failures::{FAILURES_THAT_LOCK, LOGIN_CLOSED_FOR, LoginFailureStore, LoginKey};
 use crate::{Passwords, UserStore, is_replaceable};
 use civitas_kernel::{ClientId, Error, OrganizationId, Result, UserId};
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 
 /// The text of an error: the login is closed, or the account is locked.
 pub const LOGIN_LOCKED: &str = "User locked";
@@ -17,8 +17,6 @@ pub struct Logins<'a> {
     pub failures: &'a dyn LoginFailureStore,
     /// Checks passwords.
     pub passwords: &'a dyn Passwords,
-    /// How long failed logins close a login.
-    pub lock: Duration,
 }
 
 impl Logins<'_> {
@@ -62,7 +60,7 @@ impl Logins<'_> {
 
     /// Counts a failure. Returns the answer.
     async fn fail(&self, key: &LoginKey, now: OffsetDateTime) -> Result<Error> {
-        let failed = self.failures.count(key, now + self.lock, now).await?;
+        let failed = self.failures.count(key, now + LOGIN_CLOSED_FOR, now).await?;
         let was_locked = failed.is_locked(now) && failed.failures > FAILURES_THAT_LOCK;
         Ok(if was_locked { locked() } else { Error::rejected("User not found") })
     }
@@ -78,6 +76,7 @@ mod tests {
     use crate::login_failures::{FailedLogins, MockLoginFailureStore};
     use crate::{MockPasswords, MockUserStore, Secret, User};
     use mockall::Sequence;
+    use time::Duration;
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
@@ -124,7 +123,7 @@ mod tests {
             passwords.expect_verify().once().returning(move |_, _| Ok(right));
         }
         let login = Login { username: "Ada".to_owned(), password: Secret::new("x") };
-        let logins = Logins { users, failures, passwords: &passwords, lock: Duration::minutes(60) };
+        let logins = Logins { users, failures, passwords: &passwords };
         match logins.check(CITY, APP, &login, NOW).await {
             Ok((id, None)) => format!("user {id}"),
             Ok((id, Some(hash))) => format!("user {id}, replace {hash}"),

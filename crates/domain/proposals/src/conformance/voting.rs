@@ -13,12 +13,11 @@ pub async fn keeps_one_vote_of_a_user(world: World<'_>) -> Result<()> {
     let again =
         Vote { proposal: id, user: world.nora, weight: 3, temporary: true, created_at: NOW, updated_at: NOW };
     assert!(matches!(world.votes.add(world.mine, &again).await, Err(Error::Rejected(_))));
-    assert!(world.votes.find_of_user(world.mine, id, world.nora).await?.is_some());
-    assert_eq!(world.votes.find_of_user(world.mine, id, world.otto).await?, None);
+    assert!(world.has_vote(world.mine, id, world.nora).await?);
+    assert!(!world.has_vote(world.mine, id, world.otto).await?);
     world.vote(id, world.otto, 1).await?;
     world.votes.remove(world.mine, vote).await?;
-    assert_eq!(world.votes.find_of_user(world.mine, id, world.nora).await?, None);
-    assert_eq!(world.votes.find_of_user(world.mine, id, world.nora).await?, None);
+    assert!(!world.has_vote(world.mine, id, world.nora).await?);
     world.vote(id, world.nora, 2).await?;
     let nowhere = Vote { proposal: ProposalId(i64::MAX), ..again };
     assert!(matches!(world.votes.add(world.mine, &nowhere).await, Err(Error::NotFound)));

@@ -173,12 +173,12 @@ pub async fn removes_ended_deliveries(world: World<'_>) -> Result<()> {
     let outcomes = [one, two].map(|id| outcome(id, Some(attempt(Ok(200))), Verdict::Delivered));
     world.deliveries.record(id, &outcomes, &Health::default(), at(60)).await?;
     assert_eq!(
-        world.deliveries.remove_ended(DeliveryStatus::ALL, at(60), 9).await?,
+        world.deliveries.remove_ended(&DeliveryStatus::ALL, at(60), 9).await?,
         0,
         "the time is not included"
     );
     for expected in [1, 1, 0] {
-        assert_eq!(world.deliveries.remove_ended(DeliveryStatus::ALL, at(61), 1).await?, expected);
+        assert_eq!(world.deliveries.remove_ended(&DeliveryStatus::ALL, at(61), 1).await?, expected);
     }
     for delivery in [one, two] {
         assert_eq!(world.log.find(None, delivery).await?, None);

@@ -13,8 +13,6 @@ use std::sync::{Arc, LazyLock};
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// A number to order by.
-    fn random() -> diesel::sql_types::Double;
     /// The later of two times.
     #[sql_name = "greatest"]
     fn later(
@@ -43,16 +41,6 @@ pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condi
 pub struct BoundIds(Arc<[i64]>);
 
 impl BoundIds {
-    /// Writes them as a table with the column `value`, and its name.
-    pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql("unnest(");
-        pass.push_bind_param::<Array<BigInt>, [i64]>(&self.0)?;
-        pass.push_sql("::bigint[]) AS ");
-        pass.push_sql(name);
-        pass.push_sql(" (value)");
-        Ok(())
-    }
-
     /// These ids.
     pub fn of(ids: &[i64]) -> Self {
         Self(ids.into())
@@ -161,11 +149,6 @@ pub const SKIPS_CHEAPLY: bool = false;
 pub fn list_of(column: &str, order: Option<&str>) -> [String; 2] {
     let order = order.map(|order| format!(" ORDER BY {order}")).unwrap_or_default();
     [format!("ARRAY(SELECT {column}"), format!("{order})")]
-}
-
-/// The aggregate that joins the values of a column to one text, with commas; null without values.
-pub fn joined(column: &str) -> String {
-    format!("string_agg({column}::text, ',')")
 }
 
 /// The characters outside of ASCII that are folded to another one, by that one.

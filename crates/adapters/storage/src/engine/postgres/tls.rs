@@ -2,6 +2,8 @@
 //! mean the same here. In both cases errors have their SQLSTATE ([`super::wire`]). Of several hosts it connects to the one that can be written.
 
 use super::wire::Wire;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::AsyncPgConnection;
 use futures_util::FutureExt;
@@ -9,6 +11,8 @@ use futures_util::future::{BoxFuture, Ready, ready, select_ok};
 use rustls::{ClientConfig, RootCertStore};
 use std::convert::Infallible;
 use std::error::Error;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -122,7 +126,7 @@ async fn establish_one(url: &str, usage: Usage, silence: Silence) -> ConnectionR
 }
 
 /// The address with the one mode of `tokio-postgres` for three of `libpq`: here all check the certificate and its name.
-fn with_known_mode(url: &str) -> String {
+pub fn with_known_mode(url: &str) -> String {
     url.replace("sslmode=verify-ca", "sslmode=require").replace("sslmode=verify-full", "sslmode=require")
 }
 
@@ -261,6 +265,22 @@ fn make() -> Result<MakeRustlsConnect, Box<dyn Error>> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(MakeRustlsConnect::new(config))
+}
+
+/// The certificates that the system trusts, in a file of this directory for programs of PostgreSQL.
+pub fn roots_file(directory: &Path) -> io::Result<PathBuf> {
+    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    for certificate in rustls_native_certs::load_native_certs().certs {
+        writeln!(file, "-----BEGIN CERTIFICATE-----")?;
+        for line in STANDARD.encode(&certificate).as_bytes().chunks(64) {
+            file.write_all(line)?;
+            writeln!(file)?;
+        }
+        writeln!(file, "-----END CERTIFICATE-----")?;
+    }
+    let path = directory.join("roots.pem");
+    file.persist(&path)?;
+    Ok(path)
 }
 
 /// The error with its causes; the outermost text alone has no details.

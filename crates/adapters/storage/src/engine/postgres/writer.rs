@@ -39,7 +39,7 @@ impl Writer {
     pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
         let connection = self.connection().await?;
         // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
-        let mut transaction = WriteTransaction { connection: Some(connection) };
+        let mut transaction = WriteTransaction { connection: Some(connection), is_begun: true };
         if let Some(connection) = transaction.connection() {
             let mut shared = &*connection;
             // The first poll sends it.
@@ -57,6 +57,14 @@ impl Writer {
         self.begin().await
     }
 
+    /// A connection for one statement, which is committed when it ends.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub(crate) async fn begin_one(&self) -> Result<WriteTransaction> {
+        Ok(WriteTransaction { connection: Some(self.connection().await?), is_begun: false })
+    }
+
     /// A connection outside of transactions.
     ///
     /// # Errors
@@ -71,6 +79,8 @@ impl Writer {
 pub struct WriteTransaction {
     /// `None` after its end.
     connection: Option<Object<Conn>>,
+    /// Whether it has more than one statement; otherwise its one statement has committed itself.
+    is_begun: bool,
 }
 
 impl WriteTransaction {
@@ -85,8 +95,8 @@ impl WriteTransaction {
     /// # Errors
     /// `Conflict`, `Unavailable` or `Internal`: nothing was written, or that is not known.
     pub(crate) async fn commit(mut self) -> Result<()> {
-        let Some(connection) = self.connection() else { return Ok(()) };
-        SimpleAsyncConnection::batch_execute(connection, "SELECT 1; COMMIT").await.stored()?;
+        let Some(connection) = self.connection.as_mut().filter(|_| self.is_begun) else { return Ok(()) };
+        SimpleAsyncConnection::batch_execute(&mut **connection, "SELECT 1; COMMIT").await.stored()?;
         // Back to the pool.
         drop(self.connection.take());
         Ok(())
@@ -106,6 +116,8 @@ impl WriteTransaction {
 
 impl Drop for WriteTransaction {
     fn drop(&mut self) {
-        drop(self.connection.take().map(Object::take));
+        if self.is_begun {
+            drop(self.connection.take().map(Object::take));
+        }
     }
 }

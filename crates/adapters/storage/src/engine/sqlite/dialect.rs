@@ -1,7 +1,7 @@
 //! SQL that is specific to SQLite.
 
 use super::{Db, read_json, sql};
-use crate::columns::{Condition, Expr};
+use crate::columns::{self, Condition, Expr};
 use civitas_kernel::text;
 use diesel::backend::Backend;
 use diesel::deserialize;
@@ -14,8 +14,6 @@ use std::sync::Arc;
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// A number to order by.
-    fn random() -> diesel::sql_types::BigInt;
     /// The later of two times.
     #[sql_name = "max"]
     fn later(
@@ -61,11 +59,6 @@ pub struct BoundIds {
 }
 
 impl BoundIds {
-    /// Writes them as a table with the column `value`, and its name.
-    pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        push_json_table(&self.array, name, pass)
-    }
-
     /// These ids.
     pub fn of(ids: &[i64]) -> Self {
         let mut text = String::from("[");
@@ -94,17 +87,12 @@ impl BoundTexts {
 
     /// Writes them as a table with the column `value`, and its name.
     pub fn push_table<'b>(&'b self, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        push_json_table(&self.0, name, pass)
+        pass.push_sql("json_each(");
+        pass.push_bind_param::<Text, str>(&self.0)?;
+        pass.push_sql(") AS ");
+        pass.push_sql(name);
+        Ok(())
     }
-}
-
-/// Writes the elements of an array of JSON as a table with the column `value`, and its name.
-fn push_json_table<'b>(array: &'b str, name: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
-    pass.push_sql("json_each(");
-    pass.push_bind_param::<Text, str>(array)?;
-    pass.push_sql(") AS ");
-    pass.push_sql(name);
-    Ok(())
 }
 
 /// Whether the expression is one of these values. The statement text does not depend on their number.
@@ -149,13 +137,10 @@ pub fn uuids(ids: &[uuid::Uuid]) -> String {
 pub const GIVE_POSITIONS: &str = "UPDATE outbox SET position = ? + given.key + 1 \
      FROM json_each(?) AS given WHERE outbox.id = unhex(given.value)";
 
-// A literal, to save a bind parameter.
-diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
-
 /// The same number, but SQLite uses no index for it. Without statistics of a set of ids, SQLite may search an index for
 /// each id and sort the rows, instead of reading another index in the requested order.
 pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
-    Box::new(PlusZero::new(on))
+    columns::plus_zero(on)
 }
 
 /// The same text: SQLite compares byte by byte.
@@ -181,11 +166,6 @@ pub const SKIPS_CHEAPLY: bool = true;
 pub fn list_of(column: &str, order: Option<&str>) -> [String; 2] {
     let order = order.map(|order| format!(" ORDER BY {order}")).unwrap_or_default();
     [format!("(SELECT json_group_array({column}{order})"), ")".to_owned()]
-}
-
-/// The aggregate that joins the values of a column to one text, with commas; null without values.
-pub fn joined(column: &str) -> String {
-    format!("group_concat({column})")
 }
 
 /// An expression, the JSON array to search, and what to compare of its elements.

@@ -1,14 +1,14 @@
 //! A database in memory: for tests, and for programs that keep nothing.
 
-use super::{MIGRATIONS, Place, Runtime, Writer, dialect};
-use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings, StatementLimits};
+use super::{MIGRATIONS, Place, Runtime, Writer, dialect, wrap};
+use crate::changes::Changes;
+use crate::pools::{ConnectionPool, Pools, ProcessPools, StatementLimits};
 use crate::session::Session;
 use civitas_application::Store;
-use civitas_kernel::{Error, Locales, Result, sortable_id};
+use civitas_kernel::{Error, Locales, Result, clock, sortable_id};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_migrations::MigrationHarness;
 use futures_util::FutureExt;
 use std::sync::{Arc, Mutex};
@@ -21,25 +21,18 @@ const WAIT: Duration = Duration::from_secs(5);
 /// databases. A database ends with its store and its last transaction.
 ///
 /// It has one connection, for reading and writing. While a transaction is open, other reads and writes of the store
-/// wait for its end, 5 s at most; then they fail with `Unavailable`. [`Store::epoch`] is always `None`.
+/// wait for its end, 5 s at most; then they fail with `Unavailable`.
 ///
 /// # Errors
 /// `Internal` when a migration fails.
 pub async fn in_memory() -> Result<Arc<dyn Store>> {
-    let settings = Settings {
-        url: new_url(),
-        pool_size: 1,
-        wait: WAIT,
-        locales: Locales::standard(),
-        limits: StatementLimits::default(),
-        caches: true,
-    };
-    let url = settings.url.clone();
-    let opened = tokio::task::spawn_blocking(move || open(&url)).await.map_err(Error::internal)?;
-    let pool = opened.map_err(Error::Internal)?;
+    let changes = Arc::default();
+    let counted = Arc::clone(&changes);
+    let opened = tokio::task::spawn_blocking(move || open(&new_url(), counted)).await;
+    let pool = opened.map_err(Error::internal)?.map_err(Error::Internal)?;
     let pools = Pools { reader: pool.clone(), searcher: None, writer: Writer::new(pool, WAIT) };
     let pools = ProcessPools { requests: pools.clone(), background: pools };
-    Ok(Arc::new(Session::over(pools, None, &settings)))
+    Ok(Arc::new(Session::over(pools, changes, Locales::standard(), clock::now)))
 }
 
 /// The address of a database that nobody else opens.
@@ -52,7 +45,7 @@ fn new_url() -> String {
 }
 
 /// A pool of one connection to a new database with the current schema.
-fn open(url: &str) -> diesel::migration::Result<ConnectionPool> {
+fn open(url: &str, changes: Arc<Changes>) -> diesel::migration::Result<ConnectionPool> {
     let mut first = connect(url)?;
     first.run_pending_migrations(MIGRATIONS)?;
     // A dropped transaction closes the connection of the pool. This one stays open as long as the pool; nothing uses
@@ -62,7 +55,7 @@ fn open(url: &str) -> diesel::migration::Result<ConnectionPool> {
     config.recycling_method = RecyclingMethod::Fast;
     config.custom_setup = Box::new(move |url| {
         let _held = &first;
-        let connection = connect(url).map(|c| SyncConnectionWrapper::with_runtime(c, runtime()));
+        let connection = connect(url).map(|connection| wrap(connection, runtime(), Some(&changes)));
         std::future::ready(connection).boxed()
     });
     let manager = AsyncDieselConnectionManager::new_with_config(url, config);
@@ -99,7 +92,7 @@ mod tests {
     #[test]
     fn a_database_ends_with_its_pool() {
         let url = new_url();
-        let pool = open(&url).unwrap();
+        let pool = open(&url, Arc::default()).unwrap();
         assert!(tables(&url) > 10);
         drop(pool);
         assert_eq!(tables(&url), 0);

@@ -47,6 +47,8 @@ impl SpawnBlocking for Runtime {
         &mut self,
         task: impl FnOnce() -> R + Send + 'static,
     ) -> BoxFuture<'a, Outcome<R>> {
+        // As one type: what follows is compiled once, not for each statement of the program.
+        let task: Box<dyn FnOnce() -> R + Send> = Box::new(task);
         match &self.place {
             Place::Caller => std::future::ready(Ok(run(self.limit, Cancellation::default(), task))).boxed(),
             Place::Blocking(slots) => OnThread::start(slots.clone(), self.limit, task).boxed(),

@@ -134,6 +134,14 @@ impl Writer {
         Ok(transaction)
     }
 
+    /// Begins a transaction of one statement: its commit is that of all transactions that wait.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub(crate) async fn begin_one(&self) -> Result<WriteTransaction> {
+        self.begin().await
+    }
+
     /// The connection, outside of transactions.
     ///
     /// # Errors

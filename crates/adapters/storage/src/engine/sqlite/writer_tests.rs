@@ -25,9 +25,8 @@ impl Fixture {
             wait: Duration::from_secs(20),
             locales: Locales::standard(),
             limits: StatementLimits::default(),
-            caches: true,
         };
-        let writer = Arc::new(pools(&settings).unwrap().requests.writer);
+        let writer = Arc::new(pools(&settings, &Arc::default()).unwrap().requests.writer);
         let mut connection = writer.alone().await.unwrap();
         connection.batch_execute("CREATE TABLE t (x INTEGER PRIMARY KEY)").await.unwrap();
         drop(connection);
@@ -36,7 +35,7 @@ impl Fixture {
 
     /// What another connection sees.
     async fn seen(&self) -> BTreeSet<i64> {
-        let pools = pools(&self.settings).unwrap().requests;
+        let pools = pools(&self.settings, &Arc::default()).unwrap().requests;
         let mut reader = pools.reader.connection().await.unwrap();
         let row = diesel::dsl::sql::<Text>("(SELECT coalesce(group_concat(x), '') FROM t)");
         let text: String = diesel::select(row).get_result(&mut *reader).await.unwrap();
@@ -242,7 +241,7 @@ async fn no_transaction_waits_for_a_long_one() {
 async fn a_wait_for_the_writer_that_is_too_long_is_an_error() {
     let mut fixture = Fixture::new().await;
     fixture.settings.wait = Duration::from_millis(50);
-    let writer = pools(&fixture.settings).unwrap().requests.writer;
+    let writer = pools(&fixture.settings, &Arc::default()).unwrap().requests.writer;
     let first = writer.begin().await.unwrap();
     assert!(matches!(writer.begin().await, Err(Error::Unavailable(_))));
     drop(first);

@@ -5,11 +5,11 @@ use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::display_conditions;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{AnswerOptionId, DisplayConditionId, OrganizationId, QuestionId, Result, Translated};
 use civitas_surveys::{ConditionType, DisplayCondition, DisplayConditionStore};
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
@@ -27,12 +27,7 @@ columns! {
     }
 }
 
-type Scoped = Filter<display_conditions::table, Eq<display_conditions::organization_id, i64>>;
-
-/// The conditions of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    display_conditions::table.filter(display_conditions::organization_id.eq(organization.0))
-}
+scoped! { display_conditions }
 
 records! { display_conditions: DisplayConditionId => DisplayCondition; }
 

@@ -177,8 +177,7 @@ impl Session {
             .select(columns::of::<Row>())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(model).transpose()?.map(|(_, questionnaire)| questionnaire))
     }
 
@@ -195,8 +194,7 @@ impl Session {
             .select((columns::of::<Row>(), question_count(), response_count()))
             .first(connection)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let found = complete(connection, organization, row.into_iter().collect()).await?;
         Ok(found.into_iter().next())
     }

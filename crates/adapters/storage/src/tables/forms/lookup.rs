@@ -27,8 +27,7 @@ impl SurveyLookup for Session {
             .select(users::blocked_at.is_not_null())
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(blocked.map(|blocked| Respondent { blocked }))
     }
 

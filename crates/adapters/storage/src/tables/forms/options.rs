@@ -6,11 +6,11 @@ use crate::failure::{Stored, changed};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::answer_options;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{AnswerOptionId, OrganizationId, Page, PageRequest, QuestionId, Result, Translated};
 use civitas_surveys::{AnswerOption, AnswerOptionStore, FormOption};
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
@@ -24,12 +24,7 @@ columns! {
     }
 }
 
-type Scoped = Filter<answer_options::table, Eq<answer_options::organization_id, i64>>;
-
-/// The options of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    answer_options::table.filter(answer_options::organization_id.eq(organization.0))
-}
+scoped! { answer_options }
 
 records! { answer_options: AnswerOptionId => AnswerOption; }
 

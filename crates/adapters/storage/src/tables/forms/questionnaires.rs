@@ -8,6 +8,7 @@ use crate::filter::{Column, holds};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{components, questionnaires};
+use crate::scoped::scoped;
 use crate::session::Session;
 use crate::tables::component_places;
 use crate::tables::pages::{Checked, OnPage};
@@ -24,7 +25,6 @@ use civitas_surveys::{
     Form, Host, Questionnaire, QuestionnaireDetail, QuestionnaireField, QuestionnaireFilter,
     QuestionnaireSearch, QuestionnaireStore, QuestionnaireSummary, space_type,
 };
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -55,12 +55,7 @@ columns! {
     }
 }
 
-pub(super) type Scoped = Filter<questionnaires::table, Eq<questionnaires::organization_id, i64>>;
-
-/// The questionnaires of one organization.
-pub(super) fn of(organization: OrganizationId) -> Scoped {
-    questionnaires::table.filter(questionnaires::organization_id.eq(organization.0))
-}
+scoped! { pub(super) questionnaires }
 
 pub(super) fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
     let host = match (row.survey_id, row.meeting_id) {
@@ -201,8 +196,7 @@ impl QuestionnaireStore for Session {
             .select(columns::of::<Row>())
             .first(connection)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let Some(row) = row else { return Ok(None) };
         let (id, questionnaire) = model(row)?;
         let (component, manifest) = (questionnaire.component, manifest(questionnaire.host));
@@ -220,7 +214,7 @@ impl QuestionnaireStore for Session {
     async fn lock_for_submission(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<bool> {
         let row = of(organization).filter(questionnaires::id.eq(id.0)).select(questionnaires::id);
         let found: Option<i64> =
-            dialect::for_share!(row).get_result(&mut *self.for_update().await?).await.optional().stored()?;
+            dialect::for_share!(row).get_result(&mut *self.for_update().await?).await.found()?;
         Ok(found.is_some())
     }
 

@@ -7,13 +7,14 @@ use crate::failure::{Stored, changed};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{answers, matrix_rows, questions, responses};
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, MatrixRowId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, Result, Translated,
 };
 use civitas_surveys::{MOST_COUNTED, MatrixRow, Question, QuestionStore, QuestionType};
-use diesel::dsl::{Eq, Filter, exists, not};
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
@@ -35,12 +36,7 @@ columns! {
     read_with { rows: Vec<MatrixRow> }
 }
 
-type Scoped = Filter<questions::table, Eq<questions::organization_id, i64>>;
-
-/// The questions of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    questions::table.filter(questions::organization_id.eq(organization.0))
-}
+scoped! { questions }
 
 /// These questions with their rows.
 async fn with_rows(connection: &mut Conn, found: Vec<Row>) -> Result<Vec<(QuestionId, Question)>> {
@@ -192,10 +188,9 @@ impl QuestionStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: QuestionId) -> Result<()> {
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let own = of(organization).filter(questions::id.eq(id.0)).select(questions::questionnaire_id);
-        let questionnaire: Option<i64> =
-            own.first(&mut *atomic.connection().await?).await.optional().stored()?;
+        let questionnaire: Option<i64> = own.first(&mut *atomic.connection().await?).await.found()?;
         diesel::delete(of(organization).filter(questions::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await

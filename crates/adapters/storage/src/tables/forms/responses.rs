@@ -7,6 +7,7 @@ use crate::failure::{Stored, changed};
 use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::{answers, responses};
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -66,13 +67,8 @@ impl From<StoredAnswer> for AnswerDetail {
     }
 }
 
-type Scoped = Filter<responses::table, Eq<responses::organization_id, i64>>;
 type ScopedAnswers = Filter<answers::table, Eq<answers::organization_id, i64>>;
-
-/// The responses of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    responses::table.filter(responses::organization_id.eq(organization.0))
-}
+scoped! { responses }
 
 /// The answers of one organization.
 fn answers_of(organization: OrganizationId) -> ScopedAnswers {
@@ -151,7 +147,6 @@ records! {
     responses: ResponseId => Response;
     read with_answers;
     write write_answers;
-    atomic atomic_uncached;
 }
 
 #[async_trait]
@@ -168,8 +163,7 @@ impl ResponseStore for Session {
             .select(columns::of::<Row>())
             .first(connection)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         let Some(row) = row else { return Ok(None) };
         let response = ResponseId(row.id);
         let answers = answers_of_responses(connection, &[response.0]).await?;
@@ -197,7 +191,7 @@ impl ResponseStore for Session {
     async fn set_value(&self, organization: OrganizationId, id: AnswerId, value: &Value) -> Result<()> {
         diesel::update(answers_of(organization).filter(answers::id.eq(id.0)))
             .set(answers::value.eq(JsonColumn(value)))
-            .execute(&mut *self.write_uncached().await?)
+            .execute(&mut *self.write().await?)
             .await
             .stored()
             .and_then(changed)
@@ -269,7 +263,7 @@ impl ResponseStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: ResponseId) -> Result<()> {
-        let atomic = self.atomic_uncached().await?;
+        let atomic = self.transaction().await?;
         diesel::delete(of(organization).filter(responses::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await

@@ -5,11 +5,11 @@ use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::surveys;
+use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, SurveyId};
 use civitas_surveys::{Survey, SurveyStore};
-use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
@@ -29,12 +29,7 @@ columns! {
     }
 }
 
-type Scoped = Filter<surveys::table, Eq<surveys::organization_id, i64>>;
-
-/// The surveys of one organization.
-fn of(organization: OrganizationId) -> Scoped {
-    surveys::table.filter(surveys::organization_id.eq(organization.0))
-}
+scoped! { surveys }
 
 records! { surveys: SurveyId => Survey; }
 

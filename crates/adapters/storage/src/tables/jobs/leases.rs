@@ -74,7 +74,7 @@ async fn claim_once(
     until: OffsetDateTime,
     limit: i64,
 ) -> Result<(Vec<Job>, bool)> {
-    let single = session.single_uncached().await?;
+    let atomic = session.transaction_of_one().await?;
     let mut rows: Vec<ClaimedRow> = diesel::update(jobs::table.filter(first(due, limit)))
         .set((
             jobs::status.eq(EnumColumn(JobStatus::Processing)),
@@ -85,10 +85,10 @@ async fn claim_once(
         ))
         .returning(ClaimedRow::as_returning())
         .prepare_once()
-        .get_results(&mut *single.connection().await?)
+        .get_results(&mut *atomic.connection().await?)
         .await
         .stored()?;
-    single.commit().await?;
+    atomic.commit().await?;
     rows.sort_by_key(|row| (row.turn, row.created_at));
     let (mut claimed, mut broken) = (Vec::new(), Vec::new());
     for row in rows {
@@ -103,7 +103,7 @@ async fn claim_once(
         diesel::update(jobs::table.filter(columns::any_uuid(jobs::id.nullable(), &ids)))
             .filter(jobs::worker.eq(worker))
             .set(Transition::failed(&failure, now).ended())
-            .execute(&mut *session.write_uncached().await?)
+            .execute(&mut *session.write().await?)
             .await
             .stored()?;
     }
@@ -127,7 +127,7 @@ pub(super) async fn renew(
         .filter(processing())
         .filter(jobs::worker.eq(worker))
         .set(jobs::leased_until.eq(until))
-        .execute(&mut *session.write_uncached().await?)
+        .execute(&mut *session.write().await?)
         .await
         .stored()
         .map(drop)
@@ -136,7 +136,7 @@ pub(super) async fn renew(
 /// Releases the jobs whose lease has ended.
 pub(super) async fn reclaim(session: &Session, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
     let at = session.database_time(now).await?;
-    let atomic = session.atomic_uncached().await?;
+    let atomic = session.transaction().await?;
     let ended = || jobs::table.filter(processing()).filter(jobs::leased_until.lt(at));
     let mut reclaimed = 0;
     for attempt in 1..=MOST_ATTEMPTS {
@@ -160,7 +160,7 @@ pub(super) async fn reclaim(session: &Session, now: OffsetDateTime, lost: &Failu
 /// Releases all jobs that are being processed.
 pub(super) async fn take_over(session: &Session, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
     let due = session.database_time(now).await?;
-    let atomic = session.atomic_uncached().await?;
+    let atomic = session.transaction().await?;
     let failed = diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MOST_ATTEMPTS)))
         .set(Transition::failed(lost, now).ended())
         .execute(&mut *atomic.connection().await?)
@@ -184,7 +184,7 @@ pub(super) async fn release_all(session: &Session, worker: &str, now: OffsetDate
             jobs::due_at.eq(due),
             jobs::attempts.eq(jobs::attempts - 1),
         ))
-        .execute(&mut *session.write_uncached().await?)
+        .execute(&mut *session.write().await?)
         .await
         .stored()?;
     Ok(released as u64)

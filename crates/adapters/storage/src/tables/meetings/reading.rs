@@ -2,17 +2,16 @@
 
 use super::of;
 use crate::columns::{self, Condition, DataColumn, EnumColumn, JsonColumn};
-use crate::engine::{Conn, Db, dialect};
+use crate::engine::{Conn, Db};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::{components, meetings, spaces};
 use crate::tables::components::{OfSpace, of_space};
-use crate::tables::pages::{Checked, OnPage, Rows};
-use crate::tables::samples::{self, Sampled};
+use crate::tables::pages::{By, Checked, OnPage, Rows};
+use crate::tables::random_pages::{self, ById, Part};
 use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::Rule;
-use async_trait::async_trait;
 use civitas_kernel::{
     ComponentId, Direction, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result,
     SpaceManifest, SpaceRef, Translated, Viewer, Within,
@@ -125,50 +124,40 @@ impl Members<'_> {
 
     /// Some members in random order.
     async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
-        if let Some(ids) = samples::draw(self, connection, rows, &[]).await? {
-            let these: Condition<meetings::table> = columns::any_of(meetings::id.nullable(), &ids);
-            let found = meetings::table.filter(these).select(columns::of::<Facts>());
-            let found: Vec<Facts> = found.load_page(connection, self.bounds).await.stored()?;
-            return Ok(samples::in_order_of(&ids, found, |facts| facts.id));
-        }
-        let ids = self.ids(Checked::Many)?.order(dialect::random());
-        meetings::table
-            .filter(OnPage::of(Box::new(meetings::id.nullable()), ids, rows))
-            .select(columns::of::<Facts>())
-            .order(dialect::random())
-            .limit(rows.limit)
-            .load_page(connection, self.bounds)
-            .await
-            .stored()
+        let ids = random_pages::draw(self, connection, rows, &[]).await?;
+        let these: Condition<meetings::table> = columns::any_of(meetings::id.nullable(), &ids);
+        let found = meetings::table.filter(these).select(columns::of::<Facts>());
+        let found: Vec<Facts> = found.load_page(connection, self.bounds).await.stored()?;
+        Ok(random_pages::in_order_of(&ids, found, |facts| facts.id))
     }
 
     /// Some members in the order of their start.
     async fn by_start(&self, connection: &mut Conn, rows: Rows, direction: Direction) -> Result<Vec<Facts>> {
         let checked = if self.query.filters.is_empty() { rows.checked() } else { Checked::Many };
-        let ids = self.ids(checked)?;
-        let ids = match direction {
-            Direction::Ascending => ids.order((meetings::start_time.asc(), meetings::id)),
-            Direction::Descending => ids.order((meetings::start_time.desc(), meetings::id)),
-        };
+        let ids = self.ids(checked)?.order((By(meetings::start_time, direction), meetings::id));
         let found = meetings::table
             .filter(OnPage::of(Box::new(meetings::id.nullable()), ids, rows))
             .select(columns::of::<Facts>())
             .limit(rows.limit)
-            .into_boxed::<Db>();
-        let found = match direction {
-            Direction::Ascending => found.order((meetings::start_time.asc(), meetings::id)),
-            Direction::Descending => found.order((meetings::start_time.desc(), meetings::id)),
-        };
+            .into_boxed::<Db>()
+            .order((By(meetings::start_time, direction), meetings::id));
         found.load_page(connection, self.bounds).await.stored()
     }
 }
 
-#[async_trait]
-impl Sampled for Members<'_> {
-    async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
-        let members = self.ids(Checked::Few)?;
-        let members = members.filter(samples::in_bucket(Box::new(meetings::id.nullable())));
-        samples::read(connection, buckets, members).await
+impl ById for Members<'_> {
+    type Ids = Ids;
+
+    fn part(&self, part: Part) -> Result<Ids> {
+        let id = || random_pages::id(Box::new(meetings::id.nullable()));
+        let checked = if self.query.filters.is_empty() { Checked::Few } else { Checked::Many };
+        let members = self.ids(checked)?;
+        Ok(match part {
+            Part::All => members.order(id().asc()),
+            Part::Reversed => members.order(id().desc()),
+            Part::From(from) => members.filter(id().ge(from)).order(id().asc()),
+            Part::Before(to) => members.filter(id().lt(to)).order(id().asc()),
+        })
     }
 }
 
@@ -242,7 +231,7 @@ pub(super) async fn visible(
     if let Some(component) = within.component {
         found = found.filter(meetings::component_id.eq(component.0));
     }
-    let found: Option<Facts> = found.first(connection).await.optional().stored()?;
+    let found: Option<Facts> = found.first(connection).await.found()?;
     let Some(facts) = found else { return Ok(None) };
     let component: Option<Component> = components::table
         .inner_join(spaces::table.on(of_space()))
@@ -253,8 +242,7 @@ pub(super) async fn visible(
         .select(columns::of::<Component>())
         .first(connection)
         .await
-        .optional()
-        .stored()?;
+        .found()?;
     Ok(component.map(|component| facts.detail(&component)))
 }
 

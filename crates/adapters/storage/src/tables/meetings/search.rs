@@ -6,11 +6,11 @@ use crate::failure::Stored;
 use crate::filter::{holds, translated};
 use crate::schema::meetings;
 use crate::tables::component_places;
-use crate::tables::pages::{Checked, OnPage, Rows};
+use crate::tables::pages::{By, Checked, OnPage, Rows};
 use crate::tables::visible_components::VisibleComponents;
 use civitas_kernel::filter;
 use civitas_kernel::{
-    ComponentPlace, Direction, Locales, MeetingId, OrganizationId, Page, PageRequest, Result, Translated,
+    ComponentPlace, Locales, MeetingId, OrganizationId, Page, PageRequest, Result, Translated,
 };
 use civitas_meetings::{
     Audience, MOST_SEARCHED, MeetingSearch, MeetingState, MeetingSummary, MeetingTime, Place,
@@ -107,10 +107,7 @@ pub(super) async fn page(
     for condition in conditions(organization, &components, search, now) {
         ids = ids.filter(condition);
     }
-    ids = match search.direction {
-        Direction::Ascending => ids.order((meetings::start_time.asc(), meetings::id.asc())),
-        Direction::Descending => ids.order((meetings::start_time.desc(), meetings::id.desc())),
-    };
+    ids = ids.order((By(meetings::start_time, search.direction), By(meetings::id, search.direction)));
     let id = Box::new(meetings::id.nullable());
     let rows = meetings::table.select(columns::of::<Row>()).into_boxed::<Db>().limit(page.fetch());
     let rows = match &search.text {
@@ -123,10 +120,7 @@ pub(super) async fn page(
                 .offset(page.offset())
         }
     };
-    let rows = match search.direction {
-        Direction::Ascending => rows.order((meetings::start_time.asc(), meetings::id.asc())),
-        Direction::Descending => rows.order((meetings::start_time.desc(), meetings::id.desc())),
-    };
+    let rows = rows.order((By(meetings::start_time, search.direction), By(meetings::id, search.direction)));
     let page = Page::cut(rows.load::<Row>(connection).await.stored()?, page);
     let of_components = page.items.iter().map(|row| row.component_id).collect();
     let places = component_places::of_components(connection, organization, of_components).await?;

@@ -1,20 +1,20 @@
 //! Lists of posts: the dated ones in the order of an index, and the reader's own drafts.
 
-use super::rows::{Row, visible_if};
+use super::rows::{Row, visible, visible_in_any_order};
 use crate::columns::{self, Condition};
-use crate::engine::{Conn, Db, dialect};
+use crate::engine::{Conn, Db};
 use crate::failure::Stored;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::posts;
 use crate::session::Session;
-use crate::tables::pages::{Checked, OnPage, Rows, Seek};
-use crate::tables::samples::{self, Sampled};
+use crate::tables::pages::{By, Checked, OnPage, Rows, Seek};
+use crate::tables::random_pages::{self, ById, Part};
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_kernel::{Direction, ReadContext, Result, UserId, Within};
 use civitas_spaces::ComponentManifest;
-use diesel::dsl::{IntoBoxed, Select, count_star, not};
+use diesel::dsl::{IntoBoxed, Select, count_star};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -44,35 +44,26 @@ impl List {
         Ok(Self { components, author: read_context.participant, now, bounds: session.bounds })
     }
 
-    /// As [`VisibleComponents::skip_many`].
-    pub(super) fn skips_many(&self) -> bool {
-        self.components.skip_many()
-    }
-
     /// Whether no component is visible; then the list is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.components.is_empty()
     }
 
-    /// The members, with a date or without.
-    fn members(&self, checked: Checked) -> Ids {
-        self.members_if(Box::new(posts::published_at.le(self.now)), checked)
-    }
-
-    /// The members, by a condition that tells whether a post is published.
-    fn members_if(&self, published: Condition<posts::table>, checked: Checked) -> Ids {
+    /// The members with a date that satisfy this condition, that of the partial indexes.
+    fn with_date_where(&self, checked: Checked, visible: Condition<posts::table>) -> Ids {
         let organization = Box::new(posts::organization_id.nullable());
         let component = Box::new(posts::component_id.nullable());
         posts::table
             .select(posts::id)
             .into_boxed::<Db>()
             .filter(self.components.contain(organization, component, checked))
-            .filter(visible_if(published, self.author))
+            .filter(visible)
+            .filter(posts::published_at.is_not_null())
     }
 
-    /// The members with a date; the condition is that of the partial indexes.
+    /// The members with a date.
     fn with_date(&self, checked: Checked) -> Ids {
-        self.members(checked).filter(posts::published_at.is_not_null())
+        self.with_date_where(checked, visible(self.author, self.now))
     }
 
     /// The members at this time that are in this direction from an id, nearest first.
@@ -92,53 +83,36 @@ impl List {
         direction: Direction,
         checked: Checked,
     ) -> Ids {
-        let forward = way.is_forward(direction);
-        let members = self.with_date(checked);
-        let members = match at {
-            Some(at) if forward => members.filter(posts::published_at.gt(at)),
-            Some(at) => members.filter(posts::published_at.lt(at)),
-            None => members,
+        let (dates, members) = (way.of_dates(direction), self.with_date(checked));
+        let members = match (at, dates) {
+            (Some(at), Direction::Ascending) => members.filter(posts::published_at.gt(at)),
+            (Some(at), Direction::Descending) => members.filter(posts::published_at.lt(at)),
+            (None, _) => members,
         };
-        match (way, forward) {
-            (Way::Next, true) => members.order((posts::published_at.asc(), posts::id.asc())),
-            (Way::Prev, true) => members.order((posts::published_at.asc(), posts::id.desc())),
-            (Way::Next, false) => members.order((posts::published_at.desc(), posts::id.asc())),
-            (Way::Prev, false) => members.order((posts::published_at.desc(), posts::id.desc())),
-        }
+        members.order((By(posts::published_at, dates), By(posts::id, way.of_ids())))
     }
 
     /// Some members in random order.
     pub(super) async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Row>> {
         let drafts = self.drafts(connection).await?;
-        if let Some(ids) = samples::draw(self, connection, rows, &drafts).await? {
-            let rows = self.rows_of(connection, &ids).await?;
-            return Ok(samples::in_order_of(&ids, rows, |row| row.id));
-        }
-        posts::table
-            .filter(OnPage::of(
-                Box::new(posts::id.nullable()),
-                self.members(Checked::Many).order(dialect::random()),
-                rows,
-            ))
-            .select(columns::of::<Row>())
-            .order(dialect::random())
-            .limit(rows.limit)
-            .load_page(connection, self.bounds)
-            .await
-            .stored()
+        let ids = random_pages::draw(self, connection, rows, &drafts).await?;
+        let found = self.rows_of(connection, &ids).await?;
+        Ok(random_pages::in_order_of(&ids, found, |row| row.id))
     }
 }
 
-#[async_trait]
-impl Sampled for List {
-    async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
-        // Not as a range, which SQLite would read instead of the buckets.
-        let published = Box::new(not(posts::published_at.gt(self.now)));
-        let members = self
-            .members_if(published, Checked::Few)
-            .filter(posts::published_at.is_not_null())
-            .filter(samples::in_bucket(Box::new(posts::id.nullable())));
-        samples::read(connection, buckets, members).await
+impl ById for List {
+    type Ids = Ids;
+
+    fn part(&self, part: Part) -> Result<Ids> {
+        let id = || random_pages::id(Box::new(posts::id.nullable()));
+        let members = self.with_date_where(Checked::Few, visible_in_any_order(self.author, self.now));
+        Ok(match part {
+            Part::All => members.order(id().asc()),
+            Part::Reversed => members.order(id().desc()),
+            Part::From(from) => members.filter(id().ge(from)).order(id().asc()),
+            Part::Before(to) => members.filter(id().lt(to)).order(id().asc()),
+        })
     }
 }
 
@@ -152,11 +126,8 @@ impl TwoParts for List {
             .filter(OnPage::of(Box::new(posts::id.nullable()), ids, rows))
             .select(columns::of::<Row>())
             .limit(rows.limit)
-            .into_boxed::<Db>();
-        let found = match direction {
-            Direction::Ascending => found.order((posts::published_at.asc(), posts::id)),
-            Direction::Descending => found.order((posts::published_at.desc(), posts::id)),
-        };
+            .into_boxed::<Db>()
+            .order((By(posts::published_at, direction), posts::id));
         found.load_page(connection, self.bounds).await.stored()
     }
 

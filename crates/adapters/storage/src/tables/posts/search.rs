@@ -7,11 +7,11 @@ use crate::failure::Stored;
 use crate::filter::{holds, translated};
 use crate::schema::posts;
 use crate::tables::component_places;
-use crate::tables::pages::{Checked, OnPage, Rows};
+use crate::tables::pages::{By, Checked, OnPage, Rows};
 use crate::tables::visible_components::VisibleComponents;
 use civitas_blogs::{MOST_SEARCHED, PostDetail, PostSearch, PostState};
 use civitas_kernel::filter;
-use civitas_kernel::{Direction, Locales, OrganizationId, Page, PageRequest, Result};
+use civitas_kernel::{Locales, OrganizationId, Page, PageRequest, Result};
 use civitas_spaces::ComponentManifest;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -61,10 +61,7 @@ pub(super) async fn page(
     for condition in conditions(&components, search, now) {
         ids = ids.filter(condition);
     }
-    ids = match search.direction {
-        Direction::Ascending => ids.order(posts::id.asc()),
-        Direction::Descending => ids.order(posts::id.desc()),
-    };
+    ids = ids.order(By(posts::id, search.direction));
     let id = Box::new(posts::id.nullable());
     let rows = posts::table.select(columns::of::<Row>()).into_boxed::<Db>().limit(page.fetch());
     let rows = match &search.text {
@@ -77,10 +74,7 @@ pub(super) async fn page(
                 .offset(page.offset())
         }
     };
-    let rows = match search.direction {
-        Direction::Ascending => rows.order(posts::id.asc()),
-        Direction::Descending => rows.order(posts::id.desc()),
-    };
+    let rows = rows.order(By(posts::id, search.direction));
     let page = Page::cut(rows.load::<Row>(connection).await.stored()?, page);
     let of_components = page.items.iter().map(|row| row.component_id).collect();
     let places = component_places::of_components(connection, organization, of_components).await?;

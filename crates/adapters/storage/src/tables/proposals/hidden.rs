@@ -6,7 +6,8 @@ use crate::engine::Db;
 use crate::failure::Stored;
 use crate::schema::proposals;
 use crate::session::Session;
-use civitas_kernel::{Direction, OrganizationId, Page, PageRequest, Result};
+use crate::tables::pages::By;
+use civitas_kernel::{OrganizationId, Page, PageRequest, Result};
 use civitas_proposals::{HiddenProposals, ProposalDetail};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -29,11 +30,8 @@ pub(super) async fn page(
     for filter in &list.filters {
         found = found.filter(satisfies(None, filter)?);
     }
-    let found = match list.direction {
-        Direction::Ascending => found.order((proposals::hidden_at.asc(), proposals::id.asc())),
-        Direction::Descending => found.order((proposals::hidden_at.desc(), proposals::id.desc())),
-    };
-    let found = found.limit(page.fetch()).offset(page.offset());
+    let order = (By(proposals::hidden_at, list.direction), By(proposals::id, list.direction));
+    let found = found.order(order).limit(page.fetch()).offset(page.offset());
     let rows: Vec<Facts> = found.load(&mut *session.read_long().await?).await.stored()?;
     details(session, organization, None, Page::cut(rows, page)).await
 }

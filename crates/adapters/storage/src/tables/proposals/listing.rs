@@ -4,14 +4,14 @@
 use super::reading::{Facts, published_or_own, read, satisfies, shown};
 use crate::columns::{self, Condition, Expr};
 use crate::correlated::Correlated;
-use crate::engine::{Conn, Db, dialect, sql};
+use crate::engine::{Conn, Db, sql};
 use crate::failure::Stored;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::{proposal_authors, proposals, votes};
-use crate::session::{ConnectionGuard, Session};
-use crate::tables::pages::{Checked, InOrder, OnPage, Rows, Seek};
+use crate::session::Session;
+use crate::tables::pages::{By, Checked, InOrder, OnPage, Rows, Seek};
 use crate::tables::places;
-use crate::tables::samples::{self, Sampled};
+use crate::tables::random_pages::{self, ById, Part};
 use crate::tables::two_parts::{TwoParts, Way};
 use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
@@ -74,11 +74,6 @@ impl<'a> List<'a> {
         Ok(Self { read_context, query, components, author, bounds: session.bounds })
     }
 
-    /// A connection for a statement that reads beside one of the records.
-    pub(super) async fn connection<'s>(&self, session: &'s Session) -> Result<ConnectionGuard<'s>> {
-        if self.components.skip_many() { session.read_long().await } else { session.read().await }
-    }
-
     /// Whether no component is visible; then the list is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.components.is_empty()
@@ -138,8 +133,7 @@ impl<'a> List<'a> {
             .filter(published_or_own(self.author))
             .first::<i64>(connection)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(member.is_some())
     }
 
@@ -174,19 +168,13 @@ impl<'a> List<'a> {
 
     /// The published members in this direction from a time, or all of them, nearest first.
     fn at_other_times(&self, at: Option<At>, way: Way, direction: Direction) -> Result<Ids> {
-        let members = self.nearest()?;
-        let forward = way.is_forward(direction);
-        let members = match at {
-            Some(at) if forward => members.filter(proposals::published_at.gt(at.expression())),
-            Some(at) => members.filter(proposals::published_at.lt(at.expression())),
-            None => members,
+        let (dates, members) = (way.of_dates(direction), self.nearest()?);
+        let members = match (at, dates) {
+            (Some(at), Direction::Ascending) => members.filter(proposals::published_at.gt(at.expression())),
+            (Some(at), Direction::Descending) => members.filter(proposals::published_at.lt(at.expression())),
+            (None, _) => members,
         };
-        Ok(match (way, forward) {
-            (Way::Next, true) => members.order((proposals::published_at.asc(), proposals::id.asc())),
-            (Way::Prev, true) => members.order((proposals::published_at.asc(), proposals::id.desc())),
-            (Way::Next, false) => members.order((proposals::published_at.desc(), proposals::id.asc())),
-            (Way::Prev, false) => members.order((proposals::published_at.desc(), proposals::id.desc())),
-        })
+        Ok(members.order((By(proposals::published_at, dates), By(proposals::id, way.of_ids()))))
     }
 
     /// The next and the previous published member beside a proposal, as two values of a statement.
@@ -202,39 +190,30 @@ impl<'a> List<'a> {
 
     /// Some members in random order.
     async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
-        let drafts = self.drafts(connection).await?;
-        // Those with a vote are found by the votes, not in buckets.
-        let drawn = match self.voter() {
-            Some(_) => None,
-            None => samples::draw(self, connection, rows, &drafts).await?,
-        };
-        if let Some(ids) = drawn {
-            let rows = self.rows_of(connection, &ids).await?;
-            return Ok(samples::in_order_of(&ids, rows, Facts::id));
-        }
-        let ids = if drafts.is_empty() {
-            self.published(Checked::Many)?
+        let ids = if self.voter().is_some() {
+            let all = self.published(Checked::Few)?.load(connection).await.stored()?;
+            random_pages::page_of(all, rows)
         } else {
-            let own = columns::any_of(proposals::id.nullable(), &drafts);
-            self.filtered(self.in_order(Checked::Many))?.filter(proposals::published_at.is_not_null().or(own))
+            let drafts = self.drafts(connection).await?;
+            random_pages::draw(self, connection, rows, &drafts).await?
         };
-        proposals::table
-            .filter(OnPage::of(Box::new(proposals::id.nullable()), ids.order(dialect::random()), rows))
-            .select(read(self.read_context.participant))
-            .order(dialect::random())
-            .limit(rows.limit)
-            .load_page(connection, self.bounds)
-            .await
-            .stored()
+        let found = self.rows_of(connection, &ids).await?;
+        Ok(random_pages::in_order_of(&ids, found, Facts::id))
     }
 }
 
-#[async_trait]
-impl Sampled for List<'_> {
-    async fn in_buckets(&self, connection: &mut Conn, buckets: &[i64]) -> Result<Vec<i64>> {
-        let members = self.published(Checked::Few)?;
-        let members = members.filter(samples::in_bucket(Box::new(proposals::id.nullable())));
-        samples::read(connection, buckets, members).await
+impl ById for List<'_> {
+    type Ids = Ids;
+
+    fn part(&self, part: Part) -> Result<Ids> {
+        let id = || random_pages::id(Box::new(proposals::id.nullable()));
+        let members = self.nearest()?;
+        Ok(match part {
+            Part::All => members.order(id().asc()),
+            Part::Reversed => members.order(id().desc()),
+            Part::From(from) => members.filter(id().ge(from)).order(id().asc()),
+            Part::Before(to) => members.filter(id().lt(to)).order(id().asc()),
+        })
     }
 }
 
@@ -243,11 +222,8 @@ impl TwoParts for List<'_> {
     type Row = Facts;
 
     async fn dated(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Facts>> {
-        let ids = self.published(self.checked_for(rows))?;
-        let ids = match direction {
-            Direction::Ascending => ids.order((proposals::published_at.asc(), proposals::id)),
-            Direction::Descending => ids.order((proposals::published_at.desc(), proposals::id)),
-        };
+        let order = (By(proposals::published_at, direction), proposals::id);
+        let ids = self.published(self.checked_for(rows))?.order(order);
         let columns = read(self.read_context.participant);
         if rows.are_direct() {
             let found = InOrder { select: ids.select(columns), rows };
@@ -257,11 +233,8 @@ impl TwoParts for List<'_> {
             .filter(OnPage::of(Box::new(proposals::id.nullable()), ids, rows))
             .select(columns)
             .limit(rows.limit)
-            .into_boxed::<Db>();
-        let found = match direction {
-            Direction::Ascending => found.order((proposals::published_at.asc(), proposals::id)),
-            Direction::Descending => found.order((proposals::published_at.desc(), proposals::id)),
-        };
+            .into_boxed::<Db>()
+            .order((By(proposals::published_at, direction), proposals::id));
         found.load_page(connection, self.bounds).await.stored()
     }
 
@@ -324,8 +297,7 @@ pub(super) async fn page(
     let rows = if list.is_empty() {
         Vec::new()
     } else {
-        let is_long =
-            !query.filters.is_empty() || query.order == Order::Random || list.components.skip_many();
+        let is_long = !query.filters.is_empty() || query.order == Order::Random;
         list.page_rows(&mut *session.read_page(page, is_long).await?, page.into()).await?
     };
     let reader = read_context.viewer.user();

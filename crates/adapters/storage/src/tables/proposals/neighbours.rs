@@ -26,7 +26,7 @@ pub(super) async fn neighbours(
     if !list.may_have(position.component) {
         return Ok(Neighbours::default());
     }
-    let connection = &mut *list.connection(session).await?;
+    let connection = &mut *session.read().await?;
     if !query.filters.is_empty() && !list.has(connection, position.id).await? {
         return Ok(Neighbours::default());
     }
@@ -50,7 +50,7 @@ pub(super) async fn with_neighbours(
     let list = List::open(session, read_context, query).await?;
     let direction = direction(query.order);
     let seeks = list.seeks(direction, id.0, At::Of(read_context.organization, id))?;
-    let found = visible_with(session, &list, read_context, (id, query.within), seeks).await?;
+    let found = visible_with(session, read_context, (id, query.within), seeks).await?;
     let Some((detail, dated)) = found else { return Ok(None) };
     let Position { component, published_at, .. } = detail.position();
     let beside = if !list.may_have(component) {
@@ -58,7 +58,7 @@ pub(super) async fn with_neighbours(
     } else if published_at.is_some() && !list.has_drafts() {
         dated
     } else {
-        let connection = &mut *list.connection(session).await?;
+        let connection = &mut *session.read().await?;
         match published_at {
             Some(_) => list.with_drafts(connection, direction, dated).await?,
             None => list.neighbours(connection, direction, id.0, None).await?,
@@ -70,7 +70,6 @@ pub(super) async fn with_neighbours(
 /// The visible proposal of this id inside, and what these seeks find, in one statement.
 async fn visible_with(
     session: &Session,
-    list: &List<'_>,
     read_context: ReadContext,
     (id, within): (ProposalId, Within),
     (next, prev): (Seek<Ids>, Seek<Ids>),
@@ -83,7 +82,7 @@ async fn visible_with(
         found = found.filter(condition);
     }
     let row: Option<(Facts, Option<i64>, Option<i64>)> =
-        found.first(&mut *list.connection(session).await?).await.optional().stored()?;
+        found.first(&mut *session.read().await?).await.found()?;
     let Some((facts, next, prev)) = row else { return Ok(None) };
     let place = places::visible(session, read_context, within, facts.component()).await?;
     Ok(place.map(|place| (facts.detail(place), (next, prev))))

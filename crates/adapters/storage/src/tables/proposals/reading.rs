@@ -186,7 +186,7 @@ async fn facts(
     for condition in conditions {
         found = found.filter(condition);
     }
-    found.first(&mut *session.read().await?).await.optional().stored()
+    found.first(&mut *session.read().await?).await.found()
 }
 
 /// The authors of a proposal in the order of joining.

@@ -112,7 +112,6 @@ async fn public_token(connection: &mut Conn, proposal: &Proposal) -> Result<Stri
         .select(proposal_states::token)
         .first(connection)
         .await
-        .optional()
-        .stored()?;
+        .found()?;
     token.ok_or_else(|| Error::internal(format!("component {} has no state {state}", proposal.component)))
 }

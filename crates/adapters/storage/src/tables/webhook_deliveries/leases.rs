@@ -66,7 +66,7 @@ pub(super) async fn claim(
 ) -> Result<Vec<RegistrationId>> {
     let (now, until) = (session.database_time(now).await?, session.database_time(until).await?);
     let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let atomic = session.atomic_uncached().await?;
+    let atomic = session.transaction().await?;
     let due = registrations::table
         .filter(columns::any_of(registrations::id.nullable(), &ids))
         .filter(registrations::due_at.le(now))
@@ -103,7 +103,7 @@ pub(super) async fn renew(session: &Session, worker: &str, until: OffsetDateTime
     if !is_any {
         return Ok(());
     }
-    let atomic = session.atomic_uncached().await?;
+    let atomic = session.transaction().await?;
     let ids = leased().order(registrations::id).select(registrations::id);
     let ids: Vec<i64> = dialect::for_update!(ids).load(&mut *atomic.connection().await?).await.stored()?;
     diesel::update(registrations::table)
@@ -120,7 +120,7 @@ pub(super) async fn renew(session: &Session, worker: &str, until: OffsetDateTime
 pub(super) async fn take_over(session: &Session) -> Result<u64> {
     let ended = diesel::update(registrations::table.filter(registrations::worker.is_not_null()))
         .set((registrations::worker.eq(None::<&str>), registrations::leased_until.eq(None::<OffsetDateTime>)))
-        .execute(&mut *session.write_uncached().await?)
+        .execute(&mut *session.write().await?)
         .await
         .stored()?;
     Ok(ended as u64)
@@ -138,7 +138,7 @@ pub(super) async fn lock(session: &Session, worker: &str, id: RegistrationId) ->
         registrations::disabled_at,
     ));
     let row: Option<HealthRow> =
-        dialect::for_update!(row).first(&mut *session.for_update().await?).await.optional().stored()?;
+        dialect::for_update!(row).first(&mut *session.for_update().await?).await.found()?;
     Ok(row.map(|(failures, failing_since, succeeded_at, disabled_at)| Health {
         failures,
         failing_since,
@@ -165,8 +165,7 @@ pub(super) async fn release(session: &Session, worker: &str, id: RegistrationId)
         .prepare_once()
         .get_result(&mut *session.for_update().await?)
         .await
-        .optional()
-        .stored()?;
+        .found()?;
     diesel::update(registrations::table.find(id.0))
         .set((
             registrations::due_at.eq(next),

@@ -254,8 +254,7 @@ impl DeliveryLog for Session {
             .select((columns::of::<Row>(), outbox::organization_id.nullable()))
             .first(&mut *self.read().await?)
             .await
-            .optional()
-            .stored()?;
+            .found()?;
         Ok(row.map(logged))
     }
 
@@ -279,7 +278,7 @@ impl DeliveryLog for Session {
         limit: i64,
     ) -> Result<u64> {
         let due = self.database_time(now).await?;
-        let atomic = self.atomic().await?;
+        let atomic = self.transaction().await?;
         let found: Vec<(UuidColumn, i64)> = to_replay(organization, which, now)
             .limit(limit)
             .select((deliveries::id, deliveries::registration_id))

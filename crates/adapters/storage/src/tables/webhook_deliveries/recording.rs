@@ -116,7 +116,7 @@ pub(super) async fn record(
     now: OffsetDateTime,
 ) -> Result<()> {
     let offset = session.database_time(now).await? - now;
-    let atomic = session.atomic_uncached().await?;
+    let atomic = session.transaction().await?;
     let mut existing = lock(&atomic, id, outcomes).await?;
     let mut attempts: Vec<AttemptRow> = Vec::new();
     let mut groups: BTreeMap<(End<'_>, bool), Vec<Uuid>> = BTreeMap::new();

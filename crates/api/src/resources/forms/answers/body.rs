@@ -1,89 +1,65 @@
 //! The body of a submission (contract 08 §6.1). Only its top level is closed.
 
 use super::super::bodies::{flag, id as read_id};
-use super::super::shapes::QuestionnairesType;
-use super::ResponseType;
 use crate::request::Request;
-use crate::typed_body::{Sent, bodies};
+use crate::shapes::written;
+use crate::typed_body::Sent;
 use civitas_kernel::{Error, QuestionnaireId, Result, UserId};
 use civitas_surveys::SubmitAnswers;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::net::IpAddr;
 use utoipa::ToSchema;
-use validator::Validate;
+use utoipa::openapi::{RefOr, Schema};
 
 /// Answers to a questionnaire.
-#[derive(Deserialize, Validate, ToSchema)]
-#[schema(as = questionnaire_answers_create_body, examples(json!({
+#[derive(Deserialize, ToSchema)]
+#[schema(as = questionnaire_answers_create_body, title = "Questionnaire answers submission payload", examples(json!({
     "meta": {"locale": "en", "anonymous": true, "client_ip": "203.0.113.42"},
     "data": {"type": "questionnaire_response",
         "attributes": {"answers": {"201": "By bike", "203": "202", "204": ["206", "208"]}},
         "relationships": {"questionnaire": {"data": {"type": "questionnaires", "id": "40"}}}}})))]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnswersToCreate {
-    #[schema(inline, value_type = SubmissionMeta, required)]
+    #[schema(schema_with = meta, required)]
     meta: Option<Value>,
-    #[schema(inline, value_type = SubmissionData, required)]
+    #[schema(schema_with = data, required)]
     data: Option<Value>,
 }
 
-bodies!(AnswersToCreate);
-
 /// How the answers are submitted.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct SubmissionMeta {
-    /// The language of the answer.
-    locale: Option<String>,
-    /// Whether the response has no respondent.
-    anonymous: Option<bool>,
-    /// The address of the respondent, of which a digest is stored.
-    client_ip: Option<String>,
+fn meta() -> RefOr<Schema> {
+    written(json!({
+        "description": "How the answers are submitted.",
+        "type": "object",
+        "properties": {
+            "locale": {"description": "The language of the answer.", "type": "string"},
+            "anonymous": {"description": "Whether the response has no respondent.", "type": "boolean"},
+            "client_ip": {
+                "description": "The address of the respondent, of which a digest is stored.", "type": "string",
+            },
+        },
+    }))
 }
 
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct SubmissionData {
-    #[serde(rename = "type")]
-    kind: ResponseType,
-    #[schema(inline)]
-    attributes: SubmissionAttributes,
-    #[schema(inline)]
-    relationships: SubmissionRelationships,
-}
-
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct SubmissionAttributes {
-    /// The answers by question id, as the schema of the questionnaire describes them.
-    #[schema(value_type = Object)]
-    answers: Value,
-}
-
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct SubmissionRelationships {
-    #[schema(inline)]
-    questionnaire: QuestionnaireOfSubmission,
-    /// The respondent, for service tokens.
-    #[schema(value_type = Option<Object>)]
-    user: Option<Value>,
-}
-
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct QuestionnaireOfSubmission {
-    #[schema(inline)]
-    data: QuestionnaireIdentified,
-}
-
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct QuestionnaireIdentified {
-    #[serde(rename = "type")]
-    kind: Option<QuestionnairesType>,
-    id: String,
+/// The answers, with their questionnaire.
+fn data() -> RefOr<Schema> {
+    let object =
+        |required: &[&str], members| json!({"type": "object", "required": required, "properties": members});
+    let says = "The answers by question id, as the schema of the questionnaire describes them.";
+    let answers = json!({"answers": {"description": says, "type": "object"}});
+    let name = json!({"$ref": "#/components/schemas/questionnaires_type"});
+    let questionnaire = object(&["id"], json!({"type": name, "id": {"type": "string"}}));
+    let relationships = json!({
+        "questionnaire": object(&["data"], json!({"data": questionnaire})),
+        "user": {"description": "The respondent, for service tokens.", "type": "object"},
+    });
+    let members = json!({
+        "type": {"$ref": "#/components/schemas/questionnaire_response_type"},
+        "attributes": object(&["answers"], answers),
+        "relationships": object(&["questionnaire"], relationships),
+    });
+    written(object(&["type", "attributes", "relationships"], members))
 }
 
 /// The options in `meta`.

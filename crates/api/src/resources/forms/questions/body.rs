@@ -1,22 +1,20 @@
 //! The bodies of questions: three variants of attributes, chosen by `question_type` (contract 08 §5.2).
 
-use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, id as read_id, questionnaire_in};
+use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, check_closed, id as read_id, questionnaire_in};
 use super::super::shapes::QuestionsType;
-use crate::openapi::build::number_or_text;
 use crate::request::Request;
-use crate::shapes::TranslatedProp;
-use crate::typed_body::{ClosedData, Sent, bodies, read_at};
+use crate::shapes::{TranslatedProp, number_or_text, words, written};
+use crate::typed_body::{ClosedData, Sent, read_at};
 use civitas_kernel::{Error, FieldError, QuestionId, QuestionnaireId, Result, Wording};
 use civitas_surveys::{CreateQuestion, QuestionType, Replacement, UpdateQuestion};
 use serde::Deserialize;
-use serde_json::Value;
-use utoipa::ToSchema;
-use utoipa::openapi::ObjectBuilder;
-use validator::Validate;
+use serde_json::{Value, json};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 /// A question to add. The body needs a text in the organization's default language.
-#[derive(Deserialize, Validate, ToSchema)]
-#[schema(as = question_create_body, examples(json!({"data": {"type": "questions",
+#[derive(Deserialize, ToSchema)]
+#[schema(as = question_create_body, title = "question_create_body", examples(json!({"data": {"type": "questions",
     "attributes": {"position": 4, "mandatory": false, "question_type": "multiple_option",
         "body": {"en": "Which lines?"}, "description": {"en": "Pick up to 3"}, "max_choices": 3},
     "relationships": {"questionnaire": {"data": {"type": "questionnaires", "id": "40"}}}}})))]
@@ -25,153 +23,99 @@ pub(super) struct QuestionToCreate {
     #[serde(rename = "type")]
     #[schema(value_type = QuestionsType)]
     _kind: QuestionsType,
-    #[schema(inline, value_type = AnyAttributes)]
+    #[schema(schema_with = attributes)]
     attributes: Value,
-    #[schema(inline, value_type = RelationshipsToCreate, required)]
+    #[schema(schema_with = relationships, required)]
     relationships: Option<Value>,
 }
 
-/// The attributes of the variants.
-#[derive(ToSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "names the variants of the document")]
-enum AnyAttributes {
-    /// With options.
-    Choice(#[schema(inline)] ChoiceAttributes),
-    /// A long text.
-    LongText(#[schema(inline)] LongTextAttributes),
-    /// Without limits.
-    Plain(#[schema(inline)] PlainAttributes),
-}
-
-#[derive(ToSchema)]
+/// The attributes of a question; one type has each limit.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct RelationshipsToCreate {
-    #[schema(inline)]
-    questionnaire: QuestionnaireToName,
+struct AttributesToCreate {
+    #[schema(minimum = 0)]
+    position: i64,
+    #[schema(value_type = bool)]
+    mandatory: Flag,
+    #[serde(rename = "question_type")]
+    _question_type: Value,
+    #[schema(value_type = TranslatedProp)]
+    body: Texts,
+    #[schema(value_type = TranslatedProp, nullable, required = false)]
+    description: Option<TextsOrNull>,
+    #[schema(value_type = i64, minimum = 1, nullable, required = false)]
+    max_choices: Option<Limit>,
+    #[schema(value_type = i64, minimum = 0, nullable, required = false)]
+    max_characters: Option<Limit>,
 }
 
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct QuestionnaireToName {
-    #[schema(inline)]
-    data: QuestionnaireNamed,
+/// The member with the limit of answers to questions of this type.
+fn limit_of(kind: QuestionType) -> Option<&'static str> {
+    match kind {
+        QuestionType::LongAnswer => Some("max_characters"),
+        kind => kind.has_options().then_some("max_choices"),
+    }
 }
 
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct QuestionnaireNamed {
-    #[serde(rename = "type")]
-    kind: super::super::shapes::QuestionnairesType,
-    #[schema(schema_with = questionnaire_id)]
-    id: Value,
+/// The types with this limit that can be created here.
+fn types_with(limit: Option<&str>) -> Vec<&'static str> {
+    let types = QuestionType::ALL.into_iter().filter(|kind| !kind.is_presentation());
+    types.filter(|kind| limit_of(*kind) == limit).map(QuestionType::as_str).collect()
 }
 
-/// The id of a questionnaire; an empty text is none.
-fn questionnaire_id() -> ObjectBuilder {
-    number_or_text().min_length(Some(1))
+/// A variant of the attributes for each limit.
+fn attributes() -> RefOr<Schema> {
+    let variant = |limit: Option<&str>, says: [&str; 3]| {
+        let mut members = json!(AttributesToCreate::schema());
+        members["description"] = json!(says[1]);
+        let properties = members["properties"].as_object_mut().into_iter();
+        properties.for_each(|all| all.retain(|name, _| !name.starts_with("max_") || Some(&**name) == limit));
+        members["properties"]["question_type"] =
+            json!({"type": "string", "enum": types_with(limit), "description": says[2]});
+        json!({"allOf": [members, {"type": "object", "description": says[0]}]})
+    };
+    let choice =
+        ["With options.", "Attributes of questions with options.", "The types of questions with options."];
+    let long = ["A long text.", "Attributes of long answers.", "The type of long answers."];
+    let plain = [
+        "Without limits.",
+        "Attributes of short answers and files.",
+        "The types of questions without limits.",
+    ];
+    written(json!({"description": "The attributes of the variants.", "oneOf": [
+        variant(Some("max_choices"), choice), variant(Some("max_characters"), long), variant(None, plain)]}))
 }
 
-/// Optional; must name the questionnaire of the question.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct RelationshipsToUpdate {
-    #[schema(inline)]
-    questionnaire: Option<QuestionnaireRepeated>,
+/// `relationships` of a question: its questionnaire, whose id is not an empty text.
+fn relationships() -> RefOr<Schema> {
+    let name = json!({"$ref": "#/components/schemas/questionnaires_type"});
+    let id = json!({"type": ["string", "integer"], "minLength": 1});
+    let data = json!({"type": "object", "additionalProperties": false, "required": ["type", "id"],
+        "properties": {"type": name, "id": id}});
+    let questionnaire = json!({"type": "object", "additionalProperties": false, "required": ["data"],
+        "properties": {"data": data}});
+    written(json!({"type": "object", "additionalProperties": false, "required": ["questionnaire"],
+        "properties": {"questionnaire": questionnaire}}))
 }
 
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "names the members of the document")]
-struct QuestionnaireRepeated {
-    #[schema(inline)]
-    data: Option<QuestionnaireNamed>,
+/// The same where no member is required; it must name the questionnaire of the question.
+fn relationships_repeated() -> RefOr<Schema> {
+    let mut all = json!(relationships());
+    for object in ["", "/properties/questionnaire"] {
+        all.pointer_mut(object).and_then(Value::as_object_mut).map(|members| members.remove("required"));
+    }
+    all["description"] = json!("Optional; must name the questionnaire of the question.");
+    written(all)
 }
 
-/// The types of questions with options.
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum ChoiceTypes {
-    SingleOption,
-    MultipleOption,
-    Sorting,
-    MatrixSingle,
-    MatrixMultiple,
-}
-
-/// The type of long answers.
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum LongTextTypes {
-    LongAnswer,
-}
-
-/// The types of questions without limits.
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum PlainTypes {
-    ShortAnswer,
-    Files,
-}
-
-/// A type that a question may change to.
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "names the words of the document")]
-enum TypesToCreate {
-    ShortAnswer,
-    LongAnswer,
-    SingleOption,
-    MultipleOption,
-    Sorting,
-    Files,
-    MatrixSingle,
-    MatrixMultiple,
-}
-
-macro_rules! attributes {
-    ($($(#[doc = $doc:literal])* $name:ident of $types:ident { $($limit:ident from $least:tt)? })+) => {$(
-        $(#[doc = $doc])*
-        #[derive(Deserialize, Validate, ToSchema)]
-        #[serde(deny_unknown_fields)]
-        struct $name {
-            #[schema(minimum = 0)]
-            position: i64,
-            #[schema(value_type = bool)]
-            mandatory: Flag,
-            #[serde(rename = "question_type")]
-            #[schema(inline, value_type = $types)]
-            _question_type: Value,
-            #[schema(value_type = TranslatedProp)]
-            body: Texts,
-            #[schema(value_type = TranslatedProp, nullable, required = false)]
-            description: Option<TextsOrNull>,
-            $(
-                #[schema(value_type = i64, minimum = $least, nullable, required = false)]
-                $limit: Option<Limit>,
-            )?
-        }
-    )+};
-}
-
-attributes! {
-    /// Attributes of questions with options.
-    ChoiceAttributes of ChoiceTypes { max_choices from 1 }
-    /// Attributes of long answers.
-    LongTextAttributes of LongTextTypes { max_characters from 0 }
-    /// Attributes of short answers and files.
-    PlainAttributes of PlainTypes {}
+words! {
+    /// A type that a question may change to.
+    TypesToCreate = "": ["short_answer", "long_answer", "single_option", "multiple_option", "sorting", "files",
+        "matrix_single", "matrix_multiple"],
 }
 
 /// The new attributes of a question. An absent member keeps its value.
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(as = question_update_body, examples(json!({"data": {"attributes": {"position": 2}}})))]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionToUpdate {
@@ -183,11 +127,11 @@ pub(super) struct QuestionToUpdate {
     id: Option<Value>,
     #[schema(inline, value_type = AttributesToUpdate)]
     attributes: Value,
-    #[schema(inline, value_type = Option<RelationshipsToUpdate>)]
+    #[schema(schema_with = relationships_repeated, required = false)]
     relationships: Option<Value>,
 }
 
-#[derive(Deserialize, Validate, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AttributesToUpdate {
     #[schema(minimum = 0)]
@@ -207,15 +151,6 @@ struct AttributesToUpdate {
     #[schema(value_type = i64, minimum = 0, nullable, required = false)]
     max_characters: Option<Limit>,
 }
-
-bodies!(
-    QuestionToCreate,
-    ChoiceAttributes,
-    LongTextAttributes,
-    PlainAttributes,
-    QuestionToUpdate,
-    AttributesToUpdate
-);
 
 /// A type that can be created here.
 ///
@@ -241,24 +176,13 @@ pub(super) fn create(
     };
     let questionnaire = questionnaire_in(relationships.as_ref())?
         .ok_or_else(|| Error::rejected("relationships.questionnaire required"))?;
-    let (path, sent) = ("data.attributes", Some(&attributes));
-    let (position, mandatory, body, description, max_choices, max_characters);
-    if kind.has_options() {
-        let read: ChoiceAttributes = read_at(path, sent)?;
-        (position, mandatory, body, description) =
-            (read.position, read.mandatory, read.body, read.description);
-        (max_choices, max_characters) = (read.max_choices.and_then(|limit| limit.0), None);
-    } else if kind == QuestionType::LongAnswer {
-        let read: LongTextAttributes = read_at(path, sent)?;
-        (position, mandatory, body, description) =
-            (read.position, read.mandatory, read.body, read.description);
-        (max_choices, max_characters) = (None, read.max_characters.and_then(|limit| limit.0));
-    } else {
-        let read: PlainAttributes = read_at(path, sent)?;
-        (position, mandatory, body, description) =
-            (read.position, read.mandatory, read.body, read.description);
-        (max_choices, max_characters) = (None, None);
+    if let Some(object) = attributes.as_object() {
+        let names = ["position", "mandatory", "question_type", "body", "description"];
+        let names: Vec<&str> = names.into_iter().chain(limit_of(kind)).collect();
+        check_closed("data.attributes", object, &names)?;
     }
+    let AttributesToCreate { position, mandatory, body, description, max_choices, max_characters, .. } =
+        read_at("data.attributes", Some(&attributes))?;
     let locales = request.backend.locales();
     Ok(CreateQuestion {
         questionnaire: QuestionnaireId(questionnaire),
@@ -267,8 +191,8 @@ pub(super) fn create(
         kind,
         body: body.in_one_of(locales)?,
         description: description.map(|texts| texts.in_one_of(locales)).transpose()?.flatten(),
-        max_choices,
-        max_characters,
+        max_choices: max_choices.and_then(|limit| limit.0),
+        max_characters: max_characters.and_then(|limit| limit.0),
     })
 }
 

@@ -1,0 +1,16 @@
+//! `scoped!`: the only way to a table whose rows belong to organizations.
+
+/// `scoped! { posts }` gives `of(organization)`, the rows of one organization, and `Scoped`, its type.
+macro_rules! scoped {
+    ($visible:vis $table:ident) => {
+        $visible type Scoped =
+            ::diesel::dsl::Filter<$table::table, ::diesel::dsl::Eq<$table::organization_id, i64>>;
+
+        /// The rows of one organization.
+        $visible fn of(organization: ::civitas_kernel::OrganizationId) -> Scoped {
+            let is_own = ::diesel::ExpressionMethods::eq($table::organization_id, organization.0);
+            ::diesel::QueryDsl::filter($table::table, is_own)
+        }
+    };
+}
+pub(crate) use scoped;

@@ -1,0 +1,4 @@
+//! The panel: its pages, and a browser that opens them.
+
+mod browser;
+mod panel;
