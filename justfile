@@ -19,6 +19,10 @@ layers:
 words:
     .ci/words
 
+# docs/PRICE.md: what a kind of record costs (needs Python 3)
+price:
+    .ci/price
+
 # every test; the PostgreSQL half where CIVITAS_TEST_POSTGRES (or localhost:5432) answers
 test *ARGS:
     cargo test --workspace {{ ARGS }}

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-DEMO = Path(__file__).resolve().parent.parent / "crates/application/src/archive/demo.ndjson"
+DEMO = Path(__file__).resolve().parent.parent / "crates/archive/src/demo.ndjson"
 PATIENCE_SECONDS = 60
 PROPOSALS = 205
 # Short, so that the tests see tokens expire.

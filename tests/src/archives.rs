@@ -1,15 +1,16 @@
 //! Options of imports and exports in tests.
 
 use crate::files_in_memory;
-use civitas_application::archive::{ExportServices, ImportOptions, WebhookArchive};
+use civitas_archive::{ExportServices, ImportOptions, WebhookArchive};
 use civitas_kernel::Locales;
-use civitas_tokens::{SECRET_BYTES, WebhookCipher};
+use civitas_tokens::{SECRET_BYTES, SecretKeys, WebhookCipher};
 use civitas_webhooks::TargetPolicy;
 use std::sync::LazyLock;
 use time::OffsetDateTime;
 
 static LOCALES: LazyLock<Locales> = LazyLock::new(Locales::standard);
-static CIPHER: LazyLock<WebhookCipher> = LazyLock::new(|| WebhookCipher::new(&[7; SECRET_BYTES]));
+static CIPHER: LazyLock<WebhookCipher> =
+    LazyLock::new(|| WebhookCipher::of(&SecretKeys::one([7; SECRET_BYTES])));
 static POLICY: LazyLock<TargetPolicy> = LazyLock::new(TargetPolicy::default);
 
 /// Options of a quiet import that accepts all records and short secrets, with files in memory.

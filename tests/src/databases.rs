@@ -361,12 +361,12 @@ async fn migrated_file() -> Vec<u8> {
     std::fs::read(&path).expect("the file")
 }
 
-fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::Settings {
+fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::DatabaseSettings {
     let (locales, limits) = (Locales::standard(), sqlite::StatementLimits::default());
-    sqlite::Settings { url, pool_size, wait, locales, limits }
+    sqlite::DatabaseSettings { url, pool_size, wait, locales, limits }
 }
 
-fn of_postgres(url: String, pool_size: usize, wait: Duration) -> postgres::Settings {
+fn of_postgres(url: String, pool_size: usize, wait: Duration) -> postgres::DatabaseSettings {
     let (locales, limits) = (Locales::standard(), postgres::StatementLimits::default());
-    postgres::Settings { url, pool_size, wait, locales, limits }
+    postgres::DatabaseSettings { url, pool_size, wait, locales, limits }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use civitas_application::archive::FileServices;
+use civitas_archive::FileServices;
 use civitas_attachments::{ByteStream, Content, FileStore, StoredObject};
 use civitas_files::{Intake, Store};
 use civitas_kernel::{Error, Result};

@@ -4,23 +4,19 @@ use crate::World;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, Role, RoleKind, Secret, User};
 use civitas_application::{ComponentAdmin, Ports};
-use civitas_attachments::conformance as attachments;
-use civitas_blogs::conformance as blogs;
 use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::testing::text;
 use civitas_kernel::{
-    Abilities, ClientId, ComponentId, Locale, Locales, OrganizationId, Result, Scopes, SpaceManifest,
-    SpaceRef, Translated, UserId, clock,
+    ClientId, ComponentId, Locale, Locales, OrganizationId, Result, Scopes, SpaceManifest, SpaceRef, UserId,
+    clock,
 };
-use civitas_meetings::conformance as meetings;
 use civitas_organizations::Organization;
-use civitas_proposals::conformance as proposals;
 use civitas_spaces::conformance as spaces;
 use civitas_spaces::{Component, ComponentManifest, Space, Step, Visibility};
-use civitas_surveys::conformance as surveys;
 use serde_json::{Map, Value, json};
 
 /// The public name of the first client.
-const CLIENT: &str = "id_of_fixtures";
+pub(crate) const CLIENT: &str = "id_of_fixtures";
 
 /// The records of an organization.
 pub struct Fixtures {
@@ -82,8 +78,8 @@ impl Fixtures {
         let mona = user(store, mine, "mona").await?;
         let ines = user(store, mine, "ines").await?;
         let admin = user(store, mine, "ada_admin").await?;
-        let client = api_client(store, mine, CLIENT).await?;
-        let other_client = api_client(store, mine, "id_of_another").await?;
+        let client = store.clients().add(&api_client(CLIENT, Some(mine))).await?;
+        let other_client = store.clients().add(&api_client("id_of_another", Some(mine))).await?;
         let process = space(store, mine, SpaceManifest::ParticipatoryProcesses, Visibility::Public).await?;
         let assembly = space(store, mine, SpaceManifest::Assemblies, Visibility::Transparent).await?;
         join(store, mine, assembly, nora, spaces::Role::Member).await?;
@@ -92,7 +88,7 @@ impl Fixtures {
         let step = store.steps().add(mine, &active_step(process)).await?;
         let of = |space, manifest| Component {
             published_at: Some(clock::now()),
-            ..Component::new(space, manifest, title("Component"), clock::now())
+            ..Component::new(space, manifest, text("Component"), clock::now())
         };
         let proposals_of = |space| Component {
             settings: object(json!({"vote_limit": 3})),
@@ -138,16 +134,12 @@ impl Fixtures {
 
 async fn organization(store: &dyn Ports) -> Result<OrganizationId> {
     let fixtures =
-        Organization::new("fixtures.example".to_owned(), title("Fixtures"), Locale::EN, clock::now());
+        Organization::new("fixtures.example".to_owned(), text("Fixtures"), Locale::EN, clock::now());
     store.organizations().add(&fixtures).await
 }
 
 fn active_step(space: SpaceRef) -> Step {
-    Step { space, title: title("Vote"), position: 0, active: true, starts_at: None, ends_at: None }
-}
-
-fn title(text: &str) -> Translated {
-    [(Locale::EN, text.to_owned())].into()
+    Step { space, title: text("Vote"), position: 0, active: true, starts_at: None, ends_at: None }
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -162,19 +154,10 @@ async fn user(store: &dyn Ports, mine: OrganizationId, nickname: &str) -> Result
     store.users().add(mine, &User { admin, ..user }).await
 }
 
-async fn api_client(store: &dyn Ports, mine: OrganizationId, uid: &str) -> Result<ClientId> {
-    let now = clock::now();
-    let client = ApiClient {
-        uid: uid.to_owned(),
-        secret: Secret::new("secret").digest(),
-        name: "A client".to_owned(),
-        organization: Some(mine),
-        scopes: Scopes::default(),
-        permissions: Abilities::default(),
-        created_at: now,
-        updated_at: now,
-    };
-    store.clients().add(&client).await
+/// A client without scopes and permissions.
+pub(crate) fn api_client(uid: &str, organization: Option<OrganizationId>) -> ApiClient {
+    let (secret, name) = (Secret::new("secret").digest(), "A client".to_owned());
+    ApiClient::new(uid.to_owned(), secret, name, organization, Scopes::default(), clock::now())
 }
 
 async fn space(
@@ -184,7 +167,7 @@ async fn space(
     visibility: Visibility,
 ) -> Result<SpaceRef> {
     let now = clock::now();
-    let space = Space::new(manifest, title("Space"), now);
+    let space = Space::new(manifest, text("Space"), now);
     let space = Space { visibility, published_at: Some(now), scope_id: Some(7), ..space };
     store.spaces().add(mine, &space).await
 }
@@ -203,14 +186,9 @@ async fn join(
     };
     let invited = matches!(role, spaces::Role::Invited | spaces::Role::InvitedMember);
     let role = Role {
-        space,
-        user: Some(user),
-        email: None,
-        kind,
         invited_at: invited.then_some(now),
         accepted_at: (role == spaces::Role::InvitedMember).then_some(now),
-        created_at: now,
-        updated_at: now,
+        ..Role::new(space, Some(user), kind, now)
     };
     ports.roles().add(organization, &role).await.map(drop)
 }
@@ -242,111 +220,6 @@ impl<'a> From<&'a World> for spaces::World<'a> {
             nora,
             otto,
             admin,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for attachments::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let (ports, fixtures) = (world.ports(), &world.fixtures);
-        Self {
-            attachments: ports.attachments(),
-            collections: ports.collections(),
-            files: ports.files(),
-            uploads: ports.uploads(),
-            parents: ports.parents(),
-            mine: fixtures.mine,
-            other: world.other,
-            space: fixtures.process,
-            client: fixtures.client,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for blogs::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let (ports, fixtures) = (world.ports(), &world.fixtures);
-        Self {
-            posts: ports.posts(),
-            lookup: ports.blogs(),
-            mine: fixtures.mine,
-            other: world.other,
-            nora: fixtures.nora,
-            otto: fixtures.otto,
-            space: fixtures.process,
-            blog: fixtures.blog,
-            ideas: fixtures.ideas,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for meetings::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let (ports, fixtures) = (world.ports(), &world.fixtures);
-        Self {
-            meetings: ports.meetings(),
-            reminders: ports.reminders(),
-            mine: fixtures.mine,
-            other: world.other,
-            nora: fixtures.nora,
-            otto: fixtures.otto,
-            mona: fixtures.mona,
-            ines: fixtures.ines,
-            admin: fixtures.admin,
-            space: fixtures.process,
-            agenda: fixtures.agenda,
-            walks: fixtures.walks,
-            unpublished: fixtures.unpublished_meetings,
-            sessions: fixtures.sessions,
-            blog: fixtures.blog,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for proposals::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let (ports, fixtures) = (world.ports(), &world.fixtures);
-        Self {
-            proposals: ports.proposals(),
-            components: ports.component_lookup(),
-            states: ports.states(),
-            votes: ports.votes(),
-            mine: fixtures.mine,
-            other: world.other,
-            nora: fixtures.nora,
-            otto: fixtures.otto,
-            admin: fixtures.admin,
-            client: fixtures.client,
-            client_uid: CLIENT,
-            other_client: fixtures.other_client,
-            space: fixtures.process,
-            ideas: fixtures.ideas,
-            wishes: fixtures.wishes,
-            unpublished: fixtures.unpublished,
-            transparent: fixtures.transparent,
-            blog: fixtures.blog,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for surveys::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let (ports, fixtures) = (world.ports(), &world.fixtures);
-        Self {
-            surveys: ports.surveys(),
-            questionnaires: ports.questionnaires(),
-            questions: ports.questions(),
-            options: ports.answer_options(),
-            conditions: ports.display_conditions(),
-            responses: ports.responses(),
-            lookup: ports.survey_lookup(),
-            mine: fixtures.mine,
-            other: world.other,
-            nora: fixtures.nora,
-            otto: fixtures.otto,
-            component: fixtures.surveys,
-            second: fixtures.more_surveys,
-            unpublished: fixtures.unpublished_surveys,
         }
     }
 }

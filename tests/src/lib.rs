@@ -1,11 +1,13 @@
 //! The harness of the tests.
 
 mod archives;
+mod conformance_worlds;
 pub mod databases;
 pub mod document;
 mod event_reader;
 mod files;
 mod fixtures;
+mod jobs;
 pub mod mail_server;
 mod name_server;
 mod object_server;
@@ -25,6 +27,7 @@ pub use document::Validator;
 pub use event_reader::{EventReader, SentEvent};
 pub use files::{Files, files_in_memory};
 pub use fixtures::Fixtures;
+pub use jobs::job;
 pub use name_server::NameServer;
 pub use object_server::ObjectServer;
 pub use passwords::KnownPasswords;

@@ -128,6 +128,24 @@ impl PanelClient {
         self.post(&form.action, form.body().into_bytes()).await
     }
 
+    /// The form of the page on which a record is edited.
+    pub async fn edit(&self, path: &str) -> Form {
+        self.get(&format!("{path}/edit")).await.is(200).form(path)
+    }
+
+    /// Sends the form of a new record. The path of its page, without `/edit`.
+    pub async fn create(&self, form: &Form) -> String {
+        let sent = self.send(form).await.is(302);
+        self.follow(&sent).await.is(200);
+        sent.header("location").strip_suffix("/edit").expect("the page of the record").to_owned()
+    }
+
+    /// Sends a form without fields to a path below that of a record. The page that the redirect leads to.
+    pub async fn press(&self, path: &str, act: &str) -> Page {
+        let sent = self.act("POST", &format!("{path}/{act}"), &[]).await;
+        self.follow(&sent).await.is(200)
+    }
+
     /// Sends the body of a form.
     pub async fn post(&self, path: &str, body: Vec<u8>) -> Page {
         let kind = [("content-type", "application/x-www-form-urlencoded")];

@@ -9,7 +9,7 @@ pub use client::{Answer, Client};
 use crate::document::Validator;
 use crate::{Database, Engine, KnownPasswords, NameServer};
 use civitas_application::Store;
-use civitas_application::archive::{
+use civitas_archive::{
     ExportOptions, ExportServices, FileServices, ImportOptions, WebhookArchive, export, import,
 };
 use civitas_kernel::{ClassNames, Locales, clock};

@@ -1,10 +1,12 @@
 //! A database for the conformance tests of the ports.
 
+use crate::fixtures::api_client;
 use crate::{Database, Engine, Fixtures};
-use civitas_accounts::{ApiClient, Secret};
+use civitas_accounts::ApiClient;
 use civitas_application::{Ports, Store, Transaction};
+use civitas_kernel::testing::text;
 use civitas_kernel::{
-    Ability, ClientId, EventName, Locale, OrganizationId, Scopes, SpaceManifest, SpaceRef, Translated, clock,
+    Ability, ClientId, EventName, Locale, OrganizationId, Scopes, SpaceManifest, SpaceRef, clock,
 };
 use civitas_organizations::{Organization, OrganizationStore};
 use civitas_spaces::Space;
@@ -39,6 +41,18 @@ impl World {
     /// When it cannot be created.
     pub async fn fresh(engine: Engine) -> Option<Self> {
         Some(Self::over(Database::fresh(engine).await?).await)
+    }
+
+    /// A new one on each engine that is available.
+    ///
+    /// # Panics
+    /// As [`World::fresh`].
+    pub async fn on_both_engines() -> Vec<Self> {
+        let mut worlds = Vec::new();
+        for engine in Engine::BOTH {
+            worlds.extend(Self::fresh(engine).await);
+        }
+        worlds
     }
 
     /// A new one in memory.
@@ -112,171 +126,29 @@ async fn client(
     scope: &str,
     event: EventName,
 ) -> ClientId {
-    let now = clock::now();
     let client = ApiClient {
-        uid: uid.to_owned(),
-        secret: Secret::new("secret").digest(),
-        name: "A client".to_owned(),
-        organization,
         scopes: Scopes::read(scope),
         permissions: [event].into_iter().collect(),
-        created_at: now,
-        updated_at: now,
+        ..api_client(uid, organization)
     };
     store.clients().add(&client).await.expect("a client")
 }
 
-fn title(text: &str) -> Translated {
-    Translated::from([(Locale::EN, text.to_owned())])
-}
-
 async fn space(store: &dyn Ports, mine: OrganizationId, manifest: SpaceManifest) -> SpaceRef {
     let now = clock::now();
-    let mut space = Space::new(manifest, title("Streets"), now);
+    let mut space = Space::new(manifest, text("Streets"), now);
     space.slug = Some("streets".to_owned());
     space.published_at = Some(now);
     store.spaces().add(mine, &space).await.expect("a space")
 }
 
 async fn organization(store: &dyn Ports, host: &str) -> OrganizationId {
-    let organization = Organization::new(host.to_owned(), title(host), Locale::EN, clock::now());
+    let organization = Organization::new(host.to_owned(), text(host), Locale::EN, clock::now());
     store.organizations().add(&organization).await.expect("an organization")
 }
 
 impl<'a> From<&'a World> for &'a dyn OrganizationStore {
     fn from(world: &'a World) -> Self {
         world.ports().organizations()
-    }
-}
-
-impl<'a> From<&'a World> for civitas_accounts::conformance::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let ports = world.ports();
-        Self {
-            users: ports.users(),
-            clients: ports.clients(),
-            tokens: ports.tokens(),
-            roles: ports.roles(),
-            queue: ports.queue(),
-            mine: world.mine,
-            other: world.other,
-            space: world.space,
-            assembly: world.assembly,
-            conference: world.conference,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for civitas_accounts::conformance::PanelWorld<'a> {
-    fn from(world: &'a World) -> Self {
-        let ports = world.ports();
-        Self {
-            administrators: ports.administrators(),
-            sessions: ports.panel_sessions(),
-            ended: ports.ended_credentials(),
-            mine: world.mine,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for civitas_accounts::conformance::LinkWorld<'a> {
-    fn from(world: &'a World) -> Self {
-        let ports = world.ports();
-        Self {
-            users: ports.users(),
-            organizations: ports.organization_lookup(),
-            confirmations: ports.confirmations(),
-            magic_links: ports.magic_links(),
-            sessions: ports.sessions(),
-            tokens: ports.tokens(),
-            ended: ports.ended_credentials(),
-            client: world.fixtures.client,
-            mine: world.mine,
-            other: world.other,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for civitas_accounts::conformance::LoginWorld<'a> {
-    fn from(world: &'a World) -> Self {
-        let ports = world.ports();
-        Self {
-            failures: ports.login_failures(),
-            counts: ports.mail_counts(),
-            client: world.other_client,
-            second_client: world.wide_client,
-            mine: world.mine,
-            other: world.other,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for civitas_jobs::conformance::World<'a> {
-    fn from(world: &'a World) -> Self {
-        Self {
-            jobs: world.ports().jobs(),
-            log: world.ports().job_log(),
-            client: world.fixtures.client,
-            client_uid: "id_of_fixtures",
-            user: world.fixtures.nora,
-            nickname: "nora",
-            mine: world.mine,
-            other: world.other,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for civitas_webhooks::conformance::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let (ports, fixtures) = (world.ports(), &world.fixtures);
-        Self {
-            outbox: ports.outbox(),
-            registrations: ports.registrations(),
-            deliveries: ports.deliveries(),
-            log: ports.delivery_log(),
-            mine: fixtures.mine,
-            other: world.other,
-            client: fixtures.client,
-            second_client: fixtures.other_client,
-            other_client: world.other_client,
-            wide_client: world.wide_client,
-        }
-    }
-}
-
-impl<'a> From<&'a World> for civitas_audit::conformance::World<'a> {
-    fn from(world: &'a World) -> Self {
-        Self { log: world.ports().audit(), mine: world.mine, other: world.other }
-    }
-}
-
-impl<'a> From<&'a World> for civitas_extended_data::conformance::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let fixtures = &world.fixtures;
-        Self {
-            store: world.ports().extended_data(),
-            mine: fixtures.mine,
-            other: world.other,
-            owners: vec![
-                fixtures.mine.into(),
-                fixtures.nora.into(),
-                fixtures.process.into(),
-                fixtures.ideas.into(),
-            ],
-            unseen: vec![fixtures.unpublished.into()],
-        }
-    }
-}
-
-impl<'a> From<&'a World> for civitas_tasks::conformance::World<'a> {
-    fn from(world: &'a World) -> Self {
-        let ports = world.ports();
-        Self {
-            queue: ports.queue(),
-            tasks: ports.tasks(),
-            log: ports.task_log(),
-            mine: world.mine,
-            other: world.other,
-        }
     }
 }

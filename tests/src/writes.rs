@@ -1,4 +1,4 @@
-//! Writes without use-cases.
+//! Writes without use cases.
 
 use civitas_application::{Announcer, Store, Transaction, remove_organization};
 pub use civitas_kernel::records::conformance::replace;

@@ -1,7 +1,7 @@
 //! The memory of an import does not depend on the length of the archive (contract 10 §1). The only test of its binary,
 //! because it measures the memory of the process.
 
-use civitas_application::archive::{Progress, import};
+use civitas_archive::{Progress, import};
 use civitas_tests::{Engine, databases, import_options};
 use civitas_tokens::Argon2Passwords;
 use std::io::{BufReader, Read};

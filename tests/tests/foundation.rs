@@ -12,7 +12,6 @@ mod organizations {
         keeps_names_unique,
         lists_organizations,
         searches_organizations,
-        counts_what_organizations_have,
         pages_of_ids_do_not_overlap,
     );
 }

@@ -2,7 +2,7 @@
 
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::Answer;
+use crate::route::HandlerResult;
 use civitas_kernel::{Page, Result};
 use serde::Serialize;
 use time::OffsetDateTime;
@@ -14,7 +14,7 @@ pub(crate) async fn item(
     lists: &[&str],
     changed_at: OffsetDateTime,
     data: impl Serialize,
-) -> Answer {
+) -> HandlerResult {
     let changed_at = newest(request, lists, [changed_at].into_iter()).await?;
     Ok(Reply::read(request, &Document { data }, changed_at)?)
 }
@@ -28,7 +28,7 @@ pub(crate) async fn page<T, V: Serialize>(
     shuffled: bool,
     changed_at: impl Fn(&T) -> OffsetDateTime,
     view: impl FnMut(T) -> V,
-) -> Answer {
+) -> HandlerResult {
     let changed_at = newest(request, lists, page.items.iter().map(changed_at)).await?;
     Ok(Reply::list(request, page.map(view), shuffled, changed_at)?)
 }

@@ -1,6 +1,6 @@
 //! The JSON interface, created once per process.
 
-use crate::backend::{Backend, Services, Settings};
+use crate::backend::{ApiServices, ApiSettings, Backend};
 use crate::openapi::{document, unique_words};
 use crate::resources::{self, events};
 use crate::route::{Limits, Route};
@@ -19,7 +19,7 @@ pub struct Api {
 
 impl Api {
     /// Builds the interface on these services.
-    pub fn new(settings: Settings, services: Services) -> Arc<Self> {
+    pub fn new(settings: ApiSettings, services: ApiServices) -> Arc<Self> {
         let limits = Limits {
             single_label_hosts: settings.site.scheme == "http",
             extended_data: settings.extended_data_limit(),
@@ -34,8 +34,8 @@ impl Api {
         })
     }
 
-    /// The OpenAPI document. All answers share these bytes. Made for the first of them, on its thread: at the start it would
-    /// be more than half of the processor time, and memory that stays with the process.
+    /// The OpenAPI document, which all answers share. It is built for the first answer: at the start it would take more
+    /// than half of the processor time.
     pub(crate) fn document(&self) -> Bytes {
         let make = || openapi_of(&resources::all(self.limits).list, &self.backend.settings.site).into();
         self.document.get_or_init(make).clone()
@@ -58,7 +58,7 @@ impl Api {
 
     /// What clients and organizations use of this process, for the panel.
     pub fn shares(&self) -> &Arc<Shares> {
-        &self.backend.shares
+        &self.backend.services.shares
     }
 
     /// Ends all live streams, and those that are opened later. Call it before the server waits for open requests.

@@ -2,10 +2,10 @@
 
 use civitas_accounts::{Passwords, TextCipher, TokenSigner};
 use civitas_application::{
-    Announcer, AuthenticationLimit, ClientLimit, Commands, EventStreams, Files, Registry, Shares, Site,
-    Store, TokenService,
+    Announcer, AuthenticationLimit, ClientLimit, Commands, Files, Registry, Shares, Site, Store, TokenService,
 };
 use civitas_attachments::{FileIntake, FileStore};
+use civitas_event_delivery::EventStreams;
 use civitas_kernel::Locales;
 use civitas_kernel::limits::EXTENDED_DATA;
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 
 /// The settings of the interface (design §2).
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ApiSettings {
     /// How absolute links are written.
     pub site: Site,
     /// Peers whose forwarded headers are used.
@@ -41,7 +41,7 @@ pub struct Settings {
     pub read_only: bool,
 }
 
-impl Settings {
+impl ApiSettings {
     /// The most extended data a record may have, in bytes: the smallest of the limits of a record, a write and a job.
     pub(crate) fn extended_data_limit(&self) -> usize {
         let payload = self.max_extended_data_payload_bytes.or(self.max_async_api_job_payload_bytes);
@@ -51,7 +51,7 @@ impl Settings {
 
 /// The services the interface is built on.
 #[derive(Clone)]
-pub struct Services {
+pub struct ApiServices {
     /// The store.
     pub store: Arc<dyn Store>,
     /// Signs tokens.
@@ -85,74 +85,55 @@ pub struct WebhookServices {
 
 /// Services shared by all requests.
 pub(crate) struct Backend {
-    pub(crate) settings: Settings,
-    /// Runs commands, or stores them as jobs.
+    pub(crate) settings: ApiSettings,
+    pub(crate) services: ApiServices,
     pub(crate) commands: Arc<Commands>,
     pub(crate) token_service: TokenService,
-    pub(crate) signer: Arc<dyn TokenSigner>,
-    /// Limits refused credentials.
     pub(crate) authentication_limit: Arc<AuthenticationLimit>,
-    /// Limits the requests of clients.
     pub(crate) client_limit: ClientLimit,
     /// The idempotency keys of writes that this process executes now, as digests.
     running_keys: Mutex<HashSet<String>>,
-    /// Encrypts answers that are kept.
-    pub(crate) answer_cipher: Arc<dyn TextCipher>,
-    /// Receives, stores and serves files.
     pub(crate) files: Files,
-    /// What registrations of webhooks need.
-    pub(crate) webhooks: WebhookServices,
-    /// What clients and organizations use of this process.
-    pub(crate) shares: Arc<Shares>,
-    /// The streams of live events.
     pub(crate) event_streams: Arc<EventStreams>,
-    /// The runtime for requests with long computations.
-    pub(crate) runtime: Handle,
 }
 
 impl Backend {
-    /// Builds it from these services and commands.
     pub(crate) fn new(
-        settings: Settings,
-        services: Services,
+        settings: ApiSettings,
+        services: ApiServices,
         announcer: Announcer,
         registry: Registry,
     ) -> Self {
-        let Services { store, signer, passwords, answer_cipher, objects, intake, webhooks, shares, runtime } =
-            services;
+        let ApiServices { store, signer, passwords, objects, intake, shares, runtime, .. } = services.clone();
         let files = Files::new(store.clone(), announcer.clone(), objects, intake);
         let limit = settings.max_async_api_job_payload_bytes;
         let commands =
             Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), shares.clone(), limit);
         let locales = settings.site.locales.clone();
-        let event_streams = EventStreams::new(store.clone(), signer.clone(), locales, runtime.clone());
+        let event_streams = EventStreams::new(store.clone(), signer.clone(), locales, runtime);
         let most = settings.max_failed_authentications_per_minute;
         let authentication_limit = Arc::new(AuthenticationLimit::per_minute(most));
         let client_limit = ClientLimit::per_second(settings.max_requests_per_second_per_client);
         let token_service = TokenService {
             store,
             limit: authentication_limit.clone(),
-            signer: signer.clone(),
+            signer,
             passwords,
             announcer,
             lifetime: settings.token_lifetime,
-            shares: shares.clone(),
+            shares,
             extra_limit: settings.extended_data_limit(),
         };
         Self {
             settings,
+            services,
             commands: Arc::new(commands),
             token_service,
-            signer,
             authentication_limit,
             client_limit,
             running_keys: Mutex::default(),
-            answer_cipher,
             files,
-            webhooks,
-            shares,
             event_streams,
-            runtime,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads bodies: JSON, forms and multipart, limited in size, time and depth (contract 01 §2).
 
 use crate::error::ApiError;
-use crate::form_body::{DEEPEST, MAX_FIELDS, Members, form, malformed, nested};
+use crate::form_body::{MAX_DEPTH, MAX_FIELDS, Members, form, malformed, nested};
 use actix_multipart::Multipart;
 use actix_web::HttpRequest;
 use actix_web::http::header::{
@@ -16,15 +16,14 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// The longest body, in bytes, that is parsed on the thread of its connection.
-pub(crate) const LIGHT: usize = 32 * 1024;
+pub(crate) const MAX_INLINE_BYTES: usize = 32 * 1024;
 
-/// The longest time in which a body arrives that is kept in memory. It holds memory meanwhile; 1 MiB needs 17 KiB a second.
-const TIME: Duration = Duration::from_secs(60);
+/// The time limit of a body that is read into memory. 1 MiB needs 17 KiB a second.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A parsed body.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
-    /// Its content.
     pub(crate) members: Map<String, Value>,
     /// Its length in bytes.
     pub(crate) bytes: usize,
@@ -47,21 +46,27 @@ async fn members(request: &HttpRequest, bytes: Bytes) -> Members {
     match media_type.as_deref() {
         None | Some("" | "application/json") => parsed(bytes, json).await,
         Some("application/x-www-form-urlencoded") => parsed(bytes, form).await,
-        Some("multipart/form-data") if bytes.len() <= LIGHT => multipart(request.headers(), bytes).await,
+        Some("multipart/form-data") if bytes.len() <= MAX_INLINE_BYTES => {
+            multipart(request.headers(), bytes).await
+        }
         Some("multipart/form-data") => {
             let (headers, here) = (request.headers().clone(), Handle::current());
-            elsewhere(move || here.block_on(multipart(&headers, bytes))).await
+            on_separate_thread(move || here.block_on(multipart(&headers, bytes))).await
         }
         Some(_) => Err(ApiError::UnsupportedMediaType),
     }
 }
 
 async fn parsed(bytes: Bytes, parse: fn(&[u8]) -> Members) -> Members {
-    if bytes.len() <= LIGHT { parse(&bytes) } else { elsewhere(move || parse(&bytes)).await }
+    if bytes.len() <= MAX_INLINE_BYTES {
+        parse(&bytes)
+    } else {
+        on_separate_thread(move || parse(&bytes)).await
+    }
 }
 
 /// Parses on a separate thread, because the thread of the connection serves other requests too.
-async fn elsewhere(parse: impl FnOnce() -> Members + Send + 'static) -> Members {
+async fn on_separate_thread(parse: impl FnOnce() -> Members + Send + 'static) -> Members {
     let outcome = web::block(parse).await;
     outcome.unwrap_or_else(|gone| Err(Error::Unavailable(gone.into()).into()))
 }
@@ -117,7 +122,7 @@ async fn collect(request: &HttpRequest, payload: Payload, limit: usize) -> Resul
     if length(request.headers()).is_some_and(|length| length > limit) {
         return Err(ApiError::TooLarge);
     }
-    let mut body = Paced::new(request.headers(), payload, Pace::whole(TIME), limit);
+    let mut body = Paced::new(request.headers(), payload, Pace::whole(BODY_TIMEOUT), limit);
     let mut bytes = BytesMut::new();
     while let Some(chunk) = body.next().await {
         bytes.extend_from_slice(&chunk?);
@@ -134,7 +139,6 @@ pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
         .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
 
-/// Whether a request has a form with files.
 pub(crate) fn is_multipart(request: &HttpRequest) -> bool {
     let media_type = request.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     media_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data")
@@ -143,7 +147,9 @@ pub(crate) fn is_multipart(request: &HttpRequest) -> bool {
 fn json(bytes: &[u8]) -> Members {
     let text = std::str::from_utf8(bytes).map_err(|_| ApiError::Malformed)?;
     match read_json(text) {
-        Ok(Value::Object(object)) if object.iter().all(|(key, value)| is_sound(key) && is_sane(value, 2)) => {
+        Ok(Value::Object(object))
+            if object.iter().all(|(key, value)| has_no_nul(key) && is_storable(value, 2)) =>
+        {
             Ok(object)
         }
         Err(number) if number.is_data() => Err(Error::rejected(number.to_string()).into()),
@@ -152,18 +158,18 @@ fn json(bytes: &[u8]) -> Members {
 }
 
 /// Checks depth, and that there is no NUL: PostgreSQL cannot store it.
-fn is_sane(value: &Value, depth: usize) -> bool {
+fn is_storable(value: &Value, depth: usize) -> bool {
     match value {
-        Value::String(text) => is_sound(text),
-        Value::Array(items) => depth <= DEEPEST && items.iter().all(|v| is_sane(v, depth + 1)),
+        Value::String(text) => has_no_nul(text),
+        Value::Array(items) => depth <= MAX_DEPTH && items.iter().all(|v| is_storable(v, depth + 1)),
         Value::Object(members) => {
-            depth <= DEEPEST && members.iter().all(|(key, v)| is_sound(key) && is_sane(v, depth + 1))
+            depth <= MAX_DEPTH && members.iter().all(|(key, v)| has_no_nul(key) && is_storable(v, depth + 1))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
 }
 
-fn is_sound(text: &str) -> bool {
+fn has_no_nul(text: &str) -> bool {
     !text.contains('\0')
 }
 

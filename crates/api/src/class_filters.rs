@@ -14,7 +14,7 @@ const NO_CLASS: &str = "-";
 /// A filter `<field>_start` or `<field>_matches` of a field with class names, as a filter of the class names that it
 /// matches: the key and the values. `None` for other filters, and for patterns that the stored names can be compared
 /// with.
-pub(crate) fn matched(key: &str, pattern: &str, names: &ClassNames) -> Option<(String, RawValue)> {
+pub(crate) fn class_filter(key: &str, pattern: &str, names: &ClassNames) -> Option<(String, RawValue)> {
     let (field, starts) = match (key.strip_suffix("_start"), key.strip_suffix("_matches")) {
         (Some(field), _) => (field, true),
         (_, Some(field)) => (field, false),
@@ -57,7 +57,6 @@ enum Part {
     Any,
     /// `_`
     One,
-    /// This character.
     This(char),
 }
 
@@ -99,7 +98,7 @@ mod tests {
 
     fn found(key: &str, pattern: &str, prefix: &str) -> Option<(String, String)> {
         let names = prefix.parse().unwrap();
-        matched(key, pattern, &names).map(|(key, value)| match value {
+        class_filter(key, pattern, &names).map(|(key, value)| match value {
             RawValue::One(one) => (key, one),
             RawValue::Many(classes) => (key, classes.join(" ")),
         })

@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::counted::mount_page;
 use crate::error::ApiError;
 use crate::pages;
-use crate::tenancy::{self, Origin};
+use crate::tenancy;
 use actix_web::http::Method;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -15,7 +15,6 @@ use civitas_kernel::{Locale, clock};
 use std::sync::Arc;
 use tracing::Instrument;
 
-/// The route.
 pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
     let answer = async |backend: &Backend, request: &HttpRequest| {
         let confirmed =
@@ -28,8 +27,7 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
 /// Confirms the account, and returns the language of the answer. `HEAD` changes nothing: mail scanners send it to check
 /// links.
 async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, ApiError> {
-    let tenant =
-        tenancy::resolve(&**backend.store(), request, &Origin::of(backend, request)).await?.tenant()?;
+    let tenant = tenancy::tenant(backend, request).await?;
     let links = OneTimeLinks { store: &**backend.store(), announcer: backend.commands.announcer() };
     let token = Secret::new(request.match_info().get("token").unwrap_or_default());
     let now = clock::now();

@@ -18,11 +18,9 @@ pub struct Doc {
     pub(crate) summary: &'static str,
     /// The status of success.
     pub(crate) status: StatusCode,
-    /// The query parameters.
     pub(crate) query: Vec<QueryParameter>,
     /// The name of the schema of the body.
     pub(crate) body: Option<String>,
-    /// Whether the body may be left out.
     pub(crate) body_is_optional: bool,
     /// The name of the schema of the answer; `None` without a JSON answer.
     pub(crate) answer: Option<String>,
@@ -30,17 +28,12 @@ pub struct Doc {
     pub(crate) schemas: Vec<fn(&mut NamedSchemas)>,
     /// Error statuses in addition to those of every operation.
     pub(crate) failures: Vec<u16>,
-    /// Further description.
     pub(crate) note: Option<&'static str>,
-    /// Whether the handler itself requires a bearer token, where the gate does not.
-    pub(crate) bearer: bool,
-    /// Whether the credentials of the client are an alternative to the bearer token.
+    /// Whether the handler itself requires a bearer token or the credentials of the client.
     pub(crate) takes_credentials: bool,
     /// Whether caches must not store the answer.
     pub(crate) is_secret: bool,
-    /// Whether the answer is a stream of server-sent events.
     pub(crate) is_stream: bool,
-    /// Whether the answer has the header `Location`.
     pub(crate) has_location: bool,
 }
 
@@ -54,39 +47,30 @@ const WHOLE_NUMBER: &str = "^-?[0-9]{1,18}$";
 pub(crate) struct QueryParameter {
     /// Its name as sent: `filter[id_in][]`.
     pub(crate) name: String,
-    /// The type of its value.
-    pub(crate) holds: Holds,
+    pub(crate) holds: ParameterType,
     /// Whether a request must have it: the body cannot.
     pub(crate) is_required: bool,
 }
 
 /// The type of a parameter.
 #[derive(Debug, Clone)]
-pub(crate) enum Holds {
-    /// Text.
+pub(crate) enum ParameterType {
     Text,
     /// Text of a character at least.
     Filled,
-    /// Text of this pattern.
     Pattern(&'static str),
-    /// A whole number.
     Integer,
     /// A whole number from 1.
     Length,
-    /// A page number.
     Page,
-    /// A page length.
     PageLength,
-    /// A boolean.
     Boolean,
-    /// One of these words.
     Word(&'static [&'static str]),
     /// A language of the deployment, repeated.
     Locales,
     /// A language of the organization.
     Locale,
-    /// One of these, repeated.
-    List(Box<Holds>),
+    List(Box<ParameterType>),
 }
 
 /// The parameter with the languages of an answer.
@@ -149,7 +133,6 @@ impl Doc {
         Self { status: StatusCode::ACCEPTED, answer, ..self }.describing::<R>()
     }
 
-    /// Answers 201.
     pub(crate) fn created(self) -> Self {
         Self { status: StatusCode::CREATED, ..self }
     }
@@ -159,7 +142,6 @@ impl Doc {
         Self { is_secret: true, ..self }
     }
 
-    /// The answer has the header `Location`.
     pub(crate) fn with_location(self) -> Self {
         Self { has_location: true, ..self }
     }
@@ -177,14 +159,12 @@ impl Doc {
         Self { body: Some(body.to_owned()), ..self }
     }
 
-    /// Takes this parameter.
-    pub(crate) fn with(mut self, name: &str, holds: Holds) -> Self {
+    pub(crate) fn with(mut self, name: &str, holds: ParameterType) -> Self {
         self.query.push(QueryParameter { name: name.to_owned(), holds, is_required: false });
         self
     }
 
-    /// Requires this parameter.
-    pub(crate) fn requires(mut self, name: &str, holds: Holds) -> Self {
+    pub(crate) fn requires(mut self, name: &str, holds: ParameterType) -> Self {
         self.query.push(QueryParameter { name: name.to_owned(), holds, is_required: true });
         self
     }
@@ -195,41 +175,33 @@ impl Doc {
         self
     }
 
-    /// Adds further description.
     pub(crate) fn noting(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 
-    /// The handler requires a bearer token.
-    pub(crate) fn bearer(self) -> Self {
-        Self { bearer: true, ..self }
-    }
-
     /// The handler requires a bearer token, or the credentials of the client.
     pub(crate) fn bearer_or_credentials(self) -> Self {
-        Self { takes_credentials: true, ..self.bearer() }
+        Self { takes_credentials: true, ..self }
     }
 
-    /// The body may be left out.
     pub(crate) fn body_is_optional(self) -> Self {
         Self { body_is_optional: true, ..self }
     }
 
     /// Takes `locales[]`.
     pub(crate) fn locales(self) -> Self {
-        self.with("locales[]", Holds::Locales)
+        self.with("locales[]", ParameterType::Locales)
     }
 
-    /// Takes `locale`.
     pub(crate) fn locale(self) -> Self {
-        self.with("locale", Holds::Locale)
+        self.with("locale", ParameterType::Locale)
     }
 
     /// The parameter with the languages of the answer.
     pub(crate) fn language_parameter(&self) -> LanguageParameter {
         let named = self.query.iter().find_map(|parameter| match parameter.holds {
-            Holds::Locales => Some(LanguageParameter::Locales),
-            Holds::Locale => Some(LanguageParameter::Locale),
+            ParameterType::Locales => Some(LanguageParameter::Locales),
+            ParameterType::Locale => Some(LanguageParameter::Locale),
             _ => None,
         });
         named.unwrap_or(LanguageParameter::None)
@@ -237,18 +209,17 @@ impl Doc {
 
     /// Takes `page` and `per_page`.
     pub(crate) fn pages(self) -> Self {
-        self.with("page", Holds::Page).with("per_page", Holds::PageLength)
+        self.with("page", ParameterType::Page).with("per_page", ParameterType::PageLength)
     }
 
     /// Takes `space_manifest` and `space_id`.
     pub(crate) fn within_space(self) -> Self {
         const MANIFESTS: &[&str] = &["participatory_processes", "assemblies", "conferences", "initiatives"];
-        self.with("space_manifest", Holds::Word(MANIFESTS)).with("space_id", Holds::Integer)
+        self.with("space_manifest", ParameterType::Word(MANIFESTS)).with("space_id", ParameterType::Integer)
     }
 
-    /// Takes `component_id`.
     pub(crate) fn component_id(self) -> Self {
-        self.with("component_id", Holds::Integer)
+        self.with("component_id", ParameterType::Integer)
     }
 
     /// Takes the parameters common to reads of records of a component: languages, space and component, and one of these
@@ -259,7 +230,8 @@ impl Doc {
 
     /// Takes `order` and `order_direction`.
     pub(crate) fn order(self, orders: &'static [&'static str]) -> Self {
-        self.with("order", Holds::Word(orders)).with("order_direction", Holds::Word(&["asc", "desc"]))
+        self.with("order", ParameterType::Word(orders))
+            .with("order_direction", ParameterType::Word(&["asc", "desc"]))
     }
 
     /// Takes every filter these fields allow.
@@ -269,7 +241,7 @@ impl Doc {
                 let list = matches!(*predicate, "in" | "not_in");
                 let name = format!("filter[{}_{predicate}]{}", field.name, if list { "[]" } else { "" });
                 let single = value_of(field.kind, predicate);
-                let holds = if list { Holds::List(Box::new(single)) } else { single };
+                let holds = if list { ParameterType::List(Box::new(single)) } else { single };
                 self = self.with(&name, holds);
             }
         }
@@ -277,13 +249,13 @@ impl Doc {
     }
 }
 
-fn value_of(kind: Kind, predicate: &str) -> Holds {
+fn value_of(kind: Kind, predicate: &str) -> ParameterType {
     match (kind, predicate) {
-        (_, "blank" | "present") => Holds::Boolean,
-        (_, "start" | "matches" | "cont") => Holds::Text,
-        (Kind::Integer, _) => Holds::Integer,
-        (Kind::IntegerText, _) => Holds::Pattern(WHOLE_NUMBER),
-        (Kind::Enum(words), _) => Holds::Word(words),
-        _ => Holds::Text,
+        (_, "blank" | "present") => ParameterType::Boolean,
+        (_, "start" | "matches" | "cont") => ParameterType::Text,
+        (Kind::Integer, _) => ParameterType::Integer,
+        (Kind::IntegerText, _) => ParameterType::Pattern(WHOLE_NUMBER),
+        (Kind::Enum(words), _) => ParameterType::Word(words),
+        _ => ParameterType::Text,
     }
 }

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
-use civitas_accounts::TokenFault;
+use civitas_accounts::TokenError;
 use civitas_application::RetryAfter;
 use civitas_kernel::{Error, FieldError, Wording};
 use serde::Serialize;
@@ -18,25 +18,20 @@ const READ_ONLY_SECONDS: &str = "60";
 /// The error of a request: from a domain crate, or from HTTP.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// An error of a domain crate.
     Error(Error),
     /// The body is not a JSON object, or not one that is accepted.
     Malformed,
-    /// The body is too long.
     TooLarge,
-    /// The content type is not supported.
     UnsupportedMediaType,
-    /// There is no such path.
     NoRoute,
     /// The path exists and has no such method; the methods it has. Only the contract's one such operation answers
     /// this, others are [`Self::NoRoute`].
     MethodNotAllowed(&'static str),
     /// The path is in the contract and has no implementation.
     NoAction,
-    /// The token is missing.
     NoCredentials,
     /// The bearer token of an introspection is not valid.
-    Bearer(TokenFault),
+    Bearer(TokenError),
     /// A secondary host: the status, and the address at the primary host.
     Moved(StatusCode, String),
     /// The event after which a stream would continue is not stored any more.
@@ -112,12 +107,10 @@ impl ApiError {
         }
     }
 
-    /// Its status.
     pub(crate) fn status(&self) -> StatusCode {
         self.kind().0
     }
 
-    /// Its body.
     pub(crate) fn body(&self) -> String {
         let details = if let Self::Error(error) = self { error.details() } else { &[] };
         let state = matches!(self, Self::Bearer(_)).then_some("unauthorized");

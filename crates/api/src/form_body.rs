@@ -6,7 +6,7 @@ use civitas_kernel::Error;
 use serde_json::{Map, Value};
 
 /// The deepest nesting a body may have.
-pub(crate) const DEEPEST: usize = 100;
+pub(crate) const MAX_DEPTH: usize = 100;
 /// The most fields a form may have, of either encoding.
 pub(crate) const MAX_FIELDS: usize = 4_096;
 
@@ -69,7 +69,7 @@ fn path(name: &str) -> Option<(&str, Vec<&str>)> {
     let (first, rest) = name.split_at(at);
     let path: Vec<&str> = rest[1..].strip_suffix(']')?.split("][").collect();
     let is_sound =
-        !first.is_empty() && path.len() < DEEPEST && path.iter().all(|part| !part.contains(['[', ']']));
+        !first.is_empty() && path.len() < MAX_DEPTH && path.iter().all(|part| !part.contains(['[', ']']));
     is_sound.then_some((first, path))
 }
 

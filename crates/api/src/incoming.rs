@@ -21,9 +21,8 @@ const MAX_PARTS: usize = 100;
 
 /// A body that was not read.
 pub(crate) struct Incoming {
-    /// The headers of the request.
     pub(crate) headers: HeaderMap,
-    payload: Payload,
+    pub(crate) payload: Payload,
 }
 
 /// The parts of a form with a file.
@@ -35,11 +34,6 @@ pub(crate) struct Form {
 }
 
 impl Incoming {
-    /// The body of this request.
-    pub(crate) fn new(headers: HeaderMap, payload: Payload) -> Self {
-        Self { headers, payload }
-    }
-
     /// The announced length; `None` for a chunked body.
     pub(crate) fn length(&self) -> Option<u64> {
         body::length(&self.headers)

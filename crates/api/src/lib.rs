@@ -1,7 +1,7 @@
 //! The JSON interface v0.3 over HTTP: contract sheets 01 to 09, served by actix-web.
 //!
 //! Every request runs through [`pipeline`]: host to organization, path to route, body, feature switches, token, rights,
-//! then the handler, which parses, calls a use-case and replies. A resource is one file in `resources`: routes,
+//! then the handler, which parses, calls a use case and replies. A resource is one file in `resources`: routes,
 //! commands, bodies and views. Router, command registry, rights tests and OpenAPI document are generated from
 //! [`routes`]. Dependencies between modules, without cycles (`.ci/layers` checks it):
 //!
@@ -17,7 +17,6 @@ mod class_filters;
 mod confirmations;
 mod counted;
 mod document;
-mod endpoints;
 mod error;
 mod form_body;
 mod idempotency;
@@ -43,11 +42,11 @@ mod tenancy;
 mod typed_body;
 
 pub use api::{Api, announcer, openapi, routes};
-pub use backend::{Services, Settings, WebhookServices};
+pub use backend::{ApiServices, ApiSettings, WebhookServices};
 pub use document::Doc;
 pub use paths::normalize;
 pub use resources::webhook_events::webhook_example;
-pub use route::{Gate, Route};
+pub use route::{RequiredAccess, Route};
 
 /// The path prefix of the interface.
 pub const BASE: &str = "/api/rest_full/v0.3";

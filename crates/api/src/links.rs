@@ -138,8 +138,10 @@ pub(crate) struct NeighbourLinks {
 /// Names of the records of one kind of component.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordNames {
-    /// Their path below `{base}`, and the manifest of their component.
+    /// Their path below `{base}`.
     pub(crate) path: &'static str,
+    /// The manifest of their component.
+    pub(crate) manifest: &'static str,
     /// The type of their component.
     pub(crate) component_type: &'static str,
     /// The start of the titles of their links.
@@ -149,24 +151,18 @@ pub(crate) struct RecordNames {
 }
 
 /// A record of a component: builds the links and relationships common to all such records (contract 01 §10).
-pub(crate) struct Record<'a> {
-    context: &'a RenderContext<'a>,
-    names: RecordNames,
-    id: i64,
-    place: Place<'a>,
+pub(crate) struct ComponentRecord<'a> {
+    pub(crate) context: &'a RenderContext<'a>,
+    pub(crate) names: RecordNames,
+    pub(crate) id: i64,
+    pub(crate) space: SpaceRef,
+    pub(crate) component: ComponentId,
+    pub(crate) component_name: &'a Translated,
 }
 
-/// The space and component of a record, and the name of the component.
-pub(crate) type Place<'a> = (SpaceRef, ComponentId, &'a Translated);
-
-impl<'a> Record<'a> {
-    pub(crate) fn new(context: &'a RenderContext<'a>, names: RecordNames, id: i64, place: Place<'a>) -> Self {
-        Self { context, names, id, place }
-    }
-
-    /// Its space and its component.
+impl ComponentRecord<'_> {
     pub(crate) fn relationships(&self) -> InComponent {
-        let (space, component, _) = self.place;
+        let Self { space, component, .. } = self;
         let component = ComponentIdentifier::new(component, self.names.component_type);
         InComponent {
             space: ToOne { data: Identifier::new(space.id, space.manifest.as_str()) },
@@ -174,12 +170,11 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Its links.
     pub(crate) fn links(&self) -> RecordLinks {
-        let (RecordNames { path, label, .. }, (_, component, name)) = (self.names, self.place);
+        let RecordNames { path, label, .. } = self.names;
         let collection = base(self.context, format_args!("/{path}"));
-        let component = origin(self.context, format_args!("/public/components/{component}"));
-        let name = name.title(self.context.tenant.default_locale);
+        let component = origin(self.context, format_args!("/public/components/{}", self.component));
+        let name = self.component_name.title(self.context.tenant.default_locale);
         RecordLinks {
             this: self.to(self.id, format!("{label} Details")),
             collection: ResourceLink::new(collection, format!("{label} List"), self.meta().about(self.id)),
@@ -187,7 +182,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Its links, with those to the next and the previous record.
+    /// The links of the record, with those to the next and the previous record.
     pub(crate) fn links_beside(&self, next: Option<i64>, prev: Option<i64>) -> NeighbourLinks {
         let RecordLinks { this, collection, related } = self.links();
         let neighbour = self.names.neighbour;
@@ -206,7 +201,7 @@ impl<'a> Record<'a> {
     }
 
     fn meta(&self) -> LinkMeta {
-        LinkMeta::of_component(self.place.0, self.place.1, self.names.path)
+        LinkMeta::of_component(self.space, self.component, self.names.manifest)
     }
 }
 

@@ -41,12 +41,10 @@ pub(crate) fn document(routes: &[Route], site: &Site) -> Value {
     document
 }
 
-/// A reference to the schema of this name.
 fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// A word with a capital letter.
 fn capitalized(word: &str) -> String {
     let (first, rest) = word.split_at_checked(1).unwrap_or_default();
     first.to_ascii_uppercase() + rest

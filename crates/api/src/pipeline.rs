@@ -8,8 +8,8 @@ use crate::incoming::Incoming;
 use crate::keyed_write::KeyedWrite;
 use crate::query::Query;
 use crate::request::{Request, auth_context, bearer};
-use crate::route::{Answer, Gate, Route};
-use crate::router::Found;
+use crate::route::{HandlerResult, RequiredAccess, Route, UnreadBodies};
+use crate::router::RouteMatch;
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName, HeaderValue};
@@ -25,13 +25,12 @@ use std::time::Instant;
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
 
-/// The longest answer that is built on the thread of its request, in bytes. Where a longer one is needed, the request is
-/// processed again: the length is known only then.
+/// The longest answer that is built on the thread of the request, in bytes. For a longer answer the request is processed
+/// again, because the length is known only after the answer was built.
 const USUAL_ANSWER: usize = 1024 * 1024;
 /// The header with the last event a client of a stream has.
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// Answers a request.
 pub(crate) async fn serve(api: Arc<Api>, http: HttpRequest, payload: Payload) -> HttpResponse {
     let begun = Instant::now();
     let origin = Origin::of(&api.backend, &http);
@@ -91,23 +90,23 @@ async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpRespons
 /// The reply. `longest`: the most bytes of the reply to a read.
 async fn process(
     api: &Api,
-    found: &Found,
+    found: &RouteMatch,
     http: &HttpRequest,
     payload: Option<Payload>,
     origin: &Origin,
     longest: usize,
-) -> Answer {
+) -> HandlerResult {
     let (route, store) = (&found.route, api.backend.store().clone());
     let from = source(&api.backend, http);
     if route.takes_credentials() {
         api.backend.authentication_limit.check(from)?;
     }
     let lookup = tenancy::resolve(&*store, http, origin).await?;
-    if let (Gate::Token, HostLookup::Unknown) = (route.gate, &lookup) {
+    if let (RequiredAccess::Token, HostLookup::Unknown) = (route.gate, &lookup) {
         return Err(Error::rejected("Invalid Organization. Check requested host.").into());
     }
     let tenant = lookup.tenant()?;
-    if route.gate == Gate::NoAction {
+    if route.gate == RequiredAccess::NoAction {
         return Err(ApiError::NoAction);
     }
     if api.backend.settings.read_only && route.writes() {
@@ -150,10 +149,10 @@ async fn process(
         longest,
         backend: api.backend.clone(),
     };
-    answer(route, request, incoming, bytes > body::LIGHT).await
+    answer(route, request, incoming, bytes > body::MAX_INLINE_BYTES).await
 }
 
-/// The body of a request; that of a route which reads it itself is not read yet.
+/// The body of a request, read or not: some routes read it themselves.
 async fn receive(
     backend: &Backend,
     route: &Route,
@@ -163,27 +162,37 @@ async fn receive(
     let Some(payload) = payload.filter(|_| !matches!(*http.method(), Method::GET | Method::HEAD)) else {
         return Ok((Body::default(), None));
     };
-    if route.handler.reads(body::is_multipart(http)) {
+    let is_unread = match route.handler.unread {
+        UnreadBodies::None => false,
+        UnreadBodies::Forms => body::is_multipart(http),
+        UnreadBodies::All => true,
+    };
+    if is_unread {
         if body::is_encoded(http.headers()) {
             return Err(ApiError::UnsupportedMediaType);
         }
-        return Ok((Body::default(), Some(Incoming::new(http.headers().clone(), payload))));
+        return Ok((Body::default(), Some(Incoming { headers: http.headers().clone(), payload })));
     }
     Ok((body::read(http, payload, backend.settings.max_body_bytes).await?, None))
 }
 
-/// Calls the handler, unless the answer to this request was kept; counts refused credentials.
-async fn answer(route: &Arc<Route>, request: Request, incoming: Option<Incoming>, is_heavy: bool) -> Answer {
+/// Calls the handler, unless the reply to this request was stored; counts refused credentials.
+async fn answer(
+    route: &Arc<Route>,
+    request: Request,
+    incoming: Option<Incoming>,
+    is_heavy: bool,
+) -> HandlerResult {
     let (backend, from) = (request.backend.clone(), request.from);
     let (keyed, now) = (request.keyed.clone(), request.now);
     if keyed.is_some()
         && incoming.is_none()
-        && let Some(kept) = request.kept_answer(&request.body.to_string()).await?
+        && let Some(stored) = request.stored_reply(&request.body.to_string()).await?
     {
-        return Ok(kept);
+        return Ok(stored);
     }
-    // The one for a long body is the first, so that others can write while bodies wait. A write whose body arrives in the
-    // handler takes its place after that.
+    // The place of a long body comes first, so that other requests can write while bodies wait. A handler that receives the
+    // body itself takes the place of the write.
     let share = match request.longest {
         PageRequest::MAX_BYTES => Some(Share::LargeAnswers),
         _ => is_heavy.then_some(Share::LargeBodies),
@@ -201,13 +210,13 @@ async fn answer(route: &Arc<Route>, request: Request, incoming: Option<Incoming>
     let search = if request.may_search() { Some(request.take(Share::Searches).await?) } else { None };
     let places = (long, place, search);
     let (answer, (long, ..)) = if places.0.is_some() {
-        aside(route, request, places).await?
+        on_separate_runtime(route, request, places).await?
     } else {
-        (route.handler.call(request, incoming).await, places)
+        ((route.handler.call)(request, incoming).await, places)
     };
     // A long answer uses memory until it was sent.
     let answer = match (answer, long.filter(|_| share == Some(Share::LargeAnswers))) {
-        (Ok(reply), Some(long)) => Ok(reply.holding(long)),
+        (Ok(reply), Some(long)) => Ok(reply.with_place(long)),
         (answer, _) => answer,
     };
     let answer = match (answer, keyed) {
@@ -237,17 +246,17 @@ fn text_of(http: &HttpRequest, name: &HeaderName) -> Option<String> {
     http.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-/// Answers a request with a long body or answer on a separate runtime: long computations would block the other connections of a
-/// thread. It ends when the client has gone, too; until then it holds the places.
-async fn aside<P: Send + 'static>(
+/// Answers a request with a long body or answer on a separate runtime, because long computations would block the other
+/// connections of a thread. The request ends even if the client is gone, and holds the places until then.
+async fn on_separate_runtime<P: Send + 'static>(
     route: &Arc<Route>,
     request: Request,
     places: P,
-) -> Result<(Answer, P), ApiError> {
+) -> Result<(HandlerResult, P), ApiError> {
     let (route, span) = (route.clone(), Span::current());
-    let (backend, runtime) = (request.backend.clone(), request.backend.runtime.clone());
-    let answer = backend.runtime.spawn_blocking(move || {
-        (runtime.block_on(route.handler.call(request, None).instrument(span)), places)
+    let (backend, runtime) = (request.backend.clone(), request.backend.services.runtime.clone());
+    let answer = backend.services.runtime.spawn_blocking(move || {
+        (runtime.block_on((route.handler.call)(request, None).instrument(span)), places)
     });
     Ok(answer.await.map_err(Error::internal)?)
 }
@@ -259,7 +268,7 @@ fn is_on(tenant: &Tenant, path: &str) -> bool {
     }
 }
 
-/// The caller, with the rights that the route requires; `None` on a route without token.
+/// The caller, who has the rights that the route requires; `None` on a route without token.
 async fn authorize(
     backend: &Backend,
     store: &dyn Store,
@@ -269,27 +278,18 @@ async fn authorize(
     sent: &[&str],
     is_again: bool,
 ) -> Result<Option<Ctx>, ApiError> {
-    let Gate::Needs(access) = route.gate else { return Ok(None) };
-    let ctx = authenticate(backend, store, tenant, now, sent).await?;
+    let RequiredAccess::Needs(access) = route.gate else { return Ok(None) };
+    if sent.is_empty() {
+        return Err(ApiError::NoCredentials);
+    }
+    let token = bearer(sent).ok_or(Error::Unauthenticated)?;
+    let callers =
+        Callers { tokens: store.tokens(), signer: &*backend.services.signer, locales: backend.locales() };
+    let ctx = callers.authenticate(auth_context(tenant, now), token).await?;
     Span::current().record("client", ctx.caller.client_uid.as_str());
     if !is_again {
         backend.client_limit.take(ctx.caller.client)?;
     }
     ctx.require(&access)?;
     Ok(Some(ctx))
-}
-
-async fn authenticate(
-    backend: &Backend,
-    store: &dyn Store,
-    tenant: &Tenant,
-    now: OffsetDateTime,
-    sent: &[&str],
-) -> Result<Ctx, ApiError> {
-    if sent.is_empty() {
-        return Err(ApiError::NoCredentials);
-    }
-    let token = bearer(sent).ok_or(Error::Unauthenticated)?;
-    let callers = Callers { tokens: store.tokens(), signer: &*backend.signer, locales: backend.locales() };
-    Ok(callers.authenticate(auth_context(tenant, now), token).await?)
 }

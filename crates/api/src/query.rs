@@ -1,6 +1,6 @@
 //! Query parameters: pages, languages, filters, orders (contract 01 §5 to §7).
 
-use crate::class_filters::matched;
+use crate::class_filters::class_filter;
 use civitas_application::form_pairs;
 use civitas_kernel::filter::{RawFilter, RawValue};
 use civitas_kernel::{
@@ -75,7 +75,7 @@ impl Query {
             let Some((name, tail)) = rest.split_once(']').filter(|(name, _)| !name.is_empty()) else {
                 return Err(Error::rejected("filter must be a map"));
             };
-            if let Some((name, classes)) = matched(name, value, names).filter(|_| tail.is_empty()) {
+            if let Some((name, classes)) = class_filter(name, value, names).filter(|_| tail.is_empty()) {
                 of_classes.push((name, classes));
                 continue;
             }
@@ -164,17 +164,19 @@ impl Query {
 
     /// All parameters as one text that does not depend on their order.
     pub(crate) fn canonical(&self) -> String {
-        let mut pairs: Vec<_> = self.0.iter().collect();
-        pairs.sort();
-        format!("{pairs:?}")
+        sorted(self.0.iter())
     }
 
-    /// The parameters as one canonical text, for validators.
+    /// The same without languages, for validators.
     pub(crate) fn fingerprint(&self) -> String {
-        let mut pairs: Vec<_> = self.0.iter().filter(|(key, _)| !key.starts_with("locales")).collect();
-        pairs.sort();
-        format!("{pairs:?}")
+        sorted(self.0.iter().filter(|(key, _)| !key.starts_with("locales")))
     }
+}
+
+fn sorted<'q>(pairs: impl Iterator<Item = &'q (String, String)>) -> String {
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort();
+    format!("{pairs:?}")
 }
 
 /// Whether a filter takes a list of values.

@@ -11,7 +11,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use civitas_application::Taken;
+use civitas_application::SharePermit;
 use civitas_kernel::{Error, Page, Result, clock, sortable_id};
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, empty};
@@ -33,14 +33,12 @@ const BY_TOKEN_AND_LANGUAGE: HeaderValue = HeaderValue::from_static("Authorizati
 /// One resource.
 #[derive(Debug, Serialize)]
 pub(crate) struct Document<T> {
-    /// The resource.
     pub(crate) data: T,
 }
 
 /// One page of resources.
 #[derive(Debug, Serialize)]
 pub(crate) struct Collection<T, M = CollectionMeta> {
-    /// The resources.
     pub(crate) data: Vec<T>,
     /// The position of the page in the list.
     pub(crate) meta: M,
@@ -90,19 +88,18 @@ pub(crate) type Chunks = BoxStream<'static, Result<Bytes, Infallible>>;
 
 /// The body of an answer.
 enum Content {
-    /// The whole body.
     Whole(Bytes),
     /// A stream of events; `None` after the answer was sent.
     Stream(Mutex<Option<Chunks>>),
 }
 
 /// A body with the place that it uses.
-struct Held {
+struct BodyWithPlace {
     body: Bytes,
-    _place: Taken,
+    _place: SharePermit,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for BodyWithPlace {
     fn as_ref(&self) -> &[u8] {
         &self.body
     }
@@ -143,25 +140,24 @@ impl Reply {
         Self { content: Content::Whole(body.into()), ..Self::empty(status) }
     }
 
-    /// An answer that was kept.
+    /// An answer that was stored.
     ///
     /// # Errors
     /// `Internal` for a status that does not exist.
-    pub(crate) fn kept(status: u16, headers: Vec<(String, String)>, body: String) -> Result<Self> {
+    pub(crate) fn stored(status: u16, headers: Vec<(String, String)>, body: String) -> Result<Self> {
         let status = StatusCode::from_u16(status).map_err(Error::internal)?;
         let headers = headers.into_iter().map(|(name, value)| (name.into(), value)).collect();
         Ok(Self { headers, ..Self::json_text(status, body) })
     }
 
     /// The same, with a place that is in use until the body was sent.
-    pub(crate) fn holding(mut self, place: Taken) -> Self {
+    pub(crate) fn with_place(mut self, place: SharePermit) -> Self {
         if let Content::Whole(body) = self.content {
-            self.content = Content::Whole(Bytes::from_owner(Held { body, _place: place }));
+            self.content = Content::Whole(Bytes::from_owner(BodyWithPlace { body, _place: place }));
         }
         self
     }
 
-    /// Its status.
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
@@ -186,7 +182,6 @@ impl Reply {
         reply.with("Cache-Control", "no-store").with("X-Accel-Buffering", "no")
     }
 
-    /// No body at all.
     pub(crate) fn empty(status: StatusCode) -> Self {
         let content = Content::Whole(Bytes::new());
         Self { status, content, validators: None, headers: Vec::new(), media_type: JSON }
@@ -264,7 +259,6 @@ impl Reply {
         }
     }
 
-    /// Adds a header.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self

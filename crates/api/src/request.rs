@@ -8,7 +8,7 @@ use crate::query::Query;
 use crate::tenancy::Origin;
 use actix_web::http::Method;
 use civitas_accounts::AuthContext;
-use civitas_application::{Holder, Ports, RenderContext, Share, Store, Taken};
+use civitas_application::{Ports, RenderContext, Share, ShareHolder, SharePermit, Store};
 use civitas_kernel::filter::RawFilter;
 use civitas_kernel::{
     Ability, AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, Result, choose_language,
@@ -21,17 +21,14 @@ use time::OffsetDateTime;
 
 /// A request after the checks of the pipeline: organization found, body read, rights checked.
 pub(crate) struct Request {
-    /// The service.
     pub(crate) backend: Arc<Backend>,
     /// The store to read from.
     pub(crate) store: Arc<dyn Store>,
     /// The most bytes of the answer to a read.
     pub(crate) longest: usize,
-    /// The organization.
     pub(crate) tenant: Tenant,
     /// The caller; `None` on a route without token.
     pub(crate) ctx: Option<Ctx>,
-    /// The time of the request.
     pub(crate) now: OffsetDateTime,
     /// Scheme and authority as the client sent them.
     pub(crate) origin: Origin,
@@ -39,25 +36,20 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     /// The path as sent, without query.
     pub(crate) path: String,
-    /// The query parameters.
     pub(crate) query: Query,
     /// The body: an object, empty without one.
     pub(crate) body: Value,
     /// The address of the client.
     pub(crate) from: Option<IpAddr>,
-    /// The `Authorization` header as sent.
     pub(crate) authorization: Option<String>,
     /// The languages of the answer; empty until they are read.
     pub(crate) locales: OnceLock<Option<Locales>>,
     /// The language of texts in one language; empty until it is read.
     pub(crate) language: OnceLock<Locale>,
-    /// The `Accept-Language` header as sent.
     pub(crate) accept_language: Option<String>,
-    /// The `Last-Event-ID` header as sent.
     pub(crate) last_event_id: Option<String>,
     /// The write, if it has an idempotency key.
     pub(crate) keyed: Option<Arc<KeyedWrite>>,
-    /// The path parameters.
     pub(crate) parameters: Vec<(String, String)>,
 }
 
@@ -91,9 +83,6 @@ impl Request {
     }
 
     /// The context of views with texts in one language.
-    ///
-    /// # Errors
-    /// `invalid_locale`.
     pub(crate) fn localized_context(&self) -> Result<RenderContext<'_>> {
         let (ctx, site) = (self.ctx()?, self.backend.commands.site());
         let language = Some(self.language()?);
@@ -101,9 +90,6 @@ impl Request {
     }
 
     /// The languages of the answer to a write that reads them from these parameters.
-    ///
-    /// # Errors
-    /// `Not allowed locales: xx`, `invalid_locale`.
     pub(crate) fn languages(&self, from: LanguageParameter) -> Result<AnswerLanguages> {
         Ok(match from {
             LanguageParameter::None => AnswerLanguages::default(),
@@ -146,31 +132,24 @@ impl Request {
         Ok(self.locales.get_or_init(|| read).as_ref())
     }
 
-    /// The prefix of class names.
     pub(crate) fn class_names(&self) -> &ClassNames {
         &self.backend.settings.site.class_names
     }
 
     /// The filters of a list.
-    ///
-    /// # Errors
-    /// Those of [`Query::filter`].
     pub(crate) fn filter(&self) -> Result<RawFilter> {
         self.query.filter(self.class_names())
     }
 
     /// Takes a place of a share for the client, and for the record in the path.
-    ///
-    /// # Errors
-    /// Those of [`Shares::take`](civitas_application::Shares::take).
-    pub(crate) async fn take(&self, share: Share) -> Result<Taken> {
+    pub(crate) async fn take(&self, share: Share) -> Result<SharePermit> {
         let (client, record) = (self.ctx.as_ref().map(|ctx| ctx.caller.client), self.record());
-        let holder = Holder { organization: self.tenant.id, client, record: record.as_deref() };
-        self.backend.shares.take(share, holder).await
+        let holder = ShareHolder { organization: self.tenant.id, client, record: record.as_deref() };
+        self.backend.services.shares.take(share, holder).await
     }
 
-    /// Whether the request is a read that may take long: with filters or in random order, of texts, of pages far from the first, of
-    /// components.
+    /// Whether the request is a read that may take long: filters, random order, a search, components, or a page far from
+    /// the first.
     pub(crate) fn may_search(&self) -> bool {
         let reads = matches!(self.method, Method::GET | Method::HEAD);
         let is_list = ["/search", "/components"].iter().any(|end| self.path.ends_with(end));

@@ -11,8 +11,7 @@ use std::sync::Arc;
 pub(crate) struct Router(matchit::Router<Vec<Arc<Route>>>);
 
 /// A route that was found, with its path parameters.
-pub(crate) struct Found {
-    /// The route.
+pub(crate) struct RouteMatch {
     pub(crate) route: Arc<Route>,
     /// Names and values, in their order.
     pub(crate) parameters: Vec<(String, String)>,
@@ -37,12 +36,12 @@ impl Router {
 
     /// The route of a decoded path. Literal segments take precedence over parameters; `HEAD` is
     /// answered as `GET`.
-    pub(crate) fn find(&self, method: &Method, path: &str) -> Option<Found> {
+    pub(crate) fn find(&self, method: &Method, path: &str) -> Option<RouteMatch> {
         let found = self.0.at(path).ok()?;
         let asked = if *method == Method::HEAD { &Method::GET } else { method };
         let route = found.value.iter().find(|route| route.method == *asked)?.clone();
         let parameters = found.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Some(Found { route, parameters: parameters.collect() })
+        Some(RouteMatch { route, parameters: parameters.collect() })
     }
 }
 
@@ -51,13 +50,13 @@ mod tests {
     use super::*;
     use crate::document::Doc;
     use crate::error::ApiError;
-    use crate::route::{Gate, Routes};
+    use crate::route::{RequiredAccess, Routes};
 
     fn router(paths: &[(Method, &'static str)]) -> Router {
         let mut routes = Routes::default();
         for (method, path) in paths {
             let doc = Doc::new("", "");
-            routes.on("", method.clone(), path, Gate::Open, doc, async |_| Err(ApiError::NoRoute));
+            routes.on("", method.clone(), path, RequiredAccess::Open, doc, async |_| Err(ApiError::NoRoute));
         }
         Router::of(routes.list)
     }

@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::counted::mount_page;
 use crate::error::ApiError;
 use crate::reply::none_match_names;
-use crate::tenancy::{self, Origin};
+use crate::tenancy;
 use actix_web::body::SizedStream;
 use actix_web::http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_SECURITY_POLICY, ETAG,
@@ -33,7 +33,6 @@ pub(crate) fn address_of(file: &StoredFile, is_thumbnail: bool) -> String {
     format!("/files/{}/{thumbnail}{}", file.key, utf8_percent_encode(&file.filename, ESCAPED))
 }
 
-/// The routes.
 pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
     for (path, is_thumbnail) in [("/files/{key}/thumbnail/{name}", true), ("/files/{key}/{name}", false)] {
         let answer = async move |backend: &Backend, request: &HttpRequest| {
@@ -52,8 +51,7 @@ async fn serve(
     request: &HttpRequest,
     is_thumbnail: bool,
 ) -> Result<HttpResponse, ApiError> {
-    let tenant =
-        tenancy::resolve(&**backend.store(), request, &Origin::of(backend, request)).await?.tenant()?;
+    let tenant = tenancy::tenant(backend, request).await?;
     let key = request.match_info().get("key").unwrap_or_default();
     let is_key = key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit());
     let found = if is_key { Some(backend.files.find(tenant.id, key).await?) } else { None };
@@ -71,11 +69,12 @@ async fn serve(
         return Ok(head(StatusCode::NOT_MODIFIED, &file, &etag).finish());
     }
     let is_current = header(headers, &IF_RANGE).is_none_or(|sent| sent == etag);
-    let asked = header(headers, &RANGE).filter(|_| is_current).map_or(Asked::All, |sent| asked(sent, length));
-    let (status, range) = match asked {
-        Asked::All => (StatusCode::OK, 0..length),
-        Asked::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
-        Asked::Nothing => {
+    let requested = header(headers, &RANGE).filter(|_| is_current);
+    let requested = requested.map_or(RequestedRange::Whole, |sent| RequestedRange::read(sent, length));
+    let (status, range) = match requested {
+        RequestedRange::Whole => (StatusCode::OK, 0..length),
+        RequestedRange::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
+        RequestedRange::Unsatisfiable => {
             let mut response = head(StatusCode::RANGE_NOT_SATISFIABLE, &file, &etag);
             return Ok(response.insert_header((CONTENT_RANGE, format!("bytes */{length}"))).finish());
         }
@@ -113,34 +112,38 @@ fn header<'h>(headers: &'h HeaderMap, name: &actix_web::http::header::HeaderName
     headers.get(name)?.to_str().ok()
 }
 
-/// The part of a file that a request asks for.
+/// The part of a file that a request names.
 #[derive(Debug, PartialEq)]
-enum Asked {
-    All,
+enum RequestedRange {
+    Whole,
     Part(Range<u64>),
     /// A part after the end.
-    Nothing,
+    Unsatisfiable,
 }
 
-/// Reads a header `Range`. One with several ranges, or in another form, is ignored (RFC 9110 §14.2).
-fn asked(sent: &str, length: u64) -> Asked {
-    let number =
-        |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
-    let range = sent.strip_prefix("bytes=").filter(|_| sent.len() <= MAX_RANGE);
-    let Some((first, last)) = range.and_then(|range| range.split_once('-')) else { return Asked::All };
-    match (first.trim(), last.trim()) {
-        ("", last) => match number(last) {
-            None => Asked::All,
-            Some(0) => Asked::Nothing,
-            Some(_) if length == 0 => Asked::Nothing,
-            Some(count) => Asked::Part(length.saturating_sub(count)..length),
-        },
-        (first, last) => match (number(first), if last.is_empty() { Some(u64::MAX) } else { number(last) }) {
-            (Some(first), Some(last)) if first > last => Asked::All,
-            (Some(first), Some(_)) if first >= length => Asked::Nothing,
-            (Some(first), Some(last)) => Asked::Part(first..last.saturating_add(1).min(length)),
-            _ => Asked::All,
-        },
+impl RequestedRange {
+    /// Reads a header `Range`. One with several ranges, or in another form, is ignored (RFC 9110 §14.2).
+    fn read(sent: &str, length: u64) -> Self {
+        let number =
+            |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
+        let range = sent.strip_prefix("bytes=").filter(|_| sent.len() <= MAX_RANGE);
+        let Some((first, last)) = range.and_then(|range| range.split_once('-')) else { return Self::Whole };
+        match (first.trim(), last.trim()) {
+            ("", last) => match number(last) {
+                None => Self::Whole,
+                Some(0) => Self::Unsatisfiable,
+                Some(_) if length == 0 => Self::Unsatisfiable,
+                Some(count) => Self::Part(length.saturating_sub(count)..length),
+            },
+            (first, last) => {
+                match (number(first), if last.is_empty() { Some(u64::MAX) } else { number(last) }) {
+                    (Some(first), Some(last)) if first > last => Self::Whole,
+                    (Some(first), Some(_)) if first >= length => Self::Unsatisfiable,
+                    (Some(first), Some(last)) => Self::Part(first..last.saturating_add(1).min(length)),
+                    _ => Self::Whole,
+                }
+            }
+        }
     }
 }
 
@@ -151,28 +154,28 @@ mod tests {
     #[test]
     fn one_range_is_read_and_anything_else_is_the_whole_file() {
         for (sent, expected) in [
-            ("bytes=0-4", Asked::Part(0..5)),
-            ("bytes=5-", Asked::Part(5..10)),
-            ("bytes=5-99", Asked::Part(5..10)),
-            ("bytes=-3", Asked::Part(7..10)),
-            ("bytes=-99", Asked::Part(0..10)),
-            ("bytes=9-9", Asked::Part(9..10)),
-            ("bytes=10-", Asked::Nothing),
-            ("bytes=-0", Asked::Nothing),
-            ("bytes=18446744073709551615-", Asked::Nothing),
-            ("bytes=0-18446744073709551615", Asked::Part(0..10)),
-            ("bytes=4-2", Asked::All),
-            ("bytes=0-1,3-4", Asked::All),
-            ("bytes=-", Asked::All),
-            ("bytes=a-b", Asked::All),
-            ("bytes=+1-2", Asked::All),
-            ("bytes=99999999999999999999-", Asked::All),
-            ("items=0-1", Asked::All),
-            ("", Asked::All),
+            ("bytes=0-4", RequestedRange::Part(0..5)),
+            ("bytes=5-", RequestedRange::Part(5..10)),
+            ("bytes=5-99", RequestedRange::Part(5..10)),
+            ("bytes=-3", RequestedRange::Part(7..10)),
+            ("bytes=-99", RequestedRange::Part(0..10)),
+            ("bytes=9-9", RequestedRange::Part(9..10)),
+            ("bytes=10-", RequestedRange::Unsatisfiable),
+            ("bytes=-0", RequestedRange::Unsatisfiable),
+            ("bytes=18446744073709551615-", RequestedRange::Unsatisfiable),
+            ("bytes=0-18446744073709551615", RequestedRange::Part(0..10)),
+            ("bytes=4-2", RequestedRange::Whole),
+            ("bytes=0-1,3-4", RequestedRange::Whole),
+            ("bytes=-", RequestedRange::Whole),
+            ("bytes=a-b", RequestedRange::Whole),
+            ("bytes=+1-2", RequestedRange::Whole),
+            ("bytes=99999999999999999999-", RequestedRange::Whole),
+            ("items=0-1", RequestedRange::Whole),
+            ("", RequestedRange::Whole),
         ] {
-            assert_eq!(asked(sent, 10), expected, "{sent}");
+            assert_eq!(RequestedRange::read(sent, 10), expected, "{sent}");
         }
-        assert_eq!(asked("bytes=0-", 0), Asked::Nothing);
+        assert_eq!(RequestedRange::read("bytes=0-", 0), RequestedRange::Unsatisfiable);
     }
 
     #[test]

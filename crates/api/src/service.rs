@@ -23,7 +23,6 @@ pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-authorization-server";
 const CLIENT_AUTHENTICATION: [&str; 2] = ["client_secret_basic", "client_secret_post"];
 const LANDING: &str = include_str!("pages/landing.html");
 
-/// A handler of a service page.
 type MakePage = fn(&Api) -> Page;
 const PAGES: [(&str, MakePage); 3] = [("/", landing), ("/openapi.json", document), ("/docs", docs)];
 
@@ -50,8 +49,7 @@ pub(crate) fn mount_at_hosts(config: &mut web::ServiceConfig, api: &Arc<Api>) {
 }
 
 async fn at_host(api: &Api, request: &HttpRequest) -> Result<HttpResponse, ApiError> {
-    let origin = Origin::of(&api.backend, request);
-    let tenant = tenancy::resolve(&**api.backend.store(), request, &origin).await?.tenant()?;
+    let tenant = tenancy::tenant(&api.backend, request).await?;
     Ok(match request.path() {
         WELL_KNOWN => metadata(api, &tenant),
         _ => HttpResponse::Found().insert_header((LOCATION, format!("{BASE}/"))).finish(),

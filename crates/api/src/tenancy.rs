@@ -7,7 +7,7 @@ use actix_web::http::header::{self, HeaderMap};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::{Store, forwarded_parameter};
 use civitas_kernel::{Error, Result};
-use civitas_organizations::{Located, Tenant, host_in_address, host_of, split_authority};
+use civitas_organizations::{HostMatch, Tenant, host_in_address, host_of, split_authority};
 
 /// Scheme and authority as the client sent them: the start of links to other pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +20,7 @@ pub(crate) struct Origin {
 
 /// The result of looking up the host of a request.
 pub(crate) enum HostLookup {
-    /// This organization.
     Tenant(Tenant),
-    /// No organization.
     Unknown,
     /// A redirect to the same address at a primary host.
     Moved(ApiError),
@@ -41,14 +39,21 @@ pub(crate) async fn resolve(store: &dyn Store, request: &HttpRequest, origin: &O
         return Ok(HostLookup::Unknown);
     }
     Ok(match store.organizations().locate(&host).await? {
-        Some(Located::Primary(tenant)) => HostLookup::Tenant(tenant),
-        Some(Located::Secondary { primary }) => HostLookup::Moved(origin.moved_to(&primary, request)),
+        Some(HostMatch::Primary(tenant)) => HostLookup::Tenant(tenant),
+        Some(HostMatch::Secondary { primary }) => HostLookup::Moved(origin.moved_to(&primary, request)),
         None => HostLookup::Unknown,
     })
 }
 
+/// The organization of a request.
+///
+/// # Errors
+/// As [`resolve`]; `NotFound` for an unknown host, `Moved` for a secondary one.
+pub(crate) async fn tenant(backend: &Backend, request: &HttpRequest) -> Result<Tenant, ApiError> {
+    resolve(&**backend.store(), request, &Origin::of(backend, request)).await?.tenant()
+}
+
 impl HostLookup {
-    /// The organization.
     pub(crate) fn tenant(self) -> Result<Tenant, ApiError> {
         match self {
             Self::Tenant(tenant) => Ok(tenant),

@@ -86,14 +86,14 @@ fn in_data(inner: RefOr<Schema>, is_closed: bool) -> RefOr<Schema> {
 }
 
 /// A body as sent, before it is read.
-pub(crate) struct Sent<'r, B> {
+pub(crate) struct RawBody<'r, B> {
     body: &'r Value,
     /// Whether the command is executed synchronously.
     pub(crate) is_sync: bool,
     read_as: PhantomData<B>,
 }
 
-impl<'r, B: Body> Sent<'r, B> {
+impl<'r, B: Body> RawBody<'r, B> {
     pub(crate) fn new(body: &'r Value, is_sync: bool) -> Self {
         Self { body, is_sync, read_as: PhantomData }
     }
@@ -109,9 +109,6 @@ impl<'r, B: Body> Sent<'r, B> {
 
 /// Reads an object in a body, after checks that do not concern the body alone. `path`: its position,
 /// names joined with dots.
-///
-/// # Errors
-/// Those of [`Sent::read`].
 pub(crate) fn read_at<B: Body>(path: &str, sent: Option<&Value>) -> Result<B> {
     let name = path.rsplit('.').next().unwrap_or(path);
     Ok(B::deserialize(Member { sent, name }).map_err(|error| error.within(path))?)
@@ -146,7 +143,7 @@ mod tests {
     }
 
     fn read<B: Body>(body: &Value) -> Result<B, String> {
-        Sent::new(body, true).read().map_err(|error| error.description().into_owned())
+        RawBody::new(body, true).read().map_err(|error| error.description().into_owned())
     }
 
     #[test]

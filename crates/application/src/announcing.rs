@@ -2,7 +2,7 @@
 
 use crate::{LoadedRecord, Ports, Site, Store, Transaction};
 use async_trait::async_trait;
-use civitas_kernel::{Error, Event, OrganizationId, Result, Subject, sortable_id};
+use civitas_kernel::{Error, Event, OrganizationId, Result, Subject};
 use civitas_organizations::Tenant;
 use civitas_webhooks::{Announcement, envelope};
 use serde_json::Value;
@@ -110,16 +110,12 @@ impl Announcer {
     }
 
     /// Renders the events recorded since the last call, and appends them to the outbox.
-    pub(crate) async fn render_recorded_events(
-        &self,
-        tx: &dyn Transaction,
-        now: OffsetDateTime,
-    ) -> Result<()> {
+    pub async fn render_recorded_events(&self, tx: &dyn Transaction, now: OffsetDateTime) -> Result<()> {
         self.render_events(tx, tx.announced(), now).await
     }
 
     /// Renders these events from the current state of the transaction, and appends them to the outbox.
-    pub(crate) async fn render_events(
+    pub async fn render_events(
         &self,
         tx: &dyn Transaction,
         events: Vec<(OrganizationId, Event)>,
@@ -142,8 +138,7 @@ impl Announcer {
     ) -> Result<Announcement> {
         let data = self.views.show(tx, tenant, &self.site, &event, loaded).await?;
         let payload = envelope(event.name, &data);
-        let (id, organization) = (sortable_id(), tenant.id);
-        Ok(Announcement { id, organization, name: event.name, payload, occurred_at: now })
+        Ok(Announcement::new(tenant.id, event.name, payload, now))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Deletes jobs that have ended (`job_retention_days`), tokens, links and sessions whose time is over,
 //! failed logins that do not count any more, counts of mails, answers to writes with an
-//! idempotency key, and the rows of removed organizations and API clients.
+//! idempotency key, the rows of removed organizations and API clients, and entries of the audit trail
+//! (`audit_retention_days`).
 
 use crate::Store;
 use crate::idempotency::ANSWERS_KEPT_FOR;
@@ -29,6 +30,8 @@ pub struct Cleanup {
     pub store: Arc<dyn Store>,
     /// How long jobs are kept after their end; `None`: for ever.
     pub jobs: Option<Duration>,
+    /// How long entries of the audit trail are kept; `None`: for ever.
+    pub audit: Option<Duration>,
 }
 
 impl Cleanup {
@@ -38,10 +41,12 @@ impl Cleanup {
     }
 
     /// One batch of each table. Returns the number of rows that were removed.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn sweep_at(&self, now: OffsetDateTime) -> Result<u64> {
+        // An error of one does not keep the others from it: the trail may have to be removed by law.
+        let audit = match self.audit {
+            Some(age) => self.store.audit().remove_before(now - age, BATCH).await,
+            None => Ok(0),
+        };
         let mut removed = 0;
         if let Some(age) = self.jobs {
             removed += self.store.job_log().remove_ended(now - age, LARGE).await?;
@@ -51,7 +56,8 @@ impl Cleanup {
         removed += self.store.mail_counts().remove_before(now - MAILS_COUNT_FOR, BATCH).await?;
         let kept_since = now - ANSWERS_KEPT_FOR;
         removed += self.store.idempotency_keys().remove_answers_before(kept_since, LARGE).await?;
-        Ok(removed + self.store.removals().remove_rows(LARGE).await?)
+        removed += self.store.removals().remove_rows(LARGE).await?;
+        Ok(removed + audit?)
     }
 }
 

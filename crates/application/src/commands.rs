@@ -1,4 +1,4 @@
-//! The command registry: the use-case and the view of each command. One command runs in one
+//! The command registry: the use case and the view of each command. One command runs in one
 //! transaction: the change, its events, and for a job its result and the switch to `completed` (contract 09 A.5).
 
 use crate::announcing::tenant;
@@ -18,7 +18,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use time::OffsetDateTime;
 
-/// Builds the use-case of a command over ports.
+/// Builds the use case of a command over ports.
 pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync>;
 /// Renders the result of a command.
 pub type View<C> = fn(&RenderContext<'_>, <C as Command>::Output) -> Value;
@@ -40,7 +40,7 @@ trait Entry: Any + Send + Sync {
     fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> Work<'a, Value>;
 }
 
-/// The use-case and the views of a command.
+/// The use case and the views of a command.
 struct Registered<C: Command> {
     use_case: UseCase<C>,
     view: View<C>,
@@ -81,7 +81,7 @@ impl<C: Command<Output: CommandOutput>> Entry for Registered<C> {
 pub struct Registry(BTreeMap<&'static str, Box<dyn Entry>>);
 
 impl Registry {
-    /// Adds a command: its use-case and its view.
+    /// Adds a command: its use case and its view.
     #[must_use]
     pub fn on<C: Command<Output: CommandOutput>>(
         self,
@@ -284,7 +284,7 @@ impl Commands {
         let run = Run { tx, context, announcer: &self.announcer, now };
         let entry = self.registry.entry(&job.payload.name)?;
         let result = entry.run_payload(run, job.payload.command.clone()).await?;
-        tx.jobs().complete(worker, job.id, &result, now).await
+        tx.jobs().end(worker, job.id, Ok(&result), now).await
     }
 }
 

@@ -63,7 +63,7 @@ impl RecordAdmin<Component> for ComponentAdmin<'_> {
 }
 
 /// The number of votes a user needs in a component before they are final; 0: all are.
-pub(crate) fn minimum_votes(component: &Component) -> i64 {
+pub fn minimum_votes(component: &Component) -> i64 {
     component.settings.get("minimum_votes_per_user").and_then(Value::as_i64).unwrap_or_default()
 }
 

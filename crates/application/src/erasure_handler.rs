@@ -1,6 +1,6 @@
 //! The handler of tasks that remove the data of a deleted account from other records.
 
-use crate::{TaskHandler, Turn};
+use crate::{TaskContext, TaskHandler};
 use async_trait::async_trait;
 use civitas_accounts::EraseAccount;
 use civitas_kernel::{Result, TaskPayload, clock};
@@ -29,7 +29,7 @@ impl TaskHandler for ErasureHandler {
         EraseAccount::KIND
     }
 
-    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
         let (EraseAccount { user }, of, store) = (task.read()?, task.organization, turn.store);
         let found = store.users().find(of, user).await?;
         if found.is_none_or(|found| found.deleted_at.is_none()) {

@@ -226,9 +226,6 @@ pub struct FileCheck {
 
 impl FileCheck {
     /// Compares the objects of a store with the rows, and reports each difference to `observe`. Deletes objects without a row if `delete_unknown`.
-    ///
-    /// # Errors
-    /// `Unavailable` when the store does not answer.
     pub async fn run(
         (rows, objects): (&dyn FileRegistry, &dyn FileStore),
         delete_unknown: bool,

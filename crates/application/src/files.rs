@@ -1,7 +1,7 @@
 //! Receives, stores, serves and deletes files. A file has its row before its bytes are stored, and loses it after they
 //! are deleted ([`FileState`]), so a crash at any time leaves no bytes without a row.
 
-use crate::worker_loop::goes_on;
+use crate::worker_loop::{goes_on, pause};
 use crate::{Announcer, Store};
 use bytes::Bytes;
 use civitas_attachments::{
@@ -122,9 +122,6 @@ impl Files {
     }
 
     /// Stores the row of a file, pending. `prefix`: the `reference_prefix` of the organization.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn register(
         &self,
         organization: OrganizationId,
@@ -210,9 +207,6 @@ impl Files {
 
     /// Deletes what is no longer used: old uploads, the bytes of removed files, then their rows. A file whose bytes
     /// cannot be deleted stays for the next time.
-    ///
-    /// # Errors
-    /// Those of the database.
     pub async fn sweep(&self, now: OffsetDateTime) -> Result<()> {
         while self.store.uploads().remove_announced_before(now - ATTACH_WINDOW, BATCH).await? == BATCH {}
         loop {
@@ -264,7 +258,7 @@ impl Files {
             if let Err(error) = self.sweep(clock::now()).await {
                 tracing::warn!(%error, "removed files could not be deleted");
             }
-            tokio::select! { () = tokio::time::sleep(INTERVAL) => {}, _ = stop.changed() => {} }
+            pause(INTERVAL, &mut stop).await;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The handler of tasks that check whether the hosts of an organization that are not confirmed resolve to this deployment
 //! (contract 03 §1.5).
 
-use crate::{TaskHandler, Turn};
+use crate::{TaskContext, TaskHandler};
 use async_trait::async_trait;
 use civitas_kernel::{Result, TaskPayload};
 use civitas_organizations::{CheckHost, HOST_CHECK_INTERVAL, HOST_CHECKS, HostCheck, HostResolver, confirm};
@@ -41,7 +41,7 @@ impl TaskHandler for HostCheckHandler {
         CheckHost::KIND
     }
 
-    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
         let (id, organizations) = (task.organization, turn.store.organizations());
         let hosts = organizations.find(id).await?.map_or_else(Vec::new, |found| found.hosts_to_check());
         let found = self.found(&hosts).await;

@@ -41,7 +41,7 @@ impl IdempotencyKey {
 
 /// The answer to a write that carried a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptAnswer {
+pub struct IdempotentAnswer {
     /// The digest of the request: its method, path, query and body.
     pub request: Digest,
     /// The status.
@@ -54,14 +54,18 @@ pub struct KeptAnswer {
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
     /// The answer of a key.
-    async fn find_answer(&self, key: &IdempotencyKey) -> Result<Option<KeptAnswer>>;
+    async fn find_answer(&self, key: &IdempotencyKey) -> Result<Option<IdempotentAnswer>>;
 
     /// Keeps an answer. Call it in the transaction of the write.
     ///
     /// # Errors
     /// `Conflict` when the key has an answer.
-    async fn keep_answer(&self, key: &IdempotencyKey, answer: &KeptAnswer, now: OffsetDateTime)
-    -> Result<()>;
+    async fn keep_answer(
+        &self,
+        key: &IdempotencyKey,
+        answer: &IdempotentAnswer,
+        now: OffsetDateTime,
+    ) -> Result<()>;
 
     /// Deletes the answers to writes of a user. Returns their number.
     async fn remove_answers_of_user(&self, organization: OrganizationId, user: UserId) -> Result<u64>;

@@ -14,9 +14,6 @@ pub struct JobAdmin<'a> {
 
 impl JobAdmin<'_> {
     /// Jobs, the newest first.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn jobs(&self, filter: &JobLogFilter, page: LogRequest<JobId>) -> Result<LogPage<LoggedJob>> {
         self.store.job_log().list(filter, page).await
     }
@@ -39,9 +36,6 @@ impl JobAdmin<'_> {
     }
 
     /// How many jobs wait and run now, and how many accepted since this time have ended.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn counts(&self, since: OffsetDateTime) -> Result<JobCounts> {
         self.store.job_log().counts(since).await
     }

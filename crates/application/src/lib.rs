@@ -1,16 +1,13 @@
-//! The application layer: all ports, the unit of work, the command registry, the workers and the archive. Independent of
+//! The application layer: all ports, the unit of work, the command registry and the workers. Independent of
 //! database and web server.
 
 mod announcing;
-pub mod archive;
 pub mod audit;
 pub mod backups;
 mod cleanup;
 mod commands;
 mod component_admin;
 mod erasure_handler;
-mod event_feed;
-mod event_streams;
 mod file_transfer;
 mod files;
 mod form_encoding;
@@ -33,50 +30,47 @@ mod render_context;
 mod rules;
 mod shares;
 mod source_address;
-mod sweeping;
+pub mod sweeping;
 mod tasks;
 mod token_service;
 pub mod traces;
 mod user_states;
-pub mod webhooks;
 mod worker;
-mod worker_loop;
+pub mod worker_loop;
 
 pub use announcing::{Announcer, EventViews};
 pub use cleanup::Cleanup;
 pub use commands::{Commands, Registry, UseCase, View};
-pub use component_admin::ComponentAdmin;
+pub use component_admin::{ComponentAdmin, minimum_votes};
 pub use erasure_handler::ErasureHandler;
-pub use event_feed::{EventFeed, Follower, OutboxSource};
-pub use event_streams::{EventStream, EventStreams, OpenError, StreamMessage, StreamStart};
 pub use file_transfer::{Digest, Digests, FileCheck, FileTransfer, Finding, Moved};
 pub use files::{Files, NewFile};
 pub use form_encoding::{form_decoded, form_pairs};
 pub use health::{Dependency, HealthChecks, HealthFinding};
 pub use host_check_handler::HostCheckHandler;
-pub use idempotency::{ANSWERS_KEPT_FOR, IdempotencyKey, IdempotencyStore, KeptAnswer};
+pub use idempotency::{ANSWERS_KEPT_FOR, IdempotencyKey, IdempotencyStore, IdempotentAnswer};
 pub use job_admin::JobAdmin;
 pub use loaded::{CommandOutput, LoadedRecord};
 pub use mail_handler::{InvitationHandler, MailHandler};
 pub use one_time_links::OneTimeLinks;
 pub use operations::{
-    Attention, AttentionEntry, Concern, DeploymentFigures, Found, Load, MOST_FIGURE, MOST_FOUND,
+    Attention, AttentionEntry, Concern, ConcernCount, DeploymentFigures, Load, MOST_FIGURE, MOST_FOUND,
     OldestWaiting, OperationsStore, Queue,
 };
 pub use organization_removal::remove_organization;
 pub use pace::Pace;
 pub use panel_sign_in::SignIn;
 pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction};
-pub use rate_limits::{AuthenticationLimit, ClientLimit, RetryAfter, network_of};
+pub use rate_limits::{AuthenticationLimit, ClientLimit, KeyedLimit, RetryAfter, network_of};
 pub use reencryption::{Reencrypted, Reencryption, Reseal};
 pub use render_context::{RenderContext, Site};
 pub use rules::{CurrentSettings, component_settings_error};
 pub use shares::{
-    Capacity as ShareCapacity, Holder, Limits, Share, ShareStore, Shares, Stored, Taken, TenantUse,
+    Capacity as ShareCapacity, Limits, MOST_REGISTRATIONS, Share, ShareHolder, SharePermit, ShareStore,
+    Shares, Stored, TenantUse,
 };
 pub use source_address::{forwarded_parameter, source_address};
-pub use tasks::{TaskHandler, TaskKinds, TaskWorker, Turn};
+pub use tasks::{TaskContext, TaskHandler, TaskKinds, TaskWorker};
 pub use token_service::TokenService;
-pub use user_states::{UserAct, UserStates};
+pub use user_states::{UserStateChange, UserStates};
 pub use worker::{Worker, take_over};
-pub use worker_loop::Capacity;

@@ -6,7 +6,7 @@ use civitas_attachments::{AttachmentDetail, Staged};
 use civitas_blogs::PostDetail;
 use civitas_kernel::VoteId;
 use civitas_organizations::UpdatedOrganization;
-use civitas_proposals::{Cast, ProposalDetail, UpdatedDraft, Vote};
+use civitas_proposals::{CastResult, ProposalDetail, UpdatedDraft, Vote};
 use civitas_surveys::{AnswerOptionDetail, Form, QuestionDetail, QuestionnaireDetail, ResponseDetail};
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ impl CommandOutput for UpdatedDraft {
     }
 }
 
-impl CommandOutput for Cast {}
+impl CommandOutput for CastResult {}
 impl CommandOutput for (VoteId, Vote) {}
 impl CommandOutput for PostDetail {}
 impl CommandOutput for AttachmentDetail {}

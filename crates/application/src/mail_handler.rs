@@ -1,7 +1,7 @@
 //! The handlers of tasks that send mails.
 
 use crate::announcing::tenant;
-use crate::{Site, TaskHandler, Turn};
+use crate::{Site, TaskContext, TaskHandler};
 use async_trait::async_trait;
 use civitas_accounts::{
     Addressee, Confirmation, Mail, MailKind, MailSender, Mailer, Role, Secret, SendInvitation, SendMail,
@@ -27,7 +27,7 @@ impl TaskHandler for MailHandler {
         SendMail::KIND
     }
 
-    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
         if let Ok(notice) = task.read() {
             return self.send_notice(turn, task, notice).await;
         }
@@ -43,7 +43,12 @@ impl TaskHandler for MailHandler {
 }
 
 impl MailHandler {
-    async fn send_notice(&self, turn: Turn<'_>, task: &Task, notice: SendSignInNotice) -> Result<Outcome> {
+    async fn send_notice(
+        &self,
+        turn: TaskContext<'_>,
+        task: &Task,
+        notice: SendSignInNotice,
+    ) -> Result<Outcome> {
         let found = turn.store.administrators().find(notice.administrator).await?;
         let Some(own) = found.filter(|own| is_deliverable(&own.email)) else { return Ok(Outcome::Done) };
         let tenant = tenant(turn.store, task.organization).await?;
@@ -52,7 +57,7 @@ impl MailHandler {
         Ok(Outcome::Done)
     }
 
-    async fn link(&self, turn: Turn<'_>, tenant: &Tenant, send: SendMail) -> Result<Secret> {
+    async fn link(&self, turn: TaskContext<'_>, tenant: &Tenant, send: SendMail) -> Result<Secret> {
         let origin = self.site.origin(&tenant.host);
         match send.mail {
             MailKind::Confirmation => {
@@ -86,7 +91,7 @@ impl TaskHandler for InvitationHandler {
         SendInvitation::KIND
     }
 
-    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
         let SendInvitation { role } = task.read()?;
         let found = turn.store.roles().find(task.organization, role).await?;
         let Some(role) = found.filter(Role::is_pending) else { return Ok(Outcome::Done) };

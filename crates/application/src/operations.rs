@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use civitas_kernel::{OrganizationId, Result};
+use civitas_organizations::OrganizationFigures;
 use time::{Duration, OffsetDateTime};
 
-/// The largest number of a [`Found`]: counting stops there, which means "or more".
+/// The largest number of a [`ConcernCount`]: counting stops there, which means "or more".
 pub const MOST_FOUND: i64 = 1_000;
 /// The largest number of a [`DeploymentFigures`]: counting stops there, which means "or more".
 pub const MOST_FIGURE: i64 = 10_000;
@@ -61,7 +62,7 @@ impl Concern {
 
 /// How many things of a kind there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct ConcernCount {
     /// Their number, at most [`MOST_FOUND`].
     pub number: i64,
     /// The organization, if all are of one and fewer than [`MOST_FOUND`].
@@ -76,7 +77,7 @@ pub struct AttentionEntry {
     /// The time that limits what counts ([`Concern::moment`]).
     pub moment: OffsetDateTime,
     /// What was found, at least one; `None` if the database could not be read.
-    pub found: Option<Found>,
+    pub found: Option<ConcernCount>,
 }
 
 /// The figures of a deployment, each at most [`MOST_FIGURE`].
@@ -140,9 +141,14 @@ pub struct OldestWaiting {
 #[async_trait]
 pub trait OperationsStore: Send + Sync {
     /// The things of this kind, with one statement. `at`: [`Concern::moment`].
-    async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<Found>;
+    async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<ConcernCount>;
     /// The figures, with one statement. `today`: the time from which jobs count.
     async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures>;
+    /// What these organizations have, in any order, with one statement. Unknown ids are left out.
+    async fn organization_figures(
+        &self,
+        ids: &[OrganizationId],
+    ) -> Result<Vec<(OrganizationId, OrganizationFigures)>>;
     /// The queues and the size of the database, with one statement.
     async fn load(&self) -> Result<Load>;
     /// The oldest of each queue and the size of the database, with one statement that reads a row of an index for each.
@@ -176,9 +182,6 @@ impl Attention<'_> {
     }
 
     /// The figures of the deployment.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures> {
         self.store.figures(today).await
     }
@@ -195,11 +198,11 @@ mod tests {
     #[tokio::test]
     async fn what_there_is_none_of_is_left_out_and_what_cannot_be_read_is_an_entry() {
         let mut store = MockOperationsStore::new();
-        let three = Found { number: 3, organization: Some(OrganizationId(7)) };
+        let three = ConcernCount { number: 3, organization: Some(OrganizationId(7)) };
         store.expect_find().times(8).returning(move |concern, at| match concern {
             Concern::FailedJobs if at == NOW - Duration::days(1) => Ok(three),
             Concern::WaitingDeliveries if at == NOW - Duration::hours(1) => Err(Error::internal("broken")),
-            _ => Ok(Found::default()),
+            _ => Ok(ConcernCount::default()),
         });
         let entries = Attention { store: &store }.list(NOW).await;
         let found: Vec<_> = entries.iter().map(|entry| (entry.concern, entry.found)).collect();

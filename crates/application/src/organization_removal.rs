@@ -19,5 +19,5 @@ pub async fn remove_organization(
     let deleted = Event { name: Ability::OrganizationDeleted, subject: Subject::Organization(id) };
     tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
     announcer.render_events(tx, vec![(id, deleted)], now).await?;
-    tx.organizations().remove(id).await
+    tx.removals().remove_organization(id).await
 }

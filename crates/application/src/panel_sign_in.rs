@@ -3,11 +3,12 @@
 use crate::metrics::{self, LoginEndpoint};
 use crate::{Announcer, Store, Transaction};
 use civitas_accounts::administrators::{
-    CheckedPassword, SecondFactorCodes, SignInAttempt, SignInFault, SignedIn, TextCipher,
+    CheckedPassword, SecondFactorCodes, SignInAttempt, SignInError, SignedIn, TextCipher,
 };
 use civitas_accounts::{Administrator, Digest, Passwords, Secret, SendSignInNotice, is_replaceable};
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{AdministratorId, NewTask, PageRequest, Result};
+use civitas_organizations::OrganizationQuery;
 use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until};
@@ -46,7 +47,7 @@ impl SignIn<'_> {
         password: Secret,
         code: Option<&str>,
         now: OffsetDateTime,
-    ) -> Result<SignedIn, SignInFault> {
+    ) -> Result<SignedIn, SignInError> {
         let begin = Instant::now();
         let administrators = self.store.administrators();
         let compared = CheckedPassword::of_email(administrators, self.passwords, email, password.clone());
@@ -60,7 +61,7 @@ impl SignIn<'_> {
         };
         let decided = self.announcer.in_transaction(self.store, now, decide).await?;
         count(decided.as_ref().err());
-        if matches!(decided, Err(SignInFault::Refused { .. })) {
+        if matches!(decided, Err(SignInError::Refused { .. })) {
             sleep_until(begin + REFUSAL_TAKES).await;
         }
         if let Ok(SignedIn { id, administrator, .. }) = &decided
@@ -101,7 +102,7 @@ impl SignIn<'_> {
         password: Secret,
         code: Option<&str>,
         now: OffsetDateTime,
-    ) -> Result<(), SignInFault> {
+    ) -> Result<(), SignInError> {
         let administrators = self.store.administrators();
         let checked = CheckedPassword::of(administrators, self.passwords, id, password).await?;
         let confirm = async |tx: &dyn Transaction| {
@@ -124,14 +125,14 @@ impl SignIn<'_> {
         &self,
         tx: &dyn Transaction,
         (known, email): (Option<AdministratorId>, &str),
-        fault: Option<&SignInFault>,
+        fault: Option<&SignInError>,
         now: OffsetDateTime,
     ) -> Result<()> {
         let action = match fault {
             None => Action::SignInSucceeded,
-            Some(SignInFault::Refused { is_locked: true, .. }) => Action::SignInLocked,
+            Some(SignInError::Refused { is_locked: true, .. }) => Action::SignInLocked,
             // The password was right: the form asks for the code.
-            Some(SignInFault::CodeNeeded) => return Ok(()),
+            Some(SignInError::CodeNeeded) => return Ok(()),
             Some(_) => Action::SignInRefused,
         };
         let actor = match known.filter(|_| fault.is_none()) {
@@ -152,7 +153,7 @@ impl SignIn<'_> {
             tx.audit().append_unless_since(&record, now - time::Duration::MINUTE, now).await?;
         }
         match (known, fault) {
-            (Some(id), Some(SignInFault::Refused { locks: true, .. })) => queue_notice(tx, id, now).await,
+            (Some(id), Some(SignInError::Refused { locks: true, .. })) => queue_notice(tx, id, now).await,
             _ => Ok(()),
         }
     }
@@ -171,19 +172,20 @@ impl SignIn<'_> {
 /// opened last, or of the first one: a task has an organization.
 async fn queue_notice(tx: &dyn Transaction, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
     let opened = tx.administrators().find(id).await?.and_then(|own| own.organization);
-    let found = tx.organizations().list(opened, PageRequest { page: 1, per_page: 1 }).await?;
+    let one = PageRequest { page: 1, per_page: 1 };
+    let found = tx.organizations().list(&OrganizationQuery::ById(opened), one).await?;
     let Some((organization, _)) = found.items.first() else { return Ok(()) };
     let task = NewTask::of(*organization, &SendSignInNotice { administrator: id }, now)?;
     tx.queue().add(&task.about(format!("notice/{id}"))).await
 }
 
 /// Counts a sign-in. Faults of the database are not sign-ins, and after a right password the code is yet to come.
-fn count(fault: Option<&SignInFault>) {
+fn count(fault: Option<&SignInError>) {
     let outcome = match fault {
         None => "succeeded",
-        Some(SignInFault::Refused { is_locked: false, .. }) => "refused",
-        Some(SignInFault::Refused { is_locked: true, .. }) => "locked",
-        Some(SignInFault::CodeNeeded | SignInFault::Store(_)) => return,
+        Some(SignInError::Refused { is_locked: false, .. }) => "refused",
+        Some(SignInError::Refused { is_locked: true, .. }) => "locked",
+        Some(SignInError::CodeNeeded | SignInError::Store(_)) => return,
     };
     metrics::login_ended(LoginEndpoint::Panel, outcome);
 }

@@ -30,10 +30,10 @@ use civitas_webhooks::{DeliveryLog, DeliveryQueue, Outbox, RegistrationStore};
 use std::sync::Arc;
 use time::OffsetDateTime;
 
-/// Makes [`Ports`], and implements it for what implements each port.
+/// Makes [`Ports`], and implements it for what implements each port. The ports of a domain are in one paragraph.
 macro_rules! ports {
     ($($(#[$doc:meta])* $port:ident: $Port:ident,)+) => {
-        /// All ports. A use-case takes those it needs, on the pool or in a transaction.
+        /// All ports. A use case takes those it needs, on the pool or in a transaction.
         pub trait Ports: Send + Sync {
             $($(#[$doc])* fn $port(&self) -> &dyn $Port;)+
         }
@@ -49,8 +49,11 @@ macro_rules! ports {
 ports! {
     /// Organizations.
     organizations: OrganizationStore,
+
     /// Accounts of users.
     users: UserStore,
+    /// Organizations, for accounts.
+    organization_lookup: OrganizationLookup,
     /// API clients.
     clients: ClientStore,
     /// Access tokens.
@@ -59,16 +62,21 @@ ports! {
     login_failures: LoginFailureStore,
     /// Counts of mails to addresses that callers name.
     mail_counts: MailCounts,
-    /// Answers to writes with an idempotency key.
-    idempotency_keys: IdempotencyStore,
     /// Roles in spaces.
     roles: RoleStore,
     /// Accounts of the system panel.
     administrators: AdministratorStore,
     /// Sessions of the system panel.
     panel_sessions: PanelSessionStore,
-    /// Extended data: free JSON data of clients, for records of all kinds.
-    extended_data: ExtendedDataStore,
+    /// Links that confirm an address.
+    confirmations: ConfirmationStore,
+    /// Links that sign in.
+    magic_links: MagicLinkStore,
+    /// Sessions of participants.
+    sessions: SessionStore,
+    /// Tokens, links and sessions whose time is over.
+    ended_credentials: EndedCredentials,
+
     /// Participatory spaces.
     spaces: SpaceStore,
     /// Steps of processes.
@@ -77,6 +85,7 @@ ports! {
     components: ComponentStore,
     /// Pages, budgets, results and debates.
     entries: EntryStore,
+
     /// Proposals and drafts.
     proposals: ProposalStore,
     /// Components, for proposals.
@@ -85,14 +94,17 @@ ports! {
     states: StateStore,
     /// Votes.
     votes: VoteStore,
+
     /// Meetings.
     meetings: MeetingStore,
     /// Which reminders of meetings were sent.
     reminders: ReminderStore,
+
     /// Blog posts.
     posts: PostStore,
     /// Components and users, for blog posts.
     blogs: BlogLookup,
+
     /// Attachments.
     attachments: AttachmentStore,
     /// Collections of attachments.
@@ -103,6 +115,7 @@ ports! {
     uploads: UploadStore,
     /// The records that files are attached to.
     parents: ParentLookup,
+
     /// Surveys.
     surveys: SurveyStore,
     /// Questionnaires.
@@ -119,10 +132,15 @@ ports! {
     survey_lookup: SurveyLookup,
     /// The files of answers.
     answer_files: AnswerFiles,
+
+    /// Extended data: free JSON data of clients, for records of all kinds.
+    extended_data: ExtendedDataStore,
+
     /// Jobs.
     jobs: JobStore,
     /// Jobs, for administrators.
     job_log: JobLog,
+
     /// The outbox of events.
     outbox: Outbox,
     /// Registrations for webhooks.
@@ -131,24 +149,19 @@ ports! {
     deliveries: DeliveryQueue,
     /// Deliveries of webhooks, for administrators.
     delivery_log: DeliveryLog,
+
     /// The audit trail.
     audit: AuditLog,
-    /// Organizations, for accounts.
-    organization_lookup: OrganizationLookup,
-    /// Links that confirm an address.
-    confirmations: ConfirmationStore,
-    /// Links that sign in.
-    magic_links: MagicLinkStore,
-    /// Sessions of participants.
-    sessions: SessionStore,
-    /// Tokens, links and sessions whose time is over.
-    ended_credentials: EndedCredentials,
+
     /// The queue that tasks are added to.
     queue: TaskQueue,
     /// Tasks, for workers.
     tasks: TaskStore,
     /// The log of waiting tasks.
     task_log: TaskLog,
+
+    /// Answers to writes with an idempotency key.
+    idempotency_keys: IdempotencyStore,
     /// Counts for administrators of the deployment.
     operations: OperationsStore,
     /// The records that the archive imported.
@@ -248,11 +261,13 @@ pub trait RefStore: Send + Sync {
     async fn remove(&self, organization: OrganizationId, kind: &str, id: &str) -> Result<()>;
 }
 
-/// Deletes the rows of organizations and API clients that were removed
-/// ([`OrganizationStore::remove`], [`ClientStore::remove`]): nobody finds them any more, but a single statement that
-/// deletes all of them would keep other writers waiting.
+/// Removes organizations, and deletes the rows of removed organizations and API clients ([`ClientStore::remove`]): nobody
+/// finds them any more, but a single statement that deletes all of them would keep other writers waiting.
 #[async_trait]
 pub trait Removals: Send + Sync {
+    /// Removes an organization with its API clients: nobody finds it any more, and its hosts and names are free. The rows
+    /// of what belongs to it are deleted later, in batches; past events stay. `NotFound` when it does not exist.
+    async fn remove_organization(&self, id: OrganizationId) -> Result<()>;
     /// Deletes some rows below one removed organization or client, at most `limit`, in one statement; after the last of
     /// them the record itself. Returns how many rows were deleted or changed; 0: nothing is left.
     async fn remove_rows(&self, limit: i64) -> Result<u64>;

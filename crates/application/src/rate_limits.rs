@@ -30,21 +30,21 @@ impl RetryAfter {
 }
 
 /// A limit for each key. A key is removed when it has used nothing for so long that its whole limit is free again.
-pub(crate) struct Keyed<K> {
+pub struct KeyedLimit<K> {
     quota: Quota,
     limiters: Cache<K, Arc<DefaultDirectRateLimiter<StateInformationMiddleware>>>,
 }
 
-impl<K: Hash + Eq + Clone + Send + Sync + 'static> Keyed<K> {
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedLimit<K> {
     /// Each key may use this.
-    pub(crate) fn new(quota: Quota) -> Self {
+    pub fn new(quota: Quota) -> Self {
         let unused = quota.burst_size_replenished_in();
         let limiters = Cache::builder().max_capacity(MOST_KEYS).time_to_idle(unused).build();
         Self { quota, limiters }
     }
 
     /// Takes one of the limit. Returns how many are left, or how long to wait for the next.
-    pub(crate) fn take(&self, key: &K) -> Result<u32, Duration> {
+    pub fn take(&self, key: &K) -> Result<u32, Duration> {
         let new = || Arc::new(RateLimiter::direct(self.quota).with_middleware());
         let limiter = self.limiters.get_with_by_ref(key, new);
         match limiter.check() {
@@ -61,7 +61,7 @@ pub struct AuthenticationLimit {
 }
 
 struct Refusals {
-    limit: Keyed<IpAddr>,
+    limit: KeyedLimit<IpAddr>,
     /// How long one of the limit takes to return.
     interval: Duration,
     /// Sources that have used their limit, and until when.
@@ -75,7 +75,7 @@ impl AuthenticationLimit {
             let quota = Quota::per_minute(most);
             let interval = quota.replenish_interval();
             let closed = Cache::builder().max_capacity(MOST_KEYS).time_to_live(interval).build();
-            Refusals { limit: Keyed::new(quota), interval, closed }
+            Refusals { limit: KeyedLimit::new(quota), interval, closed }
         });
         Self { refusals }
     }
@@ -106,13 +106,13 @@ impl AuthenticationLimit {
 
 /// Limits the requests of each API client.
 pub struct ClientLimit {
-    requests: Option<Keyed<ClientId>>,
+    requests: Option<KeyedLimit<ClientId>>,
 }
 
 impl ClientLimit {
     /// With this number of requests a second; `None`: no limit.
     pub fn per_second(most: Option<NonZeroU32>) -> Self {
-        Self { requests: most.map(|most| Keyed::new(Quota::per_second(most))) }
+        Self { requests: most.map(|most| KeyedLimit::new(Quota::per_second(most))) }
     }
 
     /// Counts a request of a client.
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_source_in_use_stays_limited_when_there_are_too_many() {
-        let limit = Keyed::new(Quota::per_hour(NonZeroU32::MIN));
+        let limit = KeyedLimit::new(Quota::per_hour(NonZeroU32::MIN));
         limit.take(&0).unwrap();
         for key in 1..=2 * MOST_KEYS {
             limit.take(&key).unwrap();

@@ -58,9 +58,6 @@ impl Reencrypted {
 
 impl Reencryption<'_> {
     /// Encrypts in batches, each in a transaction; then writes an entry of the audit trail. It can be repeated.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn run(&self, now: OffsetDateTime) -> Result<Reencrypted> {
         let mut done = Reencrypted::default();
         let mut last = None;

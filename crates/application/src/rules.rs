@@ -2,13 +2,13 @@
 
 use civitas_kernel::{Locales, StepId};
 use civitas_proposals::{Rules, VotingManifest};
-use civitas_spaces::{Component, Level, Settings, current_phase, value_of};
+use civitas_spaces::{Component, Level, SettingsSchema, current_phase, value_of};
 use serde_json::{Map, Value};
 
 /// The settings of a component that are in force now.
 #[derive(Debug, Clone, Copy)]
 pub struct CurrentSettings<'a> {
-    schema: Settings,
+    schema: SettingsSchema,
     global: &'a Map<String, Value>,
     phase: Option<&'a Map<String, Value>>,
     comments_max_length: i64,
@@ -18,7 +18,7 @@ impl<'a> CurrentSettings<'a> {
     /// The settings of a component while this step is active. `comments_max_length` is the organization's.
     pub fn of(component: &'a Component, active_step: Option<StepId>, comments_max_length: i64) -> Self {
         Self {
-            schema: Settings::of(component.manifest),
+            schema: SettingsSchema::of(component.manifest),
             global: &component.settings,
             phase: current_phase(active_step, &component.step_settings, &component.default_step_settings),
             comments_max_length,
@@ -71,7 +71,7 @@ impl<'a> CurrentSettings<'a> {
 /// The first invalid setting as an error with its path; `None` if all are valid. Texts are in `locales`, those of the
 /// deployment. For archives and the panel.
 pub fn component_settings_error(component: &Component, locales: &Locales) -> Option<String> {
-    let schema = Settings::of(component.manifest);
+    let schema = SettingsSchema::of(component.manifest);
     let phases = std::iter::once(&component.default_step_settings).chain(component.step_settings.values());
     schema
         .fault(Level::Global, &component.settings, locales)

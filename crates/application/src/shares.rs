@@ -33,7 +33,7 @@ const STORED_RETRY_SECONDS: u64 = 60;
 
 /// Who uses a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holder<'a> {
+pub struct ShareHolder<'a> {
     /// The organization.
     pub organization: OrganizationId,
     /// The API client, if one is known.
@@ -114,7 +114,7 @@ pub struct TenantUse {
 }
 
 /// Places that are in use until they are dropped.
-pub struct Taken {
+pub struct SharePermit {
     shares: Arc<Shares>,
     share: Share,
     places: Vec<(Level, OwnedSemaphorePermit)>,
@@ -139,8 +139,8 @@ impl Shares {
     /// # Errors
     /// `TooManyRequests` when the places of the record, the client or the organization are in use; `Unavailable` when those
     /// of the process are.
-    pub async fn take(self: &Arc<Self>, share: Share, holder: Holder<'_>) -> Result<Taken> {
-        let mut taken = Taken::nothing(self, share);
+    pub async fn take(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Result<SharePermit> {
+        let mut taken = SharePermit::nothing(self, share);
         let mut at = Level::Process;
         let taking = async {
             for (level, most) in self.levels(share, holder) {
@@ -169,8 +169,8 @@ impl Shares {
     }
 
     /// The same without a wait; `None` when a place is in use.
-    pub fn try_take(self: &Arc<Self>, share: Share, holder: Holder<'_>) -> Option<Taken> {
-        let mut taken = Taken::nothing(self, share);
+    pub fn try_take(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Option<SharePermit> {
+        let mut taken = SharePermit::nothing(self, share);
         for (level, most) in self.levels(share, holder) {
             let place = self.places(share, &level, most).free.clone().try_acquire_owned().ok()?;
             taken.places.push((level, place));
@@ -180,7 +180,7 @@ impl Shares {
 
     /// The same, while less than half of the own places are in use, and less than seven eighths of those of the process: for more
     /// than one place for one thing. The rest is for the first places of others.
-    pub fn try_take_spare(self: &Arc<Self>, share: Share, holder: Holder<'_>) -> Option<Taken> {
+    pub fn try_take_spare(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Option<SharePermit> {
         let mut levels = self.levels(share, holder);
         let is_spare = levels.all(|(level, most)| {
             let free = if level == Level::Process { most * 7 / 8 } else { most.div_ceil(2) };
@@ -290,9 +290,9 @@ impl Shares {
     }
 
     /// The levels that are limited, from the narrowest.
-    fn levels(&self, share: Share, holder: Holder<'_>) -> impl Iterator<Item = (Level, u64)> + use<> {
+    fn levels(&self, share: Share, holder: ShareHolder<'_>) -> impl Iterator<Item = (Level, u64)> + use<> {
         let Limits { record, client, tenant, process } = self.limits(share);
-        let Holder { organization, .. } = holder;
+        let ShareHolder { organization, .. } = holder;
         let levels = [
             holder.record.map(|of| (Level::Record(organization, of.to_owned()), record)),
             holder.client.map(|of| (Level::Client(organization, of), client)),
@@ -328,7 +328,7 @@ impl Places {
     }
 }
 
-impl Taken {
+impl SharePermit {
     fn nothing(shares: &Arc<Shares>, share: Share) -> Self {
         Self { shares: shares.clone(), share, places: Vec::with_capacity(4), is_complete: false }
     }
@@ -340,7 +340,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for SharePermit {
     fn drop(&mut self) {
         if self.is_complete {
             metrics::share_used(self.share.name(), -1);

@@ -1,22 +1,21 @@
 //! Removes old rows again and again, in small batches.
 
-use crate::worker_loop::goes_on;
+use crate::worker_loop::{goes_on, pause};
 use async_trait::async_trait;
 use civitas_kernel::Result;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::sleep;
 
 /// The interval of the search.
 const SEARCH: Duration = Duration::from_secs(600);
 /// The pause between two batches, in which others write.
 const BETWEEN: Duration = Duration::from_millis(100);
 /// The most rows of one batch.
-pub(crate) const BATCH: i64 = 500;
+pub const BATCH: i64 = 500;
 
 /// Removes old rows of some tables.
 #[async_trait]
-pub(crate) trait Sweep: Send + Sync {
+pub trait Sweep: Send + Sync {
     /// What is removed, for the log.
     const WHAT: &'static str;
 
@@ -25,7 +24,7 @@ pub(crate) trait Sweep: Send + Sync {
 }
 
 /// Sweeps until `stop` is true: the next batch after 100 ms, after the last one in 10 minutes.
-pub(crate) async fn run_sweeps<S: Sweep>(sweeper: &S, mut stop: watch::Receiver<bool>) {
+pub async fn run_sweeps<S: Sweep>(sweeper: &S, mut stop: watch::Receiver<bool>) {
     while goes_on(&stop) {
         let time = match sweeper.sweep().await {
             Ok(0) => SEARCH,
@@ -38,6 +37,6 @@ pub(crate) async fn run_sweeps<S: Sweep>(sweeper: &S, mut stop: watch::Receiver<
                 SEARCH
             }
         };
-        tokio::select! { () = sleep(time) => {}, _ = stop.changed() => {} }
+        pause(time, &mut stop).await;
     }
 }

@@ -19,7 +19,7 @@ const DATABASE_WAIT: Duration = Duration::seconds(5);
 
 /// The environment of one run of a task.
 #[derive(Clone, Copy)]
-pub struct Turn<'a> {
+pub struct TaskContext<'a> {
     /// The ports on the pool; begins transactions.
     pub store: &'a dyn Store,
     /// Commits transactions with events.
@@ -40,7 +40,7 @@ pub trait TaskHandler: Send + Sync + 'static {
     /// After `Rejected`, `NotFound` and the like the task is given up. Any other error is tried again with increasing
     /// delays, eight times in all ([`civitas_tasks::next_attempt`]); so are a panic, and a run longer than
     /// [`LONGEST_RUN`]. A fault of the database ([`Error::is_of_database`]) does not count as an attempt.
-    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome>;
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome>;
 }
 
 /// The handlers of this process. Tasks of other kinds are not claimed.
@@ -86,7 +86,7 @@ impl TaskWorker {
         };
         let (store, announcer, claimed) = (self.store.clone(), self.announcer.clone(), task.clone());
         let turn = tokio::spawn(async move {
-            let turn = Turn { store: &*store, announcer: &announcer, now: clock::now() };
+            let turn = TaskContext { store: &*store, announcer: &announcer, now: clock::now() };
             tokio::time::timeout(LONGEST_RUN.unsigned_abs(), handler.run(turn, &claimed)).await
         });
         let fault = match turn.await {

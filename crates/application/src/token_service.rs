@@ -2,7 +2,7 @@
 
 use crate::metrics::{self, LoginEndpoint};
 use crate::panel_sign_in::REFUSAL_TAKES;
-use crate::{Announcer, AuthenticationLimit, Holder, Share, Shares, Store, Transaction};
+use crate::{Announcer, AuthenticationLimit, Share, ShareHolder, Shares, Store, Transaction};
 use civitas_accounts::grants::{
     GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Login, Logins,
     TokenRequest, UNKNOWN_CLIENT, issue,
@@ -68,7 +68,7 @@ impl TokenService {
             }
             granted => granted?,
         };
-        let holder = Holder { organization: tenant.id, client: Some(granted.client), record: None };
+        let holder = ShareHolder { organization: tenant.id, client: Some(granted.client), record: None };
         let user = match &granted.grant {
             GrantKind::Login(login) => {
                 let begin = Instant::now();
@@ -95,7 +95,7 @@ impl TokenService {
     /// The user of a login. Its password is compared in a place of [`Share::Passwords`].
     async fn check_login(
         &self,
-        holder: Holder<'_>,
+        holder: ShareHolder<'_>,
         granted: &Granted,
         login: &Login,
         now: OffsetDateTime,

@@ -1,16 +1,10 @@
-//! Traces of requests: whether they are exported, and the trace of the caller (decision 0040).
+//! Traces of requests: the trace of the caller (decision 0040).
 
 use ipnet::IpNet;
 use std::net::IpAddr;
-use tracing::Level;
 
 /// The length of a header `traceparent` of version 00, in bytes (W3C Trace Context 3.2).
 const LENGTH: usize = 55;
-
-/// Whether spans are exported. Spans that only an export needs are not created otherwise.
-pub fn are_exported() -> bool {
-    tracing::span_enabled!(target: "civitas_traces", Level::TRACE)
-}
 
 /// The header `traceparent` of a request; `None` if the peer is not a trusted proxy, or the header has another form. A
 /// request always begins a trace of its own, which has a link to this one.

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 /// A change of the state of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UserAct {
+pub enum UserStateChange {
     /// Blocks it.
     Block,
     /// Removes a block.
@@ -20,7 +20,7 @@ pub enum UserAct {
     Unlock,
 }
 
-impl UserAct {
+impl UserStateChange {
     /// Its name in the audit trail.
     pub fn action(self) -> Action {
         match self {
@@ -49,15 +49,24 @@ impl UserStates<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn change(&self, organization: OrganizationId, id: UserId, act: UserAct) -> Result<bool> {
+    pub async fn change(
+        &self,
+        organization: OrganizationId,
+        id: UserId,
+        act: UserStateChange,
+    ) -> Result<bool> {
         let (tx, now) = (self.tx, self.now);
         let before = tx.users().find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
         let admin = UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() };
         let (after, was_closed) = match act {
-            UserAct::Block => (edit(&admin, organization, id, now, |user| user.block(now)).await?, false),
-            UserAct::Unblock => (edit(&admin, organization, id, now, User::unblock).await?, false),
-            UserAct::Lock => (edit(&admin, organization, id, now, |user| user.lock(now)).await?, false),
-            UserAct::Unlock => admin.unlock(tx.login_failures(), organization, id, now).await?,
+            UserStateChange::Block => {
+                (edit(&admin, organization, id, now, |user| user.block(now)).await?, false)
+            }
+            UserStateChange::Unblock => (edit(&admin, organization, id, now, User::unblock).await?, false),
+            UserStateChange::Lock => {
+                (edit(&admin, organization, id, now, |user| user.lock(now)).await?, false)
+            }
+            UserStateChange::Unlock => admin.unlock(tx.login_failures(), organization, id, now).await?,
         };
         if after == before && !was_closed {
             return Ok(false);

@@ -1,7 +1,7 @@
 //! The job worker: claims jobs, runs them, renews its leases (contract 09 A.5).
 
 use crate::metrics::{self, LeasedWork};
-use crate::worker_loop::{Capacity, POLL, WorkSource, goes_on, run_loop};
+use crate::worker_loop::{Capacity, POLL, WorkSource, goes_on, pause, run_loop};
 use crate::{Commands, Store};
 use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, JobStore, LEASE, MOST_ATTEMPTS, next_attempt};
@@ -111,7 +111,7 @@ pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
             }
             Err(error) => tracing::warn!(%error, "the search for unfinished jobs failed"),
         }
-        tokio::select! { () = sleep(POLL) => {}, _ = stop.changed() => {} }
+        pause(POLL, &mut stop).await;
     }
 }
 
@@ -240,12 +240,12 @@ async fn store_failure(
         if let Some(delay) = next_attempt(job.attempts).filter(|_| job.attempts < MOST_ATTEMPTS) {
             return Ok((jobs.release(worker, job.id, now + delay, false).await?, "retried"));
         }
-        return Ok((jobs.fail(worker, job.id, &Failure::worker_lost(), now).await?, "failed"));
+        return Ok((jobs.end(worker, job.id, Err(&Failure::worker_lost()), now).await?, "failed"));
     }
     if error.cause().is_some() {
         tracing::error!(job = %job.id, %error, "the job failed");
     }
-    Ok((jobs.fail(worker, job.id, &Failure::from(&error), now).await?, "failed"))
+    Ok((jobs.end(worker, job.id, Err(&Failure::from(&error)), now).await?, "failed"))
 }
 
 #[cfg(test)]

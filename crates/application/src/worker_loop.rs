@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The interval of polling; a notification may be missed.
-pub(crate) const POLL: Duration = Duration::from_secs(1);
+pub const POLL: Duration = Duration::from_secs(1);
 /// The time limit for running items when the worker stops.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A source of items of work: jobs, or tasks.
 #[async_trait]
-pub(crate) trait WorkSource: Send + Sync + 'static {
+pub trait WorkSource: Send + Sync + 'static {
     /// One unit of work.
     type Item: Send + 'static;
 
@@ -27,8 +27,13 @@ pub(crate) trait WorkSource: Send + Sync + 'static {
 }
 
 /// Whether `stop` is false and its sender exists.
-pub(crate) fn goes_on(stop: &watch::Receiver<bool>) -> bool {
+pub fn goes_on(stop: &watch::Receiver<bool>) -> bool {
     !*stop.borrow() && stop.has_changed().is_ok()
+}
+
+/// Waits this long, or until `stop` changes.
+pub async fn pause(time: Duration, stop: &mut watch::Receiver<bool>) {
+    tokio::select! { () = sleep(time) => {}, _ = stop.changed() => {} }
 }
 
 /// How many items a worker has at once.
@@ -41,13 +46,9 @@ pub struct Capacity {
     pub ahead: usize,
 }
 
-/// Runs until `stop` is true or its sender is dropped. Then waits at most [`GRACE`] for the items it has; the leases of
+/// Runs until `stop` is true or its sender is dropped. Then waits at most 10 s for the items it has; the leases of
 /// the others expire.
-pub(crate) async fn run_loop<S: WorkSource>(
-    source: Arc<S>,
-    capacity: Capacity,
-    mut stop: watch::Receiver<bool>,
-) {
+pub async fn run_loop<S: WorkSource>(source: Arc<S>, capacity: Capacity, mut stop: watch::Receiver<bool>) {
     let (running, ahead) = (capacity.running.max(1), capacity.ahead);
     // It has an item in each slot. An item that has a slot waits for a turn until it runs.
     let [slots, turns] = [running.saturating_add(ahead), running]

@@ -8,7 +8,7 @@ use reqwest::{Method, StatusCode, Url};
 /// What an entry costs beside its body, in bytes.
 const ENTRY_OVERHEAD_BYTES: u64 = 256;
 
-/// An answer is kept when it takes at most this part of the cache.
+/// An answer is stored when it takes at most this part of the cache.
 const LARGEST_PART: u64 = 8;
 
 /// Answers with an `ETag`, by address and language. The least used ones are removed.
@@ -19,7 +19,7 @@ pub(crate) struct ResponseCache {
 }
 
 impl ResponseCache {
-    /// A cache of this size; 0: keeps nothing.
+    /// A cache of this size; 0: stores nothing.
     pub(crate) fn new(max_bytes: u64) -> Self {
         let weigher = |_: &_, response: &Response| u32::try_from(weight(response)).unwrap_or(u32::MAX);
         Self { entries: Cache::builder().max_capacity(max_bytes).weigher(weigher).build(), max_bytes }
@@ -33,13 +33,13 @@ impl ResponseCache {
         self.entries.get(&key(url, headers))
     }
 
-    /// Keeps an answer that can be revalidated.
+    /// Stores an answer that can be revalidated.
     pub(crate) fn insert(&self, method: &Method, url: &Url, headers: &HeaderMap, response: &Response) {
-        let is_kept = method == Method::GET
+        let is_stored = method == Method::GET
             && response.status == StatusCode::OK
             && response.headers.contains_key(ETAG)
             && weight(response) <= self.max_bytes / LARGEST_PART;
-        if is_kept {
+        if is_stored {
             self.entries.insert(key(url, headers), response.clone());
         }
     }

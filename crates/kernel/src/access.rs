@@ -279,7 +279,7 @@ impl fmt::Display for Abilities {
     }
 }
 
-/// The rights an operation requires. The use-case and its route use the same constant of the domain crate, so that they
+/// The rights an operation requires. The use case and its route use the same constant of the domain crate, so that they
 /// cannot differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {

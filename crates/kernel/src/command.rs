@@ -1,4 +1,4 @@
-//! A write as data: executed at once, or stored as a job and executed later, by the same use-case.
+//! A write as data: executed at once, or stored as a job and executed later, by the same use case.
 
 use crate::{Access, Ctx, Result};
 use async_trait::async_trait;
@@ -12,11 +12,24 @@ pub trait Command: Clone + Serialize + DeserializeOwned + Send + Sync + 'static 
     const NAME: &'static str = Self::KEY;
     /// The rights it requires.
     const ACCESS: Access;
-    /// The result of the use-case.
+    /// The result of the use case.
     type Output: Send;
 }
 
-/// The use-case of a command: check permission, load, decide, save.
+/// Implements [`Command`] for structs: `CreateNote: "notes#create", WRITE_NOTES => NoteDetail;` is the struct, its key,
+/// the rights and the result.
+#[macro_export]
+macro_rules! commands {
+    ($($command:ident: $key:literal, $access:expr => $output:ty;)+) => {$(
+        impl $crate::Command for $command {
+            const KEY: &'static str = $key;
+            const ACCESS: $crate::Access = $access;
+            type Output = $output;
+        }
+    )+};
+}
+
+/// The use case of a command: check permission, load, decide, save.
 ///
 /// It is built over ports, which may be on the connection pool or inside a transaction.
 #[async_trait]

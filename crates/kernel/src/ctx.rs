@@ -7,7 +7,7 @@ use crate::{
 };
 use time::OffsetDateTime;
 
-/// The context of one request or one job: all input of a use-case besides its arguments and ports.
+/// The context of one request or one job: all input of a use case besides its arguments and ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ctx {
     /// The organization the host selected.
@@ -124,7 +124,7 @@ impl Ctx {
         ReadContext { organization: self.organization, viewer: self.viewer, participant: self.participant() }
     }
 
-    /// Checks that the caller has these rights. The first line of every use-case.
+    /// Checks that the caller has these rights. The first line of every use case.
     ///
     /// # Errors
     /// In this order: [`Error::Forbidden`] for a missing scope or ability, `User blocked` / `User locked`,
@@ -193,7 +193,7 @@ impl Caller {
     }
 }
 
-/// A `Ctx` without HTTP: for programs that call use-cases directly, and for tests.
+/// A `Ctx` without HTTP: for programs that call use cases directly, and for tests.
 impl Ctx {
     /// The context of a user and a client that may do these operations and nothing else.
     ///

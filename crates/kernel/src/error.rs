@@ -121,6 +121,16 @@ impl Error {
         if fields.is_empty() { Ok(()) } else { Err(Self::Invalid { wording, fields }) }
     }
 
+    /// One member of a request is invalid: `400: Invalid request`.
+    pub fn invalid(field: &'static str, code: &'static str, text: impl Into<String>) -> Self {
+        Self::Invalid { wording: Wording::InvalidRequest, fields: vec![FieldError::new(field, code, text)] }
+    }
+
+    /// One member of a request is well-formed and not allowed: `422: Unprocessable entity`.
+    pub fn unprocessable(field: &'static str, code: &'static str, text: impl Into<String>) -> Self {
+        Self::Invalid { wording: Wording::Unprocessable, fields: vec![FieldError::new(field, code, text)] }
+    }
+
     /// The database is unreachable, full or read-only, or has no free connection.
     pub fn database(cause: impl Into<BoxError>) -> Self {
         Self::Unavailable(Box::new(DatabaseFault(cause.into())))

@@ -10,13 +10,13 @@ use std::sync::OnceLock;
 /// The extended data of a record. What was read from a database stays text until a member is read: an answer passes it
 /// on, and values need up to a hundred times the memory of their text.
 #[derive(Debug, Clone, Default)]
-pub struct FreeData {
+pub struct ExtendedDataValue {
     /// An object, if the members are not set.
     text: Option<Box<RawValue>>,
     members: OnceLock<Map<String, Value>>,
 }
 
-impl Deref for FreeData {
+impl Deref for ExtendedDataValue {
     type Target = Map<String, Value>;
 
     fn deref(&self) -> &Self::Target {
@@ -25,39 +25,39 @@ impl Deref for FreeData {
     }
 }
 
-impl From<Map<String, Value>> for FreeData {
+impl From<Map<String, Value>> for ExtendedDataValue {
     fn from(members: Map<String, Value>) -> Self {
         Self { text: None, members: members.into() }
     }
 }
 
-impl<const N: usize> From<[(&str, Value); N]> for FreeData {
+impl<const N: usize> From<[(&str, Value); N]> for ExtendedDataValue {
     fn from(members: [(&str, Value); N]) -> Self {
         members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
     }
 }
 
-impl From<Box<RawValue>> for FreeData {
+impl From<Box<RawValue>> for ExtendedDataValue {
     /// The text is that of an object.
     fn from(text: Box<RawValue>) -> Self {
         Self { text: Some(text), members: OnceLock::new() }
     }
 }
 
-impl From<FreeData> for Map<String, Value> {
-    fn from(data: FreeData) -> Self {
+impl From<ExtendedDataValue> for Map<String, Value> {
+    fn from(data: ExtendedDataValue) -> Self {
         let _ = &*data;
         data.members.into_inner().unwrap_or_default()
     }
 }
 
-impl PartialEq for FreeData {
+impl PartialEq for ExtendedDataValue {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl Serialize for FreeData {
+impl Serialize for ExtendedDataValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.text {
             Some(text) => text.serialize(serializer),
@@ -66,7 +66,7 @@ impl Serialize for FreeData {
     }
 }
 
-impl<'de> Deserialize<'de> for FreeData {
+impl<'de> Deserialize<'de> for ExtendedDataValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Map::deserialize(deserializer).map(Self::from)
     }

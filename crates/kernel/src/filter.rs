@@ -65,6 +65,41 @@ impl<F> Field<F> {
     }
 }
 
+/// Declares the fields of a list and their constant: each with its names on the wire and its kind.
+///
+/// ```
+/// use civitas_kernel::filter::Kind;
+///
+/// civitas_kernel::filter_fields! {
+///     /// The fields for filters of notes.
+///     pub enum NoteField = NOTE_FIELDS {
+///         /// The author.
+///         Author: "author_id" | "creator_id", Kind::Integer;
+///     }
+/// }
+///
+/// assert_eq!((NOTE_FIELDS[1].name, NOTE_FIELDS[1].field), ("creator_id", NoteField::Author));
+/// ```
+#[macro_export]
+macro_rules! filter_fields {
+    (
+        $(#[$about:meta])*
+        pub enum $Field:ident = $FIELDS:ident {
+            $($(#[$doc:meta])* $field:ident: $($name:literal)|+, $kind:expr;)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $Field {
+            $($(#[$doc])* $field,)+
+        }
+
+        #[doc = concat!("Each [`", stringify!($Field), "`] with its names and its kind.")]
+        pub const $FIELDS: &[$crate::filter::Field<$Field>] =
+            &[$($($crate::filter::Field::new($name, $kind, $Field::$field),)+)+];
+    };
+}
+
 /// The kind of a field, which determines its predicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -1,25 +1,25 @@
 //! Typed ids, so that ids of different tables cannot be confused.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use uuid::Uuid;
 
-macro_rules! integer_ids {
-    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
+/// Declares types of ids: `ids! { i64: /// A blog post. PostId, }`. The crate that uses it depends on `serde`.
+#[macro_export]
+macro_rules! ids {
+    ($inner:ty: $($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize)]
         #[serde(transparent)]
-        pub struct $name(pub i64);
+        pub struct $name(pub $inner);
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(f)
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(&self.0, f)
             }
         }
     )+};
 }
 
-integer_ids! {
+ids! { i64:
     /// An organization: one tenant of the deployment.
     OrganizationId,
     /// An account in one organization.
@@ -74,25 +74,11 @@ integer_ids! {
     RegistrationId,
 }
 
-/// A job: a random UUID, because the id gives the right to read the job (contract 09 A.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct JobId(pub Uuid);
-
-impl fmt::Display for JobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// A task of the platform. A task that replaces another one has a new id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TaskId(pub Uuid);
-
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+ids! { Uuid:
+    /// A job: a random UUID, because the id gives the right to read the job (contract 09 A.2).
+    JobId,
+    /// A task of the platform. A task that replaces another one has a new id.
+    TaskId,
 }
 
 /// A new job's id, from a cryptographic random source.
@@ -101,7 +87,7 @@ pub fn random_job_id() -> JobId {
     JobId(Uuid::new_v4())
 }
 
-/// 244 random bits from a cryptographic source, as 64 hexadecimal digits: whoever has the text has a right.
+/// 244 random bits from a cryptographic source, as 64 hexadecimal digits. The text itself gives a right.
 #[expect(clippy::disallowed_methods, reason = "this is where ids come from")]
 pub fn random_key() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())

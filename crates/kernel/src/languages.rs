@@ -1,6 +1,6 @@
 //! The languages of an answer.
 
-use crate::{Error, FieldError, Locale, Locales, Result, Wording};
+use crate::{Error, Locale, Locales, Result};
 use serde::{Deserialize, Serialize};
 
 /// The languages of an answer. A job keeps those of its request.
@@ -28,10 +28,8 @@ pub fn choose_language(
     default: Locale,
 ) -> Result<Locale> {
     if let Some(explicit) = explicit {
-        return find(available, explicit).ok_or_else(|| {
-            let field = FieldError::new("locale", "invalid_locale", "Locale is not available");
-            Error::Invalid { wording: Wording::InvalidRequest, fields: vec![field] }
-        });
+        return find(available, explicit)
+            .ok_or_else(|| Error::invalid("locale", "invalid_locale", "Locale is not available"));
     }
     let tags = accepted.unwrap_or_default().split(',').map(|tag| tag.split(';').next().unwrap_or(tag).trim());
     let base = |tag: &str| find(available, tag.split(['-', '_']).next().unwrap_or(tag));

@@ -35,6 +35,8 @@ mod patch;
 pub mod records;
 mod space_ref;
 mod task;
+#[cfg(any(test, feature = "mocks", feature = "conformance"))]
+pub mod testing;
 pub mod text;
 mod within;
 
@@ -56,7 +58,7 @@ pub use json::read_json;
 pub use languages::{AnswerLanguages, choose_language};
 pub use locale::{Locale, Locales, Translated};
 pub use page::{Direction, LogPage, LogRequest, LogStart, Order, Page, PageRequest};
-pub use patch::Field;
+pub use patch::{Field, set_given};
 pub use space_ref::{SpaceManifest, SpaceRef};
 #[cfg(any(test, feature = "mocks"))]
 pub use task::MockTaskQueue;

@@ -35,7 +35,7 @@ pub fn is_longer(text: &str, max: usize) -> bool {
     text.len() > max && text.chars().nth(max).is_some()
 }
 
-/// The same for a text in several languages: one error, however many of them are too long.
+/// The error of a text in several languages: one error, however many of the texts are too long.
 pub fn any_too_long(field: &'static str, label: &str, texts: &Translated, max: usize) -> Option<FieldError> {
     texts.iter().find_map(|(_, text)| too_long(field, label, text, max))
 }

@@ -1,21 +1,34 @@
 //! `names!`: enums whose values have a name on the wire and in the database.
 
-/// Gives an enum `ALL` and `NAMES`, in the order of this list, `as_str` and `parse`.
+/// Declares an enum of plain values which have names, with `ALL` and `NAMES` in their order, `as_str` and `parse`. Of an
+/// enum that is declared elsewhere it takes the name and the values, in the order of `ALL`.
 ///
 /// ```
-/// #[derive(Debug, Clone, Copy, PartialEq)]
-/// enum Answer {
-///     Yes,
-///     No,
+/// civitas_kernel::names! {
+///     enum Reply {
+///         Yes = "yes",
+///         No = "no",
+///     }
 /// }
-/// civitas_kernel::names! { Answer { Yes = "yes", No = "no" } }
 ///
-/// assert_eq!(Answer::No.as_str(), "no");
-/// assert_eq!(Answer::parse("yes"), Some(Answer::Yes));
-/// assert_eq!((Answer::parse("Yes"), Answer::NAMES), (None, ["yes", "no"].as_slice()));
+/// assert_eq!(Reply::No.as_str(), "no");
+/// assert_eq!(Reply::parse("yes"), Some(Reply::Yes));
+/// assert_eq!((Reply::parse("Yes"), Reply::NAMES), (None, ["yes", "no"].as_slice()));
 /// ```
 #[macro_export]
 macro_rules! names {
+    (
+        $(#[$about:meta])*
+        $vis:vis enum $Type:ident { $($(#[$doc:meta])* $value:ident = $name:literal),+ $(,)? }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        $vis enum $Type {
+            $($(#[$doc])* $value),+
+        }
+
+        $crate::names! { $Type { $($value = $name),+ } }
+    };
     ($Type:ident { $($value:ident = $name:literal),+ $(,)? }) => {
         impl $Type {
             /// All of them.

@@ -96,11 +96,6 @@ impl<I> LogRequest<I> {
     pub fn fetch(&self) -> i64 {
         self.limit + 1
     }
-
-    /// Whether the rows are to be read from the oldest to the newest.
-    pub fn is_ascending(&self) -> bool {
-        matches!(self.start, LogStart::NewerThan(..))
-    }
 }
 
 /// The rows of one page of a log.

@@ -46,6 +46,13 @@ impl<T> Field<T> {
     }
 }
 
+/// Replaces a value by the one that is given, if there is one.
+pub fn set_given<T>(place: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *place = value;
+    }
+}
+
 /// Needs `#[serde(default)]` on the member: serde calls this only for present members.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

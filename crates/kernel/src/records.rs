@@ -31,9 +31,11 @@
 mod admin;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod fields;
 mod mock;
 
 pub use admin::{Plain, RecordAdmin, check_revision, edit, find_for_update, find_revision_for_update};
+pub use fields::{Described, RecordField};
 
 use crate::{Error, Event, OrganizationId, Result};
 use async_trait::async_trait;
@@ -155,9 +157,6 @@ pub trait Records<E: Entity>: Send + Sync {
     /// Stores new records with few statements, and returns their ids in the same order. `None`: nothing was stored,
     /// because one of them has the key of another record, or because this kind of record is stored one by one; then
     /// [`Self::add`] stores each, or returns its error.
-    ///
-    /// # Errors
-    /// Those of the database.
     async fn add_many(&self, _organization: OrganizationId, _records: &[E]) -> Result<Option<Vec<E::Id>>> {
         Ok(None)
     }

@@ -1,6 +1,7 @@
 //! The reference to a participatory space: kind and number.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The four kinds of participatory spaces (contract 05 §1.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,4 +50,11 @@ pub struct SpaceRef {
     pub manifest: SpaceManifest,
     /// The number among the spaces of that kind.
     pub id: i64,
+}
+
+/// `assemblies/3`
+impl fmt::Display for SpaceRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.manifest.as_str(), self.id)
+    }
 }

@@ -1,8 +1,8 @@
 //! Errors of pages: which status and page they have, and what a refused form says.
 
-use crate::arrival::SIGN_IN_PATH;
 use crate::parts::{Alone, Html, Problem, render};
 use crate::reply::Reply;
+use crate::request::SIGN_IN_PATH;
 use crate::words::Words;
 use actix_web::http::StatusCode;
 use askama::Template;

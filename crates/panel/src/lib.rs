@@ -1,14 +1,13 @@
 //! The administration panel: server-rendered pages under `/system` for system administrators (contract 04). Every page
-//! works without scripts. A form calls a use-case of a domain crate; pages have no rules of their own.
+//! works without scripts. A form calls a use case of a domain crate; pages have no rules of their own.
 //!
 //! ```text
-//! request -> mount (session, token of the form) -> pages (handlers) -> use-cases
+//! request -> mount (session, token of the form) -> pages (handlers) -> use cases
 //!                                                     |
 //!                                                  parts (table, form, field, ...) -> layout
 //! ```
 
 mod addresses;
-mod arrival;
 mod assets;
 mod error;
 mod form;
@@ -21,7 +20,9 @@ mod pages;
 mod panel;
 mod parts;
 mod query;
+mod records;
 mod reply;
+mod request;
 mod upload;
 mod visit;
 mod words;

@@ -1,6 +1,5 @@
 //! Mounts the panel on actix-web: finds the session, checks the token of a form, calls the page.
 
-use crate::arrival::{Arrival, ENDED, LOCALE, SESSION, SIGN_IN_PATH};
 use crate::form::Submitted;
 use crate::format::Zone;
 use crate::notice::Notice;
@@ -9,8 +8,9 @@ use crate::pages::{self, Handler, confirmation, setup, sign_in};
 use crate::panel::{Panel, SETUP_PATH};
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::request::{ENDED, LOCALE, PanelRequest, SESSION, SIGN_IN_PATH};
 use crate::upload::{self, SentFile};
-use crate::visit::{Signed, Visit};
+use crate::visit::{AdminSession, Visit};
 use crate::words::Words;
 use crate::{addresses, assets, error};
 use actix_web::http::{Method, StatusCode};
@@ -43,30 +43,17 @@ impl Panel {
         for route in pages::routes() {
             paths.entry(route.path).or_default().push((route.method, route.handler));
         }
-        let panel = self.clone();
-        config.service(web::resource(SIGN_IN_PATH).to(move |request: HttpRequest, payload: web::Payload| {
-            let panel = panel.clone();
-            async move { Arrival::serve(panel, request, payload, sign_in::serve).await }
-        }));
-        let panel = self.clone();
-        config.service(web::resource(SETUP_PATH).to(move |request: HttpRequest, payload: web::Payload| {
-            let panel = panel.clone();
-            async move { Arrival::serve(panel, request, payload, setup::serve).await }
-        }));
+        self.mount(config, SIGN_IN_PATH, sign_in::serve);
+        self.mount(config, SETUP_PATH, setup::serve);
         // Paths with fixed segments come first: `/new` is no id.
         let mut paths: Vec<_> = paths.into_iter().collect();
         paths.sort_by_key(|(path, _)| path.matches('{').count());
         for (path, handlers) in paths {
-            let (panel, handlers) = (self.clone(), Arc::new(handlers));
-            config.service(web::resource(path).to(move |request: HttpRequest, payload: web::Payload| {
-                let (panel, handlers) = (panel.clone(), handlers.clone());
-                async move {
-                    Arrival::serve(panel, request, payload, async |arrival: Arrival| {
-                        arrival.dispatch(path, &handlers).await
-                    })
-                    .await
-                }
-            }));
+            let handlers = Arc::new(handlers);
+            self.mount(config, path, move |request: PanelRequest| {
+                let handlers = handlers.clone();
+                async move { request.dispatch(path, &handlers).await }
+            });
         }
         let panel = self.clone();
         config.service(web::resource("/system/{rest:.*}").to(
@@ -77,57 +64,62 @@ impl Panel {
                         let file = Reply::File { media_type: asset.media_type, content: asset.content };
                         return observed(&panel, &request, async { file.respond() }).await;
                     }
-                    Arrival::serve(panel, request, payload, async |arrival: Arrival| {
-                        arrival.dispatch("", &[]).await
-                    })
-                    .await
+                    let serve = |request: PanelRequest| request.dispatch("", &[]);
+                    PanelRequest::serve(panel, request, payload, serve).await
                 }
             },
         ));
     }
+
+    /// Answers requests for this path with what `serve` returns.
+    fn mount<F: Future<Output = Result<Reply>> + 'static>(
+        self: &Arc<Self>,
+        config: &mut web::ServiceConfig,
+        path: &'static str,
+        serve: impl Fn(PanelRequest) -> F + Clone + 'static,
+    ) {
+        let panel = self.clone();
+        config.service(web::resource(path).to(move |request: HttpRequest, payload: web::Payload| {
+            let (panel, serve) = (panel.clone(), serve.clone());
+            async move { PanelRequest::serve(panel, request, payload, serve).await }
+        }));
+    }
 }
 
-impl Arrival {
+impl PanelRequest {
     /// Reads the form, and answers with what `serve` returns. An error becomes a page.
-    async fn serve(
+    async fn serve<F: Future<Output = Result<Reply>>>(
         panel: Arc<Panel>,
         request: HttpRequest,
         payload: web::Payload,
-        serve: impl AsyncFnOnce(Self) -> Result<Reply>,
+        serve: impl FnOnce(Self) -> F,
     ) -> HttpResponse {
-        let answer = Self::answer(panel.clone(), request.clone(), payload, serve);
+        let answer = async {
+            let query = Query::read(request.query_string());
+            let words = words_of(&request, &query);
+            let now = clock::now();
+            if panel.settings.read_only && !matches!(*request.method(), Method::GET | Method::HEAD) {
+                return error::read_only(&words).respond();
+            }
+            let read = if upload::is_multipart(&request) {
+                read_upload(&panel, &request, payload, now).await
+            } else {
+                read_form(payload).await.map(|form| (form, None))
+            };
+            let (form, file) = match read {
+                Ok(read) => read,
+                Err(status) => return error::unread(&words, status).respond(),
+            };
+            let (panel, http) = (panel.clone(), request.clone());
+            let reply = serve(Self { panel, http, query, form, file, words, now }).await;
+            reply.unwrap_or_else(|failure| error::page(&words, &failure, now)).respond()
+        };
         observed(&panel, &request, answer).await
-    }
-
-    async fn answer(
-        panel: Arc<Panel>,
-        request: HttpRequest,
-        payload: web::Payload,
-        serve: impl AsyncFnOnce(Self) -> Result<Reply>,
-    ) -> HttpResponse {
-        let query = Query::read(request.query_string());
-        let words = words_of(&request, &query);
-        let now = clock::now();
-        if panel.settings.read_only && !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return error::read_only(&words).respond();
-        }
-        let read = if upload::is_multipart(&request) {
-            read_upload(&panel, &request, payload, now).await
-        } else {
-            read_form(payload).await.map(|form| (form, None))
-        };
-        let (form, file) = match read {
-            Ok(read) => read,
-            Err(status) => return error::unread(&words, status).respond(),
-        };
-        let arrival = Self { panel, request, query, form, file, words, now };
-        let reply = serve(arrival).await.unwrap_or_else(|failure| error::page(&words, &failure, now));
-        reply.respond()
     }
 
     /// The method: that of the request, or for a POST the one in `_method`.
     fn method(&self) -> Method {
-        let sent = self.request.method();
+        let sent = self.http.method();
         if *sent != Method::POST {
             return if *sent == Method::HEAD { Method::GET } else { sent.clone() };
         }
@@ -138,48 +130,48 @@ impl Arrival {
         }
     }
 
-    async fn dispatch(self, route: &str, handlers: &[(Method, Handler)]) -> Result<Reply> {
+    async fn dispatch(self, route: &'static str, handlers: &[(Method, Handler)]) -> Result<Reply> {
         let method = self.method();
         let Some((signed, words)) = self.signed().await? else {
             return Ok(Reply::redirect(self.sign_in_address(&method)));
         };
-        if method != Method::GET && self.request.method() != Method::POST {
+        if method != Method::GET && self.http.method() != Method::POST {
             return Err(Error::NotFound);
         }
         let Some((_, handler)) = handlers.iter().find(|(known, _)| *known == method) else {
             return Ok(error::page(&words, &Error::NotFound, self.now));
         };
-        let before = confirmation::before(&method, route, self.request.path());
+        let before = confirmation::before(&method, route, self.http.path());
         let before = before.filter(|_| !signed.session.is_confirmed(self.now));
         if method != Method::GET {
-            return self.submit(signed, words, *handler, before).await;
+            return self.submit((route, *handler), signed, words, before).await;
         }
         if let Some(address) = before {
             return Ok(Reply::redirect(address));
         }
-        let mut visit = self.visit(signed, words);
+        let mut visit = self.visit(route, signed, words);
         Ok(finish(&mut visit, *handler).await)
     }
 
     /// A form: its token must be of this session, and is used once. `before`: the page to go to first.
     async fn submit(
         self,
-        signed: Signed,
+        (route, handler): (&'static str, Handler),
+        signed: AdminSession,
         words: Words,
-        handler: Handler,
         before: Option<String>,
     ) -> Result<Reply> {
         let token = self.form.text("authenticity_token").to_owned();
         let nonce = self.panel.tokens.check(&signed.cookie, &token).map(str::to_owned);
-        let Some(nonce) = nonce.filter(|_| !addresses::is_cross_site(&self.request)) else {
-            return Ok(error::stale(&words, self.request.path().to_owned()));
+        let Some(nonce) = nonce.filter(|_| !addresses::is_cross_site(&self.http)) else {
+            return Ok(error::stale(&words, self.http.path().to_owned()));
         };
         if self.form.has_nul() {
             return Err(Error::rejected(words.say("problem-nul")));
         }
         if let Some(address) = before {
             let unsaved = Notice::bad(words.say("confirmation-unsaved"));
-            return self.visit(signed, words).redirect(address, unsaved).await;
+            return self.visit(route, signed, words).redirect(address, unsaved).await;
         }
         let (panel, digest) = (self.panel.clone(), signed.session.digest.clone());
         let sessions = panel.store().panel_sessions();
@@ -189,7 +181,7 @@ impl Arrival {
             }
             return Ok(error::stale(&words, "/system".to_owned()));
         }
-        let mut visit = self.visit(signed, words);
+        let mut visit = self.visit(route, signed, words);
         let reply = finish(&mut visit, handler).await;
         let may_be_sent_again = match &reply {
             // Nothing was changed.
@@ -205,8 +197,8 @@ impl Arrival {
     }
 
     /// The administrator of the session, if there is a valid one.
-    async fn signed(&self) -> Result<Option<(Signed, Words)>> {
-        let Some(cookie) = addresses::cookie(&self.request, SESSION) else { return Ok(None) };
+    async fn signed(&self) -> Result<Option<(AdminSession, Words)>> {
+        let Some(cookie) = addresses::cookie(&self.http, SESSION) else { return Ok(None) };
         let digest = Secret::new(cookie.as_str()).digest();
         let sessions = self.panel.store().panel_sessions();
         let Some((id, administrator, session)) = sessions.find(&digest, self.now).await? else {
@@ -218,14 +210,15 @@ impl Arrival {
             sessions.touch(&digest, self.now, expires_at).await?;
         }
         let words = administrator.locale.map_or(self.words, Words::of);
-        Ok(Some((Signed { id, administrator, session, cookie }, words)))
+        Ok(Some((AdminSession { id, administrator, session, cookie }, words)))
     }
 
-    fn visit(self, signed: Signed, words: Words) -> Visit {
-        let params = self.request.match_info().iter();
+    fn visit(self, route: &'static str, signed: AdminSession, words: Words) -> Visit {
+        let params = self.http.match_info().iter();
         Visit {
             words,
-            path: self.request.path().to_owned(),
+            act: route.rsplit('/').next().unwrap_or_default(),
+            path: self.http.path().to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             from: self.client(),
             query: self.query,
@@ -240,7 +233,7 @@ impl Arrival {
 
     /// The sign-in page, which leads back here.
     fn sign_in_address(&self, method: &Method) -> String {
-        let here = self.request.uri().path_and_query().map_or("/system", |here| here.as_str());
+        let here = self.http.uri().path_and_query().map_or("/system", |here| here.as_str());
         if *method != Method::GET {
             return ENDED.to_owned();
         }

@@ -79,9 +79,6 @@ impl Panel {
     }
 
     /// The path of the page that creates the first administrator; `None` when there is one.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn setup_path(&self) -> Result<Option<String>> {
         let count = self.store().administrators().count().await?;
         Ok((count == 0).then(|| Query::default().with(SETUP_PATH, "token", Some(&self.settings.setup_token))))

@@ -71,7 +71,7 @@ impl Reply {
     }
 
     pub(crate) fn respond(self) -> HttpResponse {
-        let mut answer = match self {
+        let (mut answer, caching) = match self {
             Self::Page { status, html, cookies, retry_after } => {
                 let mut answer = HttpResponse::build(status);
                 if let Some(seconds) = retry_after {
@@ -80,33 +80,27 @@ impl Reply {
                 for cookie in cookies {
                     answer.append_header((header::SET_COOKIE, cookie));
                 }
-                let mut answer = answer.content_type("text/html; charset=utf-8").body(html);
-                set(&mut answer, header::CACHE_CONTROL, "no-store");
-                answer
+                (answer.content_type("text/html; charset=utf-8").body(html), "no-store")
             }
             Self::Redirect { to, cookies } => {
                 let mut answer = HttpResponse::Found();
                 for cookie in cookies {
                     answer.append_header((header::SET_COOKIE, cookie));
                 }
-                let mut answer = answer.insert_header((header::LOCATION, to)).finish();
-                set(&mut answer, header::CACHE_CONTROL, "no-store");
-                answer
+                (answer.insert_header((header::LOCATION, to)).finish(), "no-store")
             }
             Self::Download { media_type, filename, chunks } => {
                 let disposition = ContentDisposition::attachment(filename);
                 let mut answer = HttpResponse::Ok();
-                let mut answer =
-                    answer.content_type(media_type).insert_header(disposition).streaming(chunks.0);
-                set(&mut answer, header::CACHE_CONTROL, "no-store");
-                answer
+                let answer = answer.content_type(media_type).insert_header(disposition);
+                (answer.streaming(chunks.0), "no-store")
             }
             Self::File { media_type, content } => {
-                let mut answer = HttpResponse::Ok().content_type(media_type).body(content);
-                set(&mut answer, header::CACHE_CONTROL, "public, max-age=31536000, immutable");
-                answer
+                let answer = HttpResponse::Ok().content_type(media_type).body(content);
+                (answer, "public, max-age=31536000, immutable")
             }
         };
+        set(&mut answer, header::CACHE_CONTROL, caching);
         set(&mut answer, header::CONTENT_SECURITY_POLICY, POLICY);
         set(&mut answer, header::REFERRER_POLICY, "same-origin");
         answer

@@ -6,7 +6,7 @@ use crate::form::Submitted;
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::panel::Panel;
-use crate::parts::{Confirm, Head, Html, Layout, Organization, Problem};
+use crate::parts::{Confirm, Head, Html, Layout, OpenedOrganization, Problem};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::upload::SentFile;
@@ -14,8 +14,8 @@ use crate::words::{Value, Words};
 use actix_web::http::StatusCode;
 use civitas_accounts::administrators::{Administrator, Administrators, PanelSession, SecondFactors, Theme};
 use civitas_application::Transaction;
-use civitas_application::webhooks::WebhookChanges;
 use civitas_audit::{Action, Actor, Record};
+use civitas_event_delivery::WebhookChanges;
 use civitas_kernel::{AdministratorId, Error, OrganizationId, Result};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -25,7 +25,7 @@ use time::format_description::well_known::Rfc3339;
 
 /// The administrator and their session.
 #[derive(Debug, Clone)]
-pub(crate) struct Signed {
+pub(crate) struct AdminSession {
     pub(crate) id: AdministratorId,
     pub(crate) administrator: Administrator,
     pub(crate) session: PanelSession,
@@ -38,6 +38,8 @@ pub(crate) struct Visit {
     pub(crate) panel: Arc<Panel>,
     pub(crate) words: Words,
     pub(crate) path: String,
+    /// The last part of the route: `publish`.
+    pub(crate) act: &'static str,
     pub(crate) params: HashMap<String, String>,
     pub(crate) query: Query,
     pub(crate) form: Submitted,
@@ -48,7 +50,7 @@ pub(crate) struct Visit {
     pub(crate) from: Option<IpAddr>,
     /// The time zone of the times on the page.
     pub(crate) zone: Zone,
-    pub(crate) signed: Signed,
+    pub(crate) signed: AdminSession,
 }
 
 impl Visit {
@@ -68,7 +70,7 @@ impl Visit {
     }
 
     /// The revision of the record that the form was made of; empty if it sent none.
-    pub(crate) fn seen(&self) -> &str {
+    pub(crate) fn form_revision(&self) -> &str {
         self.form.text("revision")
     }
 
@@ -96,6 +98,17 @@ impl Visit {
         format::date_time(self.words.locale, self.zone, at)
     }
 
+    /// A time of a log: with seconds, in UTC.
+    pub(crate) fn log_time(&self, at: OffsetDateTime) -> String {
+        format::date_time_seconds(self.words.locale, Zone::utc(), at)
+    }
+
+    /// A number that was counted up to `most`, which means "or more".
+    pub(crate) fn number_up_to(&self, number: i64, most: i64) -> String {
+        let text = self.number(number);
+        if number >= most { self.tell("more-than", &[("number", text.into())]) } else { text }
+    }
+
     /// A date as the page writes it.
     pub(crate) fn date(&self, at: OffsetDateTime) -> String {
         format::date(self.words.locale, self.zone, at)
@@ -104,6 +117,11 @@ impl Visit {
     /// A number with grouped digits.
     pub(crate) fn number(&self, number: i64) -> String {
         format::number(self.words.locale, number)
+    }
+
+    /// The head of a page below the start page, with this title.
+    pub(crate) fn head(&self, title: &str) -> Head {
+        Head::new(self.say(title)).crumb(self.say("nav-start"), "/system")
     }
 
     /// Runs a change in one transaction with its events. It is repeated when it conflicts with another writer.
@@ -121,12 +139,12 @@ impl Visit {
         self.panel.services.announcer.commit_with_events(tx, self.now, outcome).await
     }
 
-    /// The use-cases of administrators, in a transaction.
+    /// The use cases of administrators, in a transaction.
     pub(crate) fn administrators(tx: &dyn Transaction) -> Administrators<'_> {
         Administrators { administrators: tx.administrators(), sessions: tx.panel_sessions() }
     }
 
-    /// The use-cases of second factors, in a transaction.
+    /// The use cases of second factors, in a transaction.
     pub(crate) fn second_factors<'a>(&'a self, tx: &'a dyn Transaction) -> SecondFactors<'a> {
         let services = &self.panel.services;
         SecondFactors {
@@ -157,14 +175,14 @@ impl Visit {
         }
     }
 
+    /// Adds an entry to the audit trail.
+    pub(crate) async fn append(&self, tx: &dyn Transaction, entry: &Record) -> Result<()> {
+        tx.audit().append(entry, self.now).await.map(drop)
+    }
+
     /// A page.
     pub(crate) async fn page(&self, head: Head, body: Html) -> Result<Reply> {
         self.render(StatusCode::OK, head, body, Vec::new()).await
-    }
-
-    /// The page of a refused form, with its problems.
-    pub(crate) async fn refused(&self, head: Head, body: Html, problems: Vec<Problem>) -> Result<Reply> {
-        self.render(StatusCode::UNPROCESSABLE_ENTITY, head, body, problems).await
     }
 
     /// A page that asks before `action`. Its button and the way back are named.
@@ -177,13 +195,10 @@ impl Visit {
         Confirm::new(&self.words, action.into(), self.token(), button, cancel.into())
     }
 
-    /// A page that was asked for, or the page of a refused form.
+    /// A page with a form; one that was refused has its problems.
     pub(crate) async fn form_page(&self, head: Head, body: Html, problems: Vec<Problem>) -> Result<Reply> {
-        if problems.is_empty() {
-            self.page(head, body).await
-        } else {
-            self.refused(head, body, problems).await
-        }
+        let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+        self.render(status, head, body, problems).await
     }
 
     /// A page with this status.
@@ -226,6 +241,16 @@ impl Visit {
         Ok(Reply::redirect(to))
     }
 
+    /// Another page, which shows this text: what was done.
+    pub(crate) async fn done(
+        &self,
+        key: &str,
+        values: &[(&'static str, Value)],
+        to: impl Into<String>,
+    ) -> Result<Reply> {
+        self.redirect(to, Notice::good(self.tell(key, values))).await
+    }
+
     async fn take_notice(&self) -> Result<Option<Notice>> {
         if self.signed.session.notice.is_none() {
             return Ok(None);
@@ -237,10 +262,10 @@ impl Visit {
     }
 
     /// The organization that was opened last.
-    async fn opened_organization(&self) -> Result<Option<Organization>> {
+    async fn opened_organization(&self) -> Result<Option<OpenedOrganization>> {
         let Some(id) = self.signed.administrator.organization else { return Ok(None) };
         let found = self.panel.store().organizations().tenant(id).await?;
-        Ok(found.map(|tenant| Organization {
+        Ok(found.map(|tenant| OpenedOrganization {
             id: id.0,
             name: tenant.name.title(self.words.locale).unwrap_or(&tenant.host).to_owned(),
         }))

@@ -10,44 +10,21 @@ use unic_langid::LanguageIdentifier;
 
 type Bundle = FluentBundle<FluentResource>;
 
-const SOURCES: [(Locale, [&str; 7]); 3] = [
-    (
-        Locale::EN,
-        [
-            include_str!("../words/en/general.ftl"),
-            include_str!("../words/en/system.ftl"),
-            include_str!("../words/en/operations.ftl"),
-            include_str!("../words/en/content.ftl"),
-            include_str!("../words/en/surveys.ftl"),
-            include_str!("../words/en/files.ftl"),
-            include_str!("../words/en/publications.ftl"),
-        ],
-    ),
-    (
-        Locale::FR,
-        [
-            include_str!("../words/fr/general.ftl"),
-            include_str!("../words/fr/system.ftl"),
-            include_str!("../words/fr/operations.ftl"),
-            include_str!("../words/fr/content.ftl"),
-            include_str!("../words/fr/surveys.ftl"),
-            include_str!("../words/fr/files.ftl"),
-            include_str!("../words/fr/publications.ftl"),
-        ],
-    ),
-    (
-        Locale::ES,
-        [
-            include_str!("../words/es/general.ftl"),
-            include_str!("../words/es/system.ftl"),
-            include_str!("../words/es/operations.ftl"),
-            include_str!("../words/es/content.ftl"),
-            include_str!("../words/es/surveys.ftl"),
-            include_str!("../words/es/files.ftl"),
-            include_str!("../words/es/publications.ftl"),
-        ],
-    ),
-];
+/// A language with its catalogues, those of this folder.
+macro_rules! catalogues {
+    ($locale:expr, $folder:literal) => {
+        (
+            $locale,
+            catalogues!($folder: "general", "system", "operations", "content", "surveys", "files", "publications"),
+        )
+    };
+    ($folder:literal: $($name:literal),+) => {
+        [$(include_str!(concat!("../words/", $folder, "/", $name, ".ftl"))),+]
+    };
+}
+
+const SOURCES: [(Locale, [&str; 7]); 3] =
+    [catalogues!(Locale::EN, "en"), catalogues!(Locale::FR, "fr"), catalogues!(Locale::ES, "es")];
 
 static BUNDLES: LazyLock<Vec<(Locale, Bundle)>> =
     LazyLock::new(|| SOURCES.iter().map(|(locale, sources)| (*locale, bundle(*locale, sources))).collect());

@@ -14,18 +14,18 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The most connections.
-pub(crate) const MOST: usize = 10_000;
+/// The most open connections.
+pub(crate) const MAX_CONNECTIONS: usize = 10_000;
 /// The most connections from one address, which may be that of a whole office; proxies are exempt.
-const MOST_PER_ADDRESS: usize = 1_000;
+const MAX_PER_ADDRESS: usize = 1_000;
 /// How long no byte may pass, in either direction. Event streams send a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// How many bytes of requests are read at once. actix-http parses all that it has read: 8 KiB of the shortest requests become
-/// 2 MiB, and the 128 KiB that it would read become 34.
+/// How many bytes of requests are read at once. actix-http parses all that was read: 8 KiB of the shortest requests become
+/// 2 MiB, 128 KiB become 34 MiB.
 const READ_AT_ONCE: usize = 4 * 1024;
-/// How often a connection may be polled without reading or writing. actix-http polls one again and again that has sent 128 KiB
-/// of requests behind one that has not ended, such as an event stream.
+/// How often a connection may be polled without reading or writing. actix-http polls a connection without pause after
+/// 128 KiB of requests behind one that has not ended, such as an event stream.
 const IDLE_POLLS: u32 = 1_000;
 
 /// Counts connections.
@@ -36,8 +36,8 @@ pub(crate) struct Admission {
     open: Mutex<(usize, HashMap<IpAddr, usize>)>,
 }
 
-/// A place among the open connections, until it is dropped.
-pub(crate) struct Place {
+/// Counts one connection as open until it is dropped.
+pub(crate) struct ConnectionPermit {
     admission: Arc<Admission>,
     address: IpAddr,
 }
@@ -48,8 +48,8 @@ impl Admission {
     }
 
     /// Counts a connection until the result is dropped, and sets the options of its socket. `None` if there are too many.
-    pub(crate) fn count(self: &Arc<Self>, stream: &TcpStream, peer: SocketAddr) -> Option<Place> {
-        let Some(place) = self.try_open(peer.ip()) else {
+    pub(crate) fn count(self: &Arc<Self>, stream: &TcpStream, peer: SocketAddr) -> Option<ConnectionPermit> {
+        let Some(permit) = self.try_open(peer.ip()) else {
             metrics::connection_refused();
             tracing::debug!(%peer, "a connection is refused: there are too many");
             return None;
@@ -65,21 +65,21 @@ impl Admission {
             .and_then(|()| socket.set_tcp_notsent_lowat(64 * 1024));
         // A system that has not all of them serves without.
         let _ = set;
-        Some(place)
+        Some(permit)
     }
 
-    fn try_open(self: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+    fn try_open(self: &Arc<Self>, peer: IpAddr) -> Option<ConnectionPermit> {
         let address = network_of(peer);
         let is_exempt = self.proxies.iter().any(|network| network.contains(&peer.to_canonical()));
         let (all, per_address) = &mut *self.open();
         let from_address = per_address.get(&address).copied().unwrap_or_default();
-        if *all >= MOST || (from_address >= MOST_PER_ADDRESS && !is_exempt) {
+        if *all >= MAX_CONNECTIONS || (from_address >= MAX_PER_ADDRESS && !is_exempt) {
             return None;
         }
         *all += 1;
         per_address.insert(address, from_address + 1);
         metrics::open_connections(1);
-        Some(Place { admission: self.clone(), address })
+        Some(ConnectionPermit { admission: self.clone(), address })
     }
 
     fn open(&self) -> MutexGuard<'_, (usize, HashMap<IpAddr, usize>)> {
@@ -87,7 +87,7 @@ impl Admission {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let (all, per_address) = &mut *self.admission.open();
         *all -= 1;
@@ -112,13 +112,13 @@ pub(crate) struct Timed<S> {
     has_read: bool,
     /// The polls since the last attempt to read or write.
     idle_polls: u32,
-    _place: Place,
+    _permit: ConnectionPermit,
 }
 
 impl<S> Timed<S> {
-    pub(crate) fn new(stream: S, place: Place) -> Self {
+    pub(crate) fn new(stream: S, permit: ConnectionPermit) -> Self {
         let (last, sleep) = (Instant::now(), Box::pin(sleep(SILENCE)));
-        Self { stream, last, sleep, has_read: false, idle_polls: 0, _place: place }
+        Self { stream, last, sleep, has_read: false, idle_polls: 0, _permit: permit }
     }
 
     /// The same result, or an error if it is late.
@@ -192,13 +192,13 @@ mod tests {
     fn connections_are_limited_in_all_and_per_address() {
         let admission = admission();
         let try_open = |address: &str| admission.try_open(address.parse().unwrap());
-        let mut held: Vec<_> = (0..MOST_PER_ADDRESS).map(|_| try_open("192.0.2.1").unwrap()).collect();
+        let mut held: Vec<_> = (0..MAX_PER_ADDRESS).map(|_| try_open("192.0.2.1").unwrap()).collect();
         assert!(try_open("192.0.2.1").is_none() && try_open("::ffff:192.0.2.1").is_none(), "of an address");
-        let network = ["2001:db8::1", "2001:db8::2"].into_iter().cycle().take(MOST_PER_ADDRESS);
+        let network = ["2001:db8::1", "2001:db8::2"].into_iter().cycle().take(MAX_PER_ADDRESS);
         held.extend(network.map(|address| try_open(address).unwrap()));
         assert!(try_open("2001:db8::3").is_none(), "of a network");
         held.push(try_open("2001:db8:0:1::1").unwrap());
-        while held.len() < MOST {
+        while held.len() < MAX_CONNECTIONS {
             held.push(try_open("10.1.2.3").expect("a proxy has no limit of its own"));
         }
         assert!(try_open("192.0.2.9").is_none() && try_open("10.1.2.3").is_none(), "in all");

@@ -1,7 +1,7 @@
 //! Runs the parts of the background work, each in a task of its own.
 //!
-//! They begin one after the other. All at once would open a connection each, while the first requests of a server that has
-//! just started wait for theirs: on PostgreSQL each connection is a new process.
+//! Parts begin one after the other, so that the connections they open do not delay the first requests: on PostgreSQL each
+//! connection is a new process.
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
@@ -11,10 +11,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long after the one before it a part begins.
+/// The time between the starts of two parts.
 const APART: Duration = Duration::from_millis(20);
 
-/// A part: its name in the log, and the work until it is told to stop.
+/// A part: its name in the log, and its work, which ends when the server stops.
 pub(crate) struct Part {
     name: &'static str,
     work: BoxFuture<'static, ()>,
@@ -25,24 +25,22 @@ pub(crate) struct Part {
 pub(crate) struct Failed(Arc<AtomicBool>);
 
 impl Part {
-    /// This work.
     pub(crate) fn new(name: &'static str, work: impl Future<Output = ()> + Send + 'static) -> Self {
         Self { name, work: work.boxed() }
     }
 }
 
 impl Failed {
-    /// Whether one has.
     pub(crate) fn get(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Runs all parts to their ends, which come when `stop` is true; then those that have not begun begin at once, and end. When
-/// one panics, the others go on, and `failed` is set: only a new process runs it again.
+/// Runs all parts until each has ended, which parts do when `stop` is true. A panic ends only its own part, and sets
+/// `failed`: a new process must run the part again.
 pub(crate) async fn run(parts: Vec<Part>, stop: watch::Receiver<bool>, failed: &Failed) {
     let each = parts.into_iter().zip(1..).map(async |(Part { name, work }, number)| {
-        // It also ends when the sender is gone.
+        // The wait also ends when the sender is dropped.
         let _ = timeout(APART * number, stop.clone().wait_for(|stops| *stops)).await;
         if let Err(error) = tokio::spawn(work).await {
             tracing::error!(name, %error, "a part of the background work has failed: restart the server");
@@ -61,7 +59,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_panic_of_a_part_does_not_end_the_others() {
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let failed = Failed::default();
         let others = failed.clone();
         let parts = vec![
@@ -70,12 +68,12 @@ mod tests {
                 while !others.get() {
                     tokio::task::yield_now().await;
                 }
-                tell.send(()).unwrap();
+                sender.send(()).unwrap();
             }),
         ];
         let (_stop, runs) = watch::channel(false);
         run(parts, runs, &failed).await;
-        told.await.expect("the other part goes on");
+        receiver.await.expect("the other part goes on");
         assert!(failed.get());
     }
 
@@ -88,9 +86,9 @@ mod tests {
                 begun.fetch_add(1, Ordering::Relaxed);
             })
         };
-        let (stop, told) = watch::channel(false);
+        let (stop, stop_receiver) = watch::channel(false);
         let failed = Failed::default();
-        let all = run((0..5).map(|_| count()).collect(), told, &failed);
+        let all = run((0..5).map(|_| count()).collect(), stop_receiver, &failed);
         let watched = async {
             sleep(APART * 2 + APART / 2).await;
             assert_eq!(begun.load(Ordering::Relaxed), 2);

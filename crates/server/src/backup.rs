@@ -38,9 +38,6 @@ pub fn backups_at(config: &Config, to: &str) -> Result<Backups> {
 }
 
 /// Copies and restores the database of the configuration.
-///
-/// # Errors
-/// `Unavailable` when the directory for temporary files cannot be created.
 pub fn copies(config: &Config) -> Result<Box<dyn DatabaseCopies>> {
     let (database, work) = (Database::of(config), config.data_dir.join(WORK));
     secret_key::create_private_directory(&work).map_err(|error| Error::Unavailable(error.into()))?;
@@ -56,7 +53,7 @@ pub fn copies(config: &Config) -> Result<Box<dyn DatabaseCopies>> {
 }
 
 /// A backup that was made.
-pub struct Made {
+pub struct BackupResult {
     /// Its manifest.
     pub manifest: Manifest,
     /// The number of files that no earlier backup had.
@@ -69,7 +66,12 @@ pub struct Made {
 ///
 /// # Errors
 /// Those of [`Backups::make`]. An error while old backups or their files are removed is logged.
-pub async fn make(config: &Config, store: &dyn Store, backups: &Backups, command: &str) -> Result<Made> {
+pub async fn make(
+    config: &Config,
+    store: &dyn Store,
+    backups: &Backups,
+    command: &str,
+) -> Result<BackupResult> {
     let (now, copies, files) = (clock::now(), copies(config)?, store_of(config)?);
     let source = Source { database: &*copies, rows: store.files(), files: &files };
     let outcome = backups.make(source, now).await;
@@ -85,13 +87,10 @@ pub async fn make(config: &Config, store: &dyn Store, backups: &Backups, command
         tracing::warn!(cause = cause(&error), "old backups could not be removed");
         Removed::default()
     });
-    Ok(Made { manifest, new_files, removed })
+    Ok(BackupResult { manifest, new_files, removed })
 }
 
 /// Writes what was done with a backup into the audit trail.
-///
-/// # Errors
-/// `Unavailable` when the database does not answer.
 pub async fn record(store: &dyn Store, action: Action, command: &str, name: &Name) -> Result<()> {
     let record = Record::new(Actor::CommandLine { command: command.to_owned() }, action);
     let record = record.changed("backup", None, Some(&name.to_string()));
@@ -114,9 +113,6 @@ pub struct ScheduledBackups {
 
 impl ScheduledBackups {
     /// `None` without times.
-    ///
-    /// # Errors
-    /// As [`backups_at`].
     pub fn of(config: &Config, store: Arc<dyn Store>) -> Result<Option<Self>> {
         let Some(to) = config.backup_to.as_deref().filter(|_| !config.backup_times.is_empty()) else {
             return Ok(None);
@@ -156,7 +152,7 @@ impl ScheduledBackups {
             return Ok(newest);
         }
         match make(&self.config, &*self.store, &self.backups, "civitas serve").await {
-            Ok(Made { manifest, new_files, removed }) => {
+            Ok(BackupResult { manifest, new_files, removed }) => {
                 let (name, proof, rows) = (manifest.name.to_string(), manifest.proof, manifest.rows.total());
                 let (missing_files, removed) = (manifest.missing_files, removed.backups);
                 tracing::info!(name, ?proof, rows, new_files, missing_files, removed, "a backup was made");

@@ -25,13 +25,18 @@ use crate::store::Database;
 use crate::telemetry;
 use crate::traces::Traces;
 use civitas_application::Store;
+use civitas_audit::Actor;
 use civitas_kernel::OrganizationId;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use serde::Serialize;
 use settings::SettingFlags;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, BufRead, ErrorKind, Write};
 use std::sync::Arc;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 /// Civitas: a platform where a city's people decide together.
 #[derive(Parser)]
@@ -105,20 +110,36 @@ pub struct Console<'a> {
     pub watched: bool,
 }
 
+impl Console<'_> {
+    /// Prints a line on standard output.
+    fn print(&mut self, line: impl Display) -> Outcome {
+        writeln!(self.stdout, "{line}").map_err(because)
+    }
+
+    /// Prints a value as one line of JSON on standard output.
+    fn print_json(&mut self, value: &impl Serialize) -> Outcome {
+        self.print(serde_json::to_string(value).map_err(because)?)
+    }
+
+    /// Prints a line on standard error.
+    fn note(&mut self, line: impl Display) -> Outcome {
+        writeln!(self.stderr, "{line}").map_err(because)
+    }
+}
+
 /// A command failed: exit code 1.
 enum Failure {
     /// Print this on standard error.
     Because(String),
     /// The error was already printed.
-    Told,
+    Reported,
     /// The reader of the output has closed it, as `head` does: exit code 0.
     Unread,
 }
 
 type Outcome<T = ()> = Result<T, Failure>;
 
-/// The error of a command is one line for the operator. It may have the cause, which clients of the interface do not
-/// get.
+/// The failure with the cause of the error, which clients of the interface do not get.
 fn because(error: impl Into<Box<dyn std::error::Error>>) -> Failure {
     let error = error.into();
     if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
@@ -145,7 +166,7 @@ pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut c
     };
     match dispatch(cli, &mut console).await {
         Ok(()) | Err(Failure::Unread) => 0,
-        Err(Failure::Told) => 1,
+        Err(Failure::Reported) => 1,
         Err(Failure::Because(reason)) => {
             // An error of standard error cannot be reported.
             let _ = writeln!(console.stderr, "civitas: {reason}");
@@ -173,11 +194,11 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Key(command) => key::run(command, &sources, console).await,
         Command::Openapi => {
             let config = Config::load(&sources).map_err(because)?;
-            writeln!(console.stdout, "{}", civitas_api::openapi(&site::of(&config))).map_err(because)
+            console.print(civitas_api::openapi(&site::of(&config)))
         }
         Command::Doctor => doctor::run(&sources, console).await,
         Command::Completions { shell } => {
-            // It would panic at an error.
+            // `generate` panics when it cannot write.
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "civitas", &mut text);
             console.stdout.write_all(&text).map_err(because)
@@ -190,7 +211,7 @@ fn misused(error: &clap::Error, console: &mut Console<'_>) -> u8 {
     let text = error.render();
     let (out, code): (&mut (dyn Write + Send), u8) =
         if error.use_stderr() { (console.stderr, 2) } else { (console.stdout, 0) };
-    // Nobody may read it.
+    // The reader may be gone.
     let _ = write!(out, "{text}");
     code
 }
@@ -215,7 +236,19 @@ async fn open_store(config: &Config) -> Outcome<Arc<dyn Store>> {
     opened.map_err(because)?.map_err(Failure::Because)
 }
 
-/// The organization with this host.
+/// A command in the audit trail, without `civitas`.
+fn actor(command: &str) -> Actor {
+    Actor::CommandLine { command: format!("civitas {command}") }
+}
+
+fn read_time(text: &str) -> Result<OffsetDateTime, String> {
+    OffsetDateTime::parse(text, &Rfc3339).map_err(|_| "must be a time, as 2026-03-01T09:30:00Z".to_owned())
+}
+
+fn time_text(at: OffsetDateTime) -> String {
+    at.format(&Rfc3339).unwrap_or_default()
+}
+
 async fn find_organization(store: &dyn Store, host: &str) -> Outcome<OrganizationId> {
     let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await.map_err(because)?;
     found.ok_or_else(|| Failure::Because(format!("no organization has the host {host}")))

@@ -87,7 +87,7 @@ pub(crate) async fn compressed(
     ServiceResponse::new(request, response.set_body(body))
 }
 
-/// As [`encode_now`]; what takes long does not hold up the other connections of the thread.
+/// As [`encode_now`], on another thread for a long body.
 async fn encode(encoding: ContentEncoding, plain: &Bytes) -> io::Result<Option<Vec<u8>>> {
     if plain.len() <= LONGEST_AT_ONCE {
         return encode_now(encoding, plain);

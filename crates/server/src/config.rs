@@ -15,15 +15,17 @@ pub use retired::RETIRED;
 pub use values::{Endpoint, LogFormat, Origin, Scheme, SecretKey, Shape};
 
 use crate::open_files;
+use civitas_application::ShareCapacity;
 use civitas_application::backups::TimeOfDay;
-use civitas_application::{Capacity, ShareCapacity};
+use civitas_application::worker_loop::Capacity;
 use civitas_kernel::{ClassNames, Locales};
+use ipnet::IpNet;
 use layers::Layers;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
-use values::{Limit, Network, Readable};
+use values::{Limit, Readable};
 
 /// The description of a setting.
 #[derive(Debug)]
@@ -97,7 +99,7 @@ settings! {
     /// and decrypt: `civitas key rotate`.
     secret_key: Vec<SecretKey> = "",
     /// Networks (CIDR) of proxies whose `X-Forwarded-*` and `Forwarded` headers count.
-    trusted_proxies: Vec<Network> = "",
+    trusted_proxies: Vec<IpNet> = "",
     /// The lifetime of an access token, in seconds.
     token_lifetime_seconds: NonZeroU32 = "7200",
     /// The most refused credentials of one source address within a minute, at the token endpoints and at the panel's
@@ -127,7 +129,7 @@ settings! {
     /// `true` or `false`. Tokens that were issued before stay valid; a new token is a write.
     read_only: bool = "false",
     /// Networks (CIDR) webhooks may reach although they are not public: a receiver on the own network.
-    webhook_allowed_networks: Vec<Network> = "",
+    webhook_allowed_networks: Vec<IpNet> = "",
     /// The delays between the attempts at a webhook delivery, in seconds. There is one attempt more than delays.
     webhook_retry_delays_seconds: Vec<NonZeroU32> = "5, 60, 300, 1800, 7200, 21600, 86400",
     /// How long events and accepted webhook deliveries are kept, in days: event streams can resume within this time.
@@ -181,56 +183,40 @@ impl Config {
 
     fn check(&self, layers: &Layers) -> Result<(), ConfigError> {
         let begins = |url: &str, schemes: &[&str]| schemes.iter().any(|scheme| url.starts_with(scheme));
-        let demands = [
-            (
-                begins(&self.database_url, &["sqlite://", "postgres://", "postgresql://"]),
-                "database_url",
-                "must begin with sqlite:// or postgres://",
-            ),
-            (begins(&self.files_url, &["file://", "s3://"]), "files_url", "must begin with file:// or s3://"),
-            (
-                self.tls_certificate.is_none() || self.tls_key.is_some(),
-                "tls_certificate",
-                "needs tls_key beside it",
-            ),
-            (
-                self.tls_key.is_none() || self.tls_certificate.is_some(),
-                "tls_key",
-                "needs tls_certificate beside it",
-            ),
-            (self.smtp_url.is_none() || self.mail_from.is_some(), "smtp_url", "needs mail_from beside it"),
-            (
-                self.smtp_url.as_deref().is_none_or(civitas_mail::is_server),
-                "smtp_url",
-                "must be smtps://USER:PASSWORD@HOST:PORT, or begin with smtp:// and end with ?tls=required",
-            ),
-            (
-                self.mail_from.as_deref().is_none_or(civitas_mail::is_sender),
-                "mail_from",
-                "must be an address, as no-reply@city.example or City <no-reply@city.example>",
-            ),
-            (
-                self.is_sqlite() || !self.secret_key.is_empty(),
-                "database_url",
-                "is PostgreSQL, which needs a secret_key: set CIVITAS_SECRET_KEY to the output of `openssl rand -base64 32`, on all nodes the same",
-            ),
-            (
-                self.backup_to.as_deref().is_none_or(|url| begins(url, &["file://", "s3://"])),
-                "backup_to",
-                "must begin with file:// or s3://",
-            ),
-            (
-                self.backup_times.is_empty() || self.backup_to.is_some(),
-                "backup_times",
-                "needs backup_to beside it",
-            ),
-            (values::is_filter(&self.log), "log", "must be a log filter, as info or info,civitas_api=debug"),
-        ];
-        demands.into_iter().try_for_each(
-            |(holds, name, demand)| {
-                if holds { Ok(()) } else { Err(layers.fault(name, demand)) }
-            },
-        )
+        let demand = |holds: bool, name: &str, text: &str| {
+            if holds { Ok(()) } else { Err(layers.fault(name, text)) }
+        };
+        let together = |is_set: bool, other_is_set: bool, name: &str, other: &str| {
+            demand(!is_set || other_is_set, name, &format!("needs {other} beside it"))
+        };
+        let databases = ["sqlite://", "postgres://", "postgresql://"];
+        let is_database = begins(&self.database_url, &databases);
+        demand(is_database, "database_url", "must begin with sqlite:// or postgres://")?;
+        let is_storage = |url: &str| begins(url, &["file://", "s3://"]);
+        demand(is_storage(&self.files_url), "files_url", "must begin with file:// or s3://")?;
+        let (has_certificate, has_key) = (self.tls_certificate.is_some(), self.tls_key.is_some());
+        together(has_certificate, has_key, "tls_certificate", "tls_key")?;
+        together(has_key, has_certificate, "tls_key", "tls_certificate")?;
+        together(self.smtp_url.is_some(), self.mail_from.is_some(), "smtp_url", "mail_from")?;
+        demand(
+            self.smtp_url.as_deref().is_none_or(civitas_mail::is_server),
+            "smtp_url",
+            "must be smtps://USER:PASSWORD@HOST:PORT, or begin with smtp:// and end with ?tls=required",
+        )?;
+        demand(
+            self.mail_from.as_deref().is_none_or(civitas_mail::is_sender),
+            "mail_from",
+            "must be an address, as no-reply@city.example or City <no-reply@city.example>",
+        )?;
+        demand(
+            self.is_sqlite() || !self.secret_key.is_empty(),
+            "database_url",
+            "is PostgreSQL, which needs a secret_key: set CIVITAS_SECRET_KEY to the output of `openssl rand -base64 32`, on all nodes the same",
+        )?;
+        let has_place = self.backup_to.as_deref().is_none_or(is_storage);
+        demand(has_place, "backup_to", "must begin with file:// or s3://")?;
+        together(!self.backup_times.is_empty(), self.backup_to.is_some(), "backup_times", "backup_to")?;
+        demand(values::is_filter(&self.log), "log", "must be a log filter, as info or info,civitas_api=debug")
     }
 
     /// Whether the data is kept in SQLite.
@@ -247,8 +233,9 @@ impl Config {
         let webhook_requests = (open_files::limits().0 / 4).clamp(20, 400);
         ShareCapacity {
             read_connections: connections,
+            // On SQLite twice as many as run at once: those that wait, or are rendered, hold nothing that others need.
             searches: if self.is_sqlite() {
-                2 * available_parallelism().map_or(1, usize::from) as u64
+                4 * available_parallelism().map_or(1, usize::from) as u64
             } else {
                 connections.div_ceil(4)
             },

@@ -1,6 +1,6 @@
-//! The checks of what a server needs: each tells the state, or what to do.
+//! Checks what a server needs: each check returns the state, or what to do.
 
-use crate::admission::MOST;
+use crate::admission::MAX_CONNECTIONS;
 use crate::backup::{backups_at, cause, copies};
 use crate::config::Config;
 use crate::files::store_of;
@@ -89,7 +89,7 @@ async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding) {
 fn open_files_of() -> String {
     let (soft, hard) = open_files::limits();
     let text = |limit: u64| if limit == u64::MAX { "no limit".to_owned() } else { limit.to_string() };
-    let is_low = soft <= MOST as u64;
+    let is_low = soft <= MAX_CONNECTIONS as u64;
     let advice =
         if is_low { ": fewer than 10000 connections and some more; raise the hard limit" } else { "" };
     format!("{} at most, hard limit {}{advice}", text(soft), text(hard))
@@ -117,8 +117,7 @@ async fn files(config: &Config) -> Finding {
     match timeout(FILES_PATIENCE, checked).await {
         Ok(Ok(())) => Ok(format!("{place} can be written and read")),
         Ok(Err(error)) => {
-            let cause = error.cause().map_or_else(|| error.to_string(), ToString::to_string);
-            Err(format!("{cause}: check files_url and, for s3://, the variables AWS_*"))
+            Err(format!("{}: check files_url and, for s3://, the variables AWS_*", cause(&error)))
         }
         Err(_) => Err(format!("{place} does not answer: check files_url and the variables AWS_*")),
     }
@@ -173,7 +172,6 @@ fn secret(config: &Config) -> Finding {
     }
 }
 
-/// The table of shares.
 fn shares(config: &Config) -> String {
     let shares = Shares::new(config.share_capacity());
     let written = |limit: u64| if limit == u64::MAX { "-".to_owned() } else { limit.to_string() };
@@ -255,10 +253,7 @@ async fn mail(config: &Config) -> Finding {
     let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.patient(PATIENCE);
     match smtp.greet().await {
         Ok(()) => Ok(format!("the server answers; mails come from {sender}")),
-        Err(error) => {
-            let refusal = error.cause().map_or_else(|| error.to_string(), ToString::to_string);
-            Err(format!("the server does not take us: {refusal}: check smtp_url"))
-        }
+        Err(error) => Err(format!("the server does not take us: {}: check smtp_url", cause(&error))),
     }
 }
 

@@ -24,17 +24,11 @@ pub fn store_at(url: &str, settings: &[(String, String)]) -> Result<Store> {
 }
 
 /// The store of files of the configuration.
-///
-/// # Errors
-/// As [`store_at`].
 pub fn store_of(config: &Config) -> Result<Store> {
     store_at(&config.files_url, &config.object_storage)
 }
 
 /// Receives and inspects files in the data directory.
-///
-/// # Errors
-/// `Unavailable` when the directory cannot be created.
 pub fn intake_of(config: &Config) -> Result<Intake> {
     let incoming = config.data_dir.join(INCOMING);
     Intake::open(&incoming).map_err(|error| paths::of_adapter(&incoming, error))

@@ -21,6 +21,7 @@ pub mod config;
 mod cors;
 mod doctor;
 pub mod files;
+mod http_thread;
 mod listener;
 mod log_filter;
 pub mod open_files;

@@ -78,7 +78,7 @@ async fn open(
     admission: Arc<Admission>,
 ) -> Result<(Timed<Box<dyn Stream>>, Option<SocketAddr>), DispatchError> {
     let peer = tcp.peer_addr()?;
-    let place = admission.count(&tcp, peer).ok_or(io::Error::from(ErrorKind::ConnectionRefused))?;
+    let permit = admission.count(&tcp, peer).ok_or(io::Error::from(ErrorKind::ConnectionRefused))?;
     let stream: Box<dyn Stream> = match tls {
         None => Box::new(tcp),
         Some(tls) => {
@@ -90,5 +90,5 @@ async fn open(
             Box::new(metrics::tls_handshake(outcome, stream)?)
         }
     };
-    Ok((Timed::new(stream, place), Some(peer)))
+    Ok((Timed::new(stream, permit), Some(peer)))
 }

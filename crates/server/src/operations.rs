@@ -1,42 +1,35 @@
-//! The listener for operators: `/live`, `/ready` and `/metrics`. It is apart from the public one, and answers while that one
-//! stops.
+//! The listener for operators: `/live`, `/ready` and `/metrics`. It answers while the public listener stops.
 
 use crate::background::Failed;
-use actix_web::dev::ServerHandle;
+use crate::http_thread::HttpThread;
 use actix_web::http::header::ContentType;
-use actix_web::rt::System;
 use actix_web::{App, HttpResponse, HttpServer, web};
 use civitas_application::{Store, metrics};
-use civitas_kernel::{Error, Result, clock};
+use civitas_kernel::{Result, clock};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// How long what was read from the database is answered again.
+/// How long a result of the database is used.
 const FRESH: Duration = Duration::from_secs(3);
 /// How long the database may take for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The running listener.
 pub(crate) struct Operations {
-    /// Where it listens.
-    pub(crate) address: SocketAddr,
+    pub(crate) server: HttpThread,
     state: Arc<State>,
-    handle: ServerHandle,
-    thread: thread::JoinHandle<()>,
 }
 
-/// What its answers depend on.
+/// What the answers depend on.
 struct State {
     store: Arc<dyn Store>,
     /// Whether the server writes nothing.
     read_only: bool,
-    /// Whether a part of the background work has failed.
     failed: Failed,
     is_stopping: AtomicBool,
     /// Whether the database could be written, and when that was tried.
@@ -47,9 +40,6 @@ struct State {
 
 impl Operations {
     /// Starts listening. `read_only`: the server writes nothing.
-    ///
-    /// # Errors
-    /// When the address is taken.
     pub(crate) async fn start(
         listen: SocketAddr,
         store: Arc<dyn Store>,
@@ -66,28 +56,11 @@ impl Operations {
             ready: Mutex::default(),
             measured: Mutex::default(),
         });
-        let (tell, told) = oneshot::channel();
         let shared = state.clone();
-        let thread = thread::Builder::new().name("operations".to_owned()).spawn(move || {
-            System::new().block_on(async move {
-                match server(listen, shared) {
-                    Ok((address, server)) => {
-                        // The receiver may be dropped; the server ends with the process.
-                        let _ = tell.send(Ok((address, server.handle())));
-                        if let Err(error) = server.await {
-                            tracing::error!(%error, "the listener for operators failed");
-                        }
-                    }
-                    Err(error) => drop(tell.send(Err(error))),
-                }
-            });
-        });
-        let thread = thread.map_err(Error::internal)?;
-        let begun = told.await.map_err(Error::internal)?;
-        let (address, handle) =
-            begun.map_err(|error| Error::internal(format!("listening on {listen}: {error}")))?;
-        tracing::info!(%address, "listening for operators");
-        Ok(Self { address, state, handle, thread })
+        let bind = move || server(listen, shared);
+        let server = HttpThread::start("operations", "the listener for operators", listen, bind).await?;
+        tracing::info!(address = %server.address, "listening for operators");
+        Ok(Self { server, state })
     }
 
     /// From now on the server is not ready.
@@ -95,12 +68,8 @@ impl Operations {
         self.state.is_stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Stops listening.
     pub(crate) async fn stop(self) {
-        self.handle.stop(false).await;
-        if tokio::task::spawn_blocking(|| self.thread.join()).await.is_err() {
-            tracing::error!("the thread of the listener for operators failed");
-        }
+        self.server.stop(false).await;
     }
 }
 
@@ -199,7 +168,8 @@ mod tests {
         let listen = "127.0.0.1:0".parse().unwrap();
         let operations = Operations::start(listen, store, false, failed.clone()).await.unwrap();
         let live = async || {
-            let answer = http().get(format!("http://{}/live", operations.address)).send().await.unwrap();
+            let answer =
+                http().get(format!("http://{}/live", operations.server.address)).send().await.unwrap();
             (answer.status().as_u16(), answer.text().await.unwrap())
         };
         assert_eq!(live().await, (200, "live\n".to_owned()));

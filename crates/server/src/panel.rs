@@ -6,26 +6,23 @@ use crate::{site, webhooks};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use civitas_api::{Api, webhook_example};
-use civitas_dns::Names;
+use civitas_dns::DnsResolver;
 use civitas_kernel::Result;
 use civitas_panel::{Panel, Services, Settings};
 use civitas_tokens::{Argon2Passwords, PanelCipher, SecretKeys, TotpCodes, derive};
 use std::sync::Arc;
 
 /// The panel over the store of the interface.
-///
-/// # Errors
-/// `Internal` when the secret key cannot be read.
 pub(crate) fn panel(
     config: &Config,
     api: &Api,
-    resolver: Arc<Names>,
+    resolver: Arc<DnsResolver>,
     keys: &SecretKeys,
 ) -> Result<Arc<Panel>> {
     let (commands, key) = (api.commands(), keys.first());
     let settings = Settings {
         site: site::of(config),
-        trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
+        trusted_proxies: config.trusted_proxies.clone(),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
         form_key: derive(key, "forms of the panel"),
         setup_token: URL_SAFE_NO_PAD.encode(&derive(key, "setup of the first administrator")[..18]),

@@ -48,7 +48,6 @@ pub(crate) fn target(path: &Path) -> PathBuf {
     links.take(MOST_LINKS).last().unwrap_or_default()
 }
 
-/// The directory of a file.
 pub(crate) fn directory_of(file: &Path) -> &Path {
     match file.parent() {
         Some(directory) if directory != Path::new("") => directory,

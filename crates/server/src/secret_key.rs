@@ -52,9 +52,6 @@ pub fn read(path: &Path) -> io::Result<SecretKeys> {
 }
 
 /// A new key.
-///
-/// # Errors
-/// When the system gives no random bytes.
 pub fn random() -> io::Result<SecretKey> {
     let mut key = SecretKey([0; civitas_tokens::SECRET_BYTES]);
     SystemRandom::new().fill(&mut key.0).map_err(|_| io::Error::other("the system gives no random bytes"))?;

@@ -22,9 +22,9 @@ const WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 15 } else
 #[derive(Debug, Clone)]
 pub enum Database {
     /// One file on this machine.
-    Sqlite(sqlite::Settings),
+    Sqlite(sqlite::DatabaseSettings),
     /// A server.
-    Postgres(postgres::Settings),
+    Postgres(postgres::DatabaseSettings),
 }
 
 /// The state of the schema of a database.
@@ -44,21 +44,11 @@ impl Database {
         let (url, locales) = (config.database_url.clone(), config.locales.clone());
         let pool_size = config.database_pool_size.get();
         if config.is_sqlite() {
-            Self::Sqlite(sqlite::Settings {
-                url,
-                pool_size,
-                wait: WAIT,
-                locales,
-                limits: sqlite::StatementLimits::default(),
-            })
+            let limits = sqlite::StatementLimits::default();
+            Self::Sqlite(sqlite::DatabaseSettings { url, pool_size, wait: WAIT, locales, limits })
         } else {
-            Self::Postgres(postgres::Settings {
-                url,
-                pool_size,
-                wait: WAIT,
-                locales,
-                limits: postgres::StatementLimits::default(),
-            })
+            let limits = postgres::StatementLimits::default();
+            Self::Postgres(postgres::DatabaseSettings { url, pool_size, wait: WAIT, locales, limits })
         }
     }
 
@@ -73,9 +63,6 @@ impl Database {
     }
 
     /// Opens it.
-    ///
-    /// # Errors
-    /// `Unavailable` when it does not answer.
     pub async fn open(&self) -> Result<Arc<dyn Store>> {
         match self {
             Self::Sqlite(settings) => sqlite::open(settings).await.map_err(|error| self.explained(error)),
@@ -114,9 +101,8 @@ impl Database {
     pub async fn migrate(&self) -> Result<Vec<String>> {
         match self {
             Self::Sqlite(settings) => {
-                if let Some(directory) =
-                    self.file().and_then(Path::parent).filter(|d| !d.as_os_str().is_empty())
-                {
+                let directory = self.file().and_then(Path::parent);
+                if let Some(directory) = directory.filter(|path| !path.as_os_str().is_empty()) {
                     create_private_directory(directory).map_err(Error::internal)?;
                 }
                 sqlite::migrate(settings).await.map_err(|error| self.explained(error))
@@ -126,9 +112,6 @@ impl Database {
     }
 
     /// The state of its schema. Creates nothing.
-    ///
-    /// # Errors
-    /// `Unavailable` when it does not answer.
     pub async fn schema(&self) -> Result<Schema> {
         if let Some(file) = self.file() {
             let exists = file.try_exists();

@@ -37,9 +37,6 @@ impl Certificate {
     }
 
     /// Reads the files again. New connections get the new certificate; a fault leaves the old one in use.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
     pub fn reload(&self) -> io::Result<()> {
         let fresh = certified(&self.chain, &self.key, &self.provider)?;
         *self.in_use.write().unwrap_or_else(PoisonError::into_inner) = fresh;
@@ -47,9 +44,6 @@ impl Certificate {
     }
 
     /// The configuration of a listener: TLS 1.2 and 1.3, and this certificate.
-    ///
-    /// # Errors
-    /// Never with the provider used here.
     pub fn server_config(self: &Arc<Self>) -> io::Result<ServerConfig> {
         let versions =
             ServerConfig::builder_with_provider(self.provider.clone()).with_safe_default_protocol_versions();

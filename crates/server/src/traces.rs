@@ -57,7 +57,8 @@ impl Traces {
         let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
         let resource = Resource::builder_empty().with_service_name("civitas").with_attribute(version);
         exporter.set_resource(&resource.with_attribute(KeyValue::new("host.name", host)).build());
-        let exporter = Exporter(Arc::new(exporter), Handle::current(), AtomicBool::new(false));
+        let (exporter, runtime) = (Arc::new(exporter), Handle::current());
+        let exporter = Exporter { inner: exporter, runtime, is_lost: AtomicBool::new(false) };
         Ok(Self(SdkTracerProvider::builder().with_batch_exporter(exporter).build()))
     }
 
@@ -83,17 +84,21 @@ impl Traces {
     }
 }
 
-/// Renames spans and sends them on the runtime of the server. Whether the last batch was lost: the first one is logged.
+/// Renames spans and sends them on the runtime of the server.
 #[derive(Debug)]
-struct Exporter(Arc<SpanExporter>, Handle, AtomicBool);
+struct Exporter {
+    inner: Arc<SpanExporter>,
+    runtime: Handle,
+    /// Whether the last batch was lost. Only the first of several lost batches is logged.
+    is_lost: AtomicBool,
+}
 
 impl Export for Exporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        let Self(exporter, runtime, is_lost) = self;
-        let (exporter, batch) = (exporter.clone(), batch.into_iter().map(conventional).collect());
-        let sent = runtime.spawn(async move { exporter.export(batch).await }).await;
+        let (exporter, batch) = (self.inner.clone(), batch.into_iter().map(conventional).collect());
+        let sent = self.runtime.spawn(async move { exporter.export(batch).await }).await;
         let sent = sent.unwrap_or_else(|ended| Err(OTelSdkError::InternalFailure(ended.to_string())));
-        let was_lost = is_lost.swap(sent.is_err(), Relaxed);
+        let was_lost = self.is_lost.swap(sent.is_err(), Relaxed);
         if let (Err(cause), false) = (&sent, was_lost) {
             tracing::warn!(%cause, "traces could not be exported; spans are lost until the collector answers");
         }

@@ -3,10 +3,10 @@
 use crate::background::Part;
 use crate::config::Config;
 use crate::secret_key;
-use civitas_application::webhooks::{DeliveryWorker, Relay, Reminders, Retention};
 use civitas_application::{Commands, Shares, Store};
 use civitas_delivery::Sender;
-use civitas_dns::Names;
+use civitas_dns::DnsResolver;
+use civitas_event_delivery::{DeliveryWorker, Relay, Reminders, Retention};
 use civitas_kernel::{Error, Result};
 use civitas_tokens::WebhookCipher;
 use civitas_webhooks::{Schedule, TargetPolicy};
@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 /// Which addresses may be reached.
 pub fn policy(config: &Config) -> TargetPolicy {
-    TargetPolicy { allowed: config.webhook_allowed_networks.iter().map(|network| network.0).collect() }
+    TargetPolicy { allowed: config.webhook_allowed_networks.clone() }
 }
 
 /// Signs and sends.
@@ -24,13 +24,10 @@ pub fn policy(config: &Config) -> TargetPolicy {
 /// # Errors
 /// `Internal` when the system has no resolver configured, or the HTTP client cannot be built.
 pub fn sender(config: &Config) -> Result<Sender> {
-    Sender::new(policy(config), Arc::new(Names::at(config.dns_server)?))
+    Sender::new(policy(config), Arc::new(DnsResolver::at(config.dns_server)?))
 }
 
 /// Encrypts the secrets of registrations.
-///
-/// # Errors
-/// `Internal` when the secret key cannot be read.
 pub fn cipher(config: &Config) -> Result<WebhookCipher> {
     let keys = secret_key::of(config).map_err(|error| Error::internal(format!("the secret key: {error}")))?;
     Ok(WebhookCipher::of(&keys))
@@ -53,9 +50,6 @@ pub(crate) struct Workers {
 
 impl Workers {
     /// Workers that stop when `stop` is true.
-    ///
-    /// # Errors
-    /// Those of [`sender`] and [`cipher`].
     pub(crate) fn of(
         config: &Config,
         commands: &Commands,

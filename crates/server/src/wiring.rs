@@ -8,6 +8,7 @@ use crate::background::{Failed, Part};
 use crate::backup::ScheduledBackups;
 use crate::config::{Config, Origin};
 use crate::cors::cors;
+use crate::http_thread::HttpThread;
 use crate::listener::serve;
 use crate::operations::Operations;
 use crate::store::{Database, Lock};
@@ -15,28 +16,25 @@ use crate::tls::Certificate;
 use crate::{background, compression, files, panel, secret_key, site, webhooks};
 use actix_http::ConnectionType;
 use actix_web::App;
-use actix_web::dev::{Server, ServerHandle, Service};
+use actix_web::dev::{Server, Service};
 use actix_web::http::header::{HeaderName, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::DefaultHeaders;
-use actix_web::rt::System;
 use civitas_accounts::Mailer;
-use civitas_api::{Api, Services, Settings, WebhookServices, normalize};
-use civitas_application::audit::AuditRetention;
+use civitas_api::{Api, ApiServices, ApiSettings, WebhookServices, normalize};
 use civitas_application::{
     Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Shares, Store, TaskKinds,
     TaskWorker, Worker, take_over,
 };
-use civitas_dns::Names;
+use civitas_dns::DnsResolver;
 use civitas_kernel::{Error, Result};
-use civitas_mail::{Log, Smtp};
+use civitas_mail::{LogMailer, Smtp};
 use civitas_panel::Panel;
 use civitas_tokens::{AnswerCipher, Argon2Passwords, Signer};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::thread;
 use tokio::runtime::Handle;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// The most mails that are sent at once.
@@ -76,10 +74,8 @@ pub struct Running {
 }
 
 struct Http {
-    address: SocketAddr,
+    server: HttpThread,
     api: Arc<Api>,
-    handle: ServerHandle,
-    thread: thread::JoinHandle<()>,
     certificate: Option<Arc<Certificate>>,
 }
 
@@ -96,9 +92,6 @@ pub async fn start(config: Config) -> Result<Running> {
 
 /// Starts some parts of a server over an open store. `lock` is that of its SQLite file, and is held until the server ends;
 /// `None` on PostgreSQL.
-///
-/// # Errors
-/// As [`start`].
 pub async fn start_over(
     config: Config,
     parts: Parts,
@@ -110,9 +103,9 @@ pub async fn start_over(
         drop(spawn_blocking(civitas_delivery::system_roots));
     }
     let keys = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
-    let resolver = Arc::new(Names::at(config.dns_server)?);
+    let resolver = Arc::new(DnsResolver::at(config.dns_server)?);
     let shares = Shares::new(config.share_capacity());
-    let services = Services {
+    let services = ApiServices {
         webhooks: WebhookServices {
             policy: webhooks::policy(&config),
             resolver: resolver.clone(),
@@ -128,11 +121,11 @@ pub async fn start_over(
         runtime: Handle::current(),
     };
     let api = Api::new(settings(&config), services);
-    let (stop, told) = watch::channel(false);
+    let (stop, stop_receiver) = watch::channel(false);
     // The lock excludes other servers.
     let failed = Failed::default();
     let workers = if parts.workers && !config.read_only {
-        Some(workers(&config, &api, &shares, &told, lock.is_some(), &failed)?)
+        Some(workers(&config, &api, &shares, &stop_receiver, lock.is_some(), &failed)?)
     } else {
         None
     };
@@ -142,7 +135,7 @@ pub async fn start_over(
         let http = Http::start(&config, api, panel).await?;
         // Not by `public_scheme`: it is the address of the listener.
         let scheme = if http.certificate.is_some() { "https" } else { "http" };
-        let link = setup.map(|path| format!("{scheme}://{}{path}", http.address));
+        let link = setup.map(|path| format!("{scheme}://{}{path}", http.server.address));
         (Some(http), link)
     } else {
         (None, None)
@@ -151,8 +144,8 @@ pub async fn start_over(
         Some(listen) => Some(Operations::start(listen, store.clone(), config.read_only, failed).await?),
         None => None,
     };
-    let operations_address = operations.as_ref().map(|operations| operations.address);
-    let address = http.as_ref().map(|http| http.address);
+    let operations_address = operations.as_ref().map(|operations| operations.server.address);
+    let address = http.as_ref().map(|http| http.server.address);
     _ = address.inspect(|address| tracing::info!(%address, "listening"));
     Ok(Running {
         address,
@@ -172,7 +165,7 @@ fn workers(
     config: &Config,
     api: &Api,
     shares: &Arc<Shares>,
-    told: &watch::Receiver<bool>,
+    stop: &watch::Receiver<bool>,
     is_alone: bool,
     failed: &Failed,
 ) -> Result<JoinHandle<()>> {
@@ -180,26 +173,28 @@ fn workers(
     let jobs = Worker::new(commands.clone(), config.job_capacity());
     let lanes = task_lanes(config)?.map(|(kinds, concurrency)| {
         let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), kinds);
-        worker.run(concurrency, told.clone())
+        worker.run(concurrency, stop.clone())
     });
-    let webhooks = webhooks::Workers::of(config, &commands, shares, told)?;
-    let cleanup = Cleanup { store: commands.store().clone(), jobs: config.job_retention_days.as_days() };
+    let webhooks = webhooks::Workers::of(config, &commands, shares, stop)?;
     let (store, files) = (commands.store().clone(), api.files().clone());
-    let audit = AuditRetention::new(store.clone(), config.audit_retention_days.as_days());
+    let cleanup = Cleanup {
+        store: store.clone(),
+        jobs: config.job_retention_days.as_days(),
+        audit: config.audit_retention_days.as_days(),
+    };
     let backups = ScheduledBackups::of(config, store.clone())?;
-    let (told, failed) = (told.clone(), failed.clone());
+    let (stop, failed) = (stop.clone(), failed.clone());
     Ok(tokio::spawn(async move {
         if is_alone {
-            take_over(&*store, told.clone()).await;
+            take_over(&*store, stop.clone()).await;
         }
-        let mut parts = vec![Part::new("jobs", jobs.run(told.clone()))];
-        parts.extend(webhooks.parts(is_alone, &told).await);
+        let mut parts = vec![Part::new("jobs", jobs.run(stop.clone()))];
+        parts.extend(webhooks.parts(is_alone, &stop).await);
         parts.extend(lanes.map(|lane| Part::new("tasks", lane)));
-        parts.push(Part::new("cleanup", cleanup.run(told.clone())));
-        parts.push(Part::new("files", files.run_reaper(told.clone())));
-        parts.push(Part::new("audit", audit.run(told.clone())));
-        parts.extend(backups.map(|backups| Part::new("backups", backups.run(told.clone()))));
-        background::run(parts, told, &failed).await;
+        parts.push(Part::new("cleanup", cleanup.run(stop.clone())));
+        parts.push(Part::new("files", files.run_reaper(stop.clone())));
+        parts.extend(backups.map(|backups| Part::new("backups", backups.run(stop.clone()))));
+        background::run(parts, stop, &failed).await;
     }))
 }
 
@@ -207,7 +202,7 @@ fn workers(
 /// tasks of one kind, delay their own lane alone.
 fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 4]> {
     let checks = HostCheckHandler {
-        resolver: Arc::new(Names::at(config.dns_server)?),
+        resolver: Arc::new(DnsResolver::at(config.dns_server)?),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
     };
     let mailer = mailer(config)?;
@@ -224,14 +219,14 @@ fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 4]> {
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
     match (&config.smtp_url, &config.mail_from) {
         (Some(server), Some(sender)) => Ok(Arc::new(Smtp::new(server, sender).map_err(Error::internal)?)),
-        _ => Ok(Arc::new(Log)),
+        _ => Ok(Arc::new(LogMailer)),
     }
 }
 
-fn settings(config: &Config) -> Settings {
-    Settings {
+fn settings(config: &Config) -> ApiSettings {
+    ApiSettings {
         site: site::of(config),
-        trusted_proxies: config.trusted_proxies.iter().map(|network| network.0).collect(),
+        trusted_proxies: config.trusted_proxies.clone(),
         max_body_bytes: config.max_body_bytes.get(),
         is_encrypted: config.tls_certificate.is_some(),
         max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,
@@ -260,10 +255,7 @@ impl Running {
         }
         if let Some(http) = self.http {
             http.api.close_streams();
-            http.handle.stop(true).await;
-            if !matches!(spawn_blocking(|| http.thread.join()).await, Ok(Ok(()))) {
-                tracing::error!("the thread of the interface failed");
-            }
+            http.server.stop(true).await;
         }
         // Without workers there is no receiver.
         let _ = self.stop.send(true);
@@ -286,29 +278,13 @@ impl Http {
             }
             _ => None,
         };
-        let (tell, told) = oneshot::channel();
         let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
         let is_https = config.public_scheme.as_str() == "https";
         let origins = config.cors_allowed_origins.clone();
-        let admission = Admission::new(config.trusted_proxies.iter().map(|network| network.0).collect());
-        let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
-            System::new().block_on(async move {
-                match server(listen, in_use, interface, panel, admission, (is_https, origins)) {
-                    Ok((address, server)) => {
-                        // The receiver may be dropped; the server ends with the process.
-                        let _ = tell.send(Ok((address, server.handle())));
-                        if let Err(error) = server.await {
-                            tracing::error!(%error, "the interface failed");
-                        }
-                    }
-                    Err(error) => drop(tell.send(Err(error))),
-                }
-            });
-        });
-        let thread = thread.map_err(Error::internal)?;
-        let begun = told.await.map_err(Error::internal)?;
-        let (address, handle) = begun.map_err(|error| fault(&format!("listening on {listen}"), &error))?;
-        Ok(Self { address, api, handle, thread, certificate })
+        let admission = Admission::new(config.trusted_proxies.clone());
+        let bind = move || server(listen, in_use, interface, panel, admission, (is_https, origins));
+        let server = HttpThread::start("http", "the interface", listen, bind).await?;
+        Ok(Self { server, api, certificate })
     }
 }
 

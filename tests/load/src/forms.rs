@@ -6,7 +6,7 @@ use crate::client::{BASE, Client};
 use crate::measure::Figures;
 use crate::stage::Home;
 use serde_json::{Map, Value, json};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -38,17 +38,12 @@ pub struct Args {
 
 /// Measures everything, and prints it.
 pub fn begin(args: &Args) -> Outcome {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(args))
+    crate::block_on(run(args))
 }
 
 async fn run(args: &Args) -> Outcome {
     let directory = tempfile::tempdir()?;
-    let home = Home {
-        binary: fs::canonicalize(&args.server)?,
-        directory: directory.path().to_owned(),
-        postgres: args.postgres.clone(),
-        has_receivers: false,
-    };
+    let home = Home::new(&args.server, directory.path(), args.postgres.clone(), false)?;
     let archive = home.file("city.ndjson");
     write(args, &mut BufWriter::new(File::create(&archive)?))?;
     let database = home.served()?;

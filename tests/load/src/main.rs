@@ -56,6 +56,11 @@ enum Command {
     Baseline(baseline::Args),
 }
 
+/// Does a run. Its loops may block the main thread: requests are carried by other threads.
+fn block_on(run: impl Future<Output = Outcome>) -> Outcome {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run)
+}
+
 fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Run(args) => run::begin(&args),

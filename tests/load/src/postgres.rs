@@ -21,13 +21,17 @@ pub struct Database {
 }
 
 impl Database {
-    /// Makes one. `server` is the address of a database of the PostgreSQL server whose user may create others.
-    pub async fn make(engine: Engine, server: &str) -> Outcome<Self> {
-        Self::make_named(engine, server, "load").await
+    /// Does a run over a new database, and removes the database.
+    pub async fn during(engine: Engine, server: &str, run: impl AsyncFnOnce(&Self) -> Outcome) -> Outcome {
+        let database = Self::make(engine, server, "load").await?;
+        let outcome = run(&database).await;
+        database.remove().await?;
+        outcome
     }
 
-    /// Makes one of several of a run, whose names differ.
-    pub async fn make_named(engine: Engine, server: &str, name: &str) -> Outcome<Self> {
+    /// Makes one. `server` is the address of a database of the PostgreSQL server whose user may create others; the names
+    /// of several databases of a run differ.
+    pub async fn make(engine: Engine, server: &str, name: &str) -> Outcome<Self> {
         if engine == Engine::Sqlite {
             return Ok(Self { server: None });
         }

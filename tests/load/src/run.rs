@@ -95,11 +95,10 @@ impl Args {
 
 /// Measures everything, and prints it.
 pub fn begin(args: &Args) -> Outcome {
-    // The generator blocks the main thread; requests of our own are carried by the others.
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
-        let own = Database::make(args.engine, &args.postgres).await?;
+    crate::block_on(async {
+        let own = Database::make(args.engine, &args.postgres, "load").await?;
         let other = match args.compare_with {
-            Some(_) => Some(Database::make_named(args.engine, &args.postgres, "other").await?),
+            Some(_) => Some(Database::make(args.engine, &args.postgres, "other").await?),
             None => None,
         };
         let outcome = run(args, &own, other.as_ref()).await;
@@ -120,8 +119,7 @@ async fn run(args: &Args, own: &Database, other: Option<&Database>) -> Outcome {
     let home = |binary: &Path, name: &str, database: &Database| {
         let directory = directory.path().join(name);
         fs::create_dir(&directory)?;
-        let (binary, postgres) = (fs::canonicalize(binary)?, database.url());
-        Outcome::Ok(Home { binary, directory, postgres, has_receivers: false })
+        Home::new(binary, &directory, database.url(), false)
     };
     let other = args.compare_with.as_ref().zip(other);
     let other = other.map(|(binary, database)| home(binary, "other", database)).transpose()?;

@@ -16,7 +16,6 @@ use crate::soak::{Kind, World, build, scatter};
 use crate::stage::Home;
 use crate::wrk::precise;
 use drip::{Drip, Drips};
-use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,22 +63,12 @@ pub struct Args {
 
 /// Runs it, and fails if healthy clients are refused or take too long.
 pub fn begin(args: &Args) -> Outcome {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
-        let database = Database::make(args.engine, &args.postgres).await?;
-        let outcome = run(args, &database).await;
-        database.remove().await?;
-        outcome
-    })
+    crate::block_on(Database::during(args.engine, &args.postgres, async |database| run(args, database).await))
 }
 
 async fn run(args: &Args, database: &Database) -> Outcome {
     let directory = tempfile::tempdir()?;
-    let home = Home {
-        binary: fs::canonicalize(&args.server)?,
-        directory: directory.path().to_owned(),
-        postgres: database.url(),
-        has_receivers: false,
-    };
+    let home = Home::new(&args.server, directory.path(), database.url(), false)?;
     println!("{}", machine::describe());
     build(&home, USERS, PROPOSALS)?;
     let mut server = home.serve()?;

@@ -70,22 +70,12 @@ pub struct Args {
 
 /// Runs it, and fails if a rule is broken.
 pub fn begin(args: &Args) -> Outcome {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
-        let database = Database::make(args.engine, &args.postgres).await?;
-        let outcome = run(args, &database).await;
-        database.remove().await?;
-        outcome
-    })
+    crate::block_on(Database::during(args.engine, &args.postgres, async |database| run(args, database).await))
 }
 
 async fn run(args: &Args, database: &Database) -> Outcome {
     let directory = tempfile::tempdir()?;
-    let home = Home {
-        binary: fs::canonicalize(&args.server)?,
-        directory: directory.path().to_owned(),
-        postgres: database.url(),
-        has_receivers: true,
-    };
+    let home = Home::new(&args.server, directory.path(), database.url(), true)?;
     println!("{}", machine::describe());
     build(&home, args.users, args.proposals)?;
     let receiver = Receiver::start()?;

@@ -49,6 +49,21 @@ pub struct Home {
 }
 
 impl Home {
+    /// The files of a run of this server.
+    pub fn new(
+        server: &Path,
+        directory: &Path,
+        postgres: Option<String>,
+        has_receivers: bool,
+    ) -> Outcome<Self> {
+        Ok(Self {
+            binary: fs::canonicalize(server)?,
+            directory: directory.to_owned(),
+            postgres,
+            has_receivers,
+        })
+    }
+
     /// A file of the directory.
     pub fn file(&self, name: &str) -> PathBuf {
         self.directory.join(name)

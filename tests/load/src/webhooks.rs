@@ -15,7 +15,7 @@ use crate::stage::Home;
 use crate::wrk::precise;
 use receiver::{BlackHole, Counted};
 use serde_json::{Value, json};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,17 +54,12 @@ pub struct Args {
 
 /// Measures everything, and prints it.
 pub fn begin(args: &Args) -> Outcome {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(args))
+    crate::block_on(run(args))
 }
 
 async fn run(args: &Args) -> Outcome {
     let directory = tempfile::tempdir()?;
-    let home = Home {
-        binary: fs::canonicalize(&args.server)?,
-        directory: directory.path().to_owned(),
-        postgres: args.postgres.clone(),
-        has_receivers: true,
-    };
+    let home = Home::new(&args.server, directory.path(), args.postgres.clone(), true)?;
     let mut bench = Bench { database: home.served()?, home, imported: 0 };
     bench.home.run_one(&bench.database, &["migrate"])?;
     bench.import(0)?;

@@ -2,7 +2,7 @@
 
 use civitas_accounts::{Confirmation, Secret};
 use civitas_application::Site;
-use civitas_application::archive::{ImportOptions, import};
+use civitas_archive::{ImportOptions, import};
 use civitas_kernel::clock;
 use civitas_tests::import_options;
 use civitas_tests::mail_server::{MailServer, Received};

@@ -1,6 +1,6 @@
 //! New primary and secondary hosts, checked with a name server of the test (contract 03 §1.3, §1.5).
 
-use civitas_application::archive::ExportOptions;
+use civitas_archive::ExportOptions;
 use civitas_kernel::{OrganizationId, clock};
 use civitas_tests::NameServer;
 use civitas_tests::service::{BASE, CITIES, Client, SYSTEM_CLIENTS, Service};

@@ -3,7 +3,7 @@
 use civitas_application::Store;
 use civitas_kernel::records::Change;
 use civitas_kernel::{Abilities, ComponentId, OrganizationId, UserId, clock};
-use civitas_organizations::Located;
+use civitas_organizations::HostMatch;
 use civitas_tests::service::{Client, Service};
 use civitas_tests::{commit, replace};
 use serde_json::json;
@@ -68,7 +68,7 @@ impl End {
 
 async fn city(store: &dyn Store) -> OrganizationId {
     match store.organizations().locate("city.test").await.unwrap() {
-        Some(Located::Primary(tenant)) => tenant.id,
+        Some(HostMatch::Primary(tenant)) => tenant.id,
         other => panic!("{other:?}"),
     }
 }
@@ -122,7 +122,7 @@ async fn what_begins_is_seen_at_once() {
         End::Component.happen(&service, &*service.store).await;
         nora.get(&path).await.is(404);
         let done = commit(&*service.store, async |tx| {
-            let Some(Located::Primary(city)) = tx.organizations().locate("city.test").await? else {
+            let Some(HostMatch::Primary(city)) = tx.organizations().locate("city.test").await? else {
                 panic!("the city")
             };
             let mut component = tx.components().find(city.id, id).await?.expect("the component");

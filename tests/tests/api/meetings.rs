@@ -378,11 +378,7 @@ async fn a_component_names_the_meetings_its_reader_sees() {
 
 #[tokio::test]
 async fn meetings_are_only_read_and_only_where_they_are_switched_on() {
-    let off = archive().replacen(
-        r#""default_locale": "en""#,
-        r#""default_locale": "en", "features": {"meetings_enabled": false}"#,
-        1,
-    );
+    let off = super::switched_off(&archive(), "meetings_enabled");
     for service in Service::on_both_engines_with(&off, &[]).await {
         for path in ["/meetings", "/meetings/1"] {
             service.anonymous().get(path).await.refuses(501, "Not implemented");

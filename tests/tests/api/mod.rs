@@ -50,3 +50,9 @@ mod users;
 mod validators;
 mod votes;
 mod webhook_registrations;
+
+/// An archive whose first organization has a switch off.
+fn switched_off(archive: &str, switch: &str) -> String {
+    let features = format!(r#""default_locale": "en", "features": {{"{switch}": false}}"#);
+    archive.replacen(r#""default_locale": "en""#, &features, 1)
+}

@@ -1,6 +1,6 @@
 //! The matrix of rights, made from the routes: a new operation is in it without a line here.
 
-use civitas_api::{Gate, Route, routes};
+use civitas_api::{RequiredAccess, Route, routes};
 use civitas_application::Transaction;
 use civitas_kernel::{Need, Scope};
 use civitas_tests::service::{CITIES, Client, SYSTEM_CLIENTS, Service};
@@ -35,7 +35,7 @@ async fn no_operation_answers_without_a_token_scope_or_ability_or_in_another_org
         for route in routes() {
             let name = format!("{} {}", route.method, route.path);
             match route.gate {
-                Gate::Needs(access) => {
+                RequiredAccess::Needs(access) => {
                     checked += 1;
                     let of_system = access.scope == Some(Scope::System);
                     let (full, unable) = if of_system { (&system, &modest) } else { (&people, &bare) };
@@ -59,8 +59,8 @@ async fn no_operation_answers_without_a_token_scope_or_ability_or_in_another_org
                         "{name} with all rights: {answered}"
                     );
                 }
-                Gate::NoAction => assert_eq!(call(&service, &people, &route).await, 404, "{name}"),
-                Gate::Open | Gate::Token => {}
+                RequiredAccess::NoAction => assert_eq!(call(&service, &people, &route).await, 404, "{name}"),
+                RequiredAccess::Open | RequiredAccess::Token => {}
             }
         }
         assert!(checked > 25, "{checked} routes were checked");

@@ -170,16 +170,8 @@ async fn bring(service: &Service, space: &str, manifest: SpaceManifest, role: Ro
 
 fn old(user: Option<i64>, kind: RoleKind) -> Role {
     let at = datetime!(2026-02-01 08:00:00.654321 UTC);
-    Role {
-        space: SpaceRef { manifest: SpaceManifest::Assemblies, id: 0 },
-        user: user.map(UserId),
-        email: None,
-        kind,
-        invited_at: None,
-        accepted_at: None,
-        created_at: at,
-        updated_at: at,
-    }
+    let space = SpaceRef { manifest: SpaceManifest::Assemblies, id: 0 };
+    Role::new(space, user.map(UserId), kind, at)
 }
 
 #[tokio::test]

@@ -123,11 +123,7 @@ async fn a_token_opens_only_the_organization_it_was_issued_in() {
 
 #[tokio::test]
 async fn the_service_routes_answer_on_any_host_and_whatever_is_switched_off() {
-    let off = civitas_tests::service::CITIES.replacen(
-        r#""default_locale": "en""#,
-        r#""default_locale": "en", "features": {"enabled": false}"#,
-        1,
-    );
+    let off = super::switched_off(civitas_tests::service::CITIES, "enabled");
     for service in Service::on_both_engines_with(&off, &[]).await {
         for host in ["city.test", "nowhere.test"] {
             let client = service.at(host);
@@ -218,11 +214,7 @@ async fn pages_of_the_service_are_sent_again_only_when_they_changed() {
 
 #[tokio::test]
 async fn a_feature_switched_off_answers_501_even_without_a_token_and_the_rest_works() {
-    let off = civitas_tests::service::CITIES.replacen(
-        r#""default_locale": "en""#,
-        r#""default_locale": "en", "features": {"proposals_enabled": false}"#,
-        1,
-    );
+    let off = super::switched_off(civitas_tests::service::CITIES, "proposals_enabled");
     for service in Service::on_both_engines_with(&off, &[]).await {
         let anonymous = service.anonymous();
         for path in

@@ -1,6 +1,6 @@
 //! Three organizations in which everything has the same name: a foreign record cannot be told from a missing one.
 
-use civitas_api::{Gate, Route, routes};
+use civitas_api::{RequiredAccess, Route, routes};
 use civitas_tests::service::{CITIES, Client, SYSTEM_CLIENTS, Service};
 use reqwest::Method;
 use serde_json::json;
@@ -77,7 +77,7 @@ async fn a_foreign_record_answers_byte_for_byte_like_a_missing_one() {
             service.machine().await,
         ];
         let mut compared = 0;
-        for route in routes().iter().filter(|route| matches!(route.gate, Gate::Needs(_))) {
+        for route in routes().iter().filter(|route| matches!(route.gate, RequiredAccess::Needs(_))) {
             let Some(kind) = kind(&route.path).filter(|_| route.path.contains("{id}")) else { continue };
             let method = Method::from_bytes(route.method.as_str().as_bytes()).unwrap();
             let [foreign, missing] = pair(&service, route, kind);

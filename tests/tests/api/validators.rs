@@ -2,13 +2,13 @@
 //! and every reader reads every path again.
 
 use civitas_accounts::{Role, RoleKind, User, UserAdmin};
-use civitas_application::ComponentAdmin;
+use civitas_application::{ComponentAdmin, Transaction};
 use civitas_kernel::records::edit;
 use civitas_kernel::{
-    ComponentId, Locale, Locales, OrganizationId, ProposalId, SpaceManifest, SpaceRef, UserId, clock,
+    ComponentId, Locale, Locales, OrganizationId, ProposalId, Result, SpaceManifest, SpaceRef, UserId, clock,
 };
 use civitas_proposals::ProposalAdmin;
-use civitas_spaces::{SpaceAdmin, StepAdmin};
+use civitas_spaces::{Component, SpaceAdmin, StepAdmin};
 use civitas_tests::replace;
 use civitas_tests::service::{CITIES, Client, Service};
 use serde_json::json;
@@ -91,6 +91,22 @@ macro_rules! within {
     };
 }
 
+async fn edit_component(
+    watch: &Watch,
+    tx: &dyn Transaction,
+    reference: &str,
+    change: impl FnOnce(&mut Component) + Send,
+) -> Result<Component> {
+    let admin = ComponentAdmin {
+        components: tx.components(),
+        states: tx.states(),
+        votes: tx.votes(),
+        locales: &Locales::standard(),
+    };
+    let id = ComponentId(watch.service.id("component", reference));
+    edit(&admin, watch.city(), id, clock::now(), change).await
+}
+
 /// One change each, of every input that contract 01 §8 and the sheets of the resources name.
 const EDITS: [(&str, Edit); 11] = [
     ("the text of a proposal", |w| {
@@ -129,29 +145,11 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("a setting of a component", |w| {
         within!(w, tx, async {
-            let admin = ComponentAdmin {
-                components: tx.components(),
-                states: tx.states(),
-                votes: tx.votes(),
-                locales: &Locales::standard(),
-            };
-            let id = ComponentId(w.service.id("component", "ideas"));
-            let limit =
-                |c: &mut civitas_spaces::Component| drop(c.settings.insert("vote_limit".into(), json!(9)));
-            edit(&admin, w.city(), id, clock::now(), limit).await
+            edit_component(w, &*tx, "ideas", |c| drop(c.settings.insert("vote_limit".into(), json!(9)))).await
         })
     }),
     ("a component that is not published any more", |w| {
-        within!(w, tx, async {
-            let admin = ComponentAdmin {
-                components: tx.components(),
-                states: tx.states(),
-                votes: tx.votes(),
-                locales: &Locales::standard(),
-            };
-            let id = ComponentId(w.service.id("component", "cards"));
-            edit(&admin, w.city(), id, clock::now(), |c| c.published_at = None).await
-        })
+        within!(w, tx, async { edit_component(w, &*tx, "cards", |c| c.published_at = None).await })
     }),
     ("the title of a space", |w| {
         within!(w, tx, async {
@@ -172,17 +170,9 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("a membership of a private space", |w| {
         Box::pin(async move {
-            let now = clock::now();
-            let role = Role {
-                space: SpaceRef { manifest: SpaceManifest::Assemblies, id: w.service.id("space", "circle") },
-                user: Some(w.user("norablum")),
-                email: None,
-                kind: RoleKind::SpacePrivateMember,
-                invited_at: None,
-                accepted_at: None,
-                created_at: now,
-                updated_at: now,
-            };
+            let space = SpaceRef { manifest: SpaceManifest::Assemblies, id: w.service.id("space", "circle") };
+            let nora = Some(w.user("norablum"));
+            let role = Role::new(space, nora, RoleKind::SpacePrivateMember, clock::now());
             w.service.store.roles().add(w.city(), &role).await.unwrap();
         })
     }),

@@ -1,9 +1,9 @@
 use crate::archive::{CITY, NOW};
 use async_trait::async_trait;
-use civitas_application::archive::{
+use civitas_application::{Ports, Store};
+use civitas_archive::{
     ExportOptions, ExportServices, FileServices, ImportError, ImportOptions, Report, export, import,
 };
-use civitas_application::{Ports, Store};
 use civitas_attachments::{ByteStream, Content, FileStore, StoredFile, StoredObject};
 use civitas_kernel::{AttachmentId, OrganizationId, Result as StoreResult, clock};
 use civitas_tests::{Database, Files, databases, export_services, import_options};

@@ -1,7 +1,7 @@
 //! Every record type with every member, from one engine to the other: equal archives, and equal answers of the
 //! interface (contract 10 §1).
 
-use civitas_application::archive::{ExportOptions, demo};
+use civitas_archive::{ExportOptions, demo};
 use civitas_kernel::EventName;
 use civitas_tests::service::Answer;
 use civitas_tests::{Client, Database, Engine, Service};

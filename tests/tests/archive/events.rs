@@ -1,8 +1,8 @@
 //! The events of an import with `--emit-events` (contract 10 §1, 09 C.1).
 
 use super::{CITY, NOW, read};
-use civitas_application::archive::{ImportOptions, import};
 use civitas_application::{Announcer, Site, Store};
+use civitas_archive::{ImportOptions, import};
 use civitas_kernel::Error;
 use civitas_tests::{databases, delete_organization, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -125,7 +125,7 @@ async fn changes_tell_of_themselves_and_of_nothing_else() {
 async fn an_organization_is_deleted_with_all_its_records_and_its_event_has_the_last_state() {
     for database in databases().await {
         let store = &*database.store;
-        read(store, civitas_application::archive::demo(), false).await.unwrap();
+        read(store, civitas_archive::demo(), false).await.unwrap();
         read(store, CITY, false).await.unwrap();
         let host =
             |host: &'static str| async move { store.organizations().find_by_host(host).await.unwrap() };

@@ -2,7 +2,7 @@
 
 use crate::archive::{CITY, NOW, import_with, read};
 use civitas_application::Store;
-use civitas_application::archive::{ImportError, ImportOptions, Report};
+use civitas_archive::{ImportError, ImportOptions, Report};
 use civitas_tests::{databases, import_options};
 use serde_json::json;
 

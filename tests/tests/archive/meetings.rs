@@ -2,9 +2,10 @@
 
 use crate::archive::{CITY, NOW, read};
 use civitas_application::Store;
-use civitas_application::archive::Report;
+use civitas_archive::Report;
 use civitas_kernel::records::Change;
-use civitas_kernel::{Locale, MeetingId, OrganizationId, Translated, UserId};
+use civitas_kernel::testing::text;
+use civitas_kernel::{MeetingId, OrganizationId, UserId};
 use civitas_meetings::Meeting;
 use civitas_spaces::{Entry, EntryKind, EntryRef};
 use civitas_tests::databases;
@@ -20,10 +21,6 @@ fn city(report: &Report) -> OrganizationId {
 async fn kickoff(store: &dyn Store, report: &Report) -> Meeting {
     let id = MeetingId(report.refs["city"]["meeting"]["kickoff"]);
     store.meetings().find(city(report), id).await.expect("an answer").expect("the meeting")
-}
-
-fn text(en: &str) -> Translated {
-    [(Locale::EN, en.to_owned())].into()
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ mod round_trip;
 mod webhooks;
 
 use civitas_application::Store;
-use civitas_application::archive::{ImportError, ImportOptions, Report, demo, import};
+use civitas_archive::{ImportError, ImportOptions, Report, demo, import};
 use civitas_kernel::{OrganizationId, ProposalId, UserId, VoteId};
 use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -35,6 +35,12 @@ async fn import_with(
     options: ImportOptions<'_>,
 ) -> Result<Report, ImportError> {
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
+}
+
+/// A line and the one below it, for each two lines. `§` stands for `"organization": "city"`.
+fn pairs(lines: &'static str) -> impl Iterator<Item = (String, &'static str)> {
+    let mut lines = lines.trim().lines();
+    std::iter::from_fn(move || Some((lines.next()?.replace('§', r#""organization": "city""#), lines.next()?)))
 }
 
 /// A small city that most tests begin with.

@@ -4,7 +4,7 @@ use crate::archive::{CITY, NOW, ids, import_with, read};
 use async_trait::async_trait;
 use civitas_accounts::{Passwords, Secret, User};
 use civitas_application::Store;
-use civitas_application::archive::{Pass, Progress, demo, import, import_seekable};
+use civitas_archive::{Pass, Progress, demo, import, import_seekable};
 use civitas_kernel::limits::EXTENDED_DATA;
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, Result};

@@ -2,7 +2,7 @@
 
 use crate::archive::{CITY, read};
 use civitas_application::Store;
-use civitas_application::archive::{ExportOptions, demo, export};
+use civitas_archive::{ExportOptions, demo, export};
 use civitas_tests::{databases, export_services};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};

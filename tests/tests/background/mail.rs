@@ -2,7 +2,7 @@
 
 use civitas_accounts::{Mail, MailKind, MailSender, Mailer, Secret, User};
 use civitas_kernel::{Error, Locale, TaskId, clock, sortable_id};
-use civitas_mail::{Log, Smtp, is_sender, is_server};
+use civitas_mail::{LogMailer, Smtp, is_sender, is_server};
 use civitas_tests::mail_server::MailServer;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -131,7 +131,7 @@ async fn names_can_not_add_headers_or_receivers() {
 
 #[tokio::test]
 async fn without_a_server_a_mail_is_taken_and_goes_nowhere() {
-    Log.send(&mail(Locale::FR)).await.unwrap();
+    LogMailer.send(&mail(Locale::FR)).await.unwrap();
 }
 
 #[test]

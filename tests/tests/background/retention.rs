@@ -2,12 +2,10 @@
 
 use civitas_accounts::{AccessToken, Secret};
 use civitas_audit::{Action, Actor, Record};
-use civitas_jobs::{Job, JobOwner, JobPayload};
-use civitas_kernel::{
-    Ability, AnswerLanguages, ClientId, OrganizationId, TokenId, clock, random_job_id, sortable_id,
-};
-use civitas_tests::commit;
+use civitas_jobs::Job;
+use civitas_kernel::{Ability, ClientId, OrganizationId, TokenId, clock};
 use civitas_tests::service::{CITIES, Service};
+use civitas_tests::{commit, job};
 use civitas_webhooks::Announcement;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -25,13 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Adds a row of this time to each table but that of jobs.
 async fn add_rows(service: &Service, city: OrganizationId, at: OffsetDateTime) {
     let store = &*service.store;
-    let event = Announcement {
-        id: sortable_id(),
-        organization: city,
-        name: Ability::UserCreated,
-        payload: "{}".to_owned(),
-        occurred_at: at,
-    };
+    let event = Announcement::new(city, Ability::UserCreated, "{}".to_owned(), at);
     store.outbox().append(&[event]).await.unwrap();
     let record = Record::new(Actor::Anonymous, Action::CredentialsRefused).of(city);
     let record = record.on("api_client", "id_city_full", "The full client");
@@ -40,24 +32,11 @@ async fn add_rows(service: &Service, city: OrganizationId, at: OffsetDateTime) {
 
 /// Adds a job that ended at this time. No worker may run.
 async fn add_ended_job(service: &Service, city: OrganizationId, client: ClientId, at: OffsetDateTime) {
-    let job = Job {
-        id: random_job_id(),
-        organization: city,
-        owner: JobOwner { client, user: None },
-        token: TokenId(0),
-        command_key: "draft_proposals#create".to_owned(),
-        payload: JobPayload {
-            name: "draft_proposals#create".to_owned(),
-            command: json!({}),
-            languages: AnswerLanguages::default(),
-        },
-        attempts: 0,
-        created_at: at,
-    };
+    let job = Job { token: TokenId(0), ..job(city, client, json!({}), at) };
     let jobs = service.store.jobs();
     jobs.add(&job).await.unwrap();
     jobs.claim("worker", clock::now(), clock::now() + time::Duration::MINUTE, 1).await.unwrap();
-    jobs.complete("worker", job.id, &json!({}), at).await.unwrap();
+    jobs.end("worker", job.id, Ok(&json!({})), at).await.unwrap();
 }
 
 /// The number of rows of each table.

@@ -1,10 +1,10 @@
 //! The worker that executes tasks, on both engines.
 
 use async_trait::async_trait;
-use civitas_application::{Announcer, Site, Store, TaskHandler, TaskKinds, TaskWorker, Turn};
+use civitas_application::{Announcer, Site, Store, TaskContext, TaskHandler, TaskKinds, TaskWorker};
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, clock};
 use civitas_tasks::{LEASE, Outcome, Task};
-use civitas_tests::{Engine, NoViews, World};
+use civitas_tests::{NoViews, World};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -36,7 +36,7 @@ impl TaskHandler for Juggler {
         Trick::KIND
     }
 
-    async fn run(&self, turn: Turn<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
         let trick: Trick = task.read()?;
         self.0.lock().unwrap().push((trick, task.attempt));
         match trick {
@@ -92,14 +92,6 @@ impl Circus {
     }
 }
 
-async fn worlds() -> Vec<World> {
-    let mut worlds = Vec::new();
-    for engine in Engine::BOTH {
-        worlds.extend(World::fresh(engine).await);
-    }
-    worlds
-}
-
 /// What waits, as a worker far in the future claims it.
 async fn left(store: &dyn Store) -> Vec<Task> {
     let someday = clock::now() + time::Duration::days(30);
@@ -108,7 +100,7 @@ async fn left(store: &dyn Store) -> Vec<Task> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_runs_until_it_is_done_or_given_up() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let circus = Circus::open(world.database.store());
         for trick in [Trick::Succeed, Trick::ComeAgain, Trick::GiveUp, Trick::Refuse] {
             circus.ask(world.mine, trick).await;
@@ -126,7 +118,7 @@ async fn a_task_runs_until_it_is_done_or_given_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fault_or_a_panic_is_tried_again_later_and_the_worker_goes_on() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let circus = Circus::open(world.database.store());
         for trick in [Trick::Stumble, Trick::Panic, Trick::Succeed] {
             circus.ask(world.mine, trick).await;
@@ -142,7 +134,7 @@ async fn a_fault_or_a_panic_is_tried_again_later_and_the_worker_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fault_of_the_database_is_not_counted_as_an_attempt() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let circus = Circus::open(world.database.store());
         circus.ask(world.mine, Trick::NoDatabase).await;
         circus.has_run(1).await;
@@ -158,7 +150,7 @@ async fn a_fault_of_the_database_is_not_counted_as_an_attempt() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_of_an_unknown_kind_waits() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let circus = Circus::open(world.database.store());
         let now = clock::now();
         let task = |due_at: OffsetDateTime| NewTask {
@@ -175,7 +167,7 @@ async fn a_task_of_an_unknown_kind_waits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_of_a_transaction_runs_after_the_commit_and_never_without_one() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let circus = Circus::open(world.database.store());
         let task = NewTask::of(world.mine, &Trick::Succeed, clock::now()).unwrap();
         let transaction = world.store().begin().await.unwrap();
@@ -192,7 +184,7 @@ async fn a_task_of_a_transaction_runs_after_the_commit_and_never_without_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_workers_one_gets_each_task() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let circuses: Vec<Circus> = (0..3).map(|_| Circus::open(world.database.store())).collect();
         for _ in 0..30 {
             circuses[0].ask(world.mine, Trick::Succeed).await;

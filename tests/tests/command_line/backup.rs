@@ -1,7 +1,7 @@
 //! `civitas backup` and `civitas restore`, on both engines.
 
 use crate::command_line::city::{City, Said};
-use civitas_application::archive::demo;
+use civitas_archive::demo;
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::clock;
 use civitas_tests::ObjectServer;

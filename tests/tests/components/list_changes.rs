@@ -6,7 +6,7 @@ use civitas_kernel::{ProposalId, Translated, clock};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{Entry, EntryKind, Visibility};
-use civitas_tests::{Engine, Fixtures, World, replace};
+use civitas_tests::{Fixtures, World, replace};
 use time::OffsetDateTime;
 use time::macros::datetime;
 
@@ -42,8 +42,7 @@ impl<'a> Watch<'a> {
 
 #[tokio::test]
 async fn proposals_that_are_hidden_deleted_withdrawn_or_unpublished_leave_their_list() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let world = world.in_transaction().await;
         let mut watch = Watch::over(&world, "proposals");
         let (mine, nora, proposals) = (world.fixtures.mine, world.fixtures.nora, world.ports().proposals());
@@ -76,8 +75,7 @@ async fn proposals_that_are_hidden_deleted_withdrawn_or_unpublished_leave_their_
 
 #[tokio::test]
 async fn votes_components_and_spaces_leave_theirs() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let world = world.in_transaction().await;
         let (ports, Fixtures { mine, nora, ideas, process, .. }) = (world.ports(), &world.fixtures);
         let published = Proposal { published_at: Some(NOW), ..Proposal::draft(*ideas, NOW) };
@@ -121,8 +119,7 @@ async fn votes_components_and_spaces_leave_theirs() {
 
 #[tokio::test]
 async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lists() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let world = world.in_transaction().await;
         let (ports, Fixtures { mine, nora, otto, agenda, results, .. }) = (world.ports(), &world.fixtures);
         let mut watch = Watch::over(&world, "meetings");
@@ -166,22 +163,12 @@ async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lis
 
 #[tokio::test]
 async fn a_membership_changes_what_others_see_of_spaces() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let world = world.in_transaction().await;
         let (ports, Fixtures { mine, otto, process, .. }) = (world.ports(), &world.fixtures);
         let (mut roles, mut spaces) = (Watch::over(&world, "roles"), Watch::over(&world, "spaces"));
         spaces.noted().await;
-        let moderator = Role {
-            space: *process,
-            user: Some(*otto),
-            email: None,
-            kind: RoleKind::SpaceModerator,
-            invited_at: None,
-            accepted_at: None,
-            created_at: NOW,
-            updated_at: NOW,
-        };
+        let moderator = Role::new(*process, Some(*otto), RoleKind::SpaceModerator, NOW);
         let row = ports.roles().add(*mine, &moderator).await.unwrap();
         assert_eq!((roles.noted().await, spaces.noted().await), (false, false));
         let member = Role { kind: RoleKind::SpacePrivateMember, ..moderator.clone() };
@@ -211,8 +198,7 @@ async fn a_membership_changes_what_others_see_of_spaces() {
 
 #[tokio::test]
 async fn an_administrator_changes_what_others_see_of_spaces() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let world = world.in_transaction().await;
         let (ports, Fixtures { mine, otto, .. }) = (world.ports(), &world.fixtures);
         let (mut roles, mut spaces) = (Watch::over(&world, "roles"), Watch::over(&world, "spaces"));

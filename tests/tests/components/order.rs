@@ -1,8 +1,9 @@
 //! Neighbours compared with the list, for random lists.
 
-use civitas_kernel::{ComponentId, Direction, Order, PageRequest, ProposalId, ReadContext, Viewer, Within};
+use civitas_kernel::testing::{seen_by, within};
+use civitas_kernel::{Direction, Order, PageRequest, ProposalId, Viewer, Within};
 use civitas_proposals::{Neighbours, Proposal, ProposalQuery, ProposalStore};
-use civitas_tests::{Engine, Fixtures, World, replace};
+use civitas_tests::{Fixtures, World, replace};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -65,14 +66,8 @@ async fn agree(
     expected: &[ProposalId],
     direction: Direction,
 ) {
-    let nora = fixtures.nora;
-    let read_context = ReadContext {
-        organization: fixtures.mine,
-        viewer: Viewer::Participant(nora),
-        participant: Some(nora),
-    };
-    let ideas: Option<ComponentId> = Some(fixtures.ideas);
-    for part in [Within::default(), Within { component: ideas, ..Within::default() }] {
+    let read_context = seen_by(fixtures.mine, Viewer::Participant(fixtures.nora));
+    for part in [Within::default(), within(fixtures.ideas)] {
         let query = ProposalQuery { within: part, filters: Vec::new(), order: Order::Column(direction) };
         let page =
             proposals.list(read_context, &query, PageRequest { page: 1, per_page: 100 }).await.unwrap();
@@ -90,8 +85,7 @@ async fn agree(
 
 #[tokio::test]
 async fn neighbours_agree_with_the_list_whatever_stands_in_it() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let world = world.in_transaction().await;
         let (fixtures, proposals) = (&world.fixtures, world.ports().proposals());
         let mut runner = TestRunner::deterministic();

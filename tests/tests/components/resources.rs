@@ -4,7 +4,7 @@ use civitas_kernel::{ComponentId, Page, PageRequest, ReadContext, Translated, Us
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{ComponentDetail, Entry, EntryKind};
-use civitas_tests::{Engine, Fixtures, World, commit, replace};
+use civitas_tests::{Fixtures, World, commit, replace};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
@@ -30,8 +30,7 @@ async fn detail(world: &World, participant: Option<UserId>, id: ComponentId) -> 
 
 #[tokio::test]
 async fn counts_are_uncapped_and_drafts_are_their_authors() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, otto, ideas, wishes, .. } = world.fixtures;
         let add = async |proposal: Proposal| {
             commit(world.store(), async |tx| tx.proposals().add(mine, &proposal).await).await.unwrap()
@@ -61,8 +60,7 @@ async fn counts_are_uncapped_and_drafts_are_their_authors() {
 
 #[tokio::test]
 async fn a_component_changes_with_its_resources_and_the_readers_votes() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, otto, ideas, wishes, .. } = world.fixtures;
         let at = |days| NOW + Duration::days(days);
         let published =
@@ -95,8 +93,7 @@ async fn a_component_changes_with_its_resources_and_the_readers_votes() {
 
 #[tokio::test]
 async fn a_component_names_the_meetings_its_reader_sees_and_counts_those_beyond() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, otto, mona, admin, agenda, sessions, walks, .. } = world.fixtures;
         let meetings = world.ports().meetings();
         let add = async |meeting: Meeting| meetings.add(mine, &meeting).await.unwrap().0;
@@ -135,8 +132,7 @@ async fn a_component_names_the_meetings_its_reader_sees_and_counts_those_beyond(
 
 #[tokio::test]
 async fn a_component_names_its_entries_unless_they_are_hidden_or_deleted_and_changes_with_them() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let Fixtures { mine, results, .. } = world.fixtures;
         let entries = world.ports().entries();
         let at = |days| NOW + Duration::days(days);
@@ -163,8 +159,7 @@ async fn a_component_names_its_entries_unless_they_are_hidden_or_deleted_and_cha
 
 #[tokio::test]
 async fn a_component_changes_with_the_meetings_its_reader_sees() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, otto, agenda, .. } = world.fixtures;
         let at = |days| NOW + Duration::days(days);
         let new = Meeting::new(agenda, Translated::default(), NOW, NOW);

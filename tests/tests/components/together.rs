@@ -2,25 +2,18 @@
 
 use civitas_application::Store;
 use civitas_kernel::records::{Change, Plain, RecordAdmin, edit};
-use civitas_kernel::{Error, Locale, Result, SpaceManifest, Translated, UserId, Within, clock};
+use civitas_kernel::testing::{seen_by, text};
+use civitas_kernel::{Error, Result, SpaceManifest, UserId, Viewer, Within, clock};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{Space, Step, StepAdmin};
-use civitas_tests::{Engine, Fixtures, World, commit};
+use civitas_tests::{Fixtures, World, commit};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
-
-async fn worlds() -> Vec<World> {
-    let mut worlds = Vec::new();
-    for engine in Engine::BOTH {
-        worlds.extend(World::fresh(engine).await);
-    }
-    worlds
-}
 
 /// Runs something this number of times at once, and collects the results.
 async fn at_once<T, F>(times: usize, work: impl Fn(usize) -> F) -> Vec<Result<T>>
@@ -50,7 +43,7 @@ fn made<T>(outcomes: Vec<Result<Option<T>>>) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fifty_that_begin_one_draft_make_one() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, ideas, .. } = world.fixtures;
         let store = world.database.store();
         let outcomes = at_once(50, |_| {
@@ -68,7 +61,7 @@ async fn fifty_that_begin_one_draft_make_one() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fifty_that_cast_one_vote_cast_one() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, ideas, .. } = world.fixtures;
         let store = world.database.store();
         let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
@@ -95,7 +88,7 @@ async fn fifty_that_cast_one_vote_cast_one() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn who_holds_a_proposal_lets_others_wait() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, otto, ideas, .. } = world.fixtures;
         let store = world.database.store();
         let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
@@ -124,16 +117,12 @@ async fn who_holds_a_proposal_lets_others_wait() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_draft_found_in_a_transaction_is_published_once() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, client, ideas, .. } = world.fixtures;
         let store = world.database.store();
         let draft = Proposal { authors: vec![nora], client: Some(client), ..Proposal::draft(ideas, NOW) };
         let id = commit(&*store, async |tx| tx.proposals().add(mine, &draft).await).await.unwrap();
-        let read_context = civitas_kernel::ReadContext {
-            organization: mine,
-            viewer: civitas_kernel::Viewer::Participant(nora),
-            participant: Some(nora),
-        };
+        let read_context = seen_by(mine, Viewer::Participant(nora));
         let outcomes = at_once(8, |_| {
             let store = store.clone();
             async move {
@@ -152,7 +141,7 @@ async fn a_draft_found_in_a_transaction_is_published_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn spaces_made_at_once_have_different_numbers() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let (mine, store) = (world.fixtures.mine, world.database.store());
         let outcomes = at_once(20, |_| add_conference(store.clone(), mine)).await;
         let mut numbers: Vec<i64> = outcomes.into_iter().map(Result::unwrap).collect();
@@ -165,7 +154,7 @@ async fn spaces_made_at_once_have_different_numbers() {
 /// Tries again where two met, as the commands do.
 async fn add_conference(store: Arc<dyn Store>, mine: civitas_kernel::OrganizationId) -> Result<i64> {
     loop {
-        let title = [(civitas_kernel::Locale::EN, "Conference".to_owned())].into();
+        let title = text("Conference");
         let space = Space::new(SpaceManifest::Conferences, title, NOW);
         match store.spaces().add(mine, &space).await {
             Err(error) if error.is_transient() => {}
@@ -176,14 +165,14 @@ async fn add_conference(store: Arc<dyn Store>, mine: civitas_kernel::Organizatio
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_steps_activated_at_once_one_is_active() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let (mine, process, store) = (world.fixtures.mine, world.fixtures.process, world.database.store());
         let outcomes = at_once(12, |i| {
             let store = store.clone();
             async move {
                 let step = Step {
                     space: process,
-                    title: [(civitas_kernel::Locale::EN, "Step".to_owned())].into(),
+                    title: text("Step"),
                     position: i64::try_from(i).unwrap_or_default(),
                     active: true,
                     starts_at: None,
@@ -203,9 +192,9 @@ async fn of_steps_activated_at_once_one_is_active() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn edits_of_one_meeting_at_once_are_all_kept() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let Fixtures { mine, nora, otto, mona, ines, agenda, .. } = world.fixtures;
-        let title: Translated = [(Locale::EN, "Kick-off".to_owned())].into();
+        let title = text("Kick-off");
         let meeting = Meeting::new(agenda, title, NOW, NOW);
         let id = world.ports().meetings().add(mine, &meeting).await.unwrap();
         let people: [UserId; 4] = [nora, otto, mona, ines];

@@ -218,23 +218,11 @@ async fn a_disk_that_is_full_for_a_while_under_load_loses_and_repeats_nothing() 
     for engine in Engine::BOTH {
         let Some(database) = Database::fresh(engine).await else { continue };
         let (service, nora, component, load) = loaded(database).await;
-        let (fill, clear) = match engine {
-            Engine::Sqlite => (
-                "CREATE TRIGGER disk_is_full BEFORE INSERT ON posts
-                 BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END",
-                "DROP TRIGGER disk_is_full",
-            ),
-            Engine::Postgres => (
-                "CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS
-                 $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$;
-                 CREATE TRIGGER disk_is_full BEFORE INSERT ON posts FOR EACH ROW EXECUTE FUNCTION disk_is_full()",
-                "DROP TRIGGER disk_is_full ON posts",
-            ),
-        };
-        service.database.execute(fill).await;
+        let [fill, clear] = super::full_disk(engine, "INSERT", "posts");
+        service.database.execute(&fill).await;
         sleep(FAULT).await;
         assert!(load.refused().await > 0, "no write was refused");
-        service.database.execute(clear).await;
+        service.database.execute(&clear).await;
         load.ends_with_everything_kept(&nora, component).await;
         service.stop().await;
     }

@@ -72,20 +72,8 @@ async fn ends_with_every_job_completed(client: &Client, accepted: &[Answer]) {
 async fn jobs_that_meet_a_full_disk_wait_until_there_is_room() {
     for service in Service::on_both_engines().await {
         let nora = service.user("norablum").await;
-        let (fill, clear) = match service.engine {
-            Engine::Sqlite => (
-                "CREATE TRIGGER disk_is_full BEFORE UPDATE ON users
-                 BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END",
-                "DROP TRIGGER disk_is_full",
-            ),
-            Engine::Postgres => (
-                "CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS
-                 $$ BEGIN RAISE EXCEPTION 'plus de place' USING ERRCODE = '53100'; END $$;
-                 CREATE TRIGGER disk_is_full BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION disk_is_full()",
-                "DROP TRIGGER disk_is_full ON users",
-            ),
-        };
-        service.database.execute(fill).await;
+        let [fill, clear] = super::full_disk(service.engine, "UPDATE", "users");
+        service.database.execute(&fill).await;
         let mut accepted = Vec::new();
         assert!(live_through(&nora, &mut accepted, 10).await, "no write was refused");
         for answer in &accepted {
@@ -93,7 +81,7 @@ async fn jobs_that_meet_a_full_disk_wait_until_there_is_room() {
                 nora.get(&format!("/jobs/{}", answer.body["job_id"].as_str().unwrap())).await.is(200).body;
             assert!(job["status"] == "pending" || job["status"] == "processing", "{job}");
         }
-        service.database.execute(clear).await;
+        service.database.execute(&clear).await;
         ends_with_every_job_completed(&nora, &accepted).await;
     }
 }

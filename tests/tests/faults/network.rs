@@ -2,7 +2,7 @@
 
 use civitas_application::Store;
 use civitas_kernel::{Error, Locales};
-use civitas_storage_postgres::{Settings, StatementLimits, open};
+use civitas_storage_postgres::{DatabaseSettings, StatementLimits, open};
 use civitas_tests::{CITIES, Database, Engine, Network, Proxy, Service};
 use serde_json::json;
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ async fn behind_proxy(database: &Database) -> (Proxy, Arc<dyn Store>) {
 
 async fn open_at(url: String) -> Arc<dyn Store> {
     let (wait, locales) = (Duration::from_secs(2), Locales::standard());
-    let settings = Settings { url, pool_size: 2, wait, locales, limits: LIMITS };
+    let settings = DatabaseSettings { url, pool_size: 2, wait, locales, limits: LIMITS };
     open(&settings).await.unwrap()
 }
 

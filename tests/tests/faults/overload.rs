@@ -1,10 +1,9 @@
 //! More requests than there are connections to PostgreSQL.
 
 use civitas_application::Store;
-use civitas_jobs::{Job, JobOwner, JobPayload};
-use civitas_kernel::{AnswerLanguages, ClientId, OrganizationId, TokenId, UserId, random_job_id};
+use civitas_kernel::{ClientId, OrganizationId, UserId};
 use civitas_tests::service::{CITIES, Client, Service};
-use civitas_tests::{Database, Engine, World};
+use civitas_tests::{Database, Engine, World, job};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::sync::Arc;
@@ -38,26 +37,12 @@ async fn background_work_has_a_connection_while_requests_wait_for_theirs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn background_work_is_notified_of_jobs_that_requests_add() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let background = world.store().for_background().unwrap();
         let waiting = tokio::spawn(async move { background.jobs().wait(SOON).await });
         sleep(Duration::from_millis(50)).await;
-        let payload = JobPayload {
-            name: "votes#create".to_owned(),
-            command: serde_json::Value::Null,
-            languages: AnswerLanguages::default(),
-        };
-        let job = Job {
-            id: random_job_id(),
-            organization: world.mine,
-            owner: JobOwner { client: ClientId(1), user: None },
-            token: TokenId(1),
-            command_key: "votes#create".to_owned(),
-            payload,
-            attempts: 0,
-            created_at: datetime!(2026-03-01 09:30 UTC),
-        };
+        let now = datetime!(2026-03-01 09:30 UTC);
+        let job = job(world.mine, ClientId(1), serde_json::Value::Null, now);
         world.ports().jobs().add(&job).await.unwrap();
         timeout(SOON / 2, waiting).await.expect("it is notified").unwrap();
     }

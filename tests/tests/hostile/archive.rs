@@ -4,7 +4,7 @@ use crate::budget::fuzz;
 use crate::generate::{damage, damaged, edit, edited};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use civitas_application::archive::{ImportError, ImportOptions, import};
+use civitas_archive::{ImportError, ImportOptions, import};
 use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
 use proptest::collection::vec;

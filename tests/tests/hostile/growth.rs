@@ -4,7 +4,7 @@ use crate::operations::archive;
 use crate::wire::{Request, Server};
 use allocation_counter::measure;
 use civitas_accounts::{is_email, is_name};
-use civitas_application::archive::{ImportError, ImportOptions, import};
+use civitas_archive::{ImportError, ImportOptions, import};
 use civitas_attachments::sanitize_and_shorten;
 use civitas_extended_data::ObjectPath;
 use civitas_kernel::Locales;

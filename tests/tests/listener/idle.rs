@@ -15,13 +15,30 @@ async fn service() -> Service {
     Service::over(Database::fresh(Engine::Sqlite).await.unwrap(), CITIES, &[]).await
 }
 
+/// The first bytes of the next answer.
+async fn answer(stream: &mut TcpStream) -> String {
+    let mut answer = vec![0; 4096];
+    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    answer[..length].escape_ascii().to_string()
+}
+
 /// Sends a request and reads its answer.
 async fn ask(stream: &mut TcpStream) {
     let request = format!("GET {BASE}/health HTTP/1.1\r\nhost: city.test\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = vec![0; 4096];
-    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
-    assert!(answer[..length].starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", answer[..length].escape_ascii());
+    let answer = answer(stream).await;
+    assert!(answer.starts_with(r"HTTP/1.1 200 OK\r\n"), "{answer}");
+}
+
+/// A connection on which the head of a chunked body that no handler reads was sent, and answered by 404.
+async fn refused(service: &Service) -> TcpStream {
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    let head =
+        format!("POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\ntransfer-encoding: chunked\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let answer = answer(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    stream
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,13 +120,7 @@ async fn a_body_that_is_refused_unread_is_no_request_and_the_answer_arrives_whol
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_not_read_of_chunks_is_not_the_beginning_of_a_head() {
     let service = service().await;
-    let mut stream = TcpStream::connect(service.address).await.unwrap();
-    let head =
-        format!("POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\ntransfer-encoding: chunked\r\n\r\n");
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = vec![0; 4096];
-    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
-    assert!(answer[..length].starts_with(b"HTTP/1.1 404"), "{}", answer[..length].escape_ascii());
+    let mut stream = refused(&service).await;
     sleep(Duration::from_secs(1)).await;
     stream.write_all(b"5\r\nhello\r\n0\r\n\r\n").await.unwrap();
     ask(&mut stream).await;
@@ -120,13 +131,7 @@ async fn what_was_not_read_of_chunks_is_not_the_beginning_of_a_head() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_length_of_a_body_is_not_taken_from_the_trailer_of_another() {
     let service = service().await;
-    let mut stream = TcpStream::connect(service.address).await.unwrap();
-    let chunked =
-        format!("POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\ntransfer-encoding: chunked\r\n\r\n");
-    stream.write_all(chunked.as_bytes()).await.unwrap();
-    let mut answer = vec![0; 4096];
-    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
-    assert!(answer[..length].starts_with(b"HTTP/1.1 404"), "{}", answer[..length].escape_ascii());
+    let mut stream = refused(&service).await;
     let head = format!(
         "POST {BASE}/vote_proposals HTTP/1.1\r\nhost: city.test\r\ncontent-type: application/json\r\n\
          content-length: 2\r\n\r\n"
@@ -134,8 +139,8 @@ async fn the_length_of_a_body_is_not_taken_from_the_trailer_of_another() {
     let bytes = format!("0\r\ncontent-length: {}\r\n\r\n{head}{{}}", head.len());
     stream.write_all(bytes.as_bytes()).await.unwrap();
     let begun = Instant::now();
-    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
-    assert!(answer[..length].starts_with(b"HTTP/1.1 4"), "{}", answer[..length].escape_ascii());
+    let answer = answer(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     service.stop().await;
 }
@@ -161,12 +166,7 @@ async fn a_client_that_still_sends_gets_the_refusal_of_its_upload() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_does_not_come_does_not_delay_the_end_of_the_server() {
     let service = service().await;
-    let mut stream = TcpStream::connect(service.address).await.unwrap();
-    let head =
-        format!("POST {BASE}/nowhere HTTP/1.1\r\nhost: city.test\r\ntransfer-encoding: chunked\r\n\r\n");
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = vec![0; 4096];
-    timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    let _stream = refused(&service).await;
     let begun = Instant::now();
     service.stop().await;
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());

@@ -70,7 +70,7 @@ async fn a_new_password_ends_the_sessions_of_the_account() {
         let other = service.visitor();
         other.sign_in(OTHER, PASSWORD).await.is(302);
         let path = format!("{LIST}/{id}");
-        let form = panel.get(&format!("{path}/edit")).await.is(200).form(&path);
+        let form = panel.edit(&path).await;
         let new = "another long password";
         panel.send(&form.set("admin[password]", new)).await.leads_to(LIST);
         other.get("/system").await.leads_to(SIGN_IN);

@@ -60,7 +60,7 @@ async fn a_file_is_attached_served_edited_and_deleted() {
         let attributes = &shown.data()["attributes"];
         assert_eq!((&attributes["title"]["fr"], &attributes["weight"]), (&"Plan".into(), &(-1).into()));
         // The form is older than the attachment now.
-        let late = panel.get(&format!("{edit}/edit")).await.is(200).form(&edit).replace("revision", "1");
+        let late = panel.edit(&edit).await.replace("revision", "1");
         panel.send(&late).await.is(422).shows("Somebody else changed this record meanwhile.");
         let ask = panel.get(&format!("{edit}/delete")).await.is(200).shows("Pläne.TXT (12 bytes)");
         panel.send(&ask.form(&edit)).await.leads_to(&list);

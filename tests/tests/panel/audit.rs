@@ -61,7 +61,7 @@ async fn acts(service: &Service, panel: &PanelClient) -> Vec<String> {
     panel.send(&form).await.is(302);
     let omar = service.store.administrators().find_by_email("omar@riverton.example").await.unwrap();
     let omar = format!("/system/admins/{}", omar.unwrap().0);
-    let form = panel.get(&format!("{omar}/edit")).await.is(200).form(&omar);
+    let form = panel.edit(&omar).await;
     let form = form.set("admin[email]", "zoe@riverton.example").set("admin[password]", "one more password");
     panel.send(&form).await.is(302);
     secrets.push("one more password".to_owned());
@@ -132,7 +132,7 @@ async fn the_entries_of_an_organization_have_what_was_changed() {
     for (service, panel) in super::panels().await {
         let city = service.id("organization", "city");
         let path = format!("/system/organizations/{city}");
-        let form = panel.get(&format!("{path}/edit")).await.is(200).form(&path);
+        let form = panel.edit(&path).await;
         panel.send(&form.set("organization[max_attachment_bytes]", "4096")).await.is(302);
         let form = panel.get(&format!("{path}/edit?tab=api")).await.is(200).form(&path);
         panel.send(&form.tick("organization[features][blogs_enabled]", "1", false)).await.is(302);

@@ -1,13 +1,11 @@
 //! What the deletion of an account leaves of the person.
 
 use civitas_application::audit::AuditTrail;
-use civitas_jobs::{Job, JobOwner, JobPayload};
-use civitas_kernel::{
-    Ability, AnswerLanguages, ClientId, OrganizationId, RegistrationId, TokenId, UserId, clock, random_job_id,
-};
+use civitas_jobs::{Job, JobOwner};
+use civitas_kernel::{Ability, ClientId, OrganizationId, RegistrationId, UserId, clock};
 use civitas_tests::service::CITIES;
-use civitas_tests::{Database, Engine, Service};
-use civitas_webhooks::{Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
+use civitas_tests::{Database, Engine, Service, job};
+use civitas_webhooks::{Content, DeliveryId, NewDelivery, Registration, SealedSecret};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,36 +19,20 @@ const PATIENCE: Duration = Duration::from_secs(240);
 
 async fn registration(service: &Service, city: OrganizationId, client: ClientId) -> RegistrationId {
     let now = clock::now();
-    let registration = Registration {
-        client,
-        organization: Some(city),
-        url: "https://hooks.example/".to_owned(),
-        subscriptions: vec![Ability::UserUpdated],
-        secret: SealedSecret("sealed".to_owned()),
-        health: Health::default(),
-        paused_at: Some(now),
-        created_at: now,
-        updated_at: now,
-    };
+    let (url, secret) = ("https://hooks.example/".to_owned(), SealedSecret("sealed".to_owned()));
+    let new = Registration::new(client, Some(city), url, secret, now);
+    let registration =
+        Registration { subscriptions: vec![Ability::UserUpdated], paused_at: Some(now), ..new };
     service.store.registrations().add(&registration).await.unwrap().unwrap()
 }
 
 /// A job that has not begun, and a delivery that waits.
 async fn leave_work(service: &Service, city: OrganizationId, zora: UserId) {
     let (client, _) = service.store.clients().find_by_uid("id_city_full").await.unwrap().unwrap();
+    let tomorrow = clock::now() + time::Duration::DAY;
     let job = Job {
-        id: random_job_id(),
-        organization: city,
         owner: JobOwner { client, user: Some(zora) },
-        token: TokenId(1),
-        command_key: "draft_proposals#create".to_owned(),
-        payload: JobPayload {
-            name: "draft_proposals#create".to_owned(),
-            command: json!({"title": PERSONAL[1]}),
-            languages: AnswerLanguages::default(),
-        },
-        attempts: 0,
-        created_at: clock::now() + time::Duration::DAY,
+        ..job(city, client, json!({"title": PERSONAL[1]}), tomorrow)
     };
     service.store.jobs().add(&job).await.unwrap();
     let events = service.store.outbox().page_after(city, None, 99).await.unwrap();

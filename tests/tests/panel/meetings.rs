@@ -1,7 +1,8 @@
+use super::{id, listed};
 use civitas_kernel::{MeetingId, OrganizationId, clock};
 use civitas_meetings::Meeting;
 use civitas_tests::Service;
-use civitas_tests::panel::{Form, Page, PanelClient};
+use civitas_tests::panel::{Form, PanelClient};
 use time::Duration;
 
 /// The path of the meetings of the first city.
@@ -17,20 +18,8 @@ async fn filled(service: &Service, panel: &PanelClient, title: &str) -> Form {
     form.set("meeting[title][en]", title).set("meeting[start_time]", "2027-01-10T18:00")
 }
 
-/// Creates the meeting of a form. The path of its page, without `/edit`.
-async fn created(panel: &PanelClient, form: &Form) -> String {
-    let sent = panel.send(form).await.is(302);
-    let path = sent.header("location").strip_suffix("/edit").unwrap().to_owned();
-    panel.follow(&sent).await.is(200);
-    path
-}
-
 async fn meeting(service: &Service, panel: &PanelClient, title: &str) -> String {
-    created(panel, &filled(service, panel, title).await).await
-}
-
-fn id(path: &str) -> i64 {
-    path.rsplit('/').next().unwrap().parse().unwrap()
+    panel.create(&filled(service, panel, title).await).await
 }
 
 async fn stored(service: &Service, path: &str) -> Meeting {
@@ -38,34 +27,23 @@ async fn stored(service: &Service, path: &str) -> Meeting {
     service.store.meetings().find(city, MeetingId(id(path))).await.unwrap().unwrap()
 }
 
-/// The form of an existing meeting.
-async fn edited(panel: &PanelClient, path: &str) -> Form {
-    panel.get(&format!("{path}/edit")).await.is(200).form(path)
-}
-
-/// The page after an act.
-async fn act(panel: &PanelClient, path: &str, act: &str) -> Page {
-    let sent = panel.act("POST", &format!("{path}/{act}"), &[]).await;
-    panel.follow(&sent).await.is(200)
-}
-
 #[tokio::test]
 async fn a_meeting_is_created_in_the_zone_of_the_organization_and_published() {
     for (service, panel) in super::panels().await {
         let city = format!("/system/organizations/{}", service.id("organization", "city"));
-        let settings = panel.get(&format!("{city}/edit")).await.is(200).form(&city);
+        let settings = panel.edit(&city).await;
         panel.send(&settings.set("organization[time_zone]", "Europe/Madrid")).await.is(302);
         let form = filled(&service, &panel, "Kick-off").await;
         let form = form
             .set("meeting[title][fr]", "Lancement")
             .set("meeting[description][en]", "<p>Come & see.</p>")
             .set("meeting[end_time]", "2027-01-10T20:30");
-        let path = created(&panel, &form).await;
+        let path = panel.create(&form).await;
         let machine = service.machine().await;
         machine.get(&format!("/meetings/{}", id(&path))).await.is(404);
         panel.get(&list(&service)).await.is(200).shows("Kick-off").shows("10 Jan 2027, 18:00");
 
-        act(&panel, &path, "publish").await.shows("“Kick-off” is published.").shows("Published");
+        panel.press(&path, "publish").await.shows("“Kick-off” is published.").shows("Published");
         let answer = machine.get(&format!("/meetings/{}", id(&path))).await.is(200);
         let attributes = &answer.data()["attributes"];
         assert_eq!(attributes["title"]["fr"], "Lancement");
@@ -73,7 +51,7 @@ async fn a_meeting_is_created_in_the_zone_of_the_organization_and_published() {
         assert_eq!(attributes["start_time"], "2027-01-10T17:00:00Z");
         assert_eq!(attributes["end_time"], "2027-01-10T19:30:00Z");
 
-        let form = edited(&panel, &path).await;
+        let form = panel.edit(&path).await;
         assert_eq!(form.values("meeting[start_time]"), ["2027-01-10T18:00"]);
         let form = form.set("meeting[start_time]", "2027-07-10T18:00").set("meeting[end_time]", "");
         panel.send(&form.set("meeting[title][fr]", " ")).await.is(302);
@@ -81,7 +59,7 @@ async fn a_meeting_is_created_in_the_zone_of_the_organization_and_published() {
         let attributes = &answer.data()["attributes"];
         assert_eq!(attributes["start_time"], "2027-07-10T16:00:00Z", "in summer");
         assert!(attributes["end_time"].is_null() && attributes["title"].get("fr").is_none());
-        act(&panel, &path, "unpublish").await.shows("is not published any more").shows("Not published");
+        panel.press(&path, "unpublish").await.shows("is not published any more").shows("Not published");
         machine.get(&format!("/meetings/{}", id(&path))).await.is(404);
         let audit = panel.get("/system/audit_log").await.is(200);
         audit.shows("Meeting created").shows("Meeting updated").shows("start_time").shows("published_at");
@@ -121,24 +99,21 @@ async fn a_refused_meeting_keeps_what_was_typed() {
             }
         }
         panel.get(&list(&service)).await.is(200).shows("No meetings yet");
-        let path = created(&panel, &form).await;
+        let path = panel.create(&form).await;
         let before = stored(&service, &path).await;
         assert!(before.private && !before.transparent && before.published_at.is_none());
         // An existing one too; and a form that is late is told so.
-        let form = edited(&panel, &path).await;
+        let form = panel.edit(&path).await;
         let wrong =
             form.clone().set("meeting[start_time]", "2027-01-10T21:00").set("meeting[title][fr]", "X");
         let again = panel.send(&wrong).await.is(422).shows("Enter an end").form(&path);
         assert_eq!(again.values("meeting[title][fr]"), ["X"]);
         assert_eq!(stored(&service, &path).await, before);
-        let late = edited(&panel, &path).await.set("meeting[title][en]", "Late");
-        panel.send(&edited(&panel, &path).await.set("meeting[title][en]", "First")).await.is(302);
-        let refused = panel.send(&late).await.is(422).shows("Somebody else changed this record");
-        assert_eq!(refused.form(&path).values("meeting[title][en]"), ["Late"]);
+        super::refuses_a_late_form(&panel, &path, "meeting[title][en]").await;
         assert_eq!(stored(&service, &path).await.title.title(civitas_kernel::Locale::EN), Some("First"));
         // A form without changes changes nothing.
         let before = stored(&service, &path).await;
-        panel.send(&edited(&panel, &path).await).await.is(302);
+        panel.send(&panel.edit(&path).await).await.is(302);
         assert_eq!(stored(&service, &path).await, before);
     }
 }
@@ -147,19 +122,9 @@ async fn a_refused_meeting_keeps_what_was_typed() {
 async fn meetings_of_another_organization_are_not_found() {
     for (service, panel) in super::panels().await {
         let own = meeting(&service, &panel, "Kick-off").await;
-        let town = service.id_in("town", "organization", "town");
-        let foreign = format!("/system/organizations/{town}/meetings/{}", id(&own));
-        for page in ["edit", "delete", "withdraw", "registrations"] {
-            panel.get(&format!("{own}/{page}")).await.is(200);
-            panel.get(&format!("{foreign}/{page}")).await.is(404);
-        }
-        for act in ["publish", "unpublish", "hide", "show", "withdraw", "registrations"] {
-            panel.act("POST", &format!("{foreign}/{act}"), &[]).await.is(404);
-        }
-        panel.act("PUT", &foreign, &[("meeting[title][en]", "Taken")]).await.is(404);
-        panel.act("DELETE", &foreign, &[]).await.is(404);
-        let list = format!("/system/organizations/{town}/meetings");
-        panel.get(&list).await.is(200).lacks("Kick-off");
+        let pages = ["edit", "delete", "withdraw", "registrations"];
+        let acts = ["publish", "unpublish", "hide", "show", "withdraw", "registrations"];
+        super::is_of_the_city_alone(&service, &panel, &own, &pages, &acts).await;
         assert_eq!(stored(&service, &own).await.deleted_at, None);
     }
 }
@@ -168,12 +133,12 @@ async fn meetings_of_another_organization_are_not_found() {
 async fn a_meeting_is_hidden_cancelled_and_deleted() {
     for (service, panel) in super::panels().await {
         let path = meeting(&service, &panel, "Kick-off").await;
-        act(&panel, &path, "publish").await;
+        panel.press(&path, "publish").await;
         let machine = service.machine().await;
         let own = format!("/meetings/{}", id(&path));
-        act(&panel, &path, "hide").await.shows("“Kick-off” is hidden.");
+        panel.press(&path, "hide").await.shows("“Kick-off” is hidden.");
         machine.get(&own).await.is(404);
-        act(&panel, &path, "show").await.shows("is shown again");
+        panel.press(&path, "show").await.shows("is shown again");
         machine.get(&own).await.is(200);
 
         let ask = panel.get(&format!("{path}/withdraw")).await.is(200).shows("Cancel “Kick-off”?");
@@ -197,14 +162,14 @@ async fn a_meeting_is_hidden_cancelled_and_deleted() {
 async fn a_meeting_that_moves_is_reminded_of_again() {
     for (service, panel) in super::panels().await {
         let path = meeting(&service, &panel, "Kick-off").await;
-        act(&panel, &path, "publish").await;
+        panel.press(&path, "publish").await;
         let (city, own) = (OrganizationId(service.id("organization", "city")), MeetingId(id(&path)));
         let (now, until) = (clock::now(), clock::now() + Duration::hours(48));
         let claim = async || service.store.reminders().claim(city, own, now, until).await.unwrap();
         let start = async |after: Duration| {
             let at = now + after;
             let (date, hour, minute) = (at.date(), at.hour(), at.minute());
-            let form = edited(&panel, &path).await;
+            let form = panel.edit(&path).await;
             let form = form.set("meeting[start_time]", &format!("{date}T{hour:02}:{minute:02}"));
             panel.send(&form).await.is(302);
         };
@@ -212,16 +177,16 @@ async fn a_meeting_that_moves_is_reminded_of_again() {
         start(Duration::hours(20)).await;
         assert!(claim().await);
         assert!(!claim().await);
-        let form = edited(&panel, &path).await.set("meeting[title][en]", "Walk");
+        let form = panel.edit(&path).await.set("meeting[title][en]", "Walk");
         panel.send(&form).await.is(302);
         assert!(!claim().await, "another title is no other start");
         start(Duration::hours(30)).await;
-        act(&panel, &path, "unpublish").await;
+        panel.press(&path, "unpublish").await;
         assert!(!claim().await, "it is not published");
-        act(&panel, &path, "publish").await;
+        panel.press(&path, "publish").await;
         assert!(claim().await);
         start(Duration::hours(40)).await;
-        act(&panel, &path, "withdraw").await;
+        panel.press(&path, "withdraw").await;
         assert!(!claim().await, "it is cancelled");
     }
 }
@@ -231,23 +196,10 @@ async fn meetings_are_searched_filtered_and_sorted() {
     for (service, panel) in super::panels().await {
         let list = list(&service);
         let past = filled(&service, &panel, "Past 100%").await.set("meeting[start_time]", "2020-01-10T18:00");
-        let past = created(&panel, &past).await;
+        let past = panel.create(&past).await;
         let walk = meeting(&service, &panel, "Walk").await;
-        act(&panel, &walk, "publish").await;
-        act(&panel, &past, "hide").await;
-        let titles = async |query: &str| {
-            let page = panel.get(&format!("{list}?{query}")).await.is(200);
-            let links = page.attributes("a", "href");
-            let own =
-                |path: &&String| path.as_str() == format!("{past}/edit") || **path == format!("{walk}/edit");
-            // Each row has two links to its page.
-            links
-                .iter()
-                .filter(own)
-                .step_by(2)
-                .map(|path| id(path.trim_end_matches("/edit")))
-                .collect::<Vec<_>>()
-        };
+        panel.press(&walk, "publish").await;
+        panel.press(&past, "hide").await;
         let (first, second) = (id(&past), id(&walk));
         let component = service.id("component", "meetings");
         let (days, streets) = (service.id("space", "days"), service.id("space", "streets"));
@@ -269,7 +221,7 @@ async fn meetings_are_searched_filtered_and_sorted() {
             (&format!("in=participatory_processes%2F{streets}"), vec![]),
             ("page=2", vec![]),
         ] {
-            assert_eq!(titles(query).await, expected, "{query}");
+            assert_eq!(listed(&panel, &list, query).await, expected, "{query}");
         }
         panel.get(&format!("{list}?q=nothing")).await.is(200).shows("No meeting matches");
     }
@@ -279,8 +231,8 @@ async fn meetings_are_searched_filtered_and_sorted() {
 async fn registered_people_see_a_private_meeting() {
     for (service, panel) in super::panels().await {
         let form = filled(&service, &panel, "Closed").await.set("meeting[audience]", "private");
-        let path = created(&panel, &form).await;
-        act(&panel, &path, "publish").await;
+        let path = panel.create(&form).await;
+        panel.press(&path, "publish").await;
         let nora = service.user("norablum").await;
         let own = format!("/meetings/{}", id(&path));
         nora.get(&own).await.is(404);

@@ -41,3 +41,46 @@ async fn panels() -> Vec<(Service, PanelClient)> {
     }
     panels
 }
+
+/// The number at the end of a path.
+fn id(path: &str) -> i64 {
+    path.rsplit('/').next().unwrap().parse().unwrap()
+}
+
+/// The ids of the records on a page of a list, each of whose rows has two links to its page.
+async fn listed(panel: &PanelClient, list: &str, query: &str) -> Vec<i64> {
+    let links = panel.get(&format!("{list}?{query}")).await.is(200).attributes("a", "href");
+    let paths = links.iter().filter(|path| path.starts_with(&format!("{list}/")));
+    paths.filter_map(|path| path.strip_suffix("/edit")).step_by(2).map(id).collect()
+}
+
+/// A form that was read before another change is refused and keeps its text.
+async fn refuses_a_late_form(panel: &PanelClient, path: &str, field: &str) {
+    let late = panel.edit(path).await.set(field, "Late");
+    panel.send(&panel.edit(path).await.set(field, "First")).await.is(302);
+    let refused = panel.send(&late).await.is(422).shows("Somebody else changed this record");
+    assert_eq!(refused.form(path).values(field), ["Late"]);
+}
+
+/// The pages and acts of a record of the city are not found below another organization.
+async fn is_of_the_city_alone(
+    service: &Service,
+    panel: &PanelClient,
+    own: &str,
+    pages: &[&str],
+    acts: &[&str],
+) {
+    let [city, town] = [service.id("organization", "city"), service.id_in("town", "organization", "town")];
+    let foreign = own.replace(&format!("/organizations/{city}/"), &format!("/organizations/{town}/"));
+    for page in pages {
+        panel.get(&format!("{own}/{page}")).await.is(200);
+        panel.get(&format!("{foreign}/{page}")).await.is(404);
+    }
+    for act in acts {
+        panel.act("POST", &format!("{foreign}/{act}"), &[]).await.is(404);
+    }
+    panel.act("PUT", &foreign, &[]).await.is(404);
+    panel.act("DELETE", &foreign, &[]).await.is(404);
+    let (list, _) = foreign.rsplit_once('/').unwrap();
+    panel.get(list).await.is(200).lacks(&format!("{foreign}/edit"));
+}

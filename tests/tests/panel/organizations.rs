@@ -1,5 +1,5 @@
 use civitas_kernel::OrganizationId;
-use civitas_organizations::Organization;
+use civitas_organizations::{Organization, OrganizationQuery};
 use civitas_tests::panel::{Form, PanelClient};
 use civitas_tests::{CITIES, Client, Service};
 
@@ -10,7 +10,7 @@ async fn stored(service: &Service, id: i64) -> Organization {
 }
 
 async fn settings(panel: &PanelClient, id: i64) -> Form {
-    panel.get(&format!("{LIST}/{id}/edit")).await.is(200).form(&format!("{LIST}/{id}"))
+    panel.edit(&format!("{LIST}/{id}")).await
 }
 
 async fn events(service: &Service, id: i64) -> Vec<&'static str> {
@@ -47,7 +47,14 @@ async fn a_refused_organization_keeps_what_was_typed() {
     for (service, panel) in super::panels().await {
         let count = async || {
             let request = civitas_kernel::PageRequest { page: 1, per_page: 100 };
-            service.store.organizations().search(None, request).await.unwrap().items.len()
+            service
+                .store
+                .organizations()
+                .list(&OrganizationQuery::ByName(None), request)
+                .await
+                .unwrap()
+                .items
+                .len()
         };
         let before = count().await;
         let form = panel.get(&format!("{LIST}/new")).await.is(200).form(LIST);

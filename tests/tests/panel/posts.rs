@@ -1,7 +1,8 @@
+use super::{id, listed};
 use civitas_blogs::Post;
 use civitas_kernel::{ComponentId, Locale, OrganizationId, PostId, Translated, clock};
 use civitas_tests::Service;
-use civitas_tests::panel::{Form, Page, PanelClient};
+use civitas_tests::panel::{Form, PanelClient};
 use serde_json::json;
 
 /// The path of the posts of the first city.
@@ -17,31 +18,9 @@ async fn filled(service: &Service, panel: &PanelClient, title: &str) -> Form {
     form.set("post[title][en]", title).set("post[body][en]", "<p>From Monday on.</p>")
 }
 
-/// Creates the post of a form. The path of its page, without `/edit`.
-async fn created(panel: &PanelClient, form: &Form) -> String {
-    let sent = panel.send(form).await.is(302);
-    let path = sent.header("location").strip_suffix("/edit").unwrap().to_owned();
-    panel.follow(&sent).await.is(200);
-    path
-}
-
-fn id(path: &str) -> i64 {
-    path.rsplit('/').next().unwrap().parse().unwrap()
-}
-
 async fn stored(service: &Service, path: &str) -> Post {
     let city = OrganizationId(service.id("organization", "city"));
     service.store.posts().find(city, PostId(id(path))).await.unwrap().unwrap()
-}
-
-async fn edited(panel: &PanelClient, path: &str) -> Form {
-    panel.get(&format!("{path}/edit")).await.is(200).form(path)
-}
-
-/// The page after an act.
-async fn act(panel: &PanelClient, path: &str, act: &str) -> Page {
-    let sent = panel.act("POST", &format!("{path}/{act}"), &[]).await;
-    panel.follow(&sent).await.is(200)
 }
 
 #[tokio::test]
@@ -49,20 +28,20 @@ async fn a_post_of_the_organization_is_scheduled_published_and_deleted() {
     for (service, panel) in super::panels().await {
         let machine = service.machine().await;
         let form = filled(&service, &panel, "Works start").await;
-        let path = created(&panel, &form.set("post[published_at]", "2099-03-01T08:00")).await;
+        let path = panel.create(&form.set("post[published_at]", "2099-03-01T08:00")).await;
         let own = format!("/blogs/{}", id(&path));
         machine.get(&own).await.is(404);
         let page = panel.get(&list(&service)).await.is(200).shows("Scheduled").shows("1 Mar 2099, 08:00");
         page.shows("the organization");
         assert_eq!(stored(&service, &path).await.author, None);
 
-        act(&panel, &path, "publish").await.shows("“Works start” is published.").shows("Published");
+        panel.press(&path, "publish").await.shows("“Works start” is published.").shows("Published");
         let answer = machine.get(&own).await.is(200);
         assert_eq!(answer.data()["attributes"]["body"]["en"], "<p>From Monday on.</p>");
         assert_eq!(answer.data()["meta"]["published"], true);
-        act(&panel, &path, "unpublish").await.shows("“Works start” is a draft.").shows("Draft");
+        panel.press(&path, "unpublish").await.shows("“Works start” is a draft.").shows("Draft");
         machine.get(&own).await.is(404);
-        let form = edited(&panel, &path).await.set("post[published_at]", "2026-03-01T08:00");
+        let form = panel.edit(&path).await.set("post[published_at]", "2026-03-01T08:00");
         panel.send(&form.set("post[title][fr]", "Travaux")).await.is(302);
         let answer = machine.get(&own).await.is(200);
         assert_eq!(answer.data()["attributes"]["title"]["fr"], "Travaux");
@@ -101,13 +80,10 @@ async fn a_refused_post_keeps_what_was_typed() {
             assert_eq!(again.values("post[title][fr]"), ["Travaux"], "{field} = {value:?}");
         }
         panel.get(&list(&service)).await.is(200).shows("No posts yet");
-        let path = created(&panel, &form).await;
-        let late = edited(&panel, &path).await.set("post[title][en]", "Late");
-        panel.send(&edited(&panel, &path).await.set("post[title][en]", "First")).await.is(302);
-        let refused = panel.send(&late).await.is(422).shows("Somebody else changed this record");
-        assert_eq!(refused.form(&path).values("post[title][en]"), ["Late"]);
+        let path = panel.create(&form).await;
+        super::refuses_a_late_form(&panel, &path, "post[title][en]").await;
         let before = stored(&service, &path).await;
-        panel.send(&edited(&panel, &path).await).await.is(302);
+        panel.send(&panel.edit(&path).await).await.is(302);
         assert_eq!(stored(&service, &path).await, before, "a form without changes changes nothing");
     }
 }
@@ -122,7 +98,7 @@ async fn a_post_of_a_user_keeps_its_author_and_the_ends_of_its_lines() {
         let created = nora.post("/blogs/sync", &body).await.is(201);
         let path = format!("{}/{}", list(&service), created.data()["id"].as_str().unwrap());
         panel.get(&list(&service)).await.is(200).shows("Mine").shows("Norablum").shows("Draft");
-        let form = edited(&panel, &path).await.set("post[title][en]", "Mine too");
+        let form = panel.edit(&path).await.set("post[title][en]", "Mine too");
         panel.send(&form).await.is(302);
         let post = stored(&service, &path).await;
         assert_eq!(post.author.map(|user| user.0), Some(service.id("user", "norablum")));
@@ -154,19 +130,9 @@ async fn a_post_without_text_in_the_main_language_is_not_published() {
 #[tokio::test]
 async fn posts_of_another_organization_are_not_found() {
     for (service, panel) in super::panels().await {
-        let own = created(&panel, &filled(&service, &panel, "Works").await).await;
-        let town = service.id_in("town", "organization", "town");
-        let foreign = format!("/system/organizations/{town}/posts/{}", id(&own));
-        for page in ["edit", "delete"] {
-            panel.get(&format!("{own}/{page}")).await.is(200);
-            panel.get(&format!("{foreign}/{page}")).await.is(404);
-        }
-        for act in ["publish", "unpublish"] {
-            panel.act("POST", &format!("{foreign}/{act}"), &[]).await.is(404);
-        }
-        panel.act("PUT", &foreign, &[("post[title][en]", "Taken")]).await.is(404);
-        panel.act("DELETE", &foreign, &[]).await.is(404);
-        panel.get(&format!("/system/organizations/{town}/posts")).await.is(200).lacks("Works");
+        let own = panel.create(&filled(&service, &panel, "Works").await).await;
+        let (pages, acts) = (["edit", "delete"], ["publish", "unpublish"]);
+        super::is_of_the_city_alone(&service, &panel, &own, &pages, &acts).await;
         assert_eq!(stored(&service, &own).await.deleted_at, None);
     }
 }
@@ -176,7 +142,7 @@ async fn a_search_finds_every_form_and_case() {
     for (service, panel) in super::panels().await {
         let list = list(&service);
         for title in ["Vélo et βορράς", "Ve\u{301}lo et ΒΟΡΡΆΣ"] {
-            created(&panel, &filled(&service, &panel, title).await).await;
+            panel.create(&filled(&service, &panel, title).await).await;
         }
         for query in ["VÉLO", "ve\u{301}lo", "βορράσ", "ΒΟΡΡΆΣ"] {
             let query = url::form_urlencoded::byte_serialize(query.as_bytes()).collect::<String>();
@@ -194,19 +160,9 @@ async fn posts_are_searched_filtered_and_paged() {
         for number in 0..26 {
             let form = filled(&service, &panel, &format!("Post <{number}>")).await;
             let time = ["", "2026-01-01T08:00", "2099-01-01T08:00"][number % 3];
-            paths.push(created(&panel, &form.set("post[published_at]", time)).await);
+            paths.push(panel.create(&form.set("post[published_at]", time)).await);
         }
-        let found = async |query: &str| {
-            let page = panel.get(&format!("{list}?{query}")).await.is(200);
-            let links = page.attributes("a", "href");
-            let own = |path: &&String| path.ends_with("/edit") && path.starts_with(&format!("{list}/"));
-            links
-                .iter()
-                .filter(own)
-                .step_by(2)
-                .map(|path| id(path.trim_end_matches("/edit")))
-                .collect::<Vec<_>>()
-        };
+        let found = async |query: &str| listed(&panel, &list, query).await;
         let (first, end) = (id(&paths[0]), id(&paths[25]));
         let newest = found("").await;
         assert_eq!((newest.len(), newest[0]), (25, end));

@@ -93,7 +93,7 @@ async fn a_survey_is_created_with_a_question_that_the_interface_shows() {
         let element = &attributes["ui"]["elements"][0];
         assert_eq!((&attributes["title"], &element["label"]), (&json!("Benches"), &json!("Where?")));
         assert_eq!(element["options"]["choices"][1]["translations"], json!({"en": "Square"}));
-        let kept = panel.get(&format!("{own}/edit")).await.is(200).form(&own);
+        let kept = panel.edit(&own).await;
         assert_eq!(kept.values("survey[starts_at]"), ["2026-01-02T10:30"]);
         assert_eq!(
             (times(&service, "survey.created").await, times(&service, "survey.updated").await),
@@ -142,7 +142,7 @@ async fn a_refused_survey_keeps_what_was_typed() {
 async fn texts_and_dates_are_changed_and_only_what_was_changed() {
     for (service, panel) in panels().await {
         let own = poll(&service);
-        let edit = async || panel.get(&format!("{own}/edit")).await.is(200).form(&own);
+        let edit = async || panel.edit(&own).await;
         let (form, sent) = (edit().await, edit().await);
         let sent = sent.set("survey[title][fr]", "").set("survey[tos][en]", "Terms");
         panel.send(&sent.set("survey[ends_at]", "2026-01-01T00:00")).await.leads_to(&format!("{own}/edit"));

@@ -75,7 +75,7 @@ async fn every_page_and_list_shows_the_first_and_the_last_time_that_can_be_store
             }
             // The same minute keeps the time.
             let path = format!("{city}/posts/{}", own("post"));
-            let form = panel.get(&format!("{path}/edit")).await.is(200).form(&path);
+            let form = panel.edit(&path).await;
             panel.send(&form.set("post[title][en]", "Later")).await.is(302);
 
             let machine = service.machine().await;

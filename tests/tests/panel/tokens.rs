@@ -1,4 +1,4 @@
-use civitas_application::archive::ExportOptions;
+use civitas_archive::ExportOptions;
 use civitas_audit::AuditFilter;
 use civitas_kernel::PageRequest;
 use civitas_tests::Service;

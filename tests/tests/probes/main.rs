@@ -11,7 +11,7 @@ mod statements;
 mod targets;
 mod world;
 
-use civitas_application::archive::ExportOptions;
+use civitas_archive::ExportOptions;
 use civitas_tests::Engine;
 use civitas_tests::service::{Answer, BASE, Client};
 use futures_util::{StreamExt, stream};

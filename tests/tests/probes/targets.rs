@@ -1,7 +1,7 @@
 //! Where a request can name a record: path parameters of the router, query parameters and bodies of the document.
 //! A route that is added is here without a change; a parameter of an unknown kind fails the test.
 
-use civitas_api::{Gate, routes};
+use civitas_api::{RequiredAccess, routes};
 use civitas_application::Site;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -178,7 +178,9 @@ pub fn targets() -> Vec<Target> {
 
 fn path_targets(document: &Value) -> Vec<Target> {
     let mut targets = Vec::new();
-    for route in routes().iter().filter(|route| route.gate != Gate::NoAction && route.path.contains('{')) {
+    for route in
+        routes().iter().filter(|route| route.gate != RequiredAccess::NoAction && route.path.contains('{'))
+    {
         let verb = route.method.as_str();
         let documented = if verb == "PATCH" { "put" } else { &verb.to_ascii_lowercase() };
         let body = example(document, &document["paths"][&route.path][documented]);

@@ -3,15 +3,7 @@
 use civitas_application::audit::{AuditTrail, ChainFault, Verification};
 use civitas_audit::{Action, Actor, AuditFilter, AuditScope, ChainError, Record};
 use civitas_kernel::{OrganizationId, PageRequest, clock};
-use civitas_tests::{Engine, World};
-
-async fn worlds() -> Vec<World> {
-    let mut worlds = Vec::new();
-    for engine in Engine::BOTH {
-        worlds.extend(World::fresh(engine).await);
-    }
-    worlds
-}
+use civitas_tests::World;
 
 fn record(organization: OrganizationId, label: &str) -> Record {
     let actor = Actor::Administrator { id: 1, email: "ines@riverton.example".to_owned() };
@@ -37,7 +29,7 @@ async fn verify(world: &World, organization: OrganizationId) -> Verification {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn entries_of_several_writers_are_one_chain_without_gaps() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let (mine, other) = (world.mine, world.other);
         let writers = (0..4).map(|writer| {
             let store = world.database.store();
@@ -72,7 +64,7 @@ async fn entries_of_several_writers_are_one_chain_without_gaps() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_several_same_refusals_at_once_one_is_appended() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let (mine, now) = (world.mine, clock::now());
         let writers = (0..4).map(|_| {
             let store = world.database.store();
@@ -94,7 +86,7 @@ async fn of_several_same_refusals_at_once_one_is_appended() {
 
 #[tokio::test]
 async fn an_entry_needs_a_transaction() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let log = world.store().audit();
         assert!(log.append(&record(world.mine, "x"), clock::now()).await.is_err());
         assert_eq!(log.head(Some(world.mine)).await.unwrap(), None);
@@ -131,7 +123,7 @@ async fn every_change_of_a_row_is_found() {
         ("details_salt = NULL, details_digest = NULL", ChainError::HashDiffers),
         ("hash = replace(hash, substr(hash, 1, 1), 'g')", ChainError::HashDiffers),
     ];
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let mine = world.mine;
         fill(&world, mine, 5).await;
         world.database.execute("CREATE TABLE copy AS SELECT * FROM audit_entries").await;
@@ -169,7 +161,7 @@ async fn rows_that_are_removed_or_swapped_are_found_and_so_is_a_changed_head() {
         (&["UPDATE audit_heads SET hash = removed_hash"], 5, ChainError::HeadDiffers),
         (&["DELETE FROM audit_heads"], 1, ChainError::HeadDiffers),
     ];
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let mine = world.mine;
         fill(&world, mine, 5).await;
         world.database.execute("CREATE TABLE copy AS SELECT * FROM audit_entries").await;
@@ -196,7 +188,7 @@ async fn rows_that_are_removed_or_swapped_are_found_and_so_is_a_changed_head() {
 
 #[tokio::test]
 async fn a_row_that_cannot_be_read_is_left_out_of_the_list() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         fill(&world, world.mine, 3).await;
         world.database.execute("UPDATE audit_entries SET action = 'x' WHERE number = 2").await;
         let filter = AuditFilter { scope: AuditScope::Organization(world.mine), ..AuditFilter::default() };

@@ -1,14 +1,14 @@
 //! Concurrent transactions: conflicts, waits, and dropped ones.
 
-use civitas_accounts::administrators::{CheckedPassword, REFUSED_FOR, SignInAttempt, SignInFault};
+use civitas_accounts::administrators::{CheckedPassword, REFUSED_FOR, SignInAttempt, SignInError};
 use civitas_accounts::{Administrator, PanelSession, Secret, User};
 use civitas_application::Store;
-use civitas_jobs::{Job, JobOwner, JobPayload, LEASE};
+use civitas_jobs::LEASE;
 use civitas_kernel::records::Change;
-use civitas_kernel::{ClientId, Error, OrganizationId, Result, TokenId, UserId, random_job_id};
+use civitas_kernel::{ClientId, Error, OrganizationId, Result, UserId};
 use civitas_proposals::Proposal;
-use civitas_tests::{Engine, Fixtures, World, commit};
-use civitas_tokens::{Argon2Passwords, PanelCipher, TotpCodes};
+use civitas_tests::{Engine, Fixtures, World, commit, job};
+use civitas_tokens::{Argon2Passwords, PanelCipher, SecretKeys, TotpCodes};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,40 +17,20 @@ use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
 
-async fn worlds() -> Vec<World> {
-    let mut worlds = Vec::new();
-    for engine in Engine::BOTH {
-        worlds.extend(World::fresh(engine).await);
-    }
-    worlds
-}
-
 fn user(nickname: &str) -> User {
     User::new(nickname.to_owned(), format!("{nickname}@example.org"), "Nora".to_owned(), NOW)
 }
 
-fn job(organization: OrganizationId) -> Job {
-    Job {
-        id: random_job_id(),
-        organization,
-        owner: JobOwner { client: ClientId(1), user: None },
-        token: TokenId(1),
-        command_key: "draft_proposals#create".to_owned(),
-        payload: JobPayload {
-            name: "votes#create".to_owned(),
-            command: serde_json::Value::Null,
-            languages: civitas_kernel::AnswerLanguages::default(),
-        },
-        attempts: 0,
-        created_at: NOW,
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_job_is_claimed_once_by_sixteen_workers() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         for _ in 0..100 {
-            world.ports().jobs().add(&job(world.mine)).await.unwrap();
+            world
+                .ports()
+                .jobs()
+                .add(&job(world.mine, ClientId(1), serde_json::Value::Null, NOW))
+                .await
+                .unwrap();
         }
         let workers = (0..16).map(|worker| {
             let store = world.database.store();
@@ -78,7 +58,7 @@ async fn one_job_is_claimed_once_by_sixteen_workers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_accounts_with_one_nickname_one_is_made() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let attempts = (0..8).map(|_| {
             let (store, mine) = (world.database.store(), world.mine);
             tokio::spawn(async move {
@@ -100,7 +80,7 @@ async fn of_many_accounts_with_one_nickname_one_is_made() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_account_that_is_held_loses_no_change() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let added = commit(world.store(), async |tx| tx.users().add(world.mine, &user("nora")).await);
         let id = added.await.unwrap();
         let writers = (0..12).map(|_| {
@@ -127,7 +107,7 @@ async fn count(store: &Arc<dyn Store>, organization: OrganizationId, id: UserId)
 
 #[tokio::test]
 async fn who_goes_away_in_the_middle_leaves_the_pool_whole() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let store =
             Engine::open_with(world.database.engine, world.database.url(), 2, Duration::from_secs(20));
         let store = store.await.unwrap();
@@ -164,7 +144,7 @@ async fn who_goes_away_in_the_middle_leaves_the_pool_whole() {
 
 #[tokio::test]
 async fn waiting_too_long_for_a_connection_is_unavailable() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let wait = Duration::from_millis(100);
         let narrow = Engine::open_with(world.database.engine, world.database.url(), 1, wait).await.unwrap();
         let held = narrow.begin().await.unwrap();
@@ -179,7 +159,7 @@ async fn waiting_too_long_for_a_connection_is_unavailable() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_wrong_passwords_at_once_each_counts_until_their_source_is_refused() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let ada = Administrator {
             password: Some("no hash".to_owned()),
             ..Administrator::new("ada@city.example".to_owned(), NOW)
@@ -197,13 +177,13 @@ async fn of_many_wrong_passwords_at_once_each_counts_until_their_source_is_refus
                 let attempt = SignInAttempt {
                     administrators: tx.administrators(),
                     sessions: tx.panel_sessions(),
-                    cipher: &PanelCipher::new(&[7; 32]),
+                    cipher: &PanelCipher::of(&SecretKeys::one([7; 32])),
                     codes: &TotpCodes,
                 };
                 let decided = attempt.decide(&checked.unwrap(), None, "home", NOW).await.unwrap();
                 tx.commit().await.unwrap();
                 match decided {
-                    Err(SignInFault::Refused { is_locked, locks, .. }) => (is_locked, locks),
+                    Err(SignInError::Refused { is_locked, locks, .. }) => (is_locked, locks),
                     other => panic!("{other:?}"),
                 }
             })
@@ -221,7 +201,7 @@ async fn of_many_wrong_passwords_at_once_each_counts_until_their_source_is_refus
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_administrators_who_delete_each_other_one_stays() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let mut ids = Vec::new();
         for name in ["ada", "bo"] {
             let added = Administrator::new(format!("{name}@city.example"), NOW);
@@ -239,7 +219,7 @@ async fn of_two_administrators_who_delete_each_other_one_stays() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_notice_and_a_form_belong_to_one_of_many_requests() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let ada = Administrator::new("ada@city.example".to_owned(), NOW);
         let id = world.ports().administrators().add(&ada).await.unwrap();
         let (session, _) = PanelSession::begin(id, NOW);

@@ -1,9 +1,9 @@
 //! Answers to writes with an idempotency key.
 
 use civitas_accounts::Secret;
-use civitas_application::{ANSWERS_KEPT_FOR, Cleanup, IdempotencyKey, KeptAnswer};
+use civitas_application::{ANSWERS_KEPT_FOR, Cleanup, IdempotencyKey, IdempotentAnswer};
 use civitas_kernel::{Error, UserId};
-use civitas_tests::{Engine, World, commit};
+use civitas_tests::{World, commit};
 use time::Duration;
 use time::macros::datetime;
 
@@ -14,14 +14,13 @@ fn key(world: &World, user: Option<UserId>, text: &str) -> IdempotencyKey {
     IdempotencyKey { organization: world.fixtures.mine, client: world.fixtures.client, user, digest }
 }
 
-fn answer(request: &str) -> KeptAnswer {
-    KeptAnswer { request: Secret::new(request).digest(), status: 201, sealed: "v1.sealed".to_owned() }
+fn answer(request: &str) -> IdempotentAnswer {
+    IdempotentAnswer { request: Secret::new(request).digest(), status: 201, sealed: "v1.sealed".to_owned() }
 }
 
 #[tokio::test]
 async fn a_key_keeps_its_first_answer_until_its_time_is_over() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let keys = world.ports().idempotency_keys();
         let first = key(&world, None, "first");
         assert_eq!(keys.find_answer(&first).await.unwrap(), None);
@@ -34,7 +33,7 @@ async fn a_key_keeps_its_first_answer_until_its_time_is_over() {
 
         let late = key(&world, None, "late");
         keys.keep_answer(&late, &answer("c"), NOW + Duration::HOUR).await.unwrap();
-        let cleanup = Cleanup { store: world.database.store.clone(), jobs: None };
+        let cleanup = Cleanup { store: world.database.store.clone(), jobs: None, audit: None };
         cleanup.sweep_at(NOW + ANSWERS_KEPT_FOR).await.unwrap();
         assert!(keys.find_answer(&first).await.unwrap().is_some());
         cleanup.sweep_at(NOW + ANSWERS_KEPT_FOR + Duration::SECOND).await.unwrap();
@@ -45,8 +44,7 @@ async fn a_key_keeps_its_first_answer_until_its_time_is_over() {
 
 #[tokio::test]
 async fn an_answer_is_kept_with_its_write_or_not_at_all() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let (kept, lost) = (key(&world, None, "kept"), key(&world, None, "lost"));
         commit(&*world.database.store, async |tx| {
             tx.idempotency_keys().keep_answer(&kept, &answer("a"), NOW).await
@@ -64,8 +62,7 @@ async fn an_answer_is_kept_with_its_write_or_not_at_all() {
 
 #[tokio::test]
 async fn the_answers_of_an_erased_user_are_deleted() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
+    for world in World::on_both_engines().await {
         let keys = world.ports().idempotency_keys();
         let (mine, service) = (key(&world, Some(world.fixtures.nora), "n"), key(&world, None, "s"));
         for key in [&mine, &service] {

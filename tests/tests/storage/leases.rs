@@ -1,44 +1,15 @@
 //! Leases of jobs, tasks and deliveries: machines with different clocks, and rows that cannot be read.
 
-use civitas_application::webhooks::Relay;
-use civitas_jobs::{Failure, Job, JobOwner, JobPayload, JobStatus, LEASE};
-use civitas_kernel::{
-    Ability, AnswerLanguages, ClientId, NewTask, OrganizationId, RegistrationId, TokenId, clock,
-    random_job_id, sortable_id,
-};
-use civitas_tests::{Database, Engine, World};
+use civitas_event_delivery::Relay;
+use civitas_jobs::{Failure, JobStatus, LEASE};
+use civitas_kernel::{Ability, ClientId, NewTask, OrganizationId, RegistrationId, clock};
+use civitas_tests::{Database, Engine, World, job};
 use civitas_webhooks::{
-    Announcement, Content, DeliveryId, DeliveryStatus, Health, NewDelivery, Position, Registration,
-    SealedSecret,
+    Announcement, Content, DeliveryId, DeliveryStatus, NewDelivery, Position, Registration, SealedSecret,
 };
 use serde_json::json;
 use std::collections::HashSet;
 use time::{Duration, OffsetDateTime};
-
-async fn worlds() -> Vec<World> {
-    let mut worlds = Vec::new();
-    for engine in Engine::BOTH {
-        worlds.extend(World::fresh(engine).await);
-    }
-    worlds
-}
-
-fn job(organization: OrganizationId, created_at: OffsetDateTime) -> Job {
-    Job {
-        id: random_job_id(),
-        organization,
-        owner: JobOwner { client: ClientId(1), user: None },
-        token: TokenId(1),
-        command_key: "draft_proposals#create".to_owned(),
-        payload: JobPayload {
-            name: "draft_proposals#create".to_owned(),
-            command: json!({}),
-            languages: AnswerLanguages::default(),
-        },
-        attempts: 0,
-        created_at,
-    }
-}
 
 fn task(organization: OrganizationId, due_at: OffsetDateTime) -> NewTask {
     NewTask { organization, kind: "look", subject: None, payload: json!({"n": 1}), due_at }
@@ -46,17 +17,10 @@ fn task(organization: OrganizationId, due_at: OffsetDateTime) -> NewTask {
 
 async fn register(world: &World) -> RegistrationId {
     let now = clock::now();
-    let registration = Registration {
-        client: world.fixtures.client,
-        organization: Some(world.fixtures.mine),
-        url: "https://hooks.example/".to_owned(),
-        subscriptions: vec![Ability::UserCreated],
-        secret: SealedSecret("sealed".to_owned()),
-        health: Health::default(),
-        paused_at: None,
-        created_at: now,
-        updated_at: now,
-    };
+    let (mine, client) = (Some(world.fixtures.mine), world.fixtures.client);
+    let (url, secret) = ("https://hooks.example/".to_owned(), SealedSecret("sealed".to_owned()));
+    let new = Registration::new(client, mine, url, secret, now);
+    let registration = Registration { subscriptions: vec![Ability::UserCreated], ..new };
     world.ports().registrations().add(&registration).await.unwrap().unwrap()
 }
 
@@ -75,16 +39,16 @@ async fn a_machine_whose_clock_is_ahead_neither_takes_jobs_of_others_nor_hides_i
     let Some(world) = World::fresh(Engine::Postgres).await else { return };
     let (right, wrong) = (world.database.store(), world.database.open_with_clock(ahead).await);
     let lost = Failure::worker_lost();
-    right.jobs().add(&job(world.mine, clock::now())).await.unwrap();
+    right.jobs().add(&job(world.mine, ClientId(1), json!({}), clock::now())).await.unwrap();
     let now = clock::now();
     assert_eq!(right.jobs().claim("right", now, now + LEASE, 9).await.unwrap().len(), 1);
     assert_eq!(wrong.jobs().reclaim(ahead(), &lost).await.unwrap(), 0, "the lease has not ended");
     // What the wrong machine accepts is due at once.
-    wrong.jobs().add(&job(world.mine, ahead())).await.unwrap();
+    wrong.jobs().add(&job(world.mine, ClientId(1), json!({}), ahead())).await.unwrap();
     let now = clock::now();
     assert_eq!(right.jobs().claim("right", now, now + LEASE, 9).await.unwrap().len(), 1);
     // Its leases are not longer than others.
-    wrong.jobs().add(&job(world.mine, ahead())).await.unwrap();
+    wrong.jobs().add(&job(world.mine, ClientId(1), json!({}), ahead())).await.unwrap();
     let now = ahead();
     assert_eq!(wrong.jobs().claim("wrong", now, now + LEASE, 9).await.unwrap().len(), 1);
     assert_eq!(right.jobs().reclaim(clock::now(), &lost).await.unwrap(), 0);
@@ -123,10 +87,11 @@ async fn break_payload(database: &Database, table: &str, condition: &str) {
 
 #[tokio::test]
 async fn a_job_that_cannot_be_read_fails_and_the_others_go_on() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let jobs = world.ports().jobs();
         let now = clock::now();
-        let [broken, sound] = [0, 1].map(|second| job(world.mine, now - Duration::seconds(9 - second)));
+        let [broken, sound] =
+            [0, 1].map(|second| job(world.mine, ClientId(1), json!({}), now - Duration::seconds(9 - second)));
         jobs.add(&broken).await.unwrap();
         break_payload(&world.database, "jobs", "true").await;
         jobs.add(&sound).await.unwrap();
@@ -156,16 +121,10 @@ async fn a_task_that_cannot_be_read_is_given_up_and_the_others_go_on() {
 
 #[tokio::test]
 async fn an_event_with_an_unknown_name_is_left_out_and_the_others_are_relayed() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let now = clock::now();
         let mine = world.fixtures.mine;
-        let announcement = || Announcement {
-            id: sortable_id(),
-            organization: mine,
-            name: Ability::UserCreated,
-            payload: "{}".to_owned(),
-            occurred_at: now,
-        };
+        let announcement = || Announcement::new(mine, Ability::UserCreated, "{}".to_owned(), now);
         let outbox = world.ports().outbox();
         let before = outbox.last_position().await.unwrap();
         outbox.append(&[announcement()]).await.unwrap();
@@ -199,7 +158,7 @@ async fn a_registration_that_cannot_be_read_stops_no_relay() {
 
 #[tokio::test]
 async fn a_delivery_with_an_unknown_name_is_dead_and_the_others_are_sent() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let now = clock::now();
         let id = register(&world).await;
         let (broken, sound) = (delivery(id, now - Duration::MINUTE), delivery(id, now));

@@ -1,9 +1,9 @@
 //! What needs attention, and the figures of the deployment.
 
-use civitas_application::{Attention, Concern, Found, OldestWaiting};
-use civitas_jobs::{Failure, Job, JobOwner, JobPayload, LEASE};
-use civitas_kernel::{AnswerLanguages, NewTask, OrganizationId, TokenId, random_job_id, sortable_id};
-use civitas_tests::{Engine, World};
+use civitas_application::{Attention, Concern, ConcernCount, OldestWaiting};
+use civitas_jobs::{Failure, LEASE};
+use civitas_kernel::{NewTask, OrganizationId};
+use civitas_tests::{Engine, World, job};
 use civitas_webhooks::{Announcement, Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
 use serde_json::json;
 use time::macros::datetime;
@@ -11,45 +11,22 @@ use time::{Duration, OffsetDateTime};
 
 const NOW: OffsetDateTime = datetime!(2027-03-01 09:30 UTC);
 
-/// A job that is accepted at this time.
-fn waiting_job(world: &World, organization: OrganizationId, at: OffsetDateTime) -> Job {
-    Job {
-        id: random_job_id(),
-        organization,
-        owner: JobOwner { client: world.fixtures.client, user: None },
-        token: TokenId(1),
-        command_key: "votes#create".to_owned(),
-        payload: JobPayload {
-            name: "votes#create".to_owned(),
-            command: json!({}),
-            languages: AnswerLanguages::default(),
-        },
-        attempts: 0,
-        created_at: at,
-    }
-}
-
 /// A job that was accepted at this time and has failed.
 async fn failed_job(world: &World, organization: OrganizationId, at: OffsetDateTime) {
-    let job = waiting_job(world, organization, at);
+    let job = job(organization, world.fixtures.client, json!({}), at);
     let jobs = world.ports().jobs();
     jobs.add(&job).await.unwrap();
     assert_eq!(jobs.claim("w", NOW, NOW + LEASE, 9).await.unwrap().len(), 1);
-    jobs.fail("w", job.id, &Failure::worker_lost(), NOW).await.unwrap();
+    jobs.end("w", job.id, Err(&Failure::worker_lost()), NOW).await.unwrap();
 }
 
 /// A disabled registration and a paused one, which has a pending delivery.
 async fn stopped_registrations(world: &World) {
-    let stopped = |path: &str, disabled_at, paused_at| Registration {
-        client: world.fixtures.client,
-        organization: Some(world.fixtures.mine),
-        url: format!("https://hooks.example/{path}"),
-        subscriptions: Vec::new(),
-        secret: SealedSecret("sealed".to_owned()),
-        health: Health { disabled_at, ..Health::default() },
-        paused_at,
-        created_at: NOW,
-        updated_at: NOW,
+    let (mine, client) = (Some(world.fixtures.mine), world.fixtures.client);
+    let stopped = |path: &str, disabled_at, paused_at| {
+        let url = format!("https://hooks.example/{path}");
+        let new = Registration::new(client, mine, url, SealedSecret("sealed".to_owned()), NOW);
+        Registration { health: Health { disabled_at, ..Health::default() }, paused_at, ..new }
     };
     let registrations = world.ports().registrations();
     registrations.add(&stopped("a", Some(NOW), None)).await.unwrap().unwrap();
@@ -95,13 +72,13 @@ async fn attention_counts_each_kind_and_names_the_organization_when_it_is_one() 
         ] {
             world.database.execute(&sql).await;
         }
-        let one = Found { number: 1, organization: Some(mine) };
+        let one = ConcernCount { number: 1, organization: Some(mine) };
         let found: Vec<_> =
             attention.list(NOW).await.iter().map(|entry| (entry.concern, entry.found)).collect();
         let expected = [
             (Concern::DisabledRegistrations, Some(one)),
             (Concern::PausedRegistrations, Some(one)),
-            (Concern::FailedJobs, Some(Found { number: 2, organization: None })),
+            (Concern::FailedJobs, Some(ConcernCount { number: 2, organization: None })),
             (Concern::WaitingDeliveries, Some(one)),
             (Concern::FailedMails, Some(one)),
             (Concern::PendingHosts, Some(one)),
@@ -123,15 +100,10 @@ async fn the_oldest_that_waits_is_found_in_each_lane() {
         assert_eq!(OldestWaiting { database_bytes: 0, ..found }, OldestWaiting::default(), "{engine:?}");
         let (mine, at) = (world.fixtures.mine, |minutes| NOW - Duration::minutes(minutes));
         for minutes in [5, 50] {
-            let job = waiting_job(&world, mine, at(minutes));
+            let job = job(mine, world.fixtures.client, json!({}), at(minutes));
             world.ports().jobs().add(&job).await.unwrap();
-            let event = Announcement {
-                id: sortable_id(),
-                organization: mine,
-                name: civitas_kernel::Ability::UserCreated,
-                payload: "{}".to_owned(),
-                occurred_at: at(minutes + 1),
-            };
+            let (name, payload) = (civitas_kernel::Ability::UserCreated, "{}".to_owned());
+            let event = Announcement::new(mine, name, payload, at(minutes + 1));
             world.ports().outbox().append(&[event]).await.unwrap();
         }
         for (kind, minutes) in [("mail", 3), ("invitation", 30), ("host_check", 4)] {

@@ -1,7 +1,7 @@
 //! The rows of removed organizations and API clients are deleted in small batches.
 
 use civitas_application::Store;
-use civitas_application::archive::{ImportOptions, demo, import};
+use civitas_archive::{ImportOptions, demo, import};
 use civitas_kernel::{ClientId, OrganizationId};
 use civitas_tests::{Database, Engine, World, commit, databases, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -42,7 +42,7 @@ async fn a_removed_organization_is_gone_at_once_and_its_rows_go_in_batches() {
         let city = demo_city(store).await;
         let client = store.clients().page_after(Some(city), None, 9).await.unwrap()[0].clone();
         let people = database.count("users", &format!("organization_id = {city}")).await;
-        commit(store, async |tx| tx.organizations().remove(city).await).await.unwrap();
+        commit(store, async |tx| tx.removals().remove_organization(city).await).await.unwrap();
         let organizations = store.organizations();
         assert_eq!(organizations.find(city).await.unwrap(), None);
         assert_eq!(organizations.find_by_host("localhost").await.unwrap(), None);

@@ -2,13 +2,13 @@
 
 use civitas_kernel::{Error, Locales, Translated};
 use civitas_spaces::{Entry, EntryKind, EntryRef};
-use civitas_storage_sqlite::{SchemaState, Settings};
+use civitas_storage_sqlite::{DatabaseSettings, SchemaState};
 use civitas_tests::{Database, Engine, World};
 use std::time::Duration;
 use time::macros::datetime;
 
-fn settings(url: &str) -> Settings {
-    Settings {
+fn settings(url: &str) -> DatabaseSettings {
+    DatabaseSettings {
         url: url.to_owned(),
         pool_size: 1,
         wait: Duration::from_secs(20),
@@ -37,7 +37,7 @@ async fn a_new_database_is_older_until_it_is_migrated_and_then_current() {
 async fn a_schema_of_a_newer_build_is_detected() {
     let Some(database) = Database::fresh(Engine::Postgres).await else { return };
     let url = database.url().to_owned();
-    let settings = civitas_storage_postgres::Settings {
+    let settings = civitas_storage_postgres::DatabaseSettings {
         url,
         pool_size: 1,
         wait: Duration::from_secs(20),

@@ -1,14 +1,11 @@
 //! What clients and organizations store.
 
 use civitas_accounts::Secret;
-use civitas_application::{IdempotencyKey, KeptAnswer, Share, Stored};
+use civitas_application::{IdempotencyKey, IdempotentAnswer, Share, Stored};
 use civitas_attachments::{FileState, StoredFile, Upload};
-use civitas_jobs::{Job, JobOwner, JobPayload};
-use civitas_kernel::{
-    AnswerLanguages, ClientId, EventName, FileId, OrganizationId, TokenId, clock, random_job_id,
-};
+use civitas_kernel::{ClientId, FileId, OrganizationId, clock};
 use civitas_tests::{Engine, World};
-use civitas_webhooks::{Health, Registration, SealedSecret};
+use civitas_webhooks::{Registration, SealedSecret};
 use serde_json::{Value, json};
 use time::Duration;
 
@@ -70,29 +67,16 @@ async fn uploads_count_while_they_are_open_and_while_they_have_a_file() {
 
 /// A job that was accepted so many hours ago; with a result if it has ended. Its bytes.
 async fn job(world: &World, client: ClientId, hours: i64, result: Option<Value>) -> u64 {
-    let payload = JobPayload {
-        name: "votes#create".to_owned(),
-        command: json!({"title": "Été"}),
-        languages: AnswerLanguages::default(),
-    };
-    let bytes = serde_json::to_vec(&payload).unwrap().len() as u64;
-    let job = Job {
-        id: random_job_id(),
-        organization: world.fixtures.mine,
-        owner: JobOwner { client, user: None },
-        token: TokenId(1),
-        command_key: "votes#create".to_owned(),
-        payload,
-        attempts: 0,
-        created_at: clock::now() - Duration::hours(hours),
-    };
+    let at = clock::now() - Duration::hours(hours);
+    let job = civitas_tests::job(world.fixtures.mine, client, json!({"title": "Été"}), at);
+    let bytes = serde_json::to_vec(&job.payload).unwrap().len() as u64;
     let (jobs, now) = (world.store().jobs(), clock::now());
     jobs.add(&job).await.unwrap();
     let Some(result) = result else { return bytes };
     let claimed = jobs.claim("worker", now, now + Duration::MINUTE, 1).await.unwrap();
     assert_eq!(claimed.first().map(|claimed| claimed.id), Some(job.id));
     assert_eq!(used(world, Share::Jobs, Some(client)).await.0 > 0, hours < 24, "it runs");
-    jobs.complete("worker", job.id, &result, clock::now()).await.unwrap();
+    jobs.end("worker", job.id, Ok(&result), clock::now()).await.unwrap();
     if result.is_null() { 0 } else { result.to_string().len() as u64 }
 }
 
@@ -122,7 +106,7 @@ async fn answers_count_with_what_is_stored_of_them_and_registrations_by_their_nu
         for (text, sealed) in [("a", "v1.sealed"), ("b", "v1.sealed too")] {
             let digest = Secret::new(text).digest();
             let key = IdempotencyKey { organization: mine, client, user: None, digest: digest.clone() };
-            let answer = KeptAnswer { request: digest, status: 200, sealed: sealed.to_owned() };
+            let answer = IdempotentAnswer { request: digest, status: 200, sealed: sealed.to_owned() };
             world.store().idempotency_keys().keep_answer(&key, &answer, now).await.unwrap();
         }
         assert_eq!(used(&world, Share::KeptAnswers, Some(client)).await, (22, 22), "{engine:?}");
@@ -131,17 +115,8 @@ async fn answers_count_with_what_is_stored_of_them_and_registrations_by_their_nu
         for (client, organization, path) in
             [(client, Some(mine), "a"), (client, Some(mine), "b"), (world.wide_client, None, "c")]
         {
-            let registration = Registration {
-                client,
-                organization,
-                url: format!("https://hooks.example/{path}"),
-                subscriptions: Vec::<EventName>::new(),
-                secret: SealedSecret(String::new()),
-                health: Health::default(),
-                paused_at: None,
-                created_at: now,
-                updated_at: now,
-            };
+            let url = format!("https://hooks.example/{path}");
+            let registration = Registration::new(client, organization, url, SealedSecret(String::new()), now);
             world.store().registrations().add(&registration).await.unwrap().unwrap();
         }
         assert_eq!(used(&world, Share::Registrations, Some(client)).await, (2, 2), "{engine:?}");

@@ -5,21 +5,13 @@ use civitas_application::{Ports, Store};
 use civitas_kernel::records::Change;
 use civitas_kernel::{
     Ability, ClientId, Error, Event, Locale, MeetingId, OrganizationId, PostId, ProposalId, ReadContext,
-    SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock, random_job_id,
+    SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock,
 };
 use civitas_organizations::{Organization, OrganizationFigures};
 use civitas_spaces::{EntryKind, EntryRef};
-use civitas_tests::{Engine, World, commit, replace};
+use civitas_tests::{Engine, World, commit, job, replace};
 use std::time::Duration;
 use time::macros::datetime;
-
-async fn worlds() -> Vec<World> {
-    let mut worlds = Vec::new();
-    for engine in Engine::BOTH {
-        worlds.extend(World::fresh(engine).await);
-    }
-    worlds
-}
 
 fn user(nickname: &str) -> User {
     let now = datetime!(2026-03-01 09:30 UTC);
@@ -47,7 +39,7 @@ async fn is_kept(world: &World, nickname: &str) -> bool {
 
 #[tokio::test]
 async fn a_transaction_is_kept_by_its_commit_alone() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let transaction = world.store().begin().await.unwrap();
         let id = write(&*transaction, world.mine, "kept").await;
         assert_eq!(transaction.users().find(world.mine, id).await.unwrap(), Some(user("kept")));
@@ -70,7 +62,7 @@ async fn a_transaction_is_kept_by_its_commit_alone() {
 
 #[tokio::test]
 async fn events_are_announced_once_and_in_transactions_only() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let refused = world.ports().users().add(world.mine, &user("nora")).await;
         assert!(matches!(refused, Err(Error::Internal(_))), "on the pool an event would be lost");
         assert_eq!(world.ports().users().find_by_nickname(world.mine, "nora").await.unwrap(), None);
@@ -96,9 +88,13 @@ async fn events_are_announced_once_and_in_transactions_only() {
 
 #[tokio::test]
 async fn a_job_wakes_workers_when_it_is_committed_and_not_before() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let transaction = world.store().begin().await.unwrap();
-        transaction.jobs().add(&job(world.mine)).await.unwrap();
+        transaction
+            .jobs()
+            .add(&job(world.mine, ClientId(1), serde_json::Value::Null, clock::now()))
+            .await
+            .unwrap();
         let early = tokio::time::timeout(Duration::from_millis(50), world.ports().jobs().wait(Duration::MAX));
         assert!(early.await.is_err(), "nobody is woken for a job that may never be");
         let jobs = world.ports().jobs();
@@ -107,24 +103,6 @@ async fn a_job_wakes_workers_when_it_is_committed_and_not_before() {
             async { transaction.commit().await.unwrap() }
         );
         woken.expect("the commit wakes who waits");
-    }
-}
-
-fn job(organization: OrganizationId) -> civitas_jobs::Job {
-    let now = clock::now();
-    civitas_jobs::Job {
-        id: random_job_id(),
-        organization,
-        owner: civitas_jobs::JobOwner { client: civitas_kernel::ClientId(1), user: None },
-        token: civitas_kernel::TokenId(1),
-        command_key: "draft_proposals#create".to_owned(),
-        payload: civitas_jobs::JobPayload {
-            name: "votes#create".to_owned(),
-            command: serde_json::Value::Null,
-            languages: civitas_kernel::AnswerLanguages::default(),
-        },
-        attempts: 0,
-        created_at: now,
     }
 }
 
@@ -146,7 +124,7 @@ async fn a_statement_refused_by_the_server_spoils_the_commit() {
 
 #[tokio::test]
 async fn an_organization_that_is_refused_leaves_nothing() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let named = |host: &str| {
             let name = [(Locale::EN, "Milltown".to_owned())].into();
             Organization::new(host.to_owned(), name, Locale::EN, clock::now())
@@ -161,18 +139,7 @@ async fn an_organization_that_is_refused_leaves_nothing() {
 }
 
 fn role(space: SpaceRef, user: UserId, kind: RoleKind) -> Role {
-    let now = clock::now();
-    let (invited_at, accepted_at) = (None, None);
-    Role {
-        space,
-        user: Some(user),
-        email: None,
-        kind,
-        invited_at,
-        accepted_at,
-        created_at: now,
-        updated_at: now,
-    }
+    Role::new(space, Some(user), kind, clock::now())
 }
 
 #[tokio::test]
@@ -195,7 +162,7 @@ async fn a_rollback_keeps_the_connection_and_a_drop_closes_it() {
 #[tokio::test]
 async fn lists_remember_when_they_last_lost_something() {
     let [early, late] = [datetime!(2026-03-01 09:30 UTC), datetime!(2026-03-01 09:30:00.5 UTC)];
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let lists = world.ports().list_changes();
         assert_eq!(lists.newest(world.mine, &["votes", "proposals"]).await.unwrap(), None);
         lists.touch_list(world.mine, "votes", late).await.unwrap();
@@ -210,7 +177,7 @@ async fn lists_remember_when_they_last_lost_something() {
 
 #[tokio::test]
 async fn the_archive_remembers_records_by_organization_kind_and_reference() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let refs = world.ports().refs();
         refs.add(Some(world.mine), "space", "a", "participatory_processes/1").await.unwrap();
         refs.add(None, "system_admin", "a", "7").await.unwrap();
@@ -234,7 +201,7 @@ async fn the_archive_remembers_records_by_organization_kind_and_reference() {
 /// A lock that ends with its statement locks nothing. Every port that has a locking read refuses it on the pool.
 #[tokio::test]
 async fn a_locking_read_outside_a_transaction_is_refused() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let (ports, fixtures) = (world.ports(), &world.fixtures);
         let (organization, read_context) = (
             fixtures.mine,
@@ -273,14 +240,13 @@ async fn a_locking_read_outside_a_transaction_is_refused() {
 
 #[tokio::test]
 async fn the_figures_of_an_organization_are_those_of_its_records() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
-        let ids = [world.mine, world.other];
-        let mut figures = world.ports().organizations().figures(&ids).await.unwrap();
+    for world in World::on_both_engines().await {
+        let ids = [world.mine, world.other, OrganizationId(i64::MAX)];
+        let mut figures = world.ports().operations().organization_figures(&ids).await.unwrap();
         figures.sort_by_key(|(id, _)| *id);
         let of = |spaces, clients| OrganizationFigures { spaces, clients, ..OrganizationFigures::default() };
         assert_eq!(figures, [(world.mine, of(3, 0)), (world.other, of(0, 1))]);
-        let filled = world.ports().organizations().figures(&[world.fixtures.mine]).await.unwrap();
+        let filled = world.ports().operations().organization_figures(&[world.fixtures.mine]).await.unwrap();
         assert!(filled[0].1.users > 0 && filled[0].1.components > 0, "{filled:?}");
     }
 }

@@ -14,26 +14,10 @@ use time::macros::datetime;
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
 const MINUTE: time::Duration = time::Duration::MINUTE;
 
-async fn worlds() -> Vec<World> {
-    let mut worlds = Vec::new();
-    for engine in Engine::BOTH {
-        worlds.extend(World::fresh(engine).await);
-    }
-    worlds
-}
-
 fn registration(client: ClientId, organization: OrganizationId) -> Registration {
-    Registration {
-        client,
-        organization: Some(organization),
-        url: "https://hooks.example/".to_owned(),
-        subscriptions: vec![Ability::UserCreated],
-        secret: SealedSecret("sealed".to_owned()),
-        health: Health::default(),
-        paused_at: None,
-        created_at: NOW,
-        updated_at: NOW,
-    }
+    let (url, secret) = ("https://hooks.example/".to_owned(), SealedSecret("sealed".to_owned()));
+    let new = Registration::new(client, Some(organization), url, secret, NOW);
+    Registration { subscriptions: vec![Ability::UserCreated], ..new }
 }
 
 async fn register(world: &World) -> RegistrationId {
@@ -72,7 +56,7 @@ async fn relay(tx: &dyn Ports) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_several_relays_one_gets_an_event_and_positions_follow_the_commits() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let organization = world.mine;
         let writers = (0..4).map(|_| {
             let store = world.database.store();
@@ -146,7 +130,7 @@ async fn while_one_relay_works_another_gets_nothing() {
 
 #[tokio::test]
 async fn locks_of_webhooks_need_a_transaction() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let ports = world.ports();
         let id = register(&world).await;
         assert!(ports.outbox().lock_unrelayed(1).await.is_err());
@@ -159,7 +143,7 @@ async fn locks_of_webhooks_need_a_transaction() {
 
 #[tokio::test]
 async fn of_two_registrations_of_one_address_at_the_same_time_one_is_stored() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let one = registration(world.fixtures.client, world.fixtures.mine);
         let (first, second) =
             tokio::join!(world.ports().registrations().add(&one), world.ports().registrations().add(&one));
@@ -170,7 +154,7 @@ async fn of_two_registrations_of_one_address_at_the_same_time_one_is_stored() {
 
 #[tokio::test]
 async fn a_client_is_deleted_with_its_registrations_and_their_deliveries() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let (ports, id) = (world.ports(), register(&world).await);
         let queued = delivery(id, NOW);
         ports.deliveries().add(std::slice::from_ref(&queued)).await.unwrap();
@@ -191,12 +175,12 @@ async fn a_client_is_deleted_with_its_registrations_and_their_deliveries() {
 
 #[tokio::test]
 async fn a_registration_that_is_released_while_the_relay_adds_a_delivery_is_due() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let (ports, id) = (world.ports(), register(&world).await);
         ports.deliveries().add(&[delivery(id, NOW)]).await.unwrap();
         claim(ports, "w").await;
         let before = civitas_kernel::clock::now() + MINUTE;
-        assert_eq!(ports.deliveries().expire(before, NOW, 9).await.unwrap(), 1, "nothing is left");
+        assert_eq!(ports.delivery_log().expire(before, NOW, 9).await.unwrap(), 1, "nothing is left");
         let relay = begin(&world).await;
         relay.deliveries().add(&[delivery(id, NOW)]).await.unwrap();
         let release = async {
@@ -215,7 +199,7 @@ async fn a_registration_that_is_released_while_the_relay_adds_a_delivery_is_due(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_registration_is_claimed_by_one_of_sixteen_workers() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let id = register(&world).await;
         world.ports().deliveries().add(&[delivery(id, NOW)]).await.unwrap();
         let workers = (0..16).map(|worker| {
@@ -242,7 +226,7 @@ async fn meeting(world: &World) -> MeetingId {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_reminder_is_claimed_by_one_of_several_nodes() {
-    for world in worlds().await {
+    for world in World::on_both_engines().await {
         let (organization, id) = (world.fixtures.mine, meeting(&world).await);
         let nodes = (0..8).map(|_| {
             let store = world.database.store();

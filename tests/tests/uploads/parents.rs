@@ -99,7 +99,9 @@ async fn a_removed_organization_leaves_nothing() {
         assert_eq!(put(&place, &signed, b"some text\n").await.status, 204);
         stage(&place, "b.txt", b"some text\n").await;
         assert_eq!(place.names().await.len(), 7);
-        commit(&*place.service.store, async |tx| tx.organizations().remove(city).await).await.unwrap();
+        commit(&*place.service.store, async |tx| tx.removals().remove_organization(city).await)
+            .await
+            .unwrap();
         for path in paths {
             assert_gone(&place, &path).await;
         }

@@ -9,10 +9,10 @@ mod reminders;
 mod shares;
 mod sources;
 
-use civitas_application::archive::{ImportOptions, import};
-use civitas_application::webhooks::{WebhookAdmin, WebhookChanges};
 use civitas_application::{Announcer, Site};
+use civitas_archive::{ImportOptions, import};
 use civitas_audit::Actor;
+use civitas_event_delivery::{WebhookAdmin, WebhookChanges};
 use civitas_kernel::{Ability, EventName, OrganizationId, RegistrationId, clock, sortable_id};
 use civitas_tests::{CITIES, Client, Received, Receiver, Secrets, Service, import_options};
 use civitas_tokens::Argon2Passwords;

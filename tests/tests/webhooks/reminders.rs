@@ -1,7 +1,7 @@
 //! Reminders of meetings: once for each meeting and start time (contract 09 C.1).
 
 use super::Platform;
-use civitas_application::webhooks::Reminders;
+use civitas_event_delivery::Reminders;
 use civitas_kernel::{Ability, clock};
 use civitas_tests::Received;
 use time::format_description::well_known::Rfc3339;

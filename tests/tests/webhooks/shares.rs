@@ -1,10 +1,8 @@
 //! One client does its worst; the deliveries of other clients and organizations keep their pace.
 
-use super::sources::{KEY, SECRET};
 use super::{Platform, announcement};
-use civitas_kernel::{Ability, ClientId, EventName, OrganizationId, clock};
+use civitas_kernel::{Ability, EventName, OrganizationId};
 use civitas_tests::{Behaviour, Client, Receiver};
-use civitas_webhooks::{Health, Registration, SecretCipher, SigningSecret};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -62,23 +60,9 @@ fn body(url: &str, event: EventName) -> Value {
 impl Platform {
     /// Registrations at different paths of a receiver, more than the interface accepts.
     async fn register_many(&self, receiver: &Receiver, count: usize) {
-        let store = &self.service.store;
-        let (client, _) = store.clients().find_by_uid("id_city_hooks").await.unwrap().unwrap();
-        let cipher = civitas_tokens::WebhookCipher::new(&KEY);
-        let now = clock::now();
         for number in 0..count {
-            let registration = Registration {
-                client: ClientId(client.0),
-                organization: Some(self.city()),
-                url: receiver.url(&format!("/{number}")),
-                subscriptions: vec![CREATED],
-                secret: cipher.seal(&SigningSecret::new(SECRET)).unwrap(),
-                health: Health::default(),
-                paused_at: None,
-                created_at: now,
-                updated_at: now,
-            };
-            store.registrations().add(&registration).await.unwrap().unwrap();
+            let url = receiver.url(&format!("/{number}"));
+            self.add_registration("id_city_hooks", Some(self.city()), url, &[CREATED]).await;
         }
     }
 

@@ -1,14 +1,14 @@
 //! Every event of the catalogue, from the change to the receiver (contract 09 C.1, C.2).
 
 use super::{Platform, all_events, announcer, members};
-use civitas_kernel::{Ability, ClientId, EventName, clock};
+use civitas_kernel::{Ability, EventName, OrganizationId, clock};
 use civitas_tests::{Received, Validator, delete_organization};
-use civitas_webhooks::{Health, Registration, SecretCipher, SigningSecret};
+use civitas_webhooks::{Registration, SecretCipher, SigningSecret};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-pub(super) const SECRET: &str = "8f2a1c4e6b7d90315a2f4c6e8b0d1f3a5c7e9b1d3f5a7c9e0b2d4f6a8c0e2f4a";
-pub(super) const KEY: [u8; 32] = [
+const SECRET: &str = "8f2a1c4e6b7d90315a2f4c6e8b0d1f3a5c7e9b1d3f5a7c9e0b2d4f6a8c0e2f4a";
+const KEY: [u8; 32] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
     29, 30, 31,
 ];
@@ -16,23 +16,26 @@ pub(super) const KEY: [u8; 32] = [
 impl Platform {
     /// A registration of the deployment-wide client, which has no token for the interface.
     async fn register_for_deployment(&mut self, path: &str, events: &[EventName]) {
-        let store = &self.service.store;
-        let (client, _) = store.clients().find_by_uid("id_whole_deployment").await.unwrap().unwrap();
-        let cipher = civitas_tokens::WebhookCipher::new(&KEY);
-        let now = clock::now();
-        let registration = Registration {
-            client: ClientId(client.0),
-            organization: None,
-            url: self.receiver.url(path),
-            subscriptions: events.to_vec(),
-            secret: cipher.seal(&SigningSecret::new(SECRET)).unwrap(),
-            health: Health::default(),
-            paused_at: None,
-            created_at: now,
-            updated_at: now,
-        };
-        store.registrations().add(&registration).await.unwrap().unwrap();
+        self.add_registration("id_whole_deployment", None, self.receiver.url(path), events).await;
         self.secrets.add(path, SECRET);
+    }
+
+    /// Stores a registration without the checks of the interface.
+    pub(super) async fn add_registration(
+        &self,
+        client_uid: &str,
+        organization: Option<OrganizationId>,
+        url: String,
+        events: &[EventName],
+    ) {
+        let store = &self.service.store;
+        let (client, _) = store.clients().find_by_uid(client_uid).await.unwrap().unwrap();
+        let secret = civitas_tokens::WebhookCipher::of(&civitas_tokens::SecretKeys::one(KEY))
+            .seal(&SigningSecret::new(SECRET))
+            .unwrap();
+        let new = Registration::new(client, organization, url, secret, clock::now());
+        let registration = Registration { subscriptions: events.to_vec(), ..new };
+        store.registrations().add(&registration).await.unwrap().unwrap();
     }
 
     /// The first delivery of an event; its members are those of the example.

@@ -1,4 +1,4 @@
-//! What is kept of an answer.
+//! Reads the parts of an answer that are stored.
 
 use civitas_webhooks::Response;
 use std::time::Duration;
@@ -12,16 +12,16 @@ pub(crate) async fn read(mut response: reqwest::Response, at: OffsetDateTime) ->
     let status = response.status().as_u16();
     let header = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry_after = header.and_then(|value| retry_after(value.to_str().ok()?, at));
-    let (mut kept, mut length) = (Vec::new(), 0);
+    let (mut stored, mut length) = (Vec::new(), 0);
     while length < MAX_BODY
         && let Some(chunk) = response.chunk().await?
     {
         length += chunk.len();
-        let wanted = Response::STORED_BODY - kept.len();
-        kept.extend_from_slice(&chunk[..wanted.min(chunk.len())]);
+        let wanted = Response::STORED_BODY - stored.len();
+        stored.extend_from_slice(&chunk[..wanted.min(chunk.len())]);
     }
-    let is_cut = length > kept.len();
-    Ok(Response { status, retry_after, body: text(&kept, is_cut) })
+    let is_cut = length > stored.len();
+    Ok(Response { status, retry_after, body: text(&stored, is_cut) })
 }
 
 /// The text of the first bytes of a body, at most [`Response::STORED_BODY`] bytes. Bytes that are not UTF-8, and control
@@ -34,8 +34,8 @@ pub(crate) fn text(bytes: &[u8], is_cut: bool) -> String {
     };
     let mut text = String::with_capacity(whole.len());
     for character in String::from_utf8_lossy(whole).chars() {
-        let is_kept = !character.is_control() || matches!(character, '\t' | '\n' | '\r');
-        let character = if is_kept { character } else { char::REPLACEMENT_CHARACTER };
+        let is_printable = !character.is_control() || matches!(character, '\t' | '\n' | '\r');
+        let character = if is_printable { character } else { char::REPLACEMENT_CHARACTER };
         if text.len() + character.len_utf8() > Response::STORED_BODY {
             break;
         }

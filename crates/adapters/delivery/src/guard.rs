@@ -75,7 +75,6 @@ pub(crate) enum NameError {
 }
 
 impl NameError {
-    /// The kind of the failed attempt.
     pub(crate) fn kind(&self) -> SendErrorKind {
         match self {
             Self::Refused => SendErrorKind::Refused,

@@ -58,9 +58,6 @@ impl Sender {
     }
 
     /// A sender with these time limits, which trusts these certificates.
-    ///
-    /// # Errors
-    /// As [`Sender::new`].
     pub fn with(
         policy: TargetPolicy,
         resolver: Arc<dyn TargetResolver>,

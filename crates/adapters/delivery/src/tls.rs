@@ -23,9 +23,6 @@ fn read_system_roots() -> RootCertStore {
 }
 
 /// TLS 1.2 and 1.3. Does not use the default provider of the process.
-///
-/// # Errors
-/// When the provider supports neither version.
 pub fn client_config(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     Ok(builder.with_safe_default_protocol_versions()?.with_root_certificates(roots).with_no_client_auth())

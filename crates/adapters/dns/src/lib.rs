@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const TARGET_PATIENCE: Duration = Duration::from_secs(4);
 
 /// Resolves names and addresses, without a cache.
-pub struct Names(TokioResolver);
+pub struct DnsResolver(TokioResolver);
 
-impl Names {
+impl DnsResolver {
     /// Uses this server, or the resolver of the system.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ fn only(server: SocketAddr) -> ResolverConfig {
 }
 
 #[async_trait]
-impl HostResolver for Names {
+impl HostResolver for DnsResolver {
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>> {
         self.lookup(name).await
     }
@@ -80,7 +80,7 @@ impl HostResolver for Names {
 }
 
 #[async_trait]
-impl TargetResolver for Names {
+impl TargetResolver for DnsResolver {
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>> {
         let found = tokio::time::timeout(TARGET_PATIENCE, self.lookup(name)).await;
         found.unwrap_or_else(|too_long| Err(Error::Unavailable(too_long.into())))
@@ -110,7 +110,7 @@ mod tests {
     #[tokio::test]
     async fn a_name_server_that_does_not_answer_delays_a_registration_by_a_few_seconds() {
         let silent = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
-        let names = Names::at(silent.local_addr().ok()).expect("a resolver");
+        let names = DnsResolver::at(silent.local_addr().ok()).expect("a resolver");
         let begun = Instant::now();
         let found = TargetResolver::addresses(&names, "hooks.client.example").await;
         assert!(matches!(found, Err(Error::Unavailable(_))), "{found:?}");

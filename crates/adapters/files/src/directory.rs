@@ -4,16 +4,15 @@
 //! nothing. What a killed process leaves is in `.staging` only, where [`Directory::remove_incomplete`] removes it. Names of objects
 //! do not begin with a dot.
 
-use crate::disk::{blocking, disk_error};
+use crate::disk::{blocking, create_directory, disk_error};
 use bytes::Bytes;
 use civitas_attachments::{ByteStream, Content, StoredObject};
 use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::NamedTempFile;
@@ -83,10 +82,6 @@ fn absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
         Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(cause) => Err(cause),
     }
-}
-
-fn create_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 fn write(root: &Path, name: &str, mut content: Content) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Receives files and inspects them.
 
 use crate::detect::{self, Detected};
-use crate::disk::{blocking, disk_error};
+use crate::disk::{blocking, create_directory, disk_error};
 use crate::images;
 use async_trait::async_trait;
 use civitas_attachments::{ByteStream, Content, FileIntake, Inspected, ReceiveOutcome, Received};
@@ -9,9 +9,8 @@ use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
 use image::ImageFormat;
 use md5::{Digest, Md5};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -34,13 +33,10 @@ pub struct Intake {
 impl Intake {
     /// `directory` is created where it is absent, for its owner only. It needs space for the files that are received
     /// at the same time, twice for images.
-    ///
-    /// # Errors
-    /// `Unavailable` when it cannot be created or written.
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self> {
         let directory = directory.into();
         let prepare = || {
-            DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+            create_directory(&directory)?;
             tempfile::tempfile_in(&directory)
         };
         prepare().map_err(disk_error)?;

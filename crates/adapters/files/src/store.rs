@@ -21,10 +21,10 @@ use url::Url;
 /// A range that ends after the end of an object is cut; one that begins there is `Unavailable`, because the object is
 /// shorter than its record says. Requests to a bucket are tried at most four times, within a minute.
 #[derive(Debug, Clone)]
-pub struct Store(Place);
+pub struct Store(StorageBackend);
 
 #[derive(Debug, Clone)]
-enum Place {
+enum StorageBackend {
     Directory(Directory),
     Bucket(Bucket),
 }
@@ -44,21 +44,23 @@ impl Store {
         if parsed.query().is_some() || parsed.fragment().is_some() || !parsed.username().is_empty() {
             return Err(invalid("only a scheme and a path are allowed".into()));
         }
-        let place = match (parsed.scheme(), parsed.host_str()) {
+        let backend = match (parsed.scheme(), parsed.host_str()) {
             ("file", None) => {
                 let path = parsed.to_file_path().map_err(|()| invalid("not an absolute path".into()))?;
-                Place::Directory(Directory::open(path)?)
+                StorageBackend::Directory(Directory::open(path)?)
             }
             ("s3", Some(bucket)) => {
                 let prefix = parsed.path().trim_matches('/');
                 if !prefix.is_empty() {
                     name::check(prefix)?;
                 }
-                Place::Bucket(Bucket::open(bucket, prefix, settings).map_err(|cause| invalid(cause.into()))?)
+                StorageBackend::Bucket(
+                    Bucket::open(bucket, prefix, settings).map_err(|cause| invalid(cause.into()))?,
+                )
             }
             _ => return Err(invalid("expected file:///PATH or s3://BUCKET/PREFIX".into())),
         };
-        Ok(Self(place))
+        Ok(Self(backend))
     }
 }
 
@@ -67,24 +69,24 @@ impl FileStore for Store {
     async fn put(&self, name: &str, content: Content) -> Result<()> {
         name::check(name)?;
         match &self.0 {
-            Place::Directory(directory) => directory.put(name, content).await,
-            Place::Bucket(bucket) => bucket.put(name, content).await,
+            StorageBackend::Directory(directory) => directory.put(name, content).await,
+            StorageBackend::Bucket(bucket) => bucket.put(name, content).await,
         }
     }
 
     async fn read(&self, name: &str, range: Range<u64>) -> Result<Option<ByteStream>> {
         name::check(name)?;
         match &self.0 {
-            Place::Directory(directory) => directory.read(name, range).await,
-            Place::Bucket(bucket) => bucket.read(name, range).await,
+            StorageBackend::Directory(directory) => directory.read(name, range).await,
+            StorageBackend::Bucket(bucket) => bucket.read(name, range).await,
         }
     }
 
     async fn delete(&self, name: &str) -> Result<()> {
         name::check(name)?;
         match &self.0 {
-            Place::Directory(directory) => directory.delete(name).await,
-            Place::Bucket(bucket) => bucket.delete(name).await,
+            StorageBackend::Directory(directory) => directory.delete(name).await,
+            StorageBackend::Bucket(bucket) => bucket.delete(name).await,
         }
     }
 
@@ -95,16 +97,16 @@ impl FileStore for Store {
             return stream::once(async { Err(error) }).boxed();
         }
         match &self.0 {
-            Place::Directory(directory) => directory.list(prefix),
-            Place::Bucket(bucket) => bucket.list(prefix),
+            StorageBackend::Directory(directory) => directory.list(prefix),
+            StorageBackend::Bucket(bucket) => bucket.list(prefix),
         }
     }
 
     /// In a bucket it removes nothing: a lifecycle rule of the bucket must abort incomplete uploads.
     async fn remove_incomplete(&self, age: Duration) -> Result<u64> {
         match &self.0 {
-            Place::Directory(directory) => directory.remove_incomplete(age).await,
-            Place::Bucket(_) => Ok(0),
+            StorageBackend::Directory(directory) => directory.remove_incomplete(age).await,
+            StorageBackend::Bucket(_) => Ok(0),
         }
     }
 

@@ -10,5 +10,5 @@
 mod log;
 mod smtp;
 
-pub use log::Log;
+pub use log::LogMailer;
 pub use smtp::{Fault, Smtp, is_sender, is_server};

@@ -6,10 +6,10 @@ use civitas_kernel::Result;
 
 /// Writes mails to the log, without their links, and sends nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct Log;
+pub struct LogMailer;
 
 #[async_trait]
-impl Mailer for Log {
+impl Mailer for LogMailer {
     async fn send(&self, mail: &Mail) -> Result<()> {
         let text = mail.text_without_links();
         tracing::info!(

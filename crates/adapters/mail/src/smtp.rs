@@ -48,9 +48,6 @@ impl Smtp {
     /// `smtp://..?tls=opportunistic` (the same if the server offers it), or `smtp://..` (unencrypted, port 25); user,
     /// password and port are optional. `sender` is an address with an optional name; without one, mails have the name
     /// of their organization.
-    ///
-    /// # Errors
-    /// When one of the two is invalid.
     pub fn new(server: &str, sender: &str) -> Result<Self, Fault> {
         if !is_server(server) {
             return Err(Fault::Server);
@@ -72,9 +69,6 @@ impl Smtp {
     }
 
     /// Checks that the server answers and accepts the credentials.
-    ///
-    /// # Errors
-    /// `Unavailable` when it does not.
     pub async fn greet(&self) -> Result<()> {
         match self.within_patience(self.transport.test_connection()).await? {
             Ok(true) => Ok(()),

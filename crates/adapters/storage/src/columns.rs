@@ -4,15 +4,15 @@ mod mapping;
 mod values;
 
 pub(crate) use self::mapping::columns;
-pub(crate) use self::values::ColumnValue;
+pub(crate) use self::values::{ColumnValue, ids};
 
 use crate::engine::dialect::BoundIds;
 use crate::engine::{self, Db, dialect, sql};
 use crate::page_rows;
 use civitas_accounts::{RoleKind, Theme};
-use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
+use civitas_attachments::{ContentError, FileState, FileType, ParentKind};
 use civitas_jobs::JobStatus;
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{EventName, Locale, SpaceManifest};
 use civitas_organizations::RegistrationMode;
 use civitas_spaces::{ComponentManifest, EntryKind, Visibility};
@@ -34,18 +34,29 @@ pub(crate) type Expr<QS, ST> = Box<dyn BoxableExpression<QS, Db, SqlType = Nulla
 /// A condition over the tables `QS`.
 pub(crate) type Condition<QS> = Expr<QS, Bool>;
 
+/// Makes parts of statements expressions of an SQL type, over any tables. Statements with them are cached by their text.
+macro_rules! expressions {
+    ($($name:ident: $sql:ty;)+) => {$(
+        impl ::diesel::expression::Expression for $name {
+            type SqlType = $sql;
+        }
+        impl<QS> ::diesel::expression::AppearsOnTable<QS> for $name {}
+        impl<QS> ::diesel::expression::SelectableExpression<QS> for $name {}
+        impl<GB> ::diesel::expression::ValidGrouping<GB> for $name {
+            type IsAggregate = ::diesel::expression::is_aggregate::No;
+        }
+        impl ::diesel::query_builder::QueryId for $name {
+            type QueryId = ();
+            const HAS_STATIC_QUERY_ID: bool = false;
+        }
+    )+};
+}
+pub(crate) use expressions;
+
 /// The columns of a row, in the order of its fields. Diesel's `as_select` is equivalent, but adds two seconds of
 /// compile time for each statement.
 pub(crate) fn of<R: Selectable<Db>>() -> R::SelectExpression {
     R::construct_selection()
-}
-
-// A literal, to save a bind parameter.
-diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
-
-/// The same number, which only an index of this expression has.
-pub(crate) fn plus_zero<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
-    Box::new(PlusZero::new(on))
 }
 
 /// Whether the expression is one of these values. There are two statement texts, independent of the number of values.
@@ -97,12 +108,12 @@ impl<T: Debug + Serialize> ToSql<sql::Json, Db> for JsonColumn<T> {
 
 /// Extended data, as text.
 #[derive(Debug, FromSqlRow)]
-pub(crate) struct DataColumn(pub(crate) FreeData);
+pub(crate) struct DataColumn(pub(crate) ExtendedDataValue);
 
 impl FromSql<sql::Json, Db> for DataColumn {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         if page_rows::leaves_out_data() {
-            return Ok(Self(FreeData::default()));
+            return Ok(Self(ExtendedDataValue::default()));
         }
         engine::read_data(raw).map(|text| Self(text.into()))
     }
@@ -201,7 +212,7 @@ macro_rules! text_enums {
 text_enums!(
     ComponentManifest,
     ConditionType,
-    ContentFault,
+    ContentError,
     EntryKind,
     EventName,
     FileState,

@@ -14,8 +14,7 @@ pub(crate) trait Stored<T> {
     fn stored(self) -> Result<T>;
     /// The same, and `None` without a row.
     fn found(self) -> Result<Option<T>>;
-    /// The same, but this error when a unique value is taken. On PostgreSQL this aborts the open transaction: to
-    /// continue after a conflict, use `ON CONFLICT DO NOTHING` instead.
+    /// The same, but this error when a unique value is taken.
     fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T>;
 }
 

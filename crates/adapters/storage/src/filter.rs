@@ -81,6 +81,14 @@ pub(crate) fn holds<QS: 'static>(
     })
 }
 
+/// Whether a text has this part, in any case.
+///
+/// # Errors
+/// As [`holds`].
+pub(crate) fn contains<QS: 'static>(column: Column<QS>, part: &str) -> Result<columns::Condition<QS>> {
+    holds(column, &Condition::Contains(part.to_owned()))
+}
+
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident: $rust:ty => $sql:ty, blank: $blank:ident;)*) => {$(
         $(#[$doc])*

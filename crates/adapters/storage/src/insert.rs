@@ -2,6 +2,7 @@
 
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
+use crate::session::{Run, on};
 use civitas_kernel::{OrganizationId, Result};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
@@ -153,7 +154,7 @@ pub(crate) async fn insert_records<C: Columns>(
         return Ok(Some(ids));
     }
     for some in ids.chunks(MOST_IDS) {
-        DeleteRows { table, ids: some }.execute(connection).await.stored()?;
+        DeleteRows { table, ids: some }.run_on(on(connection)).await?;
     }
     Ok(None)
 }

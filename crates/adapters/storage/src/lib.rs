@@ -18,6 +18,7 @@ mod failure;
 mod filter;
 mod insert;
 mod list_changes;
+mod log_pages;
 mod lookups;
 mod migrate;
 mod old_rows;
@@ -36,5 +37,5 @@ pub use engine::Copies;
 #[cfg(feature = "sqlite")]
 pub use engine::in_memory;
 pub use migrate::{SchemaState, migrate, schema};
-pub use pools::{Settings, StatementLimits};
+pub use pools::{DatabaseSettings, StatementLimits};
 pub use store::{open, open_with_clock};

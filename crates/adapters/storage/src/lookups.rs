@@ -14,8 +14,8 @@ use crate::tables::ComponentIds;
 use civitas_accounts::Identity;
 use civitas_application::metrics::LookupCounter;
 use civitas_kernel::{ComponentId, OrganizationId, UserId, Viewer};
-use civitas_organizations::{Located, Tenant};
-use civitas_proposals::Place;
+use civitas_organizations::{HostMatch, Tenant};
+use civitas_proposals::ProposalPlace;
 use civitas_spaces::ComponentManifest;
 use moka::sync::Cache;
 use std::hash::Hash;
@@ -39,7 +39,7 @@ pub(crate) type LastRemovals = Arc<[(String, OffsetDateTime)]>;
 pub(crate) struct Lookups {
     changes: Arc<Changes>,
     /// By host.
-    pub(crate) hosts: Table<String, Located>,
+    pub(crate) hosts: Table<String, HostMatch>,
     /// By organization.
     pub(crate) tenants: Table<i64, Tenant>,
     /// By organization and token.
@@ -47,7 +47,7 @@ pub(crate) struct Lookups {
     /// The ids of visible components.
     pub(crate) components: Table<SetKey, Arc<ComponentIds>>,
     /// The places of proposals.
-    pub(crate) places: Table<PlaceKey, Arc<Place>>,
+    pub(crate) places: Table<PlaceKey, Arc<ProposalPlace>>,
     /// By organization.
     pub(crate) removals: Table<i64, LastRemovals>,
 }

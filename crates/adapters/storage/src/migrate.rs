@@ -1,7 +1,7 @@
 //! Migrations: applies them, and lists which are applied.
 
 use crate::engine::{self, Conn, Db, MIGRATIONS};
-use crate::pools::Settings;
+use crate::pools::DatabaseSettings;
 use civitas_kernel::Result;
 use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
@@ -27,7 +27,7 @@ pub enum SchemaState {
 ///
 /// # Errors
 /// `Unavailable` when the database does not answer; `Internal` when a migration fails.
-pub async fn migrate(settings: &Settings) -> Result<Vec<String>> {
+pub async fn migrate(settings: &DatabaseSettings) -> Result<Vec<String>> {
     engine::with_harness(settings, |harness| {
         let pending = harness.pending_migrations(MIGRATIONS)?;
         let names = pending.iter().map(|migration| migration.name().to_string()).collect();
@@ -43,10 +43,7 @@ pub async fn migrate(settings: &Settings) -> Result<Vec<String>> {
 }
 
 /// The state of the schema.
-///
-/// # Errors
-/// `Unavailable` when the database does not answer.
-pub async fn schema(settings: &Settings) -> Result<SchemaState> {
+pub async fn schema(settings: &DatabaseSettings) -> Result<SchemaState> {
     engine::with_harness(settings, |harness| {
         let known: Vec<Box<dyn Migration<Db>>> = MIGRATIONS.migrations()?;
         let applied: BTreeSet<String> =

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// The settings of the connections.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct DatabaseSettings {
     /// `sqlite://PATH` or `postgres://...`.
     pub url: String,
     /// The most connections; on SQLite the most readers, in addition to the one writer.

@@ -1,12 +1,12 @@
-//! `records!`: implements [`Records`](civitas_kernel::records::Records) on [`Session`] for a table.
+//! `records!`: implements [`Records`](civitas_kernel::records::Records) on [`Session`] for a table, and says how its ids are
+//! stored.
 //!
 //! ```text
-//! records! { posts: PostId => Post; }
+//! records! { scoped posts: PostId => Post; }
 //! ```
 //!
-//! uses `of(organization)`, `Row` and `Changeset` of the module (see `columns!`), and its imports of `diesel::prelude::*` and
-//! `diesel_async::RunQueryDsl`. Further clauses name functions, for
-//! tables whose records are stored in several:
+//! uses `Row` and `Changeset` of the module (see `columns!`), `of(organization)`, which `scoped` defines (see `scoped!`), and
+//! its import of `diesel::prelude::*`. Further clauses name functions, for tables whose records are stored in several:
 //! - `read with_authors;`: adds members that are stored elsewhere: `async fn(&mut Conn, Vec<Row>) -> Result<Vec<(Id,
 //!   Model)>>`;
 //! - `changeset changeset;`: computes columns: `async fn(&mut Conn, OrganizationId, &Model) -> Result<Changeset>`;
@@ -52,6 +52,10 @@ pub(crate) fn of_new<E: Entity>(ids: &[E::Id], records: &[E]) -> (Vec<&'static s
 
 /// See the documentation of this module.
 macro_rules! records {
+    (scoped $table:ident: $($clauses:tt)+) => {
+        $crate::scoped::scoped! { $table }
+        $crate::records::records! { $table: $($clauses)+ }
+    };
     (
         $table:ident: $Id:ident => $Model:ident;
         $(read $read:path;)?
@@ -59,21 +63,22 @@ macro_rules! records {
         $(write $write:path;)?
         $(many $many:tt $(then $write_many:path)?;)?
     ) => {
+        $crate::columns::ids!($Id);
+
         const _: () = {
             use ::civitas_kernel::records::{Change, Entity, Records};
             use ::civitas_kernel::{OrganizationId, Result};
             use $crate::columns::{self, ColumnValue};
             use $crate::engine::dialect;
-            use $crate::failure::{Stored, changed};
             use $crate::prepared::PrepareOnce;
-            use $crate::session::Session;
+            use $crate::session::{Rows, Run, Session, on};
 
             #[::async_trait::async_trait]
             impl Records<$Model> for Session {
                 async fn find(&self, organization: OrganizationId, id: $Id) -> Result<Option<$Model>> {
                     let connection = &mut *self.read().await?;
                     let row = of(organization).filter($table::id.eq(id.to_column()));
-                    let rows = row.select(columns::of::<Row>()).load(connection).await.stored()?;
+                    let rows = row.select(columns::of::<Row>()).rows_from(on(connection)).await?;
                     let found: Vec<($Id, $Model)> = $crate::records::records!(@read connection rows $($read)?);
                     Ok(found.into_iter().next().map(|(_, record)| record))
                 }
@@ -81,7 +86,7 @@ macro_rules! records {
                 async fn find_for_update(&self, organization: OrganizationId, id: $Id) -> Result<Option<$Model>> {
                     let connection = &mut *self.for_update().await?;
                     let row = of(organization).filter($table::id.eq(id.to_column())).select(columns::of::<Row>());
-                    let rows = dialect::for_update!(row).load(connection).await.stored()?;
+                    let rows = dialect::for_update!(row).rows_from(on(connection)).await?;
                     let found: Vec<($Id, $Model)> = $crate::records::records!(@read connection rows $($read)?);
                     Ok(found.into_iter().next().map(|(_, record)| record))
                 }
@@ -95,9 +100,8 @@ macro_rules! records {
                         .values(($table::organization_id.eq(organization.0), written))
                         .on_conflict_do_nothing()
                         .returning($table::id)
-                        .get_result(connection)
-                        .await
-                        .found()?;
+                        .row_from(on(connection))
+                        .await?;
                     let id = id.map(<$Id>::from_column).ok_or_else(<$Model as Entity>::taken)?;
                     $($write(connection, organization, id, None, record).await?;)?
                     drop(guard);
@@ -137,10 +141,8 @@ macro_rules! records {
                     ::diesel::update(of(organization).filter($table::id.eq(id.to_column())))
                         .set(written)
                         .prepare_once()
-                        .execute(connection)
-                        .await
-                        .stored_unless(<$Model as Entity>::taken)
-                        .and_then(changed)?;
+                        .save_on(on(connection), <$Model as Entity>::taken)
+                        .await?;
                     $($write(connection, organization, id, Some(&change.before), record).await?;)?
                     drop(guard);
                     self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
@@ -158,9 +160,8 @@ macro_rules! records {
                         .order($table::id)
                         .limit(limit)
                         .select(columns::of::<Row>())
-                        .load(connection)
-                        .await
-                        .stored()?;
+                        .rows_from(on(connection))
+                        .await?;
                     Ok($crate::records::records!(@read connection rows $($read)?))
                 }
             }
@@ -184,11 +185,16 @@ macro_rules! records {
 }
 
 /// The same for a table whose key is a kind and a number, and whose numbers are taken per kind:
-/// `numbered_records! { spaces: SpaceRef by manifest: SpaceManifest => Space; unique (organization_id, manifest, slug); }`. The kind is a
-/// member of the reference, of the model, and a column. `unique` is the key whose collision is [`Entity::taken`].
+/// `numbered_records! { scoped spaces: SpaceRef by manifest: SpaceManifest => Space; unique (organization_id, manifest, slug); }`.
+/// The kind is a member of the reference, of the model, and a column. `unique` is the key whose collision is
+/// [`Entity::taken`].
 ///
 /// [`Entity::taken`]: civitas_kernel::records::Entity::taken
 macro_rules! numbered_records {
+    (scoped $table:ident: $($clauses:tt)+) => {
+        $crate::scoped::scoped! { $table }
+        $crate::records::numbered_records! { $table: $($clauses)+ }
+    };
     (
         $table:ident: $Ref:ident by $kind:ident: $Kind:ident => $Model:ident;
         $(unique ($($unique:ident),+);)?
@@ -199,9 +205,8 @@ macro_rules! numbered_records {
             use ::diesel::dsl::{Eq, Filter, max};
             use $crate::columns::{self, EnumColumn};
             use $crate::engine::{Db, dialect};
-            use $crate::failure::{Stored, changed};
             use $crate::prepared::PrepareOnce;
-            use $crate::session::Session;
+            use $crate::session::{Models, Rows, Run, Session};
 
             type OfKind = Filter<Scoped, Eq<$table::$kind, EnumColumn<$Kind>>>;
 
@@ -212,15 +217,13 @@ macro_rules! numbered_records {
             #[::async_trait::async_trait]
             impl Records<$Model> for Session {
                 async fn find(&self, organization: OrganizationId, id: $Ref) -> Result<Option<$Model>> {
-                    let found = row(organization, id).select(columns::of::<Row>());
-                    let row: Option<Row> = found.first(&mut *self.read().await?).await.found()?;
-                    Ok(row.map(|row| <($Ref, $Model)>::from(row).1))
+                    let found = row(organization, id).model_from::<Row, ($Ref, $Model)>(self.read()).await?;
+                    Ok(found.map(|(_, record)| record))
                 }
 
                 async fn find_for_update(&self, organization: OrganizationId, id: $Ref) -> Result<Option<$Model>> {
                     let locked = dialect::for_update!(row(organization, id).select(columns::of::<Row>()));
-                    let row: Option<Row> =
-                        locked.get_result(&mut *self.for_update().await?).await.found()?;
+                    let row: Option<Row> = locked.row_from(self.for_update()).await?;
                     Ok(row.map(|row| <($Ref, $Model)>::from(row).1))
                 }
 
@@ -231,9 +234,8 @@ macro_rules! numbered_records {
                     let last: Option<i64> = $table::table
                         .filter($table::$kind.eq(EnumColumn(record.$kind)))
                         .select(max($table::id))
-                        .get_result(&mut *atomic.connection().await?)
-                        .await
-                        .stored()?;
+                        .value_from(atomic.connection())
+                        .await?;
                     let id = $Ref { $kind: record.$kind, id: last.unwrap_or(0) + 1 };
                     let added = ::diesel::insert_into($table::table)
                         .values((
@@ -243,9 +245,8 @@ macro_rules! numbered_records {
                             Changeset::of(record),
                         ))
                         $(.on_conflict(($($table::$unique),+)).do_nothing())?
-                        .execute(&mut *atomic.connection().await?)
-                        .await
-                        .stored()?;
+                        .run_on(atomic.connection())
+                        .await?;
                     if added == 0 {
                         return Err(<$Model as Entity>::taken());
                     }
@@ -259,10 +260,8 @@ macro_rules! numbered_records {
                     ::diesel::update(row(organization, id))
                         .set(Changeset::of(&change.after))
                         .prepare_once()
-                        .execute(&mut *atomic.connection().await?)
-                        .await
-                        .stored_unless(<$Model as Entity>::taken)
-                        .and_then(changed)?;
+                        .save_on(atomic.connection(), <$Model as Entity>::taken)
+                        .await?;
                     self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
                 }
 
@@ -272,18 +271,13 @@ macro_rules! numbered_records {
                     after: Option<$Ref>,
                     limit: i64,
                 ) -> Result<Vec<($Ref, $Model)>> {
-                    let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
+                    let mut rows = of(organization).into_boxed::<Db>();
                     if let Some($Ref { $kind: kind, id }) = after {
                         let same = $table::$kind.eq(EnumColumn(kind)).and($table::id.gt(id));
                         rows = rows.filter($table::$kind.gt(EnumColumn(kind)).or(same));
                     }
-                    let rows: Vec<Row> = rows
-                        .order(($table::$kind, $table::id))
-                        .limit(limit)
-                        .load(&mut *self.read().await?)
-                        .await
-                        .stored()?;
-                    Ok(rows.into_iter().map(Into::into).collect())
+                    let some = rows.order(($table::$kind, $table::id)).limit(limit);
+                    some.models_from::<Row, _>(self.read()).await
                 }
             }
         };

@@ -1,5 +1,16 @@
 //! The tables of the migrations, with column types that both engines share.
 
+/// The types of columns.
+mod types {
+    pub(crate) use crate::engine::sql::{Json, Moment, Uuid};
+    pub(crate) use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+}
+
+/// `diesel::table!` with these types.
+macro_rules! table {
+    ($($table:tt)+) => { diesel::table! { use crate::schema::types::*; $($table)+ } };
+}
+
 mod attached;
 mod audit;
 mod content;
@@ -62,56 +73,26 @@ const fn cached(table: &'static str, kind: Kind) -> Cached {
     Cached { table, kind, by_new_rows: true }
 }
 
+// The joins without a condition of their own.
 diesel::joinable!(organization_hosts -> organizations (organization_id));
 diesel::joinable!(panel_sessions -> administrators (administrator_id));
-diesel::joinable!(users -> organizations (organization_id));
-diesel::joinable!(api_clients -> organizations (organization_id));
-diesel::joinable!(access_tokens -> organizations (organization_id));
 diesel::joinable!(access_tokens -> api_clients (api_client_id));
 diesel::joinable!(access_tokens -> users (user_id));
 diesel::joinable!(login_failures -> api_clients (api_client_id));
-diesel::joinable!(spaces -> organizations (organization_id));
-diesel::joinable!(steps -> organizations (organization_id));
-diesel::joinable!(roles -> organizations (organization_id));
-diesel::joinable!(roles -> users (user_id));
-diesel::joinable!(components -> organizations (organization_id));
-diesel::joinable!(proposal_states -> organizations (organization_id));
-diesel::joinable!(proposal_states -> components (component_id));
-diesel::joinable!(proposals -> organizations (organization_id));
-diesel::joinable!(proposals -> components (component_id));
-diesel::joinable!(proposals -> api_clients (api_client_id));
-diesel::joinable!(proposals -> proposal_states (state_id));
-diesel::joinable!(proposal_counts -> components (component_id));
-diesel::joinable!(record_counts -> components (component_id));
 diesel::joinable!(proposal_authors -> proposals (proposal_id));
-diesel::joinable!(proposal_authors -> users (user_id));
-diesel::joinable!(votes -> organizations (organization_id));
 diesel::joinable!(votes -> proposals (proposal_id));
-diesel::joinable!(votes -> components (component_id));
-diesel::joinable!(votes -> users (user_id));
-diesel::joinable!(meetings -> organizations (organization_id));
-diesel::joinable!(meetings -> components (component_id));
 diesel::joinable!(meeting_registrations -> meetings (meeting_id));
-diesel::joinable!(meeting_registrations -> users (user_id));
-diesel::joinable!(entries -> organizations (organization_id));
-diesel::joinable!(entries -> components (component_id));
-diesel::joinable!(jobs -> organizations (organization_id));
-diesel::joinable!(list_changes -> organizations (organization_id));
-
 diesel::joinable!(webhook_registrations -> api_clients (api_client_id));
 diesel::joinable!(webhook_registrations -> organizations (organization_id));
-diesel::joinable!(webhook_deliveries -> webhook_registrations (registration_id));
 diesel::joinable!(webhook_deliveries -> outbox (event_id));
-
 diesel::joinable!(attachments -> files (file_id));
 
+// Only tables that are in statements with others: the time to compile grows with the square of their number.
 diesel::allow_tables_to_appear_in_same_query!(
     organizations,
     organization_hosts,
-    organization_names,
     administrators,
     panel_sessions,
-    panel_used_forms,
     users,
     api_clients,
     access_tokens,
@@ -129,28 +110,17 @@ diesel::allow_tables_to_appear_in_same_query!(
     meetings,
     meeting_registrations,
     posts,
-    entries,
     files,
     attachment_collections,
     attachments,
-    uploads,
     surveys,
     questionnaires,
-    questions,
-    matrix_rows,
-    answer_options,
-    display_conditions,
     responses,
     answers,
-    jobs,
     outbox,
-    relay,
     webhook_registrations,
     webhook_deliveries,
-    webhook_attempts,
     meeting_reminders,
-    archive_refs,
-    list_changes,
     audit_entries,
     audit_heads,
 );

@@ -3,9 +3,11 @@
 
 mod cached;
 mod guards;
+mod statements;
 mod transactions;
 
 pub(crate) use guards::{Atomic, ConnectionGuard};
+pub(crate) use statements::{Models, Rows, Run, on};
 use transactions::Open;
 
 use crate::changes::Changes;
@@ -13,7 +15,7 @@ use crate::database_clock::{DatabaseClock, ProcessClock};
 use crate::engine;
 use crate::lookups::Lookups;
 use crate::page_rows::Bounds;
-use crate::pools::{Pools, ProcessPools, Settings};
+use crate::pools::{DatabaseSettings, Pools, ProcessPools};
 use civitas_kernel::{Error, Locales, PageRequest, Result};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -77,12 +79,12 @@ struct Database {
 /// because the types of locking queries cannot be named.
 macro_rules! lock_row {
     ($session:expr, $row:expr) => {
-        $crate::engine::dialect::for_update!($row)
-            .get_result::<i64>(&mut *$session.for_update().await?)
-            .await
-            .optional()
-            .stored()?
-            .is_some()
+        $crate::session::Rows::<i64>::row_from(
+            $crate::engine::dialect::for_update!($row),
+            $session.for_update(),
+        )
+        .await?
+        .is_some()
     };
 }
 pub(crate) use lock_row;
@@ -92,7 +94,7 @@ impl Session {
     ///
     /// # Errors
     /// `Unavailable` when it does not; `Internal` for invalid settings.
-    pub(crate) async fn open(settings: &Settings, clock: ProcessClock) -> Result<Self> {
+    pub(crate) async fn open(settings: &DatabaseSettings, clock: ProcessClock) -> Result<Self> {
         let changes = Arc::default();
         let pools = engine::pools(settings, &changes)?;
         drop(pools.requests.writer.connection().await?);

@@ -4,7 +4,7 @@ use crate::engine;
 use crate::failure::Stored;
 use crate::migrate;
 use crate::page_rows::Bounds;
-use crate::pools::Settings;
+use crate::pools::DatabaseSettings;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_application::{Store, Transaction};
@@ -18,7 +18,7 @@ use time::OffsetDateTime;
 ///
 /// # Errors
 /// `Unavailable` when the database does not answer; `Internal` for invalid settings.
-pub async fn open(settings: &Settings) -> Result<Arc<dyn Store>> {
+pub async fn open(settings: &DatabaseSettings) -> Result<Arc<dyn Store>> {
     open_with_clock(settings, clock::now).await
 }
 
@@ -26,7 +26,10 @@ pub async fn open(settings: &Settings) -> Result<Arc<dyn Store>> {
 ///
 /// # Errors
 /// As [`open`].
-pub async fn open_with_clock(settings: &Settings, clock: fn() -> OffsetDateTime) -> Result<Arc<dyn Store>> {
+pub async fn open_with_clock(
+    settings: &DatabaseSettings,
+    clock: fn() -> OffsetDateTime,
+) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(Session::open(settings, clock).await?))
 }
 

@@ -3,10 +3,10 @@
 //! (docs/decisions/0021): the components by [`Rule::ComponentIsVisible`], then the table of the records. Conditions of
 //! that table (hidden, deleted, unpublished records) are not part of the rules here.
 
+use crate::columns::expressions;
 use crate::engine::Db;
 use civitas_kernel::{UserId, Viewer, Within};
-use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 
@@ -31,22 +31,7 @@ pub(crate) enum Rule {
     Participates(Option<UserId>),
 }
 
-impl Expression for Rule {
-    type SqlType = Nullable<Bool>;
-}
-
-impl<QS> AppearsOnTable<QS> for Rule {}
-impl<QS> SelectableExpression<QS> for Rule {}
-
-impl<GB> ValidGrouping<GB> for Rule {
-    type IsAggregate = is_aggregate::No;
-}
-
-/// The text depends on the viewer, so statements are cached by their text.
-impl QueryId for Rule {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
+expressions! { Rule: Nullable<Bool>; }
 
 impl QueryFragment<Db> for Rule {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {

@@ -1,5 +1,6 @@
 //! One secret of the deployment, one key for each purpose (RFC 5869).
 
+use crate::bytes::hex;
 use ring::hkdf::{HKDF_SHA256, Salt};
 use std::fmt;
 
@@ -55,9 +56,7 @@ impl fmt::Debug for SecretKeys {
 
 /// The name of a secret in the header of tokens: 16 hexadecimal digits. The secret cannot be computed from it.
 pub fn key_id(secret: &[u8; SECRET_BYTES]) -> String {
-    derive(secret, "key id")[..8]
-        .iter()
-        .fold(String::with_capacity(16), |text, byte| text + &format!("{byte:02x}"))
+    hex(&derive(secret, "key id")[..8])
 }
 
 /// Derives the key for a purpose. The secret and the other keys cannot be computed from it.

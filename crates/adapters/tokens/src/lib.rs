@@ -1,19 +1,23 @@
-//! Signs access tokens, hashes passwords, encrypts texts, checks codes of second factors, and derives a key for each purpose from the deployment's one secret.
+//! Signs access tokens, hashes passwords, encrypts texts, checks codes of second factors, and derives a key for each
+//! purpose from the one secret of the deployment.
 //!
 //! ```
 //! use civitas_accounts::{Claims, TokenSigner};
+//! use civitas_tokens::{SecretKeys, Signer};
 //!
-//! let signer = civitas_tokens::Signer::new(&[7; 32]);
+//! let signer = Signer::of(&SecretKeys::one([7; 32]));
 //! let text = String::new;
 //! let (sub, jti) = ("12".to_owned(), "random".to_owned());
 //! let claims =
 //!     Claims { iss: text(), aud: text(), sub, jti, client_id: text(), scope: text(), iat: 0, exp: 7200 };
 //! let token = signer.sign(&claims)?;
 //! assert_eq!(*signer.verify(&token).unwrap(), claims);
-//! assert!(civitas_tokens::Signer::new(&[8; 32]).verify(&token).is_err(), "another deployment's key");
+//! let other = Signer::of(&SecretKeys::one([8; 32]));
+//! assert!(other.verify(&token).is_err(), "another deployment's key");
 //! # Ok::<(), civitas_kernel::Error>(())
 //! ```
 
+mod bytes;
 mod hs256;
 mod keys;
 mod passwords;

@@ -1,6 +1,7 @@
 //! Argon2id on a few dedicated threads: each call takes 20 ms and 19 MiB. Hashes of bcrypt from elsewhere are verified
 //! there too.
 
+use crate::bytes::random;
 use argon2::password_hash::Error as HashError;
 use argon2::{Argon2, Params, PasswordHash, PasswordHasher, PasswordVerifier};
 use async_trait::async_trait;
@@ -8,7 +9,6 @@ use bcrypt::HashParts;
 use civitas_accounts::{Passwords, Secret, is_bcrypt};
 use civitas_kernel::text::nfc;
 use civitas_kernel::{Error, Result};
-use ring::rand::{SecureRandom, SystemRandom};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
@@ -37,8 +37,8 @@ const MOST_WAITING: usize = 64;
 /// The longest wait; longer in builds without optimization, which are slow.
 const LONGEST_WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 });
 
-/// The hash that is checked for an unknown account, so that it takes as long as a known one. Its password is random and
-/// not stored.
+/// The hash that is checked for an unknown account, so that the check takes as long as for a known account. The password
+/// is random and not stored.
 static NOBODY: LazyLock<Result<String>> = LazyLock::new(|| hash(&Secret::random("", 32)));
 
 /// Hashes passwords with Argon2id and its default cost (19 MiB, two passes). One call for every two cores runs at once,
@@ -88,7 +88,7 @@ impl Argon2Passwords {
         let turn = if let Ok(turn) = turns.clone().try_acquire_owned() {
             turn
         } else {
-            let _place = self.queue.try_acquire().map_err(|_| overloaded("too many calls wait"))?;
+            let _queued = self.queue.try_acquire().map_err(|_| overloaded("too many calls wait"))?;
             let turn = timeout(longest_wait, turns.clone().acquire_owned()).await;
             turn.map_err(|_| overloaded("a call waited too long"))?.map_err(Error::internal)?
         };
@@ -148,8 +148,7 @@ fn composed(password: &Secret) -> Secret {
 }
 
 fn hash(password: &Secret) -> Result<String> {
-    let mut salt = [0; SALT_BYTES];
-    SystemRandom::new().fill(&mut salt).map_err(|_| Error::internal("the system gives no random bytes"))?;
+    let salt: [u8; SALT_BYTES] = random()?;
     let hash = Argon2::default().hash_password_with_salt(password.expose().as_bytes(), &salt);
     hash.map(|h| h.to_string()).map_err(Error::internal)
 }

@@ -1,8 +1,8 @@
 //! Access tokens as signed JWTs (contract 02 §2.5).
 
 use crate::hs256;
-use crate::keys::{SECRET_BYTES, SecretKeys, derive, key_id};
-use civitas_accounts::{Claims, TokenFault, TokenSigner};
+use crate::keys::{SecretKeys, derive, key_id};
+use civitas_accounts::{Claims, TokenError, TokenSigner};
 use civitas_kernel::{Error, Result};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, decode_header, encode};
 use moka::sync::Cache;
@@ -15,35 +15,31 @@ const PURPOSE: &str = "access tokens";
 /// The longest token, in bytes; a longer one is refused unread. Own tokens are below 1 KiB.
 const LONGEST: usize = 4096;
 
-/// The most tokens whose claims are cached, and how long those of a token are that is not sent again.
-const MOST_CACHED: u64 = 10_000;
-const KEPT: Duration = Duration::from_secs(60);
+/// The most tokens whose claims are cached.
+const MAX_CACHED: u64 = 10_000;
+/// How long the claims of a token stay cached after its last use.
+const MAX_IDLE: Duration = Duration::from_secs(60);
 
 /// Signs tokens with HS256, and nothing else. The first key signs, all verify.
 #[derive(Debug)]
 pub struct Signer {
     signing: EncodingKey,
     header: Header,
-    checking: Vec<Checking>,
+    verifying: Vec<VerifyingKey>,
     validation: Validation,
-    /// The claims of valid tokens. They never change: whether a token is still valid is in its stored row, which is checked
-    /// for each request.
+    /// The claims of valid tokens, which never change. Whether a token is still valid is in the stored row of the token,
+    /// which each request checks.
     verified: Cache<String, Arc<Claims>>,
 }
 
 /// A key that verifies, and its name in the header of tokens.
 #[derive(Debug)]
-struct Checking {
+struct VerifyingKey {
     id: String,
     key: DecodingKey,
 }
 
 impl Signer {
-    /// Derives the key from the deployment's secret.
-    pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
-        Self::of(&SecretKeys::one(*secret))
-    }
-
     /// Derives the keys from the deployment's secrets.
     pub fn of(secrets: &SecretKeys) -> Self {
         hs256::install();
@@ -52,25 +48,25 @@ impl Signer {
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_aud = false;
-        let checking = secrets.iter().map(|secret| Checking {
+        let verifying = secrets.iter().map(|secret| VerifyingKey {
             id: key_id(secret),
             key: DecodingKey::from_secret(&derive(secret, PURPOSE)),
         });
         let header = Header { kid: Some(key_id(secrets.first())), ..Header::new(Algorithm::HS256) };
         let signing = EncodingKey::from_secret(&derive(secrets.first(), PURPOSE));
-        let verified = Cache::builder().max_capacity(MOST_CACHED).time_to_idle(KEPT).build();
-        Self { signing, header, checking: checking.collect(), validation, verified }
+        let verified = Cache::builder().max_capacity(MAX_CACHED).time_to_idle(MAX_IDLE).build();
+        Self { signing, header, verifying: verifying.collect(), validation, verified }
     }
 
     /// The claims of a token signed with one of the keys. Its header may name the key; a token from before keys had
     /// names is tried with each.
     fn read(&self, token: &str) -> Option<Claims> {
-        let read = |checking: &Checking| decode::<Claims>(token, &checking.key, &self.validation).ok();
-        let read = match &self.checking[..] {
+        let read = |known: &VerifyingKey| decode::<Claims>(token, &known.key, &self.validation).ok();
+        let read = match &self.verifying[..] {
             [only] => read(only),
             all => {
                 let named = decode_header(token).ok()?.kid;
-                let may_be = |checking: &&Checking| named.as_ref().is_none_or(|id| *id == checking.id);
+                let may_be = |known: &&VerifyingKey| named.as_ref().is_none_or(|id| *id == known.id);
                 all.iter().filter(may_be).find_map(read)
             }
         };
@@ -83,17 +79,17 @@ impl TokenSigner for Signer {
         encode(&self.header, claims, &self.signing).map_err(Error::internal)
     }
 
-    fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenFault> {
+    fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenError> {
         if token.len() > LONGEST {
-            return Err(TokenFault::Invalid);
+            return Err(TokenError::Invalid);
         }
         if let Some(claims) = self.verified.get(token) {
             return Ok(claims);
         }
-        let claims = self.read(token).ok_or(TokenFault::Invalid)?;
+        let claims = self.read(token).ok_or(TokenError::Invalid)?;
         // Only the canonical text: `+5` and `05` are refused.
         if !claims.token().is_some_and(|token| token.0 > 0 && token.to_string() == claims.sub) {
-            return Err(TokenFault::Invalid);
+            return Err(TokenError::Invalid);
         }
         let claims = Arc::new(claims);
         self.verified.insert(token.to_owned(), claims.clone());
@@ -104,6 +100,7 @@ impl TokenSigner for Signer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::SECRET_BYTES;
     use base64::Engine;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
     use ring::hmac;
@@ -178,13 +175,13 @@ mod tests {
             ("key of another purpose", {
                 forged(HS256, &payload, hmac::HMAC_SHA256, &derive(&SECRET, "upload links"))
             }),
-            ("another deployment", Signer::new(&[8; 32]).sign(&claims()).unwrap()),
+            ("another deployment", Signer::of(&SecretKeys::one([8; 32])).sign(&claims()).unwrap()),
         ]
     }
 
     /// A valid token, damaged.
     fn damaged() -> Vec<(&'static str, String)> {
-        let good = Signer::new(&SECRET).sign(&claims()).unwrap();
+        let good = Signer::of(&SecretKeys::one(SECRET)).sign(&claims()).unwrap();
         let parts: Vec<&str> = good.split('.').collect();
         let [header, payload, signature] = parts[..] else { panic!("{good}") };
         let richer = serde_json::to_string(&Claims { scope: "system".to_owned(), ..claims() }).unwrap();
@@ -256,26 +253,26 @@ mod tests {
     fn whatever_is_wrong_with_a_token_it_is_invalid() {
         let table = [wrongly_signed(), damaged(), wrong_inside()].concat();
         assert!(table.len() >= 60, "{}", table.len());
-        let signer = Signer::new(&SECRET);
+        let signer = Signer::of(&SecretKeys::one(SECRET));
         // The good token, from which the damaged ones are made, is in the cache.
         assert!(signer.verify(&signer.sign(&claims()).unwrap()).is_ok());
         for (what, token) in &table {
-            assert_eq!(signer.verify(token), Err(TokenFault::Invalid), "{what}");
-            assert_eq!(signer.verify(token), Err(TokenFault::Invalid), "{what}, again");
+            assert_eq!(signer.verify(token), Err(TokenError::Invalid), "{what}");
+            assert_eq!(signer.verify(token), Err(TokenError::Invalid), "{what}, again");
         }
     }
 
     #[test]
     fn the_forger_of_this_table_can_make_a_good_token() {
         assert_eq!(
-            Signer::new(&SECRET).verify(&with("scope", Some("system".into()))).unwrap().scope,
+            Signer::of(&SecretKeys::one(SECRET)).verify(&with("scope", Some("system".into()))).unwrap().scope,
             "system"
         );
     }
 
     #[test]
     fn claims_come_back_whatever_their_time() {
-        let signer = Signer::new(&SECRET);
+        let signer = Signer::of(&SecretKeys::one(SECRET));
         for exp in [0, -1, 1, i64::MAX] {
             let claims = Arc::new(Claims { exp, ..claims() });
             let token = signer.sign(&claims).unwrap();
@@ -286,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_header_names_hs256_and_jwt_and_the_key() {
-        let token = Signer::new(&SECRET).sign(&claims()).unwrap();
+        let token = Signer::of(&SecretKeys::one(SECRET)).sign(&claims()).unwrap();
         let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
         let header: Value = serde_json::from_slice(&header).unwrap();
         assert_eq!(header, json!({"alg": "HS256", "typ": "JWT", "kid": key_id(&SECRET)}));
@@ -302,11 +299,11 @@ mod tests {
         let unnamed = with("scope", Some("public".into()));
         for token in [old.sign(&claims()).unwrap(), unnamed] {
             assert!(old.verify(&token).is_ok() && both.verify(&token).is_ok());
-            assert_eq!(new.verify(&token), Err(TokenFault::Invalid));
+            assert_eq!(new.verify(&token), Err(TokenError::Invalid));
         }
         let token = both.sign(&claims()).unwrap();
         assert!(new.verify(&token).is_ok());
-        assert_eq!(old.verify(&token), Err(TokenFault::Invalid));
+        assert_eq!(old.verify(&token), Err(TokenError::Invalid));
     }
 
     #[test]
@@ -321,7 +318,7 @@ mod tests {
         }
         let both = with_keys(&[9, 7]);
         for (what, token) in [wrongly_signed(), damaged(), wrong_inside()].concat() {
-            assert_eq!(both.verify(&token), Err(TokenFault::Invalid), "{what}");
+            assert_eq!(both.verify(&token), Err(TokenError::Invalid), "{what}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Codes of authenticator apps (RFC 6238), with the crate `totp-rs`.
 
+use crate::bytes::random;
 use civitas_accounts::Secret;
 use civitas_accounts::administrators::SecondFactorCodes;
 use civitas_kernel::{Error, Result};
-use ring::rand::{SecureRandom, SystemRandom};
 use time::OffsetDateTime;
 use totp_rs::{Builder, Totp};
 
@@ -26,10 +26,7 @@ fn build(builder: Builder) -> Result<Totp> {
 
 impl SecondFactorCodes for TotpCodes {
     fn generate(&self) -> Result<Secret> {
-        let mut bytes = [0; SECRET_LENGTH];
-        SystemRandom::new()
-            .fill(&mut bytes)
-            .map_err(|_| Error::internal("the system gives no random bytes"))?;
+        let bytes: [u8; SECRET_LENGTH] = random()?;
         Ok(Secret::new(totp_rs::Secret::new_stack(bytes).to_base32()))
     }
 

@@ -1,52 +1,29 @@
 //! Encrypts the secrets of webhooks.
 
-use crate::keys::{SECRET_BYTES, SecretKeys};
+use crate::bytes::{hex, random};
+use crate::keys::SecretKeys;
 use crate::sealing::Sealing;
-use civitas_kernel::{Error, Result};
+use civitas_kernel::Result;
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
-use ring::rand::{SecureRandom, SystemRandom};
-use std::fmt::Write;
 
 /// Encrypts with the key for webhook secrets. Each encryption uses a new random nonce of 96 bits.
 pub struct WebhookCipher(Sealing);
 
 impl WebhookCipher {
-    /// With the key derived from the deployment's secret.
-    pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
-        Self::of(&SecretKeys::one(*secret))
-    }
-
     /// With the keys derived from the deployment's secrets.
     pub fn of(secrets: &SecretKeys) -> Self {
-        Self(Sealing::new(secrets, "webhook secrets"))
+        Self(Sealing::new(secrets, "webhook secrets", "a webhook secret"))
     }
 
     /// A secret encrypted with the first key; `None` when it is already.
-    ///
-    /// # Errors
-    /// `Internal` when no key opens it.
     pub fn reseal(&self, sealed: &str) -> Result<Option<String>> {
-        self.0.reseal(sealed, changed)
+        self.0.reseal(sealed)
     }
 }
 
 /// A new secret: 64 lowercase hexadecimal digits of 32 random bytes.
-///
-/// # Errors
-/// `Internal` when the system gives no random bytes.
 pub fn random_webhook_secret() -> Result<SigningSecret> {
-    let text = random::<32>()?.iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    Ok(SigningSecret::new(text))
-}
-
-fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("the system gives no random bytes"))?;
-    Ok(bytes)
+    Ok(SigningSecret::new(hex(&random::<32>()?)))
 }
 
 impl SecretCipher for WebhookCipher {
@@ -55,29 +32,26 @@ impl SecretCipher for WebhookCipher {
     }
 
     fn seal(&self, secret: &SigningSecret) -> Result<SealedSecret> {
-        let sealed = self.0.seal(secret.expose());
-        sealed.map(SealedSecret).ok_or_else(|| Error::internal("a webhook secret cannot be encrypted"))
+        self.0.seal(secret.expose()).map(SealedSecret)
     }
 
     fn open(&self, sealed: &SealedSecret) -> Result<SigningSecret> {
-        self.0.open(&sealed.0).map(SigningSecret::new).ok_or_else(changed)
+        self.0.open(&sealed.0).map(SigningSecret::new)
     }
-}
-
-fn changed() -> Error {
-    Error::internal("a webhook secret was changed, or encrypted with another secret_key")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::SECRET_BYTES;
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
+    use civitas_kernel::Error;
 
     const SECRET: &str = "8f2a1c4e6b7d90315a2f4c6e8b0d1f3a5c7e9b1d3f5a7c9e0b2d4f6a8c0e2f4a";
 
     fn cipher() -> WebhookCipher {
-        WebhookCipher::new(&[7; SECRET_BYTES])
+        WebhookCipher::of(&SecretKeys::one([7; SECRET_BYTES]))
     }
 
     #[test]
@@ -123,7 +97,10 @@ mod tests {
     #[test]
     fn another_deployment_cannot_open_it() {
         let sealed = cipher().seal(&SigningSecret::new(SECRET)).unwrap();
-        assert!(matches!(WebhookCipher::new(&[8; SECRET_BYTES]).open(&sealed), Err(Error::Internal(_))));
+        assert!(matches!(
+            WebhookCipher::of(&SecretKeys::one([8; SECRET_BYTES])).open(&sealed),
+            Err(Error::Internal(_))
+        ));
     }
 
     #[test]

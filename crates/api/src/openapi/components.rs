@@ -1,7 +1,7 @@
 //! The `meta` of each kind of component, from the table of settings (contract 05 §3.4, §3.6).
 
 use super::{by_type, closed, reference};
-use civitas_spaces::{ComponentManifest, SettingDefault, Settings};
+use civitas_spaces::{ComponentManifest, SettingDefault, SettingsSchema};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -45,8 +45,8 @@ fn schema_of(manifest: ComponentManifest) -> &'static str {
 
 /// The settings in force, and what the caller can do.
 fn meta(kind: ComponentManifest) -> Value {
-    let shown = Settings::of(kind).iter().filter(|setting| setting.shown);
-    let settings = shown.map(|setting| (setting.key, kept(setting.default)));
+    let shown = SettingsSchema::of(kind).iter().filter(|setting| setting.shown);
+    let settings = shown.map(|setting| (setting.key, setting_schema(setting.default)));
     let mut members = vec![("published", json!({"type": "boolean"}))];
     members.extend(settings);
     if kind == ComponentManifest::Proposals {
@@ -55,7 +55,7 @@ fn meta(kind: ComponentManifest) -> Value {
     closed(members)
 }
 
-fn kept(default: SettingDefault) -> Value {
+fn setting_schema(default: SettingDefault) -> Value {
     match default {
         SettingDefault::Bool(_) => json!({"type": "boolean"}),
         SettingDefault::Integer(_) | SettingDefault::OrganizationsCommentLength => {

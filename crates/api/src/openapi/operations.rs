@@ -1,7 +1,7 @@
 //! The operation of a route.
 
 use super::{parameters, reference, responses};
-use crate::route::{Gate, Handler, Route};
+use crate::route::{RequiredAccess, Route, UnreadBodies};
 use actix_web::http::StatusCode;
 use civitas_kernel::{Ability, Access, Need, Scope};
 use serde_json::{Value, json};
@@ -31,8 +31,10 @@ const IN_PLACE: [(&str, Option<&str>); 13] = [
 /// The operation of a route. `schemas`: those of the document, by name.
 pub(super) fn operation(route: &Route, schemas: &Value) -> Value {
     let access = match route.gate {
-        Gate::Needs(access) => Some(access),
-        Gate::Open | Gate::Token | Gate::NoAction => route.doc.bearer.then_some(Access::ANY_TOKEN),
+        RequiredAccess::Needs(access) => Some(access),
+        RequiredAccess::Open | RequiredAccess::Token | RequiredAccess::NoAction => {
+            route.doc.takes_credentials.then_some(Access::ANY_TOKEN)
+        }
     };
     let mut operation = json!({
         "operationId": route.id,
@@ -85,7 +87,7 @@ fn tag(path: &str) -> &'static str {
 /// The body of a route: bytes of any type, or members as JSON. Forms with the same members are in the description only: a
 /// generator of Python clients makes invalid code of two content types.
 fn body(route: &Route, schemas: &Value) -> Option<Value> {
-    if let Handler::Bytes(_) = route.handler {
+    if route.handler.unread == UnreadBodies::All {
         let bytes = json!({"*/*": {"schema": {"type": "string", "format": "binary"}}});
         return Some(json!({"description": "The bytes of the file.", "required": true, "content": bytes}));
     }

@@ -1,8 +1,8 @@
 //! The parameters of an operation: path, query, headers.
 
 use super::reference;
-use crate::document::{Holds, MEDIA_TYPE, QueryParameter};
-use crate::route::{Handler, Route};
+use crate::document::{MEDIA_TYPE, ParameterType, QueryParameter};
+use crate::route::{Route, UnreadBodies};
 use serde_json::{Value, json};
 
 /// The most values one list of a filter may have (contract 01 §6).
@@ -35,7 +35,7 @@ pub(super) fn all(route: &Route, takes_bearer: bool) -> Vec<Value> {
                     no effect";
         all.push(in_header("Idempotency-Key", says, &text(IDEMPOTENCY_KEY)));
     }
-    if let Handler::Bytes(_) = route.handler {
+    if route.handler.unread == UnreadBodies::All {
         // OpenAPI leaves the type to the body, which is of any; generated clients without it send a JSON type.
         all.push(in_header("Content-Type", "The announced type", &text(MEDIA_TYPE)));
     }
@@ -73,8 +73,8 @@ fn in_query(path: &str, QueryParameter { name, holds, is_required }: &QueryParam
         && name.starts_with("filter[participatory_space_id_")
         && !name.contains("_not_");
     let mut schema = match holds {
-        Holds::Integer if is_text => text(ID),
-        Holds::List(_) if is_text => list_of(&text(ID)),
+        ParameterType::Integer if is_text => text(ID),
+        ParameterType::List(_) if is_text => list_of(&text(ID)),
         other => schema(other),
     };
     if *is_required && schema["type"] == "string" {
@@ -92,20 +92,20 @@ fn list_of(one: &Value) -> Value {
     json!({"type": "array", "items": one, "maxItems": MOST_VALUES})
 }
 
-fn schema(holds: &Holds) -> Value {
+fn schema(holds: &ParameterType) -> Value {
     match holds {
-        Holds::Text => json!({"type": "string"}),
-        Holds::Filled => json!({"type": "string", "minLength": 1}),
-        Holds::Pattern(pattern) => text(pattern),
-        Holds::Integer => json!({"type": "integer", "format": "int64"}),
-        Holds::Length => json!({"type": "integer", "format": "int64", "minimum": 1}),
-        Holds::Page => json!({"type": "integer", "minimum": 1, "default": 1}),
-        Holds::PageLength => json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
-        Holds::Boolean => json!({"type": "boolean"}),
-        Holds::Word(list) => json!({"type": "string", "enum": list}),
-        Holds::Locales => json!({"type": "array", "items": reference("locale")}),
-        Holds::Locale => reference("locale"),
-        Holds::List(one) => list_of(&schema(one)),
+        ParameterType::Text => json!({"type": "string"}),
+        ParameterType::Filled => json!({"type": "string", "minLength": 1}),
+        ParameterType::Pattern(pattern) => text(pattern),
+        ParameterType::Integer => json!({"type": "integer", "format": "int64"}),
+        ParameterType::Length => json!({"type": "integer", "format": "int64", "minimum": 1}),
+        ParameterType::Page => json!({"type": "integer", "minimum": 1, "default": 1}),
+        ParameterType::PageLength => json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
+        ParameterType::Boolean => json!({"type": "boolean"}),
+        ParameterType::Word(list) => json!({"type": "string", "enum": list}),
+        ParameterType::Locales => json!({"type": "array", "items": reference("locale")}),
+        ParameterType::Locale => reference("locale"),
+        ParameterType::List(one) => list_of(&schema(one)),
     }
 }
 

@@ -202,7 +202,7 @@ mod tests {
     use crate::error::ApiError;
     use crate::openapi::document;
     use crate::resources::spaces::SpaceView;
-    use crate::route::{Gate, Routes};
+    use crate::route::{RequiredAccess, Routes};
     use actix_web::http::Method;
     use civitas_application::Site;
 
@@ -270,7 +270,9 @@ mod tests {
         let mut routes = Routes::default();
         for (id, body) in operations {
             let doc = Doc::item::<SpaceView>("").takes_named(body);
-            routes.on(id, Method::POST, &format!("/{id}"), Gate::Open, doc, async |_| Err(ApiError::NoRoute));
+            routes.on(id, Method::POST, &format!("/{id}"), RequiredAccess::Open, doc, async |_| {
+                Err(ApiError::NoRoute)
+            });
         }
         document(&routes.list, &Site::default())
     }

@@ -4,16 +4,16 @@ mod body;
 
 use self::body::{attachment_members, edit, new_attachment, update_members};
 use crate::answers;
-use crate::document::{Doc, Holds, MEDIA_TYPE};
+use crate::document::{Doc, MEDIA_TYPE, ParameterType};
 use crate::error::ApiError;
 use crate::incoming::{Form, Incoming};
 use crate::links::{base, origin};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{Answer, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write};
 use crate::served_files::address_of;
 use crate::shapes::{CreationDate, EditionDate, TranslatedProp, type_names};
-use crate::typed_body::{NoBody, Sent};
+use crate::typed_body::{NoBody, RawBody};
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
@@ -113,9 +113,10 @@ pub(crate) fn routes(routes: &mut Routes) {
     let announce = Doc::whole::<UploadView>("Announces an upload").created().with_location();
     let announce =
         announce.noting("`filename`, `byte_size` and `checksum` are required, in the body or in the query.");
-    let announce = announce.with("filename", Holds::Filled).with("byte_size", Holds::Length);
-    let announce =
-        announce.with("checksum", Holds::Pattern(CHECKSUM)).with("content_type", Holds::Pattern(MEDIA_TYPE));
+    let announce = announce.with("filename", ParameterType::Filled).with("byte_size", ParameterType::Length);
+    let announce = announce
+        .with("checksum", ParameterType::Pattern(CHECKSUM))
+        .with("content_type", ParameterType::Pattern(MEDIA_TYPE));
     routes.write_form::<StageUpload, _>(
         "attachmentsDirectUpload",
         "/attachments/direct_upload",
@@ -135,7 +136,7 @@ pub(crate) fn routes(routes: &mut Routes) {
             ids,
             method,
             path: "/attachments/{id}",
-            read: |request, _: Sent<'_, NoBody>| {
+            read: |request, _: RawBody<'_, NoBody>| {
                 let id = AttachmentId(request.id()?);
                 Ok(UpdateAttachment { id, edit: edit(request, update_members(&request.body, id)?) })
             },
@@ -149,7 +150,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         ids: ["deleteAttachment", ""],
         method: Method::DELETE,
         path: "/attachments/{id}",
-        read: |request, _: Sent<'_, NoBody>| Ok(DestroyAttachment { id: AttachmentId(request.id()?) }),
+        read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAttachment { id: AttachmentId(request.id()?) }),
         use_case: |ports, _| Box::new(writes(ports)),
         view: |_, ()| Value::Null,
         doc: Doc::silent("Deletes an attachment and its file", StatusCode::NO_CONTENT),
@@ -174,7 +175,7 @@ fn uploads(ports: &dyn Ports) -> UploadWrites<'_> {
     UploadWrites { uploads: ports.uploads(), files: ports.files() }
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let attachments = Attachments { store: request.ports().attachments() };
     let page = attachments.list(context.ctx, &request.filter()?, request.query.page()).await?;
@@ -182,7 +183,7 @@ async fn index(request: Request) -> Answer {
     answers::page(&request, LISTS, page, false, changed_at, |found| view(&context, found)).await
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let attachments = Attachments { store: request.ports().attachments() };
     let found = attachments.find(context.ctx, AttachmentId(request.id()?)).await?;
@@ -190,7 +191,7 @@ async fn show_one(request: Request) -> Answer {
 }
 
 /// Attaches a file that the form has, or one that was uploaded before.
-async fn attach(request: Request, body: Option<Incoming>) -> Answer {
+async fn attach(request: Request, body: Option<Incoming>) -> HandlerResult {
     let Some(body) = body else {
         let members = attachment_members(&request.body)?;
         let source = match members.get("signed_id") {
@@ -203,8 +204,8 @@ async fn attach(request: Request, body: Option<Incoming>) -> Answer {
     let limit = request.tenant.max_attachment_bytes;
     let files = &request.backend.files;
     let Form { members, file } = body.form(files, limit.unsigned_abs()).await?;
-    if let Some(kept) = request.kept_answer(&content_of(&members, file.as_ref())).await? {
-        return Ok(kept);
+    if let Some(stored) = request.stored_reply(&content_of(&members, file.as_ref())).await? {
+        return Ok(stored);
     }
     let received = match file {
         None => None,
@@ -242,14 +243,13 @@ fn content_of(members: &Map<String, Value>, file: Option<&(String, ReceiveOutcom
     format!("{} {file:?}", Value::Object(members.clone()))
 }
 
-/// Executes the command.
-async fn created(request: &Request, command: AttachFile) -> Answer {
+async fn created(request: &Request, command: AttachFile) -> HandlerResult {
     let reply = |document: &Value| Reply::json(StatusCode::CREATED, document);
     request.execute(&AnswerLanguages::default(), command, reply).await
 }
 
 /// Announces an upload; the answer has its address in a header.
-async fn stage(request: Request, body: Option<Incoming>) -> Answer {
+async fn stage(request: Request, body: Option<Incoming>) -> HandlerResult {
     if body.is_some() {
         return Err(ApiError::UnsupportedMediaType);
     }
@@ -292,8 +292,7 @@ fn staged_view(staged: Staged) -> UploadView {
     }
 }
 
-/// Receives the bytes of an upload.
-async fn receive(request: Request, body: Option<Incoming>) -> Answer {
+async fn receive(request: Request, body: Option<Incoming>) -> HandlerResult {
     let body = body.ok_or(ApiError::Malformed)?;
     let (organization, files) = (request.tenant.id, &request.backend.files);
     let open = uploads(request.ports());

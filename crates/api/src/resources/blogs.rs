@@ -2,15 +2,15 @@
 
 use crate::answers;
 use crate::document::Doc;
-use crate::links::{NeighbourLinks, Record, RecordNames};
+use crate::links::{ComponentRecord, NeighbourLinks, RecordNames};
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{Answer, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write};
 use crate::shapes::{
     CreationDate, EditionDate, InComponent, TranslatedProp, iso_milliseconds, published_as, read_time,
     read_translated, type_names,
 };
-use crate::typed_body::{ClosedData, NoBody, Sent, read_at};
+use crate::typed_body::{ClosedData, NoBody, RawBody, read_at};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_blogs::{
@@ -27,8 +27,13 @@ use utoipa::ToSchema;
 
 /// The lists whose removals change `Last-Modified` of a list of posts.
 const LISTS: &[&str] = &["posts", "components", "spaces", "roles"];
-const NAMES: RecordNames =
-    RecordNames { path: "blogs", component_type: "blog_component", label: "Blogs", neighbour: "post" };
+const NAMES: RecordNames = RecordNames {
+    path: "blogs",
+    manifest: "blogs",
+    component_type: "blog_component",
+    label: "Blogs",
+    neighbour: "post",
+};
 
 /// A blog post.
 #[derive(Debug, Serialize, ToSchema)]
@@ -187,7 +192,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         ids: ["deleteBlogPostAsync", "deleteBlogPost"],
         method: Method::DELETE,
         path: "/blogs/{id}",
-        read: |request, _: Sent<'_, NoBody>| Ok(DestroyPost { id: PostId(request.id()?) }),
+        read: |request, _: RawBody<'_, NoBody>| Ok(DestroyPost { id: PostId(request.id()?) }),
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
         doc: Doc::item::<BlogView>("Deletes a blog post").locales(),
@@ -198,7 +203,7 @@ fn writes(ports: &dyn Ports) -> PostWrites<'_> {
     PostWrites { store: ports.posts(), lookup: ports.blogs() }
 }
 
-fn create(request: &Request, sent: Sent<'_, ClosedData<PostToCreate>>) -> Result<CreatePost> {
+fn create(request: &Request, sent: RawBody<'_, ClosedData<PostToCreate>>) -> Result<CreatePost> {
     let is_sync = sent.is_sync;
     let PostToCreate { component_id, attributes, .. } = sent.read()?.data;
     let component = match component_id {
@@ -227,7 +232,7 @@ fn check_texts(attributes: Option<&Value>) -> Result<()> {
     Error::unless_valid(Wording::InvalidRequest, missing)
 }
 
-fn update(request: &Request, sent: Sent<'_, ClosedData<PostToUpdate>>) -> Result<UpdatePost> {
+fn update(request: &Request, sent: RawBody<'_, ClosedData<PostToUpdate>>) -> Result<UpdatePost> {
     let id = PostId(request.id()?);
     let PostToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
     let is_same = |sent: Value| {
@@ -253,7 +258,7 @@ fn publication(sent: &Value) -> Result<Option<OffsetDateTime>> {
     Ok(at)
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let query = PostQuery { within: request.query.within()?, order: request.query.order("published_at")? };
     let posts = Posts { store: request.ports().posts() };
@@ -264,7 +269,7 @@ async fn index(request: Request) -> Answer {
     answers::page(&request, LISTS, page, shuffled, changed_at, view).await
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let within = request.query.within()?;
     // The order does not affect the post itself. By default its neighbours are in the order newest first (contract 07
@@ -288,7 +293,8 @@ fn result(context: &RenderContext<'_>, post: PostDetail) -> Value {
 fn view(context: &RenderContext<'_>, detail: PostDetail, beside: PostNeighbours) -> BlogView {
     let PostDetail { id, post, place } = detail;
     let locales = context.locales();
-    let record = Record::new(context, NAMES, id.0, (place.space, place.component, &place.name));
+    let (space, component, component_name) = (place.space, place.component, &place.name);
+    let record = ComponentRecord { context, names: NAMES, id: id.0, space, component, component_name };
     BlogView {
         id: id.to_string(),
         kind: BlogType,

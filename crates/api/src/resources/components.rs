@@ -4,13 +4,13 @@ use crate::answers;
 use crate::document::Doc;
 use crate::links::{LinkMeta, ResourceLink, base};
 use crate::request::Request;
-use crate::route::{Answer, Routes};
+use crate::route::{HandlerResult, Routes};
 use crate::shapes::{
     ComponentManifestName, ComponentType, Count, CreationDate, EditionDate, Identifier, SpaceClassName,
     ToMany, TranslatedProp,
 };
 use civitas_application::{CurrentSettings, RenderContext};
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::filter::{Field, Kind};
 use civitas_kernel::{Ability, ComponentId, Error, ProposalId, Result, Translated};
 use civitas_proposals::{Rules, VotingStatus, weight_label};
@@ -62,7 +62,7 @@ pub(crate) struct ComponentAttributes {
     /// Only for clients that may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    extended_data: Option<FreeData>,
+    extended_data: Option<ExtendedDataValue>,
 }
 
 /// The records of a component: at most 50 are listed, all are counted.
@@ -109,7 +109,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("showBlogComponent", path, READ_COMPONENTS, doc.component_id(), show_blog);
 }
 
-async fn index(request: Request, manifest: Option<ComponentManifest>) -> Answer {
+async fn index(request: Request, manifest: Option<ComponentManifest>) -> HandlerResult {
     let context = request.render_context()?;
     let store = request.list_store(Ability::ComponentExtendedDataRead)?;
     let components = Components { store: store.components() };
@@ -120,14 +120,14 @@ async fn index(request: Request, manifest: Option<ComponentManifest>) -> Answer 
     answers::page(&request, LISTS, page, false, |component| component.changed_at, view).await
 }
 
-async fn show_proposals(request: Request) -> Answer {
+async fn show_proposals(request: Request) -> HandlerResult {
     let found = find(&request, ComponentManifest::Proposals).await?;
     answer(&request, found).await
 }
 
 /// Reads the parameters of one component, with space and component: outside of those it is not found (contract 05
 /// §3.1).
-async fn show_blog(request: Request) -> Answer {
+async fn show_blog(request: Request) -> HandlerResult {
     let within = request.query.within()?;
     let found = find(&request, ComponentManifest::Blogs).await?;
     let space = found.component.space;
@@ -146,7 +146,7 @@ async fn find(request: &Request, manifest: ComponentManifest) -> Result<Componen
     components.find(request.ctx()?, manifest, ComponentId(request.id()?)).await
 }
 
-async fn answer(request: &Request, found: ComponentDetail) -> Answer {
+async fn answer(request: &Request, found: ComponentDetail) -> HandlerResult {
     let voting_statuses = voting_statuses(request, std::slice::from_ref(&found)).await?;
     let (changed_at, context) = (found.changed_at, request.render_context()?);
     answers::item(request, LISTS, changed_at, view(&context, voting_statuses.first(), found)).await

@@ -5,9 +5,9 @@ use crate::document::Doc;
 use crate::reply::Document;
 use crate::request::Request;
 use crate::resources::proposals::{self, ProposalLinks, ProposalRelationships, ProposalView};
-use crate::route::{Answer, Gate, Routes, Write};
+use crate::route::{HandlerResult, RequiredAccess, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, LocaleName, TranslatedProp, type_names};
-use crate::typed_body::{Data, NoBody, Sent};
+use crate::typed_body::{Data, NoBody, RawBody};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ComponentId, Locale, ProposalId, Result};
@@ -71,12 +71,11 @@ struct DraftMeta {
     scope: Option<i64>,
 }
 
-/// The context of the view of a draft.
-struct Showing {
+/// What the view of a draft depends on beside the draft.
+struct DraftContext {
     /// The language of fields that were not requested in other languages.
     working: Locale,
-    /// Whether it still exists.
-    living: bool,
+    exists: bool,
 }
 
 /// The component of a new draft.
@@ -115,7 +114,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         view: |context, draft| result(context, &draft, context.ctx.working_locale(), true),
         doc: doc("Begins a draft").fails(404),
     });
-    routes.on("", Method::GET, "/draft_proposals", Gate::NoAction, doc("No list"), show_one);
+    routes.on("", Method::GET, "/draft_proposals", RequiredAccess::NoAction, doc("No list"), show_one);
     routes.read("getDraftProposal", "/draft_proposals/{id}", DRAFT, doc("Shows a draft"), show_one);
     routes.write(&Write {
         ids: ["updateDraftProposalAsync", "updateDraftProposal"],
@@ -130,7 +129,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         ids: ["withdrawDraftProposalAsync", "withdrawDraftProposal"],
         method: Method::DELETE,
         path: "/draft_proposals/{id}",
-        read: |request, _: Sent<'_, NoBody>| {
+        read: |request, _: RawBody<'_, NoBody>| {
             Ok(WithdrawDraft { id: ProposalId(request.id()?), within: request.query.within_space()? })
         },
         use_case: |ports, _| Box::new(drafts(ports)),
@@ -141,7 +140,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         ids: ["publishDraftProposalAsync", "publishDraftProposal"],
         method: Method::POST,
         path: "/draft_proposals/{id}/publish",
-        read: |request, _: Sent<'_, NoBody>| {
+        read: |request, _: RawBody<'_, NoBody>| {
             Ok(PublishDraft { id: ProposalId(request.id()?), within: request.query.within_space()? })
         },
         use_case: |ports, _| Box::new(drafts(ports)),
@@ -154,43 +153,43 @@ fn drafts(ports: &dyn Ports) -> Drafts<'_> {
     Drafts { store: ports.proposals(), components: ports.component_lookup() }
 }
 
-fn create(request: &Request, sent: Sent<'_, Data<DraftToCreate>>) -> Result<CreateDraft> {
+fn create(request: &Request, sent: RawBody<'_, Data<DraftToCreate>>) -> Result<CreateDraft> {
     let component = ComponentId(sent.read()?.data.component_id);
     Ok(CreateDraft { component, within: request.query.within_space()? })
 }
 
-fn update(request: &Request, sent: Sent<'_, Data<DraftToUpdate>>) -> Result<UpdateDraft> {
+fn update(request: &Request, sent: RawBody<'_, Data<DraftToUpdate>>) -> Result<UpdateDraft> {
     let id = ProposalId(request.id()?);
     let DraftToUpdate { title, body, locale } = sent.read()?.data;
     let locale = locale.filter(|locale| !locale.is_null());
     UpdateDraft::new(id, request.query.within_space()?, [title, body], locale)
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let (id, within) = (ProposalId(request.id()?), request.query.within_space()?);
     let draft = drafts(request.ports()).find(context.ctx, id, within).await?;
-    let showing = Showing { working: context.ctx.working_locale(), living: true };
-    answers::item(&request, &[], draft.changed_at, view(&context, &draft, &showing)).await
+    let draft_context = DraftContext { working: context.ctx.working_locale(), exists: true };
+    answers::item(&request, &[], draft.changed_at, view(&context, &draft, &draft_context)).await
 }
 
-fn result(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, living: bool) -> Value {
-    json!(Document { data: view(context, draft, &Showing { working, living }) })
+fn result(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, exists: bool) -> Value {
+    json!(Document { data: view(context, draft, &DraftContext { working, exists }) })
 }
 
 /// A draft as an anonymous viewer sees it, in the languages of the context.
 pub(crate) fn announced(context: &RenderContext<'_>, draft: &ProposalDetail) -> DraftView {
-    view(context, draft, &Showing { working: context.tenant.default_locale, living: true })
+    view(context, draft, &DraftContext { working: context.tenant.default_locale, exists: true })
 }
 
-fn view(context: &RenderContext<'_>, draft: &ProposalDetail, showing: &Showing) -> DraftView {
+fn view(context: &RenderContext<'_>, draft: &ProposalDetail, draft_context: &DraftContext) -> DraftView {
     let ProposalDetail { id, proposal, place, client_uid, .. } = draft;
-    let errors = DraftErrors::of(proposal, showing.working, place.rules.proposal_length);
+    let errors = DraftErrors::of(proposal, draft_context.working, place.rules.proposal_length);
     let record = proposals::record(context, *id, place);
-    let publishable = showing.living && errors.is_empty();
+    let publishable = draft_context.exists && errors.is_empty();
     let sentences =
         |faults: Vec<civitas_kernel::FieldError>| faults.into_iter().map(|f| f.description).collect();
-    let part = |text| TranslatedProp(shown(text, context.asked, showing.working));
+    let part = |text| TranslatedProp(shown(text, context.asked, draft_context.working));
     DraftView {
         id: id.to_string(),
         kind: DraftType,

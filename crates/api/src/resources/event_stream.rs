@@ -1,12 +1,12 @@
 //! `/events` (contract 09 D): a live stream of events.
 
-use crate::document::{Doc, Holds};
+use crate::document::{Doc, ParameterType};
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::route::{Answer, Routes};
+use crate::route::{HandlerResult, Routes};
 use actix_web::web::Bytes;
-use civitas_application::{EventStream, OpenError, StreamMessage, StreamStart};
+use civitas_event_delivery::{EventStream, OpenError, StreamMessage, StreamStart};
 use civitas_webhooks::READ_WEBHOOKS;
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
@@ -17,8 +17,8 @@ pub(crate) const COMMENT: &[u8] = b":\n\n";
 
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = Doc::stream("Streams the events of the organization as server-sent events")
-        .with("types[]", Holds::List(Box::new(Holds::Text)))
-        .with("last_event_id", Holds::Text)
+        .with("types[]", ParameterType::List(Box::new(ParameterType::Text)))
+        .with("last_event_id", ParameterType::Text)
         .fails(410)
         .fails(429)
         .noting(
@@ -40,7 +40,7 @@ impl From<OpenError> for ApiError {
     }
 }
 
-async fn stream(request: Request) -> Answer {
+async fn stream(request: Request) -> HandlerResult {
     let types = request.query.list("types");
     let last_event_id = request.last_event_id.as_deref().or_else(|| request.query.get("last_event_id"));
     let start = StreamStart { types: &types, last_event_id };

@@ -1,10 +1,10 @@
 //! The `extended_data` routes of every kind of record (contract 01 §11).
 
-use crate::document::{Doc, Holds};
+use crate::document::{Doc, ParameterType};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{Answer, Routes, Write};
-use crate::typed_body::{Body, Sent};
+use crate::route::{HandlerResult, Routes, Write};
+use crate::typed_body::{Body, RawBody};
 use actix_web::http::Method;
 use civitas_extended_data::{
     ExtendedData, Kind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
@@ -152,11 +152,11 @@ fn expose<K: Exposed>(routes: &mut Routes) {
     let [read_id, later_id, now_id] = K::IDS;
     let doc = |summary| Doc::new(summary, K::ANSWER).fails(404);
     let doc_of_read =
-        doc("Reads extended data at a path").requires("object_path", Holds::Pattern(OBJECT_PATH));
+        doc("Reads extended data at a path").requires("object_path", ParameterType::Pattern(OBJECT_PATH));
     let note = "`object_path` is required. Where nothing stands, `data` is `{}`.";
     routes.read(read_id, K::PATH, K::READ, doc_of_read.noting(note), read::<K>);
     let pattern = if K::ROOT_BY_DEFAULT { OBJECT_PATH_OR_BLANK } else { OBJECT_PATH };
-    let write = doc("Writes extended data at a path").with("object_path", Holds::Pattern(pattern));
+    let write = doc("Writes extended data at a path").with("object_path", ParameterType::Pattern(pattern));
     routes.write(&Write {
         ids: [later_id, now_id],
         method: Method::PUT,
@@ -174,7 +174,7 @@ fn expose<K: Exposed>(routes: &mut Routes) {
     });
 }
 
-async fn read<K: Exposed>(request: Request) -> Answer {
+async fn read<K: Exposed>(request: Request) -> HandlerResult {
     let path = required(request.query.get("object_path"))?;
     let service = ExtendedData { store: request.ports().extended_data(), limit: EXTENDED_DATA };
     let (data, kept) = service.read::<K>(request.ctx()?, K::id(&request)?, &path).await?;
@@ -182,7 +182,7 @@ async fn read<K: Exposed>(request: Request) -> Answer {
 }
 
 /// The path is a member of the body, else a query parameter.
-fn set<K: Exposed>(request: &Request, sent: Sent<'_, K::Body>) -> Result<SetExtendedData<K>> {
+fn set<K: Exposed>(request: &Request, sent: RawBody<'_, K::Body>) -> Result<SetExtendedData<K>> {
     let id = K::id(request)?;
     let DataToSet { data, object_path } = sent.read()?.into();
     let path = match &object_path {

@@ -11,7 +11,7 @@ mod submissions;
 
 use crate::route::Routes;
 use civitas_application::Ports;
-use civitas_surveys::{Authoring, Questionnaires, Responses};
+use civitas_surveys::Questionnaires;
 
 /// The lists whose removals change `Last-Modified` of a read.
 const LISTS: &[&str] = &["surveys", "meetings", "answers", "components", "spaces", "roles"];
@@ -24,30 +24,12 @@ pub(crate) fn routes(routes: &mut Routes) {
     submissions::routes(routes);
 }
 
-fn reads(ports: &dyn Ports) -> Questionnaires<'_> {
+fn service(ports: &dyn Ports) -> Questionnaires<'_> {
     Questionnaires {
-        questionnaires: ports.questionnaires(),
-        questions: ports.questions(),
-        options: ports.answer_options(),
-        responses: ports.responses(),
-        lookup: ports.survey_lookup(),
-    }
-}
-
-fn authoring(ports: &dyn Ports) -> Authoring<'_> {
-    Authoring {
-        questionnaires: ports.questionnaires(),
-        questions: ports.questions(),
-        options: ports.answer_options(),
-        lookup: ports.survey_lookup(),
-        files: ports.answer_files(),
-    }
-}
-
-fn responses(ports: &dyn Ports) -> Responses<'_> {
-    Responses {
         surveys: ports.surveys(),
         questionnaires: ports.questionnaires(),
+        questions: ports.questions(),
+        options: ports.answer_options(),
         responses: ports.responses(),
         lookup: ports.survey_lookup(),
         files: ports.answer_files(),

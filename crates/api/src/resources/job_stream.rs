@@ -6,10 +6,10 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::resources::event_stream::{COMMENT, sent_event};
 use crate::resources::jobs::{detail, job_id};
-use crate::route::{Answer, Gate, Routes};
+use crate::route::{HandlerResult, RequiredAccess, Routes};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
-use civitas_application::{Holder, Share, Store, Taken};
+use civitas_application::{Share, ShareHolder, SharePermit, Store};
 use civitas_jobs::{JobReport, JobStatus, Jobs};
 use civitas_kernel::{Error, JobId, OrganizationId, Result};
 use futures_util::StreamExt;
@@ -36,14 +36,14 @@ pub(crate) fn routes(routes: &mut Routes) {
         "A message `status` has the document of the job, at once and at each change; `end` follows the last one. A \
          comment comes every 15 s. The stream ends after an hour.",
     );
-    routes.on("streamJob", Method::GET, "/jobs/{id}/events", Gate::Open, doc, stream);
+    routes.on("streamJob", Method::GET, "/jobs/{id}/events", RequiredAccess::Open, doc, stream);
 }
 
-async fn stream(request: Request) -> Answer {
+async fn stream(request: Request) -> HandlerResult {
     let id = job_id(&request)?;
     let first = find(&*request.store, request.tenant.id, id).await?;
-    let holder = Holder { organization: request.tenant.id, client: None, record: None };
-    let shares = &request.backend.shares;
+    let holder = ShareHolder { organization: request.tenant.id, client: None, record: None };
+    let shares = &request.backend.services.shares;
     let Some(open) = shares.try_take(Share::JobStreams, holder) else {
         shares.refuse(Share::JobStreams, request.tenant.id);
         return Err(Error::TooManyRequests(1).into());
@@ -90,7 +90,7 @@ struct JobStream {
     sent: Option<(JobStatus, OffsetDateTime)>,
     phase: Phase,
     closing: watch::Receiver<bool>,
-    _open: Taken,
+    _open: SharePermit,
 }
 
 /// What a stream does next.
@@ -100,7 +100,6 @@ enum Phase {
     Follows,
     /// Sends `end`.
     Ends,
-    /// Nothing.
     Ended,
 }
 

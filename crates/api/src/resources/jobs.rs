@@ -1,12 +1,12 @@
 //! `/jobs` (contract 09 part A).
 
 use crate::answers;
-use crate::document::{Doc, Holds};
+use crate::document::{Doc, ParameterType};
 use crate::error::ErrorDetail;
 use crate::receipt::JobLinks;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::route::{Answer, Gate, Routes};
+use crate::route::{HandlerResult, RequiredAccess, Routes};
 use crate::shapes::{iso_milliseconds, words};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::Site;
@@ -72,17 +72,20 @@ pub(crate) struct JobDetail {
 
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = Doc::whole::<JobDetail>("Shows a job: to know its id is to be allowed to");
-    routes.on("getJob", Method::GET, "/jobs/{id}", Gate::Open, doc, show_one);
+    routes.on("getJob", Method::GET, "/jobs/{id}", RequiredAccess::Open, doc, show_one);
     let doc = Doc::new("Lists the jobs of the caller's client and user", "rest_full_api_jobs_index_response");
-    let doc =
-        doc.describing::<JobSummary>().pages().filters(JOB_FIELDS).with("filter[command_key]", Holds::Text);
-    let doc = doc.with("filter[status]", Holds::Word(JobStatus::NAMES));
+    let doc = doc
+        .describing::<JobSummary>()
+        .pages()
+        .filters(JOB_FIELDS)
+        .with("filter[command_key]", ParameterType::Text);
+    let doc = doc.with("filter[status]", ParameterType::Word(JobStatus::NAMES));
     routes.read("listJobs", "/jobs", LIST_JOBS, doc, index);
     let doc = Doc::silent("Removes a job", StatusCode::NO_CONTENT);
-    routes.on("deleteJob", Method::DELETE, "/jobs/{id}", Gate::Needs(LIST_JOBS), doc, remove);
+    routes.on("deleteJob", Method::DELETE, "/jobs/{id}", RequiredAccess::Needs(LIST_JOBS), doc, remove);
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let jobs = Jobs { store: request.ports().jobs() };
     let job = jobs.find(request.tenant.id, job_id(&request)?).await?;
     let changed_at = job.summary.updated_at;
@@ -90,7 +93,7 @@ async fn show_one(request: Request) -> Answer {
     Ok(Reply::public_read(&request, &detail, changed_at)?)
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let jobs = Jobs { store: request.ports().jobs() };
     let page = jobs.list(request.ctx()?, &request.filter()?, request.query.page()).await?;
     let site = request.backend.commands.site();
@@ -98,13 +101,13 @@ async fn index(request: Request) -> Answer {
     answers::page(&request, &["jobs"], page, false, |job| job.updated_at, view).await
 }
 
-async fn remove(request: Request) -> Answer {
+async fn remove(request: Request) -> HandlerResult {
     let (ctx, id, commands) = (request.ctx()?, job_id(&request)?, &request.backend.commands);
     let removed = commands.announcer().in_transaction(&**commands.store(), request.now, async |tx| {
         Jobs { store: tx.jobs() }.remove(ctx, id).await?;
         tx.list_changes().touch_list(request.tenant.id, "jobs", request.now).await?;
         let reply = Reply::empty(StatusCode::NO_CONTENT);
-        request.keep(tx, &reply).await?;
+        request.store_reply(tx, &reply).await?;
         Ok(reply)
     });
     Ok(removed.await?)

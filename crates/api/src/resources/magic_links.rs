@@ -4,9 +4,9 @@ use crate::document::Doc;
 use crate::links::{self, LinkMeta, ResourceLink};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{Answer, Gate, Routes, Write};
+use crate::route::{HandlerResult, RequiredAccess, Routes, Write};
 use crate::shapes::type_names;
-use crate::typed_body::{Sent, read_at};
+use crate::typed_body::{RawBody, read_at};
 use actix_web::http::{Method, StatusCode};
 use civitas_accounts::magic_links::{CreateMagicLink, MagicLinks, NewMagicLink, SignedIn};
 use civitas_accounts::{SESSION_LIFETIME, Secret};
@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// The title of every link.
 const LABEL: &str = "My label";
 /// The cookie of a participant's session. Browsers accept a name with the prefix `__Host-` only from this host and over
 /// HTTPS.
@@ -55,7 +54,7 @@ struct MagicLinkAttributes {
 #[schema(as = magic_link_links)]
 struct MagicLinkLinks {
     #[serde(rename = "self")]
-    own: ResourceLink,
+    this: ResourceLink,
     sign_in: ResourceLink,
 }
 
@@ -93,7 +92,14 @@ pub(crate) fn routes(routes: &mut Routes) {
         "For browsers: sets the cookie of a participant's session and redirects. `HEAD` answers the same, and does \
          neither.",
     );
-    routes.on("signInWithMagicLink", Method::GET, "/me/magic_links/{magic_token}", Gate::Open, doc, sign_in);
+    routes.on(
+        "signInWithMagicLink",
+        Method::GET,
+        "/me/magic_links/{magic_token}",
+        RequiredAccess::Open,
+        doc,
+        sign_in,
+    );
 }
 
 fn magic_links(ports: &dyn Ports) -> MagicLinks<'_> {
@@ -104,7 +110,7 @@ fn magic_links(ports: &dyn Ports) -> MagicLinks<'_> {
     }
 }
 
-fn create(_: &Request, sent: Sent<'_, LinkToCreate>) -> Result<CreateMagicLink> {
+fn create(_: &Request, sent: RawBody<'_, LinkToCreate>) -> Result<CreateMagicLink> {
     let redirect_url = match sent.read()?.data {
         None => None,
         Some(Value::Null) => return Err(Error::rejected("data must be an object")),
@@ -122,13 +128,13 @@ fn view(context: &RenderContext<'_>, link: NewMagicLink) -> MagicLinkView {
         kind: MagicLinkType,
         attributes: MagicLinkAttributes { token, label: LABEL, redirect_url: link.redirect_url },
         links: MagicLinkLinks {
-            own: ResourceLink::new(list, "Generates a magic link", LinkMeta::post()),
+            this: ResourceLink::new(list, "Generates a magic link", LinkMeta::post()),
             sign_in: ResourceLink::new(sign_in, "Sign in with magic link", LinkMeta::default()),
         },
     }
 }
 
-async fn sign_in(request: Request) -> Answer {
+async fn sign_in(request: Request) -> HandlerResult {
     let links =
         OneTimeLinks { store: &**request.backend.store(), announcer: request.backend.commands.announcer() };
     let token = Secret::new(request.segment("magic_token"));

@@ -2,12 +2,12 @@
 
 use crate::answers;
 use crate::document::Doc;
-use crate::links::{Record, RecordLinks, RecordNames};
+use crate::links::{ComponentRecord, RecordLinks, RecordNames};
 use crate::request::Request;
-use crate::route::{Answer, Routes};
+use crate::route::{HandlerResult, Routes};
 use crate::shapes::{CreationDate, EditionDate, InComponent, TranslatedProp, iso, published_as, type_names};
 use civitas_application::RenderContext;
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, MeetingId, Order};
 use civitas_meetings::{MEETING_FIELDS, MeetingDetail, Meetings, READ_MEETINGS};
 use serde::Serialize;
@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 const LISTS: &[&str] = &["meetings", "components", "spaces", "roles"];
 const NAMES: RecordNames = RecordNames {
     path: "meetings",
+    manifest: "meetings",
     component_type: "meeting_component",
     label: "Meetings",
     neighbour: "Meeting",
@@ -56,7 +57,7 @@ struct MeetingAttributes {
     /// Only for clients that may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    extended_data: Option<FreeData>,
+    extended_data: Option<ExtendedDataValue>,
 }
 
 published_as! {
@@ -74,7 +75,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("getMeeting", "/meetings/{id}", READ_MEETINGS, show, show_one);
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("start_time")?);
@@ -86,7 +87,7 @@ async fn index(request: Request) -> Answer {
 }
 
 /// A single meeting has no neighbours, so the order has no effect; an invalid order is an error nevertheless.
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let within = request.query.within()?;
     request.query.order("start_time")?;
@@ -99,7 +100,9 @@ async fn show_one(request: Request) -> Answer {
 pub(crate) fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> MeetingView {
     let locales = context.locales();
     let place = &meeting.place;
-    let record = Record::new(context, NAMES, meeting.id.0, (place.space, place.component, &place.name));
+    let (space, component, component_name) = (place.space, place.component, &place.name);
+    let record =
+        ComponentRecord { context, names: NAMES, id: meeting.id.0, space, component, component_name };
     let may_read_data = context.ctx.may(Ability::MeetingsExtendedDataRead);
     MeetingView {
         id: meeting.id.to_string(),

@@ -4,7 +4,7 @@ use crate::document::Doc;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
-use crate::route::{Answer, Gate, Routes};
+use crate::route::{HandlerResult, RequiredAccess, Routes};
 use crate::shapes::{CreationDate, EditionDate, LocaleName, type_names};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
@@ -111,22 +111,22 @@ pub(crate) fn routes(routes: &mut Routes) {
         "Also at `{host}/oauth/token`. The credentials of the client may come as HTTP Basic instead. There is no \
          refresh token: ask again.",
     );
-    routes.on("createToken", Method::POST, "/oauth/token", Gate::Token, doc, token);
+    routes.on("createToken", Method::POST, "/oauth/token", RequiredAccess::Token, doc, token);
     let doc = Doc::whole::<IntrospectedView>("Describes a token").takes_named("introspect_body").fails(401);
     let doc = doc.bearer_or_credentials().noting(
         "Also at `{host}/oauth/introspect`. Instead of a bearer token the credentials of the client may come in the \
          body or as HTTP Basic.",
     );
-    routes.on("introspectToken", Method::POST, "/oauth/introspect", Gate::Open, doc, introspect);
+    routes.on("introspectToken", Method::POST, "/oauth/introspect", RequiredAccess::Open, doc, introspect);
     let doc = Doc::new("Revokes a token", "revoke_response").takes_named("revoke_body").fails(403);
     let doc = doc.body_is_optional().noting(
         "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic. The token may \
          be a query parameter instead.",
     );
-    routes.on("revokeToken", Method::POST, "/oauth/revoke", Gate::Open, doc, revoke);
+    routes.on("revokeToken", Method::POST, "/oauth/revoke", RequiredAccess::Open, doc, revoke);
 }
 
-async fn token(request: Request) -> Answer {
+async fn token(request: Request) -> HandlerResult {
     let asked = token_request(&request);
     let Issued { token, expires_in, scope, created_at } =
         request.backend.token_service.grant(&request.tenant, asked, request.from, request.now).await?;
@@ -134,7 +134,7 @@ async fn token(request: Request) -> Answer {
     Ok(Reply::json(StatusCode::OK, &view)?.with("Cache-Control", "no-store").with("Pragma", "no-cache"))
 }
 
-async fn introspect(request: Request) -> Answer {
+async fn introspect(request: Request) -> HandlerResult {
     let introspection = Introspection { callers: callers(&request), users: request.ports().users() };
     let auth = auth_context(&request.tenant, request.now);
     let client = introspecting_client(&request, &introspection).await?;
@@ -164,7 +164,7 @@ async fn introspecting_client(
     introspection.client(auth, shown).await?.map_err(ApiError::Bearer)
 }
 
-async fn revoke(request: Request) -> Answer {
+async fn revoke(request: Request) -> HandlerResult {
     let asked = token_request(&request);
     let revocation = Revocation { clients: request.ports().clients(), callers: callers(&request) };
     let in_body = request.body.get("token").and_then(Value::as_str);
@@ -183,8 +183,8 @@ fn token_request(request: &Request) -> TokenRequest {
 }
 
 fn callers(request: &Request) -> Callers<'_> {
-    let backend = &request.backend;
-    Callers { tokens: request.ports().tokens(), signer: &*backend.signer, locales: backend.locales() }
+    let (backend, tokens) = (&request.backend, request.ports().tokens());
+    Callers { tokens, signer: &*backend.services.signer, locales: backend.locales() }
 }
 
 /// The credentials of HTTP Basic: what the name and the secret can mean.

@@ -3,12 +3,12 @@
 use crate::document::Doc;
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{Answer, Gate, Routes, Write};
+use crate::route::{HandlerResult, RequiredAccess, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, TranslatedProp, type_names, words};
-use crate::typed_body::Sent;
+use crate::typed_body::RawBody;
 use actix_web::http::Method;
 use civitas_application::RenderContext;
-use civitas_kernel::extended_data::{FreeData, is_blank};
+use civitas_kernel::extended_data::{ExtendedDataValue, is_blank};
 use civitas_kernel::{Ability, Error, Locale, Locales, OrganizationId, Result, Translated};
 use civitas_organizations::{
     Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS, RegistrationMode,
@@ -73,7 +73,7 @@ struct OrganizationAttributes {
     updated_at: EditionDate,
     /// Empty for clients that may not read it.
     #[schema(value_type = Object)]
-    extended_data: FreeData,
+    extended_data: ExtendedDataValue,
 }
 
 words! {
@@ -99,7 +99,7 @@ struct OrganizationMeta {
     "name": {"en": "Riverton"}, "host": "new.example.test", "available_locales": ["en", "fr"],
     "default_locale": "en", "comments_max_length": 500}})))]
 struct OrganizationUpdateBody {
-    // Read by the use-case, setting by setting: the answer lists every invalid one.
+    // Read by the use case, setting by setting: the answer lists every invalid one.
     #[schema(schema_with = settings, required)]
     data: Option<Value>,
 }
@@ -114,8 +114,8 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("listOrganizations", "/organizations", READ_ORGANIZATIONS, list, index);
     let show = Doc::item::<OrganizationView>("Shows an organization").locales();
     let unused = || Doc::item::<OrganizationView>("Not implemented");
-    routes.on("", Method::POST, "/organizations", Gate::NoAction, unused(), index);
-    routes.on("", Method::DELETE, "/organizations/{id}", Gate::NoAction, unused(), show_one);
+    routes.on("", Method::POST, "/organizations", RequiredAccess::NoAction, unused(), index);
+    routes.on("", Method::DELETE, "/organizations/{id}", RequiredAccess::NoAction, unused(), show_one);
     routes.read("getOrganization", "/organizations/{id}", READ_ORGANIZATIONS, show, show_one);
     let doc = Doc::item::<OrganizationView>("Updates settings of an organization").locales();
     routes.write_or_patch(&Write {
@@ -134,14 +134,14 @@ pub(crate) fn routes(routes: &mut Routes) {
     });
 }
 
-fn update(request: &Request, sent: Sent<'_, OrganizationUpdateBody>) -> Result<UpdateOrganization> {
+fn update(request: &Request, sent: RawBody<'_, OrganizationUpdateBody>) -> Result<UpdateOrganization> {
     let Some(Value::Object(attributes)) = sent.read()?.data.filter(|data| !is_blank(data)) else {
         return Err(Error::missing("data"));
     };
     Ok(UpdateOrganization { id: OrganizationId(request.id()?), attributes })
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let store = request.list_store(Ability::OrganizationsExtendedDataRead)?;
     let organizations = Organizations { store: store.organizations() };
@@ -151,7 +151,7 @@ async fn index(request: Request) -> Answer {
     Ok(Reply::list(&request, page, false, newest.unwrap_or(OffsetDateTime::UNIX_EPOCH))?)
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let id = OrganizationId(request.id()?);
     let organization = service(&request).find(context.ctx, id).await?;
@@ -177,7 +177,7 @@ pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organi
             }
         }
     } else {
-        FreeData::default()
+        ExtendedDataValue::default()
     };
     let authenticate = from.force_users_to_authenticate_before_access_organization;
     OrganizationView {

@@ -2,19 +2,19 @@
 
 use crate::answers;
 use crate::document::Doc;
-use crate::links::{NeighbourLinks, Record, RecordNames};
+use crate::links::{ComponentRecord, NeighbourLinks, RecordNames};
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{Answer, Routes};
+use crate::route::{HandlerResult, Routes};
 use crate::shapes::{
     Count, CreationDate, EditionDate, Identifier, InComponent, PublicationDate, ToComponent, ToMany, ToOne,
     TranslatedProp, published_as, type_names,
 };
 use civitas_application::RenderContext;
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, Order, ProposalId, UserId};
 use civitas_proposals::{
-    Neighbours, PROPOSAL_FIELDS, Place, ProposalDetail, Proposals, PublicState, READ_PROPOSALS,
+    Neighbours, PROPOSAL_FIELDS, ProposalDetail, ProposalPlace, Proposals, PublicState, READ_PROPOSALS,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -24,6 +24,7 @@ use utoipa::ToSchema;
 const LISTS: &[&str] = &["proposals", "votes", "components", "spaces"];
 const NAMES: RecordNames = RecordNames {
     path: "proposals",
+    manifest: "proposals",
     component_type: "proposal_component",
     label: "Proposals",
     neighbour: "Proposal",
@@ -58,7 +59,7 @@ struct ProposalAttributes {
     /// Only for clients that may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    extended_data: Option<FreeData>,
+    extended_data: Option<ExtendedDataValue>,
 }
 
 /// Relationships of a proposal.
@@ -134,7 +135,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("getProposal", "/proposals/{id}", READ_PROPOSALS, show, show_one);
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("published_at")?);
@@ -145,7 +146,7 @@ async fn index(request: Request) -> Answer {
     answers::page(&request, LISTS, page, order == Order::Random, |found| found.changed_at, view).await
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let query = &request.query;
     let (within, order) = (query.within()?, query.order("published_at")?);
@@ -191,18 +192,23 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside:
 }
 
 /// A proposal or draft in its component.
-pub(crate) fn record<'a>(context: &'a RenderContext<'a>, id: ProposalId, place: &'a Place) -> Record<'a> {
-    Record::new(context, NAMES, id.0, (place.space, place.component, &place.name))
+pub(crate) fn record<'a>(
+    context: &'a RenderContext<'a>,
+    id: ProposalId,
+    place: &'a ProposalPlace,
+) -> ComponentRecord<'a> {
+    let (space, component, component_name) = (place.space, place.component, &place.name);
+    ComponentRecord { context, names: NAMES, id: id.0, space, component, component_name }
 }
 
 /// The links of a proposal or draft, and those to its neighbours.
-pub(crate) fn links(record: &Record<'_>, beside: Neighbours) -> ProposalLinks {
+pub(crate) fn links(record: &ComponentRecord<'_>, beside: Neighbours) -> ProposalLinks {
     ProposalLinks(record.links_beside(beside.next.map(|id| id.0), beside.prev.map(|id| id.0)))
 }
 
 /// The space, the component and the authors of a proposal or draft; `state` only if its answer is public.
 pub(crate) fn relationships(
-    record: &Record<'_>,
+    record: &ComponentRecord<'_>,
     authors: &[UserId],
     state: Option<&PublicState>,
 ) -> ProposalRelationships {

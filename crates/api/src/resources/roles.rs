@@ -4,9 +4,9 @@ use crate::answers;
 use crate::document::Doc;
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{Answer, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, RoleResourceName, RoleTypeName, iso, type_names};
-use crate::typed_body::{Data, NoBody, Sent};
+use crate::typed_body::{Data, NoBody, RawBody};
 use actix_web::http::{Method, StatusCode};
 use civitas_accounts::{
     CreateRole, DestroyRole, READ_ROLES, ROLE_FIELDS, RoleDetail, RoleId, Roles, UpdateRole,
@@ -125,7 +125,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         ids: ["deleteRoleAsync", "deleteRole"],
         method: Method::DELETE,
         path: "/roles/{id}",
-        read: |request, _: Sent<'_, NoBody>| Ok(DestroyRole { id: id(request)? }),
+        read: |request, _: RawBody<'_, NoBody>| Ok(DestroyRole { id: id(request)? }),
         use_case: |ports, _| Box::new(roles(ports)),
         view: |_, ()| Value::Null,
         doc: Doc::silent("Takes a role away", StatusCode::NO_CONTENT),
@@ -141,13 +141,13 @@ fn id(request: &Request) -> Result<RoleId> {
     RoleId::decode_as(request.segment("id"), request.class_names()).ok_or(Error::NotFound)
 }
 
-fn create(request: &Request, sent: Sent<'_, Data<RoleToCreate>>) -> Result<CreateRole> {
+fn create(request: &Request, sent: RawBody<'_, Data<RoleToCreate>>) -> Result<CreateRole> {
     let CreateAttributes { resource_type, resource_id, user_id, kind } = sent.read()?.data.attributes;
     let resource_type = request.class_names().canonical(&resource_type).into_owned();
     Ok(CreateRole { resource_type, resource_id, user: UserId(user_id), role_type: kind })
 }
 
-fn update(request: &Request, sent: Sent<'_, Data<RoleToUpdate>>) -> Result<UpdateRole> {
+fn update(request: &Request, sent: RawBody<'_, Data<RoleToUpdate>>) -> Result<UpdateRole> {
     let UpdateAttributes { kind, resource_type, resource_id, user_id } = sent.read()?.data.attributes;
     let resource_type = resource_type.map(|sent| match sent {
         Value::String(name) => request.class_names().canonical(&name).into(),
@@ -158,13 +158,13 @@ fn update(request: &Request, sent: Sent<'_, Data<RoleToUpdate>>) -> Result<Updat
     Ok(UpdateRole { id: id(request)?, role_type: kind, sent: sent.collect() })
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let (roles, names) = (roles(request.ports()), request.class_names());
     let page = roles.list(request.ctx()?, &request.filter()?, request.query.page()).await?;
     answers::page(&request, &["roles"], page, false, |role| role.updated_at, |role| view(names, &role)).await
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let role = roles(request.ports()).find(request.ctx()?, &id(&request)?).await?;
     Ok(Reply::read(&request, &Document { data: view(request.class_names(), &role) }, role.updated_at)?)
 }

@@ -4,13 +4,13 @@ use crate::answers;
 use crate::document::Doc;
 use crate::links::{LinkMeta, ResourceLink, base, origin};
 use crate::request::Request;
-use crate::route::{Answer, Routes};
+use crate::route::{HandlerResult, Routes};
 use crate::shapes::{
     ComponentIdentifier, Count, CreationDate, EditionDate, SpaceClassName, SpaceManifestName, TranslatedProp,
     type_names, words,
 };
 use civitas_application::RenderContext;
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, SpaceManifest, SpaceRef};
 use civitas_spaces::{READ_SPACES, SPACE_FIELDS, SpaceDetail, Spaces};
 use serde::Serialize;
@@ -64,7 +64,7 @@ struct SpaceAttributes {
     /// Only for clients that may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    extended_data: Option<FreeData>,
+    extended_data: Option<ExtendedDataValue>,
 }
 
 words! {
@@ -127,7 +127,7 @@ const KINDS: [(SpaceManifest, &str, &str); 4] = [
     (SpaceManifest::Initiatives, "listInitiatives", "showInitiative"),
 ];
 
-async fn index(request: Request, manifest: Option<SpaceManifest>) -> Answer {
+async fn index(request: Request, manifest: Option<SpaceManifest>) -> HandlerResult {
     let context = request.render_context()?;
     let store = request.list_store(Ability::SpaceExtendedDataRead)?;
     let spaces = Spaces { store: store.spaces() };
@@ -136,7 +136,7 @@ async fn index(request: Request, manifest: Option<SpaceManifest>) -> Answer {
     answers::page(&request, LISTS, page, false, |space| space.changed_at, view).await
 }
 
-async fn show_one(request: Request, manifest: SpaceManifest) -> Answer {
+async fn show_one(request: Request, manifest: SpaceManifest) -> HandlerResult {
     let context = request.render_context()?;
     let id = SpaceRef { manifest, id: request.id()? };
     let space = Spaces { store: request.ports().spaces() }.find(context.ctx, id).await?;

@@ -3,10 +3,10 @@
 use crate::answers;
 use crate::document::Doc;
 use crate::request::Request;
-use crate::route::{Answer, Routes};
+use crate::route::{HandlerResult, Routes};
 use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName, type_names};
 use civitas_accounts::{READ_USERS, USER_FIELDS, User, Users};
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, Locale, UserId, UserState};
 use civitas_organizations::Tenant;
 use serde::Serialize;
@@ -47,7 +47,7 @@ struct UserAttributes {
     locale: Locale,
     /// Empty for clients that may not read it.
     #[schema(value_type = Object)]
-    extended_data: FreeData,
+    extended_data: ExtendedDataValue,
     created_at: CreationDate,
     updated_at: EditionDate,
 }
@@ -79,7 +79,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("listUsers", "/users", READ_USERS, list.filters(USER_FIELDS), index);
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let ctx = request.ctx()?;
     let store = request.list_store(Ability::OauthExtendedDataRead)?;
     let users = Users { store: store.users() };
@@ -105,7 +105,7 @@ fn view(tenant: &Tenant, id: UserId, user: &User, in_full: bool) -> UserView {
             email: user.email.clone(),
             about: user.about.clone(),
             locale: user.locale.unwrap_or(tenant.default_locale),
-            extended_data: if in_full { user.extended_data.clone() } else { FreeData::default() },
+            extended_data: if in_full { user.extended_data.clone() } else { ExtendedDataValue::default() },
             created_at: CreationDate(user.created_at),
             updated_at: EditionDate(user.updated_at),
         },

@@ -1,17 +1,17 @@
 //! `/vote_proposals` (contract 06 §4).
 
 use crate::answers;
-use crate::document::{Doc, Holds};
+use crate::document::{Doc, ParameterType};
 use crate::reply::Document;
 use crate::request::Request;
 use crate::resources::proposals;
-use crate::route::{Answer, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write};
 use crate::shapes::{CreationDate, EditionDate, Identifier, ToOne, type_names};
-use crate::typed_body::{NoBody, Sent};
+use crate::typed_body::{NoBody, RawBody};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ProposalId, Result, VoteId};
-use civitas_proposals::{Cast, CastVote, READ_VOTES, RemoveVote, VOTE_FIELDS, Vote, Votes};
+use civitas_proposals::{CastResult, CastVote, READ_VOTES, RemoveVote, VOTE_FIELDS, Vote, Votes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -61,7 +61,7 @@ struct VoteRelationships {
     examples(json!({"proposal_id": 901, "data": {"weight": 1}})))]
 struct VoteToCast {
     proposal_id: i64,
-    /// Read by the use-case, after other checks (contract 06 §4.3).
+    /// Read by the use case, after other checks (contract 06 §4.3).
     #[schema(schema_with = weight, required)]
     data: Option<Value>,
 }
@@ -86,13 +86,13 @@ pub(crate) fn routes(routes: &mut Routes) {
         read: cast,
         use_case: |ports, _| Box::new(votes(ports)),
         view: cast_view,
-        doc: doc.with("include_proposal", Holds::Boolean).fails(404),
+        doc: doc.with("include_proposal", ParameterType::Boolean).fails(404),
     });
     routes.write_now_or_sync(&Write {
         ids: ["deleteProposalVote", ""],
         method: Method::DELETE,
         path: "/vote_proposals/{id}",
-        read: |request, _: Sent<'_, NoBody>| {
+        read: |request, _: RawBody<'_, NoBody>| {
             Ok(RemoveVote { id: VoteId(request.id()?), within: request.query.within_space()? })
         },
         use_case: |ports, _| Box::new(votes(ports)),
@@ -105,14 +105,14 @@ fn votes(ports: &dyn Ports) -> Votes<'_> {
     Votes { store: ports.votes(), proposals: ports.proposals() }
 }
 
-fn cast(request: &Request, sent: Sent<'_, VoteToCast>) -> Result<CastVote> {
+fn cast(request: &Request, sent: RawBody<'_, VoteToCast>) -> Result<CastVote> {
     let include_proposal = sent.is_sync && request.query.flag("include_proposal");
     let VoteToCast { proposal_id, data } = sent.read()?;
     let within = request.query.within_space()?;
     Ok(CastVote { proposal: ProposalId(proposal_id), within, data, include_proposal })
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let votes = votes(request.ports());
     let (within, filter) = (request.query.within_space()?, request.filter()?);
@@ -121,14 +121,14 @@ async fn index(request: Request) -> Answer {
     answers::page(&request, LISTS, page, false, |(_, vote)| vote.updated_at, view).await
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let (id, within) = (VoteId(request.id()?), request.query.within_space()?);
     let (id, vote) = votes(request.ports()).find(context.ctx, id, within).await?;
     answers::item(&request, &[], vote.updated_at, view(id, &vote)).await
 }
 
-fn cast_view(context: &RenderContext<'_>, Cast { id, vote, proposal }: Cast) -> Value {
+fn cast_view(context: &RenderContext<'_>, CastResult { id, vote, proposal }: CastResult) -> Value {
     match proposal {
         Some(proposal) => proposals::result(context, &proposal),
         None => json!(Document { data: view(id, &vote) }),

@@ -3,7 +3,7 @@
 use crate::document::Doc;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::route::{Answer, Routes};
+use crate::route::{HandlerResult, Routes};
 use civitas_kernel::{Error, EventName};
 use civitas_webhooks::{READ_WEBHOOKS, envelope, parse_event};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     );
 }
 
-async fn show(request: Request) -> Answer {
+async fn show(request: Request) -> HandlerResult {
     request.ctx()?.require(&READ_WEBHOOKS)?;
     let site = request.backend.commands.site();
     let origin = site.origin(&request.tenant.host);

@@ -6,12 +6,12 @@ use crate::answers;
 use crate::document::Doc;
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{Answer, Gate, Routes};
+use crate::route::{HandlerResult, RequiredAccess, Routes};
 use crate::shapes::{CreationDate, EditionDate, type_names};
-use crate::typed_body::{Sent, read_at};
+use crate::typed_body::{RawBody, read_at};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::audit::client_actor;
-use civitas_application::webhooks::WebhookChanges;
+use civitas_event_delivery::WebhookChanges;
 use civitas_kernel::extended_data::is_blank;
 use civitas_kernel::{Error, RegistrationId, Result};
 use civitas_webhooks::{
@@ -22,7 +22,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// The list of registrations.
 const LIST: &str = "webhook_registrations";
 
 /// An address that receives events.
@@ -96,7 +95,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("listWebhookRegistrations", "/webhook_registrations", READ_WEBHOOKS, list, index);
     let doc = Doc::item::<RegistrationView>("Registers an address for events").created().secret();
     let doc = doc.takes::<RegistrationBody>();
-    let write = Gate::Needs(WRITE_WEBHOOKS);
+    let write = RequiredAccess::Needs(WRITE_WEBHOOKS);
     routes.on("createWebhookRegistration", Method::POST, "/webhook_registrations", write, doc, create);
     let path = "/webhook_registrations/{id}";
     let doc = Doc::item::<RegistrationView>("Shows a webhook registration");
@@ -106,25 +105,25 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.on("", Method::PATCH, path, write, doc.clone(), update);
     routes.on("updateWebhookRegistration", Method::PUT, path, write, doc, update);
     let doc = Doc::silent("Deletes a webhook registration with its deliveries", StatusCode::NO_CONTENT);
-    let gate = Gate::Needs(DESTROY_WEBHOOKS);
+    let gate = RequiredAccess::Needs(DESTROY_WEBHOOKS);
     routes.on("deleteWebhookRegistration", Method::DELETE, path, gate, doc, destroy);
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let registrations = Registrations { store: request.ports().registrations() };
     let page = registrations.list(request.ctx()?, request.query.page()).await?;
     let view = |(id, registration): (RegistrationId, Registration)| view(id, &registration, None);
     answers::page(&request, &[LIST], page, false, |(_, registration)| registration.updated_at, view).await
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let id = RegistrationId(request.id()?);
     let registrations = Registrations { store: request.ports().registrations() };
     let found = registrations.find(request.ctx()?, id).await?;
     answers::item(&request, &[], found.updated_at, view(id, &found, None)).await
 }
 
-async fn create(request: Request) -> Answer {
+async fn create(request: Request) -> HandlerResult {
     let sent = sent(&request)?;
     let NewRegistration { registration, secret } =
         checks(&request).new_of_caller(request.ctx()?, &sent).await?;
@@ -135,7 +134,7 @@ async fn create(request: Request) -> Answer {
     created.await
 }
 
-async fn update(request: Request) -> Answer {
+async fn update(request: Request) -> HandlerResult {
     let (ctx, id) = (request.ctx()?, RegistrationId(request.id()?));
     let sent = sent(&request)?;
     let checked = checks(&request).update(ctx, id, &sent).await?;
@@ -147,7 +146,7 @@ async fn update(request: Request) -> Answer {
     updated.await
 }
 
-async fn destroy(request: Request) -> Answer {
+async fn destroy(request: Request) -> HandlerResult {
     let (ctx, id) = (request.ctx()?, RegistrationId(request.id()?));
     checks(&request).destroy(ctx, id).await?;
     let removal = change(&request, async |changes| {
@@ -158,9 +157,8 @@ async fn destroy(request: Request) -> Answer {
     removal.await
 }
 
-/// The checks of writes.
 fn checks(request: &Request) -> RegistrationChecks<'_> {
-    let webhooks = &request.backend.webhooks;
+    let webhooks = &request.backend.services.webhooks;
     RegistrationChecks {
         store: request.ports().registrations(),
         rules: RegistrationRules { policy: &webhooks.policy, resolver: &*webhooks.resolver },
@@ -169,24 +167,24 @@ fn checks(request: &Request) -> RegistrationChecks<'_> {
 }
 
 /// Runs a change of the client in a transaction, with its answer.
-async fn change(request: &Request, work: impl AsyncFn(WebhookChanges<'_>) -> Result<Reply>) -> Answer {
+async fn change(request: &Request, work: impl AsyncFn(WebhookChanges<'_>) -> Result<Reply>) -> HandlerResult {
     let (ctx, commands) = (request.ctx()?, &request.backend.commands);
     let changed = commands.announcer().in_transaction(&**commands.store(), request.now, async |tx| {
         let actor = client_actor(ctx);
         let changes = WebhookChanges { tx, organization: None, actor, from: None, now: request.now };
         let reply = work(changes).await?;
-        request.keep(tx, &reply).await?;
+        request.store_reply(tx, &reply).await?;
         Ok(reply)
     });
     Ok(changed.await?)
 }
 
-/// Reads the body. The values of the attributes are checked by the use-case.
+/// Reads the body. The values of the attributes are checked by the use case.
 ///
 /// # Errors
 /// `MissingParameter` where `data` or `attributes` is absent or empty; `Rejected` for an unknown member.
 fn sent(request: &Request) -> Result<SentRegistration> {
-    let RegistrationBody { data } = Sent::new(&request.body, true).read()?;
+    let RegistrationBody { data } = RawBody::new(&request.body, true).read()?;
     let data = data.filter(|data| !is_blank(data)).ok_or_else(|| Error::missing("data"))?;
     let RegistrationData { attributes, .. } = read_at("data", Some(&data))?;
     let attributes = attributes.filter(|sent| !is_blank(sent));

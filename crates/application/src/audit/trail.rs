@@ -48,9 +48,6 @@ impl AuditTrail<'_> {
     /// It detects changed, removed and moved entries. It cannot detect that somebody erased the details of an entry, and
     /// counts such entries: they are about persons whose accounts were deleted. Anyone who can write the database can compute all hashes again;
     /// to detect this, compare number and hash of the head with those of an earlier verification.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn verify(&self, organization: Option<OrganizationId>) -> Result<Verification> {
         let mut tries = 1;
         loop {
@@ -67,9 +64,6 @@ impl AuditTrail<'_> {
     }
 
     /// Verifies all chains, and passes each result to `report`. The deployment is first.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn verify_all(&self, mut report: impl FnMut(Verification)) -> Result<()> {
         report(self.verify(None).await?);
         let mut after = OrganizationId(0);

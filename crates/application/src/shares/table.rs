@@ -135,7 +135,9 @@ impl Capacity {
         let part = |all: u64, of_eight: u64| (all * of_eight).div_ceil(8);
         let limits = |client, tenant, process| Limits { record: NONE, client, tenant, process };
         match share {
-            Share::Reads => limits(part(read_connections, 6), part(read_connections, 7), NONE),
+            // A request has its place longer than its connection: it is read, checked and rendered too. Twice as many places
+            // keep the connections busy, and another client waits for the rest of the connections at most once.
+            Share::Reads => limits(part(2 * read_connections, 6), part(2 * read_connections, 7), NONE),
             Share::Searches => limits(part(searches, 6), part(searches, 6), NONE),
             Share::JobStreams => limits(NONE, 200, 1_000),
             // The connections that are left are for the panel; of fewer than eight none is left.

@@ -14,11 +14,11 @@ fn shares() -> Arc<Shares> {
     })
 }
 
-fn client(organization: OrganizationId, client: u32) -> Holder<'static> {
-    Holder { organization, client: Some(ClientId(client.into())), record: None }
+fn client(organization: OrganizationId, client: u32) -> ShareHolder<'static> {
+    ShareHolder { organization, client: Some(ClientId(client.into())), record: None }
 }
 
-fn take_all(shares: &Arc<Shares>, share: Share, holder: Holder<'_>) -> Vec<Taken> {
+fn take_all(shares: &Arc<Shares>, share: Share, holder: ShareHolder<'_>) -> Vec<SharePermit> {
     from_fn(|| shares.try_take(share, holder)).collect()
 }
 
@@ -48,13 +48,13 @@ fn the_second_half_of_the_places_is_for_first_places() {
 #[tokio::test]
 async fn who_waits_for_a_record_holds_nothing_of_others() {
     let shares = shares();
-    let of_record = |record| Holder { record: Some(record), ..client(BAD, 1) };
+    let of_record = |record| ShareHolder { record: Some(record), ..client(BAD, 1) };
     let held = take_all(&shares, Share::Writes, of_record("/proposals/1"));
     assert_eq!(held.len(), 4);
     let waiting = tokio::spawn({
         let shares = shares.clone();
         async move {
-            let holder = Holder { record: Some("/proposals/1"), ..client(BAD, 1) };
+            let holder = ShareHolder { record: Some("/proposals/1"), ..client(BAD, 1) };
             shares.take(Share::Writes, holder).await.map(drop)
         }
     });

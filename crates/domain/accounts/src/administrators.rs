@@ -19,7 +19,7 @@ pub use self::sessions::{
     CONFIRMED_FOR, PANEL_SESSION_IDLE, PANEL_SESSION_LIFETIME, PANEL_SESSION_TOUCH, PanelSession,
     PanelSessionStore,
 };
-pub use self::sign_in::{CheckedPassword, SignInAttempt, SignInFault, SignedIn};
+pub use self::sign_in::{CheckedPassword, SignInAttempt, SignInError, SignedIn};
 pub use self::sources::{FAILURES_OF_ACCOUNT, FAILURES_OF_SOURCE, REFUSED_FOR, SignInSources};
 
 use async_trait::async_trait;
@@ -53,20 +53,18 @@ pub struct Administrator {
     pub last_sign_in_at: Option<OffsetDateTime>,
 }
 
-/// The colours of the panel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Theme {
-    /// As the device is set.
-    #[default]
-    Device,
-    /// Dark text on a light ground.
-    Light,
-    /// Light text on a dark ground.
-    Dark,
-}
-
 civitas_kernel::names! {
-    Theme { Device = "device", Light = "light", Dark = "dark" }
+    /// The colours of the panel.
+    #[derive(Default)]
+    pub enum Theme {
+        /// As the device is set.
+        #[default]
+        Device = "device",
+        /// Dark text on a light ground.
+        Light = "light",
+        /// Light text on a dark ground.
+        Dark = "dark",
+    }
 }
 
 impl Administrator {

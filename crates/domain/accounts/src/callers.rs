@@ -1,6 +1,6 @@
 //! Authenticates bearer tokens: builds the [`Ctx`] of a request (contract 02 §1, §2.5).
 
-use crate::{Identity, TokenFault, TokenSigner, TokenStore};
+use crate::{Identity, TokenError, TokenSigner, TokenStore};
 use civitas_kernel::{
     Caller, Ctx, Error, Locale, Locales, OrganizationId, Result, TokenId, TokenUser, Viewer,
 };
@@ -42,17 +42,17 @@ impl Callers<'_> {
         &self,
         auth: AuthContext,
         token: &str,
-    ) -> Result<Result<(TokenId, Identity), TokenFault>> {
+    ) -> Result<Result<(TokenId, Identity), TokenError>> {
         let claims = match self.signer.verify(token) {
             Ok(claims) => claims,
             Err(fault) => return Ok(Err(fault)),
         };
-        let Some(id) = claims.token() else { return Ok(Err(TokenFault::Invalid)) };
+        let Some(id) = claims.token() else { return Ok(Err(TokenError::Invalid)) };
         let Some(identity) = self.tokens.identify(auth.organization, id).await? else {
-            return Ok(Err(TokenFault::Invalid));
+            return Ok(Err(TokenError::Invalid));
         };
         let ours = identity.token.digest.matches(&crate::Secret::new(&*claims.jti));
-        let fault = if ours { check_token(auth, &identity).err() } else { Some(TokenFault::Invalid) };
+        let fault = if ours { check_token(auth, &identity).err() } else { Some(TokenError::Invalid) };
         Ok(match fault {
             Some(fault) => Err(fault),
             None => Ok((id, identity)),
@@ -67,22 +67,22 @@ impl Callers<'_> {
     pub async fn resume(&self, auth: AuthContext, token: TokenId) -> Result<Ctx> {
         let identity = self.tokens.identify(auth.organization, token).await?.ok_or(Error::Unauthenticated)?;
         match check_token(auth, &identity) {
-            Ok(()) | Err(TokenFault::Expired) => Ok(ctx(auth, self.locales.clone(), token, identity)),
+            Ok(()) | Err(TokenError::Expired) => Ok(ctx(auth, self.locales.clone(), token, identity)),
             Err(_) => Err(Error::Unauthenticated),
         }
     }
 }
 
 /// Checks that a stored token is valid for this organization and time. Returns the first fault in this order.
-fn check_token(auth: AuthContext, identity: &Identity) -> Result<(), TokenFault> {
+fn check_token(auth: AuthContext, identity: &Identity) -> Result<(), TokenError> {
     let token = &identity.token;
     let gone = identity.user.is_some_and(|u| u.deleted) || token.user.is_some() != identity.user.is_some();
     if gone || token.organization != auth.organization || !identity.client.serves(auth.organization) {
-        Err(TokenFault::Invalid)
+        Err(TokenError::Invalid)
     } else if token.revoked_at.is_some() {
-        Err(TokenFault::Revoked)
+        Err(TokenError::Revoked)
     } else if token.expires_at <= auth.now {
-        Err(TokenFault::Expired)
+        Err(TokenError::Expired)
     } else {
         Ok(())
     }
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    async fn seen(identity: Identity) -> Result<Result<(TokenId, Identity), TokenFault>> {
+    async fn seen(identity: Identity) -> Result<Result<(TokenId, Identity), TokenError>> {
         let mut signer = MockTokenSigner::new();
         signer.expect_verify().returning(|_| {
             let text = String::new;
@@ -193,16 +193,16 @@ mod tests {
             seen(identity).await.unwrap().err()
         };
         assert_eq!(fault(|_| ()).await, None);
-        assert_eq!(fault(|i| i.token.expires_at = NOW).await, Some(TokenFault::Expired));
-        assert_eq!(fault(|i| i.token.revoked_at = Some(NOW)).await, Some(TokenFault::Revoked));
-        assert_eq!(fault(|i| i.token.digest = Secret::new("x").digest()).await, Some(TokenFault::Invalid));
-        assert_eq!(fault(|i| i.token.organization = OrganizationId(2)).await, Some(TokenFault::Invalid));
+        assert_eq!(fault(|i| i.token.expires_at = NOW).await, Some(TokenError::Expired));
+        assert_eq!(fault(|i| i.token.revoked_at = Some(NOW)).await, Some(TokenError::Revoked));
+        assert_eq!(fault(|i| i.token.digest = Secret::new("x").digest()).await, Some(TokenError::Invalid));
+        assert_eq!(fault(|i| i.token.organization = OrganizationId(2)).await, Some(TokenError::Invalid));
         assert_eq!(
             fault(|i| i.client.organization = Some(OrganizationId(2))).await,
-            Some(TokenFault::Invalid)
+            Some(TokenError::Invalid)
         );
-        assert_eq!(fault(|i| i.user.as_mut().unwrap().deleted = true).await, Some(TokenFault::Invalid));
-        assert_eq!(fault(|i| i.user = None).await, Some(TokenFault::Invalid), "the user is gone");
+        assert_eq!(fault(|i| i.user.as_mut().unwrap().deleted = true).await, Some(TokenError::Invalid));
+        assert_eq!(fault(|i| i.user = None).await, Some(TokenError::Invalid), "the user is gone");
     }
 
     #[tokio::test]

@@ -26,7 +26,7 @@ pub struct NewClient {
 
 /// Why a client could not be created or changed. Nothing was stored.
 #[derive(Debug)]
-pub enum ClientFault {
+pub enum ClientAdminError {
     /// It would have no scope.
     NoScope,
     /// Its public name would be shorter than [`ApiClient::SHORTEST_UID`].
@@ -54,7 +54,7 @@ pub enum ClientFault {
     Store(Error),
 }
 
-impl fmt::Display for ClientFault {
+impl fmt::Display for ClientAdminError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoScope => f.write_str("at least one scope is required"),
@@ -75,9 +75,9 @@ impl fmt::Display for ClientFault {
     }
 }
 
-impl std::error::Error for ClientFault {}
+impl std::error::Error for ClientAdminError {}
 
-impl From<Error> for ClientFault {
+impl From<Error> for ClientAdminError {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
@@ -100,33 +100,25 @@ impl ClientAdmin<'_> {
         &self,
         new: NewClient,
         now: OffsetDateTime,
-    ) -> Result<(ApiClient, Secret), ClientFault> {
+    ) -> Result<(ApiClient, Secret), ClientAdminError> {
         if new.scopes.is_empty() {
-            return Err(ClientFault::NoScope);
+            return Err(ClientAdminError::NoScope);
         }
         let uid = self.free_uid(new.uid).await?;
         let name = new.name.unwrap_or_else(|| default_name(&uid));
         let secret = new.secret.unwrap_or_else(|| Secret::random("key_", 32));
         for (what, text) in [("name", name.as_str()), ("secret", secret.expose())] {
             if text.trim().is_empty() {
-                return Err(ClientFault::Blank(what));
+                return Err(ClientAdminError::Blank(what));
             }
         }
         self.check_organization(new.organization, &new.scopes).await?;
-        let mut client = ApiClient {
-            uid,
-            secret: secret.digest(),
-            name,
-            organization: new.organization,
-            scopes: read_scopes(&new.scopes)?,
-            permissions: Abilities::default(),
-            created_at: now,
-            updated_at: now,
-        };
+        let scopes = read_scopes(&new.scopes)?;
+        let mut client = ApiClient::new(uid, secret.digest(), name, new.organization, scopes, now);
         client.permissions = grantable(&client, &new.permissions)?;
         match self.clients.add(&client).await {
             Ok(_) => Ok((client, secret)),
-            Err(Error::Conflict(_)) => Err(ClientFault::UidTaken(client.uid)),
+            Err(Error::Conflict(_)) => Err(ClientAdminError::UidTaken(client.uid)),
             Err(error) => Err(error.into()),
         }
     }
@@ -134,14 +126,14 @@ impl ClientAdmin<'_> {
     /// Grants permissions to a client; those it has already stay unchanged. Needs a transaction.
     ///
     /// # Errors
-    /// [`ClientFault::UnknownClient`]; [`ClientFault::WrongScope`] for the first permission that is not allowed; then
+    /// [`ClientAdminError::UnknownClient`]; [`ClientAdminError::WrongScope`] for the first permission that is not allowed; then
     /// none is granted.
     pub async fn grant(
         &self,
         uid: &str,
         permissions: &[String],
         now: OffsetDateTime,
-    ) -> Result<ApiClient, ClientFault> {
+    ) -> Result<ApiClient, ClientAdminError> {
         let (id, client) = self.find_for_update(uid).await?;
         let given = grantable(&client, permissions)?;
         let all = client.permissions.iter().chain(given.iter()).collect();
@@ -151,13 +143,13 @@ impl ClientAdmin<'_> {
     /// Revokes permissions of a client; others are ignored. Needs a transaction.
     ///
     /// # Errors
-    /// [`ClientFault::UnknownClient`].
+    /// [`ClientAdminError::UnknownClient`].
     pub async fn revoke(
         &self,
         uid: &str,
         permissions: &[String],
         now: OffsetDateTime,
-    ) -> Result<ApiClient, ClientFault> {
+    ) -> Result<ApiClient, ClientAdminError> {
         let (id, client) = self.find_for_update(uid).await?;
         let taken: Abilities = permissions.iter().filter_map(|p| Ability::parse(p)).collect();
         let rest = client.permissions.iter().filter(|ability| !taken.has(*ability)).collect();
@@ -168,14 +160,14 @@ impl ClientAdmin<'_> {
     ///
     /// # Errors
     /// Those of [`check_revision`] when `seen` is not the revision of the client;
-    /// [`ClientFault::UnknownClient`]; [`ClientFault::WrongScope`] for the first permission that is not allowed; then
+    /// [`ClientAdminError::UnknownClient`]; [`ClientAdminError::WrongScope`] for the first permission that is not allowed; then
     /// nothing is changed.
     pub async fn replace_permissions(
         &self,
         (uid, seen): (&str, &str),
         permissions: &[String],
         now: OffsetDateTime,
-    ) -> Result<ApiClient, ClientFault> {
+    ) -> Result<ApiClient, ClientAdminError> {
         let (id, client) = self.find_for_update(uid).await?;
         check_revision(Some(seen), &client.revision())?;
         let given = grantable(&client, permissions)?;
@@ -186,8 +178,8 @@ impl ClientAdmin<'_> {
     /// valid. Needs a transaction.
     ///
     /// # Errors
-    /// [`ClientFault::UnknownClient`].
-    pub async fn rotate_secret(&self, uid: &str, now: OffsetDateTime) -> Result<Secret, ClientFault> {
+    /// [`ClientAdminError::UnknownClient`].
+    pub async fn rotate_secret(&self, uid: &str, now: OffsetDateTime) -> Result<Secret, ClientAdminError> {
         let (id, client) = self.find_for_update(uid).await?;
         let secret = Secret::random("key_", 32);
         let rotated = ApiClient { secret: secret.digest(), updated_at: now, ..client };
@@ -198,8 +190,8 @@ impl ClientAdmin<'_> {
     /// Removes a client with its tokens, permissions and webhook registrations.
     ///
     /// # Errors
-    /// [`ClientFault::UnknownClient`].
-    pub async fn delete(&self, uid: &str) -> Result<(), ClientFault> {
+    /// [`ClientAdminError::UnknownClient`].
+    pub async fn delete(&self, uid: &str) -> Result<(), ClientAdminError> {
         let (id, _) = self.find(uid).await?;
         Ok(self.clients.remove(id).await?)
     }
@@ -207,25 +199,25 @@ impl ClientAdmin<'_> {
     /// The client of this public name.
     ///
     /// # Errors
-    /// [`ClientFault::UnknownClient`].
-    pub async fn find(&self, uid: &str) -> Result<(ClientId, ApiClient), ClientFault> {
+    /// [`ClientAdminError::UnknownClient`].
+    pub async fn find(&self, uid: &str) -> Result<(ClientId, ApiClient), ClientAdminError> {
         let found = self.clients.find_by_uid(uid).await?;
-        found.ok_or_else(|| ClientFault::UnknownClient(uid.to_owned()))
+        found.ok_or_else(|| ClientAdminError::UnknownClient(uid.to_owned()))
     }
 
-    async fn find_for_update(&self, uid: &str) -> Result<(ClientId, ApiClient), ClientFault> {
+    async fn find_for_update(&self, uid: &str) -> Result<(ClientId, ApiClient), ClientAdminError> {
         let found = self.clients.find_by_uid_for_update(uid).await?;
-        found.ok_or_else(|| ClientFault::UnknownClient(uid.to_owned()))
+        found.ok_or_else(|| ClientAdminError::UnknownClient(uid.to_owned()))
     }
 
-    async fn free_uid(&self, asked: Option<String>) -> Result<String, ClientFault> {
+    async fn free_uid(&self, asked: Option<String>) -> Result<String, ClientAdminError> {
         let Some(uid) = asked else { return Ok(Secret::random("id_", 16).expose().to_owned()) };
         if uid.trim().chars().count() < ApiClient::SHORTEST_UID {
-            return Err(ClientFault::ShortUid);
+            return Err(ClientAdminError::ShortUid);
         }
         match self.clients.find_by_uid(&uid).await? {
             None => Ok(uid),
-            Some(_) => Err(ClientFault::UidTaken(uid)),
+            Some(_) => Err(ClientAdminError::UidTaken(uid)),
         }
     }
 
@@ -233,12 +225,12 @@ impl ClientAdmin<'_> {
         &self,
         organization: Option<OrganizationId>,
         scopes: &[String],
-    ) -> Result<(), ClientFault> {
+    ) -> Result<(), ClientAdminError> {
         match organization {
             None if scopes.iter().all(|word| Scope::parse(word) == Some(DEPLOYMENT_WIDE[0])) => Ok(()),
-            None => Err(ClientFault::NoOrganization),
+            None => Err(ClientAdminError::NoOrganization),
             Some(id) if self.organizations.find(id).await?.is_some() => Ok(()),
-            Some(id) => Err(ClientFault::UnknownOrganization(id)),
+            Some(id) => Err(ClientAdminError::UnknownOrganization(id)),
         }
     }
 
@@ -248,7 +240,7 @@ impl ClientAdmin<'_> {
         mut client: ApiClient,
         permissions: Abilities,
         now: OffsetDateTime,
-    ) -> Result<ApiClient, ClientFault> {
+    ) -> Result<ApiClient, ClientAdminError> {
         if permissions != client.permissions {
             client.permissions = permissions;
             client.updated_at = now;
@@ -263,15 +255,17 @@ fn default_name(uid: &str) -> String {
     format!("API Client ***{}", &uid[from..])
 }
 
-fn read_scopes(words: &[String]) -> Result<Scopes, ClientFault> {
-    let known = |word: &String| Scope::parse(word).ok_or_else(|| ClientFault::UnknownScope(word.clone()));
+fn read_scopes(words: &[String]) -> Result<Scopes, ClientAdminError> {
+    let known =
+        |word: &String| Scope::parse(word).ok_or_else(|| ClientAdminError::UnknownScope(word.clone()));
     words.iter().map(known).collect()
 }
 
-fn grantable(client: &ApiClient, words: &[String]) -> Result<Abilities, ClientFault> {
+fn grantable(client: &ApiClient, words: &[String]) -> Result<Abilities, ClientAdminError> {
     let fits = |word: &String| {
         let ability = Ability::parse(word).filter(|ability| client.may_hold(*ability));
-        ability.ok_or_else(|| ClientFault::WrongScope { permission: word.clone(), uid: client.uid.clone() })
+        ability
+            .ok_or_else(|| ClientAdminError::WrongScope { permission: word.clone(), uid: client.uid.clone() })
     };
     words.iter().map(fits).collect()
 }

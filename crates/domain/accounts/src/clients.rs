@@ -33,6 +33,19 @@ impl ApiClient {
     /// The shortest `client_id`, in characters.
     pub const SHORTEST_UID: usize = 8;
 
+    /// A new client without permissions.
+    pub fn new(
+        uid: String,
+        secret: Digest,
+        name: String,
+        organization: Option<OrganizationId>,
+        scopes: Scopes,
+        now: OffsetDateTime,
+    ) -> Self {
+        let permissions = Abilities::default();
+        Self { uid, secret, name, organization, scopes, permissions, created_at: now, updated_at: now }
+    }
+
     /// Whether the client can get tokens on the host of this organization.
     pub fn serves(&self, organization: OrganizationId) -> bool {
         self.organization.is_none_or(|own| own == organization)

@@ -34,34 +34,23 @@ use civitas_kernel::records::conformance::{Samples, replace};
 use civitas_kernel::records::{Change, RecordAdmin};
 use civitas_kernel::{
     Ability, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TaskQueue,
-    TokenId, UserId, UserState,
+    TokenId, UserId, UserState, conformance_world,
 };
 use serde_json::json;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two existing organizations, and spaces of the first.
-pub struct World<'a> {
-    /// Under test.
-    pub users: &'a dyn UserStore,
-    /// Under test.
-    pub clients: &'a dyn ClientStore,
-    /// Under test.
-    pub tokens: &'a dyn TokenStore,
-    /// Under test.
-    pub roles: &'a dyn RoleStore,
-    /// The queue of tasks.
-    pub queue: &'a dyn TaskQueue,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// A process of the first.
-    pub space: SpaceRef,
-    /// An assembly of the first.
-    pub assembly: SpaceRef,
-    /// A conference of the first.
-    pub conference: SpaceRef,
+conformance_world! {
+    /// The stores, two existing organizations, and spaces of the first.
+    pub struct World {
+        ports(users: UserStore, clients: ClientStore, tokens: TokenStore, roles: RoleStore, queue: TaskQueue)
+        /// A process of the first.
+        space: SpaceRef,
+        /// An assembly of the first.
+        assembly: SpaceRef,
+        /// A conference of the first.
+        conference: SpaceRef,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
@@ -98,16 +87,10 @@ fn unusual() -> User {
 }
 
 fn client(uid: &str, organization: Option<OrganizationId>) -> ApiClient {
-    ApiClient {
-        uid: uid.to_owned(),
-        secret: Secret::new("secret").digest(),
-        name: "A client".to_owned(),
-        organization,
-        scopes: [Scope::Public, Scope::Proposals].into_iter().collect(),
-        permissions: [Ability::ProposalsRead, Ability::UserUpdated].into_iter().collect(),
-        created_at: NOW,
-        updated_at: NOW,
-    }
+    let scopes = [Scope::Public, Scope::Proposals].into_iter().collect();
+    let secret = Secret::new("secret").digest();
+    let new = ApiClient::new(uid.to_owned(), secret, "A client".to_owned(), organization, scopes, NOW);
+    ApiClient { permissions: [Ability::ProposalsRead, Ability::UserUpdated].into_iter().collect(), ..new }
 }
 
 fn token(organization: OrganizationId, client: ClientId, user: Option<UserId>) -> AccessToken {
@@ -147,13 +130,10 @@ impl World<'_> {
 }
 
 /// Accounts for the conformance tests of [`Records`](civitas_kernel::records::Records).
-///
-/// # Errors
-/// None.
 #[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
 pub async fn users(world: World<'_>) -> Result<Samples<'_, User>> {
     let samples = [unusual(), user("plain"), User { tos_accepted_at: None, ..admin("third") }];
-    Ok(Samples { records: world.users, mine: world.mine, other: world.other, samples, unknown: NOBODY })
+    Ok(Samples::new(world.users, [world.mine, world.other], samples, NOBODY))
 }
 
 /// No organization sees, changes or names another's accounts, tokens and roles.

@@ -37,7 +37,7 @@ pub use administrators::{
     Administrator, AdministratorStore, PanelSession, PanelSessionStore, TextCipher, Theme,
 };
 pub use callers::{AuthContext, Callers};
-pub use client_admin::{ClientAdmin, ClientFault, NewClient};
+pub use client_admin::{ClientAdmin, ClientAdminError, NewClient};
 pub use clients::{ApiClient, DEPLOYMENT_WIDE};
 #[cfg(any(test, feature = "mocks"))]
 pub use confirmations::MockConfirmationStore;
@@ -74,6 +74,6 @@ pub use secret::{Digest, Secret};
 #[cfg(any(test, feature = "mocks"))]
 pub use sessions::MockSessionStore;
 pub use sessions::{ParticipantSession, SESSION_LIFETIME, SessionStore};
-pub use tokens::{AccessToken, Claims, TokenFault};
+pub use tokens::{AccessToken, Claims, TokenError};
 pub use user_admin::UserAdmin;
 pub use users::{NICKNAME_LENGTH, READ_USERS, User, Users, is_email, is_name, is_nickname, normal_email};

@@ -6,6 +6,7 @@ use crate::{Digest, OrganizationLookup, ParticipantSession, Secret, SessionStore
 use async_trait::async_trait;
 use civitas_kernel::{
     Ability, Access, Command, Ctx, Error, Handle, MagicLinkId, OrganizationId, Result, Scope, UserId,
+    commands,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,10 +53,9 @@ pub struct CreateMagicLink {
     pub redirect_url: Option<Value>,
 }
 
-impl Command for CreateMagicLink {
-    const KEY: &'static str = "magic_links#create";
-    const ACCESS: Access = Access::user(Scope::Oauth, &[Ability::OauthMagicLink]);
-    type Output = NewMagicLink;
+commands! {
+    CreateMagicLink: "magic_links#create",
+        Access::user(Scope::Oauth, &[Ability::OauthMagicLink]) => NewMagicLink;
 }
 
 /// A link that was just created. Its token is not available later.

@@ -22,7 +22,7 @@ pub enum MailKind {
 /// The task of sending a mail. It has the user and not the address, which is read when the mail is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendMail {
-    /// Which.
+    /// The kind of mail.
     #[serde(alias = "mail")]
     pub mail: MailKind,
     /// The user.

@@ -26,9 +26,6 @@ pub trait MailCounts: Send + Sync {
 
 /// Whether a mail to this address may be queued; counts it. `client`: the one that causes it; `None` for an
 /// administrator.
-///
-/// # Errors
-/// Those of the store.
 pub async fn may_queue(
     counts: &dyn MailCounts,
     organization: OrganizationId,

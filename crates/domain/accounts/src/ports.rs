@@ -1,34 +1,29 @@
 //! Ports: what this crate needs from outside.
 
 use crate::{
-    AccessToken, ApiClient, Claims, Role, RoleDetail, RoleKind, Secret, SpaceRoleId, TokenFault, User,
+    AccessToken, ApiClient, Claims, Role, RoleDetail, RoleKind, Secret, SpaceRoleId, TokenError, User,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::filter::{Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ClientId, Locale, OrganizationId, Page, PageRequest, Result, SpaceRef, TokenId, UserId, UserState, store,
+    ClientId, Locale, OrganizationId, Page, PageRequest, Result, SpaceRef, TokenId, UserId, UserState,
+    filter_fields, store,
 };
 use std::sync::Arc;
 use time::OffsetDateTime;
 
-/// The fields for filters of accounts (contract 03 §2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UserField {
-    /// The nickname, as written.
-    Nickname,
-    /// The id.
-    Id,
-    /// The canonical text of the extended data.
-    ExtendedData,
+filter_fields! {
+    /// The fields for filters of accounts (contract 03 §2.1).
+    pub enum UserField = USER_FIELDS {
+        /// The nickname, as written.
+        Nickname: "nickname", Kind::Text;
+        /// The id.
+        Id: "id", Kind::Integer;
+        /// The canonical text of the extended data.
+        ExtendedData: "extended_data", Kind::ExtendedData;
+    }
 }
-
-/// The fields of the list of accounts.
-pub const USER_FIELDS: &[Field<UserField>] = &[
-    Field::new("nickname", Kind::Text, UserField::Nickname),
-    Field::new("id", Kind::Integer, UserField::Id),
-    Field::new("extended_data", Kind::ExtendedData, UserField::ExtendedData),
-];
 
 /// A condition on a list of accounts.
 pub type UserFilter = Filter<UserField>;
@@ -140,7 +135,8 @@ pub trait ClientStore: Send + Sync {
     async fn find(&self, id: ClientId) -> Result<Option<ApiClient>>;
     /// The client of this public name.
     async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    /// The client of this public name, locked against other writers until the transaction ends. `Internal` outside a
+    /// transaction.
     async fn find_by_uid_for_update(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>>;
     /// The newest first. Names are searched without an index: the store has some thousands of clients at most.
     async fn list(&self, filter: &ClientFilter, page: PageRequest) -> Result<Page<(ClientId, ApiClient)>>;
@@ -208,26 +204,19 @@ pub trait TokenStore: Send + Sync {
     ) -> Result<()>;
 }
 
-/// The fields for filters of roles (contract 03 §4.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RoleField {
-    /// The user; null for a pending invitation without account.
-    User,
-    /// The number of its place.
-    ResourceId,
-    /// The class name of its place.
-    ResourceType,
-    /// The name of its type.
-    Type,
+filter_fields! {
+    /// The fields for filters of roles (contract 03 §4.2).
+    pub enum RoleField = ROLE_FIELDS {
+        /// The user; null for a pending invitation without account.
+        User: "user_id", Kind::Integer;
+        /// The number of its place.
+        ResourceId: "resource_id", Kind::Integer;
+        /// The class name of its place.
+        ResourceType: "resource_type", Kind::Text;
+        /// The name of its type.
+        Type: "type", Kind::Text;
+    }
 }
-
-/// The fields of the list of roles.
-pub const ROLE_FIELDS: &[Field<RoleField>] = &[
-    Field::new("user_id", Kind::Integer, RoleField::User),
-    Field::new("resource_id", Kind::Integer, RoleField::ResourceId),
-    Field::new("resource_type", Kind::Text, RoleField::ResourceType),
-    Field::new("type", Kind::Text, RoleField::Type),
-];
 
 /// A condition on a list of roles.
 pub type RoleFilter = Filter<RoleField>;
@@ -246,8 +235,8 @@ store! {
         ) -> Result<Page<RoleDetail>>;
         /// The role of this name. Of invitations without account that share one, the first.
         async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>>;
-        /// The same and its row, locked against other writers until the transaction ends. `Internal` outside a
-        /// transaction.
+        /// The role of this name and the number of its row, locked against other writers until the transaction ends.
+        /// `Internal` outside a transaction.
         async fn find_by_id_for_update(
             &self,
             organization: OrganizationId,
@@ -286,7 +275,7 @@ pub trait TokenSigner: Send + Sync {
     /// The JWT of these claims.
     fn sign(&self, claims: &Claims) -> Result<String>;
     /// The claims of a JWT with a valid signature. Its time is not checked.
-    fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenFault>;
+    fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenError>;
 }
 
 /// Whether a stored hash is one of bcrypt, from another product.

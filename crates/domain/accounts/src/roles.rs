@@ -15,7 +15,7 @@ pub use writing::{CreateRole, DestroyRole, UpdateRole, WRITE_ROLES};
 
 use crate::User;
 use civitas_kernel::records::Entity;
-use civitas_kernel::{Error, FieldError, OrganizationId, SpaceRef, UserId, Wording};
+use civitas_kernel::{Error, OrganizationId, SpaceRef, UserId};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -97,6 +97,20 @@ pub struct Role {
 }
 
 impl Role {
+    /// A role that is given directly, without invitation.
+    pub fn new(space: SpaceRef, user: Option<UserId>, kind: RoleKind, now: OffsetDateTime) -> Self {
+        Self {
+            space,
+            user,
+            email: None,
+            kind,
+            invited_at: None,
+            accepted_at: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
     /// Whether it is an invitation that is not accepted yet.
     pub fn is_pending(&self) -> bool {
         self.invited_at.is_some() && self.accepted_at.is_none()
@@ -160,8 +174,7 @@ impl Entity for Role {
 
     /// A user has a kind of role in a space once.
     fn taken() -> Error {
-        let fields = vec![FieldError::new("type", "taken", "Type has already been taken")];
-        Error::Invalid { wording: Wording::InvalidRequest, fields }
+        Error::invalid("type", "taken", "Type has already been taken")
     }
 }
 

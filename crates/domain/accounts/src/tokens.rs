@@ -38,7 +38,7 @@ impl AccessToken {
 pub struct Claims {
     /// `https://{host}` of the issuing organization.
     pub iss: String,
-    /// The same.
+    /// As `iss`.
     pub aud: String,
     /// The token's number, as text.
     pub sub: String,
@@ -63,7 +63,7 @@ impl Claims {
 
 /// Why a bearer token is not valid (contract 02 §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenFault {
+pub enum TokenError {
     /// Forged, of another host, unknown, or of a deleted client or user.
     Invalid,
     /// It is expired.
@@ -72,7 +72,7 @@ pub enum TokenFault {
     Revoked,
 }
 
-impl TokenFault {
+impl TokenError {
     /// The `error_description` of introspection.
     pub fn description(self) -> &'static str {
         match self {

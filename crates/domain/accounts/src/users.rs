@@ -1,10 +1,10 @@
 //! Accounts of users (contract 02 §2.4, 03 §2).
 
 use crate::{USER_FIELDS, UserStore};
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::limits::{LINE, is_longer};
-use civitas_kernel::records::Entity;
+use civitas_kernel::records::{Described, Entity, RecordField};
 use civitas_kernel::{
     Ability, Access, Ctx, Error, Event, EventName, Locale, Page, PageRequest, Result, Scope, Subject, UserId,
     UserState,
@@ -47,7 +47,7 @@ pub struct User {
     /// When the terms of service were accepted.
     pub tos_accepted_at: Option<OffsetDateTime>,
     /// Free data of clients.
-    pub extended_data: FreeData,
+    pub extended_data: ExtendedDataValue,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -79,7 +79,7 @@ impl User {
             deleted_at: None,
             managed: false,
             tos_accepted_at: None,
-            extended_data: FreeData::default(),
+            extended_data: ExtendedDataValue::default(),
             created_at: now,
             updated_at: now,
         }
@@ -164,6 +164,19 @@ impl User {
     }
 }
 
+type Field = RecordField<User>;
+
+impl Described for User {
+    const NAME: &'static str = "user";
+    const FIELDS: &'static [Field] = &[
+        Field::text("name", |u| u.name.clone()),
+        Field::text("nickname", |u| u.nickname.clone()),
+        Field::text("email", |u| u.email.clone()),
+        Field::text("locale", |u| u.locale.map(|locale| locale.to_string()).unwrap_or_default()),
+        Field::text("admin", |u| u.admin.to_string()),
+    ];
+}
+
 impl Entity for User {
     type Id = UserId;
 
@@ -191,7 +204,7 @@ impl Entity for User {
     }
 
     /// Nicknames, in any case, and e-mail addresses are unique. `Conflict`: another writer has just taken it; the
-    /// repeated use-case finds this and returns its own error.
+    /// repeated use case finds this and returns its own error.
     fn taken() -> Error {
         Error::Conflict("nickname or e-mail are taken".into())
     }

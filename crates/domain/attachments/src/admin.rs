@@ -2,7 +2,7 @@
 //! their responses, and cannot be administered.
 
 use crate::attachment::link_error;
-use crate::checks::{Found, Terms, no_file, too_large};
+use crate::checks::{FoundFile, Terms, no_file, too_large};
 use crate::{Attachment, AttachmentDetail, AttachmentEdit, AttachmentPorts, Parent, ParentKind};
 use civitas_kernel::records::{Change, find_for_update};
 use civitas_kernel::{AttachmentId, Error, FieldError, FileId, Locale, OrganizationId, Result};
@@ -77,12 +77,12 @@ impl AttachmentAdmin<'_> {
     }
 
     /// The attachment and its file; a link has none.
-    async fn prepare(&self, new: NewAttachment) -> Result<(Attachment, Option<Found>)> {
+    async fn prepare(&self, new: NewAttachment) -> Result<(Attachment, Option<FoundFile>)> {
         let NewAttachment { parent, content, edit } = new;
         if self.ports.parents.titles(self.organization, &[parent]).await?.is_empty() {
             return Err(Error::NotFound);
         }
-        let found: std::result::Result<Found, FieldError> = match content {
+        let found: std::result::Result<FoundFile, FieldError> = match content {
             NewContent::Link(link) => return self.link(parent, link, edit).await,
             NewContent::Missing => Err(no_file()),
             NewContent::TooLarge { limit } => Err(too_large(limit)),
@@ -97,7 +97,7 @@ impl AttachmentAdmin<'_> {
         parent: Parent,
         link: String,
         edit: AttachmentEdit,
-    ) -> Result<(Attachment, Option<Found>)> {
+    ) -> Result<(Attachment, Option<FoundFile>)> {
         let error = link_error(&link);
         let mut attachment = Attachment::of_link(parent, Some(link), self.now);
         self.ports.edit(self.terms(), &mut attachment, edit, error).await?;

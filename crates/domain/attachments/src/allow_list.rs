@@ -1,7 +1,7 @@
 //! The files that can be attached: extensions and detected media types (contract 07 B.5).
 
 use crate::filename::extension;
-use crate::{ContentFault, StoredFile};
+use crate::{ContentError, StoredFile};
 use civitas_kernel::FieldError;
 
 /// The files that a kind of record accepts.
@@ -88,10 +88,10 @@ impl AllowList {
             return Some(FieldError::new("file", "content_type_not_allowed", text));
         }
         file.fault.map(|fault| match fault {
-            ContentFault::ImageTooBig => {
+            ContentError::ImageTooBig => {
                 FieldError::new("file", "image_too_big", "File must be at most 8000 pixels wide and high")
             }
-            ContentFault::Undecodable => FieldError::new("file", "invalid", "File is invalid"),
+            ContentError::Undecodable => FieldError::new("file", "invalid", "File is invalid"),
         })
     }
 }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn faults_of_images_have_their_codes() {
         for (fault, expected) in
-            [(ContentFault::ImageTooBig, "image_too_big"), (ContentFault::Undecodable, "invalid")]
+            [(ContentError::ImageTooBig, "image_too_big"), (ContentError::Undecodable, "invalid")]
         {
             let image = StoredFile { fault: Some(fault), ..file("a.png", "image/png") };
             assert_eq!(code(AllowList::Participant, &image).as_deref(), Some(expected));

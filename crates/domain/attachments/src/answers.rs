@@ -47,9 +47,6 @@ impl AnswerUploads<'_> {
     }
 
     /// Whether a signed id can be attached to an answer.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn is_usable(&self, sender: Sender, signed: &str) -> Result<bool> {
         Ok(self.find(sender, signed, false).await?.is_some())
     }

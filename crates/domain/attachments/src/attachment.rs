@@ -7,19 +7,16 @@ use civitas_kernel::{AttachmentId, CollectionId, FieldError, FileId, Locale, Tra
 use time::OffsetDateTime;
 use url::Url;
 
-/// What an attachment is (contract 07 B.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileType {
-    /// A file whose bytes are an image.
-    Image,
-    /// Any other file.
-    Document,
-    /// An address instead of a file.
-    Link,
-}
-
 civitas_kernel::names! {
-    FileType { Image = "image", Document = "document", Link = "link" }
+    /// What an attachment is (contract 07 B.2).
+    pub enum FileType {
+        /// A file whose bytes are an image.
+        Image = "image",
+        /// Any other file.
+        Document = "document",
+        /// An address instead of a file.
+        Link = "link",
+    }
 }
 
 impl FileType {

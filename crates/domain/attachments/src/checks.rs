@@ -1,4 +1,4 @@
-//! The checks that all writes of attachments share, whoever makes them.
+//! The checks of all writes of attachments: of the interface and of administrators.
 
 use crate::attachment::foreign_collection;
 use crate::commands::{AttachFile, AttachmentEdit, Source, WRITE_ATTACHMENTS};
@@ -33,7 +33,7 @@ pub struct AttachmentPorts<'a> {
 }
 
 /// The file of a new attachment, and the upload it comes from.
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     id: FileId,
     file: StoredFile,
     upload: Option<UploadId>,
@@ -61,7 +61,7 @@ impl AttachmentPorts<'_> {
         ctx: &Ctx,
         command: AttachFile,
         is_locked: bool,
-    ) -> Result<(Attachment, Found)> {
+    ) -> Result<(Attachment, FoundFile)> {
         ctx.require(&WRITE_ATTACHMENTS)?;
         let AttachFile { parent, source, edit } = command;
         let sees = parent.kind != ParentKind::Answer && self.parents.sees(reader(ctx), parent).await?;
@@ -83,9 +83,9 @@ impl AttachmentPorts<'_> {
         &self,
         terms: Terms,
         parent: Parent,
-        found: std::result::Result<Found, FieldError>,
+        found: std::result::Result<FoundFile, FieldError>,
         edit: AttachmentEdit,
-    ) -> Result<(Attachment, Found)> {
+    ) -> Result<(Attachment, FoundFile)> {
         let (found, error) = match found {
             Ok(found) => {
                 let error = parent.kind.allow_list().refusal(&found.file);
@@ -135,9 +135,9 @@ impl AttachmentPorts<'_> {
         &self,
         organization: OrganizationId,
         attachment: Attachment,
-        found: Found,
+        found: FoundFile,
     ) -> Result<AttachmentDetail> {
-        let Found { id: file_id, mut file, upload } = found;
+        let FoundFile { id: file_id, mut file, upload } = found;
         let id = self.store.add(organization, &attachment).await?;
         set_state(self.files, organization, file_id, FileState::Stored).await?;
         file.state = FileState::Stored;
@@ -170,7 +170,7 @@ impl AttachmentPorts<'_> {
         ctx: &Ctx,
         source: Source,
         is_locked: bool,
-    ) -> Result<std::result::Result<Found, FieldError>> {
+    ) -> Result<std::result::Result<FoundFile, FieldError>> {
         let organization = ctx.organization;
         match source {
             Source::Missing => Ok(Err(no_file())),
@@ -193,10 +193,10 @@ impl AttachmentPorts<'_> {
         organization: OrganizationId,
         id: FileId,
         upload: Option<UploadId>,
-    ) -> Result<std::result::Result<Found, FieldError>> {
+    ) -> Result<std::result::Result<FoundFile, FieldError>> {
         let file = Records::find(self.files, organization, id).await?;
         let file = file.filter(|file| file.state != FileState::Removed);
-        Ok(file.map(|file| Found { id, file, upload }).ok_or_else(dead_signed_id))
+        Ok(file.map(|file| FoundFile { id, file, upload }).ok_or_else(dead_signed_id))
     }
 
     /// The checks of a new attachment on the pool, before its bytes are stored.
@@ -217,9 +217,6 @@ pub struct UploadedFiles<'a> {
 impl UploadedFiles<'_> {
     /// The upload and the file of a signed id, if the caller may attach it now; else what is wrong. `is_locked`: locks
     /// the upload until the transaction ends, so that only one caller uses it.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub async fn find(
         &self,
         sender: Sender,

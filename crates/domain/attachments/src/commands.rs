@@ -2,7 +2,8 @@
 
 use crate::{Attachment, AttachmentDetail, Parent};
 use civitas_kernel::{
-    Ability, Access, AttachmentId, CollectionId, Command, FieldError, FileId, Locale, Scope, Translated,
+    Ability, Access, AttachmentId, CollectionId, FieldError, FileId, Locale, Scope, Translated, commands,
+    set_given,
 };
 use serde::{Deserialize, Serialize};
 
@@ -76,12 +77,8 @@ impl AttachmentEdit {
         if let Some(description) = self.description {
             description.apply(&mut attachment.description, locale);
         }
-        if let Some(weight) = self.weight {
-            attachment.weight = weight;
-        }
-        if let Some(grouping) = self.collection {
-            attachment.collection = grouping.id;
-        }
+        set_given(&mut attachment.weight, self.weight);
+        set_given(&mut attachment.collection, self.collection.map(|grouping| grouping.id));
     }
 }
 
@@ -112,20 +109,8 @@ pub struct DestroyAttachment {
     pub id: AttachmentId,
 }
 
-impl Command for AttachFile {
-    const KEY: &'static str = "attachments#create";
-    const ACCESS: Access = WRITE_ATTACHMENTS;
-    type Output = AttachmentDetail;
-}
-
-impl Command for UpdateAttachment {
-    const KEY: &'static str = "attachments#update";
-    const ACCESS: Access = WRITE_ATTACHMENTS;
-    type Output = AttachmentDetail;
-}
-
-impl Command for DestroyAttachment {
-    const KEY: &'static str = "attachments#destroy";
-    const ACCESS: Access = DESTROY_ATTACHMENTS;
-    type Output = ();
+commands! {
+    AttachFile: "attachments#create", WRITE_ATTACHMENTS => AttachmentDetail;
+    UpdateAttachment: "attachments#update", WRITE_ATTACHMENTS => AttachmentDetail;
+    DestroyAttachment: "attachments#destroy", DESTROY_ATTACHMENTS => ();
 }

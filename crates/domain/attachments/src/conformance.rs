@@ -8,46 +8,33 @@ use crate::{
 use civitas_kernel::filter::{Condition, Filter, Is};
 use civitas_kernel::records::Change;
 use civitas_kernel::records::conformance::Samples;
+use civitas_kernel::testing::{ALL, seen_by, text};
 use civitas_kernel::{
-    AttachmentId, ClientId, CollectionId, FileId, Locale, OrganizationId, PageRequest, ReadContext, Result,
-    SpaceRef, Translated, UploadId, Viewer,
+    AttachmentId, ClientId, CollectionId, FileId, Locale, PageRequest, ReadContext, Result, SpaceRef,
+    UploadId, Viewer, conformance_world,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two existing organizations, and records of the first.
-pub struct World<'a> {
-    /// Under test.
-    pub attachments: &'a dyn AttachmentStore,
-    /// Under test.
-    pub collections: &'a dyn CollectionStore,
-    /// Under test.
-    pub files: &'a dyn FileRegistry,
-    /// Under test.
-    pub uploads: &'a dyn UploadStore,
-    /// Under test.
-    pub parents: &'a dyn ParentLookup,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// A public, published process of the first.
-    pub space: SpaceRef,
-    /// A client of the first.
-    pub client: ClientId,
+conformance_world! {
+    /// The stores, two existing organizations, and records of the first.
+    pub struct World {
+        ports(
+            attachments: AttachmentStore, collections: CollectionStore, files: FileRegistry,
+            uploads: UploadStore, parents: ParentLookup,
+        )
+        /// A public, published process of the first.
+        space: SpaceRef,
+        /// A client of the first.
+        client: ClientId,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
-const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
-
-fn text(text: &str) -> Translated {
-    [(Locale::EN, text.to_owned())].into()
-}
 
 impl World<'_> {
     fn reader(&self) -> AttachmentReader {
-        let read_context = ReadContext { organization: self.mine, viewer: Viewer::Public, participant: None };
-        AttachmentReader { read_context, reads_answers: false, now: NOW }
+        AttachmentReader { read_context: seen_by(self.mine, Viewer::Public), reads_answers: false, now: NOW }
     }
 
     async fn file(&self, state: FileState) -> Result<FileId> {
@@ -96,60 +83,40 @@ pub async fn attachments(world: World<'_>) -> Result<Samples<'_, Attachment>> {
         updated_at: NOW + Duration::DAY,
         ..Attachment::of_file(world.mine.into(), id, &file, NOW)
     };
-    Ok(Samples {
-        records: world.attachments,
-        mine: world.mine,
-        other: world.other,
-        samples: [of_space, of_file, World::link(world.mine.into())],
-        unknown: AttachmentId(987_654),
-    })
+    let samples = [of_space, of_file, World::link(world.mine.into())];
+    Ok(Samples::new(world.attachments, [world.mine, world.other], samples, AttachmentId(987_654)))
 }
 
 /// Collections for the same.
 #[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
 pub async fn collections(world: World<'_>) -> Result<Samples<'_, Collection>> {
     let collection = |name, weight| Collection { parent: world.space.into(), name: text(name), weight };
-    Ok(Samples {
-        records: world.collections,
-        mine: world.mine,
-        other: world.other,
-        samples: [collection("A", 0), collection("B", -1), collection("C", i64::MAX)],
-        unknown: CollectionId(987_654),
-    })
+    let samples = [collection("A", 0), collection("B", -1), collection("C", i64::MAX)];
+    Ok(Samples::new(world.collections, [world.mine, world.other], samples, CollectionId(987_654)))
 }
 
 /// Files for the same.
 #[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
 pub async fn files(world: World<'_>) -> Result<Samples<'_, StoredFile>> {
     let bad = StoredFile {
-        fault: Some(crate::ContentFault::ImageTooBig),
+        fault: Some(crate::ContentError::ImageTooBig),
         content_type: "image/png".to_owned(),
         ..StoredFile::for_test(NOW, FileState::Stored)
     };
     let thumbnail = StoredFile { thumbnail_bytes: Some(7), ..StoredFile::for_test(NOW, FileState::Removed) };
-    Ok(Samples {
-        records: world.files,
-        mine: world.mine,
-        other: world.other,
-        samples: [bad, thumbnail, StoredFile::for_test(NOW, FileState::Pending)],
-        unknown: FileId(987_654),
-    })
+    let samples = [bad, thumbnail, StoredFile::for_test(NOW, FileState::Pending)];
+    Ok(Samples::new(world.files, [world.mine, world.other], samples, FileId(987_654)))
 }
 
 /// Uploads for the same.
 pub async fn uploads(world: World<'_>) -> Result<Samples<'_, Upload>> {
     let file = Some(world.file(FileState::Stored).await?);
-    Ok(Samples {
-        records: world.uploads,
-        mine: world.mine,
-        other: world.other,
-        samples: [
-            world.upload(),
-            Upload { file, ..world.upload() },
-            Upload { byte_size: 1, created_at: NOW + Duration::DAY, ..world.upload() },
-        ],
-        unknown: UploadId(987_654),
-    })
+    let samples = [
+        world.upload(),
+        Upload { file, ..world.upload() },
+        Upload { byte_size: 1, created_at: NOW + Duration::DAY, ..world.upload() },
+    ];
+    Ok(Samples::new(world.uploads, [world.mine, world.other], samples, UploadId(987_654)))
 }
 
 /// A file is removed with its attachment, and with its upload unless it is attached.

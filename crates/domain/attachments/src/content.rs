@@ -48,18 +48,19 @@ pub struct Inspected {
     /// The media type that the bytes have, in lower case without parameters; `application/octet-stream` when unknown.
     pub content_type: String,
     /// Why the file cannot be attached anywhere.
-    pub fault: Option<ContentFault>,
+    pub fault: Option<ContentError>,
     /// A smaller copy of an image, in the same format.
     pub thumbnail: Option<Content>,
 }
 
-/// Why a file cannot be attached anywhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContentFault {
-    /// An image wider or higher than [`MAX_IMAGE_SIDE`].
-    ImageTooBig,
-    /// An image that cannot be decoded.
-    Undecodable,
+civitas_kernel::names! {
+    /// Why a file cannot be attached anywhere.
+    pub enum ContentError {
+        /// An image wider or higher than [`MAX_IMAGE_SIDE`].
+        ImageTooBig = "image_too_big",
+        /// An image that cannot be decoded.
+        Undecodable = "undecodable",
+    }
 }
 
 /// The largest width and height of an image, in pixels (contract 07 B.5).
@@ -105,28 +106,16 @@ pub trait FileStore: Send + Sync {
     async fn put(&self, name: &str, content: Content) -> Result<()>;
 
     /// The bytes of a range of an object; `None` when there is no such object.
-    ///
-    /// # Errors
-    /// `Unavailable` when the store does not answer.
     async fn read(&self, name: &str, range: Range<u64>) -> Result<Option<ByteStream>>;
 
     /// Deletes an object. Succeeds when there is none.
-    ///
-    /// # Errors
-    /// `Unavailable` when the store does not answer.
     async fn delete(&self, name: &str) -> Result<()>;
 
     /// The objects whose names begin with the segments of `prefix`; all for an empty prefix. In no order.
-    ///
-    /// # Errors
-    /// `Unavailable` when the store does not answer.
     fn list(&self, prefix: &str) -> BoxStream<'static, Result<StoredObject>>;
 
     /// Removes incomplete objects of killed processes that nothing was written to for `age`. Returns how many. A store
     /// that removes them by itself returns 0.
-    ///
-    /// # Errors
-    /// `Unavailable` when the store does not answer.
     async fn remove_incomplete(&self, age: Duration) -> Result<u64>;
 
     /// Checks that objects can be written, read and deleted.

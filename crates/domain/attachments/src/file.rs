@@ -1,7 +1,7 @@
 //! The row of a file. It exists before the bytes are stored and until they are deleted, so that every object in the
 //! store has a row.
 
-use crate::{ContentFault, Inspected};
+use crate::{ContentError, Inspected};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{FileId, OrganizationId, random_key};
 use time::{Duration, OffsetDateTime};
@@ -12,29 +12,22 @@ pub const PENDING: Duration = Duration::hours(1);
 /// The organization of the row of a file whose organization may not exist yet. No organization has this number.
 pub const NOT_YET: OrganizationId = OrganizationId(0);
 
-/// What is known of the bytes of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileState {
-    /// They are being stored; nothing refers to the file yet.
-    Pending,
-    /// They are stored; an attachment or an upload refers to the file.
-    Stored,
-    /// They are to be deleted; nothing refers to the file any more.
-    Removed,
-}
-
 civitas_kernel::names! {
-    FileState { Pending = "pending", Stored = "stored", Removed = "removed" }
-}
-
-civitas_kernel::names! {
-    ContentFault { ImageTooBig = "image_too_big", Undecodable = "undecodable" }
+    /// What is known of the bytes of a file.
+    pub enum FileState {
+        /// They are being stored; nothing refers to the file yet.
+        Pending = "pending",
+        /// They are stored; an attachment or an upload refers to the file.
+        Stored = "stored",
+        /// They are to be deleted; nothing refers to the file any more.
+        Removed = "removed",
+    }
 }
 
 /// A file in the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredFile {
-    /// Its name in addresses: random, so that only those who were told the address can read the file.
+    /// Its name in addresses: random, so that only a client that has the address can read the file.
     pub key: String,
     /// Its name in the store.
     pub object: String,
@@ -43,7 +36,7 @@ pub struct StoredFile {
     /// The media type that was detected in its bytes.
     pub content_type: String,
     /// Why it cannot be attached anywhere.
-    pub fault: Option<ContentFault>,
+    pub fault: Option<ContentError>,
     /// The length of its bytes.
     pub byte_size: i64,
     /// SHA-256 of its bytes, in hexadecimal.

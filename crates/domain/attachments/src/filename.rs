@@ -12,7 +12,7 @@ pub fn sanitize(sent: &str) -> String {
     if trimmed.chars().all(|c| c == '.') { String::new() } else { trimmed.to_owned() }
 }
 
-/// The same, shortened to [`MAX_FILENAME_BYTES`]; the extension stays.
+/// The name that [`sanitize`] gives, shortened to [`MAX_FILENAME_BYTES`]; the extension stays.
 pub fn sanitize_and_shorten(sent: &str) -> String {
     let name = sanitize(sent);
     if name.len() <= MAX_FILENAME_BYTES {

@@ -43,7 +43,7 @@ pub use commands::{
     UpdateAttachment, WRITE_ATTACHMENTS,
 };
 pub use content::{
-    ByteStream, Content, ContentFault, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
+    ByteStream, Content, ContentError, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
     Received, StoredObject, THUMBNAIL_HEIGHT,
 };
 #[cfg(any(test, feature = "mocks"))]

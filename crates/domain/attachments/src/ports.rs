@@ -4,34 +4,27 @@ use crate::{
     Attachment, AttachmentDetail, Collection, FileType, PARENT_NAMES, Parent, ParentKind, StoredFile, Upload,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::filter::{Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     AttachmentId, CollectionId, FileId, OrganizationId, Page, PageRequest, ReadContext, Result, Translated,
-    UploadId, store,
+    UploadId, filter_fields, store,
 };
 use time::OffsetDateTime;
 
-/// The fields for filters of attachments (contract 07 B.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttachmentField {
-    /// The class name of the record.
-    ParentKind,
-    /// The number of the record.
-    ParentId,
-    /// The collection.
-    Collection,
-    /// `image`, `document` or `link`.
-    FileType,
+filter_fields! {
+    /// The fields for filters of attachments (contract 07 B.4).
+    pub enum AttachmentField = ATTACHMENT_FIELDS {
+        /// The class name of the record.
+        ParentKind: "attached_to_type", Kind::Enum(PARENT_NAMES);
+        /// The number of the record.
+        ParentId: "attached_to_id", Kind::Integer;
+        /// The collection.
+        Collection: "attachment_collection_id", Kind::Integer;
+        /// `image`, `document` or `link`.
+        FileType: "file_type", Kind::Enum(FileType::NAMES);
+    }
 }
-
-/// The fields of the list of attachments.
-pub const ATTACHMENT_FIELDS: &[Field<AttachmentField>] = &[
-    Field::new("attached_to_type", Kind::Enum(PARENT_NAMES), AttachmentField::ParentKind),
-    Field::new("attached_to_id", Kind::Integer, AttachmentField::ParentId),
-    Field::new("attachment_collection_id", Kind::Integer, AttachmentField::Collection),
-    Field::new("file_type", Kind::Enum(FileType::NAMES), AttachmentField::FileType),
-];
 
 /// A condition on a list of attachments. Kinds of records are compared by their class names.
 pub type AttachmentFilter = Filter<AttachmentField>;

@@ -5,9 +5,7 @@ use crate::{AllowList, FileRegistry, FileState, SignedId, Upload, UploadStore, W
 use async_trait::async_trait;
 use civitas_kernel::limits::{LINE, is_longer};
 use civitas_kernel::records::{Change, Records};
-use civitas_kernel::{
-    Access, Command, Ctx, Error, FieldError, FileId, Handle, OrganizationId, Result, UploadId, Wording,
-};
+use civitas_kernel::{Ctx, Error, FileId, Handle, OrganizationId, Result, UploadId, commands};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -86,10 +84,8 @@ fn is_md5(text: &str) -> bool {
     digits.bytes().all(is_digit) && digits.ends_with(['A', 'Q', 'g', 'w'])
 }
 
-impl Command for StageUpload {
-    const KEY: &'static str = "attachments#direct_upload";
-    const ACCESS: Access = WRITE_ATTACHMENTS;
-    type Output = Staged;
+commands! {
+    StageUpload: "attachments#direct_upload", WRITE_ATTACHMENTS => Staged;
 }
 
 /// Writes uploads.
@@ -145,7 +141,7 @@ impl Upload {
         let announced = without_parameters(&self.content_type);
         let sent = head.content_type.map(without_parameters).filter(|sent| !matches!(*sent, "" | "*/*"));
         if sent.is_some_and(|sent| !sent.eq_ignore_ascii_case(announced)) {
-            return Err(unprocessable("content_type", "mismatch", "Content-Type mismatch"));
+            return Err(Error::unprocessable("content_type", "mismatch", "Content-Type mismatch"));
         }
         if head.md5.is_some_and(|sent| sent != self.checksum) {
             return Err(wrong_checksum());
@@ -172,15 +168,11 @@ fn without_parameters(media_type: &str) -> &str {
 
 /// The error of bytes that are more or fewer than announced.
 pub fn wrong_length() -> Error {
-    unprocessable("byte_size", "mismatch", "Content length mismatch")
+    Error::unprocessable("byte_size", "mismatch", "Content length mismatch")
 }
 
 fn wrong_checksum() -> Error {
-    unprocessable("checksum", "mismatch", "Checksum mismatch")
-}
-
-fn unprocessable(field: &'static str, code: &'static str, text: &str) -> Error {
-    Error::Invalid { wording: Wording::Unprocessable, fields: vec![FieldError::new(field, code, text)] }
+    Error::unprocessable("checksum", "mismatch", "Checksum mismatch")
 }
 
 impl UploadWrites<'_> {

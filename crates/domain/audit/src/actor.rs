@@ -32,27 +32,18 @@ pub enum Actor {
     Anonymous,
 }
 
-/// The kind of an actor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ActorKind {
-    /// [`Actor::Administrator`].
-    Administrator,
-    /// [`Actor::Client`].
-    Client,
-    /// [`Actor::CommandLine`].
-    CommandLine,
-    /// [`Actor::Archive`].
-    Archive,
-    /// [`Actor::Anonymous`].
-    Anonymous,
-}
-
 civitas_kernel::names! {
-    ActorKind {
+    /// The kind of an actor.
+    pub enum ActorKind {
+        /// [`Actor::Administrator`].
         Administrator = "administrator",
+        /// [`Actor::Client`].
         Client = "client",
+        /// [`Actor::CommandLine`].
         CommandLine = "command_line",
+        /// [`Actor::Archive`].
         Archive = "archive",
+        /// [`Actor::Anonymous`].
         Anonymous = "anonymous",
     }
 }

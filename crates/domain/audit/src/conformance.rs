@@ -4,22 +4,19 @@
 use crate::{
     Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, EMPTY_HASH, Record,
 };
-use civitas_kernel::{OrganizationId, PageRequest, Result, UserId};
+use civitas_kernel::testing::ALL;
+use civitas_kernel::{OrganizationId, PageRequest, Result, UserId, conformance_world};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The store, and two organizations without entries.
-pub struct World<'a> {
-    /// Under test.
-    pub log: &'a dyn AuditLog,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one, with a higher id.
-    pub other: OrganizationId,
+conformance_world! {
+    /// The store, and two organizations without entries, of which the second has the higher id.
+    pub struct World {
+        ports(log: AuditLog)
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.000001 UTC);
-const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
 
 /// A time this many seconds after [`NOW`].
 fn at(seconds: i64) -> OffsetDateTime {

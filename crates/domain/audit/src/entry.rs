@@ -20,8 +20,8 @@ pub struct Object {
 /// the object, and the changes. The chain has the digest, so that the details can be erased and the chain stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Details {
-    /// Random text that is hashed with them: without it nobody can try which details have the digest. `None`: they were
-    /// erased, and the salt with them.
+    /// Random text that is hashed with the details: without the salt, guessed details cannot be compared with the
+    /// digest. `None`: the details and the salt were erased.
     pub salt: Option<String>,
     /// [`AuditEntry::digest_of_details`] of the details that were written.
     pub digest: String,
@@ -36,7 +36,7 @@ pub struct AuditEntry {
     pub number: i64,
     /// When, in whole microseconds. Of two entries written at once the second may have the earlier time.
     pub at: OffsetDateTime,
-    /// Who.
+    /// The actor.
     pub actor: Actor,
     /// The address of the client, if it is known.
     pub from: Option<String>,

@@ -2,49 +2,43 @@
 
 use crate::{BlogLookup, Post, PostNeighbours, PostQuery, PostSearch, PostState, PostStore};
 use civitas_kernel::records::conformance::Samples;
+use civitas_kernel::testing::{ALL, seen_by, text, within};
 use civitas_kernel::{
-    ComponentId, Direction, Locale, Order, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
-    SpaceRef, Translated, UserId, Viewer, Within,
+    ComponentId, Direction, Locale, Order, Page, PageRequest, PostId, ReadContext, Result, SpaceRef,
+    Translated, UserId, Viewer, Within, conformance_world,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two existing organizations, and records of the first.
-pub struct World<'a> {
-    /// Under test.
-    pub posts: &'a dyn PostStore,
-    /// Under test.
-    pub lookup: &'a dyn BlogLookup,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// A user.
-    pub nora: UserId,
-    /// Another user.
-    pub otto: UserId,
-    /// A public, published process.
-    pub space: SpaceRef,
-    /// A published blog component there.
-    pub blog: ComponentId,
-    /// A component of another kind.
-    pub ideas: ComponentId,
+conformance_world! {
+    /// The stores, two existing organizations, and records of the first.
+    pub struct World {
+        ports(posts: PostStore, lookup: BlogLookup)
+        /// A user.
+        nora: UserId,
+        /// Another user.
+        otto: UserId,
+        /// A public, published process.
+        space: SpaceRef,
+        /// A published blog component there.
+        blog: ComponentId,
+        /// A component of another kind.
+        ideas: ComponentId,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
-const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
 
 impl World<'_> {
     fn reader(&self, user: UserId) -> ReadContext {
-        ReadContext { organization: self.mine, viewer: Viewer::Participant(user), participant: Some(user) }
+        seen_by(self.mine, Viewer::Participant(user))
     }
 
     fn public(&self) -> ReadContext {
-        ReadContext { organization: self.mine, viewer: Viewer::Public, participant: None }
+        seen_by(self.mine, Viewer::Public)
     }
 
     fn post(&self, author: Option<UserId>, published_at: Option<OffsetDateTime>) -> Post {
-        let text = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
         Post { author, published_at, ..Post::new(self.blog, text("Title"), text("<p>Body</p>"), NOW) }
     }
 
@@ -64,9 +58,6 @@ impl World<'_> {
 }
 
 /// Posts for the conformance tests of [`Records`](civitas_kernel::records::Records).
-///
-/// # Errors
-/// None.
 #[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
 pub async fn posts(world: World<'_>) -> Result<Samples<'_, Post>> {
     let unusual = Post {
@@ -78,13 +69,7 @@ pub async fn posts(world: World<'_>) -> Result<Samples<'_, Post>> {
     };
     let early = Post { created_at: NOW - Duration::DAY, ..world.post(Some(world.otto), None) };
     let elsewhere = Post { component: world.ideas, ..world.post(None, Some(NOW + Duration::SECOND)) };
-    Ok(Samples {
-        records: world.posts,
-        mine: world.mine,
-        other: world.other,
-        samples: [unusual, early, elsewhere],
-        unknown: PostId(987_654),
-    })
+    Ok(Samples::new(world.posts, [world.mine, world.other], [unusual, early, elsewhere], PostId(987_654)))
 }
 
 /// No organization sees or changes another's posts.
@@ -183,7 +168,6 @@ pub async fn lists_in_order_with_neighbours(world: World<'_>) -> Result<()> {
 /// A post is found and listed inside its own component and space only.
 pub async fn stays_inside(world: World<'_>) -> Result<()> {
     let id = world.add(&world.post(None, Some(NOW))).await?;
-    let within = |component| Within { component: Some(component), ..Within::default() };
     for (within, is_inside) in [
         (within(world.blog), true),
         (within(world.ideas), false),
@@ -219,7 +203,7 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
     let state = |state| PostSearch { state: Some(state), ..all.clone() };
     let named = |text: &str| PostSearch { text: Some(text.to_owned()), ..all.clone() };
     let part = |within| PostSearch { within, ..all.clone() };
-    let component = |component| part(Within { component: Some(component), ..Within::default() });
+    let component = |component| part(within(component));
     let space = |id| part(Within { space_id: Some(id), ..Within::default() });
     for (search, expected) in [
         (all.clone(), vec![published, scheduled, draft]),

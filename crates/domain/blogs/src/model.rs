@@ -1,7 +1,7 @@
 //! A blog post, and the rules of its texts and of its publication.
 
-use civitas_kernel::limits::{LINE, PROSE, any_too_long};
-use civitas_kernel::records::Entity;
+use civitas_kernel::limits::{LINE, PROSE};
+use civitas_kernel::records::{Described, Entity, RecordField};
 use civitas_kernel::{
     ComponentId, ComponentPlace, Error, FieldError, Locale, PostId, Result, Translated, UserId, Wording,
 };
@@ -98,21 +98,24 @@ impl Post {
     /// `Invalid` with `blank` for a text that is blank in `locale`, the default one of the organization, and with
     /// `too_long`.
     pub fn check(&self, locale: Locale) -> Result<()> {
-        let blank = |field, label: &str, text: &Translated| {
-            let is_blank = text.get(locale).is_none_or(|text| text.trim().is_empty());
-            is_blank.then(|| blank_text(field, label))
-        };
-        let errors = [
-            blank("title", "Title", &self.title).or(any_too_long("title", "Title", &self.title, LINE)),
-            blank("body", "Body", &self.body).or(any_too_long("body", "Body", &self.body, PROSE)),
-        ];
-        Error::unless_valid(Wording::InvalidRequest, errors.into_iter().flatten().collect())
+        Error::unless_valid(Wording::InvalidRequest, self.field_errors(None, locale))
     }
 }
 
 /// The error of a text that is blank or missing (contract 07 A.6): `title` or `body`, and its label.
 pub fn blank_text(field: &'static str, label: &str) -> FieldError {
     FieldError::new(field, "blank", format!("{label} cannot be blank"))
+}
+
+type Field = RecordField<Post>;
+
+impl Described for Post {
+    const NAME: &'static str = "post";
+    const FIELDS: &'static [Field] = &[
+        Field::texts("title", LINE, |p| &p.title).required(),
+        Field::texts("body", PROSE, |p| &p.body).required(),
+        Field::time("published_at", |p| p.published_at),
+    ];
 }
 
 impl Entity for Post {

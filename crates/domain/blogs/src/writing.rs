@@ -4,7 +4,7 @@ use crate::{BlogLookup, Post, PostAdmin, PostDetail, PostStore};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
 use civitas_kernel::{
-    Ability, Access, Command, ComponentId, Ctx, Error, Handle, PostId, Result, Scope, Translated,
+    Ability, Access, ComponentId, Ctx, Error, Handle, PostId, Result, Scope, Translated, commands, set_given,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -56,35 +56,17 @@ pub struct DestroyPost {
     pub id: PostId,
 }
 
-impl Command for CreatePost {
-    const KEY: &'static str = "blogs/posts#create";
-    const ACCESS: Access = WRITE_POSTS;
-    type Output = PostDetail;
-}
-
-impl Command for UpdatePost {
-    const KEY: &'static str = "blogs/posts#update";
-    const ACCESS: Access = WRITE_POSTS;
-    type Output = PostDetail;
-}
-
-impl Command for DestroyPost {
-    const KEY: &'static str = "blogs/posts#destroy";
-    const ACCESS: Access = DESTROY_POSTS;
-    type Output = PostDetail;
+commands! {
+    CreatePost: "blogs/posts#create", WRITE_POSTS => PostDetail;
+    UpdatePost: "blogs/posts#update", WRITE_POSTS => PostDetail;
+    DestroyPost: "blogs/posts#destroy", DESTROY_POSTS => PostDetail;
 }
 
 impl UpdatePost {
     fn apply(self, post: &mut Post) {
-        if let Some(title) = self.title {
-            post.title = title;
-        }
-        if let Some(body) = self.body {
-            post.body = body;
-        }
-        if let Some(publication) = self.publication {
-            post.published_at = publication.at;
-        }
+        set_given(&mut post.title, self.title);
+        set_given(&mut post.body, self.body);
+        set_given(&mut post.published_at, self.publication.map(|publication| publication.at));
     }
 }
 
@@ -121,7 +103,7 @@ impl PostWrites<'_> {
         }
     }
 
-    /// The same, locked until the transaction ends.
+    /// The post of [`Self::find_own`], locked until the transaction ends.
     async fn find_own_for_update(&self, ctx: &Ctx, access: &Access, id: PostId) -> Result<PostDetail> {
         let found = self.find_own(ctx, access, id).await?;
         let post = find_for_update(self.store, ctx.organization, id).await?;
@@ -174,17 +156,14 @@ impl Handle<DestroyPost> for PostWrites<'_> {
 mod tests {
     use super::*;
     use crate::{MockBlogLookup, MockPostStore};
-    use civitas_kernel::{ComponentPlace, Locale};
+    use civitas_kernel::ComponentPlace;
+    use civitas_kernel::testing::text;
     use serde_json::json;
     use time::Duration;
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
     const ID: PostId = PostId(7);
-
-    fn text(text: &str) -> Translated {
-        [(Locale::EN, text.to_owned())].into()
-    }
 
     fn published() -> Post {
         let author = Some(civitas_kernel::UserId(1));

@@ -1,23 +1,20 @@
 //! Conformance tests: what every implementation of the port must pass. Each is a function that fails on a violation.
 
 use crate::{ExtendedDataStore, Owner, StoredData};
-use civitas_kernel::{Error, OrganizationId, ReadContext, Result, Viewer};
+use civitas_kernel::{Error, OrganizationId, ReadContext, Result, Viewer, conformance_world};
 use serde_json::{Map, json};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// A store, and existing records of every kind.
-pub struct World<'a> {
-    /// Under test.
-    pub store: &'a dyn ExtendedDataStore,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// Visible records of the first, of several kinds, including the organization itself.
-    pub owners: Vec<Owner>,
-    /// Records of the first that an anonymous viewer cannot see.
-    pub unseen: Vec<Owner>,
+conformance_world! {
+    /// A store, and existing records of every kind.
+    pub struct World {
+        ports(store: ExtendedDataStore)
+        /// Visible records of the first, of several kinds, including the organization itself.
+        owners: Vec<Owner>,
+        /// Records of the first that an anonymous viewer cannot see.
+        unseen: Vec<Owner>,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);

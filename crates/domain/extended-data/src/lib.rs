@@ -1,5 +1,5 @@
 //! Free data of clients for organizations, users, spaces, components, proposals and meetings (contract 01 §11): one
-//! algorithm, one use-case, one port.
+//! algorithm, one use case, one port.
 //!
 //! ```
 //! use civitas_extended_data::ObjectPath;

@@ -21,11 +21,13 @@ pub struct StoredData {
 pub trait ExtendedDataStore: Send + Sync {
     /// The data of a visible record; a deleted account is not visible.
     async fn find(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    /// The data of a visible record, locked against other writers until the transaction ends. `Internal` outside a
+    /// transaction.
     async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
     /// The data of a record, visible or not; a deleted one is not found. For administrators.
     async fn find_any(&self, organization: OrganizationId, owner: Owner) -> Result<Option<StoredData>>;
-    /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+    /// The data of any record, locked against other writers until the transaction ends. `Internal` outside a
+    /// transaction.
     async fn find_any_for_update(
         &self,
         organization: OrganizationId,

@@ -17,9 +17,10 @@ use crate::{
     JobSummary, LEASE,
 };
 use civitas_kernel::filter::{Condition, Is};
+use civitas_kernel::testing::ALL;
 use civitas_kernel::{
     AnswerLanguages, ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId,
-    random_job_id,
+    conformance_world, random_job_id,
 };
 use serde_json::{Value, json};
 use std::slice::from_ref;
@@ -27,30 +28,24 @@ use std::time::Instant;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// A store, and two existing organizations.
-pub struct World<'a> {
-    /// Under test.
-    pub jobs: &'a dyn JobStore,
-    /// Under test.
-    pub log: &'a dyn JobLog,
-    /// A client that exists.
-    pub client: ClientId,
-    /// Its `client_id`.
-    pub client_uid: &'static str,
-    /// A user that exists.
-    pub user: UserId,
-    /// Its nickname.
-    pub nickname: &'static str,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
+conformance_world! {
+    /// A store, and two existing organizations.
+    pub struct World {
+        ports(jobs: JobStore, log: JobLog)
+        /// A client that exists.
+        client: ClientId,
+        /// Its `client_id`.
+        client_uid: &'static str,
+        /// A user that exists.
+        user: UserId,
+        /// Its nickname.
+        nickname: &'static str,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
 const SERVICE: JobOwner = JobOwner { client: ClientId(1), user: None };
 const PERSON: JobOwner = JobOwner { client: ClientId(1), user: Some(UserId(7)) };
-const EVERYTHING: PageRequest = PageRequest { page: 1, per_page: 100 };
 
 fn job(organization: OrganizationId, owner: JobOwner, seconds: i64) -> Job {
     Job {
@@ -99,7 +94,7 @@ impl World<'_> {
     }
 
     async fn listed(&self, owner: JobOwner, filters: &[JobFilter]) -> Result<Vec<JobSummary>> {
-        Ok(self.jobs.list(self.mine, owner, filters, EVERYTHING).await?.items)
+        Ok(self.jobs.list(self.mine, owner, filters, ALL).await?.items)
     }
 }
 
@@ -127,7 +122,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
     let mine = job(world.mine, SERVICE, 0);
     world.jobs.add(&mine).await?;
     assert_eq!(world.jobs.find(world.other, mine.id).await?, None);
-    assert!(world.jobs.list(world.other, SERVICE, &[], EVERYTHING).await?.items.is_empty());
+    assert!(world.jobs.list(world.other, SERVICE, &[], ALL).await?.items.is_empty());
     assert!(!world.jobs.remove(world.other, SERVICE, mine.id).await?);
     assert_eq!(world.find(&mine).await?.summary, pending(&mine));
     Ok(())
@@ -184,7 +179,7 @@ pub async fn filters_by_key_and_status(world: World<'_>) -> Result<()> {
         world.jobs.add(job).await?;
     }
     assert_eq!(world.jobs.claim("w", NOW, NOW + LEASE, 1).await?[0].id, failed.id);
-    world.jobs.fail("w", failed.id, &refusal(), NOW).await?;
+    world.jobs.end("w", failed.id, Err(&refusal()), NOW).await?;
     let failed = JobSummary { status: JobStatus::Failed, attempts: 1, ..pending(&failed) };
     let vote = pending(&vote);
     let by = |field, condition| [JobFilter { field, condition }];
@@ -229,10 +224,10 @@ pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
     assert_eq!(world.claim("w", now).await?.len(), 3);
     let end = now + Duration::seconds(1);
     let document = json!({"data": {"id": "1"}});
-    assert_eq!(world.jobs.complete("thief", done.id, &document, end).await?, Finish::Lost);
-    assert_eq!(world.jobs.complete("w", done.id, &document, end).await?, Finish::Recorded);
-    assert_eq!(world.jobs.complete("w", silent.id, &Value::Null, end).await?, Finish::Recorded);
-    assert_eq!(world.jobs.fail("w", refused.id, &refusal(), end).await?, Finish::Recorded);
+    assert_eq!(world.jobs.end("thief", done.id, Ok(&document), end).await?, Finish::Lost);
+    assert_eq!(world.jobs.end("w", done.id, Ok(&document), end).await?, Finish::Recorded);
+    assert_eq!(world.jobs.end("w", silent.id, Ok(&Value::Null), end).await?, Finish::Recorded);
+    assert_eq!(world.jobs.end("w", refused.id, Err(&refusal()), end).await?, Finish::Recorded);
     let summary =
         JobSummary { status: JobStatus::Completed, attempts: 1, updated_at: end, ..pending(&silent) };
     assert_eq!(world.find(&silent).await?, JobReport { summary, result: None, failure: None });
@@ -241,8 +236,8 @@ pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
     let kept = world.find(&done).await?;
     let result = kept.result.as_deref().map(serde_json::from_str::<Value>);
     assert_eq!(result.expect("it has a result").expect("it is JSON"), document);
-    assert_eq!(world.jobs.complete("w", done.id, &json!(2), end).await?, Finish::Lost);
-    assert_eq!(world.jobs.fail("w", done.id, &refusal(), end).await?, Finish::Lost);
+    assert_eq!(world.jobs.end("w", done.id, Ok(&json!(2)), end).await?, Finish::Lost);
+    assert_eq!(world.jobs.end("w", done.id, Err(&refusal()), end).await?, Finish::Lost);
     assert_eq!(world.jobs.reclaim(end + LEASE * 9, &Failure::worker_lost()).await?, 0);
     assert_eq!(world.find(&done).await?, kept, "a job that ended never changes");
     Ok(())
@@ -254,8 +249,8 @@ pub async fn tells_a_worker_that_its_job_is_gone(world: World<'_>) -> Result<()>
     world.jobs.add(&job).await?;
     world.claim("w", NOW).await?;
     assert!(world.jobs.remove(world.mine, SERVICE, job.id).await?);
-    assert_eq!(world.jobs.complete("w", job.id, &json!(1), NOW).await?, Finish::Gone);
-    assert_eq!(world.jobs.fail("w", job.id, &refusal(), NOW).await?, Finish::Gone);
+    assert_eq!(world.jobs.end("w", job.id, Ok(&json!(1)), NOW).await?, Finish::Gone);
+    assert_eq!(world.jobs.end("w", job.id, Err(&refusal()), NOW).await?, Finish::Gone);
     assert_eq!(world.jobs.release("w", job.id, NOW, true).await?, Finish::Gone);
     Ok(())
 }
@@ -273,7 +268,7 @@ pub async fn brings_lost_jobs_back_until_the_third_loss(world: World<'_>) -> Res
         assert_eq!(world.jobs.reclaim(now, &lost).await?, 1);
         let back = world.find(&job).await?;
         assert_eq!((back.summary.status, back.summary.updated_at), (JobStatus::Pending, now));
-        assert_eq!(world.jobs.complete("w", job.id, &json!(1), now).await?, Finish::Lost);
+        assert_eq!(world.jobs.end("w", job.id, Ok(&json!(1)), now).await?, Finish::Lost);
         now += Duration::seconds(delay);
         assert!(world.claim("w", now - Duration::microseconds(1)).await?.is_empty(), "not before {delay} s");
     }
@@ -302,7 +297,7 @@ pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()>
     assert_eq!((failed.summary.status, failed.failure), (JobStatus::Failed, Some(lost.clone())));
     let again = world.claim("alive", now).await?;
     assert_eq!(again.iter().map(|job| (job.id, job.attempts)).collect::<Vec<_>>(), [(first.id, 2)]);
-    assert_eq!(world.jobs.complete("dead", first.id, &json!(1), now).await?, Finish::Lost);
+    assert_eq!(world.jobs.end("dead", first.id, Ok(&json!(1)), now).await?, Finish::Lost);
     Ok(())
 }
 
@@ -347,7 +342,7 @@ pub async fn takes_back_all_jobs_of_a_worker_that_stops(world: World<'_>) -> Res
     world.claim("other", now).await?;
     assert_eq!(world.jobs.release_all("w", now).await?, 1);
     assert_eq!(world.jobs.release_all("w", now).await?, 0);
-    assert_eq!(world.jobs.complete("w", mine.id, &json!(1), now).await?, Finish::Lost);
+    assert_eq!(world.jobs.end("w", mine.id, Ok(&json!(1)), now).await?, Finish::Lost);
     let again = world.claim("next", now).await?;
     assert_eq!(again.iter().map(|job| (job.id, job.attempts)).collect::<Vec<_>>(), [(mine.id, 1)]);
     Ok(())

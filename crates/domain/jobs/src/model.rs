@@ -28,21 +28,18 @@ pub fn next_attempt(attempt: i64) -> Option<Duration> {
     }
 }
 
-/// The status of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JobStatus {
-    /// Waits for a worker.
-    Pending,
-    /// A worker owns it.
-    Processing,
-    /// Done; never changes again.
-    Completed,
-    /// Failed or lost; never changes again.
-    Failed,
-}
-
 civitas_kernel::names! {
-    JobStatus { Pending = "pending", Processing = "processing", Completed = "completed", Failed = "failed" }
+    /// The status of a job.
+    pub enum JobStatus {
+        /// Waits for a worker.
+        Pending = "pending",
+        /// A worker owns it.
+        Processing = "processing",
+        /// Done; never changes again.
+        Completed = "completed",
+        /// Failed or lost; never changes again.
+        Failed = "failed",
+    }
 }
 
 /// The owner of a job: all tokens of the same client and user see it.

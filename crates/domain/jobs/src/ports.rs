@@ -78,10 +78,14 @@ pub trait JobStore: Send + Sync {
     /// Returns all jobs of this worker, which stops, to `pending`, due at `now`. Their last start is not counted.
     /// Returns their number.
     async fn release_all(&self, worker: &str, now: OffsetDateTime) -> Result<u64>;
-    /// Completes a job this worker still owns. A null result is none. Its command is removed; so it is when a job fails.
-    async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish>;
-    /// Fails a job this worker still owns.
-    async fn fail(&self, worker: &str, id: JobId, failure: &Failure, now: OffsetDateTime) -> Result<Finish>;
+    /// Completes or fails a job this worker still owns. A null result is none. The command of the job is removed.
+    async fn end<'a>(
+        &self,
+        worker: &str,
+        id: JobId,
+        outcome: Result<&'a Value, &'a Failure>,
+        now: OffsetDateTime,
+    ) -> Result<Finish>;
     /// Gives back a job this worker still owns: it is `pending` again, due at `due`. The attempt can be not counted,
     /// after a fault of the machine.
     async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish>;

@@ -15,53 +15,44 @@ pub use reminding::{
 pub use seeing::{reads_what_is_not_visible, shows_what_is_visible, tells_all_of_a_meeting};
 
 use crate::{Meeting, MeetingQuery, MeetingStore, ReminderStore};
+use civitas_kernel::testing::{ALL, seen_by, seen_by_service, text, within};
 use civitas_kernel::{
-    ComponentId, Direction, Locale, MeetingId, Order, OrganizationId, PageRequest, ReadContext, Result,
-    SpaceRef, Translated, UserId, Viewer, Within,
+    ComponentId, Direction, MeetingId, Order, ReadContext, Result, SpaceRef, UserId, Viewer, Within,
+    conformance_world,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// The stores, two existing organizations, and their contents.
-pub struct World<'a> {
-    /// Under test.
-    pub meetings: &'a dyn MeetingStore,
-    /// Under test.
-    pub reminders: &'a dyn ReminderStore,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// A user who is a private member of the transparent assembly.
-    pub nora: UserId,
-    /// An anonymous viewer.
-    pub otto: UserId,
-    /// A moderator of the transparent assembly who is not a member of it.
-    pub mona: UserId,
-    /// A user with a pending invitation to moderate there.
-    pub ines: UserId,
-    /// An administrator.
-    pub admin: UserId,
-    /// A public, published process.
-    pub space: SpaceRef,
-    /// A published meetings component there.
-    pub agenda: ComponentId,
-    /// Another one.
-    pub walks: ComponentId,
-    /// An unpublished one.
-    pub unpublished: ComponentId,
-    /// A published one of the transparent assembly.
-    pub sessions: ComponentId,
-    /// A component of another kind.
-    pub blog: ComponentId,
+conformance_world! {
+    /// The stores, two existing organizations, and their contents.
+    pub struct World {
+        ports(meetings: MeetingStore, reminders: ReminderStore)
+        /// A user who is a private member of the transparent assembly.
+        nora: UserId,
+        /// An anonymous viewer.
+        otto: UserId,
+        /// A moderator of the transparent assembly who is not a member of it.
+        mona: UserId,
+        /// A user with a pending invitation to moderate there.
+        ines: UserId,
+        /// An administrator.
+        admin: UserId,
+        /// A public, published process.
+        space: SpaceRef,
+        /// A published meetings component there.
+        agenda: ComponentId,
+        /// Another one.
+        walks: ComponentId,
+        /// An unpublished one.
+        unpublished: ComponentId,
+        /// A published one of the transparent assembly.
+        sessions: ComponentId,
+        /// A component of another kind.
+        blog: ComponentId,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
-const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
-
-fn text(en: &str) -> Translated {
-    [(Locale::EN, en.to_owned())].into()
-}
 
 /// A published meeting that is not private.
 fn open(component: ComponentId) -> Meeting {
@@ -81,26 +72,18 @@ impl World<'_> {
     /// The context of a token of this user.
     fn of(&self, user: UserId) -> ReadContext {
         let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };
-        ReadContext { organization: self.mine, viewer, participant: Some(user) }
+        seen_by(self.mine, viewer)
     }
 
     /// The contexts of a service token, with and without an administrator.
     fn services(&self) -> [ReadContext; 2] {
-        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| ReadContext {
-            organization: self.mine,
-            viewer,
-            participant: None,
-        })
+        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| seen_by_service(self.mine, viewer))
     }
 
     async fn list(&self, read_context: ReadContext, query: &MeetingQuery) -> Result<Vec<MeetingId>> {
         let page = self.meetings.list(read_context, query, ALL).await?;
         Ok(page.items.into_iter().map(|meeting| meeting.id).collect())
     }
-}
-
-fn within(component: ComponentId) -> Within {
-    Within { component: Some(component), ..Within::default() }
 }
 
 fn everything(part: Within, direction: Direction) -> MeetingQuery {

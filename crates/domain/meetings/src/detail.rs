@@ -1,8 +1,8 @@
 //! Meetings as lists and viewers read them.
 
 use crate::Audience;
-use civitas_kernel::extended_data::FreeData;
-use civitas_kernel::{ComponentId, MeetingId, SpaceRef, Translated};
+use civitas_kernel::extended_data::ExtendedDataValue;
+use civitas_kernel::{ComponentPlace, MeetingId, Translated};
 use time::OffsetDateTime;
 
 /// A meeting in a list for administrators, without texts and registered users.
@@ -27,18 +27,7 @@ pub struct MeetingSummary {
     /// When it was last changed.
     pub updated_at: OffsetDateTime,
     /// Its place.
-    pub place: Place,
-}
-
-/// The place of a meeting.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Place {
-    /// The component.
-    pub component: ComponentId,
-    /// Its name.
-    pub name: Translated,
-    /// Its space.
-    pub space: SpaceRef,
+    pub place: ComponentPlace,
 }
 
 /// A meeting for a viewer, without the registered users.
@@ -55,13 +44,13 @@ pub struct MeetingDetail {
     /// When it ends, if set.
     pub end_time: Option<OffsetDateTime>,
     /// Free data of clients.
-    pub extended_data: FreeData,
+    pub extended_data: ExtendedDataValue,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
     pub updated_at: OffsetDateTime,
     /// Its place.
-    pub place: Place,
+    pub place: ComponentPlace,
     /// The latest change of the meeting, its component and its space.
     pub changed_at: OffsetDateTime,
 }

@@ -23,11 +23,11 @@ mod ports;
 mod reading;
 
 pub use admin::MeetingAdmin;
-pub use detail::{MeetingDetail, MeetingSummary, Place};
+pub use detail::{MeetingDetail, MeetingSummary};
 pub use model::{Audience, Meeting};
 pub use ports::{
     MEETING_FIELDS, MOST_SEARCHED, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState,
-    MeetingStore, MeetingTime, ReminderStore,
+    MeetingStore, MeetingTime, REMINDER_NOTICE, ReminderStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockMeetingStore, MockReminderStore};

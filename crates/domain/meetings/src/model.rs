@@ -1,8 +1,8 @@
 //! Meetings.
 
-use civitas_kernel::extended_data::FreeData;
-use civitas_kernel::limits::{LINE, PROSE, any_too_long};
-use civitas_kernel::records::Entity;
+use civitas_kernel::extended_data::ExtendedDataValue;
+use civitas_kernel::limits::{LINE, PROSE};
+use civitas_kernel::records::{Described, Entity, RecordField};
 use civitas_kernel::{
     ComponentId, Error, FieldError, Locale, MeetingId, Result, Translated, UserId, Wording,
 };
@@ -37,7 +37,7 @@ pub struct Meeting {
     /// When it was deleted.
     pub deleted_at: Option<OffsetDateTime>,
     /// Free data of clients.
-    pub extended_data: FreeData,
+    pub extended_data: ExtendedDataValue,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -53,6 +53,10 @@ pub enum Audience {
     Transparent,
     /// Its registered users, users with a role in its space, and administrators.
     Private,
+}
+
+civitas_kernel::names! {
+    Audience { Everybody = "everybody", Transparent = "transparent", Private = "private" }
 }
 
 impl Audience {
@@ -87,7 +91,7 @@ impl Meeting {
             withdrawn_at: None,
             hidden_at: None,
             deleted_at: None,
-            extended_data: FreeData::default(),
+            extended_data: ExtendedDataValue::default(),
             created_at: now,
             updated_at: now,
         }
@@ -168,15 +172,7 @@ impl Meeting {
     /// `Invalid` with `blank` for a title without text in `locale`, `too_long` for a text, and `before_start` for an end
     /// before the start.
     pub fn check(&self, before: Option<&Self>, locale: Locale) -> Result<()> {
-        let mut errors = Vec::new();
-        if before.is_none_or(|old| old.title != self.title) {
-            let is_blank = self.title.get(locale).is_none_or(|text| text.trim().is_empty());
-            let blank = is_blank.then(|| FieldError::new("title", "blank", "Title cannot be blank"));
-            errors.extend(blank.or_else(|| any_too_long("title", "Title", &self.title, LINE)));
-        }
-        if before.is_none_or(|old| old.description != self.description) {
-            errors.extend(any_too_long("description", "Description", &self.description, PROSE));
-        }
+        let mut errors = self.field_errors(before, locale);
         let times = |meeting: &Self| (meeting.start_time, meeting.end_time);
         let is_moved = before.is_none_or(|old| times(old) != times(self));
         if is_moved && self.end_time.is_some_and(|end| end < self.start_time) {
@@ -192,6 +188,23 @@ impl Meeting {
         let narrower = || later.is_restricted() && (!self.is_restricted() || unregistered());
         self.is_listed() && (!later.is_listed() || narrower())
     }
+}
+
+type Field = RecordField<Meeting>;
+
+impl Described for Meeting {
+    const NAME: &'static str = "meeting";
+    const FIELDS: &'static [Field] = &[
+        Field::texts("title", LINE, |m| &m.title).required(),
+        Field::texts("description", PROSE, |m| &m.description),
+        Field::time("start_time", |m| Some(m.start_time)),
+        Field::time("end_time", |m| m.end_time),
+        Field::text("audience", |m| m.audience().as_str().to_owned()),
+        Field::time("published_at", |m| m.published_at),
+        Field::time("withdrawn_at", |m| m.withdrawn_at),
+        Field::time("hidden_at", |m| m.hidden_at),
+        Field::ids("registrations", |m| m.registrations.iter().map(ToString::to_string).collect()),
+    ];
 }
 
 impl Entity for Meeting {

@@ -2,28 +2,23 @@
 
 use crate::{Meeting, MeetingDetail, MeetingSummary};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::filter::{Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     Direction, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
-    store,
+    filter_fields, store,
 };
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
-/// The fields for filters of meetings (contract 06 §5.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MeetingField {
-    /// The canonical text of the extended data.
-    ExtendedData,
-    /// The id.
-    Id,
+filter_fields! {
+    /// The fields for filters of meetings (contract 06 §5.2).
+    pub enum MeetingField = MEETING_FIELDS {
+        /// The canonical text of the extended data.
+        ExtendedData: "extended_data", Kind::ExtendedData;
+        /// The id.
+        Id: "id", Kind::Integer;
+    }
 }
-
-/// The fields of the list of meetings.
-pub const MEETING_FIELDS: &[Field<MeetingField>] = &[
-    Field::new("extended_data", Kind::ExtendedData, MeetingField::ExtendedData),
-    Field::new("id", Kind::Integer, MeetingField::Id),
-];
 
 /// A condition on a list of meetings.
 pub type MeetingFilter = Filter<MeetingField>;
@@ -41,6 +36,9 @@ pub struct MeetingQuery {
 
 /// The most meetings whose titles one search reads.
 pub const MOST_SEARCHED: i64 = 10_000;
+
+/// How long before a meeting its reminder is due. If less time remains, it is due at once.
+pub const REMINDER_NOTICE: Duration = Duration::hours(48);
 
 /// When a meeting begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,7 +50,8 @@ mod tests {
     use super::*;
     use crate::{MeetingField, MockMeetingStore};
     use civitas_kernel::Direction;
-    use civitas_kernel::filter::{Condition, Is, RawValue};
+    use civitas_kernel::filter::{Condition, Is};
+    use civitas_kernel::testing::raw_filter;
 
     async fn list(
         ctx: &Ctx,
@@ -58,8 +59,7 @@ mod tests {
         key: &str,
         value: &str,
     ) -> Result<Page<MeetingDetail>> {
-        let raw = RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
-        let order = Order::Column(Direction::Descending);
+        let (raw, order) = (raw_filter(key, value), Order::Column(Direction::Descending));
         Meetings { store }.list(ctx, Within::default(), &raw, order, PageRequest::default()).await
     }
 

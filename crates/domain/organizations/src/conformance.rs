@@ -1,6 +1,7 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
-use crate::{Features, Located, Organization, OrganizationFigures, OrganizationStore, RegistrationMode};
+use crate::OrganizationQuery::{ById, ByName};
+use crate::{Features, HostMatch, Organization, OrganizationStore, RegistrationMode};
 use civitas_kernel::records::Change;
 use civitas_kernel::{Error, Locale, OrganizationId, PageRequest, Result, Translated};
 use serde_json::json;
@@ -76,7 +77,7 @@ pub async fn keeps_every_member(store: &dyn OrganizationStore) -> Result<()> {
 pub async fn finds_organizations_by_their_hosts(store: &dyn OrganizationStore) -> Result<()> {
     let unusual = unusual();
     let id = store.add(&unusual).await?;
-    let Some(Located::Primary(tenant)) = store.locate("rich.example").await? else {
+    let Some(HostMatch::Primary(tenant)) = store.locate("rich.example").await? else {
         panic!("the primary host leads to its organization");
     };
     assert_eq!((tenant.id, tenant.host.as_str()), (id, "rich.example"));
@@ -86,7 +87,7 @@ pub async fn finds_organizations_by_their_hosts(store: &dyn OrganizationStore) -
     assert_eq!(store.tenant(id).await?, Some(tenant));
     assert_eq!(store.tenant(OrganizationId(i64::MAX)).await?, None);
     let secondary = store.locate("a.rich.example").await?;
-    assert_eq!(secondary, Some(Located::Secondary { primary: "rich.example".to_owned() }));
+    assert_eq!(secondary, Some(HostMatch::Secondary { primary: "rich.example".to_owned() }));
     assert_eq!(store.locate("new.rich.example").await?, None, "a pending host is not found");
     assert_eq!(
         store.locate("lost.rich.example").await?,
@@ -146,7 +147,7 @@ pub async fn lets_others_take_hosts_that_were_released(store: &dyn OrganizationS
     store.release_hosts(id, &waiting).await?;
     store.add(&named("late.example")).await?;
     let leads = store.locate("lost.rich.example").await?;
-    assert_eq!(leads, Some(Located::Secondary { primary: "late.example".to_owned() }));
+    assert_eq!(leads, Some(HostMatch::Secondary { primary: "late.example".to_owned() }));
     let left = store.find(id).await?.unwrap_or_else(unusual);
     assert_eq!(left.secondary_hosts, ["z.rich.example", "a.rich.example"]);
     assert_eq!(left.unconfirmed_host.as_deref(), Some("new.rich.example"));
@@ -199,7 +200,7 @@ pub async fn a_secondary_host_can_wait_as_well(store: &dyn OrganizationStore) ->
     let id = store.add(&waiting).await?;
     assert_eq!(store.find(id).await?.as_ref(), Some(&waiting));
     let leads = store.locate("a.rich.example").await?;
-    assert_eq!(leads, Some(Located::Secondary { primary: "rich.example".to_owned() }));
+    assert_eq!(leads, Some(HostMatch::Secondary { primary: "rich.example".to_owned() }));
     let patient = Organization { unconfirmed_host: None, ..waiting };
     replace(store, id, &patient).await?;
     assert_eq!(store.find(id).await?, Some(patient));
@@ -230,14 +231,14 @@ pub async fn lists_organizations(store: &dyn OrganizationStore) -> Result<()> {
     let rich = store.add(&unusual()).await?;
     let plain = store.add(&organization("plain.example")).await?;
     let page = |page, per_page| PageRequest { page, per_page };
-    let all = store.list(None, page(1, 100)).await?;
+    let all = store.list(&ById(None), page(1, 100)).await?;
     assert!(all.items.is_sorted_by(|(a, _), (b, _)| a < b) && !all.has_more);
     assert!(
         all.items.contains(&(rich, unusual())) && all.items.contains(&(plain, organization("plain.example")))
     );
-    let one = store.list(Some(rich), page(1, 1)).await?;
+    let one = store.list(&ById(Some(rich)), page(1, 1)).await?;
     assert_eq!((one.items, one.has_more), (vec![(rich, unusual())], false));
-    let first = store.list(None, page(1, 1)).await?;
+    let first = store.list(&ById(None), page(1, 1)).await?;
     assert_eq!((first.items.len(), first.has_more), (1, true));
     Ok(())
 }
@@ -256,8 +257,9 @@ pub async fn searches_organizations(store: &dyn OrganizationStore) -> Result<()>
     let dam = store
         .add(&named("s2.example", [(Locale::EN, "Bquad 50x"), (Locale::FR, "Ædam")], Locale::EN))
         .await?;
-    let search = async |text, page| {
-        let page = store.search(text, PageRequest { page, per_page: 1 }).await?;
+    let search = async |text: Option<&str>, page| {
+        let query = ByName(text.map(str::to_owned));
+        let page = store.list(&query, PageRequest { page, per_page: 1 }).await?;
         Result::<_>::Ok((page.items.into_iter().map(|(id, _)| id).next(), page.has_more))
     };
     assert_eq!(search(Some("QUA"), 1).await?, (Some(quay), true));
@@ -267,17 +269,8 @@ pub async fn searches_organizations(store: &dyn OrganizationStore) -> Result<()>
     assert_eq!(search(Some("S2.exam"), 1).await?, (Some(dam), false), "a host");
     assert_eq!(search(Some("50%"), 1).await?, (Some(quay), false), "no wildcard");
     assert_eq!(search(Some("nowhere at all"), 1).await?, (None, false));
-    let all = store.search(None, PageRequest { page: 1, per_page: 100 }).await?;
+    let all = store.list(&ByName(None), PageRequest { page: 1, per_page: 100 }).await?;
     let found = all.items.iter().find(|(id, _)| *id == quay).map(|(_, organization)| organization);
     assert_eq!(found, store.find(quay).await?.as_ref(), "with its hosts");
-    Ok(())
-}
-
-/// A new organization has nothing; unknown ids are left out.
-pub async fn counts_what_organizations_have(store: &dyn OrganizationStore) -> Result<()> {
-    let id = store.add(&organization("empty.example")).await?;
-    let figures = store.figures(&[id, OrganizationId(i64::MAX)]).await?;
-    assert_eq!(figures, [(id, OrganizationFigures::default())]);
-    assert_eq!(store.figures(&[]).await?, []);
     Ok(())
 }

@@ -98,9 +98,6 @@ impl Organization {
 /// Confirms the hosts that a check found, if they still wait: the pending one becomes the primary host, secondary ones
 /// answer. Those that an update would refuse as taken are dropped: another organization has them, or the host behind
 /// `www.`, since they were entered.
-///
-/// # Errors
-/// Those of the store.
 pub async fn confirm(
     store: &dyn OrganizationStore,
     id: OrganizationId,

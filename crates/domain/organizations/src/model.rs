@@ -1,7 +1,7 @@
 //! An organization, and the part of it that every request needs.
 
 use crate::Features;
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Ability, Error, Event, Locale, Locales, OrganizationId, Subject, Translated};
 use serde::{Deserialize, Serialize};
@@ -31,21 +31,19 @@ pub struct Tenant {
     pub max_attachment_bytes: i64,
 }
 
-/// Who may register (contract 03 §1.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RegistrationMode {
-    /// Everybody.
-    #[default]
-    Enabled,
-    /// No new users; existing users may log in.
-    Existing,
-    /// Nobody.
-    Disabled,
-}
-
 civitas_kernel::names! {
-    RegistrationMode { Enabled = "enabled", Existing = "existing", Disabled = "disabled" }
+    /// Who may register (contract 03 §1.1).
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RegistrationMode {
+        /// Everybody.
+        #[default]
+        Enabled = "enabled",
+        /// No new users; existing users may log in.
+        Existing = "existing",
+        /// Nobody.
+        Disabled = "disabled",
+    }
 }
 
 /// An organization: settings, hosts, switches (contract 03 §1).
@@ -97,7 +95,7 @@ pub struct Organization {
     /// The feature switches.
     pub features: Features,
     /// Free data of clients.
-    pub extended_data: FreeData,
+    pub extended_data: ExtendedDataValue,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -130,7 +128,7 @@ impl Organization {
             external_domain_allowlist: Vec::new(),
             max_attachment_bytes: 10_485_760,
             features: Features::default(),
-            extended_data: FreeData::default(),
+            extended_data: ExtendedDataValue::default(),
             created_at: now,
             updated_at: now,
         }
@@ -170,7 +168,7 @@ impl Organization {
             external_domain_allowlist: Vec::new(),
             max_attachment_bytes: 0,
             features: Features::default(),
-            extended_data: FreeData::default(),
+            extended_data: ExtendedDataValue::default(),
             updated_at: OffsetDateTime::UNIX_EPOCH,
             ..organization.clone()
         };

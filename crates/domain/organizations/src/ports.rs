@@ -1,8 +1,4 @@
 //! Ports: what this crate needs from outside.
-#![cfg_attr(
-    any(test, feature = "mocks"),
-    expect(clippy::ref_option_ref, reason = "in the mock that is generated for `search`")
-)]
 
 use crate::{Organization, Tenant};
 use async_trait::async_trait;
@@ -12,7 +8,7 @@ use std::net::IpAddr;
 
 /// The meaning of a host.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Located {
+pub enum HostMatch {
     /// It is the primary host of this organization.
     Primary(Tenant),
     /// It is a secondary host; requests belong to this primary one.
@@ -40,33 +36,34 @@ impl OrganizationFigures {
     pub const MAX: i64 = 10_001;
 }
 
+/// Which organizations a list has, and in which order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OrganizationQuery {
+    /// By ascending id: all, or only this one.
+    ById(Option<OrganizationId>),
+    /// By the name in the main language of each, then by id: all, or those with a name, in any language, or a primary host
+    /// that contains this text, in any case. No index serves it: it reads all organizations, some thousands at most.
+    ByName(Option<String>),
+}
+
 /// The store of organizations.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait OrganizationStore: Send + Sync {
     /// Looks up a host (lower case, no port). A host that is not confirmed is not found.
-    async fn locate(&self, host: &str) -> Result<Option<Located>>;
+    async fn locate(&self, host: &str) -> Result<Option<HostMatch>>;
     /// The part of an organization that requests need.
     async fn tenant(&self, id: OrganizationId) -> Result<Option<Tenant>>;
     /// The organization.
     async fn find(&self, id: OrganizationId) -> Result<Option<Organization>>;
     /// The organization, locked against other writers until the transaction ends. `Internal` outside a transaction.
     async fn find_for_update(&self, id: OrganizationId) -> Result<Option<Organization>>;
-    /// By ascending id: all, or only this one.
+    /// Organizations, in the order of the query.
     async fn list(
         &self,
-        only: Option<OrganizationId>,
+        query: &OrganizationQuery,
         page: PageRequest,
     ) -> Result<Page<(OrganizationId, Organization)>>;
-    /// By the name in the main language of each, then by id. `text`: those with a name, in any language, or a primary host
-    /// that contains it, in any case. No index serves it: it reads all organizations, some thousands at most.
-    async fn search<'a>(
-        &self,
-        text: Option<&'a str>,
-        page: PageRequest,
-    ) -> Result<Page<(OrganizationId, Organization)>>;
-    /// What these organizations have, in any order; one statement. Unknown ids are left out.
-    async fn figures(&self, ids: &[OrganizationId]) -> Result<Vec<(OrganizationId, OrganizationFigures)>>;
     /// Those of these hosts (lower case) that another organization has, of any kind: not those whose checks have ended
     /// without success ([`Self::release_hosts`]).
     async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>>;
@@ -82,9 +79,6 @@ pub trait OrganizationStore: Send + Sync {
     /// Lets other organizations take those of these hosts that are not confirmed: their checks have ended without success.
     /// They stay its own until then, and released until it is stored without them.
     async fn release_hosts(&self, id: OrganizationId, hosts: &[String]) -> Result<()>;
-    /// Removes it, with its API clients: nobody finds it any more, and its hosts and names are free. The rows of what
-    /// belongs to it are deleted later, in batches; past events stay. `NotFound` when it does not exist.
-    async fn remove(&self, id: OrganizationId) -> Result<()>;
     /// All ids in ascending order, at most `limit` after `after`.
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>>;
 }
@@ -94,13 +88,7 @@ pub trait OrganizationStore: Send + Sync {
 #[async_trait]
 pub trait HostResolver: Send + Sync {
     /// The addresses (A and AAAA) of a name; none where there is no such name.
-    ///
-    /// # Errors
-    /// `Unavailable` without an answer.
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>>;
     /// The names (PTR) of an address, in lower case, without the last dot.
-    ///
-    /// # Errors
-    /// `Unavailable` without an answer.
     async fn names(&self, address: IpAddr) -> Result<Vec<String>>;
 }

@@ -2,11 +2,12 @@
 
 use crate::host_check::have_checked;
 use crate::update::Update;
-use crate::{Organization, OrganizationStore};
+use crate::{Organization, OrganizationQuery, OrganizationStore};
 use async_trait::async_trait;
 use civitas_kernel::records::Change;
 use civitas_kernel::{
-    Ability, Access, Command, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope, TaskQueue,
+    Ability, Access, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope, TaskQueue,
+    commands,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,22 +20,20 @@ pub const UPDATE_ORGANIZATIONS: Access = Access::either(Scope::System, &[Ability
 /// Changes settings of an organization.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UpdateOrganization {
-    /// Which.
+    /// The organization.
     pub id: OrganizationId,
     /// The settings as sent, by name. An absent one keeps its value.
     pub attributes: Map<String, Value>,
 }
 
-impl Command for UpdateOrganization {
-    const KEY: &'static str = "organizations#update";
-    const ACCESS: Access = UPDATE_ORGANIZATIONS;
-    type Output = UpdatedOrganization;
+commands! {
+    UpdateOrganization: "organizations#update", UPDATE_ORGANIZATIONS => UpdatedOrganization;
 }
 
 /// An organization after an update.
 #[derive(Debug)]
 pub struct UpdatedOrganization {
-    /// Which.
+    /// The organization.
     pub id: OrganizationId,
     /// The stored state.
     pub organization: Organization,
@@ -64,10 +63,10 @@ impl Organizations<'_> {
     pub async fn list(&self, ctx: &Ctx, page: PageRequest) -> Result<Page<(OrganizationId, Organization)>> {
         ctx.require(&READ_ORGANIZATIONS)?;
         let only = Some(ctx.organization).filter(|_| !ctx.caller.deployment_wide);
-        self.store.list(only, page).await
+        self.store.list(&OrganizationQuery::ById(only), page).await
     }
 
-    /// One of them.
+    /// An organization that the client may access.
     ///
     /// # Errors
     /// `Forbidden`; `NotFound` also for one the client may not access.
@@ -226,7 +225,7 @@ mod tests {
         let mut store = MockOrganizationStore::new();
         store
             .expect_list()
-            .withf(|only, _| *only == Some(CITY))
+            .withf(|query, _| *query == OrganizationQuery::ById(Some(CITY)))
             .returning(|_, _| Ok(Page { items: vec![], has_more: false }));
         let queue = MockTaskQueue::new();
         let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
@@ -246,7 +245,7 @@ mod tests {
         store.expect_find().returning(|_| Ok(Some(city())));
         store
             .expect_list()
-            .withf(|only, _| only.is_none())
+            .withf(|query, _| *query == OrganizationQuery::ById(None))
             .returning(|_, _| Ok(Page { items: vec![], has_more: false }));
         let service = Organizations { store: &store };
         service.find(&wide(), TOWN).await.unwrap();

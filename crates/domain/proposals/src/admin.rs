@@ -163,6 +163,7 @@ mod tests {
     use super::*;
     use crate::{MockProposalStore, MockStateStore, ProposalState};
     use civitas_kernel::records::{Entity, edit};
+    use civitas_kernel::testing::text;
     use civitas_kernel::{Ability, ComponentId, EventName, StateId, Subject, UserId};
     use time::macros::datetime;
 
@@ -171,7 +172,6 @@ mod tests {
     const TREES: ProposalId = ProposalId(7);
 
     fn draft() -> Proposal {
-        let text = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
         let draft = Proposal::draft(ComponentId(3), datetime!(2026-01-01 0:00 UTC));
         Proposal {
             title: text("More trees"),

@@ -31,60 +31,47 @@ use crate::{
     VoteStore,
 };
 use civitas_kernel::records::conformance::replace;
+use civitas_kernel::testing::{ALL, seen_by, seen_by_service, text, within};
 use civitas_kernel::{
-    ClientId, ComponentId, Direction, Error, Locale, Order, OrganizationId, PageRequest, ProposalId,
-    ReadContext, Result, SpaceRef, Translated, UserId, Viewer, VoteId, Within,
+    ClientId, ComponentId, Direction, Error, Order, OrganizationId, ProposalId, ReadContext, Result,
+    SpaceRef, UserId, Viewer, VoteId, Within, conformance_world,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// The stores, two existing organizations, and their contents.
-pub struct World<'a> {
-    /// Under test.
-    pub proposals: &'a dyn ProposalStore,
-    /// Under test.
-    pub components: &'a dyn ComponentLookup,
-    /// Under test.
-    pub states: &'a dyn StateStore,
-    /// Under test.
-    pub votes: &'a dyn VoteStore,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// An anonymous viewer.
-    pub nora: UserId,
-    /// Another user.
-    pub otto: UserId,
-    /// An administrator.
-    pub admin: UserId,
-    /// An API client.
-    pub client: ClientId,
-    /// Its public name.
-    pub client_uid: &'static str,
-    /// Another one.
-    pub other_client: ClientId,
-    /// A public, published process of the first organization.
-    pub space: SpaceRef,
-    /// A published proposals component there, with `votes_enabled` in its active step, `vote_limit` 3, and no scope
-    /// where the space's is 7.
-    pub ideas: ComponentId,
-    /// Another one, with scope 9.
-    pub wishes: ComponentId,
-    /// An unpublished one.
-    pub unpublished: ComponentId,
-    /// A published one of a transparent assembly of which Nora is a member.
-    pub transparent: ComponentId,
-    /// A published component of another kind.
-    pub blog: ComponentId,
+conformance_world! {
+    /// The stores, two existing organizations, and their contents.
+    pub struct World {
+        ports(proposals: ProposalStore, components: ComponentLookup, states: StateStore, votes: VoteStore)
+        /// An anonymous viewer.
+        nora: UserId,
+        /// Another user.
+        otto: UserId,
+        /// An administrator.
+        admin: UserId,
+        /// An API client.
+        client: ClientId,
+        /// Its public name.
+        client_uid: &'static str,
+        /// Another one.
+        other_client: ClientId,
+        /// A public, published process of the first organization.
+        space: SpaceRef,
+        /// A published proposals component there, with `votes_enabled` in its active step, `vote_limit` 3, and no scope
+        /// where the space's is 7.
+        ideas: ComponentId,
+        /// Another one, with scope 9.
+        wishes: ComponentId,
+        /// An unpublished one.
+        unpublished: ComponentId,
+        /// A published one of a transparent assembly of which Nora is a member.
+        transparent: ComponentId,
+        /// A published component of another kind.
+        blog: ComponentId,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
-const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
-
-fn text(en: &str) -> Translated {
-    [(Locale::EN, en.to_owned())].into()
-}
 
 /// A published, official proposal.
 fn published(component: ComponentId) -> Proposal {
@@ -119,16 +106,12 @@ impl World<'_> {
     /// The context of a token of this user.
     fn of(&self, user: UserId) -> ReadContext {
         let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };
-        ReadContext { organization: self.mine, viewer, participant: Some(user) }
+        seen_by(self.mine, viewer)
     }
 
     /// The contexts of a service token, with and without an administrator.
     fn services(&self) -> [ReadContext; 2] {
-        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| ReadContext {
-            organization: self.mine,
-            viewer,
-            participant: None,
-        })
+        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| seen_by_service(self.mine, viewer))
     }
 
     async fn list(&self, read_context: ReadContext, query: &ProposalQuery) -> Result<Vec<ProposalId>> {
@@ -162,10 +145,6 @@ impl World<'_> {
 
 fn ids(details: &[ProposalDetail]) -> Vec<ProposalId> {
     details.iter().map(|detail| detail.id).collect()
-}
-
-fn within(component: ComponentId) -> Within {
-    Within { component: Some(component), ..Within::default() }
 }
 
 fn everything(component: ComponentId, direction: Direction) -> ProposalQuery {

@@ -4,8 +4,8 @@ use crate::{ComponentLookup, DraftErrors, Proposal, ProposalDetail, ProposalStor
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::{
-    Ability, Access, Command, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId, Result, Scope,
-    Translated, Within, Wording, limits,
+    Ability, Access, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId, Result, Scope,
+    Translated, Within, Wording, commands, limits,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -88,12 +88,6 @@ pub struct WithdrawDraft {
     pub within: Within,
 }
 
-impl Command for CreateDraft {
-    const KEY: &'static str = "draft_proposals#create";
-    const ACCESS: Access = DRAFT;
-    type Output = ProposalDetail;
-}
-
 /// A draft, and the language it was last written in.
 #[derive(Debug)]
 pub struct UpdatedDraft {
@@ -103,22 +97,11 @@ pub struct UpdatedDraft {
     pub locale: Locale,
 }
 
-impl Command for UpdateDraft {
-    const KEY: &'static str = "draft_proposals#update";
-    const ACCESS: Access = DRAFT;
-    type Output = UpdatedDraft;
-}
-
-impl Command for PublishDraft {
-    const KEY: &'static str = "draft_proposals#publish";
-    const ACCESS: Access = DRAFT;
-    type Output = ProposalDetail;
-}
-
-impl Command for WithdrawDraft {
-    const KEY: &'static str = "draft_proposals#destroy";
-    const ACCESS: Access = DRAFT;
-    type Output = ProposalDetail;
+commands! {
+    CreateDraft: "draft_proposals#create", DRAFT => ProposalDetail;
+    UpdateDraft: "draft_proposals#update", DRAFT => UpdatedDraft;
+    PublishDraft: "draft_proposals#publish", DRAFT => ProposalDetail;
+    WithdrawDraft: "draft_proposals#destroy", DRAFT => ProposalDetail;
 }
 
 /// Reads and writes drafts.
@@ -140,7 +123,7 @@ impl Drafts<'_> {
         found.ok_or(Error::NotFound)
     }
 
-    /// The same, locked until the transaction ends.
+    /// The draft of [`Self::find`], locked until the transaction ends.
     async fn find_for_update(&self, ctx: &Ctx, id: ProposalId, within: Within) -> Result<ProposalDetail> {
         ctx.require(&DRAFT)?;
         let found =

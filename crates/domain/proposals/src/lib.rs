@@ -24,7 +24,7 @@ mod votes;
 
 pub use admin::{ProposalAdmin, refusals};
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
-pub use model::{Place, Proposal, ProposalDetail, ProposalState, PublicState, Vote};
+pub use model::{Proposal, ProposalDetail, ProposalPlace, ProposalState, PublicState, Vote};
 pub use ports::{
     ComponentLookup, HiddenProposals, Neighbours, PROPOSAL_FIELDS, Position, ProposalField, ProposalFilter,
     ProposalQuery, ProposalStore, StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
@@ -35,4 +35,4 @@ pub use reading::{Proposals, READ_PROPOSALS};
 pub use rules::{Rules, Tally, VotingManifest, VotingStatus, weight_label};
 pub use state_admin::{MOST_STATES, StateAdmin};
 pub use texts::{DraftErrors, plain_text, shown};
-pub use votes::{CAST, Cast, CastVote, READ_VOTES, RemoveVote, Votes};
+pub use votes::{CAST, CastResult, CastVote, READ_VOTES, RemoveVote, Votes};

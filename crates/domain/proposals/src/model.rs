@@ -1,8 +1,9 @@
 //! Proposals, their states, and votes.
 
 use crate::Rules;
-use civitas_kernel::extended_data::FreeData;
-use civitas_kernel::records::Entity;
+use civitas_kernel::extended_data::ExtendedDataValue;
+use civitas_kernel::limits::LINE;
+use civitas_kernel::records::{Described, Entity, RecordField};
 use civitas_kernel::{
     Ability, ClientId, ComponentId, Error, Event, EventName, Locale, ProposalId, SpaceRef, StateId, Subject,
     Translated, UserId, VoteId,
@@ -38,7 +39,7 @@ pub struct Proposal {
     /// The number of its own scope of action.
     pub scope_id: Option<i64>,
     /// Free data of clients.
-    pub extended_data: FreeData,
+    pub extended_data: ExtendedDataValue,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -61,7 +62,7 @@ impl Proposal {
             hidden_at: None,
             deleted_at: None,
             scope_id: None,
-            extended_data: FreeData::default(),
+            extended_data: ExtendedDataValue::default(),
             created_at: now,
             updated_at: now,
         }
@@ -193,6 +194,17 @@ impl ProposalState {
     }
 }
 
+type StateField = RecordField<ProposalState>;
+
+impl Described for ProposalState {
+    const NAME: &'static str = "proposal_state";
+    const FIELDS: &'static [StateField] = &[
+        StateField::texts("title", LINE, |s| &s.title).required(),
+        StateField::text("bg_color", |s| s.bg_color.clone().unwrap_or_default()),
+        StateField::text("text_color", |s| s.text_color.clone().unwrap_or_default()),
+    ];
+}
+
 impl Entity for ProposalState {
     type Id = StateId;
 
@@ -226,7 +238,7 @@ impl PublicState {
 
 /// The place of a proposal: the current data of its component and space.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct ProposalPlace {
     /// The component.
     pub component: ComponentId,
     /// Its name.
@@ -257,28 +269,28 @@ pub struct ProposalDetail {
     /// The weight of the reader's own vote.
     pub voted: Option<i64>,
     /// Its place.
-    pub place: Arc<Place>,
+    pub place: Arc<ProposalPlace>,
     /// The latest change of the proposal, its place and the reader's vote.
     pub changed_at: OffsetDateTime,
 }
 
 impl ProposalDetail {
-    /// The same after its proposal was saved in this state, for the same viewer.
+    /// The detail after its proposal was saved in this state, for the same viewer.
     #[must_use]
     pub fn saved(self, proposal: Proposal) -> Self {
         Self { changed_at: self.changed_at.max(proposal.updated_at), proposal, ..self }
     }
 
-    /// The same after the viewer has voted on it with this weight.
+    /// The detail after the viewer has voted on the proposal with this weight.
     #[must_use]
     pub fn voted_with(self, weight: i64, now: OffsetDateTime) -> Self {
         Self { voted: Some(weight), changed_at: self.changed_at.max(now), ..self }
     }
 
-    /// The same, as an anonymous viewer reads it.
+    /// The detail as an anonymous viewer reads it.
     #[must_use]
     pub fn for_anonymous(&self) -> Self {
-        let place = Place { participates: false, ..Place::clone(&self.place) };
+        let place = ProposalPlace { participates: false, ..ProposalPlace::clone(&self.place) };
         let changed_at = self.proposal.updated_at.max(place.changed_at);
         Self { voted: None, place: Arc::new(place), changed_at, ..self.clone() }
     }

@@ -1,35 +1,28 @@
 //! Ports: what this crate needs from outside.
 
-use crate::{Place, Proposal, ProposalDetail, ProposalState, Vote, VotingStatus};
+use crate::{Proposal, ProposalDetail, ProposalPlace, ProposalState, Vote, VotingStatus};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::filter::{Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext,
-    Result, StateId, UserId, VoteId, Within, store,
+    Result, StateId, UserId, VoteId, Within, filter_fields, store,
 };
 use time::OffsetDateTime;
 
-/// The fields for filters of proposals (contract 06 §1.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProposalField {
-    /// The public state token; a proposal without one has an empty token, never null.
-    State,
-    /// The weight of the reader's own vote; null without one.
-    VotedWeight,
-    /// The canonical text of the extended data.
-    ExtendedData,
-    /// The id.
-    Id,
+filter_fields! {
+    /// The fields for filters of proposals (contract 06 §1.4).
+    pub enum ProposalField = PROPOSAL_FIELDS {
+        /// The public state token; a proposal without one has an empty token, never null.
+        State: "state", Kind::Text;
+        /// The weight of the reader's own vote; null without one.
+        VotedWeight: "voted_weight", Kind::IntegerText;
+        /// The canonical text of the extended data.
+        ExtendedData: "extended_data", Kind::ExtendedData;
+        /// The id.
+        Id: "id", Kind::Integer;
+    }
 }
-
-/// The fields of the list of proposals.
-pub const PROPOSAL_FIELDS: &[Field<ProposalField>] = &[
-    Field::new("state", Kind::Text, ProposalField::State),
-    Field::new("voted_weight", Kind::IntegerText, ProposalField::VotedWeight),
-    Field::new("extended_data", Kind::ExtendedData, ProposalField::ExtendedData),
-    Field::new("id", Kind::Integer, ProposalField::Id),
-];
 
 /// A condition on a list of proposals.
 pub type ProposalFilter = Filter<ProposalField>;
@@ -136,7 +129,8 @@ store! {
             id: ProposalId,
             within: Within,
         ) -> Result<Option<ProposalDetail>>;
-        /// The same, locked against other writers until the transaction ends. `Internal` outside a transaction.
+        /// The draft of [`Self::find_draft`], locked against other writers until the transaction ends. `Internal`
+        /// outside a transaction.
         async fn find_draft_for_update(
             &self,
             read_context: ReadContext,
@@ -178,7 +172,7 @@ store! {
 #[async_trait]
 pub trait ComponentLookup: Send + Sync {
     /// The visible proposals component of this id; `None` also when it is of another kind.
-    async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<Place>>;
+    async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<ProposalPlace>>;
 }
 
 store! {
@@ -202,27 +196,19 @@ store! {
     }
 }
 
-/// The fields for filters of votes (contract 06 §4.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VoteField {
-    /// The user.
-    User,
-    /// The proposal.
-    Proposal,
-    /// The component.
-    Component,
-    /// The number of the space, of any kind.
-    SpaceId,
+filter_fields! {
+    /// The fields for filters of votes (contract 06 §4.4).
+    pub enum VoteField = VOTE_FIELDS {
+        /// The user.
+        User: "creator_id" | "author_id", Kind::Integer;
+        /// The proposal.
+        Proposal: "proposal_id", Kind::Integer;
+        /// The component.
+        Component: "component_id", Kind::Integer;
+        /// The number of the space, of any kind.
+        SpaceId: "participatory_space_id", Kind::Integer;
+    }
 }
-
-/// The fields of the list of votes.
-pub const VOTE_FIELDS: &[Field<VoteField>] = &[
-    Field::new("creator_id", Kind::Integer, VoteField::User),
-    Field::new("author_id", Kind::Integer, VoteField::User),
-    Field::new("proposal_id", Kind::Integer, VoteField::Proposal),
-    Field::new("component_id", Kind::Integer, VoteField::Component),
-    Field::new("participatory_space_id", Kind::Integer, VoteField::SpaceId),
-];
 
 /// A condition on a list of votes.
 pub type VoteFilter = Filter<VoteField>;

@@ -64,7 +64,7 @@ impl Proposals<'_> {
 mod tests {
     use super::*;
     use crate::MockProposalStore;
-    use civitas_kernel::filter::RawValue;
+    use civitas_kernel::testing::raw_filter;
 
     async fn list(
         ctx: &Ctx,
@@ -72,8 +72,7 @@ mod tests {
         key: &str,
         value: &str,
     ) -> Result<Page<ProposalDetail>> {
-        let raw = RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
-        let page = PageRequest::default();
+        let (raw, page) = (raw_filter(key, value), PageRequest::default());
         Proposals { store }.list(ctx, Within::default(), &raw, Order::default(), page).await
     }
 

@@ -2,8 +2,8 @@
 
 use crate::{ProposalState, StateStore};
 use async_trait::async_trait;
-use civitas_kernel::limits::{LINE, any_too_long, too_long};
-use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::limits::{LINE, too_long};
+use civitas_kernel::records::{Described, RecordAdmin, Records};
 use civitas_kernel::{Error, FieldError, Locale, OrganizationId, Result, StateId, Wording};
 
 /// The most states of a component.
@@ -26,11 +26,7 @@ impl StateAdmin<'_> {
         if before.is_none_or(|before| before.token != after.token) {
             errors.extend(token_error(&after.token));
         }
-        if before.is_none_or(|before| before.title != after.title) {
-            let is_blank = after.title.get(self.default_locale).is_none_or(|text| text.trim().is_empty());
-            let blank = is_blank.then(|| FieldError::new("title", "blank", "Title cannot be blank"));
-            errors.extend(blank.or_else(|| any_too_long("title", "Title", &after.title, LINE)));
-        }
+        errors.extend(after.field_errors(before, self.default_locale));
         let old = |of: fn(&ProposalState) -> &Option<String>| before.map(of);
         for (member, old, new) in [
             ("bg_color", old(|state| &state.bg_color), &after.bg_color),

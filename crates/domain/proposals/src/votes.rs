@@ -1,13 +1,13 @@
 //! Votes: cast, read, remove (contract 06 §4).
 
 use crate::drafts::participation;
-use crate::{Place, ProposalDetail, ProposalStore, VOTE_FIELDS, Vote, VoteStore};
+use crate::{ProposalDetail, ProposalPlace, ProposalStore, VOTE_FIELDS, Vote, VoteStore};
 use async_trait::async_trait;
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
-    Ability, Access, Command, Ctx, Error, Handle, Page, PageRequest, ProposalId, Result, Scope, UserId,
-    VoteId, Within, integer,
+    Ability, Access, Ctx, Error, Handle, Page, PageRequest, ProposalId, Result, Scope, UserId, VoteId,
+    Within, commands, integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub struct CastVote {
 
 /// A vote that was cast, and the proposal it was cast on.
 #[derive(Debug)]
-pub struct Cast {
+pub struct CastResult {
     /// The vote's id.
     pub id: VoteId,
     /// The vote.
@@ -42,25 +42,18 @@ pub struct Cast {
     pub proposal: Option<ProposalDetail>,
 }
 
-impl Command for CastVote {
-    const KEY: &'static str = "vote_proposals#create";
-    const ACCESS: Access = CAST;
-    type Output = Cast;
-}
-
 /// Removes a vote.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RemoveVote {
-    /// Which.
+    /// The vote.
     pub id: VoteId,
     /// The part of the organization to search.
     pub within: Within,
 }
 
-impl Command for RemoveVote {
-    const KEY: &'static str = "vote_proposals#destroy";
-    const ACCESS: Access = CAST;
-    type Output = (VoteId, Vote);
+commands! {
+    CastVote: "vote_proposals#create", CAST => CastResult;
+    RemoveVote: "vote_proposals#destroy", CAST => (VoteId, Vote);
 }
 
 /// Reads and writes votes.
@@ -124,7 +117,7 @@ impl Votes<'_> {
     }
 
     /// Makes a user's votes in the component temporary or final, by their number. Returns whether they are temporary.
-    async fn settle(&self, ctx: &Ctx, user: UserId, place: &Place) -> Result<bool> {
+    async fn settle(&self, ctx: &Ctx, user: UserId, place: &ProposalPlace) -> Result<bool> {
         let minimum = place.rules.minimum_votes_per_user;
         if minimum == 0 {
             return Ok(false);
@@ -143,7 +136,7 @@ impl Handle<CastVote> for Votes<'_> {
         sent_weight(command.data.as_ref()).map(drop)
     }
 
-    async fn handle(&self, ctx: &Ctx, command: CastVote) -> Result<Cast> {
+    async fn handle(&self, ctx: &Ctx, command: CastVote) -> Result<CastResult> {
         ctx.require(&CAST)?;
         let user = ctx.user()?.id;
         // Before all reads, so that their results stay current until the transaction ends.
@@ -166,7 +159,7 @@ impl Handle<CastVote> for Votes<'_> {
         let id = self.store.cast(ctx.organization, &vote, proposal.place.component).await?;
         let temporary = self.settle(ctx, user, &proposal.place).await?;
         let proposal = command.include_proposal.then(|| proposal.voted_with(weight, ctx.now));
-        Ok(Cast { id, vote: Vote { temporary, ..vote }, proposal })
+        Ok(CastResult { id, vote: Vote { temporary, ..vote }, proposal })
     }
 }
 
@@ -193,7 +186,7 @@ impl Handle<RemoveVote> for Votes<'_> {
     }
 }
 
-fn voting_is_open(place: &Place) -> Result<()> {
+fn voting_is_open(place: &ProposalPlace) -> Result<()> {
     // As on the wire.
     if place.rules.voting_is_open() { Ok(()) } else { Err(Error::rejected("Vote are disabled")) }
 }
@@ -207,7 +200,7 @@ fn sent_weight(data: Option<&Value>) -> Result<i64> {
 }
 
 /// Checks 9 to 11.
-fn accepted_weight(weight: i64, place: &Place) -> Result<i64> {
+fn accepted_weight(weight: i64, place: &ProposalPlace) -> Result<i64> {
     let weights = place.rules.weights();
     match weight {
         ..0 => Err(wrong_weight("Negative weight not supported")),

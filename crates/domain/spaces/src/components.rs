@@ -1,7 +1,7 @@
 //! A component of a space.
 
 use crate::ComponentManifest;
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{ComponentId, SpaceRef, StepId, Translated};
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ pub struct Component {
     /// When it was deleted.
     pub deleted_at: Option<OffsetDateTime>,
     /// Free data of clients.
-    pub extended_data: FreeData,
+    pub extended_data: ExtendedDataValue,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -53,7 +53,7 @@ impl Component {
             step_settings: BTreeMap::new(),
             scope_id: None,
             deleted_at: None,
-            extended_data: FreeData::default(),
+            extended_data: ExtendedDataValue::default(),
             created_at: now,
             updated_at: now,
         }

@@ -21,35 +21,28 @@ use crate::{
     Component, ComponentManifest, ComponentStore, EntryStore, Space, SpaceStore, StepStore, Visibility,
 };
 use async_trait::async_trait;
+use civitas_kernel::testing::{seen_by, seen_by_service, text};
 use civitas_kernel::{
-    ComponentId, Locale, OrganizationId, ReadContext, Result, SpaceManifest, SpaceRef, Translated, UserId,
-    Viewer,
+    ComponentId, OrganizationId, ReadContext, Result, SpaceManifest, SpaceRef, UserId, Viewer,
+    conformance_world,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// The stores, two existing organizations, and users of the first.
-pub struct World<'a> {
-    /// Under test.
-    pub spaces: &'a dyn SpaceStore,
-    /// Under test.
-    pub steps: &'a dyn StepStore,
-    /// Under test.
-    pub components: &'a dyn ComponentStore,
-    /// Under test.
-    pub entries: &'a dyn EntryStore,
-    /// Gives users roles.
-    pub people: &'a dyn People,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// An anonymous viewer.
-    pub nora: UserId,
-    /// Another user.
-    pub otto: UserId,
-    /// An administrator.
-    pub admin: UserId,
+conformance_world! {
+    /// The stores, two existing organizations, and users of the first.
+    pub struct World {
+        ports(
+            spaces: SpaceStore, steps: StepStore, components: ComponentStore, entries: EntryStore,
+            people: People,
+        )
+        /// An anonymous viewer.
+        nora: UserId,
+        /// Another user.
+        otto: UserId,
+        /// An administrator.
+        admin: UserId,
+    }
 }
 
 /// Gives users roles in spaces.
@@ -80,10 +73,6 @@ pub enum Role {
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
 
-fn text(en: &str) -> Translated {
-    [(Locale::EN, en.to_owned())].into()
-}
-
 /// A published space.
 fn space(manifest: SpaceManifest, title: &str) -> Space {
     Space { published_at: Some(NOW), ..Space::new(manifest, text(title), NOW) }
@@ -108,10 +97,9 @@ impl World<'_> {
     }
 
     fn seen_by(&self, viewer: Viewer) -> ReadContext {
-        let participant = match viewer {
-            Viewer::Participant(user) => Some(user),
-            Viewer::Public | Viewer::Admin(_) => None,
-        };
-        ReadContext { organization: self.mine, viewer, participant }
+        match viewer {
+            Viewer::Admin(_) => seen_by_service(self.mine, viewer),
+            Viewer::Public | Viewer::Participant(_) => seen_by(self.mine, viewer),
+        }
     }
 }

@@ -62,21 +62,18 @@ pub struct EntryRef {
     pub id: i64,
 }
 
-/// The kinds of entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A page of text.
-    Page,
-    /// A budget to decide on.
-    Budget,
-    /// A result of a project.
-    Result,
-    /// A debate.
-    Debate,
-}
-
 civitas_kernel::names! {
-    EntryKind { Page = "page", Budget = "budget", Result = "result", Debate = "debate" }
+    /// The kinds of entries.
+    pub enum EntryKind {
+        /// A page of text.
+        Page = "page",
+        /// A budget to decide on.
+        Budget = "budget",
+        /// A result of a project.
+        Result = "result",
+        /// A debate.
+        Debate = "debate",
+    }
 }
 
 impl EntryKind {

@@ -3,11 +3,11 @@
 //! determines the current ones.
 //!
 //! ```
-//! use civitas_spaces::{ComponentManifest, Settings};
+//! use civitas_spaces::{ComponentManifest, SettingsSchema};
 //!
-//! let settings = Settings::of(ComponentManifest::Proposals);
+//! let settings = SettingsSchema::of(ComponentManifest::Proposals);
 //! assert!(settings.get("vote_limit").is_some());
-//! assert!(Settings::of(ComponentManifest::Pages).get("vote_limit").is_none());
+//! assert!(SettingsSchema::of(ComponentManifest::Pages).get("vote_limit").is_none());
 //! ```
 
 mod admin;
@@ -35,5 +35,5 @@ pub use ports::{
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockComponentStore, MockEntryStore, MockSpaceStore, MockStepStore};
 pub use services::{Components, READ_COMPONENTS, READ_SPACES, Spaces, TYPED_COMPONENT_FIELDS};
-pub use settings::{Default as SettingDefault, Level, Setting, Settings, current_phase, value_of};
+pub use settings::{Default as SettingDefault, Level, Setting, SettingsSchema, current_phase, value_of};
 pub use space::{Space, SpaceDetail, Step, Visibility, check_title};

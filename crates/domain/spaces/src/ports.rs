@@ -4,40 +4,28 @@ use crate::{
     Component, ComponentDetail, ComponentManifest, Entry, EntryKind, EntryRef, Space, SpaceDetail, Step,
     TitledComponent,
 };
-use civitas_kernel::filter::{Field, Filter, Kind};
+use civitas_kernel::filter::{Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ComponentId, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef, StepId,
-    store,
+    filter_fields, store,
 };
 
-/// The fields for filters of spaces (contract 05 §2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpaceField {
-    /// The kind's name.
-    Manifest,
-    /// The number.
-    Id,
-    /// The slug; an initiative's is `i-<id>`.
-    Slug,
-    /// The title, in any language.
-    Title,
-    /// The canonical text of the extended data.
-    ExtendedData,
+filter_fields! {
+    /// The fields for filters of spaces (contract 05 §2.3).
+    pub enum SpaceField = SPACE_FIELDS {
+        /// The kind's name.
+        Manifest: "manifest_name", Kind::Enum(SpaceManifest::NAMES);
+        /// The number.
+        Id: "id", Kind::Integer;
+        /// The slug; an initiative's is `i-<id>`.
+        Slug: "slug", Kind::Text;
+        /// The title, in any language.
+        Title: "title", Kind::Text;
+        /// The canonical text of the extended data.
+        ExtendedData: "extended_data", Kind::ExtendedData;
+    }
 }
-
-/// The fields of space lists.
-pub const SPACE_FIELDS: &[Field<SpaceField>] = &[
-    Field::new(
-        "manifest_name",
-        Kind::Enum(&["participatory_processes", "assemblies", "conferences", "initiatives"]),
-        SpaceField::Manifest,
-    ),
-    Field::new("id", Kind::Integer, SpaceField::Id),
-    Field::new("slug", Kind::Text, SpaceField::Slug),
-    Field::new("title", Kind::Text, SpaceField::Title),
-    Field::new("extended_data", Kind::ExtendedData, SpaceField::ExtendedData),
-];
 
 /// A condition on a list of spaces.
 pub type SpaceFilter = Filter<SpaceField>;
@@ -112,32 +100,23 @@ store! {
 /// Where the count of the records of a component stops.
 pub const MOST_RECORDS_COUNTED: i64 = 10_001;
 
-/// The fields for filters of components (contract 05 §3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ComponentField {
-    /// The kind's name.
-    Manifest,
-    /// The id.
-    Id,
-    /// The number of its space.
-    SpaceId,
-    /// The class name of its space.
-    SpaceType,
-    /// The name, in any language.
-    Name,
-    /// The canonical text of the extended data.
-    ExtendedData,
+filter_fields! {
+    /// The fields for filters of components (contract 05 §3.2).
+    pub enum ComponentField = COMPONENT_FIELDS {
+        /// The kind's name.
+        Manifest: "manifest_name", Kind::Enum(ComponentManifest::NAMES);
+        /// The id.
+        Id: "id", Kind::Integer;
+        /// The number of its space.
+        SpaceId: "participatory_space_id", Kind::Integer;
+        /// The class name of its space.
+        SpaceType: "participatory_space_type", Kind::Text;
+        /// The name, in any language.
+        Name: "name", Kind::Text;
+        /// The canonical text of the extended data.
+        ExtendedData: "extended_data", Kind::ExtendedData;
+    }
 }
-
-/// The fields of the component search.
-pub const COMPONENT_FIELDS: &[Field<ComponentField>] = &[
-    Field::new("manifest_name", Kind::Enum(ComponentManifest::NAMES), ComponentField::Manifest),
-    Field::new("id", Kind::Integer, ComponentField::Id),
-    Field::new("participatory_space_id", Kind::Integer, ComponentField::SpaceId),
-    Field::new("participatory_space_type", Kind::Text, ComponentField::SpaceType),
-    Field::new("name", Kind::Text, ComponentField::Name),
-    Field::new("extended_data", Kind::ExtendedData, ComponentField::ExtendedData),
-];
 
 /// A condition on a list of components.
 pub type ComponentFilter = Filter<ComponentField>;

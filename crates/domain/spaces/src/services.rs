@@ -112,18 +112,15 @@ const _: () = assert!(matches!(COMPONENT_FIELDS[0].kind, Kind::Enum(_)), "the ki
 mod tests {
     use super::*;
     use crate::{MockComponentStore, MockSpaceStore};
-    use civitas_kernel::filter::RawValue;
-
-    fn raw(key: &str, value: &str) -> RawFilter {
-        RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))])
-    }
+    use civitas_kernel::testing::raw_filter;
 
     #[tokio::test]
     async fn the_extended_data_filter_needs_its_ability_even_when_it_is_empty() {
         let store = MockSpaceStore::new();
         let ctx = Ctx::for_test().with(&READ_SPACES);
         let spaces = Spaces { store: &store };
-        let refused = spaces.list(&ctx, None, &raw("extended_data_cont", ""), PageRequest::default()).await;
+        let refused =
+            spaces.list(&ctx, None, &raw_filter("extended_data_cont", ""), PageRequest::default()).await;
         assert!(matches!(refused, Err(Error::Forbidden)));
     }
 
@@ -146,10 +143,13 @@ mod tests {
         let ctx = Ctx::for_test().with(&READ_COMPONENTS);
         let components = Components { store: &store };
         let page = PageRequest::default();
-        components.list(&ctx, None, &raw("participatory_space_type", "assemblies"), page).await.unwrap();
+        components
+            .list(&ctx, None, &raw_filter("participatory_space_type", "assemblies"), page)
+            .await
+            .unwrap();
         let typed = Some(ComponentManifest::Blogs);
         let refused =
-            components.list(&ctx, typed, &raw("manifest_name_eq", "blogs"), page).await.unwrap_err();
+            components.list(&ctx, typed, &raw_filter("manifest_name_eq", "blogs"), page).await.unwrap_err();
         assert_eq!(refused.description(), "Unknown filter: manifest_name_eq");
     }
 }

@@ -116,9 +116,9 @@ const PROPOSALS: &[Setting] = &[
 
 /// The settings one kind of component has.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings(&'static [Setting]);
+pub struct SettingsSchema(&'static [Setting]);
 
-impl Settings {
+impl SettingsSchema {
     /// Those of this kind.
     pub fn of(manifest: ComponentManifest) -> Self {
         Self(match manifest {
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_wrong_levels_and_wrong_types_are_named() {
-        let settings = Settings::of(ComponentManifest::Proposals);
+        let settings = SettingsSchema::of(ComponentManifest::Proposals);
         let fault = |level, value| settings.fault(level, &map(value), &Locales::standard());
         assert_eq!(fault(Level::Global, json!({"vote_limit": 3, "scopes_enabled": true})), None);
         assert_eq!(
@@ -242,7 +242,7 @@ mod tests {
         );
         assert!(fault(Level::Global, json!({"voting_cards_box_title": {"de": "x"}})).is_some());
         assert!(
-            Settings::of(ComponentManifest::Pages)
+            SettingsSchema::of(ComponentManifest::Pages)
                 .fault(Level::Global, &map(json!({"vote_limit": 1})), &Locales::standard())
                 .is_some()
         );
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn an_announcement_kept_as_empty_text_reads_as_no_text() {
-        let setting = Settings::of(ComponentManifest::Pages).get("global_announcement").unwrap();
+        let setting = SettingsSchema::of(ComponentManifest::Pages).get("global_announcement").unwrap();
         assert_eq!(value_of(setting, &map(json!({"global_announcement": ""})), None, 1000), json!({}));
     }
 }

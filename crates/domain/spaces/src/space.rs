@@ -1,8 +1,9 @@
 //! A participatory space and its steps.
 
 use crate::{ComponentManifest, refusals};
-use civitas_kernel::extended_data::FreeData;
-use civitas_kernel::records::Entity;
+use civitas_kernel::extended_data::ExtendedDataValue;
+use civitas_kernel::limits::{LINE, PROSE};
+use civitas_kernel::records::{Described, Entity, RecordField};
 use civitas_kernel::{
     Ability, ComponentId, Error, Event, FieldError, Locale, Result, SpaceManifest, SpaceRef, StepId, Subject,
     Translated, Wording,
@@ -63,7 +64,7 @@ pub struct Space {
     /// The number of its scope of action.
     pub scope_id: Option<i64>,
     /// Free data of clients.
-    pub extended_data: FreeData,
+    pub extended_data: ExtendedDataValue,
     /// When it was created.
     pub created_at: OffsetDateTime,
     /// When it was last changed.
@@ -83,7 +84,7 @@ impl Space {
             visibility: Visibility::default(),
             published_at: None,
             scope_id: None,
-            extended_data: FreeData::default(),
+            extended_data: ExtendedDataValue::default(),
             created_at: now,
             updated_at: now,
         }
@@ -118,6 +119,21 @@ pub fn check_title(member: &'static str, title: &Translated, main: Locale) -> Re
     let is_blank = title.get(main).is_none_or(|text| text.trim().is_empty());
     let blank = FieldError::new(member, "blank", format!("{member} must not be blank in {main}"));
     Error::unless_valid(Wording::Unprocessable, is_blank.then_some(blank).into_iter().collect())
+}
+
+type SpaceField = RecordField<Space>;
+
+impl Described for Space {
+    const NAME: &'static str = "space";
+    const FIELDS: &'static [SpaceField] = &[
+        SpaceField::texts("title", LINE, |s| &s.title).required(),
+        SpaceField::texts("subtitle", LINE, |s| &s.subtitle),
+        SpaceField::texts("short_description", PROSE, |s| &s.short_description),
+        SpaceField::texts("description", PROSE, |s| &s.description),
+        SpaceField::text("slug", |s| s.slug.clone().unwrap_or_default()),
+        SpaceField::text("visibility", |s| s.visibility.as_str().to_owned()),
+        SpaceField::text("published", |s| s.published_at.is_some().to_string()),
+    ];
 }
 
 impl Entity for Space {
@@ -171,6 +187,18 @@ impl Step {
             Ok(())
         }
     }
+}
+
+type StepField = RecordField<Step>;
+
+impl Described for Step {
+    const NAME: &'static str = "step";
+    const FIELDS: &'static [StepField] = &[
+        StepField::texts("title", LINE, |s| &s.title).required(),
+        StepField::text("position", |s| s.position.to_string()),
+        StepField::time("starts_at", |s| s.starts_at),
+        StepField::time("ends_at", |s| s.ends_at),
+    ];
 }
 
 impl Entity for Step {

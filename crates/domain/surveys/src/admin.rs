@@ -1,5 +1,5 @@
 //! Administration of surveys, their questions and the responses to them. The caller checks permission. The interface
-//! ([`crate::Authoring`], [`crate::Responses`]) applies the same rules. Use the stores of a transaction.
+//! ([`crate::Questionnaires`]) applies the same rules. Use the stores of a transaction.
 
 mod conditions;
 mod options;

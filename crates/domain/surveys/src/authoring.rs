@@ -9,12 +9,8 @@ pub use commands::{
     UpdateAnswerOption, UpdateQuestion, UpdateQuestionnaire,
 };
 
-use crate::access::Readers;
 use crate::admin::Rules;
-use crate::{
-    AnswerFiles, AnswerOption, AnswerOptionStore, Form, MANAGE_QUESTIONS, Question, QuestionStore,
-    QuestionnaireDetail, QuestionnaireStore, SurveyLookup,
-};
+use crate::{AnswerOption, Form, MANAGE_QUESTIONS, Question, QuestionnaireDetail, Questionnaires};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
 use civitas_kernel::{AnswerOptionId, Ctx, Error, Handle, QuestionId, QuestionnaireId, Result};
@@ -37,34 +33,19 @@ pub struct AnswerOptionDetail {
     pub option: AnswerOption,
 }
 
-/// Writes questionnaires, questions and options.
-pub struct Authoring<'a> {
-    /// The store of questionnaires.
-    pub questionnaires: &'a dyn QuestionnaireStore,
-    /// The store of questions.
-    pub questions: &'a dyn QuestionStore,
-    /// The store of options.
-    pub options: &'a dyn AnswerOptionStore,
-    /// Reads users.
-    pub lookup: &'a dyn SurveyLookup,
-    /// The files of answers.
-    pub files: &'a dyn AnswerFiles,
-}
-
-impl Authoring<'_> {
+impl Questionnaires<'_> {
     /// The questionnaire, if the caller may change it.
     ///
     /// # Errors
     /// `NotFound` when it is not visible; `Forbidden` for a user who is no administrator.
-    async fn find(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<QuestionnaireDetail> {
+    async fn find_administered(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<QuestionnaireDetail> {
         ctx.require(&MANAGE_QUESTIONS)?;
-        let readers = Readers { questionnaires: self.questionnaires, lookup: self.lookup };
-        readers.find_administered(ctx, id).await
+        self.readers().find_administered(ctx, id).await
     }
 
-    /// The same, locked until the transaction ends. Submissions and other changes of it wait.
+    /// The questionnaire, locked until the transaction ends. Submissions and other changes of it wait.
     async fn find_to_change(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<QuestionnaireDetail> {
-        let found = self.find(ctx, id).await?;
+        let found = self.find_administered(ctx, id).await?;
         let questionnaire = find_for_update(self.questionnaires, ctx.organization, id).await?;
         Ok(QuestionnaireDetail { questionnaire, ..found })
     }
@@ -73,11 +54,11 @@ impl Authoring<'_> {
     async fn find_question(&self, ctx: &Ctx, id: QuestionId) -> Result<Question> {
         ctx.require(&MANAGE_QUESTIONS)?;
         let question = self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)?;
-        self.find(ctx, question.questionnaire).await?;
+        self.find_administered(ctx, question.questionnaire).await?;
         Ok(question)
     }
 
-    /// The same, with its questionnaire locked until the transaction ends.
+    /// The question, with its questionnaire locked until the transaction ends.
     async fn find_question_to_change(&self, ctx: &Ctx, id: QuestionId) -> Result<Question> {
         ctx.require(&MANAGE_QUESTIONS)?;
         let question = self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)?;
@@ -95,9 +76,9 @@ impl Authoring<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateQuestionnaire> for Authoring<'_> {
+impl Handle<UpdateQuestionnaire> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateQuestionnaire) -> Result<()> {
-        self.find(ctx, command.id).await.map(drop)
+        self.find_administered(ctx, command.id).await.map(drop)
     }
 
     async fn handle(&self, ctx: &Ctx, command: UpdateQuestionnaire) -> Result<(QuestionnaireDetail, Form)> {

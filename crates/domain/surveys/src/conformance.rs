@@ -13,53 +13,38 @@ use crate::{
     ResponseStore, Survey, SurveyLookup, SurveyStore,
 };
 use civitas_kernel::records::conformance::Samples;
+use civitas_kernel::testing::{ALL, seen_by, text};
 use civitas_kernel::{
-    AnswerId, AnswerOptionId, ComponentId, DisplayConditionId, Error, Locale, MatrixRowId, OrganizationId,
-    Page, PageRequest, QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SurveyId, Translated,
-    UserId, Viewer,
+    AnswerId, AnswerOptionId, ComponentId, DisplayConditionId, Error, MatrixRowId, Page, PageRequest,
+    QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SurveyId, UserId, Viewer,
+    conformance_world,
 };
 use serde_json::json;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two existing organizations, and records of the first.
-pub struct World<'a> {
-    /// Under test.
-    pub surveys: &'a dyn SurveyStore,
-    /// Under test.
-    pub questionnaires: &'a dyn QuestionnaireStore,
-    /// Under test.
-    pub questions: &'a dyn QuestionStore,
-    /// Under test.
-    pub options: &'a dyn AnswerOptionStore,
-    /// Under test.
-    pub conditions: &'a dyn DisplayConditionStore,
-    /// Under test.
-    pub responses: &'a dyn ResponseStore,
-    /// Under test.
-    pub lookup: &'a dyn SurveyLookup,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// A user.
-    pub nora: UserId,
-    /// Another user.
-    pub otto: UserId,
-    /// A published surveys component of a public process.
-    pub component: ComponentId,
-    /// Another one.
-    pub second: ComponentId,
-    /// An unpublished one.
-    pub unpublished: ComponentId,
+conformance_world! {
+    /// The stores, two existing organizations, and records of the first.
+    pub struct World {
+        ports(
+            surveys: SurveyStore, questionnaires: QuestionnaireStore, questions: QuestionStore,
+            options: AnswerOptionStore, conditions: DisplayConditionStore, responses: ResponseStore,
+            lookup: SurveyLookup,
+        )
+        /// A user.
+        nora: UserId,
+        /// Another user.
+        otto: UserId,
+        /// A published surveys component of a public process.
+        component: ComponentId,
+        /// Another one.
+        second: ComponentId,
+        /// An unpublished one.
+        unpublished: ComponentId,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
-const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
-
-fn text(text: &str) -> Translated {
-    [(Locale::EN, text.to_owned())].into()
-}
 
 fn new_response(of: QuestionnaireId, user: Option<UserId>, token: &str, answers: &[QuestionId]) -> Response {
     let row =
@@ -76,7 +61,7 @@ fn new_response(of: QuestionnaireId, user: Option<UserId>, token: &str, answers:
 
 impl World<'_> {
     fn public(&self) -> ReadContext {
-        ReadContext { organization: self.mine, viewer: Viewer::Public, participant: None }
+        seen_by(self.mine, Viewer::Public)
     }
 
     async fn questionnaire_in(
@@ -103,29 +88,16 @@ impl World<'_> {
 }
 
 /// Surveys for the conformance tests of [`Records`](civitas_kernel::records::Records).
-///
-/// # Errors
-/// None.
 #[expect(clippy::unused_async, reason = "the samples of other stores are added first")]
 pub async fn surveys(world: World<'_>) -> Result<Samples<'_, Survey>> {
     let late = NOW + Duration::DAY;
     let full = Survey { starts_at: Some(NOW), ends_at: Some(late), ..Survey::new(world.component, late) };
     let deleted = Survey { deleted_at: Some(NOW), ..Survey::new(world.second, NOW - Duration::DAY) };
     let plain = Survey { ends_at: Some(NOW), ..Survey::new(world.unpublished, NOW) };
-    let samples = [full, deleted, plain];
-    Ok(Samples {
-        records: world.surveys,
-        mine: world.mine,
-        other: world.other,
-        samples,
-        unknown: SurveyId(987_654),
-    })
+    Ok(Samples::new(world.surveys, [world.mine, world.other], [full, deleted, plain], SurveyId(987_654)))
 }
 
 /// Questionnaires for the same tests.
-///
-/// # Errors
-/// Those of the stores.
 pub async fn questionnaires(world: World<'_>) -> Result<Samples<'_, Questionnaire>> {
     let mut samples = Vec::new();
     for (hours, component) in [(1, world.component), (2, world.second), (3, world.unpublished)] {
@@ -136,15 +108,10 @@ pub async fn questionnaires(world: World<'_>) -> Result<Samples<'_, Questionnair
         let (description, tos) = (text(&format!("d{hours}")), text(&format!("t{hours}")));
         samples.push(Questionnaire { description, tos, ..questionnaire });
     }
-    let samples = samples.try_into().map_err(|_| Error::internal("three samples"))?;
-    let unknown = QuestionnaireId(987_654);
-    Ok(Samples { records: world.questionnaires, mine: world.mine, other: world.other, samples, unknown })
+    Ok(Samples::new(world.questionnaires, [world.mine, world.other], samples, QuestionnaireId(987_654)))
 }
 
 /// Questions for the same tests.
-///
-/// # Errors
-/// Those of the stores.
 pub async fn questions(world: World<'_>) -> Result<Samples<'_, Question>> {
     let first = world.questionnaire_in(world.component, NOW).await?;
     let second = world.questionnaire_in(world.component, NOW).await?;
@@ -159,14 +126,10 @@ pub async fn questions(world: World<'_>) -> Result<Samples<'_, Question>> {
         },
         Question { max_choices: Some(3), ..new(third, 3, QuestionType::MultipleOption, "C") },
     ];
-    let unknown = QuestionId(987_654);
-    Ok(Samples { records: world.questions, mine: world.mine, other: world.other, samples, unknown })
+    Ok(Samples::new(world.questions, [world.mine, world.other], samples, QuestionId(987_654)))
 }
 
 /// Options for the same tests.
-///
-/// # Errors
-/// Those of the stores.
 pub async fn options(world: World<'_>) -> Result<Samples<'_, AnswerOption>> {
     let questionnaire = world.questionnaire_in(world.component, NOW).await?;
     let mut samples = Vec::new();
@@ -174,15 +137,10 @@ pub async fn options(world: World<'_>) -> Result<Samples<'_, AnswerOption>> {
         let question = world.question(questionnaire, 0, QuestionType::Sorting).await?;
         samples.push(AnswerOption { question, body: text(body) });
     }
-    let samples = samples.try_into().map_err(|_| Error::internal("three samples"))?;
-    let unknown = AnswerOptionId(987_654);
-    Ok(Samples { records: world.options, mine: world.mine, other: world.other, samples, unknown })
+    Ok(Samples::new(world.options, [world.mine, world.other], samples, AnswerOptionId(987_654)))
 }
 
 /// Display conditions for the same tests.
-///
-/// # Errors
-/// Those of the stores.
 pub async fn conditions(world: World<'_>) -> Result<Samples<'_, DisplayCondition>> {
     let questionnaire = world.questionnaire_in(world.component, NOW).await?;
     let mut samples = Vec::new();
@@ -202,15 +160,10 @@ pub async fn conditions(world: World<'_>) -> Result<Samples<'_, DisplayCondition
             mandatory,
         });
     }
-    let samples = samples.try_into().map_err(|_| Error::internal("three samples"))?;
-    let unknown = DisplayConditionId(987_654);
-    Ok(Samples { records: world.conditions, mine: world.mine, other: world.other, samples, unknown })
+    Ok(Samples::new(world.conditions, [world.mine, world.other], samples, DisplayConditionId(987_654)))
 }
 
 /// Responses for the same tests.
-///
-/// # Errors
-/// Those of the stores.
 pub async fn responses(world: World<'_>) -> Result<Samples<'_, Response>> {
     let mut samples = Vec::new();
     for (user, token) in [(Some(world.nora), "a"), (Some(world.otto), "b"), (None, "c")] {
@@ -224,9 +177,7 @@ pub async fn responses(world: World<'_>) -> Result<Samples<'_, Response>> {
         response.client_ip = Some(format!("digest {token}"));
         samples.push(response);
     }
-    let samples = samples.try_into().map_err(|_| Error::internal("three samples"))?;
-    let unknown = ResponseId(987_654);
-    Ok(Samples { records: world.responses, mine: world.mine, other: world.other, samples, unknown })
+    Ok(Samples::new(world.responses, [world.mine, world.other], samples, ResponseId(987_654)))
 }
 
 /// Visible questionnaires are listed once, last changed first, with their forms; others are not found.

@@ -46,7 +46,7 @@ pub use admin::{
 };
 pub use answer::Answer;
 pub use authoring::{
-    AnswerOptionDetail, Authoring, CreateAnswerOption, CreateQuestion, DestroyAnswerOption, DestroyQuestion,
+    AnswerOptionDetail, CreateAnswerOption, CreateQuestion, DestroyAnswerOption, DestroyQuestion,
     QuestionDetail, Replacement, UpdateAnswerOption, UpdateQuestion, UpdateQuestionnaire,
 };
 pub use form::{Form, FormOption, FormQuestion, TextLanguages};
@@ -69,5 +69,5 @@ pub use question::{
 };
 pub use reading::{PageOf, QuestionnaireDetail, Questionnaires};
 pub use response::{AnswerDetail, AnswerRow, Response, ResponseDetail, already_answered};
-pub use submitting::{DestroyResponse, Responses, SubmitAnswers};
+pub use submitting::{DestroyResponse, SubmitAnswers};
 pub use validation::Checked;

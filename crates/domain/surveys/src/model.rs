@@ -8,19 +8,16 @@ use civitas_kernel::{
 };
 use time::OffsetDateTime;
 
-/// The time of a survey.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Period {
-    /// It begins later.
-    Planned,
-    /// It accepts responses.
-    Open,
-    /// It has ended.
-    Closed,
-}
-
 civitas_kernel::names! {
-    Period { Planned = "planned", Open = "open", Closed = "closed" }
+    /// The time of a survey.
+    pub enum Period {
+        /// It begins later.
+        Planned = "planned",
+        /// It accepts responses.
+        Open = "open",
+        /// It has ended.
+        Closed = "closed",
+    }
 }
 
 /// The record of a component that has a questionnaire. The interface has no operation for it.

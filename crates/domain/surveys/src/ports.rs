@@ -5,26 +5,27 @@ use crate::{
     QuestionnaireSearch, QuestionnaireSummary, Response, ResponseDetail, Survey,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::{Field, Filter, Kind, RawFilter, RawValue};
+use civitas_kernel::filter::{Filter, Kind, RawFilter, RawValue};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     AnswerId, AnswerOptionId, ClientId, ComponentId, DisplayConditionId, LogPage, LogRequest, OrganizationId,
     Page, PageRequest, QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SpaceManifest, SpaceRef,
-    UserId, store,
+    UserId, filter_fields, store,
 };
 use time::OffsetDateTime;
 
-/// The fields for filters of questionnaires (contract 08 §4.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionnaireField {
-    /// Its id.
-    Id,
-    /// The component.
-    Component,
-    /// The number of the space; spaces of each kind have their own numbers.
-    Space,
-    /// The kind of the space, as manifest or class name.
-    SpaceType,
+filter_fields! {
+    /// The fields for filters of questionnaires (contract 08 §4.1).
+    pub enum QuestionnaireField = QUESTIONNAIRE_FIELDS {
+        /// Its id.
+        Id: "questionnaire_id", Kind::Integer;
+        /// The component.
+        Component: "component_id", Kind::Integer;
+        /// The number of the space; spaces of each kind have their own numbers.
+        Space: "participatory_space_id", Kind::Integer;
+        /// The kind of the space, as manifest or class name.
+        SpaceType: "participatory_space_type", Kind::Enum(SPACE_TYPES);
+    }
 }
 
 /// The kinds of spaces in filters: manifests, class names, and class names of an older product.
@@ -41,14 +42,6 @@ const SPACE_TYPES: &[&str] = &[
     "Decidim::Assembly",
     "Decidim::Conference",
     "Decidim::Initiative",
-];
-
-/// The fields of the list of questionnaires.
-pub const QUESTIONNAIRE_FIELDS: &[Field<QuestionnaireField>] = &[
-    Field::new("questionnaire_id", Kind::Integer, QuestionnaireField::Id),
-    Field::new("component_id", Kind::Integer, QuestionnaireField::Component),
-    Field::new("participatory_space_id", Kind::Integer, QuestionnaireField::Space),
-    Field::new("participatory_space_type", Kind::Enum(SPACE_TYPES), QuestionnaireField::SpaceType),
 ];
 
 /// A condition on a list of questionnaires.

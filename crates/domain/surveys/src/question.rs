@@ -9,30 +9,32 @@ use civitas_kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The type of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QuestionType {
-    /// A text of one line.
-    ShortAnswer,
-    /// A text of several lines.
-    LongAnswer,
-    /// One of the options.
-    SingleOption,
-    /// Some of the options.
-    MultipleOption,
-    /// All options in an order.
-    Sorting,
-    /// Files.
-    Files,
-    /// One option for each row.
-    MatrixSingle,
-    /// Some options for each row.
-    MatrixMultiple,
-    /// A heading; it has no answer.
-    Separator,
-    /// A text; it has no answer.
-    TitleAndDescription,
+civitas_kernel::names! {
+    /// The type of a question.
+    #[derive(Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum QuestionType {
+        /// A text of one line.
+        ShortAnswer = "short_answer",
+        /// A text of several lines.
+        LongAnswer = "long_answer",
+        /// One of the options.
+        SingleOption = "single_option",
+        /// Some of the options.
+        MultipleOption = "multiple_option",
+        /// All options in an order.
+        Sorting = "sorting",
+        /// Files.
+        Files = "files",
+        /// One option for each row.
+        MatrixSingle = "matrix_single",
+        /// Some options for each row.
+        MatrixMultiple = "matrix_multiple",
+        /// A heading; it has no answer.
+        Separator = "separator",
+        /// A text; it has no answer.
+        TitleAndDescription = "title_and_description",
+    }
 }
 
 /// The limit of a question type that authors can set, besides the members of all questions (contract 08 §5.2).
@@ -44,21 +46,6 @@ pub enum Variant {
     LongText,
     /// None.
     Plain,
-}
-
-civitas_kernel::names! {
-    QuestionType {
-        ShortAnswer = "short_answer",
-        LongAnswer = "long_answer",
-        SingleOption = "single_option",
-        MultipleOption = "multiple_option",
-        Sorting = "sorting",
-        Files = "files",
-        MatrixSingle = "matrix_single",
-        MatrixMultiple = "matrix_multiple",
-        Separator = "separator",
-        TitleAndDescription = "title_and_description",
-    }
 }
 
 impl QuestionType {
@@ -213,27 +200,18 @@ impl Entity for AnswerOption {
     type Id = AnswerOptionId;
 }
 
-/// What a display condition compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConditionType {
-    /// The condition question has an answer.
-    Answered,
-    /// It has none.
-    NotAnswered,
-    /// The option is chosen.
-    Equal,
-    /// The question has an answer, and the option is not chosen.
-    NotEqual,
-    /// The text, or the text of a chosen option, contains the value.
-    Match,
-}
-
 civitas_kernel::names! {
-    ConditionType {
+    /// What a display condition compares.
+    pub enum ConditionType {
+        /// The condition question has an answer.
         Answered = "answered",
+        /// It has none.
         NotAnswered = "not_answered",
+        /// The option is chosen.
         Equal = "equal",
+        /// The question has an answer, and the option is not chosen.
         NotEqual = "not_equal",
+        /// The text, or the text of a chosen option, contains the value.
         Match = "match",
     }
 }

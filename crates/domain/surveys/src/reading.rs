@@ -3,9 +3,9 @@
 use crate::access::Readers;
 use crate::ports::read_filters;
 use crate::{
-    AnswerDetail, AnswerOption, AnswerOptionStore, Form, MANAGE_QUESTIONS, Question, QuestionStore,
-    Questionnaire, QuestionnaireStore, READ_ANSWERS, READ_QUESTIONNAIRES, ResponseDetail, ResponseStore,
-    SurveyLookup,
+    AnswerDetail, AnswerFiles, AnswerOption, AnswerOptionStore, Form, MANAGE_QUESTIONS, Question,
+    QuestionStore, Questionnaire, QuestionnaireStore, READ_ANSWERS, READ_QUESTIONNAIRES, ResponseDetail,
+    ResponseStore, SurveyLookup, SurveyStore,
 };
 use civitas_kernel::filter::RawFilter;
 use civitas_kernel::{
@@ -41,8 +41,10 @@ pub struct PageOf<T> {
     pub changed_at: OffsetDateTime,
 }
 
-/// Reads questionnaires and what belongs to them.
+/// Reads and writes questionnaires and what belongs to them.
 pub struct Questionnaires<'a> {
+    /// The store of surveys.
+    pub surveys: &'a dyn SurveyStore,
     /// The store of questionnaires.
     pub questionnaires: &'a dyn QuestionnaireStore,
     /// The store of questions.
@@ -53,10 +55,12 @@ pub struct Questionnaires<'a> {
     pub responses: &'a dyn ResponseStore,
     /// Reads users.
     pub lookup: &'a dyn SurveyLookup,
+    /// The files of answers.
+    pub files: &'a dyn AnswerFiles,
 }
 
 impl Questionnaires<'_> {
-    fn readers(&self) -> Readers<'_> {
+    pub(crate) fn readers(&self) -> Readers<'_> {
         Readers { questionnaires: self.questionnaires, lookup: self.lookup }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Answer, Questionnaire, digest};
 use civitas_kernel::records::Entity;
-use civitas_kernel::{AnswerId, Error, FieldError, QuestionId, QuestionnaireId, ResponseId, UserId, Wording};
+use civitas_kernel::{AnswerId, Error, QuestionId, QuestionnaireId, ResponseId, UserId};
 use serde_json::Value;
 use time::OffsetDateTime;
 
@@ -84,12 +84,7 @@ impl Entity for Response {
 
 /// A response of the questionnaire by the same respondent exists.
 pub fn already_answered() -> Error {
-    refused("questionnaire", "already_answered", "Questionnaire has already been answered")
-}
-
-/// A business rule refuses the submission, with status 422.
-pub(crate) fn refused(field: &'static str, code: &'static str, text: &str) -> Error {
-    Error::Invalid { wording: Wording::Unprocessable, fields: vec![FieldError::new(field, code, text)] }
+    Error::unprocessable("questionnaire", "already_answered", "Questionnaire has already been answered")
 }
 
 /// A stored response as clients see it.

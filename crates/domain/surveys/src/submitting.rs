@@ -1,15 +1,13 @@
 //! Submitting answers, and deleting responses (contract 08 §6, §7).
 
-use crate::access::Readers;
 use crate::digest;
-use crate::response::refused;
 use crate::{
-    AnswerFiles, AnswerRow, Checked, DESTROY_ANSWERS, Host, QuestionnaireDetail, QuestionnaireStore,
-    Response, ResponseAdmin, ResponseDetail, ResponseStore, SUBMIT_ANSWERS, SurveyLookup, SurveyStore,
+    AnswerRow, Checked, DESTROY_ANSWERS, Host, QuestionnaireDetail, Questionnaires, Response, ResponseAdmin,
+    ResponseDetail, SUBMIT_ANSWERS,
 };
 use async_trait::async_trait;
 use civitas_kernel::{
-    Access, AnswerId, Command, Ctx, Error, Handle, QuestionId, QuestionnaireId, ResponseId, Result, UserId,
+    AnswerId, Ctx, Error, Handle, QuestionId, QuestionnaireId, ResponseId, Result, UserId, commands,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -37,37 +35,12 @@ pub struct DestroyResponse {
     pub id: AnswerId,
 }
 
-impl Command for SubmitAnswers {
-    const KEY: &'static str = "forms/answers#create";
-    const ACCESS: Access = SUBMIT_ANSWERS;
-    type Output = ResponseDetail;
+commands! {
+    SubmitAnswers: "forms/answers#create", SUBMIT_ANSWERS => ResponseDetail;
+    DestroyResponse: "forms/questionnaire_responses#destroy", DESTROY_ANSWERS => ();
 }
 
-impl Command for DestroyResponse {
-    const KEY: &'static str = "forms/questionnaire_responses#destroy";
-    const ACCESS: Access = DESTROY_ANSWERS;
-    type Output = ();
-}
-
-/// Writes responses.
-pub struct Responses<'a> {
-    /// The store of surveys.
-    pub surveys: &'a dyn SurveyStore,
-    /// The store of questionnaires.
-    pub questionnaires: &'a dyn QuestionnaireStore,
-    /// The store of responses.
-    pub responses: &'a dyn ResponseStore,
-    /// Reads users.
-    pub lookup: &'a dyn SurveyLookup,
-    /// The files of answers.
-    pub files: &'a dyn AnswerFiles,
-}
-
-impl Responses<'_> {
-    fn readers(&self) -> Readers<'_> {
-        Readers { questionnaires: self.questionnaires, lookup: self.lookup }
-    }
-
+impl Questionnaires<'_> {
     /// The respondent (contract 08 §6.2).
     ///
     /// # Errors
@@ -105,14 +78,18 @@ impl Responses<'_> {
         user: Option<UserId>,
     ) -> Result<()> {
         if user.is_none() && !found.questionnaire.allows_anonymous() {
-            return Err(refused("anonymous", "anonymous_not_allowed", "Anonymous answers are not allowed"));
+            return Err(Error::unprocessable(
+                "anonymous",
+                "anonymous_not_allowed",
+                "Anonymous answers are not allowed",
+            ));
         }
         let Host::Survey(survey) = found.questionnaire.host else { return Ok(()) };
         let survey = self.surveys.find(ctx.organization, survey).await?.ok_or(Error::NotFound)?;
         if survey.is_open(ctx.now) {
             return Ok(());
         }
-        Err(refused("questionnaire", "closed", "Questionnaire is closed"))
+        Err(Error::unprocessable("questionnaire", "closed", "Questionnaire is closed"))
     }
 
     /// The answers, with the errors of files that cannot be attached.
@@ -173,7 +150,7 @@ impl Responses<'_> {
 }
 
 #[async_trait]
-impl Handle<SubmitAnswers> for Responses<'_> {
+impl Handle<SubmitAnswers> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: SubmitAnswers) -> Result<ResponseDetail> {
         ctx.require(&SUBMIT_ANSWERS)?;
         let found = self.readers().find(ctx, command.questionnaire).await?;
@@ -188,7 +165,11 @@ impl Handle<SubmitAnswers> for Responses<'_> {
             checked.uploads().map(|(question, uploads)| (question, uploads.to_vec())).collect();
         let answers = checked.into_answers()?;
         if answers.is_empty() {
-            return Err(refused("questionnaire", "invalid", "Questionnaire has no questions to answer"));
+            return Err(Error::unprocessable(
+                "questionnaire",
+                "invalid",
+                "Questionnaire has no questions to answer",
+            ));
         }
         let digest = |address| digest::of_address(&questionnaire.salt, address);
         let mut response = Response {
@@ -209,7 +190,7 @@ impl Handle<SubmitAnswers> for Responses<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyResponse> for Responses<'_> {
+impl Handle<DestroyResponse> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyResponse) -> Result<()> {
         self.find_to_destroy(ctx, command.id).await.map(drop)
     }

@@ -1,24 +1,19 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{LEASE, Task, TaskFilter, TaskLog, TaskStore};
-use civitas_kernel::{LogRequest, LogStart, NewTask, OrganizationId, Result, TaskId, TaskQueue};
+use civitas_kernel::{
+    LogRequest, LogStart, NewTask, OrganizationId, Result, TaskId, TaskQueue, conformance_world,
+};
 use serde_json::{Value, json};
 use std::time::Instant;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// A store, and two existing organizations.
-pub struct World<'a> {
-    /// Under test.
-    pub queue: &'a dyn TaskQueue,
-    /// Under test.
-    pub tasks: &'a dyn TaskStore,
-    /// Under test.
-    pub log: &'a dyn TaskLog,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
+conformance_world! {
+    /// A store, and two existing organizations.
+    pub struct World {
+        ports(queue: TaskQueue, tasks: TaskStore, log: TaskLog)
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);

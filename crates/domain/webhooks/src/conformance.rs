@@ -33,55 +33,41 @@ pub use registrations::{
 };
 
 use crate::{
-    Announcement, Content, DeliveryId, DeliveryLog, DeliveryQueue, Health, NewDelivery, Outbox, Registration,
+    Announcement, Content, DeliveryId, DeliveryLog, DeliveryQueue, NewDelivery, Outbox, Registration,
     RegistrationStore, SealedSecret, envelope,
 };
+use civitas_kernel::testing::ALL;
 use civitas_kernel::{
-    Ability, ClientId, EventName, OrganizationId, PageRequest, RegistrationId, Result, sortable_id,
+    Ability, ClientId, EventName, OrganizationId, RegistrationId, Result, conformance_world,
 };
 use serde_json::json;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two existing organizations, and clients without registrations.
-pub struct World<'a> {
-    /// Under test.
-    pub outbox: &'a dyn Outbox,
-    /// Under test.
-    pub registrations: &'a dyn RegistrationStore,
-    /// Under test.
-    pub deliveries: &'a dyn DeliveryQueue,
-    /// Under test.
-    pub log: &'a dyn DeliveryLog,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
-    /// A client of the first organization.
-    pub client: ClientId,
-    /// Another client of it.
-    pub second_client: ClientId,
-    /// A client of the other organization.
-    pub other_client: ClientId,
-    /// A deployment-wide client.
-    pub wide_client: ClientId,
+conformance_world! {
+    /// The stores, two existing organizations, and clients without registrations.
+    pub struct World {
+        ports(outbox: Outbox, registrations: RegistrationStore, deliveries: DeliveryQueue, log: DeliveryLog)
+        /// A client of the first organization.
+        client: ClientId,
+        /// Another client of it.
+        second_client: ClientId,
+        /// A client of the other organization.
+        other_client: ClientId,
+        /// A deployment-wide client.
+        wide_client: ClientId,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.000001 UTC);
-const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
 
 fn announcement(organization: OrganizationId, n: i64) -> Announcement {
     named(organization, Ability::ProposalCreation, n)
 }
 
 fn named(organization: OrganizationId, name: EventName, n: i64) -> Announcement {
-    Announcement {
-        id: sortable_id(),
-        organization,
-        name,
-        payload: envelope(name, &json!({"id": n.to_string(), "title": "Été", "list": [n, null]})),
-        occurred_at: NOW + Duration::seconds(n),
-    }
+    let payload = envelope(name, &json!({"id": n.to_string(), "title": "Été", "list": [n, null]}));
+    Announcement::new(organization, name, payload, at(n))
 }
 
 /// A time this many seconds after [`NOW`].
@@ -90,17 +76,9 @@ fn at(seconds: i64) -> OffsetDateTime {
 }
 
 fn registration(client: ClientId, organization: Option<OrganizationId>, path: &str) -> Registration {
-    Registration {
-        client,
-        organization,
-        url: format!("https://hooks.example/{path}"),
-        subscriptions: vec![Ability::UserCreated, Ability::ProposalCreation],
-        secret: SealedSecret("sealed".to_owned()),
-        health: Health::default(),
-        paused_at: None,
-        created_at: NOW,
-        updated_at: NOW,
-    }
+    let url = format!("https://hooks.example/{path}");
+    let new = Registration::new(client, organization, url, SealedSecret("sealed".to_owned()), NOW);
+    Registration { subscriptions: vec![Ability::UserCreated, Ability::ProposalCreation], ..new }
 }
 
 impl World<'_> {

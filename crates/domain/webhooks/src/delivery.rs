@@ -24,21 +24,18 @@ impl fmt::Display for DeliveryId {
     }
 }
 
-/// The state of a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeliveryStatus {
-    /// An attempt will follow.
-    Pending,
-    /// The receiver accepted it.
-    Delivered,
-    /// The last attempt failed, or it waited too long.
-    Dead,
-    /// Its registration may not receive the event any more.
-    Dropped,
-}
-
 civitas_kernel::names! {
-    DeliveryStatus { Pending = "pending", Delivered = "delivered", Dead = "dead", Dropped = "dropped" }
+    /// The state of a delivery.
+    pub enum DeliveryStatus {
+        /// An attempt will follow.
+        Pending = "pending",
+        /// The receiver accepted it.
+        Delivered = "delivered",
+        /// The last attempt failed, or it waited too long.
+        Dead = "dead",
+        /// Its registration may not receive the event any more.
+        Dropped = "dropped",
+    }
 }
 
 /// A delivery to store.
@@ -154,33 +151,22 @@ pub struct SendError {
     pub cause: String,
 }
 
-/// Why there was no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SendErrorKind {
-    /// The address is not public (contract 09 C.5).
-    Refused,
-    /// The name has no address.
-    Dns,
-    /// No connection, or it was closed.
-    Connection,
-    /// The certificate is not valid, or TLS failed.
-    Tls,
-    /// No connection in 5 s, or no complete answer in 15 s.
-    Timeout,
-    /// The answer is not HTTP.
-    Protocol,
-    /// The registration cannot be used: its secret cannot be decrypted.
-    Internal,
-}
-
 civitas_kernel::names! {
-    SendErrorKind {
+    /// Why there was no answer.
+    pub enum SendErrorKind {
+        /// The address is not public (contract 09 C.5).
         Refused = "refused",
+        /// The name has no address.
         Dns = "dns",
+        /// No connection, or it was closed.
         Connection = "connection",
+        /// The certificate is not valid, or TLS failed.
         Tls = "tls",
+        /// No connection in 5 s, or no complete answer in 15 s.
         Timeout = "timeout",
+        /// The answer is not HTTP.
         Protocol = "protocol",
+        /// The registration cannot be used: its secret cannot be decrypted.
         Internal = "internal",
     }
 }

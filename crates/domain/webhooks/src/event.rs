@@ -1,6 +1,6 @@
 //! Events in the outbox, and who may receive them (contract 09 C.1).
 
-use civitas_kernel::{Abilities, EventName, OrganizationId, Scope, Scopes, UserId};
+use civitas_kernel::{Abilities, EventName, OrganizationId, Scope, Scopes, UserId, sortable_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -19,6 +19,18 @@ pub struct Announcement {
     pub payload: String,
     /// When it happened.
     pub occurred_at: OffsetDateTime,
+}
+
+impl Announcement {
+    /// A new one.
+    pub fn new(
+        organization: OrganizationId,
+        name: EventName,
+        payload: String,
+        occurred_at: OffsetDateTime,
+    ) -> Self {
+        Self { id: sortable_id(), organization, name, payload, occurred_at }
+    }
 }
 
 /// The position of an event in the order of commits. The relay gives it, once.

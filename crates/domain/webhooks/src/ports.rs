@@ -105,8 +105,6 @@ pub trait RegistrationStore: Send + Sync {
     /// Deletes a registration of the client with its deliveries. Whether there was one.
     async fn remove(&self, client: ClientId, id: RegistrationId) -> Result<bool>;
 
-    /// The addresses of these registrations, of any clients. Those that were deleted are left out.
-    async fn addresses(&self, ids: &[RegistrationId]) -> Result<Vec<(RegistrationId, String)>>;
     /// The registration, of any client; for administrators.
     async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>>;
     /// The same, locked until the transaction ends.
@@ -180,15 +178,6 @@ pub trait DeliveryQueue: Send + Sync {
     /// `Internal` outside a transaction.
     async fn release(&self, worker: &str, id: RegistrationId) -> Result<()>;
 
-    /// Ends deliveries that are pending since before `before`, at most `limit`. Returns their number.
-    async fn expire(&self, before: OffsetDateTime, now: OffsetDateTime, limit: i64) -> Result<u64>;
-    /// Deletes deliveries in one of these states that ended before `before`, at most `limit`. Returns their number.
-    async fn remove_ended(
-        &self,
-        states: &[DeliveryStatus],
-        before: OffsetDateTime,
-        limit: i64,
-    ) -> Result<u64>;
     /// Waits for new deliveries, at most this long.
     async fn wait(&self, at_most: Duration);
 }
@@ -263,6 +252,17 @@ pub trait DeliveryLog: Send + Sync {
         filter: &RegistrationFilter,
         page: PageRequest,
     ) -> Result<Page<RegistrationReport>>;
+    /// The addresses of these registrations, of any clients. Those that were deleted are left out.
+    async fn addresses(&self, ids: &[RegistrationId]) -> Result<Vec<(RegistrationId, String)>>;
+    /// Ends deliveries that are pending since before `before`, at most `limit`. Returns their number.
+    async fn expire(&self, before: OffsetDateTime, now: OffsetDateTime, limit: i64) -> Result<u64>;
+    /// Deletes deliveries in one of these states that ended before `before`, at most `limit`. Returns their number.
+    async fn remove_ended(
+        &self,
+        states: &[DeliveryStatus],
+        before: OffsetDateTime,
+        limit: i64,
+    ) -> Result<u64>;
 }
 
 /// Resolves the host names of callback addresses.
@@ -270,9 +270,6 @@ pub trait DeliveryLog: Send + Sync {
 #[async_trait]
 pub trait TargetResolver: Send + Sync {
     /// The addresses (A and AAAA) of a name; none where there is no such name.
-    ///
-    /// # Errors
-    /// `Unavailable` without an answer.
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>>;
 }
 

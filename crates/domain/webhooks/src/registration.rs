@@ -36,6 +36,27 @@ pub struct Registration {
 }
 
 impl Registration {
+    /// A new one of a client, without events.
+    pub fn new(
+        client: ClientId,
+        organization: Option<OrganizationId>,
+        url: String,
+        secret: SealedSecret,
+        now: OffsetDateTime,
+    ) -> Self {
+        Self {
+            client,
+            organization,
+            url,
+            subscriptions: Vec::new(),
+            secret,
+            health: Health::default(),
+            paused_at: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
     /// Pauses it: its deliveries wait. Does nothing when it is paused.
     pub fn pause(&mut self, now: OffsetDateTime) {
         self.paused_at.get_or_insert(now);

@@ -1,8 +1,8 @@
-//! Use-cases of registrations (contract 09 B).
+//! Use cases of registrations (contract 09 B).
 
 use crate::{
-    Health, ReceiverRights, Registration, RegistrationStore, SecretCipher, SigningSecret, TargetError,
-    TargetPolicy, TargetResolver, parse_event,
+    ReceiverRights, Registration, RegistrationStore, SecretCipher, SigningSecret, TargetError, TargetPolicy,
+    TargetResolver, parse_event,
 };
 use civitas_kernel::{
     Ability, Access, ClientId, Ctx, Error, EventName, FieldError, OrganizationId, Page, PageRequest,
@@ -178,18 +178,8 @@ impl RegistrationChecks<'_> {
         let taken = async |url: &str| self.store.is_taken(client, url, None).await;
         let CheckedRegistration { url, subscriptions } = self.rules.check(rights, sent, taken).await?;
         let secret = self.cipher.generate()?;
-        let registration = Registration {
-            client,
-            organization,
-            url,
-            subscriptions,
-            secret: self.cipher.seal(&secret)?,
-            health: Health::default(),
-            paused_at: None,
-            created_at: now,
-            updated_at: now,
-        };
-        Ok(NewRegistration { registration, secret })
+        let new = Registration::new(client, organization, url, self.cipher.seal(&secret)?, now);
+        Ok(NewRegistration { registration: Registration { subscriptions, ..new }, secret })
     }
 
     /// The new address and events of a registration of the caller's client. They are not stored.

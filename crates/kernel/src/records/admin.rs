@@ -56,9 +56,6 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
     /// Stores new records with few statements, by the same rules as [`Self::create`], and returns their ids in the same
     /// order. `None`: nothing was stored, because a record breaks a rule, or because this kind of record is stored one
     /// by one; then [`Self::create`] stores each, or returns its error.
-    ///
-    /// # Errors
-    /// Those of the database.
     async fn create_many(&self, _organization: OrganizationId, _records: &[E]) -> Result<Option<Vec<E::Id>>> {
         Ok(None)
     }

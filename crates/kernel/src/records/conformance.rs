@@ -2,6 +2,7 @@
 
 use super::{Change, Entity, Records};
 use crate::{Error, OrganizationId, Result};
+use std::fmt::Debug;
 
 /// A store under test, two organizations, and records to store in the first.
 pub struct Samples<'a, E: Entity> {
@@ -17,7 +18,17 @@ pub struct Samples<'a, E: Entity> {
     pub unknown: E::Id,
 }
 
-impl<E: Entity> Samples<'_, E> {
+impl<'a, E: Entity> Samples<'a, E> {
+    /// Samples of a store, for the first of two organizations.
+    pub fn new(
+        records: &'a dyn Records<E>,
+        [mine, other]: [OrganizationId; 2],
+        samples: impl TryInto<[E; 3], Error: Debug>,
+        unknown: E::Id,
+    ) -> Self {
+        Self { records, mine, other, samples: samples.try_into().expect("three samples"), unknown }
+    }
+
     async fn add_all(&self) -> Result<Vec<(E::Id, E)>> {
         let mut added = Vec::new();
         for sample in &self.samples {

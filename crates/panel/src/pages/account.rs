@@ -1,11 +1,11 @@
 //! The account of the administrator: language and colours, password, second factor, sign-out.
 
-use super::admins::refusal;
+use super::admins::{record, refusal};
 use super::confirmation;
-use crate::arrival::{SESSION, SIGN_IN_PATH};
 use crate::notice::Notice;
 use crate::parts::{Act, Choice, Field, Form, Group, Head, Html, Problem, Section, language_name, render};
 use crate::reply::Reply;
+use crate::request::{SESSION, SIGN_IN_PATH};
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
@@ -34,32 +34,23 @@ async fn page(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
         let confirm = Act::link(confirmation::address(PATH), visit.say("confirmation-open"));
         Html::join([preferences(visit), Act::row(&[confirm])])
     };
-    let head = Head::new(visit.say("account"))
-        .crumb(visit.say("nav-start"), "/system")
-        .lede(visit.signed.administrator.email.clone());
+    let head = visit.head("account").lede(visit.signed.administrator.email.clone());
     visit.form_page(head, body, problems).await
 }
 
 fn preferences(visit: &Visit) -> Html {
     let own = &visit.signed.administrator;
     let browser = std::iter::once(Choice::new("", visit.say("language-of-browser")));
-    let locales = Locale::OF_SERVICE
-        .iter()
-        .map(|locale| Choice::new(locale.as_str(), language_name(&visit.words, *locale)));
-    let chosen = own.locale.map(|locale| locale.to_string()).unwrap_or_default();
-    let themes = Theme::ALL
-        .iter()
-        .map(|theme| Choice::new(theme.as_str(), visit.say(&format!("theme-{}", theme.as_str()))));
+    let locales = Locale::OF_SERVICE.iter();
+    let locales = locales.map(|locale| Choice::new(locale.as_str(), language_name(&visit.words, *locale)));
+    let (locales, chosen) = (browser.chain(locales).collect(), own.locale.map(|locale| locale.to_string()));
+    let language = Field::select("locale", visit.say("language"), chosen.unwrap_or_default(), locales);
+    let name = |theme: &str| visit.say(&format!("theme-{theme}"));
+    let themes = Theme::ALL.iter().map(|theme| Choice::new(theme.as_str(), name(theme.as_str())));
+    let theme = Group::radios("theme", visit.say("theme"), themes.collect(), own.theme.as_str());
     let section = Section::new("preferences", visit.say("preferences"))
-        .field(
-            Field::select("locale", visit.say("language"), chosen, browser.chain(locales).collect())
-                .class("medium")
-                .html(&visit.words),
-        )
-        .field(
-            Group::radios("theme", visit.say("theme"), themes.collect(), own.theme.as_str())
-                .html(&visit.words),
-        );
+        .field(language.class("medium").html(&visit.words))
+        .field(theme.html(&visit.words));
     Form::new(&visit.words, format!("{PATH}/preferences"), visit.token(), "preferences-save")
         .hidden("revision", visit.revision(own.revision()))
         .section(section)
@@ -67,45 +58,38 @@ fn preferences(visit: &Visit) -> Html {
 }
 
 fn password(visit: &Visit, problems: &[Problem]) -> Html {
-    let section = Section::new("password", visit.say("password")).hint(visit.say("password-sessions")).field(
-        Field::password(NEW, visit.say("password-new"), "new-password")
-            .hint(visit.say("password-hint"))
-            .check(problems)
-            .html(&visit.words),
-    );
-    Form::new(&visit.words, format!("{PATH}/password"), visit.token(), "password-save")
-        .section(section)
-        .html()
+    let field = Field::password(NEW, visit.say("password-new"), "new-password");
+    let field = field.hint(visit.say("password-hint")).check(problems).html(&visit.words);
+    let section = Section::new("password", visit.say("password")).hint(visit.say("password-sessions"));
+    let form = Form::new(&visit.words, format!("{PATH}/password"), visit.token(), "password-save");
+    form.section(section.field(field)).html()
 }
 
 fn second_factor(visit: &Visit) -> Html {
-    let (method, save, hint, path) = match &visit.signed.administrator.second_factor {
-        Some(_) => ("delete", "second-factor-end", "second-factor-is-on", "second_factor"),
-        None => ("", "second-factor-begin", "second-factor-is-off", "second_factor"),
+    let (method, save, hint) = match &visit.signed.administrator.second_factor {
+        Some(_) => ("delete", "second-factor-end", "second-factor-is-on"),
+        None => ("", "second-factor-begin", "second-factor-is-off"),
     };
     let section = Section::new("factor", visit.say("second-factor"))
         .hint(visit.say("second-factor-hint"))
         .field(Html::paragraph("", &visit.say(hint)));
-    Form::new(&visit.words, format!("{PATH}/{path}"), visit.token(), save)
-        .method(method)
-        .section(section)
-        .html()
+    let form = Form::new(&visit.words, format!("{PATH}/second_factor"), visit.token(), save);
+    form.method(method).section(section).html()
 }
 
 /// An entry of the audit trail about the own account.
-fn record(visit: &Visit, action: Action) -> Record {
-    visit.record(action).on("administrator", &visit.signed.id.to_string(), &visit.signed.administrator.email)
+fn own_record(visit: &Visit, action: Action) -> Record {
+    record(visit, action, visit.signed.id, &visit.signed.administrator.email)
 }
 
-pub(crate) async fn save_preferences(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn save_preferences(visit: &Visit) -> Result<Reply> {
     let locale =
         Locale::parse(visit.form.text("locale")).filter(|locale| Locale::OF_SERVICE.contains(locale));
     let theme = Theme::parse(visit.form.text("theme")).unwrap_or_default();
     let id = visit.signed.id;
     let saved = visit.change(async |tx| {
         let admin = Visit::administrators(tx);
-        admin.find_for_update(id, visit.seen()).await?;
+        admin.find_for_update(id, visit.form_revision()).await?;
         admin.set_preferences(id, locale, theme, visit.now).await
     });
     if let Err(fault) = saved.await {
@@ -115,8 +99,7 @@ pub(crate) async fn save_preferences(visit: &mut Visit) -> Result<Reply> {
     visit.redirect(PATH, Notice::good(words.say("preferences-saved"))).await
 }
 
-pub(crate) async fn save_password(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn save_password(visit: &Visit) -> Result<Reply> {
     let saved = async {
         let new = Secret::new(visit.form.get(NEW).unwrap_or_default());
         let email = &visit.signed.administrator.email;
@@ -125,15 +108,12 @@ pub(crate) async fn save_password(visit: &mut Visit) -> Result<Reply> {
         visit
             .change_once(async |tx| {
                 Visit::administrators(tx).change_own_password(id, new, session, visit.now).await?;
-                tx.audit()
-                    .append(&record(visit, Action::AdministratorPasswordChanged), visit.now)
-                    .await
-                    .map(drop)
+                visit.append(tx, &own_record(visit, Action::AdministratorPasswordChanged)).await
             })
             .await
     };
     match saved.await {
-        Ok(()) => visit.redirect(PATH, Notice::good(visit.say("password-saved"))).await,
+        Ok(()) => visit.done("password-saved", &[], PATH).await,
         Err(fault) => page(visit, refusal(visit, fault, NEW)?).await,
     }
 }
@@ -180,8 +160,7 @@ fn code_form(visit: &Visit, sealed: String, problems: &[Problem]) -> Html {
         .html()
 }
 
-pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn begin_second_factor(visit: &Visit) -> Result<Reply> {
     let id = visit.signed.id;
     let begun = visit.change(async |tx| visit.second_factors(tx).begin(id, ISSUER, visit.now).await).await;
     let factor = match begun {
@@ -199,18 +178,15 @@ pub(crate) async fn begin_second_factor(visit: &mut Visit) -> Result<Reply> {
     visit.page(head, body).await
 }
 
-pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn confirm_second_factor(visit: &Visit) -> Result<Reply> {
     let (id, session) = (visit.signed.id, &visit.signed.session.digest);
     let (sealed, code) = (visit.form.text("sealed"), visit.form.text(CODE));
-    let confirmed = visit
-        .change(async |tx| {
-            let codes = visit.second_factors(tx).confirm(id, sealed, code, session, visit.now).await?;
-            tx.audit().append(&record(visit, Action::AdministratorSecondFactorEnabled), visit.now).await?;
-            Ok(codes)
-        })
-        .await;
-    match confirmed {
+    let confirmed = visit.change(async |tx| {
+        let codes = visit.second_factors(tx).confirm(id, sealed, code, session, visit.now).await?;
+        visit.append(tx, &own_record(visit, Action::AdministratorSecondFactorEnabled)).await?;
+        Ok(codes)
+    });
+    match confirmed.await {
         Ok(codes) => {
             let codes: Vec<&str> = codes.iter().map(Secret::expose).collect();
             let notice = Notice::good(visit.say("second-factor-on"))
@@ -230,30 +206,23 @@ pub(crate) async fn confirm_second_factor(visit: &mut Visit) -> Result<Reply> {
     }
 }
 
-pub(crate) async fn end_second_factor(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn end_second_factor(visit: &Visit) -> Result<Reply> {
     let id = visit.signed.id;
-    let ended = visit
-        .change(async |tx| {
-            Visit::administrators(tx).disable_second_factor(id, visit.now).await?;
-            tx.audit()
-                .append(&record(visit, Action::AdministratorSecondFactorDisabled), visit.now)
-                .await
-                .map(drop)
-        })
-        .await;
-    match ended {
-        Ok(()) => visit.redirect(PATH, Notice::good(visit.say("second-factor-off"))).await,
+    let ended = visit.change(async |tx| {
+        Visit::administrators(tx).disable_second_factor(id, visit.now).await?;
+        visit.append(tx, &own_record(visit, Action::AdministratorSecondFactorDisabled)).await
+    });
+    match ended.await {
+        Ok(()) => visit.done("second-factor-off", &[], PATH).await,
         Err(fault) => page(visit, refusal(visit, fault, NEW)?).await,
     }
 }
 
-pub(crate) async fn sign_out(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn sign_out(visit: &Visit) -> Result<Reply> {
     visit
         .change(async |tx| {
             tx.panel_sessions().remove(&visit.signed.session.digest).await?;
-            tx.audit().append(&record(visit, Action::SignOut), visit.now).await.map(drop)
+            visit.append(tx, &own_record(visit, Action::SignOut)).await
         })
         .await?;
     let secure = if visit.panel.is_secure() { "; Secure" } else { "" };

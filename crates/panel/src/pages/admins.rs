@@ -1,14 +1,13 @@
 //! System administrators: list, creation, change, deletion.
 
-use crate::arrival::SIGN_IN_PATH;
 use crate::error;
-use crate::notice::Notice;
 use crate::parts::{Act, Badge, Cell, Column, Field, Form, Head, Html, Problem, RowAct, Section, Table};
 use crate::reply::Reply;
+use crate::request::SIGN_IN_PATH;
 use crate::visit::Visit;
 use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
 use civitas_accounts::{Secret, normal_email};
-use civitas_audit::Action;
+use civitas_audit::{Action, Record};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
 
@@ -45,14 +44,18 @@ pub(crate) fn refusal(visit: &Visit, fault: Error, new: &str) -> Result<Vec<Prob
     Ok(problems)
 }
 
+/// An entry of the audit trail about an administrator.
+pub(crate) fn record(visit: &Visit, action: Action, id: AdministratorId, email: &str) -> Record {
+    visit.record(action).on("administrator", &id.to_string(), email)
+}
+
 async fn administrator(visit: &Visit) -> Result<(AdministratorId, Administrator)> {
     let id = AdministratorId(visit.id("id")?);
     let found = visit.panel.store().administrators().find(id).await?;
     Ok((id, found.ok_or(Error::NotFound)?))
 }
 
-pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn list(visit: &Visit) -> Result<Reply> {
     let request = visit.query.page(PageRequest::MAX_LENGTH);
     let page = visit.panel.store().administrators().list(visit.query.get("q"), request).await?;
     let rows = page.items.iter().map(|(id, administrator)| {
@@ -82,8 +85,8 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         Column::acts(visit.say("column-acts")),
     ];
     let table = Table::new(visit.say("admins-caption"), columns).rows(rows);
-    let head = Head::new(visit.say("nav-admins"))
-        .crumb(visit.say("nav-start"), "/system")
+    let head = visit
+        .head("nav-admins")
         .lede(visit.say("admins-lede"))
         .act(Act::primary(format!("{LIST}/new"), visit.say("admin-new")));
     visit.page(head, table.html()).await
@@ -130,8 +133,7 @@ async fn show_new(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
     visit.form_page(head(visit, visit.say("admin-new")), form.html(), problems).await
 }
 
-pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn create(visit: &Visit) -> Result<Reply> {
     let email = normal_email(visit.form.text(EMAIL));
     let password = Secret::new(visit.form.get(PASSWORD).unwrap_or_default());
     let created = async {
@@ -139,23 +141,17 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
         visit
             .change_once(async |tx| {
                 let id = Visit::administrators(tx).create(password, visit.now).await?;
-                let record = visit.record(Action::AdministratorCreated);
-                let record = record.on("administrator", &id.to_string(), &email);
-                tx.audit().append(&record, visit.now).await.map(drop)
+                visit.append(tx, &record(visit, Action::AdministratorCreated, id, &email)).await
             })
             .await
     };
     match created.await {
-        Ok(()) => {
-            let notice = Notice::good(visit.tell("admin-created", &[("email", email.as_str().into())]));
-            visit.redirect(LIST, notice).await
-        }
+        Ok(()) => visit.done("admin-created", &[("email", email.into())], LIST).await,
         Err(fault) => show_new(visit, refusal(visit, fault, PASSWORD)?).await,
     }
 }
 
-pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn edit(visit: &Visit) -> Result<Reply> {
     let (id, administrator) = administrator(visit).await?;
     show_edit(visit, id, &administrator, Vec::new()).await
 }
@@ -192,8 +188,7 @@ async fn show_edit(
     visit.form_page(head(visit, administrator.email.clone()), Html::join(body), problems).await
 }
 
-pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn update(visit: &Visit) -> Result<Reply> {
     let (id, administrator) = administrator(visit).await?;
     let email = visit.form.get(EMAIL).map_or_else(|| administrator.email.clone(), normal_email);
     let typed = visit.form.get(PASSWORD).filter(|password| !password.is_empty()).map(Secret::new);
@@ -206,21 +201,20 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
         visit
             .change_once(async |tx| {
                 let admin = Visit::administrators(tx);
-                let before = admin.find_for_update(id, visit.seen()).await?;
-                let record = |action| visit.record(action).on("administrator", &id.to_string(), &email);
+                let before = admin.find_for_update(id, visit.form_revision()).await?;
+                let entry = |action| record(visit, action, id, &email);
                 if email != before.email {
                     admin.change_email(id, &email, visit.now).await?;
-                    let record = record(Action::AdministratorUpdated);
-                    let record = record.changed("email", Some(&before.email), Some(&email));
-                    tx.audit().append(&record, visit.now).await?;
+                    let entry = entry(Action::AdministratorUpdated);
+                    visit.append(tx, &entry.changed("email", Some(&before.email), Some(&email))).await?;
                 }
                 if let Some(password) = password {
                     admin.set_password(id, password, visit.now).await?;
-                    tx.audit().append(&record(Action::AdministratorPasswordChanged), visit.now).await?;
+                    visit.append(tx, &entry(Action::AdministratorPasswordChanged)).await?;
                 }
                 if ends_factor {
                     admin.disable_second_factor(id, visit.now).await?;
-                    tx.audit().append(&record(Action::AdministratorSecondFactorDisabled), visit.now).await?;
+                    visit.append(tx, &entry(Action::AdministratorSecondFactorDisabled)).await?;
                 }
                 Ok(())
             })
@@ -228,36 +222,24 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     };
     match saved.await {
         Ok(()) if typed.is_some() && id == visit.signed.id => Ok(Reply::redirect(SIGN_IN_PATH)),
-        Ok(()) => {
-            visit
-                .redirect(LIST, Notice::good(visit.tell("admin-saved", &[("email", email.as_str().into())])))
-                .await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, fault, PASSWORD)?;
-            show_edit(visit, id, &administrator, problems).await
-        }
+        Ok(()) => visit.done("admin-saved", &[("email", email.into())], LIST).await,
+        Err(fault) => show_edit(visit, id, &administrator, refusal(visit, fault, PASSWORD)?).await,
     }
 }
 
-pub(crate) async fn unlock(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn unlock(visit: &Visit) -> Result<Reply> {
     let (id, administrator) = administrator(visit).await?;
     visit
         .change(async |tx| {
             Visit::administrators(tx).unlock(id, visit.now).await?;
-            let record = visit.record(Action::AdministratorUnlocked);
-            let record = record.on("administrator", &id.to_string(), &administrator.email);
-            tx.audit().append(&record, visit.now).await.map(drop)
+            let entry = record(visit, Action::AdministratorUnlocked, id, &administrator.email);
+            visit.append(tx, &entry).await
         })
         .await?;
-    let notice =
-        Notice::good(visit.tell("admin-unlocked", &[("email", administrator.email.as_str().into())]));
-    visit.redirect(LIST, notice).await
+    visit.done("admin-unlocked", &[("email", administrator.email.into())], LIST).await
 }
 
-pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn ask(visit: &Visit) -> Result<Reply> {
     let (id, administrator) = administrator(visit).await?;
     delete_page(visit, id, &administrator, Vec::new()).await
 }
@@ -279,27 +261,15 @@ async fn delete_page(
     visit.form_page(head, body, problems).await
 }
 
-pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn delete(visit: &Visit) -> Result<Reply> {
     let (id, administrator) = administrator(visit).await?;
-    let deleted = visit
-        .change(async |tx| {
-            Visit::administrators(tx).delete(id, visit.signed.id).await?;
-            let record = visit.record(Action::AdministratorDeleted);
-            let record = record.on("administrator", &id.to_string(), &administrator.email);
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await;
-    match deleted {
+    let deleted = visit.change(async |tx| {
+        Visit::administrators(tx).delete(id, visit.signed.id).await?;
+        visit.append(tx, &record(visit, Action::AdministratorDeleted, id, &administrator.email)).await
+    });
+    match deleted.await {
         Ok(()) if id == visit.signed.id => Ok(Reply::redirect(SIGN_IN_PATH)),
-        Ok(()) => {
-            let notice =
-                Notice::good(visit.tell("admin-deleted", &[("email", administrator.email.as_str().into())]));
-            visit.redirect(LIST, notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, fault, PASSWORD)?;
-            delete_page(visit, id, &administrator, problems).await
-        }
+        Ok(()) => visit.done("admin-deleted", &[("email", administrator.email.into())], LIST).await,
+        Err(fault) => delete_page(visit, id, &administrator, refusal(visit, fault, PASSWORD)?).await,
     }
 }

@@ -1,39 +1,38 @@
 //! One attachment: its members, its deletion (contract 07 B.7).
 
-use super::attachment_form::{Place, edit_of, members, record, refusal};
-use super::attachments::{address, below, list_of, list_path, opened, size, source, title, token, type_name};
-use super::content::{line, with_changes};
-use crate::notice::Notice;
+use super::attachment_form::{AttachedTo, edit_of, members, record, refusal};
+use super::attachments::{address, below, list_of, list_path, size, source, title, token, type_name};
+use super::content::{in_its_zone, line, with_changes};
 use crate::parts::{Act, Card, Form, Html, KeyValues, Problem};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_attachments::{Attachment, ParentKind, StoredFile};
 use civitas_audit::Action;
 use civitas_kernel::records::{Entity, find_revision_for_update};
-use civitas_kernel::{AttachmentId, Error, FileId, Result};
+use civitas_kernel::{AttachmentId, Error, Result};
 
 /// An attachment of the path with its record.
-struct Own {
-    place: Place,
+struct OpenedAttachment {
+    place: AttachedTo,
     id: AttachmentId,
     attachment: Attachment,
     file: Option<StoredFile>,
 }
 
-impl Own {
+impl OpenedAttachment {
     async fn of_path(visit: &mut Visit) -> Result<Self> {
-        let (organization, home) = opened(visit).await?;
+        let (organization, home) = in_its_zone(visit).await?;
         let (visit, id) = (&*visit, AttachmentId(visit.id("aid")?));
         let store = visit.panel.store();
         let found = store.attachments().find(organization, id).await?;
         let attachment = found.filter(|found| found.parent.kind != ParentKind::Answer);
         let attachment = attachment.ok_or(Error::NotFound)?;
-        let files: Vec<FileId> = attachment.file.into_iter().collect();
-        let file =
-            if files.is_empty() { Vec::new() } else { store.files().find_many(organization, &files).await? };
-        let file = file.into_iter().next().map(|(_, file)| file);
-        let place = Place::of(visit, organization, home, attachment.parent).await?;
-        Ok(Self { place, id, attachment, file })
+        let file = match attachment.file {
+            Some(file) => store.files().find_many(organization, &[file]).await?.into_iter().next(),
+            None => None,
+        };
+        let place = AttachedTo::of(visit, organization, home, attachment.parent).await?;
+        Ok(Self { place, id, attachment, file: file.map(|(_, file)| file) })
     }
 
     fn path(&self) -> String {
@@ -46,20 +45,19 @@ impl Own {
 }
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedAttachment::of_path(visit).await?;
     show_edit(visit, &own, Vec::new()).await
 }
 
-async fn show_edit(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
+async fn show_edit(visit: &Visit, own: &OpenedAttachment, problems: Vec<Problem>) -> Result<Reply> {
     let (place, attachment, file) = (&own.place, &own.attachment, own.file.as_ref());
     let name = own.title(visit);
-    let mut form = Form::new(&visit.words, own.path(), visit.token(), "attachment-save")
+    let form = Form::new(&visit.words, own.path(), visit.token(), "attachment-save")
         .method("put")
         .hidden("revision", visit.revision(attachment.revision()))
         .cancel(list_of(place.id, place.parent));
-    for section in members(visit, place, attachment, &problems).await? {
-        form = form.section(section);
-    }
+    let sections = members(visit, place, attachment, &problems).await?;
+    let form = sections.into_iter().fold(form, Form::section);
     let source = source(attachment, file);
     let source = match address(visit, &place.home, attachment, file) {
         Some(href) => Html::link(&href, &source),
@@ -83,34 +81,27 @@ async fn show_edit(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<R
 }
 
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedAttachment::of_path(visit).await?;
     let (visit, place) = (&*visit, &own.place);
-    let saved = visit
-        .change(async |tx| {
-            let store = tx.attachments();
-            let before =
-                find_revision_for_update::<Attachment>(store, place.id, own.id, Some(visit.seen())).await?;
-            let admin = place.admin(tx, visit);
-            let change = admin.update(own.id, edit_of(visit, &before)).await?;
-            let name = title(visit, &change.after, own.file.as_ref());
-            if change.is_empty() {
-                return Ok(name);
-            }
-            let record = record(visit, Action::AttachmentUpdated, place, own.id, &name);
-            let record = with_changes(record, changes(&change.before, &change.after));
-            tx.audit().append(&record, visit.now).await?;
-            Ok(name)
-        })
-        .await;
-    match saved {
+    let saved = visit.change(async |tx| {
+        let store = tx.attachments();
+        let before =
+            find_revision_for_update::<Attachment>(store, place.id, own.id, Some(visit.form_revision()))
+                .await?;
+        let change = place.admin(tx, visit).update(own.id, edit_of(visit, &before)).await?;
+        let name = title(visit, &change.after, own.file.as_ref());
+        if !change.is_empty() {
+            let entry = record(visit, Action::AttachmentUpdated, place, own.id, &name);
+            visit.append(tx, &with_changes(entry, changes(&change.before, &change.after))).await?;
+        }
+        Ok(name)
+    });
+    match saved.await {
         Ok(name) => {
-            let notice = Notice::good(visit.tell("attachment-saved", &[("name", name.into())]));
-            visit.redirect(list_of(place.id, place.parent), notice).await
+            let to = list_of(place.id, place.parent);
+            visit.done("attachment-saved", &[("name", name.into())], to).await
         }
-        Err(fault) => {
-            let problems = refusal(visit, place, fault)?;
-            show_edit(visit, &own, problems).await
-        }
+        Err(fault) => show_edit(visit, &own, refusal(visit, place, fault)?).await,
     }
 }
 
@@ -126,7 +117,7 @@ fn changes(before: &Attachment, after: &Attachment) -> Vec<(&'static str, String
 }
 
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedAttachment::of_path(visit).await?;
     let (visit, place) = (&*visit, &own.place);
     let effect = match &own.file {
         Some(file) => visit.tell(
@@ -149,19 +140,18 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
 }
 
 pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedAttachment::of_path(visit).await?;
     let (visit, place) = (&*visit, &own.place);
     let name = own.title(visit);
     visit
         .change(async |tx| {
             let attachment = place.admin(tx, visit).remove(own.id).await?;
             let field = if own.file.is_some() { "file" } else { "link" };
-            let record = record(visit, Action::AttachmentDeleted, place, own.id, &name)
+            let entry = record(visit, Action::AttachmentDeleted, place, own.id, &name)
                 .changed("attached_to", Some(&token(place.parent)), None)
                 .changed(field, Some(&source(&attachment, own.file.as_ref())), None);
-            tx.audit().append(&record, visit.now).await.map(drop)
+            visit.append(tx, &entry).await
         })
         .await?;
-    let notice = Notice::good(visit.tell("attachment-deleted", &[("name", name.into())]));
-    visit.redirect(list_of(place.id, place.parent), notice).await
+    visit.done("attachment-deleted", &[("name", name.into())], list_of(place.id, place.parent)).await
 }

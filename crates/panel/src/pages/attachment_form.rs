@@ -1,12 +1,10 @@
 //! The form of a new attachment, and the fields of all forms of attachments (contract 07 B.5).
 
-use super::attachments::{
-    below, list_of, list_path, opened, parent_of, record_name, size, source, title, token,
-};
-use super::content::typed;
+use super::attachments::{below, list_of, list_path, parent_of, record_name, size, source, title, token};
+use super::content::{in_its_zone, typed};
 use crate::error;
-use crate::notice::Notice;
 use crate::parts::{Choice, Field, Form, Problem, Section, Texts};
+use crate::records::FormView;
 use crate::reply::Reply;
 use crate::upload::{FILE, SentFile};
 use crate::visit::Visit;
@@ -28,7 +26,7 @@ const COLLECTION: &str = "attachment[collection]";
 const MOST_COLLECTIONS: i64 = 100;
 
 /// The organization of the path, and the record of the form.
-pub(super) struct Place {
+pub(super) struct AttachedTo {
     pub(super) id: OrganizationId,
     pub(super) home: Organization,
     pub(super) parent: Parent,
@@ -36,7 +34,7 @@ pub(super) struct Place {
     pub(super) name: String,
 }
 
-impl Place {
+impl AttachedTo {
     pub(super) async fn of(
         visit: &Visit,
         id: OrganizationId,
@@ -52,7 +50,7 @@ impl Place {
 
     /// The record that the address or the form names; the organization without one.
     async fn of_new(visit: &mut Visit) -> Result<Self> {
-        let (id, home) = opened(visit).await?;
+        let (id, home) = in_its_zone(visit).await?;
         let named = visit.form.get("parent").or_else(|| visit.query.get("parent"));
         let parent = match named {
             Some(named) => parent_of(named).ok_or(Error::NotFound)?,
@@ -75,14 +73,14 @@ impl Place {
 }
 
 /// The entry of the audit trail of an attachment.
-pub(super) fn record(visit: &Visit, action: Action, place: &Place, id: AttachmentId, name: &str) -> Record {
-    visit.record(action).of(Some(place.id)).on("attachment", &id.to_string(), name)
+pub(super) fn record(visit: &Visit, action: Action, to: &AttachedTo, id: AttachmentId, name: &str) -> Record {
+    visit.record(action).of(Some(to.id)).on("attachment", &id.to_string(), name)
 }
 
 /// The fields of texts, weight and collection. `stored` is what they show when nothing was typed.
 pub(super) async fn members(
     visit: &Visit,
-    place: &Place,
+    place: &AttachedTo,
     stored: &Attachment,
     problems: &[Problem],
 ) -> Result<Vec<Section>> {
@@ -92,11 +90,10 @@ pub(super) async fn members(
     let texts = Texts::new("texts", visit.say("texts"), locales, place.home.default_locale)
         .text(TITLE, visit.say("column-title"), "", &title, 1)
         .text(DESCRIPTION, visit.say("description"), "", &description, 3);
-    let weight = visit.form.get(WEIGHT).map_or_else(|| stored.weight.to_string(), str::to_owned);
-    let weight = Field::number(WEIGHT, visit.say("attachment-weight"), weight)
-        .hint(visit.say("attachment-weight-hint"))
-        .check(problems);
-    let mut order = Section::new("order", visit.say("attachment-order")).field(weight.html(words));
+    let view = FormView { visit, home: &place.home, name: "attachment", locales, problems, is_new: false };
+    let weight = view.number("weight", "attachment-weight", stored.weight);
+    let weight = weight.hint(visit.say("attachment-weight-hint"));
+    let mut order = view.section("order", "attachment-order").field(view.html(weight));
     if place.parent.kind.has_collections() {
         let collections = visit.panel.store().collections();
         let known = collections.of_parent(place.id, place.parent, MOST_COLLECTIONS).await?;
@@ -108,11 +105,11 @@ pub(super) async fn members(
                 Choice::new(id.to_string(), format!("{name} ({id})"))
             });
             let choices = std::iter::once(Choice::new("", visit.say("none"))).chain(named).collect();
-            let field = Field::select(COLLECTION, visit.say("attachment-collection"), chosen, choices);
-            order = order.field(field.check(problems).html(words));
+            let field = view.select("collection", "attachment-collection", &chosen, choices);
+            order = order.field(view.html(field));
         }
     }
-    let texts = Section::new("attachment", visit.say("texts")).field(texts.html(words, problems));
+    let texts = view.section("attachment", "texts").field(texts.html(words, problems));
     Ok(vec![texts, order])
 }
 
@@ -128,30 +125,24 @@ pub(super) fn edit_of(visit: &Visit, stored: &Attachment) -> AttachmentEdit {
         description: text(DESCRIPTION, &stored.description),
         ..AttachmentEdit::default()
     };
-    if let Some(weight) = visit.form.get(WEIGHT) {
-        match weight.trim() {
-            "" => edit.weight = Some(0),
-            weight => match weight.parse() {
-                Ok(weight) => edit.weight = Some(weight),
-                Err(_) => {
-                    edit.errors.push(FieldError::new("weight", "not_a_number", "Weight is not a number"));
-                }
-            },
-        }
+    match visit.form.get(WEIGHT).map(str::trim) {
+        None => {}
+        Some("") => edit.weight = Some(0),
+        Some(weight) => match weight.parse() {
+            Ok(weight) => edit.weight = Some(weight),
+            Err(_) => edit.errors.push(FieldError::new("weight", "not_a_number", "Weight is not a number")),
+        },
     }
-    if let Some(collection) = visit.form.get(COLLECTION) {
-        let id = match collection {
-            "" => None,
-            // An unknown one is refused as one of another record is.
-            collection => Some(CollectionId(collection.parse().unwrap_or_default())),
-        };
+    if let Some(sent) = visit.form.get(COLLECTION) {
+        // An unknown one is refused as one of another record is.
+        let id = (!sent.is_empty()).then(|| CollectionId(sent.parse().unwrap_or_default()));
         edit.collection = Some(Grouping { id });
     }
     edit
 }
 
 /// The problems of a refused attachment, beside their fields.
-pub(super) fn refusal(visit: &Visit, place: &Place, fault: Error) -> Result<Vec<Problem>> {
+pub(super) fn refusal(visit: &Visit, place: &AttachedTo, fault: Error) -> Result<Vec<Problem>> {
     if fault.details().is_empty() {
         return error::problems(&visit.words, fault, |_| String::new());
     }
@@ -188,11 +179,11 @@ pub(super) fn refusal(visit: &Visit, place: &Place, fault: Error) -> Result<Vec<
 }
 
 pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_new(visit).await?;
+    let place = AttachedTo::of_new(visit).await?;
     show_new(visit, &place, Vec::new()).await
 }
 
-async fn show_new(visit: &Visit, place: &Place, problems: Vec<Problem>) -> Result<Reply> {
+async fn show_new(visit: &Visit, place: &AttachedTo, problems: Vec<Problem>) -> Result<Reply> {
     let words = &visit.words;
     let names = place.parent.kind.allow_list().extensions().join(", ");
     let most = size(visit, place.home.max_attachment_bytes);
@@ -208,14 +199,12 @@ async fn show_new(visit: &Visit, place: &Place, problems: Vec<Problem>) -> Resul
         .hint(visit.say("attachment-source-hint"))
         .field(file.html(words))
         .field(link.html(words));
-    let mut form = Form::new(words, list_path(place.id), visit.token(), "attachment-create")
+    let form = Form::new(words, list_path(place.id), visit.token(), "attachment-create")
         .with_file()
         .hidden("parent", token(place.parent))
         .section(source)
         .cancel(list_of(place.id, place.parent));
-    for section in members(visit, place, &blank, &problems).await? {
-        form = form.section(section);
-    }
+    let form = members(visit, place, &blank, &problems).await?.into_iter().fold(form, Form::section);
     let title = visit.tell("attachment-new-of", &[("name", place.name.as_str().into())]);
     let head = below(visit, place.id, &place.home, title).here(visit.say("attachment-new"));
     visit.form_page(head, form.html(), problems).await
@@ -223,7 +212,7 @@ async fn show_new(visit: &Visit, place: &Place, problems: Vec<Problem>) -> Resul
 
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let file = visit.file.take();
-    let place = Place::of_new(visit).await?;
+    let place = AttachedTo::of_new(visit).await?;
     let visit = &*visit;
     let edit = edit_of(visit, &Attachment::of_link(place.parent, None, visit.now));
     let (link, has_file) = (visit.form.text(LINK), file.is_some());
@@ -231,18 +220,16 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
         let problem = Problem::new(LINK, visit.say("problem-file-and-link"));
         return show_new(visit, &place, vec![problem]).await;
     }
-    let new = NewAttachment { parent: place.parent, content: NewContent::Missing, edit };
+    let content = if link.is_empty() { NewContent::Missing } else { NewContent::Link(link.to_owned()) };
+    let new = NewAttachment { parent: place.parent, content, edit };
     let created = match file {
         Some(file) => create_file(visit, &place, new, file).await,
-        None if link.is_empty() => store(visit, &place, new).await,
-        None => {
-            store(visit, &place, NewAttachment { content: NewContent::Link(link.to_owned()), ..new }).await
-        }
+        None => store(visit, &place, new).await,
     };
     match created {
         Ok(name) => {
-            let notice = Notice::good(visit.tell("attachment-created", &[("name", name.into())]));
-            visit.redirect(list_of(place.id, place.parent), notice).await
+            let to = list_of(place.id, place.parent);
+            visit.done("attachment-created", &[("name", name.into())], to).await
         }
         Err(fault) => {
             let mut problems = refusal(visit, &place, fault)?;
@@ -257,15 +244,14 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
 /// Stores the bytes of a file, and attaches it. A file that is refused is given up.
 async fn create_file(
     visit: &Visit,
-    place: &Place,
+    place: &AttachedTo,
     new: NewAttachment,
     SentFile { name, outcome }: SentFile,
 ) -> Result<String> {
     let received = match outcome {
         ReceiveOutcome::TooLong => {
-            let limit = place.home.max_attachment_bytes;
-            return store(visit, place, NewAttachment { content: NewContent::TooLarge { limit }, ..new })
-                .await;
+            let content = NewContent::TooLarge { limit: place.home.max_attachment_bytes };
+            return store(visit, place, NewAttachment { content, ..new }).await;
         }
         ReceiveOutcome::Complete(received) if received.content.byte_size == 0 => {
             return store(visit, place, new).await;
@@ -291,17 +277,17 @@ async fn create_file(
 }
 
 /// Attaches it, with an entry in the audit trail. Returns its title.
-async fn store(visit: &Visit, place: &Place, new: NewAttachment) -> Result<String> {
+async fn store(visit: &Visit, place: &AttachedTo, new: NewAttachment) -> Result<String> {
     visit
         .change(async |tx| {
             let created = place.admin(tx, visit).attach(new.clone()).await?;
             let (attachment, file) = (&created.attachment, created.file.as_ref());
             let name = title(visit, attachment, file);
             let field = if file.is_some() { "file" } else { "link" };
-            let record = record(visit, Action::AttachmentCreated, place, created.id, &name)
+            let entry = record(visit, Action::AttachmentCreated, place, created.id, &name)
                 .changed("attached_to", None, Some(&token(place.parent)))
                 .changed(field, None, Some(&source(attachment, file)));
-            tx.audit().append(&record, visit.now).await?;
+            visit.append(tx, &entry).await?;
             Ok(name)
         })
         .await

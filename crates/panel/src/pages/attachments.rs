@@ -1,73 +1,69 @@
 //! The attachments of an organization and of one record (contract 07 part B).
 
-use super::content::{self, Here, kind as kind_of_space};
+use super::content::{self, OpenedSpace, in_its_zone};
 use super::organization::{self, LIST};
-use super::people;
-use super::proposals::Shown;
+use super::proposals::OpenedProposal;
 use crate::format::Zone;
-use crate::parts::{Act, Cell, Chip, Choice, Column, Empty, Head, Html, RowAct, Table};
+use crate::parts::{Act, Cell, Column, Empty, Head, Html, RowAct, Table};
+use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_attachments::{
     Attachment, AttachmentDetail, AttachmentSearch, FileType, MOST_SEARCHED, Parent, ParentKind, StoredFile,
 };
-use civitas_kernel::{OrganizationId, PageRequest, Result, SpaceManifest, Translated};
+use civitas_kernel::{Direction, OrganizationId, Result, SpaceManifest, Translated};
 use civitas_organizations::Organization;
 use std::collections::HashMap;
 use url::Url;
 
-const PER_PAGE: i64 = 25;
-/// The kinds of records that the panel attaches to.
-const KINDS: [ParentKind; 8] = [
-    ParentKind::Organization,
-    ParentKind::Space(SpaceManifest::ParticipatoryProcesses),
-    ParentKind::Space(SpaceManifest::Assemblies),
-    ParentKind::Space(SpaceManifest::Conferences),
-    ParentKind::Space(SpaceManifest::Initiatives),
-    ParentKind::Proposal,
-    ParentKind::Meeting,
-    ParentKind::Post,
+/// The kinds of records that the panel attaches to, each with its name in addresses, one of those of the interface, and
+/// the key of its text.
+const KINDS: [(&str, &str, ParentKind); 8] = [
+    ("organization", "organization", ParentKind::Organization),
+    (
+        "participatory_processes",
+        "space-participatory-processes",
+        ParentKind::Space(SpaceManifest::ParticipatoryProcesses),
+    ),
+    ("assemblies", "space-assemblies", ParentKind::Space(SpaceManifest::Assemblies)),
+    ("conferences", "space-conferences", ParentKind::Space(SpaceManifest::Conferences)),
+    ("initiatives", "space-initiatives", ParentKind::Space(SpaceManifest::Initiatives)),
+    ("proposals", "proposal-one", ParentKind::Proposal),
+    ("meetings", "attachment-of-meeting", ParentKind::Meeting),
+    ("blogs", "attachment-of-post", ParentKind::Post),
 ];
-const TYPES: [FileType; 3] = [FileType::Image, FileType::Document, FileType::Link];
+const TYPES: [(&str, &str, FileType); 3] = [
+    ("image", "attachment-type-image", FileType::Image),
+    ("document", "attachment-type-document", FileType::Document),
+    ("link", "attachment-type-link", FileType::Link),
+];
 
 /// The address of the list.
 pub(crate) fn list_path(organization: OrganizationId) -> String {
     format!("{LIST}/{organization}/attachments")
 }
 
-/// The short name of a kind in addresses, one of those of the interface.
-fn short(kind: ParentKind) -> &'static str {
-    match kind {
-        ParentKind::Organization => "organization",
-        ParentKind::Space(manifest) => manifest.as_str(),
-        ParentKind::Proposal => "proposals",
-        ParentKind::Meeting => "meetings",
-        ParentKind::Post => "blogs",
-        ParentKind::Answer => "answers",
-    }
+/// The name of a kind in addresses, and the key of its text.
+fn names(kind: ParentKind) -> (&'static str, &'static str) {
+    let known = KINDS.iter().find(|(.., known)| *known == kind);
+    known.map_or(("answers", "attachment-of-post"), |(name, key, _)| (*name, *key))
 }
 
 /// A record as an address names it: `proposals/904`.
 pub(crate) fn token(parent: Parent) -> String {
-    format!("{}/{}", short(parent.kind), parent.id)
+    format!("{}/{}", names(parent.kind).0, parent.id)
 }
 
 /// The record of such a name.
 pub(crate) fn parent_of(token: &str) -> Option<Parent> {
-    let (kind, id) = token.split_once('/')?;
-    let kind = KINDS.into_iter().find(|known| short(*known) == kind)?;
-    Some(Parent { kind, id: id.parse().ok()? })
+    let (name, id) = token.split_once('/')?;
+    let (.., kind) = KINDS.iter().find(|(known, ..)| *known == name)?;
+    Some(Parent { kind: *kind, id: id.parse().ok()? })
 }
 
 /// The name of a kind: `Proposal`.
 fn kind_name(visit: &Visit, kind: ParentKind) -> String {
-    match kind {
-        ParentKind::Organization => visit.say("organization"),
-        ParentKind::Space(manifest) => kind_of_space(visit, manifest),
-        ParentKind::Proposal => visit.say("proposal-one"),
-        ParentKind::Meeting => visit.say("attachment-of-meeting"),
-        ParentKind::Post | ParentKind::Answer => visit.say("attachment-of-post"),
-    }
+    visit.say(names(kind).1)
 }
 
 /// The name of a type: `Image`.
@@ -141,89 +137,40 @@ pub(crate) fn address(
     Some(url.to_string())
 }
 
-/// The organization of the path, with the time zone of the page.
-pub(crate) async fn opened(visit: &mut Visit) -> Result<(OrganizationId, Organization)> {
-    let (id, home) = content::opened(visit).await?;
-    visit.zone = Zone::named(&home.time_zone);
-    Ok((id, home))
-}
-
 /// The head of a page below the list.
 pub(crate) fn below(visit: &Visit, id: OrganizationId, home: &Organization, title: String) -> Head {
-    people::head(visit, id, home, title).crumb(visit.say("attachments"), list_path(id))
-}
-
-fn search(visit: &Visit) -> AttachmentSearch {
-    let query = &visit.query;
-    let kind = query.get("kind").and_then(|name| KINDS.into_iter().find(|kind| short(*kind) == name));
-    AttachmentSearch {
-        parent: None,
-        kind,
-        file_type: query.get("type").and_then(FileType::parse),
-        text: query.get("q").map(str::to_owned),
-        oldest_first: query.get("sort") == Some("oldest"),
-    }
+    organization::head(visit, id, home, title).crumb(visit.say("attachments"), list_path(id))
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let (id, home) = opened(visit).await?;
-    let visit = &*visit;
-    let (path, search, request) = (list_path(id), search(visit), visit.query.page(PER_PAGE));
+    let (id, home) = in_its_zone(visit).await?;
+    let (visit, path, request) = (&*visit, list_path(id), visit.query.page(PER_PAGE));
+    let mut filters = ListFilters::new(visit, &path);
+    let search = AttachmentSearch {
+        parent: None,
+        text: filters.text("attachments-search"),
+        kind: filters.choice("kind", "attachment-record", &KINDS),
+        file_type: filters.choice("type", "attachment-type", &TYPES),
+        oldest_first: filters.order("oldest", ["newest-first", "oldest-first"]) == Direction::Ascending,
+    };
     let page = visit.panel.store().attachments().search(id, &search, request).await?;
-    let is_filtered = search.text.is_some() || search.kind.is_some() || search.file_type.is_some();
-    let empty = if is_filtered {
+    let chips = std::mem::take(&mut filters.chips);
+    let empty = if chips.is_empty() {
+        Empty { title: visit.say("attachments-none"), text: visit.say("attachments-lede"), act: None }
+    } else {
         let text = visit.tell("attachments-search-hint", &[("number", MOST_SEARCHED.into())]);
         Empty { text, ..visit.no_match(&path, visit.say("attachments-no-match")) }
-    } else {
-        Empty { title: visit.say("attachments-none"), text: visit.say("attachments-lede"), act: None }
     };
     let rows = rows(visit, (id, &home), &page.items, true).await?;
-    let (other, direction) =
-        if search.oldest_first { (None, "ascending") } else { (Some("oldest"), "descending") };
-    let table = Table::new(visit.say("attachments"), columns(visit, true)).rows(rows).empty(empty).sorted(
-        3,
-        visit.query.with(&path, "sort", other),
-        Some(direction),
-    );
+    let table = Table::new(visit.say("attachments"), columns(visit, true)).rows(rows).empty(empty);
+    let table = filters.sorted(table, 3);
     let pages = visit.pages(&path, request, page.has_more);
-    let found = (visit.shown(page.items.len()), chips(visit, &path));
-    let results = visit.results(&path, found, &table, pages);
+    let results = visit.results(&path, (visit.shown(page.items.len()), chips), &table, pages);
     let new = visit.query.with(&format!("{path}/new"), "parent", Some(&token(id.into())));
-    let head = people::head(visit, id, &home, visit.say("attachments"))
+    let head = organization::head(visit, id, &home, visit.say("attachments"))
         .lede(visit.say("attachments-lede"))
         .act(Act::primary(new, visit.say("attachment-new-of-organization")));
-    visit.page(head, Html::join([filters(visit), results])).await
-}
-
-/// The filters in use.
-fn chips(visit: &Visit, path: &str) -> Vec<Chip> {
-    let chip = |name: &str, text: String| visit.chip(path, name, text);
-    let query = &visit.query;
-    let kind = query.get("kind").map(|name| {
-        let known = KINDS.into_iter().find(|kind| short(*kind) == name);
-        known.map_or_else(|| visit.say("unknown"), |kind| kind_name(visit, kind))
-    });
-    let file_type = query.get("type").map(|name| {
-        FileType::parse(name).map_or_else(|| visit.say("unknown"), |file_type| type_name(visit, file_type))
-    });
-    let chips = [
-        query.get("q").map(|text| chip("q", text.to_owned())),
-        kind.map(|text| chip("kind", text)),
-        file_type.map(|text| chip("type", text)),
-    ];
-    chips.into_iter().flatten().collect()
-}
-
-fn filters(visit: &Visit) -> Html {
-    let kinds = KINDS.map(|kind| Choice::new(short(kind), kind_name(visit, kind)));
-    let types = TYPES.map(|file_type| Choice::new(file_type.as_str(), type_name(visit, file_type)));
-    visit
-        .filters(visit.say("attachments-filter"))
-        .search(visit.say("attachments-search"))
-        .select("kind", visit.say("attachment-record"), kinds)
-        .select("type", visit.say("attachment-type"), types)
-        .sort(visit.say("newest-first"), "oldest", visit.say("oldest-first"))
-        .html()
+    visit.page(head, Html::join([filters.html("attachments-filter"), results])).await
 }
 
 fn columns(visit: &Visit, has_record: bool) -> Vec<Column> {
@@ -314,7 +261,7 @@ async fn of_record(
 ) -> Result<Html> {
     let path = list_of(id, parent);
     let search = AttachmentSearch { parent: Some(parent), ..AttachmentSearch::default() };
-    let request: PageRequest = visit.query.page(PER_PAGE);
+    let request = visit.query.page(PER_PAGE);
     let page = visit.panel.store().attachments().search(id, &search, request).await?;
     let new = visit.query.with(&format!("{}/new", list_path(id)), "parent", Some(&token(parent)));
     let new = (new, visit.say("attachment-new"));
@@ -335,16 +282,16 @@ async fn of_record(
 }
 
 pub(crate) async fn of_space(visit: &mut Visit) -> Result<Reply> {
-    let here = Here::of_path(visit).await?;
+    let here = OpenedSpace::of_path(visit).await?;
     visit.zone = Zone::named(&here.organization.time_zone);
     let visit = &*visit;
-    let own = (here.id, &here.organization);
-    let body = of_record(visit, own, here.own.into(), here.title(visit)).await?;
+    let home = (here.id, &here.organization);
+    let body = of_record(visit, home, here.own.into(), here.title(visit)).await?;
     visit.page(here.head(visit, "attachments"), body).await
 }
 
 pub(crate) async fn of_proposal(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = OpenedProposal::of(visit).await?;
     visit.open_organization(shown.organization).await?;
     visit.zone = Zone::named(&shown.home.time_zone);
     let visit = &*visit;
@@ -359,10 +306,10 @@ mod tests {
 
     #[test]
     fn a_record_is_written_as_kind_and_number() {
-        for kind in KINDS {
+        for (name, _, kind) in KINDS {
             let parent = Parent { kind, id: 904 };
             assert_eq!(parent_of(&token(parent)), Some(parent));
-            assert_eq!(ParentKind::named(short(kind)), Some(kind), "a name of the interface");
+            assert_eq!(ParentKind::named(name), Some(kind), "a name of the interface");
         }
         for wrong in ["", "proposals", "proposals/", "proposals/x", "answers/1", "organization"] {
             assert_eq!(parent_of(wrong), None, "{wrong}");

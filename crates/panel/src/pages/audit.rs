@@ -1,7 +1,9 @@
 //! The audit trail: who changed what, when, and from where.
 
-use crate::format::{self, Zone};
-use crate::parts::{Cell, Choice, Column, Empty, Head, Html, Pages, Table, render};
+use super::client;
+use super::log::Log;
+use crate::parts::{Cell, Choice, Empty, Pages, Table, render};
+use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -11,7 +13,6 @@ use civitas_kernel::{OrganizationId, Result};
 use time::format_description::well_known::Rfc3339;
 
 const LIST: &str = "/system/audit_log";
-const PER_PAGE: i64 = 25;
 
 /// The words of an action: the key has the name of the action without dots.
 pub(crate) fn action_words(visit: &Visit, action: Action) -> String {
@@ -27,9 +28,13 @@ pub(crate) fn summary(visit: &Visit, entry: &AuditEntry) -> String {
     }
 }
 
+fn actor_kind(visit: &Visit, kind: ActorKind) -> String {
+    visit.say(&format!("actor-{}", kind.as_str().replace('_', "-")))
+}
+
 /// Who acted, and with what.
 pub(crate) fn actor(visit: &Visit, entry: &AuditEntry) -> (String, String) {
-    let kind = visit.say(&format!("actor-{}", entry.actor.kind().as_str().replace('_', "-")));
+    let kind = actor_kind(visit, entry.actor.kind());
     match &entry.actor {
         Actor::Administrator { email, .. } => (email.clone(), kind),
         Actor::Client { uid, name, user } => {
@@ -79,84 +84,53 @@ impl Changes<'_> {
     }
 }
 
-fn filter(visit: &Visit) -> AuditFilter {
-    let query = &visit.query;
-    let moment = |name: &str| query.get(name).and_then(|text| format::read_field(Zone::utc(), text));
-    AuditFilter {
-        scope: match query.get("organization") {
-            Some("deployment") => AuditScope::Deployment,
-            Some(text) => {
-                text.parse().map_or(AuditScope::All, |id| AuditScope::Organization(OrganizationId(id)))
-            }
-            None => AuditScope::All,
-        },
-        action: query.get("action").and_then(Action::parse),
-        actor: query.get("actor").and_then(ActorKind::parse),
-        object: None,
-        text: query.get("q").map(str::to_owned),
-        since: moment("from"),
-        until: moment("to"),
+/// Adds the filters of the list.
+fn filter(visit: &Visit, log: &mut Log<'_>, organizations: &[(OrganizationId, String)]) -> AuditFilter {
+    let actions = Action::ALL.iter().map(|action| Choice::new(action.as_str(), action_words(visit, *action)));
+    let mut actions: Vec<Choice> = actions.collect();
+    actions.sort_by(|one, other| one.label.cmp(&other.label));
+    let scopes = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
+    let scopes = std::iter::once(Choice::new("deployment", visit.say("nav-deployment"))).chain(scopes);
+    let kinds = ActorKind::ALL.iter().map(|kind| Choice::new(kind.as_str(), actor_kind(visit, *kind)));
+    let text = log.filters.text("audit-search");
+    let action = log.select("action", "audit-action", actions).and_then(Action::parse);
+    let scope = log.select("organization", "organization", scopes);
+    let actor = log.select("actor", "audit-with", kinds);
+    // The marks of both are in the other order.
+    if let (Some(_), Some(_), [.., organization, with]) = (scope, actor, log.filters.chips.as_mut_slice()) {
+        std::mem::swap(organization, with);
     }
+    let scope = match scope {
+        Some("deployment") => AuditScope::Deployment,
+        Some(id) => id.parse().map_or(AuditScope::All, |id| AuditScope::Organization(OrganizationId(id))),
+        None => AuditScope::All,
+    };
+    let (actor, since, until) = (actor.and_then(ActorKind::parse), log.time("from"), log.time("to"));
+    AuditFilter { scope, action, actor, object: None, text, since, until }
 }
 
-pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn list(visit: &Visit) -> Result<Reply> {
+    let organizations = client::organizations(visit).await?;
+    let mut log = Log::new(visit, LIST, "audit");
+    let filter = filter(visit, &mut log, &organizations);
     let request = visit.query.page(PER_PAGE);
-    let page = visit.panel.store().audit().list(&filter(visit), request).await?;
+    let page = visit.panel.store().audit().list(&filter, request).await?;
     let rows = page.items.iter().map(|entry| {
         let (who, with) = actor(visit, entry);
-        let with = entry
-            .from
-            .as_ref()
-            .map_or_else(|| with.clone(), |from| format!("{with} {from}").trim().to_owned());
+        let from = entry.from.as_deref().unwrap_or_default();
         let object = entry.object.as_ref().map_or("", |object| object.label.as_str());
         let changes = render(&Changes { words: &visit.words, changes: &entry.changes });
         vec![
-            Cell::time(
-                &entry.at.format(&Rfc3339).unwrap_or_default(),
-                &format::date_time_seconds(visit.words.locale, Zone::utc(), entry.at),
-            ),
-            Cell::with_sub(&who, &with),
+            Cell::time(&entry.at.format(&Rfc3339).unwrap_or_default(), &visit.log_time(entry.at)),
+            Cell::with_sub(&who, format!("{with} {from}").trim()),
             Cell::text(&action_words(visit, entry.action)),
             Cell::link(&link_of(entry), object, ""),
             Cell::html(changes).whole(),
         ]
     });
-    let columns = vec![
-        Column::new(visit.say("audit-time")),
-        Column::new(visit.say("audit-who")),
-        Column::new(visit.say("audit-action")),
-        Column::new(visit.say("audit-on")),
-        Column::new(visit.say("audit-changes")),
-    ];
+    let columns = visit.columns(&["audit-time", "audit-who", "audit-action", "audit-on", "audit-changes"]);
     let empty = Empty { title: visit.say("audit-none"), ..Empty::default() };
     let table = Table::new(visit.say("audit-caption"), columns).rows(rows).empty(empty);
     let pages = visit.named_pages(LIST, visit.say("audit-pages"), request, page.has_more);
-    let pages = Pages { is_log: true, ..pages }.html();
-    let chips = visit.chips(LIST, &["q", "action", "actor", "organization", "from", "to"]);
-    let results = visit.results(LIST, (visit.say("newest-first"), chips), &table, pages);
-    let head = Head::new(visit.say("nav-audit"))
-        .crumb(visit.say("nav-start"), "/system")
-        .lede(visit.say("audit-lede"));
-    let filters = filters(visit).await?;
-    visit.page(head, Html::join([filters, results])).await
-}
-
-async fn filters(visit: &Visit) -> Result<Html> {
-    let actions = Action::ALL.iter().map(|action| Choice::new(action.as_str(), action_words(visit, *action)));
-    let mut actions: Vec<Choice> = actions.collect();
-    actions.sort_by(|one, other| one.label.cmp(&other.label));
-    let actors = ActorKind::ALL.iter().map(|kind| {
-        Choice::new(kind.as_str(), visit.say(&format!("actor-{}", kind.as_str().replace('_', "-"))))
-    });
-    let organizations = super::client::organizations(visit).await?;
-    let deployment = Choice::new("deployment", visit.say("nav-deployment"));
-    let organizations = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
-    let filters = visit
-        .filters(visit.say("audit-filter"))
-        .search(visit.say("audit-search"))
-        .select("action", visit.say("audit-action"), actions)
-        .select("organization", visit.say("organization"), std::iter::once(deployment).chain(organizations))
-        .select("actor", visit.say("audit-with"), actors);
-    Ok(filters.times().html())
+    log.show(&table, Pages { is_log: true, ..pages }.html()).await
 }

@@ -1,17 +1,16 @@
 //! The permissions of a client: a box for each ability and event of its scopes (contract 02 §1.2, 04 §2).
 
-use super::client::{self, ClientPage, LIST};
+use super::client::{self, ClientPage};
 use crate::error;
-use crate::notice::Notice;
-use crate::parts::{Html, Problem, render};
+use crate::parts::{Problem, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_accounts::{ApiClient, ClientAdmin};
+use civitas_accounts::ApiClient;
 use civitas_audit::Action;
 use civitas_kernel::records::Entity;
-use civitas_kernel::{Abilities, Ability, ClientId, Error, Result, Scope};
+use civitas_kernel::{Abilities, Ability, Error, Result, Scope};
 use civitas_organizations::Features;
 
 /// The order of the blocks.
@@ -102,65 +101,46 @@ pub(crate) async fn show(
         Some(names) => names.iter().filter_map(|name| Ability::parse(name)).collect(),
         None => found.client.permissions,
     };
-    let mut blocks = vec![sign_in_block(&visit.words, granted)];
     let owned =
         SCOPES.into_iter().filter(|scope| found.client.scopes.has(*scope) && is_offered(*scope, &features));
-    blocks.extend(owned.filter_map(|scope| block(&visit.words, scope, granted)));
+    let blocks = std::iter::once(None).chain(owned.map(Some));
     let page = Permissions {
         words: &visit.words,
         client: &found.client,
         id: found.id.0,
-        path: format!("{LIST}/{}", found.id),
+        path: found.path(),
         token: visit.token(),
         revision: visit.revision(found.client.revision()),
-        blocks,
+        blocks: blocks.filter_map(|scope| block(&visit.words, scope, granted)).collect(),
     };
-    let body: Html = render(&page);
-    visit.form_page(client::head(visit, found, "permissions"), body, problems).await
+    visit.form_page(client::head(visit, found, "permissions"), render(&page), problems).await
 }
 
-fn sign_in_block(words: &Words, granted: Abilities) -> Block {
-    let grants = grants(words, &[Ability::OauthLogin, Ability::OauthImpersonate], granted);
-    let group = Group { title: words.say("group-auth-type"), is_events: false, grants };
-    finish(words, words.say("scope-auth-type"), "", vec![group])
-}
-
-fn block(words: &Words, scope: Scope, granted: Abilities) -> Option<Block> {
+/// The boxes of a scope, or of the abilities that work with any scope. `None`: there are none.
+fn block(words: &Words, scope: Option<Scope>, granted: Abilities) -> Option<Block> {
     let is_shown = |ability: &Ability| !NOT_OFFERED.contains(ability) || granted.has(*ability);
-    let own: Vec<Ability> =
-        Ability::ALL.iter().copied().filter(|a| a.scope() == Some(scope)).filter(is_shown).collect();
+    let own = Ability::ALL.iter().copied().filter(|ability| ability.scope() == scope).filter(is_shown);
+    let mut own: Vec<Ability> = own.collect();
+    if scope.is_none() {
+        // To sign in comes before to act for others.
+        own.reverse();
+    }
     let mut groups: Vec<Group> = Vec::new();
-    for ability in own {
-        let key = if ability.is_event() { "group-events" } else { group_of(ability) };
-        let title = words.say(key);
-        let grant = grants(words, &[ability], granted);
+    for &ability in &own {
+        let title = words.say(group_of(ability));
+        let label = words.say(&ability_key(ability));
+        let grant = Grant { ability, label, is_granted: granted.has(ability) };
         match groups.iter_mut().find(|group| group.title == title) {
-            Some(group) => group.grants.extend(grant),
-            None => groups.push(Group { title, is_events: ability.is_event(), grants: grant }),
+            Some(group) => group.grants.push(grant),
+            None => groups.push(Group { title, is_events: ability.is_event(), grants: vec![grant] }),
         }
     }
-    if groups.is_empty() {
-        return None;
-    }
-    Some(finish(words, words.say(&format!("scope-{scope}")), scope.as_str(), groups))
-}
-
-fn finish(words: &Words, title: String, scope: &'static str, groups: Vec<Group>) -> Block {
-    let number = |count: usize| i64::try_from(count).unwrap_or_default();
-    let all = groups.iter().map(|group| group.grants.len()).sum();
-    let granted = groups.iter().flat_map(|group| &group.grants).filter(|grant| grant.is_granted).count();
-    let granted =
-        words.tell("granted-of", &[("granted", number(granted).into()), ("all", number(all).into())]);
-    Block { title, scope, granted, groups }
-}
-
-fn grants(words: &Words, abilities: &[Ability], granted: Abilities) -> Vec<Grant> {
-    let grant = |ability: &Ability| Grant {
-        ability: *ability,
-        label: words.say(&ability_key(*ability)),
-        is_granted: granted.has(*ability),
-    };
-    abilities.iter().map(grant).collect()
+    let number = |count: usize| i64::try_from(count).unwrap_or_default().into();
+    let held = own.iter().filter(|ability| granted.has(**ability)).count();
+    let title = words.say(&format!("scope-{}", scope.map_or("auth-type", Scope::as_str)));
+    let granted = words.tell("granted-of", &[("granted", number(held)), ("all", number(own.len()))]);
+    let scope = scope.map_or("", Scope::as_str);
+    (!groups.is_empty()).then_some(Block { title, scope, granted, groups })
 }
 
 /// The key of the words of an ability: `ability-blogs-read`.
@@ -170,11 +150,10 @@ pub(crate) fn ability_key(ability: Ability) -> String {
 
 /// The heading an ability is below (contract 02 §1.2).
 fn group_of(ability: Ability) -> &'static str {
-    let name = ability.as_str();
-    if name.contains("extended_data") {
-        return "group-extended-data";
-    }
     match ability {
+        _ if ability.is_event() => "group-events",
+        _ if ability.as_str().contains("extended_data") => "group-extended-data",
+        Ability::OauthLogin | Ability::OauthImpersonate => "group-auth-type",
         Ability::OauthRead | Ability::UsersUpdate | Ability::UsersDestroy => "group-people",
         Ability::OauthMagicLink => "group-links",
         Ability::ServerExec | Ability::ServerRestart => "group-server",
@@ -193,49 +172,33 @@ fn group_of(ability: Ability) -> &'static str {
 }
 
 /// Replaces the whole set of permissions.
-pub(crate) async fn replace(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn replace(visit: &Visit) -> Result<Reply> {
     let id: i64 = visit.form.text("system_api_client[api_client_id]").parse().map_err(|_| Error::NotFound)?;
     let found = client::client(visit, id).await?;
     let asked = visit.form.all("system_api_client[permissions][]");
-    let (uid, label, before) =
-        (found.client.uid.as_str(), found.client.name.as_str(), found.client.permissions);
-    let replaced = visit
-        .change(async |tx| {
-            let admin = ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() };
-            let client = admin
-                .replace_permissions((uid, visit.seen()), &asked, visit.now)
-                .await
-                .map_err(client::fault)?;
-            if client.permissions != before {
-                let mut record =
-                    visit.record(Action::ApiClientPermissionsReplaced).on("api_client", uid, label);
-                for ability in changed(before, client.permissions) {
-                    let said = |set: Abilities| if set.has(ability) { "granted" } else { "not granted" };
-                    record =
-                        record.changed(ability.as_str(), Some(said(before)), Some(said(client.permissions)));
-                }
-                tx.audit().append(&record.of(found.client.organization), visit.now).await?;
-            }
-            Ok(())
-        })
-        .await;
-    match replaced {
-        Ok(()) => {
-            let notice = Notice::good(visit.say("permissions-saved"));
-            visit.redirect(format!("{LIST}/{}/edit", ClientId(id)), notice).await
+    let before = found.client.permissions;
+    let replaced = visit.change(async |tx| {
+        let own = (found.client.uid.as_str(), visit.form_revision());
+        let replaced = client::admin(tx).replace_permissions(own, &asked, visit.now).await;
+        let after = replaced.map_err(client::fault)?.permissions;
+        if after == before {
+            return Ok(());
         }
+        let said = |has: bool| Some(if has { "granted" } else { "not granted" });
+        let entry = found.record(visit, Action::ApiClientPermissionsReplaced);
+        let entry = Ability::ALL.iter().fold(entry, |entry, ability| {
+            entry.changed(ability.as_str(), said(before.has(*ability)), said(after.has(*ability)))
+        });
+        visit.append(tx, &entry).await
+    });
+    match replaced.await {
+        Ok(()) => visit.done("permissions-saved", &[], format!("{}/edit", found.path())).await,
         Err(fault) => {
             let problems =
                 error::problems(&visit.words, fault, |_| "system_api_client[permissions]".to_owned())?;
             show(visit, &found, Some(&asked), problems).await
         }
     }
-}
-
-/// The abilities that are in one of the sets only.
-fn changed(before: Abilities, after: Abilities) -> impl Iterator<Item = Ability> {
-    Ability::ALL.iter().copied().filter(move |ability| before.has(*ability) != after.has(*ability))
 }
 
 #[cfg(test)]
@@ -248,9 +211,8 @@ mod tests {
         for locale in Locale::OF_SERVICE {
             let words = Words::of(locale);
             let all: Abilities = Ability::ALL.iter().copied().collect();
-            let mut shown: Vec<Ability> =
-                sign_in_block(&words, all).groups[0].grants.iter().map(|g| g.ability).collect();
-            for scope in SCOPES {
+            let mut shown: Vec<Ability> = Vec::new();
+            for scope in std::iter::once(None).chain(SCOPES.map(Some)) {
                 let block = block(&words, scope, all).unwrap();
                 for grant in block.groups.iter().flat_map(|group| &group.grants) {
                     assert!(!grant.label.starts_with("ability-"), "{}", grant.label);
@@ -265,7 +227,7 @@ mod tests {
     fn abilities_that_are_not_offered_show_only_to_clients_that_hold_them() {
         let words = Words::of(Locale::EN);
         let names = |granted: &str| {
-            let block = block(&words, Scope::System, Abilities::read(granted)).unwrap();
+            let block = block(&words, Some(Scope::System), Abilities::read(granted)).unwrap();
             block.groups.iter().flat_map(|group| &group.grants).map(|grant| grant.ability).collect::<Vec<_>>()
         };
         assert!(!names("").contains(&Ability::ServerExec));

@@ -60,19 +60,14 @@ pub(crate) async fn show(
     let caption = visit.tell("registrations-of", &[("name", found.client.name.as_str().into())]);
     let table = Table::new(caption, columns).rows(rows).empty(empty);
     let (url, ticked) = sent.unwrap_or(("", &[]));
-    let granted: Vec<_> = found
-        .client
-        .permissions
-        .iter()
-        .filter(|ability| ability.is_event() && rights.may_receive(*ability))
+    let granted = found.client.permissions.iter().filter(|one| one.is_event() && rights.may_receive(*one));
+    let choices: Vec<Choice> = granted
+        .map(|event| Choice::new(event.as_str(), visit.say(&ability_key(event))).hint(event.as_str()))
         .collect();
-    let choices = granted
-        .iter()
-        .map(|event| Choice::new(event.as_str(), visit.say(&ability_key(*event))).hint(event.as_str()));
-    let events =
-        Group::ticks(SUBSCRIPTIONS, visit.say("registration-events"), choices.collect(), ticked.to_vec())
-            .hint(visit.say("registration-events-hint"))
-            .check(&problems);
+    let has_events = !choices.is_empty();
+    let events = Group::ticks(SUBSCRIPTIONS, visit.say("registration-events"), choices, ticked.to_vec())
+        .hint(visit.say("registration-events-hint"))
+        .check(&problems);
     let webhooks = Webhooks {
         words: &visit.words,
         table: table.html(),
@@ -84,39 +79,29 @@ pub(crate) async fn show(
             .required()
             .check(&problems)
             .html(&visit.words),
-        events: (!granted.is_empty()).then(|| events.html(&visit.words)),
+        events: has_events.then(|| events.html(&visit.words)),
     };
     visit.form_page(client::head(visit, found, "webhooks"), render(&webhooks), problems).await
 }
 
 fn row(visit: &Visit, id: RegistrationId, registration: &Registration, rights: ReceiverRights) -> Vec<Cell> {
-    let events: Vec<String> = registration
-        .subscriptions
-        .iter()
-        .map(|event| {
-            let name = event.as_str();
-            if rights.may_receive(*event) {
-                name.to_owned()
-            } else {
-                format!("{name} ({})", visit.say("not-granted"))
-            }
-        })
-        .collect();
-    let path = format!("/system/webhook_registrations/{id}");
-    let of = registration.url.clone();
-    let token = visit.token();
-    let mut acts = vec![RowAct::link(
-        format!("/system/webhook_deliveries?registration={id}"),
-        visit.say("nav-deliveries"),
-        of.clone(),
-    )];
+    let events = registration.subscriptions.iter().map(|event| match event.as_str() {
+        name if rights.may_receive(*event) => name.to_owned(),
+        name => format!("{name} ({})", visit.say("not-granted")),
+    });
+    let events: Vec<String> = events.collect();
+    let (path, of) = (format!("/system/webhook_registrations/{id}"), &registration.url);
+    let deliveries = format!("/system/webhook_deliveries?registration={id}");
     let (act, key) = if registration.paused_at.is_some() || registration.health.disabled_at.is_some() {
         ("enable", "registration-enable")
     } else {
         ("test", "registration-test")
     };
-    acts.push(RowAct::post(format!("{path}/{act}"), visit.say(key), of.clone(), token));
-    acts.push(RowAct::link(format!("{path}/delete"), visit.say("delete-link"), of));
+    let acts = [
+        RowAct::link(deliveries, visit.say("nav-deliveries"), of),
+        RowAct::post(format!("{path}/{act}"), visit.say(key), of, visit.token()),
+        RowAct::link(format!("{path}/delete"), visit.say("delete-link"), of),
+    ];
     vec![
         Cell::mono("", &registration.url),
         Cell::names(&events),
@@ -129,32 +114,21 @@ fn row(visit: &Visit, id: RegistrationId, registration: &Registration, rights: R
 /// The state of a registration, and why it is so.
 pub(crate) fn state(visit: &Visit, registration: &Registration) -> Cell {
     let Health { failures, failing_since, disabled_at, .. } = registration.health;
-    if let Some(at) = disabled_at {
-        let why = visit.tell(
-            "registration-disabled-why",
-            &[("date", visit.date(at).into()), ("count", failures.into())],
-        );
-        return Cell::badge_with_sub(&Badge::bad(visit.say("registration-disabled")), &why);
-    }
-    if let Some(at) = registration.paused_at {
-        let since = visit.tell("since", &[("date", visit.date(at).into())]);
-        return Cell::badge_with_sub(&Badge::warn(visit.say("registration-paused")), &since);
-    }
-    match failing_since {
-        Some(at) => {
-            let why = visit.tell(
-                "registration-failing-why",
-                &[("date", visit.date(at).into()), ("count", failures.into())],
-            );
-            Cell::badge_with_sub(&Badge::warn(visit.say("registration-failing")), &why)
-        }
-        None => Cell::badge(&Badge::good(visit.say("registration-delivering"))),
-    }
+    let why = |key, at| visit.tell(key, &[("date", visit.date(at).into()), ("count", failures.into())]);
+    let (badge, why) = if let Some(at) = disabled_at {
+        (Badge::bad(visit.say("registration-disabled")), why("registration-disabled-why", at))
+    } else if let Some(at) = registration.paused_at {
+        (Badge::warn(visit.say("registration-paused")), why("since", at))
+    } else if let Some(at) = failing_since {
+        (Badge::warn(visit.say("registration-failing")), why("registration-failing-why", at))
+    } else {
+        return Cell::badge(&Badge::good(visit.say("registration-delivering")));
+    };
+    Cell::badge_with_sub(&badge, &why)
 }
 
 /// Registers an address. The rules are those of the interface.
-pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn create(visit: &Visit) -> Result<Reply> {
     let id: i64 = visit.form.text(CLIENT).parse().map_err(|_| Error::NotFound)?;
     let found = client::client(visit, id).await?;
     let (url, events) = (visit.form.text(URL).to_owned(), visit.form.all(SUBSCRIPTIONS));
@@ -214,8 +188,7 @@ pub(crate) async fn registration(visit: &Visit) -> Result<(RegistrationId, Regis
     Ok((id, found.ok_or(Error::NotFound)?))
 }
 
-pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn ask(visit: &Visit) -> Result<Reply> {
     let (id, registration) = registration(visit).await?;
     let confirm = visit
         .confirm(
@@ -233,8 +206,7 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     visit.page(head, confirm.html(&[])).await
 }
 
-pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn delete(visit: &Visit) -> Result<Reply> {
     let id = RegistrationId(visit.id("id")?);
     let removed = visit.change(async |tx| visit.webhooks(tx).remove(id).await).await?;
     let notice = Notice::good(visit.say("registration-deleted")).text(removed.url);

@@ -1,16 +1,17 @@
 //! API clients: list, details, rotation of the secret, revocation (contract 04 §2).
 
-use super::client::{ClientPage, LIST, client, fault, head, organizations, token_command};
+use super::client::{ClientPage, LIST, admin, client, fault, head, organizations, token_command};
 use super::{client_permissions, client_webhooks};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Cell, Choice, Column, Confirm, Empty, Head, Html, Problem, RowAct, Table, render,
+    Act, Badge, Cell, Choice, Column, Confirm, Empty, Field, Html, Problem, RowAct, Table, render,
 };
+use crate::records::ListFilters;
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_accounts::{ApiClient, ClientAdmin, ClientFilter, ClientUsage};
+use civitas_accounts::{ApiClient, ClientFilter, ClientUsage};
 use civitas_audit::Action;
 use civitas_kernel::{ClientId, OrganizationId, Result};
 use std::collections::HashMap;
@@ -18,8 +19,7 @@ use std::collections::HashMap;
 /// Rows on a page of the list.
 const PER_PAGE: i64 = 15;
 
-pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn list(visit: &Visit) -> Result<Reply> {
     let store = visit.panel.store();
     let filter = ClientFilter {
         organization: visit.query.number("organization").map(OrganizationId),
@@ -48,16 +48,25 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         act: Some((format!("{LIST}/new"), visit.say("client-new"))),
     };
     let table = Table::new(visit.say("clients-caption"), columns).rows(rows).empty(empty);
+    let mut filters = ListFilters::new(visit, LIST);
     let text = visit.query.get("q").map(|text| format!("{}: {text}", visit.say("search")));
-    let chips = text.map(|text| visit.chip(LIST, "q", text)).into_iter().collect();
+    let search = Field::search("q", visit.say("search"), visit.query.shown("q"));
+    filters.field(
+        &search.placeholder(visit.say("clients-search")),
+        text.map(|text| visit.chip(LIST, "q", text)),
+    );
+    let all = std::iter::once(Choice::new("", visit.say("all")));
+    let choices = all.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
+    let chosen = visit.query.shown("organization");
+    filters.field(&Field::select("organization", visit.say("organization"), chosen, choices.collect()), None);
     let pages = visit.named_pages(LIST, visit.say("clients-pages"), request, page.has_more).html();
+    let chips = std::mem::take(&mut filters.chips);
     let results = visit.results(LIST, (visit.shown(page.items.len()), chips), &table, pages);
-    let body = Html::join([filters(visit, &organizations), results]);
-    let head = Head::new(visit.say("nav-api-clients"))
-        .crumb(visit.say("nav-start"), "/system")
+    let head = visit
+        .head("nav-api-clients")
         .lede(visit.say("clients-lede"))
         .act(Act::primary(format!("{LIST}/new"), visit.say("client-new")));
-    visit.page(head, body).await
+    visit.page(head, Html::join([filters.html("clients-filter"), results])).await
 }
 
 fn row(
@@ -91,15 +100,6 @@ fn row(
     ]
 }
 
-fn filters(visit: &Visit, organizations: &[(OrganizationId, String)]) -> Html {
-    let organizations = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
-    visit
-        .filters(visit.say("clients-filter"))
-        .search(visit.say("clients-search"))
-        .select("organization", visit.say("organization"), organizations)
-        .html()
-}
-
 #[derive(Template)]
 #[template(path = "pages/client.html")]
 struct Details<'a> {
@@ -127,8 +127,7 @@ async fn usage(visit: &Visit, id: ClientId) -> Result<ClientUsage> {
     Ok(usage.into_iter().next().map(|(_, usage)| usage).unwrap_or_default())
 }
 
-pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn show(visit: &Visit) -> Result<Reply> {
     let found = client(visit, visit.id("id")?).await?;
     let usage = usage(visit, found.id).await?;
     let locale = visit.words.locale;
@@ -139,7 +138,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     let details = Details {
         words: &visit.words,
         client: &found.client,
-        path: format!("{LIST}/{}", found.id),
+        path: found.path(),
         organization,
         permissions: held(visit, &found.client),
         created: visit.time(found.client.created_at),
@@ -151,8 +150,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 }
 
 /// The tab with permissions, or with webhooks.
-pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn edit(visit: &Visit) -> Result<Reply> {
     let found = client(visit, visit.id("id")?).await?;
     if visit.query.get("tab") == Some("webhooks") {
         return client_webhooks::show(visit, &found, None, Vec::new()).await;
@@ -160,33 +158,24 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
     client_permissions::show(visit, &found, None, Vec::new()).await
 }
 
-pub(crate) async fn ask_rotate(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn ask_rotate(visit: &Visit) -> Result<Reply> {
     let found = client(visit, visit.id("id")?).await?;
     let usage = usage(visit, found.id).await?;
-    let path = format!("{LIST}/{}", found.id);
+    let path = found.path();
     let confirm = visit
-        .confirm(format!("{path}/rotate_secret"), visit.say("rotate-button"), path.clone())
+        .confirm(format!("{path}/rotate_secret"), visit.say("rotate-button"), path)
         .effects([visit.say("rotate-effect")])
         .stays(visit.words.count("rotate-stays", usage.valid_tokens));
-    let head = Head::new(visit.tell("rotate-title", &[("name", found.client.name.as_str().into())]))
-        .crumb(visit.say("nav-api-clients"), LIST)
-        .crumb(&found.client.name, path)
-        .here(visit.say("rotate-here"));
-    visit.page(head, confirm.html(&[])).await
+    visit.page(found.asks(visit, "rotate-title", "rotate-here"), confirm.html(&[])).await
 }
 
-pub(crate) async fn rotate(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn rotate(visit: &Visit) -> Result<Reply> {
     let found = client(visit, visit.id("id")?).await?;
     let uid = found.client.uid.as_str();
-    let label = found.client.name.as_str();
     let secret = visit
         .change(async |tx| {
-            let admin = ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() };
-            let secret = admin.rotate_secret(uid, visit.now).await.map_err(fault)?;
-            let record = visit.record(Action::ApiClientSecretRotated).on("api_client", uid, label);
-            tx.audit().append(&record.of(found.client.organization), visit.now).await?;
+            let secret = admin(tx).rotate_secret(uid, visit.now).await.map_err(fault)?;
+            visit.append(tx, &found.record(visit, Action::ApiClientSecretRotated)).await?;
             Ok(secret)
         })
         .await?;
@@ -194,20 +183,19 @@ pub(crate) async fn rotate(visit: &mut Visit) -> Result<Reply> {
         .once(visit.say("client-id"), uid)
         .once(visit.say("client-secret"), secret.expose())
         .command(token_command(visit, &found, secret.expose()));
-    visit.redirect(format!("{LIST}/{}/edit", found.id), notice).await
+    visit.redirect(format!("{}/edit", found.path()), notice).await
 }
 
-pub(crate) async fn ask_revoke(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn ask_revoke(visit: &Visit) -> Result<Reply> {
     let found = client(visit, visit.id("id")?).await?;
     revoke_page(visit, &found, Vec::new()).await
 }
 
 async fn revoke_page(visit: &Visit, found: &ClientPage, problems: Vec<Problem>) -> Result<Reply> {
     let usage = usage(visit, found.id).await?;
-    let path = format!("{LIST}/{}", found.id);
+    let path = found.path();
     let confirm = visit
-        .confirm(path.clone(), visit.say("revoke-button"), path.clone())
+        .confirm(path.clone(), visit.say("revoke-button"), path)
         .delete()
         .effects([
             visit.words.count("revoke-tokens", usage.valid_tokens),
@@ -216,18 +204,13 @@ async fn revoke_page(visit: &Visit, found: &ClientPage, problems: Vec<Problem>) 
         ])
         .stays(visit.say("revoke-stays"))
         .name(found.client.name.clone(), visit.say("revoke-name"));
-    let head = Head::new(visit.tell("revoke-title", &[("name", found.client.name.as_str().into())]))
-        .crumb(visit.say("nav-api-clients"), LIST)
-        .crumb(&found.client.name, path)
-        .here(visit.say("client-revoke"));
     let body = confirm.html(&problems);
-    visit.form_page(head, body, problems).await
+    visit.form_page(found.asks(visit, "revoke-title", "client-revoke"), body, problems).await
 }
 
 /// Revokes a client. The page that asks sends the name; a form without the field comes from a program that asked
 /// already.
-pub(crate) async fn revoke(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn revoke(visit: &Visit) -> Result<Reply> {
     let found = client(visit, visit.id("id")?).await?;
     if let Some(typed) = visit.form.get("confirm")
         && !Confirm::is_typed(&found.client.name, typed)
@@ -235,13 +218,10 @@ pub(crate) async fn revoke(visit: &mut Visit) -> Result<Reply> {
         let problem = Problem::new("confirm", visit.say("problem-name-typed"));
         return revoke_page(visit, &found, vec![problem]).await;
     }
-    let (uid, label) = (found.client.uid.as_str(), found.client.name.as_str());
     visit
         .change(async |tx| {
-            let admin = ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() };
-            admin.delete(uid).await.map_err(fault)?;
-            let record = visit.record(Action::ApiClientRevoked).on("api_client", uid, label);
-            tx.audit().append(&record.of(found.client.organization), visit.now).await
+            admin(tx).delete(&found.client.uid).await.map_err(fault)?;
+            visit.append(tx, &found.record(visit, Action::ApiClientRevoked)).await
         })
         .await?;
     visit.redirect(LIST, Notice::good("Client Revoked").text(found.client.name.clone())).await

@@ -4,11 +4,11 @@
 use super::component_settings::{
     SECTIONS, global_field, hint, kind, label, of_level, phase_field, read as read_settings, value, word,
 };
-use super::components::{self, Own, admin, base, refusal, save};
-use super::content::{Here, end, number, title};
+use super::components::{self, OpenedComponent, admin, base, refusal, save};
+use super::content::{OpenedSpace, end, number, title};
 use crate::notice::Notice;
 use crate::parts::{
-    Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts, Tick,
+    Checkbox, Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Section, Texts,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -16,20 +16,15 @@ use civitas_audit::Action;
 use civitas_kernel::records::{Entity, RecordAdmin};
 use civitas_kernel::{Error, Result, SpaceManifest, SpaceRef, StepId, Translated};
 use civitas_spaces::{
-    Component, ComponentManifest, Level, Setting, SettingDefault, Settings, Step, check_title,
+    Component, ComponentManifest, Level, Setting, SettingDefault, SettingsSchema, Step, check_title,
 };
 use serde_json::{Map, Value};
 
 const NAME: &str = "component[name]";
 const ANNOUNCEMENT: &str = "global_announcement";
 
-/// The component with what was typed, and what cannot be read. What was not sent stays as it is.
-fn read(
-    visit: &Visit,
-    length: i64,
-    steps: &[(StepId, Step)],
-    mut component: Component,
-) -> (Component, Vec<Problem>) {
+/// Writes what was typed into a component, and returns what cannot be read. What was not sent stays as it is.
+fn read(visit: &Visit, length: i64, steps: &[(StepId, Step)], component: &mut Component) -> Vec<Problem> {
     let mut problems = Vec::new();
     if visit.form.has("component[name][") {
         component.name = visit.form.texts(NAME, &visit.panel.settings.site.locales);
@@ -48,13 +43,13 @@ fn read(
             component.step_settings.insert(*id, of_step);
         }
     }
-    (component, problems)
+    problems
 }
 
 /// What the fields of a form need.
 struct Fields<'a> {
     visit: &'a Visit,
-    here: &'a Here,
+    here: &'a OpenedSpace,
     steps: &'a [(StepId, Step)],
     component: &'a Component,
     problems: &'a [Problem],
@@ -79,14 +74,9 @@ impl Fields<'_> {
     }
 
     fn name(&self) -> Section {
-        let mut texts = self.texts("name-texts", "texts").text(
-            NAME,
-            self.visit.say("column-name"),
-            "",
-            &self.component.name,
-            1,
-        );
-        if let Some(announcement) = Settings::of(self.component.manifest).get(ANNOUNCEMENT) {
+        let label = self.visit.say("column-name");
+        let mut texts = self.texts("name-texts", "texts").text(NAME, label, "", &self.component.name, 1);
+        if let Some(announcement) = SettingsSchema::of(self.component.manifest).get(ANNOUNCEMENT) {
             texts = self.add_text(texts, announcement, 3);
         }
         Section::new("name", self.visit.say("component-section-name"))
@@ -101,7 +91,9 @@ impl Fields<'_> {
         let value = value(setting, &self.component.settings, self.length());
         let typed = |value: String| visit.form.get(&name).map_or(value, str::to_owned);
         match setting.default {
-            SettingDefault::Bool(_) => Tick::new(&name, label, value == Value::Bool(true)).hint(hint).html(),
+            SettingDefault::Bool(_) => {
+                Checkbox::new(&name, label, value == Value::Bool(true)).hint(hint).html()
+            }
             SettingDefault::Integer(_) => Field::number(&name, label, typed(value.to_string()))
                 .hint(hint)
                 .check(self.problems)
@@ -243,7 +235,7 @@ fn form<'a>(fields: &Fields<'a>, action: String, save: &str) -> Form<'a> {
 }
 
 /// The space and the kind of a new component, from the address or the form.
-async fn new_of_request(visit: &mut Visit) -> Result<(Here, Component)> {
+async fn new_of_request(visit: &mut Visit) -> Result<(OpenedSpace, Component)> {
     let sent = |visit: &Visit, field: &str, name: &str| {
         visit.form.get(field).or_else(|| visit.query.get(name)).map(str::to_owned)
     };
@@ -253,7 +245,7 @@ async fn new_of_request(visit: &mut Visit) -> Result<(Here, Component)> {
     let own = SpaceRef { manifest, id: id.parse().map_err(|_| Error::NotFound)? };
     let kind = sent(visit, "component[manifest]", "manifest");
     let kind = kind.and_then(|name| ComponentManifest::parse(&name)).ok_or(Error::NotFound)?;
-    let here = Here::find(visit, own).await?;
+    let here = OpenedSpace::find(visit, own).await?;
     Ok((here, Component::new(own, kind, Translated::default(), visit.now)))
 }
 
@@ -265,7 +257,7 @@ pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
 
 async fn show_new(
     visit: &Visit,
-    here: &Here,
+    here: &OpenedSpace,
     steps: &[(StepId, Step)],
     component: &Component,
     problems: Vec<Problem>,
@@ -283,44 +275,38 @@ async fn show_new(
 }
 
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
-    let (here, blank) = new_of_request(visit).await?;
+    let (here, mut component) = new_of_request(visit).await?;
     let visit = &*visit;
     let steps = components::steps(visit, &here).await?;
-    let (component, problems) = read(visit, here.organization.comments_max_length, &steps, blank);
-    if !problems.is_empty() {
-        return show_new(visit, &here, &steps, &component, problems).await;
-    }
-    let name = title(visit, &component.name);
-    let created = visit
-        .change(async |tx| {
+    let mut problems = read(visit, here.organization.comments_max_length, &steps, &mut component);
+    if problems.is_empty() {
+        let name = title(visit, &component.name);
+        let created = visit.change(async |tx| {
             check_title("name", &component.name, here.organization.default_locale)?;
             let id = admin(visit, tx).create(here.id, &component).await?;
-            let record = visit.record(Action::ComponentCreated).of(Some(here.id));
-            let record = record.on("component", &id.to_string(), &name);
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await;
-    match created {
-        Ok(()) => {
-            let notice = Notice::good(visit.tell("component-created", &[("name", name.into())]));
-            visit.redirect(here.path(), notice.text(visit.say("component-created-next"))).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &here, fault)?;
-            show_new(visit, &here, &steps, &component, problems).await
-        }
+            let entry = visit.record(Action::ComponentCreated).of(here.id);
+            visit.append(tx, &entry.on("component", &id.to_string(), &name)).await
+        });
+        problems = match created.await {
+            Ok(()) => {
+                let notice = Notice::good(visit.tell("component-created", &[("name", name.into())]));
+                return visit.redirect(here.path(), notice.text(visit.say("component-created-next"))).await;
+            }
+            Err(fault) => refusal(visit, &here, fault)?,
+        };
     }
+    show_new(visit, &here, &steps, &component, problems).await
 }
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedComponent::of_path(visit).await?;
     let steps = components::steps(visit, &own.here).await?;
     show_edit(visit, &own, &steps, &own.component, Vec::new()).await
 }
 
 async fn show_edit(
     visit: &Visit,
-    own: &Own,
+    own: &OpenedComponent,
     steps: &[(StepId, Step)],
     component: &Component,
     problems: Vec<Problem>,
@@ -337,25 +323,18 @@ async fn show_edit(
 }
 
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedComponent::of_path(visit).await?;
     let visit = &*visit;
     let steps = components::steps(visit, &own.here).await?;
     let length = own.here.organization.comments_max_length;
-    let (typed, problems) = read(visit, length, &steps, own.component.clone());
-    if !problems.is_empty() {
-        return show_edit(visit, &own, &steps, &typed, problems).await;
+    let mut typed = own.component.clone();
+    let mut problems = read(visit, length, &steps, &mut typed);
+    if problems.is_empty() {
+        let edit = |component: &mut Component| drop(read(visit, length, &steps, component));
+        problems = match save(visit, &own, Some(visit.form_revision()), edit).await {
+            Ok(_) => return visit.done("settings-saved", &[], format!("{}/edit", own.path())).await,
+            Err(fault) => refusal(visit, &own.here, fault)?,
+        };
     }
-    let saved = save(visit, &own, Some(visit.seen()), |component| {
-        *component = read(visit, length, &steps, component.clone()).0;
-    });
-    match saved.await {
-        Ok(_) => {
-            let notice = Notice::good(visit.say("settings-saved"));
-            visit.redirect(format!("{}/edit", own.path()), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &own.here, fault)?;
-            show_edit(visit, &own, &steps, &typed, problems).await
-        }
-    }
+    show_edit(visit, &own, &steps, &typed, problems).await
 }

@@ -1,11 +1,11 @@
 //! The settings of components as the pages name, read and group them. Names, types and defaults are those of the
-//! catalogue (`civitas_spaces::Settings`, contract 05 §3.6).
+//! catalogue (`civitas_spaces::SettingsSchema`, contract 05 §3.6).
 
 use crate::parts::Problem;
 use crate::visit::Visit;
 use civitas_kernel::StepId;
 use civitas_spaces::{
-    Component, ComponentManifest, Level, Setting, SettingDefault, Settings, current_phase, value_of,
+    Component, ComponentManifest, Level, Setting, SettingDefault, SettingsSchema, current_phase, value_of,
 };
 use serde_json::{Map, Value, json};
 
@@ -98,7 +98,7 @@ pub(super) fn kind(visit: &Visit, manifest: ComponentManifest) -> String {
 
 /// The settings of one level.
 pub(super) fn of_level(manifest: ComponentManifest, level: Level) -> Vec<&'static Setting> {
-    Settings::of(manifest).iter().filter(|setting| setting.level == level).collect()
+    SettingsSchema::of(manifest).iter().filter(|setting| setting.level == level).collect()
 }
 
 /// The name of the field of a global setting.
@@ -212,7 +212,7 @@ mod tests {
         let check = |key: String| assert_ne!(words.say(&key), key);
         for manifest in ComponentManifest::ALL {
             check(format!("component-{}", manifest.as_str().replace('_', "-")));
-            for setting in Settings::of(manifest).iter() {
+            for setting in SettingsSchema::of(manifest).iter() {
                 check(key(setting));
                 if EXPLAINED.contains(&setting.key) {
                     check(format!("{}-hint", key(setting)));
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn the_sections_name_global_settings_of_the_catalogue() {
         let known = |key: &str| {
-            let of_kind = |manifest| Settings::of(manifest).get(key).copied();
+            let of_kind = |manifest| SettingsSchema::of(manifest).get(key).copied();
             ComponentManifest::ALL.into_iter().find_map(of_kind).map(|setting| setting.level)
         };
         for name in SECTIONS.iter().flat_map(|(_, names)| *names) {

@@ -1,38 +1,37 @@
 //! The states of the proposals of a component: list, new ones, titles and colours (contract 06 §1.6).
 
-use super::components::{Own, base};
-use super::content::{line, title, typed, with_changes};
+use super::components::{OpenedComponent, base};
+use super::content::{field_of, line, title};
 use crate::error;
-use crate::notice::Notice;
-use crate::parts::{
-    Act, Badge, Cell, Column, Empty, Field, Form, Head, Html, Problem, RowAct, Section, Table, Texts,
-};
+use crate::parts::{Act, Badge, Cell, Column, Empty, Form, Head, Html, Problem, RowAct, Table};
+use crate::records::{EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
 use crate::reply::Reply;
 use crate::visit::Visit;
-use civitas_audit::{Action, Record};
-use civitas_kernel::records::{Change, Entity, RecordAdmin, find_revision_for_update};
+use civitas_application::Ports;
+use civitas_audit::Action;
+use civitas_kernel::records::{Entity, RecordAdmin};
 use civitas_kernel::{Error, FieldError, Result, StateId, Translated};
+use civitas_organizations::Organization;
 use civitas_proposals::{MOST_STATES, ProposalState, StateAdmin};
 use civitas_spaces::ComponentManifest;
 
-const TOKEN: &str = "state[token]";
-const TITLE: &str = "state[title]";
-/// The members with colours, their fields, and the labels of these.
-const COLORS: [(&str, &str, &str); 2] =
-    [("bg_color", "state[bg_color]", "state-color"), ("text_color", "state[text_color]", "state-text-color")];
+/// The name of the form.
+const NAME: &str = "state";
+/// The members with colours, and the labels of their fields.
+const COLORS: [(&str, &str); 2] = [("bg_color", "state-color"), ("text_color", "state-text-color")];
 
 /// The component of the path, which is one for proposals.
-async fn of_path(visit: &mut Visit) -> Result<Own> {
-    let own = Own::of_path(visit).await?;
+async fn of_path(visit: &mut Visit) -> Result<OpenedComponent> {
+    let own = OpenedComponent::of_path(visit).await?;
     if own.component.manifest == ComponentManifest::Proposals { Ok(own) } else { Err(Error::NotFound) }
 }
 
-fn path(own: &Own) -> String {
+fn path(own: &OpenedComponent) -> String {
     format!("{}/states", own.path())
 }
 
 /// The state of the path, which is one of the component.
-async fn state_of(visit: &Visit, own: &Own) -> Result<(StateId, ProposalState)> {
+async fn state_of(visit: &Visit, own: &OpenedComponent) -> Result<(StateId, ProposalState)> {
     let id = StateId(visit.id("state")?);
     let found = visit.panel.store().states().find(own.here.id, id).await?;
     Ok((id, found.filter(|state| state.component == own.id).ok_or(Error::NotFound)?))
@@ -78,81 +77,75 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     visit.page(head, Html::join([lede, table.html()])).await
 }
 
-/// The state with what was typed. What was not sent stays as it is.
-fn read(visit: &Visit, mut state: ProposalState) -> ProposalState {
-    state.title = typed(visit, TITLE, &visit.panel.settings.site.locales, &state.title);
-    let color = |name: &str, stored: Option<String>| match visit.form.get(name) {
-        None => stored,
-        Some(typed) => Some(typed.trim().to_owned()).filter(|typed| !typed.is_empty()),
-    };
-    state.bg_color = color(COLORS[0].1, state.bg_color);
-    state.text_color = color(COLORS[1].1, state.text_color);
-    state
+/// Writes what was typed into the state.
+fn read(visit: &Visit, state: &mut ProposalState) -> Vec<Problem> {
+    let mut input = FormInput::new(visit, NAME, &visit.panel.settings.site.locales);
+    input.texts("title", &mut state.title);
+    input.optional_line("bg_color", &mut state.bg_color);
+    input.optional_line("text_color", &mut state.text_color);
+    input.into_problems()
 }
 
-fn head(visit: &Visit, own: &Own, title: String) -> Head {
+fn head(visit: &Visit, own: &OpenedComponent, title: String) -> Head {
     let edit = format!("{}/{}/edit", base(own.here.id), own.id);
     own.here.below(visit, title).crumb(own.name(visit), edit).crumb(visit.say("states"), path(own))
 }
 
-/// The form of a state; `token` is the field of a new one.
+/// The form of a state; that of a new one has its token too.
 fn form<'a>(
     visit: &'a Visit,
-    own: &Own,
-    action: String,
+    own: &OpenedComponent,
+    (action, save): (String, &str),
     state: &ProposalState,
-    token: Option<Html>,
     problems: &[Problem],
+    is_new: bool,
 ) -> Form<'a> {
-    let (words, locales) = (&visit.words, &visit.panel.settings.site.locales);
-    let texts = Texts::new("texts", visit.say("texts"), locales, own.here.organization.default_locale).text(
-        TITLE,
-        visit.say("column-title"),
-        "",
-        &state.title,
-        1,
-    );
-    let mut section = Section::new("state", visit.say("state-one"));
-    if let Some(token) = token {
-        section = section.field(token);
+    let (home, locales) = (&own.here.organization, &visit.panel.settings.site.locales);
+    let view = FormView { visit, home, name: NAME, locales, problems, is_new };
+    let mut section = view.section("state", "state-one");
+    if is_new {
+        let token = view.line("token", "state-token", &state.token).hint(visit.say("state-token-hint"));
+        section = section.field(view.html(token.class("mono").required()));
     }
-    section = section.field(texts.html(words, problems));
-    for ((_, name, label), color) in COLORS.into_iter().zip([&state.bg_color, &state.text_color]) {
-        let field = Field::text(name, visit.say(label), color.clone().unwrap_or_default())
-            .hint(visit.say("state-color-hint"))
-            .class("short")
-            .optional()
-            .check(problems);
-        section = section.field(field.html(words));
+    section = section.field(view.texts("texts", &[TextField::line("title", "column-title", &state.title)]));
+    for ((member, label), color) in COLORS.into_iter().zip([&state.bg_color, &state.text_color]) {
+        let field = view.line(member, label, color.as_deref().unwrap_or_default());
+        let field = field.hint(visit.say("state-color-hint")).class("short").optional();
+        section = section.field(view.html(field));
     }
-    let save = if action == path(own) { "state-create" } else { "state-save" };
-    Form::new(words, action, visit.token(), save).section(section).cancel(path(own))
+    Form::new(&visit.words, action, visit.token(), save).section(section).cancel(path(own))
 }
 
-/// The problems of a refused state, beside their fields.
-fn refusal(visit: &Visit, own: &Own, fault: Error) -> Result<Vec<Problem>> {
-    let main = own.here.organization.default_locale;
-    if fault.details().is_empty() {
-        return error::problems(&visit.words, fault, |_| String::new());
+fn admin<'a>(ports: &'a dyn Ports, home: &Organization) -> StateAdmin<'a> {
+    StateAdmin { states: ports.states(), default_locale: home.default_locale }
+}
+
+impl EditableRecord for ProposalState {
+    fn admin<'a>(ports: &'a dyn Ports, home: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(admin(ports, home))
     }
-    let problem = |fault: &FieldError| {
-        let field = match fault.field.as_ref() {
-            "token" => TOKEN.to_owned(),
-            "title" => format!("{TITLE}[{main}]"),
-            member => {
-                let known = COLORS.iter().find(|(known, _, _)| *known == member);
-                known.map_or_else(String::new, |(_, name, _)| (*name).to_owned())
-            }
+
+    fn label(&self, _: &Visit) -> String {
+        self.token.clone()
+    }
+
+    fn problems(visit: &Visit, home: &Organization, fault: Error) -> Result<Vec<Problem>> {
+        if fault.details().is_empty() {
+            return error::problems(&visit.words, fault, |_| String::new());
+        }
+        let problem = |fault: &FieldError| {
+            let is_of_record = fault.field == "revision";
+            let field = if is_of_record { String::new() } else { field_of(NAME, home, fault) };
+            let text = match (fault.field.as_ref(), fault.code.as_ref()) {
+                ("token", "too_many") => visit.tell("problem-states", &[("number", MOST_STATES.into())]),
+                ("token", "invalid") => visit.say("problem-token"),
+                (_, "invalid") => visit.say("problem-color"),
+                _ => error::sentence(&visit.words, fault),
+            };
+            Problem::new(field, text)
         };
-        let text = match (fault.field.as_ref(), fault.code.as_ref()) {
-            ("token", "too_many") => visit.tell("problem-states", &[("number", MOST_STATES.into())]),
-            ("token", "invalid") => visit.say("problem-token"),
-            (_, "invalid") => visit.say("problem-color"),
-            _ => error::sentence(&visit.words, fault),
-        };
-        Problem::new(field, text)
-    };
-    Ok(fault.details().iter().map(problem).collect())
+        Ok(fault.details().iter().map(problem).collect())
+    }
 }
 
 pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
@@ -161,81 +154,69 @@ pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
 }
 
 /// The state that the form of a new one has.
-fn read_new(visit: &Visit, own: &Own) -> ProposalState {
-    let blank = ProposalState {
+fn read_new(visit: &Visit, own: &OpenedComponent) -> ProposalState {
+    let mut state = ProposalState {
         component: own.id,
-        token: visit.form.text(TOKEN).to_owned(),
+        token: visit.form.text("state[token]").to_owned(),
         title: Translated::default(),
         bg_color: None,
         text_color: None,
     };
-    read(visit, blank)
+    read(visit, &mut state);
+    state
 }
 
-async fn show_new(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
+async fn show_new(visit: &Visit, own: &OpenedComponent, problems: Vec<Problem>) -> Result<Reply> {
     let state = read_new(visit, own);
-    let token = Field::text(TOKEN, visit.say("state-token"), state.token.clone())
-        .hint(visit.say("state-token-hint"))
-        .class("mono")
-        .required()
-        .check(&problems)
-        .html(&visit.words);
-    let form = form(visit, own, path(own), &state, Some(token), &problems);
+    let form = form(visit, own, (path(own), "state-create"), &state, &problems, true);
     visit.form_page(head(visit, own, visit.say("state-new")), form.html(), problems).await
 }
 
-/// The entry of the audit trail of a state.
-fn record(visit: &Visit, own: &Own, action: Action, id: StateId, state: &ProposalState) -> Record {
-    visit.record(action).of(own.here.id).on("proposal_state", &id.to_string(), &state.token)
+/// Back to the list, with what was done with the state of this title.
+async fn done(visit: &Visit, own: &OpenedComponent, key: &str, state: &ProposalState) -> Result<Reply> {
+    visit.done(key, &[("name", title(visit, &state.title).into())], path(own)).await
 }
 
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let own = of_path(visit).await?;
-    let visit = &*visit;
+    let (visit, home) = (&*visit, &own.here.organization);
     let state = read_new(visit, &own);
     let created = visit
         .change(async |tx| {
-            let default_locale = own.here.organization.default_locale;
-            let admin = StateAdmin { states: tx.states(), default_locale };
-            let id = admin.create(own.here.id, &state).await?;
-            let record = record(visit, &own, Action::ProposalStateCreated, id, &state)
+            let id = admin(tx, home).create(own.here.id, &state).await?;
+            let record = visit
+                .record(Action::ProposalStateCreated)
+                .of(own.here.id)
+                .on("proposal_state", &id.to_string(), &state.token)
                 .changed("component", None, Some(&own.id.to_string()))
                 .changed("title", None, Some(&line(&state.title)));
-            tx.audit().append(&record, visit.now).await.map(drop)
+            visit.append(tx, &record).await
         })
         .await;
     match created {
-        Ok(()) => {
-            let name = title(visit, &state.title);
-            let notice = Notice::good(visit.tell("state-created", &[("name", name.into())]));
-            visit.redirect(path(&own), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &own, fault)?;
-            show_new(visit, &own, problems).await
-        }
+        Ok(()) => done(visit, &own, "state-created", &state).await,
+        Err(fault) => show_new(visit, &own, ProposalState::problems(visit, home, fault)?).await,
     }
 }
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
     let own = of_path(visit).await?;
-    let found = state_of(visit, &own).await?;
-    show_edit(visit, &own, found, Vec::new()).await
+    let (id, state) = state_of(visit, &own).await?;
+    show_edit(visit, &own, (id, &state), &state, Vec::new()).await
 }
 
 async fn show_edit(
     visit: &Visit,
-    own: &Own,
-    (id, state): (StateId, ProposalState),
+    own: &OpenedComponent,
+    (id, stored): (StateId, &ProposalState),
+    state: &ProposalState,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
-    let name = title(visit, &state.title);
-    let lede = visit.tell("state-lede", &[("token", state.token.as_str().into())]);
-    let revision = visit.revision(state.revision());
-    let form = form(visit, own, format!("{}/{id}", path(own)), &read(visit, state), None, &problems)
+    let lede = visit.tell("state-lede", &[("token", stored.token.as_str().into())]);
+    let form = form(visit, own, (format!("{}/{id}", path(own)), "state-save"), state, &problems, false)
         .method("put")
-        .hidden("revision", revision);
-    let head = head(visit, own, name).lede(lede);
+        .hidden("revision", visit.revision(stored.revision()));
+    let head = head(visit, own, title(visit, &stored.title)).lede(lede);
     visit.form_page(head, form.html(), problems).await
 }
 
@@ -243,38 +224,9 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let own = of_path(visit).await?;
     let visit = &*visit;
     let (id, stored) = state_of(visit, &own).await?;
-    let saved = visit
-        .change(async |tx| {
-            let (states, seen) = (tx.states(), Some(visit.seen()));
-            let before = find_revision_for_update::<ProposalState>(states, own.here.id, id, seen).await?;
-            let change = Change::of(before, visit.now, |state| *state = read(visit, state.clone()));
-            if change.is_empty() {
-                return Ok(change.after);
-            }
-            let default_locale = own.here.organization.default_locale;
-            StateAdmin { states: tx.states(), default_locale }.change(own.here.id, id, &change).await?;
-            let Change { before, after } = &change;
-            let color = |color: &Option<String>| color.clone().unwrap_or_default();
-            let changes = [
-                ("title", line(&before.title), line(&after.title)),
-                ("bg_color", color(&before.bg_color), color(&after.bg_color)),
-                ("text_color", color(&before.text_color), color(&after.text_color)),
-            ];
-            let record = record(visit, &own, Action::ProposalStateUpdated, id, after);
-            let record = with_changes(record, changes);
-            tx.audit().append(&record, visit.now).await?;
-            Ok(change.after)
-        })
-        .await;
-    match saved {
-        Ok(state) => {
-            let name = title(visit, &state.title);
-            let notice = Notice::good(visit.tell("state-saved", &[("name", name.into())]));
-            visit.redirect(path(&own), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &own, fault)?;
-            show_edit(visit, &own, (id, stored), problems).await
-        }
+    let target = Target { organization: own.here.id, home: &own.here.organization, id };
+    match save(visit, target, Action::ProposalStateUpdated, |state| read(visit, state)).await? {
+        Saved::Stored(state) => done(visit, &own, "state-saved", &state).await,
+        Saved::Refused(state, problems) => show_edit(visit, &own, (id, &stored), &state, problems).await,
     }
 }

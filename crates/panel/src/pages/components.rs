@@ -1,12 +1,12 @@
 //! The components of a space: list, publication, deletion (contract 05 §3).
 
 use super::component_settings::{kind, label, of_level, value};
-use super::content::{Here, field_of, line, published, title, with_changes};
+use super::content::{OpenedSpace, counted, field_of, line, number, published, title, with_changes};
 use super::organization::LIST;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Column, Confirm, Empty, Field, Head, Html, Problem, RowAct, Tab, Table, render,
+    Badge, Cell, Choice, Column, Confirm, Empty, Field, Head, Html, Problem, RowAct, Table, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -31,18 +31,18 @@ pub(super) fn base(organization: OrganizationId) -> String {
 }
 
 /// A component of the path, with its space.
-pub(super) struct Own {
-    pub(super) here: Here,
+pub(super) struct OpenedComponent {
+    pub(super) here: OpenedSpace,
     pub(super) id: ComponentId,
     pub(super) component: Component,
 }
 
-impl Own {
+impl OpenedComponent {
     pub(super) async fn of_path(visit: &mut Visit) -> Result<Self> {
         let (organization, id) = (OrganizationId(visit.id("id")?), ComponentId(visit.id("cid")?));
         let found = visit.panel.store().components().find(organization, id).await?;
         let component = found.filter(|component| component.deleted_at.is_none()).ok_or(Error::NotFound)?;
-        let here = Here::find(visit, component.space).await?;
+        let here = OpenedSpace::find(visit, component.space).await?;
         Ok(Self { here, id, component })
     }
 
@@ -58,17 +58,13 @@ impl Own {
             tabs.push(("states", "states"));
         }
         tabs.push(("extended_data", "extended-data"));
-        let tabs = tabs.into_iter().map(|(page, key)| Tab {
-            href: format!("{}/{page}", self.path()),
-            label: visit.say(key),
-            is_current: page == tab,
-        });
+        let tabs = tabs.into_iter().map(|(page, key)| (page, visit.say(key)));
         self.here
             .below(visit, self.name(visit))
             .badge(published(visit, self.component.published_at.is_some()))
             .badge(Badge::plain(kind(visit, self.component.manifest)))
             .lede(visit.tell("component-lede", &[("id", self.id.to_string().into())]))
-            .tabs(visit.say("component-one"), tabs.collect())
+            .tabs_of(visit.say("component-one"), &self.path(), tabs, tab)
     }
 
     /// Its name.
@@ -77,22 +73,13 @@ impl Own {
     }
 }
 
-/// The use-case, in a transaction.
+/// The use case, in a transaction.
 pub(super) fn admin<'a>(visit: &'a Visit, tx: &'a dyn Transaction) -> ComponentAdmin<'a> {
     ComponentAdmin {
         components: tx.components(),
         states: tx.states(),
         votes: tx.votes(),
         locales: &visit.panel.settings.site.locales,
-    }
-}
-
-/// The number of records of a component, as a page writes it.
-fn number(visit: &Visit, count: i64) -> String {
-    if count < MOST_RECORDS_COUNTED {
-        visit.number(count)
-    } else {
-        visit.tell("more-than", &[("number", (MOST_RECORDS_COUNTED - 1).into())])
     }
 }
 
@@ -105,58 +92,33 @@ fn now(visit: &Visit, component: &Component, active: Option<StepId>, length: i64
     let none = Map::new();
     let stored = current_phase(active, &component.step_settings, &component.default_step_settings);
     let stored = stored.unwrap_or(&none);
-    let set: Vec<String> = settings
-        .into_iter()
-        .filter_map(|setting| {
-            let value = value(setting, stored, length);
-            if value == setting.default.value(length) {
-                return None;
-            }
-            let label = label(visit, setting);
-            Some(if value == Value::Bool(false) {
-                visit.tell("setting-is-off", &[("setting", label.into())])
-            } else {
-                label
-            })
+    let set = settings.into_iter().filter_map(|setting| {
+        let (value, label) = (value(setting, stored, length), label(visit, setting));
+        (value != setting.default.value(length)).then(|| match value {
+            Value::Bool(false) => visit.tell("setting-is-off", &[("setting", label.into())]),
+            _ => label,
         })
-        .collect();
+    });
+    let set: Vec<String> = set.collect();
     if set.is_empty() { Cell::soft(&visit.say("component-defaults")) } else { Cell::text(&set.join("; ")) }
 }
 
 #[derive(Template)]
 #[template(
-    source = r#"<form class="line" action="{{ action }}" method="get"><input type="hidden" name="space" value="{{ space }}">{{ field }}<button type="submit">{{ words.say("component-add") }}</button></form>"#,
+    source = r#"<h2>{{ words.say("components") }}</h2>{{ table }}<form class="line" action="{{ action }}" method="get"><input type="hidden" name="space" value="{{ space }}">{{ field }}<button type="submit">{{ words.say("component-add") }}</button></form>"#,
     ext = "html"
 )]
-struct Add<'a> {
-    words: &'a Words,
-    action: String,
-    space: String,
-    field: Html,
-}
-
-#[derive(Template)]
-#[template(source = r#"<h2>{{ words.say("components") }}</h2>{{ table }}{{ add }}"#, ext = "html")]
 struct List<'a> {
     words: &'a Words,
     table: Html,
-    add: Html,
-}
-
-/// The acts on a component in the list; `path` is its address.
-fn acts(visit: &Visit, path: &str, name: &str, is_published: bool) -> [RowAct; 3] {
-    let act = if is_published { "unpublish" } else { "publish" };
-    let link =
-        |page: &str, key: &str| RowAct::link(format!("{path}/{page}"), visit.say(key), name.to_owned());
-    [
-        RowAct::post(format!("{path}/{act}"), visit.say(act), name.to_owned(), visit.token()),
-        link("edit", "nav-settings"),
-        link("move", "component-move-link"),
-    ]
+    action: String,
+    space: String,
+    /// The kind of a new component.
+    field: Html,
 }
 
 /// The components of a space in their order. `steps` are those of the process.
-pub(super) async fn list(visit: &Visit, here: &Here, steps: &[(StepId, Step)]) -> Result<Html> {
+pub(super) async fn list(visit: &Visit, here: &OpenedSpace, steps: &[(StepId, Step)]) -> Result<Html> {
     let store = visit.panel.store().components();
     let components = store.in_space(here.id, here.own, MOST).await?;
     let ids: Vec<ComponentId> = components.iter().map(|(id, _)| *id).collect();
@@ -164,16 +126,22 @@ pub(super) async fn list(visit: &Visit, here: &Here, steps: &[(StepId, Step)]) -
     let active = steps.iter().find(|(_, step)| step.active);
     let length = here.organization.comments_max_length;
     let rows = components.iter().map(|(id, component)| {
-        let (name, edit) = (title(visit, &component.name), format!("{}/{id}/edit", base(here.id)));
+        let (name, path) = (title(visit, &component.name), format!("{}/{id}", base(here.id)));
         let is_published = component.published_at.is_some();
-        let acts = acts(visit, &format!("{}/{id}", base(here.id)), &name, is_published);
+        let act = if is_published { "unpublish" } else { "publish" };
+        let link = |page: &str, key: &str| RowAct::link(format!("{path}/{page}"), visit.say(key), &name);
+        let acts = [
+            RowAct::post(format!("{path}/{act}"), visit.say(act), &name, visit.token()),
+            link("edit", "nav-settings"),
+            link("move", "component-move-link"),
+        ];
         let place = visit.tell("component-id", &[("id", id.to_string().into())]);
         vec![
-            Cell::link(&edit, &name, &place),
+            Cell::link(&format!("{path}/edit"), &name, &place),
             Cell::text(&kind(visit, component.manifest)),
             Cell::badge(&published(visit, is_published)),
             now(visit, component, active.map(|(id, _)| *id), length),
-            Cell::num(&number(visit, records.get(id).copied().unwrap_or_default())),
+            Cell::num(&counted(visit, records.get(id).copied().unwrap_or_default(), MOST_RECORDS_COUNTED)),
             Cell::acts(&acts),
         ]
     });
@@ -196,17 +164,17 @@ pub(super) async fn list(visit: &Visit, here: &Here, steps: &[(StepId, Step)]) -
     let kinds = ComponentManifest::ALL.map(|manifest| Choice::new(manifest.as_str(), kind(visit, manifest)));
     let proposals = ComponentManifest::Proposals.as_str();
     let field = Field::select("manifest", visit.say("component-new-type"), proposals, kinds.to_vec());
-    let add = Add {
+    Ok(render(&List {
         words: &visit.words,
+        table,
         action: format!("{}/new", base(here.id)),
-        space: super::content::number(here.own),
+        space: number(here.own),
         field: field.html(&visit.words),
-    };
-    Ok(render(&List { words: &visit.words, table, add: render(&add) }))
+    }))
 }
 
 /// The entry of the audit trail of a component.
-pub(super) fn record(visit: &Visit, action: Action, own: &Own, name: &str) -> Record {
+pub(super) fn record(visit: &Visit, action: Action, own: &OpenedComponent, name: &str) -> Record {
     visit.record(action).of(Some(own.here.id)).on("component", &own.id.to_string(), name)
 }
 
@@ -236,7 +204,7 @@ fn changes(before: &Component, after: &Component) -> Vec<(String, String, String
 /// Changes the component, with an entry in the audit trail.
 pub(super) async fn save(
     visit: &Visit,
-    own: &Own,
+    own: &OpenedComponent,
     seen: Option<&str>,
     edit: impl Fn(&mut Component),
 ) -> Result<Component> {
@@ -252,16 +220,15 @@ pub(super) async fn save(
                 check_title("name", &change.after.name, own.here.organization.default_locale)?;
             }
             admin(visit, tx).change(own.here.id, own.id, &change).await?;
-            let record = record(visit, Action::ComponentUpdated, own, &title(visit, &change.after.name));
-            let record = with_changes(record, changes(&change.before, &change.after));
-            tx.audit().append(&record, visit.now).await?;
+            let entry = record(visit, Action::ComponentUpdated, own, &title(visit, &change.after.name));
+            visit.append(tx, &with_changes(entry, changes(&change.before, &change.after))).await?;
             Ok(change.after)
         })
         .await
 }
 
 /// The problems of a refused component, beside their fields.
-pub(super) fn refusal(visit: &Visit, here: &Here, fault: Error) -> Result<Vec<Problem>> {
+pub(super) fn refusal(visit: &Visit, here: &OpenedSpace, fault: Error) -> Result<Vec<Problem>> {
     let mut problems =
         error::problems(&visit.words, fault, |f| field_of("component", &here.organization, f))?;
     for problem in &mut problems {
@@ -273,38 +240,27 @@ pub(super) fn refusal(visit: &Visit, here: &Here, fault: Error) -> Result<Vec<Pr
     Ok(problems)
 }
 
+/// `POST .../publish` and `POST .../unpublish`
 pub(crate) async fn publish(visit: &mut Visit) -> Result<Reply> {
-    set_published(visit, true).await
-}
-
-pub(crate) async fn unpublish(visit: &mut Visit) -> Result<Reply> {
-    set_published(visit, false).await
-}
-
-async fn set_published(visit: &mut Visit, is_published: bool) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedComponent::of_path(visit).await?;
     let visit = &*visit;
-    let now = visit.now;
+    let (now, is_published) = (visit.now, visit.act == "publish");
     save(visit, &own, None, |component| {
         component.published_at = is_published.then(|| component.published_at.unwrap_or(now));
     })
     .await?;
-    let (key, back) = if is_published {
-        ("component-published", "publish-back")
-    } else {
-        ("component-unpublished", "unpublish-back")
-    };
-    let notice = Notice::good(visit.tell(key, &[("name", own.name(visit).into())])).text(visit.say(back));
-    visit.redirect(own.here.path(), notice).await
+    let act = if is_published { "publish" } else { "unpublish" };
+    let done = visit.tell(&format!("component-{act}ed"), &[("name", own.name(visit).into())]);
+    visit.redirect(own.here.path(), Notice::good(done).text(visit.say(&format!("{act}-back")))).await
 }
 
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedComponent::of_path(visit).await?;
     delete_page(visit, &own, Vec::new()).await
 }
 
 /// The sentence about the records of a component that is deleted.
-async fn records_lost(visit: &Visit, own: &Own) -> Result<String> {
+async fn records_lost(visit: &Visit, own: &OpenedComponent) -> Result<String> {
     let counts = visit.panel.store().components().count_records(own.here.id, &[own.id]).await?;
     let count = counts.first().map_or(0, |(_, count)| *count);
     Ok(if count < MOST_RECORDS_COUNTED {
@@ -314,7 +270,7 @@ async fn records_lost(visit: &Visit, own: &Own) -> Result<String> {
     })
 }
 
-async fn delete_page(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result<Reply> {
+async fn delete_page(visit: &Visit, own: &OpenedComponent, problems: Vec<Problem>) -> Result<Reply> {
     let name = own.name(visit);
     let confirm = visit
         .confirm(own.path(), visit.say("component-delete-button"), format!("{}/edit", own.path()))
@@ -331,7 +287,7 @@ async fn delete_page(visit: &Visit, own: &Own, problems: Vec<Problem>) -> Result
 }
 
 pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::of_path(visit).await?;
+    let own = OpenedComponent::of_path(visit).await?;
     let visit = &*visit;
     let name = own.name(visit);
     if !Confirm::is_typed(&name, visit.form.text("confirm")) {
@@ -343,16 +299,14 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
             let before = find_for_update::<Component>(tx.components(), own.here.id, own.id).await?;
             let change = Change::of(before, visit.now, |component| component.deleted_at = Some(visit.now));
             admin(visit, tx).change(own.here.id, own.id, &change).await?;
-            let record = record(visit, Action::ComponentDeleted, &own, &name);
-            tx.audit().append(&record, visit.now).await.map(drop)
+            visit.append(tx, &record(visit, Action::ComponentDeleted, &own, &name)).await
         })
         .await?;
-    let notice = Notice::good(visit.tell("component-deleted", &[("name", name.into())]));
-    visit.redirect(own.here.path(), notice).await
+    visit.done("component-deleted", &[("name", name.into())], own.here.path()).await
 }
 
 /// The steps of the space, if it is a process.
-pub(super) async fn steps(visit: &Visit, here: &Here) -> Result<Vec<(StepId, Step)>> {
+pub(super) async fn steps(visit: &Visit, here: &OpenedSpace) -> Result<Vec<(StepId, Step)>> {
     if here.own.manifest != SpaceManifest::ParticipatoryProcesses {
         return Ok(Vec::new());
     }

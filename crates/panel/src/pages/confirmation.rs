@@ -2,14 +2,14 @@
 //! session alone changes no key.
 
 use super::sign_in::is_own_path;
-use crate::arrival::SIGN_IN_PATH;
-use crate::parts::{Field, Form, Head, Problem, Section};
+use crate::parts::{Field, Form, Problem, Section};
 use crate::query::Query;
 use crate::reply::Reply;
+use crate::request::SIGN_IN_PATH;
 use crate::visit::Visit;
 use actix_web::http::Method;
 use civitas_accounts::Secret;
-use civitas_accounts::administrators::{NewPassword, SignInFault};
+use civitas_accounts::administrators::{NewPassword, SignInError};
 use civitas_kernel::Result;
 
 const PATH: &str = "/system/account/confirmation";
@@ -62,14 +62,11 @@ async fn page(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
     let form = Form::new(words, address(back(visit)), visit.token(), "confirmation-continue")
         .section(section)
         .cancel("/system");
-    let head = Head::new(visit.say("confirmation"))
-        .crumb(visit.say("nav-start"), "/system")
-        .lede(visit.say("confirmation-lede"));
+    let head = visit.head("confirmation").lede(visit.say("confirmation-lede"));
     visit.form_page(head, form.html(), problems).await
 }
 
-pub(crate) async fn confirm(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn confirm(visit: &Visit) -> Result<Reply> {
     let (signed, form) = (&visit.signed, &visit.form);
     let own = (signed.id, signed.administrator.email.as_str(), &signed.session.digest);
     let password = form.get(PASSWORD).filter(|text| text.len() <= NewPassword::MAX_BYTES);
@@ -77,10 +74,10 @@ pub(crate) async fn confirm(visit: &mut Visit) -> Result<Reply> {
     let sign_in = visit.panel.sign_in(visit.from);
     let (field, key) = match sign_in.check_password(own, password, form.get(CODE), visit.now).await {
         Ok(()) => return Ok(Reply::redirect(back(visit))),
-        Err(SignInFault::Store(fault)) => return Err(fault),
-        Err(SignInFault::Refused { ends_session: true, .. }) => return Ok(Reply::redirect(SIGN_IN_PATH)),
-        Err(SignInFault::CodeNeeded) => (CODE, "sign-in-code-needed"),
-        Err(SignInFault::Refused { .. }) => (PASSWORD, "confirmation-refused"),
+        Err(SignInError::Store(fault)) => return Err(fault),
+        Err(SignInError::Refused { ends_session: true, .. }) => return Ok(Reply::redirect(SIGN_IN_PATH)),
+        Err(SignInError::CodeNeeded) => (CODE, "sign-in-code-needed"),
+        Err(SignInError::Refused { .. }) => (PASSWORD, "confirmation-refused"),
     };
     page(visit, vec![Problem::new(field, visit.say(key))]).await
 }

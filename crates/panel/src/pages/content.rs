@@ -1,6 +1,7 @@
 //! What the pages of the content of an organization share.
 
 use super::organization::{self, LIST};
+use crate::format::Zone;
 use crate::parts::{Act, Badge, Head, Html, Tab, render};
 use crate::visit::Visit;
 use crate::words::Words;
@@ -19,6 +20,13 @@ pub(crate) async fn opened(visit: &mut Visit) -> Result<(OrganizationId, Organiz
     Ok((id, organization))
 }
 
+/// As [`opened`]. Times of the page are in the zone of the organization.
+pub(crate) async fn in_its_zone(visit: &mut Visit) -> Result<(OrganizationId, Organization)> {
+    let (id, organization) = opened(visit).await?;
+    visit.zone = Zone::named(&organization.time_zone);
+    Ok((id, organization))
+}
+
 /// The path of the list.
 pub(crate) fn base(organization: OrganizationId) -> String {
     format!("{LIST}/{organization}/spaces")
@@ -34,9 +42,14 @@ pub(crate) fn title(visit: &Visit, title: &Translated) -> String {
     title.title(visit.words.locale).map_or_else(|| visit.say("untitled"), str::to_owned)
 }
 
+/// The text of the name of a kind.
+pub(crate) fn kind_key(manifest: SpaceManifest) -> String {
+    format!("space-{}", manifest.as_str().replace('_', "-"))
+}
+
 /// The name of a kind: `Process`.
 pub(crate) fn kind(visit: &Visit, manifest: SpaceManifest) -> String {
-    visit.say(&format!("space-{}", manifest.as_str().replace('_', "-")))
+    visit.say(&kind_key(manifest))
 }
 
 /// The name of a visibility: `Public`.
@@ -49,7 +62,7 @@ pub(crate) fn published(visit: &Visit, is_published: bool) -> Badge {
     if is_published { Badge::good(visit.say("published")) } else { Badge::warn(visit.say("not-published")) }
 }
 
-/// The field that an error of the use-case is about. `record` is the name of the form.
+/// The field that an error of the use case is about. `record` is the name of the form.
 pub(crate) fn field_of(record: &str, organization: &Organization, fault: &FieldError) -> String {
     match fault.field.as_ref() {
         member @ ("title" | "name" | "description" | "body") => {
@@ -57,6 +70,17 @@ pub(crate) fn field_of(record: &str, organization: &Organization, fault: &FieldE
         }
         member => format!("{record}[{member}]"),
     }
+}
+
+/// A count that stops at `most`, as a page writes it.
+pub(crate) fn counted(visit: &Visit, count: i64, most: i64) -> String {
+    if count < most { visit.number(count) } else { visit.tell("more-than", &[("number", (most - 1).into())]) }
+}
+
+/// The paragraphs of a text; markup is shown as it was typed.
+pub(crate) fn paragraphs(text: Option<&str>) -> Vec<String> {
+    let lines = text.unwrap_or_default().lines().map(str::trim);
+    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 /// The texts of all languages in one line, for the audit trail.
@@ -120,18 +144,18 @@ pub(crate) fn languages(organization: &Organization, texts: &[&Translated]) -> L
 
 /// Kind and number of a space, for the audit trail.
 pub(crate) fn number(space: SpaceRef) -> String {
-    format!("{}/{}", space.manifest.as_str(), space.id)
+    space.to_string()
 }
 
 /// A space of the path, with its organization.
-pub(crate) struct Here {
+pub(crate) struct OpenedSpace {
     pub(crate) id: OrganizationId,
     pub(crate) organization: Organization,
     pub(crate) own: SpaceRef,
     pub(crate) space: Space,
 }
 
-impl Here {
+impl OpenedSpace {
     /// The space of the path.
     pub(crate) async fn of_path(visit: &mut Visit) -> Result<Self> {
         let manifest = SpaceManifest::parse(visit.param("manifest")).ok_or(Error::NotFound)?;
@@ -158,8 +182,7 @@ impl Here {
 
     /// The head of a page below the page of the space.
     pub(crate) fn below(&self, visit: &Visit, title: impl Into<String>) -> Head {
-        Head::new(title)
-            .crumb(organization::name(visit, &self.organization), format!("{LIST}/{}", self.id))
+        organization::head(visit, self.id, &self.organization, title.into())
             .crumb(visit.say("spaces"), base(self.id))
             .crumb(self.title(visit), self.path())
     }
@@ -184,8 +207,7 @@ impl Here {
             "space-lede",
             &[("kind", kind(visit, self.own.manifest).into()), ("id", self.own.id.to_string().into())],
         );
-        Head::new(self.title(visit))
-            .crumb(organization::name(visit, &self.organization), format!("{LIST}/{}", self.id))
+        organization::head(visit, self.id, &self.organization, self.title(visit))
             .crumb(visit.say("spaces"), base(self.id))
             .badge(published(visit, is_published))
             .badge(Badge::plain(visibility(visit, self.space.visibility)))

@@ -1,26 +1,26 @@
 //! Deliveries of webhooks, with their attempts.
 
-use super::jobs::{log_pages, log_place, log_start};
-use crate::format::{self, Zone};
+use super::log::{Log, log_pages};
 use crate::notice::Notice;
 use crate::parts::{
-    Act, Badge, Card, Cell, Choice, Column, Empty, Event, Field, Head, Html, KeyValues, Split, Table,
-    Timeline, render,
+    Act, Badge, Card, Cell, Choice, Empty, Field, Head, Html, KeyValues, Split, Table, Timeline,
+    TimelineEvent, render,
 };
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_application::webhooks::WebhookAdmin;
-use civitas_kernel::{Error, EventName, LogRequest, RegistrationId, Result};
+use civitas_event_delivery::WebhookAdmin;
+use civitas_kernel::{Error, EventName, RegistrationId, Result};
 use civitas_webhooks::{
     Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Replay, parse_event,
 };
 use std::collections::HashMap;
 use uuid::Uuid;
 
-pub(crate) const LIST: &str = "/system/webhook_deliveries";
-const PER_PAGE: i64 = 25;
+/// The most deliveries of one act.
+const MOST: i64 = 10_000;
+const LIST: &str = "/system/webhook_deliveries";
 
 pub(crate) fn admin(visit: &Visit) -> WebhookAdmin<'_> {
     WebhookAdmin { store: visit.panel.store(), organization: None }
@@ -36,22 +36,31 @@ fn status(visit: &Visit, status: DeliveryStatus) -> Badge {
     }
 }
 
-fn filter(visit: &Visit) -> DeliveryFilter {
-    let query = &visit.query;
-    let moment = |name: &str| query.get(name).and_then(|text| format::read_field(Zone::utc(), text));
+/// Adds the filters of the list.
+fn filter(visit: &Visit, log: &mut Log<'_>) -> DeliveryFilter {
+    let states = DeliveryStatus::NAMES.iter();
+    let states = states.map(|name| Choice::new(*name, visit.say(&format!("delivery-{name}"))));
+    let events = EventName::ALL.iter().filter(|event| event.is_event());
+    let events = events.map(|event| Choice::new(event.as_str(), event.as_str()));
+    let registration = visit.query.shown("registration");
+    let registration = Field::text("registration", visit.say("delivery-registration"), registration);
+    let registration = registration.class("narrow");
     DeliveryFilter {
-        registration: query.number("registration").map(RegistrationId),
-        status: query.get("status").and_then(DeliveryStatus::parse),
-        event: query.get("event").and_then(parse_event),
+        status: log.select("status", "column-state", states).and_then(DeliveryStatus::parse),
+        event: log.select("event", "delivery-event", events).and_then(parse_event),
+        registration: log
+            .field("registration", &registration)
+            .and_then(|id| id.parse().ok())
+            .map(RegistrationId),
         client: None,
-        from: moment("from"),
-        to: moment("to"),
+        from: log.time("from"),
+        to: log.time("to"),
     }
 }
 
 /// What the filters of the list choose; `None` if they do not name a registration with a state or a time.
-pub(crate) fn chosen(visit: &Visit) -> Option<Replay> {
-    let filter = filter(visit);
+fn chosen(visit: &Visit) -> Option<Replay> {
+    let filter = filter(visit, &mut Log::new(visit, LIST, "deliveries"));
     let registration = filter.registration?;
     match (filter.from, filter.status) {
         (Some(since), None) => {
@@ -74,74 +83,43 @@ async fn addresses(visit: &Visit, deliveries: &[LoggedDelivery]) -> Result<HashM
     let mut ids: Vec<RegistrationId> = deliveries.iter().map(|delivery| delivery.registration).collect();
     ids.sort_unstable();
     ids.dedup();
-    let found = visit.panel.store().registrations().addresses(&ids).await?;
+    let found = visit.panel.store().delivery_log().addresses(&ids).await?;
     Ok(found.into_iter().map(|(id, url)| (id.0, url)).collect())
 }
 
-pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
-    let start = log_start(visit, |id| Uuid::parse_str(id).ok().map(DeliveryId));
-    let request = LogRequest { start, limit: PER_PAGE };
-    let page = admin(visit).log(&filter(visit), request).await?;
+pub(crate) async fn list(visit: &Visit) -> Result<Reply> {
+    let mut log = Log::new(visit, LIST, "deliveries");
+    let filter = filter(visit, &mut log);
+    let page = admin(visit).log(&filter, log.request(DeliveryId)).await?;
     let addresses = addresses(visit, &page.items).await?;
-    let time = |at| format::date_time_seconds(visit.words.locale, Zone::utc(), at);
     let rows = page.items.iter().map(|delivery| {
         let registration = format!("{} {}", visit.say("registration-one"), delivery.registration);
         let address = addresses.get(&delivery.registration.0).cloned().unwrap_or(registration);
         let next = match delivery.status {
-            DeliveryStatus::Pending => visit.tell("delivery-next", &[("time", time(delivery.due_at).into())]),
+            DeliveryStatus::Pending => {
+                visit.tell("delivery-next", &[("time", visit.log_time(delivery.due_at).into())])
+            }
             _ => delivery.reason.clone().unwrap_or_default(),
         };
         vec![
-            Cell::link(
-                &format!("{LIST}/{}", delivery.id.0),
-                delivery.name.as_str(),
-                &delivery.id.0.to_string(),
-            ),
+            Cell::link(&path(delivery.id), delivery.name.as_str(), &delivery.id.0.to_string()),
             Cell::badge_with_sub(&status(visit, delivery.status), &next),
             Cell::mono("", &address),
             Cell::num(&visit.number(delivery.attempts)),
-            Cell::text(&time(delivery.created_at)),
+            Cell::text(&visit.log_time(delivery.created_at)),
         ]
     });
-    let columns = vec![
-        Column::new(visit.say("delivery-event")),
-        Column::new(visit.say("column-state")),
-        Column::new(visit.say("registration-address")),
-        Column::new(visit.say("delivery-attempts")).num().low(),
-        Column::new(visit.say("delivery-queued")),
-    ];
+    let columns =
+        ["delivery-event", "column-state", "registration-address", "delivery-attempts", "delivery-queued"];
     let empty = Empty { title: visit.say("deliveries-none"), text: visit.say("deliveries-lede"), act: None };
-    let table = Table::new(visit.say("deliveries-caption"), columns).rows(rows).empty(empty);
-    let chips = visit.chips(LIST, &["status", "event", "registration", "from", "to"]);
-    let place = |delivery: &LoggedDelivery| log_place(delivery.created_at, &delivery.id.0.to_string());
-    let pages = log_pages(visit, LIST, &page, place);
-    let results = visit.results(LIST, (visit.say("newest-first"), chips), &table, pages);
-    let mut head = Head::new(visit.say("nav-deliveries"))
-        .crumb(visit.say("nav-start"), "/system")
-        .lede(visit.say("deliveries-lede"));
-    if let Some(act) = replay_act(visit) {
-        head = head.act(act);
-    }
-    visit.page(head, Html::join([filters(visit), results])).await
+    let table = Table::new(visit.say("deliveries-caption"), log.columns(columns)).rows(rows).empty(empty);
+    let pages = log_pages(visit, LIST, &page, |delivery| (delivery.created_at, delivery.id.0));
+    log.act = replay_act(visit);
+    log.show(&table, pages).await
 }
 
-fn filters(visit: &Visit) -> Html {
-    let states = DeliveryStatus::ALL.iter().map(|status| {
-        let name = status.as_str();
-        Choice::new(name, visit.say(&format!("delivery-{name}")))
-    });
-    let events = EventName::ALL.iter().filter(|event| event.is_event());
-    let events = events.map(|event| Choice::new(event.as_str(), event.as_str()));
-    let registration = visit.query.shown("registration");
-    let registration = Field::text("registration", visit.say("delivery-registration"), registration);
-    visit
-        .filters(visit.say("deliveries-filter"))
-        .select("status", visit.say("column-state"), states)
-        .select("event", visit.say("delivery-event"), events)
-        .field(&registration.class("narrow"))
-        .times()
-        .html()
+fn path(id: DeliveryId) -> String {
+    format!("{LIST}/{}", id.0)
 }
 
 fn id(visit: &Visit) -> Result<DeliveryId> {
@@ -158,7 +136,7 @@ struct Answer<'a> {
     text: &'a str,
 }
 
-fn attempt(visit: &Visit, attempt: &Attempt) -> Event {
+fn attempt(visit: &Visit, attempt: &Attempt) -> TimelineEvent {
     let took = i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX);
     let took = visit.tell("delivery-took", &[("milliseconds", took.into())]);
     let (is_good, note, text) = match &attempt.result {
@@ -168,24 +146,19 @@ fn attempt(visit: &Visit, attempt: &Attempt) -> Event {
         }
         Err(error) => (false, format!("{}, {took}", error.cause), ""),
     };
-    Event {
-        kind: if is_good { "good" } else { "bad" },
-        what: visit.tell("delivery-attempt", &[("number", attempt.number.into())]),
-        time: format::date_time_seconds(visit.words.locale, Zone::utc(), attempt.at),
-        note,
-        more: if text.is_empty() { Html::default() } else { render(&Answer { words: &visit.words, text }) },
-    }
+    let what = visit.tell("delivery-attempt", &[("number", attempt.number.into())]);
+    let kind = if is_good { "good" } else { "bad" };
+    let more = if text.is_empty() { Html::default() } else { render(&Answer { words: &visit.words, text }) };
+    TimelineEvent { more, ..TimelineEvent::new(kind, what, visit.log_time(attempt.at), note) }
 }
 
-pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn show(visit: &Visit) -> Result<Reply> {
     let (delivery, attempts) = admin(visit).delivery(id(visit)?).await?;
     let registration = visit.panel.store().registrations().find_any(delivery.registration).await?;
-    let time = |at| format::date_time_seconds(visit.words.locale, Zone::utc(), at);
-    let mut events: Vec<Event> = attempts.iter().map(|one| attempt(visit, one)).collect();
+    let mut events: Vec<TimelineEvent> = attempts.iter().map(|one| attempt(visit, one)).collect();
     if delivery.status == DeliveryStatus::Pending {
-        let (what, note) = (visit.say("delivery-next-attempt"), String::new());
-        events.push(Event { kind: "", what, time: time(delivery.due_at), note, more: Html::default() });
+        let due = visit.log_time(delivery.due_at);
+        events.push(TimelineEvent::new("", visit.say("delivery-next-attempt"), due, String::new()));
     }
     let history = Card::new("attempts", visit.say("delivery-attempts"), Timeline { events }.html());
     let address = registration.as_ref().map_or_else(|| visit.say("deleted"), |one| one.url.clone());
@@ -200,9 +173,9 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
         Some(event) => facts.row(visit.say("delivery-event-id"), Html::code(&event.to_string())),
         None => facts.text(visit.say("delivery-event-id"), &visit.say("delivery-is-test")),
     };
-    facts = facts.text(visit.say("delivery-queued"), &time(delivery.created_at));
+    facts = facts.text(visit.say("delivery-queued"), &visit.log_time(delivery.created_at));
     if let Some(at) = delivery.ended_at {
-        facts = facts.text(visit.say("delivery-ended"), &time(at));
+        facts = facts.text(visit.say("delivery-ended"), &visit.log_time(at));
     }
     if let Some(reason) = &delivery.reason {
         facts = facts.text(visit.say("delivery-reason"), reason);
@@ -216,15 +189,49 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
         .crumb(visit.say("nav-deliveries"), LIST)
         .badge(status(visit, delivery.status));
     if delivery.status != DeliveryStatus::Pending {
-        let action = format!("{LIST}/{}/replay", delivery.id.0);
+        let action = format!("{}/replay", path(delivery.id));
         head = head.act(Act::post(action, visit.say("delivery-replay"), visit.token()));
     }
     visit.page(head, body.html()).await
 }
 
-pub(crate) async fn replay(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn replay(visit: &Visit) -> Result<Reply> {
     let id = id(visit)?;
     visit.change(async |tx| visit.webhooks(tx).replay(&Replay::One(id)).await).await?;
-    visit.redirect(format!("{LIST}/{}", id.0), Notice::good(visit.say("delivery-replayed"))).await
+    visit.done("delivery-replayed", &[], path(id)).await
+}
+
+/// Asks before many deliveries of a registration are sent again: those that were given up, or those of a time.
+pub(crate) async fn ask_replays(visit: &Visit) -> Result<Reply> {
+    let which = chosen(visit).ok_or(Error::NotFound)?;
+    let found = admin(visit).count_replayable(&which, visit.now, MOST + 1).await?;
+    let mut effects = vec![visit.words.count("deliveries-replay-effect", found.min(MOST))];
+    if found > MOST {
+        effects.push(visit.say("deliveries-replay-most"));
+    }
+    effects.push(visit.say("deliveries-replay-same"));
+    let confirm = visit
+        .confirm(
+            visit.query.with(&format!("{LIST}/replay"), "page", None),
+            visit.say("deliveries-replay-button"),
+            visit.query.with(LIST, "page", None),
+        )
+        .effects(effects)
+        .stays(visit.say("deliveries-replay-stays"));
+    let head = visit.head("deliveries-replay-title").crumb(visit.say("nav-deliveries"), LIST);
+    visit.page(head, confirm.html(&[])).await
+}
+
+pub(crate) async fn replay_chosen(visit: &Visit) -> Result<Reply> {
+    let which = chosen(visit).ok_or(Error::NotFound)?;
+    let mut replayed: i64 = 0;
+    while replayed < MOST {
+        let some = visit.change(async |tx| visit.webhooks(tx).replay(&which).await).await?;
+        if some == 0 {
+            break;
+        }
+        replayed = replayed.saturating_add_unsigned(some);
+    }
+    let notice = Notice::good(visit.words.count("deliveries-replayed", replayed));
+    visit.redirect(visit.query.with(LIST, "status", None), notice).await
 }

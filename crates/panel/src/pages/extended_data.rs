@@ -1,13 +1,12 @@
 //! The extended data of a record as JSON (contract 01 §11.3).
 
-use super::components::Own;
-use super::content::{self, Here, number};
+use super::components::OpenedComponent;
+use super::content::{OpenedSpace, number};
 use super::organization;
 use super::people::Person;
-use super::proposals::Shown;
+use super::proposals::OpenedProposal;
 use crate::error;
 use crate::format::Zone;
-use crate::notice::Notice;
 use crate::parts::{Field, Form, Head, Html, Json, Problem, Section};
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -24,7 +23,7 @@ const LONGEST_SHOWN: usize = 256 * 1024;
 const MOST_RECORDED: usize = 1_000;
 
 /// A record with extended data.
-struct Place {
+struct DataOwner {
     organization: OrganizationId,
     owner: Owner,
     /// Kind, id and name of the record, for the audit trail.
@@ -34,70 +33,46 @@ struct Place {
     head: Head,
 }
 
-impl Place {
-    async fn of_organization(visit: &mut Visit) -> Result<Self> {
-        let (id, home) = content::opened(visit).await?;
-        visit.zone = Zone::named(&home.time_zone);
-        let name = organization::name(visit, &home);
-        let head = organization::settings_head(visit, id, &name, DATA);
-        Ok(Self {
-            organization: id,
-            owner: id.into(),
-            record: ("organization", id.to_string(), name),
-            path: format!("{}/{id}/{DATA}", organization::LIST),
-            head,
-        })
-    }
-
-    async fn of_person(visit: &mut Visit) -> Result<Self> {
-        let person = Person::of(visit).await?;
-        visit.open_organization(person.organization).await?;
-        visit.zone = Zone::named(&person.home.time_zone);
-        Ok(Self {
-            organization: person.organization,
-            owner: person.id.into(),
-            record: ("user", person.id.to_string(), person.user.name.clone()),
-            path: format!("{}/{DATA}", person.path()),
-            head: person.tabbed_head(visit, DATA),
-        })
-    }
-
-    async fn of_space(visit: &mut Visit) -> Result<Self> {
-        let here = Here::of_path(visit).await?;
-        visit.zone = Zone::named(&here.organization.time_zone);
-        Ok(Self {
-            organization: here.id,
-            owner: here.own.into(),
-            record: ("space", number(here.own), here.title(visit)),
-            path: format!("{}/{DATA}", here.path()),
-            head: here.head(visit, DATA),
-        })
-    }
-
-    async fn of_component(visit: &mut Visit) -> Result<Self> {
-        let own = Own::of_path(visit).await?;
-        visit.zone = Zone::named(&own.here.organization.time_zone);
-        let name = own.name(visit);
-        Ok(Self {
-            organization: own.here.id,
-            owner: own.id.into(),
-            record: ("component", own.id.to_string(), name),
-            path: format!("{}/{DATA}", own.path()),
-            head: own.head(visit, DATA),
-        })
-    }
-
-    async fn of_proposal(visit: &mut Visit) -> Result<Self> {
-        let shown = Shown::of(visit).await?;
-        visit.open_organization(shown.organization).await?;
-        visit.zone = Zone::named(&shown.home.time_zone);
-        Ok(Self {
-            organization: shown.organization,
-            owner: shown.id.into(),
-            record: ("proposal", shown.id.to_string(), shown.title(visit)),
-            path: format!("{}/{DATA}", shown.path()),
-            head: shown.tabbed_head(visit, DATA),
-        })
+impl DataOwner {
+    /// The record of the path; the organization where it names no other one. Times of the page are in its zone.
+    async fn of_path(visit: &mut Visit) -> Result<Self> {
+        let named = ["uid", "sid", "cid", "pid"].into_iter().find(|name| visit.params.contains_key(*name));
+        let (organization, zone, owner, record, path, head) = match named {
+            Some("uid") => {
+                let own = Person::of(visit).await?;
+                let (path, head) = (own.path(), own.tabbed_head(visit, DATA));
+                let record = ("user", own.id.to_string(), own.user.name);
+                (own.organization, own.home.time_zone, Owner::from(own.id), record, path, head)
+            }
+            Some("sid") => {
+                let own = OpenedSpace::of_path(visit).await?;
+                let (path, head) = (own.path(), own.head(visit, DATA));
+                let record = ("space", number(own.own), own.title(visit));
+                (own.id, own.organization.time_zone, Owner::from(own.own), record, path, head)
+            }
+            Some("cid") => {
+                let own = OpenedComponent::of_path(visit).await?;
+                let (path, head) = (own.path(), own.head(visit, DATA));
+                let record = ("component", own.id.to_string(), own.name(visit));
+                (own.here.id, own.here.organization.time_zone, Owner::from(own.id), record, path, head)
+            }
+            Some(_) => {
+                let own = OpenedProposal::of(visit).await?;
+                let (path, head) = (own.path(), own.tabbed_head(visit, DATA));
+                let record = ("proposal", own.id.to_string(), own.title(visit));
+                (own.organization, own.home.time_zone, Owner::from(own.id), record, path, head)
+            }
+            None => {
+                let (id, home) = organization::organization(visit).await?;
+                let name = organization::name(visit, &home);
+                let head = organization::settings_head(visit, id, &name, DATA);
+                let path = format!("{}/{id}", organization::LIST);
+                (id, home.time_zone, Owner::from(id), ("organization", id.to_string(), name), path, head)
+            }
+        };
+        visit.open_organization(organization).await?;
+        visit.zone = Zone::named(&zone);
+        Ok(Self { organization, owner, record, path: format!("{path}/{DATA}"), head })
     }
 }
 
@@ -110,15 +85,20 @@ fn indented(data: &Map<String, Value>) -> String {
     serde_json::to_string_pretty(data).unwrap_or_default()
 }
 
-async fn show(visit: &Visit, place: Place, problems: Vec<Problem>) -> Result<Reply> {
+pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
+    let own = DataOwner::of_path(visit).await?;
+    page(visit, own, Vec::new()).await
+}
+
+async fn page(visit: &Visit, own: DataOwner, problems: Vec<Problem>) -> Result<Reply> {
     let store = visit.panel.store().extended_data();
-    let StoredData { data, updated_at } = admin(visit, store).read(place.organization, place.owner).await?;
+    let StoredData { data, updated_at } = admin(visit, store).read(own.organization, own.owner).await?;
     let text = indented(&data);
     let words = &visit.words;
     if text.len() > LONGEST_SHOWN {
         let json = Json::new(words, "json", visit.say("extended-data-by"), &text);
         let note = Html::paragraph("soft", &visit.say("extended-data-large"));
-        return visit.page(place.head, Html::join([note, json.html()])).await;
+        return visit.page(own.head, Html::join([note, json.html()])).await;
     }
     let typed = visit.form.get(DATA).map_or(text, str::to_owned);
     let limit = i64::try_from(visit.panel.settings.extended_data_limit).unwrap_or(i64::MAX);
@@ -130,12 +110,12 @@ async fn show(visit: &Visit, place: Place, problems: Vec<Problem>) -> Result<Rep
     let section = Section::new("data", visit.say("extended-data"))
         .hint(visit.say("extended-data-lede"))
         .field(field.html(words));
-    let form = Form::new(words, place.path.clone(), visit.token(), "extended-data-save")
+    let form = Form::new(words, own.path.clone(), visit.token(), "extended-data-save")
         .method("put")
         .hidden("revision", visit.revision(revision_at(updated_at)))
         .section(section)
         .note(visit.tell("extended-data-changed", &[("time", visit.time(updated_at).into())]));
-    visit.form_page(place.head, form.html(), problems).await
+    visit.form_page(own.head, form.html(), problems).await
 }
 
 /// The object that was typed.
@@ -153,42 +133,38 @@ fn read(visit: &Visit) -> std::result::Result<Value, Problem> {
     if data.is_object() { Ok(data) } else { Err(problem(visit.say("problem-json-object"))) }
 }
 
-async fn save(visit: &Visit, place: Place) -> Result<Reply> {
+pub(crate) async fn save(visit: &mut Visit) -> Result<Reply> {
+    let own = DataOwner::of_path(visit).await?;
+    let visit = &*visit;
     let data = match read(visit) {
         Ok(data) => data,
-        Err(problem) => return show(visit, place, vec![problem]).await,
+        Err(problem) => return page(visit, own, vec![problem]).await,
     };
-    let (kind, id, name) = &place.record;
-    let saved = visit
-        .change(async |tx| {
-            let admin = admin(visit, tx.extended_data());
-            let replaced = admin
-                .replace(place.organization, place.owner, (data.clone(), visit.seen()), visit.now)
-                .await?;
-            let changes = changes(&replaced);
-            if changes.is_empty() {
-                return Ok(());
-            }
-            let record =
-                visit.record(Action::ExtendedDataUpdated).of(Some(place.organization)).on(kind, id, name);
-            let record = changes.iter().fold(record, |record, (field, old, new)| {
-                record.changed(field, old.as_deref(), new.as_deref())
-            });
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await;
-    match saved {
-        Ok(()) => {
-            let notice = Notice::good(visit.say("extended-data-saved"));
-            visit.redirect(place.path.clone(), notice).await
+    let (kind, id, name) = &own.record;
+    let saved = visit.change(async |tx| {
+        let admin = admin(visit, tx.extended_data());
+        let replaced = admin
+            .replace(own.organization, own.owner, (data.clone(), visit.form_revision()), visit.now)
+            .await?;
+        let changes = changes(&replaced);
+        if changes.is_empty() {
+            return Ok(());
         }
+        let record = visit.record(Action::ExtendedDataUpdated).of(Some(own.organization)).on(kind, id, name);
+        let record = changes
+            .iter()
+            .fold(record, |record, (field, old, new)| record.changed(field, old.as_deref(), new.as_deref()));
+        visit.append(tx, &record).await
+    });
+    match saved.await {
+        Ok(()) => visit.done("extended-data-saved", &[], own.path).await,
         Err(fault) => {
             let mut problems = error::problems(&visit.words, fault, |_| DATA.to_owned())?;
             let changed = visit.say("problem-changed-meanwhile");
             for problem in problems.iter_mut().filter(|problem| problem.text != changed) {
                 refuse(visit, problem);
             }
-            show(visit, place, problems).await
+            page(visit, own, problems).await
         }
     }
 }
@@ -196,17 +172,15 @@ async fn save(visit: &Visit, place: Place) -> Result<Reply> {
 /// What a refusal says on the page, and where.
 fn refuse(visit: &Visit, problem: &mut Problem) {
     DATA.clone_into(&mut problem.field);
-    problem.text = if problem.text == refusals::NUL {
-        visit.say("problem-nul")
-    } else if problem.text.contains("exceeds maximum size") {
-        visit.say("problem-json-large")
-    } else if problem.text.contains("nested deeper") {
-        visit.say("problem-json-deep")
-    } else if problem.text.contains("is reserved") {
-        visit.say("problem-json-reserved")
-    } else {
-        std::mem::take(&mut problem.text)
-    };
+    let known = [
+        (refusals::NUL, "problem-nul"),
+        ("exceeds maximum size", "problem-json-large"),
+        ("nested deeper", "problem-json-deep"),
+        ("is reserved", "problem-json-reserved"),
+    ];
+    if let Some((_, key)) = known.into_iter().find(|(part, _)| problem.text.contains(part)) {
+        problem.text = visit.say(key);
+    }
 }
 
 /// The members that differ, with their old and new values as JSON, for the audit trail. Long values are cut.
@@ -224,56 +198,6 @@ fn cut(mut text: String) -> String {
         text.push('…');
     }
     text
-}
-
-pub(crate) async fn organization(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_organization(visit).await?;
-    show(visit, place, Vec::new()).await
-}
-
-pub(crate) async fn save_organization(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_organization(visit).await?;
-    save(visit, place).await
-}
-
-pub(crate) async fn person(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_person(visit).await?;
-    show(visit, place, Vec::new()).await
-}
-
-pub(crate) async fn save_person(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_person(visit).await?;
-    save(visit, place).await
-}
-
-pub(crate) async fn space(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_space(visit).await?;
-    show(visit, place, Vec::new()).await
-}
-
-pub(crate) async fn save_space(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_space(visit).await?;
-    save(visit, place).await
-}
-
-pub(crate) async fn component(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_component(visit).await?;
-    show(visit, place, Vec::new()).await
-}
-
-pub(crate) async fn save_component(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_component(visit).await?;
-    save(visit, place).await
-}
-
-pub(crate) async fn proposal(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_proposal(visit).await?;
-    show(visit, place, Vec::new()).await
-}
-
-pub(crate) async fn save_proposal(visit: &mut Visit) -> Result<Reply> {
-    let place = Place::of_proposal(visit).await?;
-    save(visit, place).await
 }
 
 #[cfg(test)]

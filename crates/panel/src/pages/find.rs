@@ -1,8 +1,7 @@
 //! Finds one record by an exact identifier: an e-mail address, host, client id, the id of a job or of a delivery.
 
 use crate::error;
-use crate::parts::Html;
-use crate::parts::{Field, Head, render};
+use crate::parts::{Field, Html, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -16,22 +15,19 @@ use uuid::Uuid;
 
 #[derive(Template)]
 #[template(path = "pages/find.html")]
-struct NotFound<'a> {
+struct NothingFound<'a> {
     words: &'a Words,
     field: Html,
 }
 
-pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn show(visit: &Visit) -> Result<Reply> {
     let text = visit.query.get("q").unwrap_or_default();
     if let Some(path) = find(visit, text).await? {
         return Ok(Reply::redirect(path));
     }
-    let head = Head::new(visit.say("find-none"))
-        .crumb(visit.say("nav-start"), "/system")
-        .lede(visit.say("find-none-lede"));
+    let head = visit.head("find-none").lede(visit.say("find-none-lede"));
     let field = Field::search("q", visit.say("find"), text).hint(visit.say("find-hint"));
-    let body = NotFound { words: &visit.words, field: field.html(&visit.words) };
+    let body = NothingFound { words: &visit.words, field: field.html(&visit.words) };
     let status = if text.is_empty() { StatusCode::OK } else { error::status(&Error::NotFound) };
     visit.render(status, head, render(&body), Vec::new()).await
 }

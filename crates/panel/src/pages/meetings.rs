@@ -1,159 +1,185 @@
-//! The meetings of an organization: the list (contract 06 §5).
+//! The pages of meetings (contract 06 §5).
 
-use super::content::title;
-use super::publication::list_path;
-use super::publications::{Components, PER_PAGE, head, opened, results, within};
-use crate::parts::{Act, Badge, Cell, Chip, Choice, Column, Empty, Html, RowAct, Table};
-use crate::reply::Reply;
+use super::content::{published, title};
+use crate::parts::{Act, Badge, Cell, Choice, Head, Html, Section};
+use crate::records::{
+    Components, EditableRecord, FormInput, FormView, ListFilters, OpenedRecord, RecordAct, RecordPages,
+    ShownList, TextField,
+};
 use crate::visit::Visit;
-use civitas_kernel::{Direction, Result};
-use civitas_meetings::{Audience, Meeting, MeetingSearch, MeetingState, MeetingSummary, MeetingTime};
+use civitas_application::Ports;
+use civitas_audit::Action;
+use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::{ComponentId, MeetingId, OrganizationId, Page, PageRequest, Result, Translated};
+use civitas_meetings::{
+    Audience, Meeting, MeetingAdmin, MeetingSearch, MeetingState, MeetingSummary, MeetingTime,
+};
+use civitas_organizations::Organization;
 use civitas_spaces::ComponentManifest;
 use time::OffsetDateTime;
 
-const TIMES: [(&str, MeetingTime); 2] = [("upcoming", MeetingTime::Upcoming), ("past", MeetingTime::Past)];
-const STATES: [(&str, MeetingState); 4] = [
-    ("published", MeetingState::Published),
-    ("not-published", MeetingState::Unpublished),
-    ("withdrawn", MeetingState::Withdrawn),
-    ("hidden", MeetingState::Hidden),
-];
-/// The values of the order by start time, the latest first without one.
-const EARLIEST_FIRST: &str = "earliest";
+impl EditableRecord for Meeting {
+    fn admin<'a>(ports: &'a dyn Ports, home: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(MeetingAdmin { store: ports.meetings(), default_locale: home.default_locale })
+    }
 
-/// The text of a state in the filter.
-fn state_name(visit: &Visit, state: &str) -> String {
-    match state {
-        "published" | "not-published" => visit.say(state),
-        other => visit.say(&format!("meeting-{other}")),
+    fn label(&self, visit: &Visit) -> String {
+        title(visit, &self.title)
     }
 }
 
-/// The name of an audience.
-pub(super) fn audience_key(audience: Audience) -> &'static str {
-    match audience {
-        Audience::Everybody => "everybody",
-        Audience::Transparent => "transparent",
-        Audience::Private => "private",
+type MeetingAct = RecordAct<Meeting>;
+
+impl RecordPages for Meeting {
+    const PATH: &'static str = "meetings";
+    const PARAM: &'static str = "mid";
+    const COMPONENTS: ComponentManifest = ComponentManifest::Meetings;
+    const ACTIONS: [Action; 3] = [Action::MeetingCreated, Action::MeetingUpdated, Action::MeetingDeleted];
+    const AFTER_CREATION: Option<&'static str> = Some("meeting-created-next");
+    const ACTS: &'static [MeetingAct] = &[
+        MeetingAct::new("unpublish", |m, _| m.unpublish(), |m, _| m.published_at.is_some()),
+        MeetingAct::new("publish", Meeting::publish, |m, _| m.published_at.is_none()).primary(),
+        MeetingAct::new("show", |m, _| m.show(), |m, _| m.hidden_at.is_some()).primary(),
+        MeetingAct::new("hide", Meeting::hide, |m, _| m.hidden_at.is_none()),
+        MeetingAct::new("withdraw", Meeting::withdraw, |m, _| m.withdrawn_at.is_none())
+            .asks(&["shown", "reminder"]),
+        MeetingAct::deletion(Meeting::delete, &["gone", "attachments"]),
+    ];
+    const COLUMNS: &'static [(&'static str, bool)] = &[
+        ("column-title", false),
+        ("meeting-start", false),
+        ("column-state", false),
+        ("meeting-audience", true),
+        ("component-one", true),
+    ];
+    const SORTED: usize = 1;
+    type Summary = MeetingSummary;
+
+    fn id(number: i64) -> MeetingId {
+        MeetingId(number)
     }
+
+    fn blank(component: ComponentId, now: OffsetDateTime) -> Self {
+        Self::new(component, Translated::default(), now, now)
+    }
+
+    fn component(&self) -> ComponentId {
+        self.component
+    }
+
+    fn title(&self) -> &Translated {
+        &self.title
+    }
+
+    fn read(&mut self, input: &mut FormInput<'_>) {
+        input.texts("title", &mut self.title);
+        input.texts("description", &mut self.description);
+        input.time("start_time", &mut self.start_time);
+        input.optional_time("end_time", &mut self.end_time);
+        if let Some(audience) = input.choice("audience", &Audience::ALL, Audience::as_str) {
+            self.set_audience(audience);
+        }
+    }
+
+    fn sections(&self, form: &FormView<'_>) -> Vec<Section> {
+        let visit = form.visit;
+        let texts = form.texts(
+            "meeting-texts",
+            &[
+                TextField::line("title", "column-title", &self.title),
+                TextField::html("description", "description", &self.description, 8),
+            ],
+        );
+        // The start of a new meeting is not suggested.
+        let start = (!form.is_new).then_some(self.start_time);
+        let start = form.time("start_time", "meeting-start", start).class("medium").required();
+        let end = form.time("end_time", "meeting-end", self.end_time).class("medium").optional();
+        let audiences = Audience::ALL.map(|audience| {
+            let key = format!("audience-{}", audience.as_str());
+            Choice::new(audience.as_str(), visit.say(&key)).hint(visit.say(&format!("{key}-hint")))
+        });
+        let chosen = self.audience().as_str();
+        let audience = form.choice("audience", "meeting-audience", chosen, audiences.to_vec());
+        let when = form.section("when", "meeting-when").hint(visit.say("meeting-when-hint"));
+        vec![
+            form.section("meeting", "meeting-one").field(texts),
+            when.field(form.html(start)).field(form.html(end)),
+            form.section("who", "meeting-audience").field(audience),
+        ]
+    }
+
+    async fn search(
+        filters: &mut ListFilters<'_>,
+        components: &Components,
+        organization: OrganizationId,
+        page: PageRequest,
+    ) -> Result<Page<MeetingSummary>> {
+        let times = [
+            ("upcoming", "meeting-upcoming", MeetingTime::Upcoming),
+            ("past", "meeting-past", MeetingTime::Past),
+        ];
+        let states = [
+            ("published", "published", MeetingState::Published),
+            ("not-published", "not-published", MeetingState::Unpublished),
+            ("withdrawn", "meeting-withdrawn", MeetingState::Withdrawn),
+            ("hidden", "meeting-hidden", MeetingState::Hidden),
+        ];
+        let search = MeetingSearch {
+            text: filters.text("publications-search"),
+            within: filters.place(components),
+            time: filters.choice("time", "meeting-start", &times),
+            state: filters.choice("state", "column-state", &states),
+            direction: filters.order("earliest", ["meetings-latest-first", "meetings-earliest-first"]),
+        };
+        let visit = filters.visit;
+        visit.panel.store().meetings().search(organization, visit.now, &search, page).await
+    }
+
+    async fn rows(list: &ShownList<'_>, summaries: &[MeetingSummary]) -> Result<Vec<Vec<Cell>>> {
+        Ok(summaries.iter().map(|meeting| row(list, meeting)).collect())
+    }
+
+    async fn complete_head(visit: &Visit, own: &OpenedRecord<Self>, head: Head) -> Result<Head> {
+        let meeting = &own.record;
+        let facts = [
+            ("id", own.id.to_string().into()),
+            ("component", title(visit, &own.component.name).into()),
+            ("registrations", registrations(meeting).into()),
+        ];
+        let link = Act::link(format!("{}/registrations", own.path()), visit.say("registered-title"));
+        let head = head.lede(visit.tell("meeting-lede", &facts)).act(link);
+        let badges = badges(visit, [meeting.published_at, meeting.withdrawn_at, meeting.hidden_at]);
+        Ok(badges.into_iter().fold(head, Head::badge))
+    }
+
+    fn more_effects(&self, visit: &Visit, act: &str) -> Vec<String> {
+        vec![visit.words.count(&format!("meeting-{act}-registrations"), registrations(self))]
+    }
+}
+
+fn row(list: &ShownList<'_>, meeting: &MeetingSummary) -> Vec<Cell> {
+    let visit = list.visit;
+    let end = meeting.end_time.map(|end| visit.tell("meeting-until", &[("time", visit.time(end).into())]));
+    let badges = badges(visit, [meeting.published_at, meeting.withdrawn_at, meeting.hidden_at]);
+    let act = if meeting.published_at.is_some() { "unpublish" } else { "publish" };
+    let cells = vec![
+        Cell::with_sub(&visit.time(meeting.start_time), &end.unwrap_or_default()),
+        Cell::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")]))),
+        Cell::text(&visit.say(&format!("audience-{}", meeting.audience.as_str()))),
+        list.place(&meeting.place.name, meeting.place.space),
+    ];
+    list.row((meeting.id, &meeting.title), (act, act), cells)
+}
+
+/// The number of registered people.
+pub(super) fn registrations(meeting: &Meeting) -> i64 {
+    i64::try_from(meeting.registrations.len()).unwrap_or(i64::MAX)
 }
 
 /// The states of a meeting: whether it can be seen, and whether it takes place.
-pub(super) fn badges(
-    visit: &Visit,
-    published_at: Option<OffsetDateTime>,
-    withdrawn_at: Option<OffsetDateTime>,
-    hidden_at: Option<OffsetDateTime>,
-) -> Vec<Badge> {
-    let mut badges = vec![super::content::published(visit, published_at.is_some())];
-    if withdrawn_at.is_some() {
-        badges.push(Badge::warn(visit.say("meeting-withdrawn")));
-    }
-    if hidden_at.is_some() {
-        badges.push(Badge::bad(visit.say("meeting-hidden")));
-    }
-    badges
-}
-
-/// What the filters ask for. Unknown values are left out.
-fn search(visit: &Visit) -> MeetingSearch {
-    let (time, state) = (visit.query.get("time"), visit.query.get("state"));
-    let earliest_first = visit.query.get("sort") == Some(EARLIEST_FIRST);
-    MeetingSearch {
-        text: visit.query.get("q").map(str::to_owned),
-        within: within(visit),
-        time: TIMES.iter().find(|(name, _)| Some(*name) == time).map(|(_, time)| *time),
-        state: STATES.iter().find(|(name, _)| Some(*name) == state).map(|(_, state)| *state),
-        direction: if earliest_first { Direction::Ascending } else { Direction::Descending },
-    }
-}
-
-fn filters(visit: &Visit, components: &Components) -> Html {
-    let times = TIMES.iter().map(|(name, _)| Choice::new(*name, visit.say(&format!("meeting-{name}"))));
-    let states = STATES.iter().map(|(name, _)| Choice::new(*name, state_name(visit, name)));
-    visit
-        .filters(visit.say("meetings-filter"))
-        .search(visit.say("publications-search"))
-        .field(&components.filter(visit))
-        .select("time", visit.say("meeting-start"), times)
-        .select("state", visit.say("column-state"), states)
-        .sort(visit.say("meetings-latest-first"), EARLIEST_FIRST, visit.say("meetings-earliest-first"))
-        .html()
-}
-
-/// The filters in use.
-fn chips(visit: &Visit, path: &str, search: &MeetingSearch, components: &Components) -> Vec<Chip> {
-    let chip = |name: &str, text: String| visit.chip(path, name, text);
-    let time = TIMES.iter().find(|(_, time)| Some(*time) == search.time);
-    let state = STATES.iter().find(|(_, state)| Some(*state) == search.state);
-    let chips = [
-        search.text.clone().map(|text| chip("q", text)),
-        components.chip(visit, path),
-        time.map(|(name, _)| chip("time", visit.say(&format!("meeting-{name}")))),
-        state.map(|(name, _)| chip("state", state_name(visit, name))),
-    ];
-    chips.into_iter().flatten().collect()
-}
-
-fn row(visit: &Visit, path: &str, meeting: &MeetingSummary, components: &Components) -> Vec<Cell> {
-    let (name, own) = (title(visit, &meeting.title), format!("{path}/{}", meeting.id));
-    let (act, key) = match meeting.published_at {
-        Some(_) => ("unpublish", "unpublish"),
-        None => ("publish", "publish"),
-    };
-    let acts = [
-        RowAct::post(format!("{own}/{act}"), visit.say(key), name.clone(), visit.token()),
-        RowAct::link(format!("{own}/edit"), visit.say("edit"), name.clone()),
-    ];
-    let end = meeting.end_time.map(|end| visit.tell("meeting-until", &[("time", visit.time(end).into())]));
-    let badges = badges(visit, meeting.published_at, meeting.withdrawn_at, meeting.hidden_at);
-    let number = visit.tell("component-id", &[("id", meeting.id.to_string().into())]);
-    let space = components.space(visit, meeting.place.space).unwrap_or_default();
-    vec![
-        Cell::link(&format!("{own}/edit"), &name, &number),
-        Cell::with_sub(&visit.time(meeting.start_time), &end.unwrap_or_default()),
-        Cell::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")]))),
-        Cell::text(&visit.say(&format!("audience-{}", audience_key(meeting.audience)))),
-        Cell::with_sub(&title(visit, &meeting.place.name), &space),
-        Cell::acts(&acts),
-    ]
-}
-
-pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let (id, organization) = opened(visit).await?;
-    let visit = &*visit;
-    let (path, search) = (list_path::<Meeting>(id), search(visit));
-    let meetings = visit.panel.store().meetings();
-    let page = meetings.search(id, visit.now, &search, visit.query.page(PER_PAGE)).await?;
-    let components = Components::load(visit, id, ComponentManifest::Meetings).await?;
-    let rows = page.items.iter().map(|meeting| row(visit, &path, meeting, &components));
-    let columns = vec![
-        Column::new(visit.say("column-title")),
-        Column::new(visit.say("meeting-start")),
-        Column::new(visit.say("column-state")),
-        Column::new(visit.say("meeting-audience")).low(),
-        Column::new(visit.say("component-one")).low(),
-        Column::acts(visit.say("column-acts")),
-    ];
-    let chips = chips(visit, &path, &search, &components);
-    let empty = if chips.is_empty() {
-        let new = Some((format!("{path}/new"), visit.say("meeting-new")));
-        Empty { title: visit.say("meetings-none"), text: visit.say("meetings-lede"), act: new }
-    } else {
-        visit.no_match(&path, visit.say("meetings-no-match"))
-    };
-    let (other, direction) = match search.direction {
-        Direction::Ascending => (None, "ascending"),
-        Direction::Descending => (Some(EARLIEST_FIRST), "descending"),
-    };
-    let table = Table::new(visit.say("nav-meetings"), columns).rows(rows).empty(empty).sorted(
-        1,
-        visit.query.with(&path, "sort", other),
-        Some(direction),
-    );
-    let results = results(visit, &path, &page, chips, &table);
-    let head = head(visit, id, &organization, visit.say("nav-meetings"))
-        .lede(visit.say("meetings-lede"))
-        .act(Act::primary(format!("{path}/new"), visit.say("meeting-new")));
-    visit.page(head, Html::join([filters(visit, &components), results])).await
+fn badges(visit: &Visit, [published_at, withdrawn_at, hidden_at]: [Option<OffsetDateTime>; 3]) -> Vec<Badge> {
+    let withdrawn = withdrawn_at.map(|_| Badge::warn(visit.say("meeting-withdrawn")));
+    let hidden = hidden_at.map(|_| Badge::bad(visit.say("meeting-hidden")));
+    let published = published(visit, published_at.is_some());
+    std::iter::once(published).chain(withdrawn).chain(hidden).collect()
 }

@@ -16,17 +16,17 @@ mod component_settings;
 mod component_states;
 mod components;
 pub(crate) mod confirmation;
-mod content;
+pub(crate) mod content;
 mod deliveries;
 mod extended_data;
 mod find;
 mod jobs;
+mod log;
 mod mails;
-mod meeting;
 mod meetings;
 mod new_client;
 mod opened_question;
-mod organization;
+pub(crate) mod organization;
 mod organization_api;
 mod organization_form;
 mod organization_sections;
@@ -34,24 +34,19 @@ mod organizations;
 mod people;
 mod person;
 mod person_form;
-mod person_roles;
-mod post;
 mod posts;
 mod proposal;
 mod proposal_form;
 mod proposal_votes;
 mod proposals;
-mod publication;
-mod publications;
 mod registered;
 mod registrations;
-mod replays;
+mod roles;
 pub(crate) mod setup;
 mod shares;
 pub(crate) mod sign_in;
 mod space;
 mod space_form;
-mod space_roles;
 mod spaces;
 mod start;
 mod step_activation;
@@ -70,6 +65,7 @@ mod survey_question_form;
 mod survey_responses;
 mod surveys;
 
+use crate::records::{acts, form, list};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use actix_web::http::Method;
@@ -143,27 +139,27 @@ fn people_and_proposals() -> Vec<Route> {
         GET "/system/organizations/{id}/users/{uid}" => person::show,
         GET "/system/organizations/{id}/users/{uid}/edit" => person_form::edit,
         PUT "/system/organizations/{id}/users/{uid}" => person_form::update,
-        POST "/system/organizations/{id}/users/{uid}/block" => person::block,
-        POST "/system/organizations/{id}/users/{uid}/unblock" => person::unblock,
-        POST "/system/organizations/{id}/users/{uid}/lock" => person::lock,
-        POST "/system/organizations/{id}/users/{uid}/unlock" => person::unlock,
+        POST "/system/organizations/{id}/users/{uid}/block" => person::act,
+        POST "/system/organizations/{id}/users/{uid}/unblock" => person::act,
+        POST "/system/organizations/{id}/users/{uid}/lock" => person::act,
+        POST "/system/organizations/{id}/users/{uid}/unlock" => person::act,
         POST "/system/organizations/{id}/users/{uid}/confirm" => person::confirm,
         GET "/system/organizations/{id}/users/{uid}/delete" => person::ask,
         DELETE "/system/organizations/{id}/users/{uid}" => person::delete,
-        GET "/system/organizations/{id}/users/{uid}/roles/new" => person_roles::new,
-        POST "/system/organizations/{id}/users/{uid}/roles" => person_roles::give,
-        GET "/system/organizations/{id}/users/{uid}/roles/{role}/delete" => person_roles::ask,
-        DELETE "/system/organizations/{id}/users/{uid}/roles/{role}" => person_roles::take,
+        GET "/system/organizations/{id}/users/{uid}/roles/new" => roles::new,
+        POST "/system/organizations/{id}/users/{uid}/roles" => roles::give,
+        GET "/system/organizations/{id}/users/{uid}/roles/{role}/delete" => roles::ask,
+        DELETE "/system/organizations/{id}/users/{uid}/roles/{role}" => roles::take,
         GET "/system/organizations/{id}/proposals" => proposals::list,
         GET "/system/organizations/{id}/proposals/{pid}" => proposal::show,
         GET "/system/organizations/{id}/proposals/{pid}/edit" => proposal_form::edit,
         PUT "/system/organizations/{id}/proposals/{pid}" => proposal_form::update,
         PUT "/system/organizations/{id}/proposals/{pid}/answer" => proposal::answer,
-        POST "/system/organizations/{id}/proposals/{pid}/hide" => proposal::hide,
-        POST "/system/organizations/{id}/proposals/{pid}/show" => proposal::unhide,
-        POST "/system/organizations/{id}/proposals/{pid}/publish" => proposal::publish,
+        POST "/system/organizations/{id}/proposals/{pid}/hide" => proposal::act,
+        POST "/system/organizations/{id}/proposals/{pid}/show" => proposal::act,
+        POST "/system/organizations/{id}/proposals/{pid}/publish" => proposal::act,
         GET "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::ask_withdraw,
-        POST "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::withdraw,
+        POST "/system/organizations/{id}/proposals/{pid}/withdraw" => proposal::act,
     ]
 }
 
@@ -215,8 +211,8 @@ fn deployment() -> Vec<Route> {
         POST "/system/webhook_registrations/{id}/enable" => registrations::enable,
         POST "/system/webhook_registrations/{id}/pause" => registrations::pause,
         GET "/system/webhook_deliveries" => deliveries::list,
-        GET "/system/webhook_deliveries/replay" => replays::ask,
-        POST "/system/webhook_deliveries/replay" => replays::replay,
+        GET "/system/webhook_deliveries/replay" => deliveries::ask_replays,
+        POST "/system/webhook_deliveries/replay" => deliveries::replay_chosen,
         GET "/system/webhook_deliveries/{uuid}" => deliveries::show,
         POST "/system/webhook_deliveries/{uuid}/replay" => deliveries::replay,
         GET "/system/jobs" => jobs::list,
@@ -234,31 +230,31 @@ fn deployment() -> Vec<Route> {
 /// Meetings and posts of an organization.
 fn meetings_and_posts() -> Vec<Route> {
     routes![
-        GET "/system/organizations/{id}/meetings" => meetings::list,
-        GET "/system/organizations/{id}/meetings/new" => publication::new::<Meeting>,
-        POST "/system/organizations/{id}/meetings" => publication::create::<Meeting>,
-        GET "/system/organizations/{id}/meetings/{mid}/edit" => publication::edit::<Meeting>,
-        PUT "/system/organizations/{id}/meetings/{mid}" => publication::update::<Meeting>,
-        POST "/system/organizations/{id}/meetings/{mid}/publish" => meeting::publish,
-        POST "/system/organizations/{id}/meetings/{mid}/unpublish" => meeting::unpublish,
-        POST "/system/organizations/{id}/meetings/{mid}/hide" => meeting::hide,
-        POST "/system/organizations/{id}/meetings/{mid}/show" => meeting::unhide,
-        GET "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::ask_withdraw,
-        POST "/system/organizations/{id}/meetings/{mid}/withdraw" => meeting::withdraw,
-        GET "/system/organizations/{id}/meetings/{mid}/delete" => meeting::ask_delete,
-        DELETE "/system/organizations/{id}/meetings/{mid}" => publication::delete::<Meeting>,
+        GET "/system/organizations/{id}/meetings" => list::show::<Meeting>,
+        GET "/system/organizations/{id}/meetings/new" => form::new::<Meeting>,
+        POST "/system/organizations/{id}/meetings" => form::create::<Meeting>,
+        GET "/system/organizations/{id}/meetings/{mid}/edit" => form::edit::<Meeting>,
+        PUT "/system/organizations/{id}/meetings/{mid}" => form::update::<Meeting>,
+        POST "/system/organizations/{id}/meetings/{mid}/publish" => form::act::<Meeting>,
+        POST "/system/organizations/{id}/meetings/{mid}/unpublish" => form::act::<Meeting>,
+        POST "/system/organizations/{id}/meetings/{mid}/hide" => form::act::<Meeting>,
+        POST "/system/organizations/{id}/meetings/{mid}/show" => form::act::<Meeting>,
+        GET "/system/organizations/{id}/meetings/{mid}/withdraw" => acts::ask::<Meeting>,
+        POST "/system/organizations/{id}/meetings/{mid}/withdraw" => form::act::<Meeting>,
+        GET "/system/organizations/{id}/meetings/{mid}/delete" => acts::ask::<Meeting>,
+        DELETE "/system/organizations/{id}/meetings/{mid}" => acts::delete::<Meeting>,
         GET "/system/organizations/{id}/meetings/{mid}/registrations" => registered::list,
         POST "/system/organizations/{id}/meetings/{mid}/registrations" => registered::add,
         DELETE "/system/organizations/{id}/meetings/{mid}/registrations/{uid}" => registered::remove,
-        GET "/system/organizations/{id}/posts" => posts::list,
-        GET "/system/organizations/{id}/posts/new" => publication::new::<Post>,
-        POST "/system/organizations/{id}/posts" => publication::create::<Post>,
-        GET "/system/organizations/{id}/posts/{bid}/edit" => publication::edit::<Post>,
-        PUT "/system/organizations/{id}/posts/{bid}" => publication::update::<Post>,
-        POST "/system/organizations/{id}/posts/{bid}/publish" => post::publish,
-        POST "/system/organizations/{id}/posts/{bid}/unpublish" => post::unpublish,
-        GET "/system/organizations/{id}/posts/{bid}/delete" => post::ask_delete,
-        DELETE "/system/organizations/{id}/posts/{bid}" => publication::delete::<Post>,
+        GET "/system/organizations/{id}/posts" => list::show::<Post>,
+        GET "/system/organizations/{id}/posts/new" => form::new::<Post>,
+        POST "/system/organizations/{id}/posts" => form::create::<Post>,
+        GET "/system/organizations/{id}/posts/{bid}/edit" => form::edit::<Post>,
+        PUT "/system/organizations/{id}/posts/{bid}" => form::update::<Post>,
+        POST "/system/organizations/{id}/posts/{bid}/publish" => form::act::<Post>,
+        POST "/system/organizations/{id}/posts/{bid}/unpublish" => form::act::<Post>,
+        GET "/system/organizations/{id}/posts/{bid}/delete" => acts::ask::<Post>,
+        DELETE "/system/organizations/{id}/posts/{bid}" => acts::delete::<Post>,
     ]
 }
 
@@ -271,8 +267,8 @@ fn routes_of_spaces() -> Vec<Route> {
         GET "/system/organizations/{id}/spaces/{manifest}/{sid}" => space::show,
         GET "/system/organizations/{id}/spaces/{manifest}/{sid}/edit" => space::edit,
         PUT "/system/organizations/{id}/spaces/{manifest}/{sid}" => space::update,
-        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/publish" => space::publish,
-        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/unpublish" => space::unpublish,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/publish" => space::set_published,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/unpublish" => space::set_published,
         GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/new" => steps::new,
         POST "/system/organizations/{id}/spaces/{manifest}/{sid}/steps" => steps::create,
         GET "/system/organizations/{id}/spaces/{manifest}/{sid}/steps/{step}/edit" => steps::edit,
@@ -286,7 +282,7 @@ fn routes_of_spaces() -> Vec<Route> {
         GET "/system/organizations/{id}/components/{cid}/edit" => component_form::edit,
         PUT "/system/organizations/{id}/components/{cid}" => component_form::update,
         POST "/system/organizations/{id}/components/{cid}/publish" => components::publish,
-        POST "/system/organizations/{id}/components/{cid}/unpublish" => components::unpublish,
+        POST "/system/organizations/{id}/components/{cid}/unpublish" => components::publish,
         GET "/system/organizations/{id}/components/{cid}/delete" => components::ask,
         DELETE "/system/organizations/{id}/components/{cid}" => components::delete,
     ]
@@ -304,21 +300,21 @@ fn attachments_and_data() -> Vec<Route> {
         DELETE "/system/organizations/{id}/attachments/{aid}" => attachment::delete,
         GET "/system/organizations/{id}/spaces/{manifest}/{sid}/attachments" => attachments::of_space,
         GET "/system/organizations/{id}/proposals/{pid}/attachments" => attachments::of_proposal,
-        GET "/system/organizations/{id}/extended_data" => extended_data::organization,
-        PUT "/system/organizations/{id}/extended_data" => extended_data::save_organization,
-        GET "/system/organizations/{id}/users/{uid}/extended_data" => extended_data::person,
-        PUT "/system/organizations/{id}/users/{uid}/extended_data" => extended_data::save_person,
-        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/extended_data" => extended_data::space,
-        PUT "/system/organizations/{id}/spaces/{manifest}/{sid}/extended_data" => extended_data::save_space,
-        GET "/system/organizations/{id}/components/{cid}/extended_data" => extended_data::component,
-        PUT "/system/organizations/{id}/components/{cid}/extended_data" => extended_data::save_component,
-        GET "/system/organizations/{id}/proposals/{pid}/extended_data" => extended_data::proposal,
-        PUT "/system/organizations/{id}/proposals/{pid}/extended_data" => extended_data::save_proposal,
-        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles" => space_roles::list,
-        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/new" => space_roles::new,
-        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/roles" => space_roles::give,
-        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/{role}/delete" => space_roles::ask,
-        DELETE "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/{role}" => space_roles::take,
+        GET "/system/organizations/{id}/extended_data" => extended_data::show,
+        PUT "/system/organizations/{id}/extended_data" => extended_data::save,
+        GET "/system/organizations/{id}/users/{uid}/extended_data" => extended_data::show,
+        PUT "/system/organizations/{id}/users/{uid}/extended_data" => extended_data::save,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/extended_data" => extended_data::show,
+        PUT "/system/organizations/{id}/spaces/{manifest}/{sid}/extended_data" => extended_data::save,
+        GET "/system/organizations/{id}/components/{cid}/extended_data" => extended_data::show,
+        PUT "/system/organizations/{id}/components/{cid}/extended_data" => extended_data::save,
+        GET "/system/organizations/{id}/proposals/{pid}/extended_data" => extended_data::show,
+        PUT "/system/organizations/{id}/proposals/{pid}/extended_data" => extended_data::save,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles" => roles::list,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/new" => roles::new,
+        POST "/system/organizations/{id}/spaces/{manifest}/{sid}/roles" => roles::give,
+        GET "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/{role}/delete" => roles::ask,
+        DELETE "/system/organizations/{id}/spaces/{manifest}/{sid}/roles/{role}" => roles::take,
         GET "/system/organizations/{id}/components/{cid}/move" => component_order::show,
         POST "/system/organizations/{id}/components/{cid}/move" => component_order::shift,
         GET "/system/organizations/{id}/components/{cid}/states" => component_states::list,

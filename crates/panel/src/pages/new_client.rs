@@ -4,10 +4,10 @@ use super::client::{self, LIST};
 use super::client_permissions::is_offered;
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Choice, Field, Form, Group, Head, Html, Problem, Section};
+use crate::parts::{Choice, Field, Form, Group, Html, Problem, Section};
 use crate::reply::Reply;
 use crate::visit::Visit;
-use civitas_accounts::{ClientAdmin, NewClient};
+use civitas_accounts::NewClient;
 use civitas_audit::Action;
 use civitas_kernel::{Error, OrganizationId, Result, Scope};
 
@@ -43,23 +43,15 @@ async fn show(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
     let organizations = client::organizations(visit).await?;
     let choose = std::iter::once(Choice::new("", visit.say("choose")));
     let choices = choose.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
+    let name = Field::text(NAME, visit.say("column-name"), visit.form.get(NAME).unwrap_or_default())
+        .hint(visit.say("client-name-hint"));
+    let organization = Field::select(ORGANIZATION, visit.say("organization"), typed, choices.collect())
+        .hint(visit.say("client-organization-hint"))
+        .class("medium");
     let who = Section::new("who", visit.say("client-card"))
         .hint(visit.say("client-fixed-later"))
-        .field(
-            Field::text(NAME, visit.say("column-name"), visit.form.get(NAME).unwrap_or_default())
-                .hint(visit.say("client-name-hint"))
-                .required()
-                .check(&problems)
-                .html(words),
-        )
-        .field(
-            Field::select(ORGANIZATION, visit.say("organization"), typed, choices.collect())
-                .hint(visit.say("client-organization-hint"))
-                .class("medium")
-                .required()
-                .check(&problems)
-                .html(words),
-        );
+        .field(name.required().check(&problems).html(words))
+        .field(organization.required().check(&problems).html(words));
     let ticked = visit.form.all(SCOPES);
     let offered = |scope: &&Scope| features.is_none_or(|features| is_offered(**scope, &features));
     let group = |id: &str, legend: &str, scopes: &[Scope]| {
@@ -76,15 +68,12 @@ async fn show(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
         .field(group("scopes-others", "client-scopes-others", &OTHERS));
     let form =
         Form::new(words, LIST, visit.token(), "client-create").section(who).section(scopes).cancel(LIST);
-    let head = Head::new(visit.say("client-new"))
-        .crumb(visit.say("nav-start"), "/system")
-        .crumb(visit.say("nav-api-clients"), LIST)
-        .lede(visit.say("client-new-lede"));
+    let head =
+        visit.head("client-new").crumb(visit.say("nav-api-clients"), LIST).lede(visit.say("client-new-lede"));
     visit.form_page(head, form.html(), problems).await
 }
 
-pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn create(visit: &Visit) -> Result<Reply> {
     let name = visit.form.text(NAME).to_owned();
     let organization: Option<i64> = visit.form.text(ORGANIZATION).parse().ok();
     let asked = visit.form.all(SCOPES);
@@ -105,28 +94,20 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     // The panel adds `public`; the command line does not (contract 04 §7).
     let scopes: Vec<String> = std::iter::once(Scope::Public.to_string()).chain(asked).collect();
     let organization = organization.map(OrganizationId);
-    let created = visit
-        .change(async |tx| {
-            let admin = ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() };
-            let new = NewClient {
-                name: Some(name.clone()),
-                organization,
-                scopes: scopes.clone(),
-                ..NewClient::default()
-            };
-            let (client, secret) = admin.create(new, visit.now).await.map_err(client::fault)?;
-            let record = visit.record(Action::ApiClientCreated).on("api_client", &client.uid, &client.name);
-            let record = record.changed("scopes", None, Some(&client.scopes.to_string())).of(organization);
-            tx.audit().append(&record, visit.now).await?;
-            let (id, _) = tx.clients().find_by_uid(&client.uid).await?.ok_or(Error::NotFound)?;
-            Ok((id, client, secret))
-        })
-        .await;
-    let (id, client, secret) = match created {
+    let created = visit.change(async |tx| {
+        let (name, scopes) = (Some(name.clone()), scopes.clone());
+        let new = NewClient { name, organization, scopes, ..NewClient::default() };
+        let (client, secret) = client::admin(tx).create(new, visit.now).await.map_err(client::fault)?;
+        let entry = visit.record(Action::ApiClientCreated).on("api_client", &client.uid, &client.name);
+        let entry = entry.changed("scopes", None, Some(&client.scopes.to_string())).of(organization);
+        visit.append(tx, &entry).await?;
+        let (id, _) = tx.clients().find_by_uid(&client.uid).await?.ok_or(Error::NotFound)?;
+        Ok((id, client, secret))
+    });
+    let (id, client, secret) = match created.await {
         Ok(created) => created,
         Err(fault) => {
-            let problems = error::problems(&visit.words, fault, |_| String::new())?;
-            return could_not(visit, problems).await;
+            return could_not(visit, error::problems(&visit.words, fault, |_| String::new())?).await;
         }
     };
     let found = client::client(visit, id.0).await?;

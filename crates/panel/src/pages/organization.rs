@@ -19,6 +19,11 @@ pub(crate) async fn organization(visit: &Visit) -> Result<(OrganizationId, Organ
     Ok((id, found.ok_or(Error::NotFound)?))
 }
 
+/// The head of a page of the organization.
+pub(crate) fn head(visit: &Visit, id: OrganizationId, home: &Organization, title: String) -> Head {
+    Head::new(title).crumb(name(visit, home), format!("{LIST}/{id}"))
+}
+
 /// The head of the pages of settings.
 pub(crate) fn settings_head(visit: &Visit, id: OrganizationId, name: &str, tab: &str) -> Head {
     let path = format!("{LIST}/{id}/edit");

@@ -1,7 +1,7 @@
 //! The switches of the interface of an organization (contract 01 §4, 04 §3).
 
 use super::organization::{self, LIST};
-use crate::parts::{Form, Html, Problem, Section, Tick, render};
+use crate::parts::{Checkbox, Form, Html, Problem, Section, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -56,14 +56,14 @@ pub(crate) async fn show(
     problems: Vec<Problem>,
 ) -> Result<Reply> {
     let mut features = organization.features;
-    let mut master = Tick::new(&field("enabled"), "Rest API enabled", features.enabled)
+    let mut master = Checkbox::new(&field("enabled"), "Rest API enabled", features.enabled)
         .hint(visit.say("api-enabled-hint"));
     "features".clone_into(&mut master.governs);
     let ticks = Html::join(MODULES.iter().map(|(member, place)| {
         let module = member.trim_end_matches("_enabled");
         let label = visit.say(&format!("module-{module}"));
         let hint = visit.say(&format!("module-{module}-hint"));
-        Tick::new(&field(member), label, *place(&mut features)).hint(hint).html()
+        Checkbox::new(&field(member), label, *place(&mut features)).hint(hint).html()
     }));
     let master = Section::new("master", visit.say("organization-tab-api")).field(master.html());
     let modules = Section::new("modules", "Feature modules")

@@ -1,10 +1,10 @@
 //! The sections of the form of an organization (contract 04 §3, 03 §1.3).
 
-use crate::parts::{Choice, Field, Group, Html, Problem, Section, Texts, Tick, language_name, render};
+use crate::parts::{Choice, Field, Group, Html, Section, language_name, render};
+use crate::records::{FormView, TextField};
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_kernel::OrganizationId;
 use civitas_organizations::{Organization, RegistrationMode, TIME_ZONES};
 
 /// The settings that are on or off, with their places.
@@ -27,34 +27,27 @@ pub(super) const MODES: [(RegistrationMode, &str); 3] = [
     (RegistrationMode::Disabled, "disabled"),
 ];
 
-/// The name of the field of a member of the contract.
-pub(super) fn name_of(member: &str) -> String {
-    format!("organization[{member}]")
-}
+/// The name of the form.
+pub(super) const NAME: &str = "organization";
 
-pub(super) fn identity(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
-    let (words, locales) = (&visit.words, &visit.panel.settings.site.locales);
-    let texts = Texts::new("identity-texts", visit.say("texts"), locales, organization.default_locale)
-        .text("organization[name]", visit.say("column-name"), "", &organization.name, 1)
-        .text(
-            "organization[description]",
-            visit.say("description"),
-            visit.say("html-hint"),
-            &organization.description,
-            4,
-        );
-    let prefix = name_of("reference_prefix");
-    Section::new("identity", visit.say("organization-identity"))
+pub(super) fn identity(view: &FormView<'_>) -> Section {
+    let (visit, organization) = (view.visit, view.home);
+    let texts = view.texts(
+        "identity-texts",
+        &[
+            TextField::line("name", "column-name", &organization.name),
+            TextField::html("description", "description", &organization.description, 4),
+        ],
+    );
+    let prefix = view
+        .line("reference_prefix", "organization-prefix", &organization.reference_prefix)
+        .hint(visit.say("organization-prefix-hint"))
+        .class("short")
+        .required();
+    view.section("identity", "organization-identity")
         .hint(visit.say("organization-identity-hint"))
-        .field(texts.html(words, problems))
-        .field(
-            Field::text(&prefix, visit.say("organization-prefix"), &organization.reference_prefix)
-                .hint(visit.say("organization-prefix-hint"))
-                .class("short")
-                .required()
-                .check(problems)
-                .html(words),
-        )
+        .field(texts)
+        .field(view.html(prefix))
 }
 
 #[derive(Template)]
@@ -74,22 +67,22 @@ fn records(visit: &Visit, host: &str) -> Vec<String> {
     visit.panel.settings.loadbalancer_ips.iter().map(record).collect()
 }
 
-pub(super) fn hosts(
-    visit: &Visit,
-    id: Option<OrganizationId>,
-    organization: &Organization,
-    problems: &[Problem],
-) -> Section {
-    let words = &visit.words;
+pub(super) fn hosts(view: &FormView<'_>) -> Section {
+    let (visit, organization) = (view.visit, view.home);
     let pending = organization.unconfirmed_host.as_deref();
-    let typed = visit.form.get("organization[host]").map(str::to_owned);
-    let shown = typed.unwrap_or_else(|| pending.unwrap_or(&organization.host).to_owned());
-    let hint = match id {
-        Some(_) => visit.tell("organization-host-hint", &[("host", organization.host.as_str().into())]),
-        None => visit.say("organization-host-new-hint"),
+    let typed = visit.form.get("organization[host]");
+    let hint = if view.is_new {
+        visit.say("organization-host-new-hint")
+    } else {
+        visit.tell("organization-host-hint", &[("host", organization.host.as_str().into())])
     };
+    let host = view
+        .line("host", "organization-host", typed.or(pending).unwrap_or(&organization.host))
+        .hint(hint)
+        .class("mono")
+        .required();
     let dns = Dns {
-        words,
+        words: &visit.words,
         pending: pending.map_or_else(String::new, |host| {
             visit.tell(
                 "organization-host-waiting",
@@ -107,149 +100,91 @@ pub(super) fn hosts(
         let waiting = visit.tell("organization-secondary-waiting", &[("hosts", hosts.into())]);
         secondary_hint = format!("{secondary_hint} {waiting}");
     }
-    Section::new("hosts", visit.say("organization-hosts"))
+    let lines = organization.secondary_hosts.as_slice();
+    view.section("hosts", "organization-hosts")
         .hint(visit.say("organization-hosts-hint"))
-        .field(
-            Field::text("organization[host]", visit.say("organization-host"), shown)
-                .hint(hint)
-                .class("mono")
-                .required()
-                .check(problems)
-                .html(words),
-        )
+        .field(view.html(host))
         .field(render(&dns))
-        .field(
-            Field::area(
-                "organization[secondary_hosts]",
-                visit.say("organization-secondary"),
-                organization.secondary_hosts.join("\n"),
-                3,
-            )
-            .hint(secondary_hint)
-            .class("mono")
-            .optional()
-            .check(problems)
-            .html(words),
-        )
+        .field(hosts_area(view, ("secondary_hosts", "organization-secondary"), lines, secondary_hint))
 }
 
-pub(super) fn languages(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
-    let (words, locales) = (&visit.words, &visit.panel.settings.site.locales);
-    let choices: Vec<Choice> =
-        locales.iter().map(|locale| Choice::new(locale.as_str(), language_name(words, locale))).collect();
+/// A field for hosts, one in a line.
+fn hosts_area(view: &FormView<'_>, (field, label): (&str, &str), lines: &[String], hint: String) -> Html {
+    let area = Field::area(&format!("{NAME}[{field}]"), view.visit.say(label), lines.join("\n"), 3);
+    view.html(area.hint(hint).class("mono").optional())
+}
+
+pub(super) fn languages(view: &FormView<'_>) -> Section {
+    let (visit, organization) = (view.visit, view.home);
+    let choices: Vec<Choice> = view
+        .locales
+        .iter()
+        .map(|locale| Choice::new(locale.as_str(), language_name(&visit.words, locale)))
+        .collect();
     let chosen = organization.available_locales.iter().map(|locale| locale.to_string()).collect();
     let zones = TIME_ZONES.iter().map(|zone| Choice::new(*zone, *zone)).collect();
-    Section::new("languages", visit.say("organization-languages-and-time"))
-        .field(
-            Group::ticks(
-                "organization[available_locales][]",
-                visit.say("organization-languages"),
-                choices.clone(),
-                chosen,
-            )
-            .check(problems)
-            .html(words),
-        )
-        .field(
-            Field::select(
-                &name_of("default_locale"),
-                visit.say("organization-main-language"),
-                organization.default_locale.as_str(),
-                choices,
-            )
-            .hint(visit.say("organization-main-language-hint"))
-            .class("medium")
-            .check(problems)
-            .html(words),
-        )
-        .field(
-            Field::select(
-                &name_of("time_zone"),
-                visit.say("organization-time-zone"),
-                &organization.time_zone,
-                zones,
-            )
-            .class("medium")
-            .check(problems)
-            .html(words),
-        )
+    let (offered, main) = (visit.say("organization-languages"), organization.default_locale);
+    let offered = Group::ticks("organization[available_locales][]", offered, choices.clone(), chosen);
+    let main = view
+        .select("default_locale", "organization-main-language", main.as_str(), choices)
+        .hint(visit.say("organization-main-language-hint"))
+        .class("medium");
+    let zone = view.select("time_zone", "organization-time-zone", &organization.time_zone, zones);
+    view.section("languages", "organization-languages-and-time")
+        .field(offered.check(view.problems).html(&visit.words))
+        .field(view.html(main))
+        .field(view.html(zone.class("medium")))
 }
 
-fn switches(visit: &Visit, organization: &Organization, list: &[Switch]) -> Html {
-    let mut organization = organization.clone();
+fn switches(view: &FormView<'_>, list: &[Switch]) -> Html {
+    let mut organization = view.home.clone();
     Html::join(list.iter().map(|(member, place)| {
-        let label = visit.say(&format!("setting-{}", member.replace('_', "-")));
-        Tick::new(&name_of(member), label, *place(&mut organization)).html()
+        let label = format!("setting-{}", member.replace('_', "-"));
+        view.flag(member, &label, *place(&mut organization)).html()
     }))
 }
 
-pub(super) fn people(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
-    let choice = |(_, name): &(RegistrationMode, &str)| {
-        Choice::new(*name, visit.say(&format!("registration-mode-{name}")))
-            .hint(visit.say(&format!("registration-mode-{name}-hint")))
-    };
-    let chosen = MODES
-        .iter()
-        .find(|(mode, _)| *mode == organization.users_registration_mode)
-        .map_or("", |(_, name)| name);
-    Section::new("people", visit.say("column-people"))
+pub(super) fn people(view: &FormView<'_>) -> Section {
+    let (visit, own) = (view.visit, view.home.users_registration_mode);
+    let choices = MODES.map(|(_, name)| {
+        let key = format!("registration-mode-{name}");
+        Choice::new(name, visit.say(&key)).hint(visit.say(&format!("{key}-hint")))
+    });
+    let chosen = MODES.iter().find(|(mode, _)| *mode == own).map_or("", |(_, name)| name);
+    let mode = view.choice("users_registration_mode", "organization-registration", chosen, choices.to_vec());
+    view.section("people", "column-people")
         .hint(visit.say("organization-people-hint"))
-        .field(
-            Group::radios(
-                &name_of("users_registration_mode"),
-                visit.say("organization-registration"),
-                MODES.iter().map(choice).collect(),
-                chosen,
-            )
-            .check(problems)
-            .html(&visit.words),
-        )
-        .field(switches(visit, organization, &PEOPLE))
+        .field(mode)
+        .field(switches(view, &PEOPLE))
 }
 
-pub(super) fn views(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
-    let mut machine = Tick::new(
-        &name_of("enable_machine_translations"),
-        visit.say("setting-enable-machine-translations"),
-        organization.enable_machine_translations,
-    )
-    .hint(visit.say("setting-enable-machine-translations-hint"));
+pub(super) fn views(view: &FormView<'_>) -> Section {
+    let (visit, organization) = (view.visit, view.home);
+    let label = "setting-enable-machine-translations";
+    let mut machine = view
+        .flag("enable_machine_translations", label, organization.enable_machine_translations)
+        .hint(visit.say("setting-enable-machine-translations-hint"));
     machine.is_disabled = true;
-    let typed = visit.form.get("organization[comments_max_length]").map(str::to_owned);
-    let length = typed.unwrap_or_else(|| organization.comments_max_length.to_string());
-    Section::new("texts-and-views", visit.say("organization-views"))
-        .field(
-            Field::number(&name_of("comments_max_length"), visit.say("organization-comments"), length)
-                .hint(visit.say("organization-comments-hint"))
-                .check(problems)
-                .html(&visit.words),
-        )
-        .field(switches(visit, organization, &VIEWS))
+    let length =
+        view.number("comments_max_length", "organization-comments", organization.comments_max_length);
+    view.section("texts-and-views", "organization-views")
+        .field(view.html(length.hint(visit.say("organization-comments-hint"))))
+        .field(switches(view, &VIEWS))
         .field(machine.html())
 }
 
-pub(super) fn files(visit: &Visit, organization: &Organization, problems: &[Problem]) -> Section {
-    let typed = visit.form.get("organization[max_attachment_bytes]").map(str::to_owned);
-    let bytes = typed.unwrap_or_else(|| organization.max_attachment_bytes.to_string());
-    Section::new("files", visit.say("organization-files"))
-        .field(
-            Field::number(&name_of("max_attachment_bytes"), visit.say("organization-largest-file"), bytes)
-                .hint(visit.say("organization-largest-file-hint"))
-                .class("medium")
-                .check(problems)
-                .html(&visit.words),
-        )
-        .field(
-            Field::area(
-                &name_of("external_domain_allowlist"),
-                visit.say("organization-allowlist"),
-                organization.external_domain_allowlist.join("\n"),
-                3,
-            )
-            .hint(visit.say("organization-allowlist-hint"))
-            .class("mono")
-            .optional()
-            .check(problems)
-            .html(&visit.words),
-        )
+pub(super) fn files(view: &FormView<'_>) -> Section {
+    let (visit, organization) = (view.visit, view.home);
+    let bytes = view
+        .number("max_attachment_bytes", "organization-largest-file", organization.max_attachment_bytes)
+        .hint(visit.say("organization-largest-file-hint"))
+        .class("medium");
+    let (hosts, hint) =
+        (organization.external_domain_allowlist.as_slice(), visit.say("organization-allowlist-hint"));
+    view.section("files", "organization-files").field(view.html(bytes)).field(hosts_area(
+        view,
+        ("external_domain_allowlist", "organization-allowlist"),
+        hosts,
+        hint,
+    ))
 }

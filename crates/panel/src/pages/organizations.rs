@@ -1,11 +1,11 @@
 //! Organizations: list, overview, creation, settings, deletion (contract 04 §2, §3).
 
+use super::content::in_its_zone;
 use super::organization::{LIST, name, organization};
 use super::{organization_api, organization_form};
 use crate::error;
-use crate::format::Zone;
-use crate::notice::Notice;
 use crate::parts::{Act, Badge, Cell, Column, Confirm, Empty, Head, Html, Problem, RowAct, Table, render};
+use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
@@ -13,28 +13,25 @@ use askama::Template;
 use civitas_application::remove_organization;
 use civitas_audit::Action;
 use civitas_kernel::{Locale, OrganizationId, Result, Translated};
-use civitas_organizations::{Organization, OrganizationFigures};
+use civitas_organizations::{Organization, OrganizationFigures, OrganizationQuery};
 use std::collections::HashMap;
 
-const PER_PAGE: i64 = 25;
-
-pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn list(visit: &Visit) -> Result<Reply> {
     let store = visit.panel.store();
-    let request = visit.query.page(PER_PAGE);
-    let page = store.organizations().search(visit.query.get("q"), request).await?;
+    let (request, mut filters) = (visit.query.page(PER_PAGE), ListFilters::new(visit, LIST));
+    let text = filters.text("organizations-search");
+    let page = store.organizations().list(&OrganizationQuery::ByName(text), request).await?;
     let ids: Vec<OrganizationId> = page.items.iter().map(|(id, _)| *id).collect();
     let figures: HashMap<OrganizationId, OrganizationFigures> =
-        store.organizations().figures(&ids).await?.into_iter().collect();
+        store.operations().organization_figures(&ids).await?.into_iter().collect();
     let rows = page.items.iter().map(|(id, organization)| {
         let own = figures.get(id).copied().unwrap_or_default();
         let (title, path) = (name(visit, organization), format!("{LIST}/{id}"));
-        let languages: Vec<String> =
-            organization.available_locales.iter().map(|locale| locale.to_string()).collect();
+        let languages = organization.available_locales.iter().map(|locale| locale.to_string());
         let edit = RowAct::link(format!("{path}/edit"), visit.say("nav-settings"), title.clone());
         vec![
             Cell::link(&path, &title, &organization.host),
-            Cell::text(&languages.join(", ")),
+            Cell::text(&languages.collect::<Vec<_>>().join(", ")),
             Cell::num(&visit.number(own.users)),
             Cell::num(&visit.number(own.clients)),
             state(visit, organization),
@@ -57,14 +54,13 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         act: Some((format!("{LIST}/new"), visit.say("organization-new"))),
     };
     let table = Table::new(visit.say("organizations-caption"), columns).rows(rows).empty(empty);
-    let filters = visit.filters(visit.say("organizations-filter")).search(visit.say("organizations-search"));
     let pages = visit.named_pages(LIST, visit.say("organizations-pages"), request, page.has_more).html();
     let results = visit.results(LIST, (visit.shown(page.items.len()), Vec::new()), &table, pages);
-    let head = Head::new(visit.say("nav-organizations"))
-        .crumb(visit.say("nav-start"), "/system")
+    let head = visit
+        .head("nav-organizations")
         .lede(visit.say("organizations-lede"))
         .act(Act::primary(format!("{LIST}/new"), visit.say("organization-new")));
-    visit.page(head, Html::join([filters.html(), results])).await
+    visit.page(head, Html::join([filters.html("organizations-filter"), results])).await
 }
 
 fn state(visit: &Visit, organization: &Organization) -> Cell {
@@ -79,7 +75,7 @@ fn state(visit: &Visit, organization: &Organization) -> Cell {
 
 /// The figures of one organization.
 async fn figures(visit: &Visit, id: OrganizationId) -> Result<OrganizationFigures> {
-    let found = visit.panel.store().organizations().figures(&[id]).await?;
+    let found = visit.panel.store().operations().organization_figures(&[id]).await?;
     Ok(found.into_iter().next().map(|(_, figures)| figures).unwrap_or_default())
 }
 
@@ -96,9 +92,7 @@ struct Overview<'a> {
 }
 
 pub(crate) async fn overview(visit: &mut Visit) -> Result<Reply> {
-    let (id, organization) = organization(visit).await?;
-    visit.open_organization(id).await?;
-    visit.zone = Zone::named(&organization.time_zone);
+    let (id, organization) = in_its_zone(visit).await?;
     let visit = &*visit;
     let own = figures(visit, id).await?;
     let figure = |value: i64, key: &str| (visit.number(value), visit.say(key));
@@ -124,9 +118,7 @@ pub(crate) async fn overview(visit: &mut Visit) -> Result<Reply> {
 }
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let (id, organization) = organization(visit).await?;
-    visit.open_organization(id).await?;
-    visit.zone = Zone::named(&organization.time_zone);
+    let (id, organization) = in_its_zone(visit).await?;
     let visit = &*visit;
     if visit.query.get("tab") == Some("api") {
         return organization_api::show(visit, id, &organization, Vec::new()).await;
@@ -147,43 +139,33 @@ fn blank(visit: &Visit) -> Organization {
     organization
 }
 
-pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn new(visit: &Visit) -> Result<Reply> {
     organization_form::show(visit, None, &blank(visit), Vec::new()).await
 }
 
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let (mut organization, mut problems) = organization_form::read(visit, blank(visit));
-    organization.host.clone_from(&visit.form.text("organization[host]").to_owned());
+    visit.form.text("organization[host]").clone_into(&mut organization.host);
     if organization.host.trim().is_empty() {
         problems.push(Problem::new("organization[host]", visit.say("problem-blank")));
     }
     if !problems.is_empty() {
         return organization_form::show(visit, None, &organization, problems).await;
     }
-    let created = {
-        let visit = &*visit;
-        let organization = &organization;
-        visit
-            .change(async |tx| {
-                let mut new = organization.clone();
-                let admin = organization_form::admin(visit, tx);
-                admin.check_entered(None, &[], &new.secondary_hosts).await?;
-                let id = admin.create(&mut new, visit.now).await?;
-                let record = visit.record(Action::OrganizationCreated).of(Some(id));
-                let record = record.on("organization", &id.to_string(), &name(visit, &new));
-                tx.audit().append(&record, visit.now).await?;
-                Ok(id)
-            })
-            .await
-    };
-    match created {
+    let shared = &*visit;
+    let created = shared.change(async |tx| {
+        let (mut new, admin) = (organization.clone(), organization_form::admin(shared, tx));
+        admin.check_entered(None, &[], &new.secondary_hosts).await?;
+        let id = admin.create(&mut new, visit.now).await?;
+        let entry = shared.record(Action::OrganizationCreated).of(id);
+        shared.append(tx, &entry.on("organization", &id.to_string(), &name(shared, &new))).await?;
+        Ok(id)
+    });
+    match created.await {
         Ok(id) => {
             visit.open_organization(id).await?;
-            let notice = Notice::good(
-                visit.tell("organization-created", &[("name", name(visit, &organization).into())]),
-            );
-            visit.redirect(format!("{LIST}/{id}"), notice).await
+            let values = [("name", name(visit, &organization).into())];
+            visit.done("organization-created", &values, format!("{LIST}/{id}")).await
         }
         Err(fault) => {
             let problems = error::problems(&visit.words, fault, organization_form::field_of)?;
@@ -193,14 +175,12 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
 }
 
 /// Saves the settings, or the switches of the tab REST API.
-pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn update(visit: &Visit) -> Result<Reply> {
     let (id, organization) = organization(visit).await?;
     organization_form::save(visit, id, &organization).await
 }
 
-pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn ask(visit: &Visit) -> Result<Reply> {
     let (id, organization) = organization(visit).await?;
     delete_page(visit, id, &organization, Vec::new()).await
 }
@@ -232,8 +212,7 @@ async fn delete_page(
     visit.form_page(head, body, problems).await
 }
 
-pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn delete(visit: &Visit) -> Result<Reply> {
     let (id, organization) = organization(visit).await?;
     let title = name(visit, &organization);
     if !Confirm::is_typed(&title, visit.form.text("confirm")) {
@@ -245,12 +224,9 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             remove_organization(tx, announcer, id, visit.now).await?;
             // The trail of the organization went with it; this entry is one of the deployment.
-            let record =
-                visit.record(Action::OrganizationDeleted).on("organization", &id.to_string(), &title);
-            tx.audit().append(&record, visit.now).await
+            let entry = visit.record(Action::OrganizationDeleted);
+            visit.append(tx, &entry.on("organization", &id.to_string(), &title)).await
         })
         .await?;
-    visit
-        .redirect(LIST, Notice::good(visit.tell("organization-deleted", &[("name", title.as_str().into())])))
-        .await
+    visit.done("organization-deleted", &[("name", title.as_str().into())], LIST).await
 }

@@ -1,20 +1,20 @@
 //! The accounts of an organization: the list, and what the pages of one account share.
 
-use super::organization;
-use crate::parts::{Act, Badge, Cell, Chip, Choice, Column, Empty, Head, Html, Tab, Table};
+use super::{content, organization};
+use crate::parts::{Act, Badge, Cell, Column, Empty, Head, Html, Table};
+use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::{ListedState, MOST_COUNTED, User, UserSearch, UserSort};
-use civitas_kernel::{Error, OrganizationId, PageRequest, Result, UserId, UserState};
+use civitas_kernel::{Direction, Error, OrganizationId, PageRequest, Result, UserId, UserState};
 use civitas_organizations::Organization;
 
-const PER_PAGE: i64 = 25;
-const STATES: [(&str, ListedState); 5] = [
-    ("active", ListedState::Active),
-    ("blocked", ListedState::Blocked),
-    ("locked", ListedState::Locked),
-    ("unconfirmed", ListedState::Unconfirmed),
-    ("admin", ListedState::Admin),
+const STATES: [(&str, &str, ListedState); 5] = [
+    ("active", "person-active", ListedState::Active),
+    ("blocked", "person-blocked", ListedState::Blocked),
+    ("locked", "person-locked", ListedState::Locked),
+    ("unconfirmed", "person-unconfirmed", ListedState::Unconfirmed),
+    ("admin", "person-admin", ListedState::Admin),
 ];
 
 /// The address of the list.
@@ -48,36 +48,24 @@ impl Person {
 
     /// The head of the page of the account.
     pub(crate) fn own_head(&self, visit: &Visit) -> Head {
-        head(visit, self.organization, &self.home, self.user.name.clone())
+        organization::head(visit, self.organization, &self.home, self.user.name.clone())
             .crumb(visit.say("nav-people"), list_path(self.organization))
     }
 
     /// The head of one of the pages of the account.
     pub(crate) fn tabbed_head(&self, visit: &Visit, tab: &str) -> Head {
-        let path = self.path();
-        let tabs = [("", "person-account"), ("extended_data", "extended-data")].map(|(page, key)| Tab {
-            href: if page.is_empty() { path.clone() } else { format!("{path}/{page}") },
-            label: visit.say(key),
-            is_current: page == tab,
-        });
+        let tabs = [("", visit.say("person-account")), ("extended_data", visit.say("extended-data"))];
         let values = [("nickname", self.user.nickname.as_str().into()), ("id", self.id.to_string().into())];
-        let mut head = self.own_head(visit).lede(visit.tell("person-lede", &values));
-        for badge in badges(visit, &self.user) {
-            head = head.badge(badge);
-        }
-        head.tabs(visit.say("person-tabs"), tabs.to_vec())
+        self.own_head(visit)
+            .lede(visit.tell("person-lede", &values))
+            .badges(badges(visit, &self.user))
+            .tabs_of(visit.say("person-tabs"), &self.path(), tabs, tab)
     }
 
     /// The head of a page below the page of the account.
     pub(crate) fn head(&self, visit: &Visit, title: String) -> Head {
         Head { title, ..self.own_head(visit).crumb(&self.user.name, self.path()) }
     }
-}
-
-/// The head of a page of the organization.
-pub(crate) fn head(visit: &Visit, id: OrganizationId, organization: &Organization, title: String) -> Head {
-    let path = format!("{}/{id}", organization::LIST);
-    Head::new(title).crumb(organization::name(visit, organization), path)
 }
 
 /// The states of an account: whether it may act, and whether its address is confirmed.
@@ -96,14 +84,6 @@ pub(crate) fn badges(visit: &Visit, user: &User) -> Vec<Badge> {
     badges
 }
 
-fn search(visit: &Visit) -> UserSearch {
-    let state = visit.query.get("state");
-    let state = STATES.iter().find(|(name, _)| Some(*name) == state).map(|(_, state)| *state);
-    let sort =
-        if visit.query.get("sort") == Some("nickname") { UserSort::Nickname } else { UserSort::Newest };
-    UserSearch { text: visit.query.get("q").map(str::to_owned), state, sort }
-}
-
 /// The page asked for; the last one when it is past the end.
 pub(crate) fn page_within(visit: &Visit, per_page: i64, count: i64) -> PageRequest {
     let request = visit.query.page(per_page);
@@ -112,22 +92,23 @@ pub(crate) fn page_within(visit: &Visit, per_page: i64, count: i64) -> PageReque
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let (id, organization) = organization::organization(visit).await?;
-    visit.open_organization(id).await?;
-    let visit = &*visit;
-    let (users, search) = (visit.panel.store().users(), search(visit));
+    let (id, home) = content::opened(visit).await?;
+    let (visit, path) = (&*visit, list_path(id));
+    let (users, mut filters) = (visit.panel.store().users(), ListFilters::new(visit, &path));
+    let text = filters.text("people-search");
+    let state = filters.choice("state", "column-state", &STATES);
+    let by_nickname = filters.order("nickname", ["newest-first", "person-nickname"]) == Direction::Ascending;
+    let sort = if by_nickname { UserSort::Nickname } else { UserSort::Newest };
+    let search = UserSearch { text, state, sort };
     let count = users.count_found(id, &search).await?;
     let request =
         if count < MOST_COUNTED { page_within(visit, PER_PAGE, count) } else { visit.query.page(PER_PAGE) };
     let page = users.search(id, &search, request).await?;
-    let path = list_path(id);
     let rows = page.items.iter().map(|(uid, user)| {
         vec![
             Cell::link(&format!("{path}/{uid}"), &user.name, &format!("@{}", user.nickname)),
             Cell::text(&user.email),
-            Cell::html(Html::join(
-                badges(visit, user).iter().flat_map(|badge| [badge.html(), Html::text(" ")]),
-            )),
+            Cell::badges(&badges(visit, user)),
             Cell::text(&visit.date(user.created_at)),
             Cell::text(&visit.date(user.updated_at)),
         ]
@@ -139,36 +120,25 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         Column::new(visit.say("column-created")).low(),
         Column::new(visit.say("column-changed")).low(),
     ];
-    let empty = if search.text.is_some() || search.state.is_some() {
-        visit.no_match(&path, visit.say("people-no-match"))
+    let new = (format!("{path}/new"), visit.say("person-new"));
+    let empty = if filters.chips.is_empty() {
+        Empty { title: visit.say("people-none"), text: visit.say("people-lede"), act: Some(new.clone()) }
     } else {
-        let new = Some((format!("{path}/new"), visit.say("person-new")));
-        Empty { title: visit.say("people-none"), text: visit.say("people-lede"), act: new }
+        visit.no_match(&path, visit.say("people-no-match"))
     };
     let sort = |value: Option<&str>| visit.query.with(&path, "sort", value);
-    let by_nickname = search.sort == UserSort::Nickname;
     let table = Table::new(visit.say("nav-people"), columns)
         .rows(rows)
         .empty(empty)
         .sorted(0, sort(Some("nickname")), by_nickname.then_some("ascending"))
         .sorted(3, sort(None), (!by_nickname).then_some("descending"));
     let shown = i64::try_from(page.items.len()).unwrap_or_default();
-    let found = (found(visit, count, request, shown), chips(visit, &path));
+    let found = (found(visit, count, request, shown), std::mem::take(&mut filters.chips));
     let results = visit.results(&path, found, &table, visit.pages(&path, request, page.has_more));
-    let head = head(visit, id, &organization, visit.say("nav-people"))
+    let head = organization::head(visit, id, &home, visit.say("nav-people"))
         .lede(visit.say("people-lede"))
-        .act(Act::primary(format!("{path}/new"), visit.say("person-new")));
-    visit.page(head, Html::join([filters(visit), results])).await
-}
-
-fn filters(visit: &Visit) -> Html {
-    let states = STATES.iter().map(|(name, _)| Choice::new(*name, visit.say(&format!("person-{name}"))));
-    visit
-        .filters(visit.say("people-filter"))
-        .search(visit.say("people-search"))
-        .select("state", visit.say("column-state"), states)
-        .sort(visit.say("newest-first"), "nickname", visit.say("person-nickname"))
-        .html()
+        .act(Act::primary(new.0, new.1));
+    visit.page(head, Html::join([filters.html("people-filter"), results])).await
 }
 
 /// How many accounts were found, and which ones are shown.
@@ -182,16 +152,4 @@ fn found(visit: &Visit, count: i64, request: PageRequest, shown: i64) -> String 
         ("last", (first + shown).into()),
     ];
     if shown == 0 { visit.say("people-found-none") } else { visit.tell("people-found", &place) }
-}
-
-/// The filters in use.
-fn chips(visit: &Visit, path: &str) -> Vec<Chip> {
-    let asked = visit.query.get("state");
-    let known = STATES.iter().find(|(name, _)| Some(*name) == asked);
-    let state = asked.map(|_| match known {
-        Some((name, _)) => visit.say(&format!("person-{name}")),
-        None => visit.say("unknown"),
-    });
-    let state = state.map(|text| visit.chip(path, "state", text));
-    visit.chips(path, &["q"]).into_iter().chain(state).collect()
 }

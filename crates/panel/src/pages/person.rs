@@ -1,7 +1,7 @@
 //! One account: its data and roles, and the acts on it (contract 02 §1.4).
 
 use super::people::{Person, list_path};
-use super::person_roles;
+use super::roles;
 use crate::notice::Notice;
 use crate::parts::{Act, Card, Html, KeyValues, Split, language_name, render};
 use crate::reply::Reply;
@@ -9,10 +9,10 @@ use crate::visit::Visit;
 use askama::Template;
 use civitas_accounts::login_failures::{LoginLock, name_digest};
 use civitas_accounts::{RegistrationMails, User, UserAdmin};
-use civitas_application::{Transaction, UserAct, UserStates};
+use civitas_application::{Ports, Transaction, UserStateChange, UserStates};
 use civitas_audit::Action;
 use civitas_kernel::records::edit;
-use civitas_kernel::{Result, UserState};
+use civitas_kernel::{Error, Result, UserState};
 
 /// What an act does, and its button.
 #[derive(Template)]
@@ -31,7 +31,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     let person = Person::of(visit).await?;
     visit.open_organization(person.organization).await?;
     let visit = &*visit;
-    let roles = person_roles::card(visit, &person).await?;
+    let roles = roles::card(visit, &person).await?;
     let left =
         [Card::new("account", visit.say("person-account"), account(visit, &person.user)).html(), roles];
     let failures = visit.panel.store().login_failures();
@@ -135,8 +135,8 @@ fn acts(visit: &Visit, person: &Person, locks: &[LoginLock]) -> Html {
 }
 
 /// The administration of accounts in a transaction.
-pub(crate) fn admin(tx: &dyn Transaction) -> UserAdmin<'_> {
-    UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() }
+pub(crate) fn admin(ports: &dyn Ports) -> UserAdmin<'_> {
+    UserAdmin { store: ports.users(), tokens: ports.tokens(), queue: ports.queue() }
 }
 
 /// The mails to new users, queued in a transaction.
@@ -149,8 +149,15 @@ pub(crate) fn mails(tx: &dyn Transaction) -> RegistrationMails<'_> {
     }
 }
 
-/// Changes the state of the account of the path.
-async fn change_state(visit: &Visit, act: UserAct, result: &str) -> Result<Reply> {
+/// `POST .../{act}`: changes the state of the account.
+pub(crate) async fn act(visit: &Visit) -> Result<Reply> {
+    let act = match visit.act {
+        "block" => UserStateChange::Block,
+        "unblock" => UserStateChange::Unblock,
+        "lock" => UserStateChange::Lock,
+        "unlock" => UserStateChange::Unlock,
+        _ => return Err(Error::NotFound),
+    };
     let person = Person::of(visit).await?;
     visit
         .change(async |tx| {
@@ -159,7 +166,7 @@ async fn change_state(visit: &Visit, act: UserAct, result: &str) -> Result<Reply
             states.change(person.organization, person.id, act).await.map(drop)
         })
         .await?;
-    done(visit, &person, result).await
+    done(visit, &person, &format!("person-{}-done", visit.act)).await
 }
 
 /// Back to the page of the account, with what was done.
@@ -169,24 +176,7 @@ async fn done(visit: &Visit, person: &Person, result: &str) -> Result<Reply> {
     visit.redirect(person.path(), Notice::good(title).text(undo)).await
 }
 
-pub(crate) async fn block(visit: &mut Visit) -> Result<Reply> {
-    change_state(visit, UserAct::Block, "person-block-done").await
-}
-
-pub(crate) async fn unblock(visit: &mut Visit) -> Result<Reply> {
-    change_state(visit, UserAct::Unblock, "person-unblock-done").await
-}
-
-pub(crate) async fn lock(visit: &mut Visit) -> Result<Reply> {
-    change_state(visit, UserAct::Lock, "person-lock-done").await
-}
-
-pub(crate) async fn unlock(visit: &mut Visit) -> Result<Reply> {
-    change_state(visit, UserAct::Unlock, "person-unlock-done").await
-}
-
-pub(crate) async fn confirm(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn confirm(visit: &Visit) -> Result<Reply> {
     let person = Person::of(visit).await?;
     visit
         .change(async |tx| {
@@ -196,14 +186,13 @@ pub(crate) async fn confirm(visit: &mut Visit) -> Result<Reply> {
             }
             let record = visit.record(Action::UserConfirmed).of(person.organization);
             let record = record.on("user", &person.id.to_string(), &person.user.nickname);
-            tx.audit().append(&record, visit.now).await.map(drop)
+            visit.append(tx, &record).await
         })
         .await?;
     done(visit, &person, "person-confirm-done").await
 }
 
-pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn ask(visit: &Visit) -> Result<Reply> {
     let person = Person::of(visit).await?;
     let confirm = visit
         .confirm(person.path(), visit.say("person-delete-button"), person.path())
@@ -219,8 +208,7 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     visit.page(head, confirm.html(&[])).await
 }
 
-pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn delete(visit: &Visit) -> Result<Reply> {
     let person = Person::of(visit).await?;
     visit
         .change(async |tx| {
@@ -231,9 +219,9 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
                 &person.id.to_string(),
                 &person.user.nickname,
             );
-            tx.audit().append(&record, visit.now).await.map(drop)
+            visit.append(tx, &record).await
         })
         .await?;
-    let title = visit.tell("person-deleted", &[("name", person.user.name.as_str().into())]);
-    visit.redirect(list_path(person.organization), Notice::good(title)).await
+    let name = person.user.name.as_str().into();
+    visit.done("person-deleted", &[("name", name)], list_path(person.organization)).await
 }

@@ -1,16 +1,18 @@
 //! Forms of accounts: a new one, and a change of one.
 
 use super::organization;
-use super::people::{self, Person, list_path};
+use super::people::{Person, list_path};
 use super::person::{admin, mails};
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Choice, Field, Form, Problem, Section, Tick, language_name};
+use crate::parts::{Choice, Field, Form, Problem, Section, language_name};
+use crate::records::{EditableRecord, FormInput, FormView, Saved, Target, save};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::{User, normal_email};
+use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_kernel::records::{Change, Entity, RecordAdmin, find_revision_for_update};
+use civitas_kernel::records::{Described, Entity, RecordAdmin};
 use civitas_kernel::{Error, Locale, Result};
 use civitas_organizations::Organization;
 
@@ -18,134 +20,124 @@ const NAME: &str = "user[name]";
 const NICKNAME: &str = "user[nickname]";
 const EMAIL: &str = "user[email]";
 const LOCALE: &str = "user[locale]";
-const ADMIN: &str = "user[admin]";
 const CONFIRMED: &str = "user[confirmed]";
 
-/// The problems of a refused account, beside their fields.
-fn refusal(visit: &Visit, fault: Error) -> Result<Vec<Problem>> {
-    let mut problems = error::problems(&visit.words, fault, |fault| format!("user[{}]", fault.field))?;
-    for problem in &mut problems {
-        let is_taken = problem.text.ends_with("has already been taken");
-        let (field, key) = match problem.text.split(' ').next() {
-            Some("nickname") if is_taken => (NICKNAME, "problem-nickname-taken"),
-            Some("nickname") => (NICKNAME, "problem-nickname"),
-            Some("email") if is_taken => (EMAIL, "problem-person-email-taken"),
-            Some("email") => (EMAIL, "problem-email"),
-            Some("name") => (NAME, "problem-name"),
-            _ => continue,
-        };
-        *problem = Problem::new(field, visit.say(key));
+impl EditableRecord for User {
+    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(admin(ports))
     }
-    Ok(problems)
+
+    fn label(&self, _: &Visit) -> String {
+        self.nickname.clone()
+    }
+
+    fn problems(visit: &Visit, _: &Organization, fault: Error) -> Result<Vec<Problem>> {
+        let mut problems = error::problems(&visit.words, fault, |fault| format!("user[{}]", fault.field))?;
+        for problem in &mut problems {
+            let is_taken = problem.text.ends_with("has already been taken");
+            let (field, key) = match problem.text.split(' ').next() {
+                Some("nickname") if is_taken => (NICKNAME, "problem-nickname-taken"),
+                Some("nickname") => (NICKNAME, "problem-nickname"),
+                Some("email") if is_taken => (EMAIL, "problem-person-email-taken"),
+                Some("email") => (EMAIL, "problem-email"),
+                Some("name") => (NAME, "problem-name"),
+                _ => continue,
+            };
+            *problem = Problem::new(field, visit.say(key));
+        }
+        Ok(problems)
+    }
 }
 
-/// Writes what was typed into an account. What was not sent stays as it is.
-fn apply(visit: &Visit, user: &mut User) {
+/// Writes what was typed into an account, and returns what cannot be read: the language is one of the organization, that
+/// of the account, or none.
+fn read(visit: &Visit, home: &Organization, user: &mut User) -> Vec<Problem> {
     let form = &visit.form;
-    if form.get(NAME).is_some() {
-        form.text(NAME).clone_into(&mut user.name);
-    }
-    if form.get(NICKNAME).is_some() {
-        form.text(NICKNAME).clone_into(&mut user.nickname);
-    }
+    let mut input = FormInput::new(visit, User::NAME, &home.available_locales);
+    input.line("name", &mut user.name);
+    input.line("nickname", &mut user.nickname);
+    input.flag("admin", &mut user.admin);
+    let mut problems = input.into_problems();
     if form.get(EMAIL).is_some() {
         user.email = normal_email(form.text(EMAIL));
     }
     if form.get(LOCALE).is_some() {
-        user.locale = Locale::parse(form.text(LOCALE));
+        let (chosen, stored) = (form.text(LOCALE), user.locale);
+        user.locale = Locale::parse(chosen);
+        let is_known = |own: Locale| home.available_locales.has(own) || stored == Some(own);
+        if !chosen.is_empty() && !user.locale.is_some_and(is_known) {
+            problems.push(Problem::new(LOCALE, visit.say("problem-inclusion")));
+        }
     }
-    if let Some(is_admin) = form.switch(ADMIN) {
-        user.admin = is_admin;
-    }
+    problems
 }
 
-/// What is wrong with the language that was chosen: it is one of the organization's, that of the account, or none.
-fn locale_problem(visit: &Visit, home: &Organization, before: Option<Locale>) -> Option<Problem> {
-    let chosen = visit.form.text(LOCALE);
-    let is_offered =
-        |locale: Locale| home.available_locales.has(locale) || before.is_some_and(|own| own == locale);
-    let is_known = chosen.is_empty() || Locale::parse(chosen).is_some_and(is_offered);
-    (!is_known).then(|| Problem::new(LOCALE, visit.say("problem-inclusion")))
-}
-
-fn sections(visit: &Visit, home: &Organization, user: &User, problems: &[Problem]) -> [Section; 2] {
-    let words = &visit.words;
+/// The sections of the form. The address is shown as it was typed.
+fn sections(view: &FormView<'_>, user: &User) -> [Section; 2] {
+    let (visit, home) = (view.visit, view.home);
     let mut locales: Vec<Locale> = home.available_locales.iter().collect();
     locales.extend(user.locale.filter(|locale| !home.available_locales.has(*locale)));
     let locales =
-        locales.into_iter().map(|locale| Choice::new(locale.as_str(), language_name(words, locale)));
+        locales.into_iter().map(|locale| Choice::new(locale.as_str(), language_name(&visit.words, locale)));
     let locales = std::iter::once(Choice::new("", visit.say("person-no-language"))).chain(locales);
     let chosen = user.locale.map(|locale| locale.to_string()).unwrap_or_default();
-    let account = Section::new("account", visit.say("person-account"))
-        .field(
-            Field::text(NAME, visit.say("column-name"), &user.name)
-                .hint(visit.say("person-name-hint"))
-                .required()
-                .check(problems)
-                .html(words),
-        )
-        .field(
-            Field::text(NICKNAME, visit.say("person-nickname"), &user.nickname)
-                .hint(visit.say("person-nickname-hint"))
-                .class("medium")
-                .required()
-                .check(problems)
-                .html(words),
-        )
-        .field(
-            Field::email(EMAIL, visit.say("email"), &user.email)
-                .hint(visit.say("person-email-hint"))
-                .required()
-                .check(problems)
-                .html(words),
-        )
-        .field(
-            Field::select(LOCALE, visit.say("language"), chosen, locales.collect())
-                .class("medium")
-                .check(problems)
-                .html(words),
-        );
-    let rights = Section::new("rights", visit.say("person-rights")).field(
-        Tick::new(ADMIN, visit.say("person-admin-tick"), user.admin)
-            .hint(visit.say("person-admin-hint"))
-            .html(),
-    );
-    [account, rights]
+    let name = view.line("name", "column-name", &user.name).hint(visit.say("person-name-hint")).required();
+    let nickname = view
+        .line("nickname", "person-nickname", &user.nickname)
+        .hint(visit.say("person-nickname-hint"))
+        .class("medium")
+        .required();
+    let email = Field::email(EMAIL, visit.say("email"), visit.form.get(EMAIL).unwrap_or(&user.email))
+        .hint(visit.say("person-email-hint"))
+        .required();
+    let locale = view.select("locale", "language", &chosen, locales.collect()).class("medium");
+    let account = [name, nickname, email, locale].into_iter().map(|field| view.html(field));
+    let is_admin = view.flag("admin", "person-admin-tick", user.admin).hint(visit.say("person-admin-hint"));
+    [
+        account.fold(view.section("account", "person-account"), Section::field),
+        view.section("rights", "person-rights").field(is_admin.html()),
+    ]
 }
 
 pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
     show_new(visit, Vec::new()).await
 }
 
+/// The form of an account.
+fn view<'a>(visit: &'a Visit, home: &'a Organization, problems: &'a [Problem], is_new: bool) -> FormView<'a> {
+    FormView { visit, home, name: User::NAME, locales: &home.available_locales, problems, is_new }
+}
+
+/// A new account with what was typed, and what of it cannot be read.
+fn read_new(visit: &Visit, home: &Organization) -> (User, Vec<Problem>) {
+    let mut user = User::new(String::new(), String::new(), String::new(), visit.now);
+    let problems = read(visit, home, &mut user);
+    (user, problems)
+}
+
 async fn show_new(visit: &Visit, problems: Vec<Problem>) -> Result<Reply> {
     let (id, home) = organization::organization(visit).await?;
-    let mut user = User::new(String::new(), String::new(), String::new(), visit.now);
-    apply(visit, &mut user);
-    if let Some(typed) = visit.form.get(EMAIL) {
-        typed.clone_into(&mut user.email);
-    }
-    let [account, rights] = sections(visit, &home, &user, &problems);
-    let confirmed =
-        Tick::new(CONFIRMED, visit.say("person-is-confirmed"), visit.form.switch(CONFIRMED) == Some(true))
-            .hint(visit.say("person-is-confirmed-hint"));
+    let view = view(visit, &home, &problems, true);
+    let [account, rights] = sections(&view, &read_new(visit, &home).0);
+    let is_confirmed = visit.form.switch(CONFIRMED) == Some(true);
+    let confirmed = view.flag("confirmed", "person-is-confirmed", is_confirmed);
+    let confirmed = confirmed.hint(visit.say("person-is-confirmed-hint"));
     let form = Form::new(&visit.words, list_path(id), visit.token(), "person-create")
         .section(account.field(confirmed.html()))
         .section(rights)
         .cancel(list_path(id));
-    let head = people::head(visit, id, &home, visit.say("person-new"))
+    let head = organization::head(visit, id, &home, visit.say("person-new"))
         .crumb(visit.say("nav-people"), list_path(id))
         .lede(visit.say("person-new-lede"));
     visit.form_page(head, form.html(), problems).await
 }
 
-pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn create(visit: &Visit) -> Result<Reply> {
     let (id, home) = organization::organization(visit).await?;
-    if let Some(problem) = locale_problem(visit, &home, None) {
-        return show_new(visit, vec![problem]).await;
+    let (mut user, problems) = read_new(visit, &home);
+    if !problems.is_empty() {
+        return show_new(visit, problems).await;
     }
-    let mut user = User::new(String::new(), String::new(), String::new(), visit.now);
-    apply(visit, &mut user);
     if visit.form.switch(CONFIRMED) == Some(true) {
         user.confirm(visit.now);
     }
@@ -155,7 +147,7 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
             let record =
                 visit.record(Action::UserCreated).of(id).on("user", &uid.to_string(), &user.nickname);
             let record = record.changed("admin", None, user.admin.then_some("true"));
-            tx.audit().append(&record, visit.now).await?;
+            visit.append(tx, &record).await?;
             Ok(uid)
         })
         .await;
@@ -169,23 +161,17 @@ pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
             });
             visit.redirect(format!("{}/{uid}", list_path(id)), Notice::good(title).text(text)).await
         }
-        Err(fault) => show_new(visit, refusal(visit, fault)?).await,
+        Err(fault) => show_new(visit, User::problems(visit, &home, fault)?).await,
     }
 }
 
-pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn edit(visit: &Visit) -> Result<Reply> {
     let person = Person::of(visit).await?;
-    show_edit(visit, &person, Vec::new()).await
+    show_edit(visit, &person, &person.user, Vec::new()).await
 }
 
-async fn show_edit(visit: &Visit, person: &Person, problems: Vec<Problem>) -> Result<Reply> {
-    let mut user = person.user.clone();
-    apply(visit, &mut user);
-    if let Some(typed) = visit.form.get(EMAIL) {
-        typed.clone_into(&mut user.email);
-    }
-    let [account, rights] = sections(visit, &person.home, &user, &problems);
+async fn show_edit(visit: &Visit, person: &Person, user: &User, problems: Vec<Problem>) -> Result<Reply> {
+    let [account, rights] = sections(&view(visit, &person.home, &problems, false), user);
     let form = Form::new(&visit.words, person.path(), visit.token(), "person-save")
         .method("put")
         .hidden("revision", visit.revision(person.user.revision()))
@@ -196,41 +182,12 @@ async fn show_edit(visit: &Visit, person: &Person, problems: Vec<Problem>) -> Re
     visit.form_page(person.head(visit, title).here(visit.say("edit")), form.html(), problems).await
 }
 
-pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn update(visit: &Visit) -> Result<Reply> {
     let person = Person::of(visit).await?;
-    if let Some(problem) = locale_problem(visit, &person.home, person.user.locale) {
-        return show_edit(visit, &person, vec![problem]).await;
-    }
-    let saved = visit
-        .change(async |tx| {
-            let admin = admin(tx);
-            let (records, seen) = (admin.records(), Some(visit.seen()));
-            let before = find_revision_for_update(records, person.organization, person.id, seen).await?;
-            let change = Change::of(before, visit.now, |user| apply(visit, user));
-            admin.change(person.organization, person.id, &change).await?;
-            if change.is_empty() {
-                return Ok(());
-            }
-            let Change { before, after } = &change;
-            let locale = |user: &User| user.locale.map(|locale| locale.to_string());
-            let record = visit
-                .record(Action::UserUpdated)
-                .of(person.organization)
-                .on("user", &person.id.to_string(), &after.nickname)
-                .changed("name", Some(&before.name), Some(&after.name))
-                .changed("nickname", Some(&before.nickname), Some(&after.nickname))
-                .changed("email", Some(&before.email), Some(&after.email))
-                .changed("locale", locale(before).as_deref(), locale(after).as_deref())
-                .changed("admin", Some(&before.admin.to_string()), Some(&after.admin.to_string()));
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await;
-    match saved {
-        Ok(()) => {
-            let title = visit.tell("person-saved", &[("name", visit.form.text(NAME).into())]);
-            visit.redirect(person.path(), Notice::good(title)).await
-        }
-        Err(fault) => show_edit(visit, &person, refusal(visit, fault)?).await,
+    let home = &person.home;
+    let target = Target { organization: person.organization, home, id: person.id };
+    match save(visit, target, Action::UserUpdated, |user| read(visit, home, user)).await? {
+        Saved::Stored(user) => visit.done("person-saved", &[("name", user.name.into())], person.path()).await,
+        Saved::Refused(user, problems) => show_edit(visit, &person, &user, problems).await,
     }
 }

@@ -1,147 +1,161 @@
-//! The posts of an organization: the list (contract 07 part A).
+//! The pages of posts (contract 07 part A).
 
 use super::content::title;
 use super::proposals::authors;
-use super::publication::list_path;
-use super::publications::{Components, PER_PAGE, head, opened, results, within};
-use crate::parts::{Act, Badge, Cell, Chip, Choice, Column, Empty, Html, RowAct, Table};
-use crate::reply::Reply;
+use crate::parts::{Badge, Cell, Head, Section};
+use crate::records::{
+    Components, EditableRecord, FormInput, FormView, ListFilters, OpenedRecord, RecordAct, RecordPages,
+    ShownList, TextField,
+};
 use crate::visit::Visit;
 use civitas_accounts::User;
-use civitas_blogs::{Post, PostDetail, PostSearch, PostState};
-use civitas_kernel::{Direction, Result, UserId};
+use civitas_application::Ports;
+use civitas_audit::Action;
+use civitas_blogs::{Post, PostAdmin, PostDetail, PostSearch, PostState};
+use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::{ComponentId, OrganizationId, Page, PageRequest, PostId, Result, Translated, UserId};
+use civitas_organizations::Organization;
 use civitas_spaces::ComponentManifest;
 use std::collections::HashMap;
+use time::OffsetDateTime;
 
-const STATES: [(&str, PostState); 3] =
-    [("published", PostState::Published), ("scheduled", PostState::Scheduled), ("draft", PostState::Draft)];
+impl EditableRecord for Post {
+    fn admin<'a>(ports: &'a dyn Ports, home: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(PostAdmin { store: ports.posts(), default_locale: home.default_locale })
+    }
 
-fn state_name(visit: &Visit, state: PostState) -> String {
-    visit.say(match state {
-        PostState::Published => "published",
-        PostState::Scheduled => "post-scheduled",
-        PostState::Draft => "post-draft",
-    })
+    fn label(&self, visit: &Visit) -> String {
+        title(visit, &self.title)
+    }
+}
+
+type PostAct = RecordAct<Post>;
+
+impl RecordPages for Post {
+    const PATH: &'static str = "posts";
+    const PARAM: &'static str = "bid";
+    const COMPONENTS: ComponentManifest = ComponentManifest::Blogs;
+    const ACTIONS: [Action; 3] = [Action::PostCreated, Action::PostUpdated, Action::PostDeleted];
+    const AFTER_CREATION: Option<&'static str> = None;
+    const ACTS: &'static [PostAct] = &[
+        PostAct::new("publish", Post::publish, |p, now| !p.is_published(now)).primary(),
+        PostAct::new("unpublish", |p, _| p.unpublish(), |p, _| p.published_at.is_some()),
+        PostAct::deletion(Post::delete, &["gone", "attachments"]),
+    ];
+    const COLUMNS: &'static [(&'static str, bool)] = &[
+        ("column-title", false),
+        ("column-state", false),
+        ("post-author", false),
+        ("component-one", true),
+        ("column-created", true),
+    ];
+    const SORTED: usize = 4;
+    type Summary = PostDetail;
+
+    fn id(number: i64) -> PostId {
+        PostId(number)
+    }
+
+    fn blank(component: ComponentId, now: OffsetDateTime) -> Self {
+        Self::new(component, Translated::default(), Translated::default(), now)
+    }
+
+    fn component(&self) -> ComponentId {
+        self.component
+    }
+
+    fn title(&self) -> &Translated {
+        &self.title
+    }
+
+    fn read(&mut self, input: &mut FormInput<'_>) {
+        input.texts("title", &mut self.title);
+        input.texts("body", &mut self.body);
+        input.optional_time("published_at", &mut self.published_at);
+    }
+
+    fn sections(&self, form: &FormView<'_>) -> Vec<Section> {
+        let texts = form.texts(
+            "post-texts",
+            &[
+                TextField::line("title", "column-title", &self.title),
+                TextField::html("body", "post-body", &self.body, 12),
+            ],
+        );
+        let published = form.time("published_at", "post-published-at", self.published_at);
+        let published = published.hint(form.visit.say("post-published-at-hint")).class("medium").optional();
+        vec![
+            form.section("post", "post-one").field(texts),
+            form.section("when", "post-publication").field(form.html(published)),
+        ]
+    }
+
+    async fn search(
+        filters: &mut ListFilters<'_>,
+        components: &Components,
+        organization: OrganizationId,
+        page: PageRequest,
+    ) -> Result<Page<PostDetail>> {
+        let states = [
+            ("published", "published", PostState::Published),
+            ("scheduled", "post-scheduled", PostState::Scheduled),
+            ("draft", "post-draft", PostState::Draft),
+        ];
+        let search = PostSearch {
+            text: filters.text("publications-search"),
+            within: filters.place(components),
+            state: filters.choice("state", "column-state", &states),
+            direction: filters.order("oldest", ["newest-first", "oldest-first"]),
+        };
+        let visit = filters.visit;
+        visit.panel.store().posts().search(organization, visit.now, &search, page).await
+    }
+
+    async fn rows(list: &ShownList<'_>, summaries: &[PostDetail]) -> Result<Vec<Vec<Cell>>> {
+        let written_by = summaries.iter().filter_map(|detail| detail.post.author).map(|user| user.0);
+        let authors = authors(list.visit, list.organization, written_by.collect()).await?;
+        Ok(summaries.iter().map(|detail| row(list, detail, &authors)).collect())
+    }
+
+    async fn complete_head(visit: &Visit, own: &OpenedRecord<Self>, head: Head) -> Result<Head> {
+        let ids = own.record.author.iter().map(|user| user.0).collect();
+        let authors = authors(visit, own.organization, ids).await?;
+        let facts = [
+            ("id", own.id.to_string().into()),
+            ("component", title(visit, &own.component.name).into()),
+            ("author", author(visit, &own.record, &authors).into()),
+        ];
+        Ok(head.lede(visit.tell("post-lede", &facts)).badge(badge(visit, &own.record)))
+    }
+}
+
+fn row(list: &ShownList<'_>, detail: &PostDetail, authors: &HashMap<UserId, User>) -> Vec<Cell> {
+    let (visit, post) = (list.visit, &detail.post);
+    let time = post.published_at.map(|at| visit.time(at)).unwrap_or_default();
+    let act =
+        if post.is_published(visit.now) { ("unpublish", "unpublish") } else { ("publish", "post-publish") };
+    let cells = vec![
+        Cell::badge_with_sub(&badge(visit, post), &time),
+        Cell::text(&author(visit, post, authors)),
+        list.place(&detail.place.name, detail.place.space),
+        Cell::text(&visit.date(post.created_at)),
+    ];
+    list.row((detail.id, &post.title), act, cells)
 }
 
 /// Whether it is published.
-pub(super) fn badge(visit: &Visit, post: &Post) -> Badge {
-    let state = post.state(visit.now);
-    let name = state_name(visit, state);
-    match state {
-        PostState::Published => Badge::good(name),
-        PostState::Scheduled => Badge::busy(name),
-        PostState::Draft => Badge::warn(name),
+fn badge(visit: &Visit, post: &Post) -> Badge {
+    match post.state(visit.now) {
+        PostState::Published => Badge::good(visit.say("published")),
+        PostState::Scheduled => Badge::busy(visit.say("post-scheduled")),
+        PostState::Draft => Badge::warn(visit.say("post-draft")),
     }
 }
 
 /// The name of the author.
-pub(super) fn author(visit: &Visit, post: &Post, authors: &HashMap<UserId, User>) -> String {
+fn author(visit: &Visit, post: &Post, authors: &HashMap<UserId, User>) -> String {
     match post.author {
         None => visit.say("post-of-organization"),
         Some(id) => authors.get(&id).map_or_else(|| visit.say("deleted"), |user| user.name.clone()),
     }
-}
-
-/// What the filters ask for. Unknown values are left out.
-fn search(visit: &Visit) -> PostSearch {
-    let state = visit.query.get("state");
-    let oldest_first = visit.query.get("sort") == Some("oldest");
-    PostSearch {
-        text: visit.query.get("q").map(str::to_owned),
-        within: within(visit),
-        state: STATES.iter().find(|(name, _)| Some(*name) == state).map(|(_, state)| *state),
-        direction: if oldest_first { Direction::Ascending } else { Direction::Descending },
-    }
-}
-
-fn filters(visit: &Visit, components: &Components) -> Html {
-    let states = STATES.iter().map(|(name, state)| Choice::new(*name, state_name(visit, *state)));
-    visit
-        .filters(visit.say("posts-filter"))
-        .search(visit.say("publications-search"))
-        .field(&components.filter(visit))
-        .select("state", visit.say("column-state"), states)
-        .sort(visit.say("newest-first"), "oldest", visit.say("oldest-first"))
-        .html()
-}
-
-/// The filters in use.
-fn chips(visit: &Visit, path: &str, search: &PostSearch, components: &Components) -> Vec<Chip> {
-    let chip = |name: &str, text: String| visit.chip(path, name, text);
-    let chips = [
-        search.text.clone().map(|text| chip("q", text)),
-        components.chip(visit, path),
-        search.state.map(|state| chip("state", state_name(visit, state))),
-    ];
-    chips.into_iter().flatten().collect()
-}
-
-fn row(
-    visit: &Visit,
-    path: &str,
-    detail: &PostDetail,
-    authors: &HashMap<UserId, User>,
-    components: &Components,
-) -> Vec<Cell> {
-    let post = &detail.post;
-    let (name, own) = (title(visit, &post.title), format!("{path}/{}", detail.id));
-    let act = if post.is_published(visit.now) { "unpublish" } else { "publish" };
-    let label = if act == "publish" { "post-publish" } else { "unpublish" };
-    let acts = [
-        RowAct::post(format!("{own}/{act}"), visit.say(label), name.clone(), visit.token()),
-        RowAct::link(format!("{own}/edit"), visit.say("edit"), name.clone()),
-    ];
-    let time = post.published_at.map(|at| visit.time(at)).unwrap_or_default();
-    let number = visit.tell("component-id", &[("id", detail.id.to_string().into())]);
-    let space = components.space(visit, detail.place.space).unwrap_or_default();
-    vec![
-        Cell::link(&format!("{own}/edit"), &name, &number),
-        Cell::badge_with_sub(&badge(visit, post), &time),
-        Cell::text(&author(visit, post, authors)),
-        Cell::with_sub(&title(visit, &detail.place.name), &space),
-        Cell::text(&visit.date(post.created_at)),
-        Cell::acts(&acts),
-    ]
-}
-
-pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let (id, organization) = opened(visit).await?;
-    let visit = &*visit;
-    let (path, search) = (list_path::<Post>(id), search(visit));
-    let posts = visit.panel.store().posts();
-    let page = posts.search(id, visit.now, &search, visit.query.page(PER_PAGE)).await?;
-    let components = Components::load(visit, id, ComponentManifest::Blogs).await?;
-    let written_by = page.items.iter().filter_map(|detail| detail.post.author).map(|user| user.0);
-    let authors = authors(visit, id, written_by.collect()).await?;
-    let rows = page.items.iter().map(|detail| row(visit, &path, detail, &authors, &components));
-    let columns = vec![
-        Column::new(visit.say("column-title")),
-        Column::new(visit.say("column-state")),
-        Column::new(visit.say("post-author")),
-        Column::new(visit.say("component-one")).low(),
-        Column::new(visit.say("column-created")).low(),
-        Column::acts(visit.say("column-acts")),
-    ];
-    let chips = chips(visit, &path, &search, &components);
-    let empty = if chips.is_empty() {
-        let new = Some((format!("{path}/new"), visit.say("post-new")));
-        Empty { title: visit.say("posts-none"), text: visit.say("posts-lede"), act: new }
-    } else {
-        visit.no_match(&path, visit.say("posts-no-match"))
-    };
-    let (other, direction) = match search.direction {
-        Direction::Ascending => (None, "ascending"),
-        Direction::Descending => (Some("oldest"), "descending"),
-    };
-    let table = Table::new(visit.say("nav-posts"), columns).rows(rows).empty(empty).sorted(
-        4,
-        visit.query.with(&path, "sort", other),
-        Some(direction),
-    );
-    let results = results(visit, &path, &page, chips, &table);
-    let head = head(visit, id, &organization, visit.say("nav-posts"))
-        .lede(visit.say("posts-lede"))
-        .act(Act::primary(format!("{path}/new"), visit.say("post-new")));
-    visit.page(head, Html::join([filters(visit, &components), results])).await
 }

@@ -1,33 +1,31 @@
 //! The form of the texts of a proposal.
 
-use super::content::{languages, typed};
+use super::content::{languages, line, typed, with_changes};
 use super::proposal::record;
-use super::proposals::Shown;
+use super::proposals::OpenedProposal;
 use crate::error;
-use crate::notice::Notice;
 use crate::parts::{Form, Problem, Section, Texts};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
-use civitas_kernel::records::{Entity, find_revision_for_update};
-use civitas_kernel::{Locales, Result, Translated};
+use civitas_kernel::records::{Change, Entity, find_revision_for_update};
+use civitas_kernel::{Locales, Result};
 use civitas_proposals::{Proposal, ProposalAdmin};
 
 const TITLE: &str = "proposal[title]";
 const BODY: &str = "proposal[body]";
 
 /// The languages of the form: those of the organization, and those the proposal has.
-fn locales(shown: &Shown) -> Locales {
+fn locales(shown: &OpenedProposal) -> Locales {
     let proposal = shown.proposal();
     languages(&shown.home, &[&proposal.title, &proposal.body])
 }
 
-pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
-    show(visit, &Shown::of(visit).await?, Vec::new()).await
+pub(crate) async fn edit(visit: &Visit) -> Result<Reply> {
+    show(visit, &OpenedProposal::of(visit).await?, Vec::new()).await
 }
 
-async fn show(visit: &Visit, shown: &Shown, problems: Vec<Problem>) -> Result<Reply> {
+async fn show(visit: &Visit, shown: &OpenedProposal, problems: Vec<Problem>) -> Result<Reply> {
     let (proposal, locales) = (shown.proposal(), locales(shown));
     let title = typed(visit, TITLE, &locales, &proposal.title);
     let body = typed(visit, BODY, &locales, &proposal.body);
@@ -46,35 +44,34 @@ async fn show(visit: &Visit, shown: &Shown, problems: Vec<Problem>) -> Result<Re
     visit.form_page(shown.head(visit, title).here(visit.say("edit")), form.html(), problems).await
 }
 
-pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
-    let shown = Shown::of(visit).await?;
+pub(crate) async fn update(visit: &Visit) -> Result<Reply> {
+    let shown = OpenedProposal::of(visit).await?;
     let locales = locales(&shown);
     let title = typed(visit, TITLE, &locales, &shown.proposal().title);
     let body = typed(visit, BODY, &locales, &shown.proposal().body);
     let longest = shown.detail.place.rules.proposal_length;
-    let saved = visit
-        .change(async |tx| {
-            let store = tx.proposals();
-            find_revision_for_update::<Proposal>(store, shown.organization, shown.id, Some(visit.seen()))
-                .await?;
-            let admin = ProposalAdmin { store };
-            let texts = (&title, &body);
-            let change = admin.rewrite(shown.organization, shown.id, texts, longest, visit.now).await?;
-            if change.is_empty() {
-                return Ok(());
-            }
-            let (before, after) = (&change.before, &change.after);
-            let record = record(visit, &shown, Action::ProposalUpdated)
-                .changed("title", Some(&flat(&before.title)), Some(&flat(&after.title)))
-                .changed("body", Some(&flat(&before.body)), Some(&flat(&after.body)));
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await;
-    match saved {
+    let saved = visit.change(async |tx| {
+        let (store, id) = (tx.proposals(), shown.id);
+        find_revision_for_update::<Proposal>(store, shown.organization, id, Some(visit.form_revision()))
+            .await?;
+        let admin = ProposalAdmin { store };
+        let texts = (&title, &body);
+        let change = admin.rewrite(shown.organization, id, texts, longest, visit.now).await?;
+        if change.is_empty() {
+            return Ok(());
+        }
+        let entry = record(visit, &shown, Action::ProposalUpdated);
+        let Change { before, after } = &change;
+        let changes = [
+            ("title", line(&before.title), line(&after.title)),
+            ("body", line(&before.body), line(&after.body)),
+        ];
+        visit.append(tx, &with_changes(entry, changes)).await
+    });
+    match saved.await {
         Ok(()) => {
-            let text = visit.tell("proposal-saved", &[("title", shown.title(visit).into())]);
-            visit.redirect(shown.path(), Notice::good(text)).await
+            let title = shown.title(visit);
+            visit.done("proposal-saved", &[("title", title.into())], shown.path()).await
         }
         Err(fault) => {
             // `title[fr]` is the field `proposal[title][fr]`; a text that is missing altogether is one of the main
@@ -87,9 +84,4 @@ pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
             show(visit, &shown, problems).await
         }
     }
-}
-
-/// A text in all languages, for the audit trail.
-fn flat(text: &Translated) -> String {
-    text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
 }

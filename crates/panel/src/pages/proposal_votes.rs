@@ -1,18 +1,17 @@
 //! The votes on a proposal (contract 06 §4).
 
 use super::people;
-use super::proposals::{Shown, authors};
+use super::proposals::{OpenedProposal, authors};
 use crate::format::Zone;
 use crate::parts::{Badge, Cell, Column, Empty, Html, Table};
+use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_kernel::Result;
 use time::format_description::well_known::Rfc3339;
 
-const PER_PAGE: i64 = 25;
-
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = OpenedProposal::of(visit).await?;
     visit.open_organization(shown.organization).await?;
     visit.zone = Zone::named(&shown.home.time_zone);
     let visit = &*visit;

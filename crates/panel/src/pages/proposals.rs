@@ -1,15 +1,15 @@
 //! The proposals of an organization: the list, and what the pages of one proposal share.
 
-use super::organization;
-use super::people;
-use crate::parts::{Badge, Cell, Choice, Column, Empty, Field, Head, Html, RowAct, Tab, Table};
+use super::{content, organization};
+use crate::parts::{Badge, Cell, Choice, Column, Empty, Field, Head, Html, RowAct, Table};
+use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::{User, UserField, UserFilter};
 use civitas_kernel::filter::{Condition, Is};
 use civitas_kernel::{
-    ComponentId, Direction, Error, Order, OrganizationId, Page, PageRequest, ProposalId, Result, UserId,
-    Within,
+    ComponentId, Direction, Error, Order, OrganizationId, Page, PageRequest, ProposalId, Result, Translated,
+    UserId, Within,
 };
 use civitas_organizations::Organization;
 use civitas_proposals::{
@@ -19,7 +19,6 @@ use civitas_proposals::{
 use civitas_spaces::ComponentManifest;
 use std::collections::HashMap;
 
-const PER_PAGE: i64 = 25;
 /// The most components that the filter lists; above this, the number of the component is typed.
 const MOST_COMPONENTS: i64 = 50;
 /// The value of the filter for proposals without public answer.
@@ -34,7 +33,7 @@ pub(crate) fn list_path(organization: OrganizationId) -> String {
 }
 
 /// A proposal of the organization in the path, visible or not.
-pub(crate) struct Shown {
+pub(crate) struct OpenedProposal {
     pub(crate) organization: OrganizationId,
     /// The organization's record.
     pub(crate) home: Organization,
@@ -42,7 +41,7 @@ pub(crate) struct Shown {
     pub(crate) detail: ProposalDetail,
 }
 
-impl Shown {
+impl OpenedProposal {
     /// The proposal of the path, which is not deleted.
     pub(crate) async fn of(visit: &Visit) -> Result<Self> {
         let (organization, home) = organization::organization(visit).await?;
@@ -57,7 +56,12 @@ impl Shown {
 
     /// The address of its page.
     pub(crate) fn path(&self) -> String {
-        format!("{}/{}", list_path(self.organization), self.id)
+        self.beside(self.id)
+    }
+
+    /// The address of another proposal of the organization.
+    pub(crate) fn beside(&self, id: ProposalId) -> String {
+        format!("{}/{id}", list_path(self.organization))
     }
 
     /// Its title in the language of the page.
@@ -67,29 +71,23 @@ impl Shown {
 
     /// The head of the page of the proposal.
     pub(crate) fn own_head(&self, visit: &Visit) -> Head {
-        people::head(visit, self.organization, &self.home, self.title(visit))
+        organization::head(visit, self.organization, &self.home, self.title(visit))
             .crumb(visit.say("nav-proposals"), list_path(self.organization))
     }
 
     /// The head of one of the pages of the proposal.
     pub(crate) fn tabbed_head(&self, visit: &Visit, tab: &str) -> Head {
-        let path = self.path();
         let tabs = [
             ("", "proposal-one"),
             ("votes", "votes"),
             ("attachments", "attachments"),
             ("extended_data", "extended-data"),
         ];
-        let tabs = tabs.map(|(page, key)| Tab {
-            href: if page.is_empty() { path.clone() } else { format!("{path}/{page}") },
-            label: visit.say(key),
-            is_current: page == tab,
-        });
-        let mut head = self.own_head(visit).tabs(visit.say("proposal-tabs"), tabs.to_vec());
-        for badge in badges(visit, &self.detail) {
-            head = head.badge(badge);
-        }
-        head.here(self.id.to_string())
+        let tabs = tabs.map(|(page, key)| (page, visit.say(key)));
+        self.own_head(visit)
+            .tabs_of(visit.say("proposal-tabs"), &self.path(), tabs, tab)
+            .badges(badges(visit, &self.detail))
+            .here(self.id.to_string())
     }
 
     /// The head of a page below the page of the proposal.
@@ -183,18 +181,19 @@ pub(crate) fn unanswered(component: Option<ComponentId>, direction: Direction) -
 }
 
 /// The page of the list that is asked for. A number as text is the id of one proposal, hidden ones and drafts included.
-async fn found(visit: &Visit, organization: OrganizationId) -> Result<Page<ProposalDetail>> {
+async fn found(
+    visit: &Visit,
+    organization: OrganizationId,
+    direction: Direction,
+) -> Result<Page<ProposalDetail>> {
     if let Some(text) = visit.query.get("q") {
-        let id = text.parse().ok().map(ProposalId);
-        let found = match id {
-            Some(id) => by_id(visit, organization, id).await?,
-            None => None,
+        let found = match text.parse() {
+            Ok(id) => by_id(visit, organization, ProposalId(id)).await?,
+            Err(_) => None,
         };
         return Ok(Page { items: found.into_iter().collect(), has_more: false });
     }
     let component = visit.query.number("component").map(ComponentId);
-    let oldest_first = visit.query.get("sort") == Some("oldest");
-    let direction = if oldest_first { Direction::Ascending } else { Direction::Descending };
     let mut query = unanswered(component, direction);
     match visit.query.get("state") {
         None => query.filters.clear(),
@@ -218,13 +217,14 @@ fn is_hidden_list(visit: &Visit) -> bool {
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let (id, organization) = organization::organization(visit).await?;
-    visit.open_organization(id).await?;
-    let visit = &*visit;
-    let page = found(visit, id).await?;
+    let (id, home) = content::opened(visit).await?;
+    let (visit, path) = (&*visit, list_path(id));
+    let mut filters = ListFilters::new(visit, &path);
+    let direction = filter(&mut filters, &path, id).await?;
+    let page = found(visit, id, direction).await?;
     let ids = page.items.iter().filter_map(|detail| detail.proposal.authors.first()).map(|user| user.0);
     let authors = authors(visit, id, ids.collect()).await?;
-    let (path, is_hidden) = (list_path(id), is_hidden_list(visit));
+    let is_hidden = is_hidden_list(visit);
     let rows = page.items.iter().map(|detail| row(visit, &path, detail, &authors));
     let columns = vec![
         Column::new(visit.say("proposal-title")),
@@ -234,38 +234,20 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         Column::new(visit.say(if is_hidden { "proposal-hidden-at" } else { "proposal-published" })),
         Column::acts(visit.say("column-acts")),
     ];
-    let is_filtered = ["q", "component", "state", "shown"].iter().any(|name| visit.query.get(name).is_some());
-    let empty = if is_filtered {
+    let chips = std::mem::take(&mut filters.chips);
+    let empty = if chips.is_empty() {
+        Empty { title: visit.say("proposals-none"), text: visit.say("proposals-none-lede"), act: None }
+    } else {
         let text = visit.say("proposals-search-hint");
         Empty { text, ..visit.no_match(&path, visit.say("proposals-no-match")) }
-    } else {
-        Empty { title: visit.say("proposals-none"), text: visit.say("proposals-none-lede"), act: None }
     };
-    let oldest_first = visit.query.get("sort") == Some("oldest");
-    let (other, direction) = if oldest_first { (None, "ascending") } else { (Some("oldest"), "descending") };
-    let table = Table::new(visit.say("nav-proposals"), columns).rows(rows).empty(empty).sorted(
-        4,
-        visit.query.with(&path, "sort", other),
-        Some(direction),
-    );
-    let chip = |name: &str, text: String| visit.chip(&path, name, text);
-    let state = visit.query.get("state").map(|token| match token {
-        NO_ANSWER => visit.say("proposal-no-answer"),
-        token => state_name(visit, token),
-    });
-    let component = visit.query.get("component");
-    let chips = [
-        visit.query.get("q").map(|text| chip("q", text.to_owned())),
-        component.map(|text| chip("component", format!("{} {text}", visit.say("component-one")))),
-        state.map(|text| chip("state", text)),
-        is_hidden.then(|| chip("shown", visit.say("proposal-hidden"))),
-    ];
-    let found = (visit.shown(page.items.len()), chips.into_iter().flatten().collect());
+    let table = Table::new(visit.say("nav-proposals"), columns).rows(rows).empty(empty);
+    let table = filters.sorted(table, 4);
     let pages = visit.pages(&path, visit.query.page(PER_PAGE), page.has_more);
-    let results = visit.results(&path, found, &table, pages);
+    let results = visit.results(&path, (visit.shown(page.items.len()), chips), &table, pages);
     let head =
-        people::head(visit, id, &organization, visit.say("nav-proposals")).lede(visit.say("proposals-lede"));
-    visit.page(head, Html::join([filters(visit, id).await?, results])).await
+        organization::head(visit, id, &home, visit.say("nav-proposals")).lede(visit.say("proposals-lede"));
+    visit.page(head, Html::join([filters.html("proposals-filter"), results])).await
 }
 
 fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<UserId, User>) -> Vec<Cell> {
@@ -281,76 +263,81 @@ fn row(visit: &Visit, path: &str, detail: &ProposalDetail, authors: &HashMap<Use
     let time = if is_hidden_list(visit) { proposal.hidden_at } else { proposal.published_at };
     let time = time.map_or_else(|| Cell::soft(&visit.say("never")), |at| Cell::text(&visit.date(at)));
     let label = visit.say(if proposal.state.is_some() { "answer-change" } else { "answer-give" });
-    let acts = if proposal.published_at.is_some() {
-        vec![RowAct::link(format!("{own}#answer"), label, title.clone())]
-    } else {
-        Vec::new()
-    };
-    let badges = badges(visit, detail);
+    let acts = proposal.published_at.map(|_| RowAct::link(format!("{own}#answer"), label, &title));
     vec![
         Cell::link(&own, &title, &format!("{} {}", visit.say("proposal-id"), detail.id)),
         author,
-        Cell::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")]))),
+        Cell::badges(&badges(visit, detail)),
         Cell::text(component),
         time,
-        Cell::acts(&acts),
+        Cell::acts(acts.as_slice()),
     ]
 }
 
 /// The states to filter by: those of the component that is chosen, else the built-in ones.
 async fn states(visit: &Visit, organization: OrganizationId) -> Result<Vec<Choice>> {
     let mut choices = vec![
+        Choice::new("", visit.say("all")),
         Choice::new(NO_ANSWER, visit.say("proposal-no-answer")),
         Choice::new(WITHDRAWN, state_name(visit, WITHDRAWN)),
     ];
-    match visit.query.number("component") {
-        Some(component) => {
-            let states = visit.panel.store().states();
-            let mut own = states.of_component(organization, ComponentId(component), MOST_STATES).await?;
-            own.sort_by_key(|(id, _)| id.0);
-            choices.extend(own.iter().map(|(_, state)| {
-                let name = state.title.title(visit.words.locale).unwrap_or(&state.token);
-                Choice::new(&state.token, name)
-            }));
-        }
-        None => {
-            choices.extend(ProposalState::BUILT_IN.map(|token| Choice::new(token, state_name(visit, token))));
-        }
+    if let Some(component) = visit.query.number("component") {
+        let states = visit.panel.store().states();
+        let mut own = states.of_component(organization, ComponentId(component), MOST_STATES).await?;
+        own.sort_by_key(|(id, _)| id.0);
+        let name =
+            |state: &ProposalState| state.title.title(visit.words.locale).unwrap_or(&state.token).to_owned();
+        choices.extend(own.iter().map(|(_, state)| Choice::new(&state.token, name(state))));
+    } else {
+        choices.extend(ProposalState::BUILT_IN.map(|token| Choice::new(token, state_name(visit, token))));
     }
     Ok(choices)
 }
 
-async fn filters(visit: &Visit, organization: OrganizationId) -> Result<Html> {
-    let query = &visit.query;
+/// The components to filter by.
+async fn components(visit: &Visit, organization: OrganizationId) -> Result<Field> {
     let reader = organization::as_administrator(organization);
     let (components, kind) = (visit.panel.store().components(), ComponentManifest::Proposals);
     let components = components.titled(reader, kind, MOST_COMPONENTS + 1).await?;
     let has_more = components.len() > usize::try_from(MOST_COMPONENTS).unwrap_or(usize::MAX);
-    let (label, chosen) = (visit.say("component-one"), query.shown("component"));
-    let component = if has_more {
-        Field::number("component", label, chosen).hint(visit.say("component-number"))
-    } else {
-        let name = |texts: &civitas_kernel::Translated| {
-            texts.title(visit.words.locale).unwrap_or_default().to_owned()
-        };
-        let choices = components.iter().map(|found| {
-            let name = format!("{}: {}", name(&found.space_title), name(&found.component.name));
-            Choice::new(found.id.to_string(), name)
-        });
-        let choices = std::iter::once(Choice::new("", visit.say("all"))).chain(choices);
-        Field::select("component", label, chosen, choices.collect())
-    };
-    let shown = vec![
-        Choice::new("", visit.say("proposals-visible")),
-        Choice::new(HIDDEN, visit.say("proposals-hidden")),
-    ];
+    let (label, chosen) = (visit.say("component-one"), visit.query.shown("component"));
+    if has_more {
+        return Ok(Field::number("component", label, chosen).hint(visit.say("component-number")));
+    }
+    let name = |texts: &Translated| texts.title(visit.words.locale).unwrap_or_default().to_owned();
+    let choices = components.iter().map(|found| {
+        let name = format!("{}: {}", name(&found.space_title), name(&found.component.name));
+        Choice::new(found.id.to_string(), name)
+    });
+    let choices = std::iter::once(Choice::new("", visit.say("all"))).chain(choices);
+    Ok(Field::select("component", label, chosen, choices.collect()))
+}
+
+/// Declares the filters of the list with this address, and returns its order.
+async fn filter(
+    filters: &mut ListFilters<'_>,
+    path: &str,
+    organization: OrganizationId,
+) -> Result<Direction> {
+    let visit = filters.visit;
+    let query = &visit.query;
+    let chip = |name: &str, text: String| visit.chip(path, name, text);
     let search = Field::search("q", visit.say("proposal-id"), query.shown("q"));
-    let filters = visit
-        .filters(visit.say("proposals-filter"))
-        .field(&search.placeholder(visit.say("proposals-search")))
-        .field(&component)
-        .select("state", visit.say("column-state"), states(visit, organization).await?)
-        .field(&Field::select("shown", visit.say("visibility"), query.shown("shown"), shown))
-        .sort(visit.say("newest-first"), "oldest", visit.say("oldest-first"));
-    Ok(filters.html())
+    let in_use = query.get("q").map(|text| chip("q", text.to_owned()));
+    filters.field(&search.placeholder(visit.say("proposals-search")), in_use);
+    let in_use = query.get("component");
+    let in_use = in_use.map(|text| chip("component", format!("{} {text}", visit.say("component-one"))));
+    filters.field(&components(visit, organization).await?, in_use);
+    let in_use = query.get("state").map(|token| match token {
+        NO_ANSWER => visit.say("proposal-no-answer"),
+        token => state_name(visit, token),
+    });
+    let states = states(visit, organization).await?;
+    let states = Field::select("state", visit.say("column-state"), query.shown("state"), states);
+    filters.field(&states, in_use.map(|text| chip("state", text)));
+    let shown = [("", "proposals-visible"), (HIDDEN, "proposals-hidden")];
+    let shown = shown.map(|(value, key)| Choice::new(value, visit.say(key))).to_vec();
+    let shown = Field::select("shown", visit.say("visibility"), query.shown("shown"), shown);
+    filters.field(&shown, is_hidden_list(visit).then(|| chip("shown", visit.say("proposal-hidden"))));
+    Ok(filters.order("oldest", ["newest-first", "oldest-first"]))
 }

@@ -1,11 +1,11 @@
 //! The people registered for a meeting (contract 06 §5.3): list, registration, its end.
 
+use super::meetings::registrations;
 use super::organization::LIST;
 use super::proposals::authors;
-use super::publication::{Own, save};
-use super::publications::PER_PAGE;
 use crate::notice::Notice;
 use crate::parts::{Cell, Column, Empty, Field, Form, Html, Problem, RowAct, Section, Table};
+use crate::records::{OpenedRecord, PER_PAGE, change};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::User;
@@ -16,15 +16,20 @@ use std::collections::HashMap;
 
 const PERSON: &str = "registration[person]";
 
-fn path(own: &Own<Meeting>) -> String {
+fn path(own: &OpenedRecord<Meeting>) -> String {
     format!("{}/registrations", own.path())
 }
 
-fn row(visit: &Visit, own: &Own<Meeting>, user: UserId, accounts: &HashMap<UserId, User>) -> Vec<Cell> {
+fn row(
+    visit: &Visit,
+    own: &OpenedRecord<Meeting>,
+    user: UserId,
+    accounts: &HashMap<UserId, User>,
+) -> Vec<Cell> {
     let number = visit.tell("component-id", &[("id", user.to_string().into())]);
     let (name, person) = match accounts.get(&user) {
         Some(found) => {
-            let href = format!("{LIST}/{}/users/{user}", own.id);
+            let href = format!("{LIST}/{}/users/{user}", own.organization);
             (found.name.clone(), Cell::link(&href, &found.name, &format!("@{}", found.nickname)))
         }
         None => (number.clone(), Cell::soft(&visit.say("deleted"))),
@@ -40,15 +45,15 @@ fn row(visit: &Visit, own: &Own<Meeting>, user: UserId, accounts: &HashMap<UserI
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::<Meeting>::of_path(visit).await?;
+    let own = OpenedRecord::<Meeting>::of_path(visit).await?;
     show(visit, &own, Vec::new()).await
 }
 
-async fn show(visit: &Visit, own: &Own<Meeting>, problems: Vec<Problem>) -> Result<Reply> {
+async fn show(visit: &Visit, own: &OpenedRecord<Meeting>, problems: Vec<Problem>) -> Result<Reply> {
     let (path, request) = (path(own), visit.query.page(PER_PAGE));
-    let page = visit.panel.store().meetings().registered(own.id, own.number, request).await?;
+    let page = visit.panel.store().meetings().registered(own.organization, own.id, request).await?;
     let ids = page.items.iter().map(|user| user.0).collect();
-    let accounts = authors(visit, own.id, ids).await?;
+    let accounts = authors(visit, own.organization, ids).await?;
     let rows = page.items.iter().map(|user| row(visit, own, *user, &accounts));
     let columns = vec![
         Column::new(visit.say("column-name")),
@@ -57,8 +62,7 @@ async fn show(visit: &Visit, own: &Own<Meeting>, problems: Vec<Problem>) -> Resu
     ];
     let empty = Empty { title: visit.say("registered-none"), ..Empty::default() };
     let table = Table::new(visit.say("registered-title"), columns).rows(rows).empty(empty);
-    let number = i64::try_from(own.record.registrations.len()).unwrap_or(i64::MAX);
-    let found = (visit.words.count("registered-count", number), Vec::new());
+    let found = (visit.words.count("registered-count", registrations(&own.record)), Vec::new());
     let results = visit.results(&path, found, &table, visit.pages(&path, request, page.has_more));
     let person = Field::text(PERSON, visit.say("registered-person"), visit.form.text(PERSON))
         .hint(visit.say("registered-person-hint"))
@@ -72,38 +76,37 @@ async fn show(visit: &Visit, own: &Own<Meeting>, problems: Vec<Problem>) -> Resu
 }
 
 /// The account of this id or nickname, which is not deleted.
-async fn person(visit: &Visit, own: &Own<Meeting>) -> Result<Option<(UserId, User)>> {
+async fn person(visit: &Visit, own: &OpenedRecord<Meeting>) -> Result<Option<(UserId, User)>> {
     let (typed, users) = (visit.form.text(PERSON), visit.panel.store().users());
     if let Ok(id) = typed.parse().map(UserId) {
-        let found = users.find(own.id, id).await?.filter(|user| user.deleted_at.is_none());
+        let found = users.find(own.organization, id).await?.filter(|user| user.deleted_at.is_none());
         if let Some(user) = found {
             return Ok(Some((id, user)));
         }
     }
-    users.find_by_nickname(own.id, typed.trim_start_matches('@')).await
+    users.find_by_nickname(own.organization, typed.trim_start_matches('@')).await
 }
 
 pub(crate) async fn add(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::<Meeting>::of_path(visit).await?;
+    let own = OpenedRecord::<Meeting>::of_path(visit).await?;
     let visit = &*visit;
     let Some((id, user)) = person(visit, &own).await? else {
         let problem = Problem::new(PERSON, visit.say("problem-person-unknown"));
         return show(visit, &own, vec![problem]).await;
     };
-    save(visit, &own, None, Action::MeetingUpdated, |meeting| meeting.register(id)).await?;
-    let notice = Notice::good(visit.tell("registered-added", &[("name", user.name.into())]));
-    visit.redirect(path(&own), notice).await
+    change(visit, own.target(), Action::MeetingUpdated, |meeting| meeting.register(id)).await?;
+    visit.done("registered-added", &[("name", user.name.into())], path(&own)).await
 }
 
 pub(crate) async fn remove(visit: &mut Visit) -> Result<Reply> {
-    let own = Own::<Meeting>::of_path(visit).await?;
+    let own = OpenedRecord::<Meeting>::of_path(visit).await?;
     let visit = &*visit;
     let id = UserId(visit.id("uid")?);
     if !own.record.registrations.contains(&id) {
         return Err(Error::NotFound);
     }
-    save(visit, &own, None, Action::MeetingUpdated, |meeting| meeting.unregister(id)).await?;
-    let name = authors(visit, own.id, vec![id.0]).await?.remove(&id).map(|user| user.name);
+    change(visit, own.target(), Action::MeetingUpdated, |meeting| meeting.unregister(id)).await?;
+    let name = authors(visit, own.organization, vec![id.0]).await?.remove(&id).map(|user| user.name);
     let name = name.unwrap_or_else(|| id.to_string());
     let notice = Notice::good(visit.tell("registered-removed", &[("name", name.into())]));
     visit.redirect(path(&own), notice.text(visit.say("registered-removed-undo"))).await

@@ -2,70 +2,49 @@
 
 use super::client_webhooks::{registration, state};
 use super::deliveries::admin;
+use super::log::Log;
 use crate::notice::Notice;
-use crate::parts::{Cell, Choice, Column, Empty, Head, Html, RowAct, Table};
+use crate::parts::{Cell, Choice, Column, Empty, RowAct, Table};
+use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_kernel::{Error, EventName, RegistrationId, Result};
 use civitas_webhooks::{Registration, RegistrationFilter, RegistrationReport, RegistrationState};
 
 const LIST: &str = "/system/webhook_registrations";
-const PER_PAGE: i64 = 25;
+const STATES: [(&str, RegistrationState); 3] = [
+    ("active", RegistrationState::Active),
+    ("paused", RegistrationState::Paused),
+    ("disabled", RegistrationState::Disabled),
+];
 
-fn read_state(name: &str) -> Option<RegistrationState> {
-    match name {
-        "active" => Some(RegistrationState::Active),
-        "paused" => Some(RegistrationState::Paused),
-        "disabled" => Some(RegistrationState::Disabled),
-        _ => None,
-    }
-}
-
-pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn list(visit: &Visit) -> Result<Reply> {
+    let mut log = Log::new(visit, LIST, "registrations");
+    let text = log.filters.text("registrations-search");
+    let states = STATES.map(|(name, _)| Choice::new(name, visit.say(&format!("registrations-{name}"))));
+    let state = log.select("state", "column-state", states);
+    let state = STATES.iter().find(|(name, _)| Some(*name) == state).map(|(_, state)| *state);
+    let filter = RegistrationFilter { state, text, ..RegistrationFilter::default() };
     let request = visit.query.page(PER_PAGE);
-    let filter = RegistrationFilter {
-        state: visit.query.get("state").and_then(read_state),
-        text: visit.query.get("q").map(str::to_owned),
-        ..RegistrationFilter::default()
-    };
     let page = admin(visit).registrations(&filter, request).await?;
-    let columns = vec![
-        Column::new(visit.say("registration-address")),
-        Column::new(visit.say("column-state")),
-        Column::new(visit.say("delivery-delivered")).num(),
-        Column::new(visit.say("delivery-pending")).num(),
-        Column::new(visit.say("delivery-dead")).num(),
-        Column::acts(visit.say("column-acts")),
-    ];
+    let number = |key: &str| Column::new(visit.say(key)).num();
+    let mut columns = visit.columns(&["registration-address", "column-state"]);
+    columns.extend(["delivery-delivered", "delivery-pending", "delivery-dead"].map(number));
+    columns.push(Column::acts(visit.say("column-acts")));
     let empty = Empty { title: "No webhook registrations found.".to_owned(), ..Empty::default() };
     let rows = page.items.iter().map(|report| row(visit, report));
     let table = Table::new(visit.say("registrations-caption"), columns).rows(rows).empty(empty);
     let pages = visit.named_pages(LIST, visit.say("registrations-pages"), request, page.has_more).html();
-    let found = (visit.shown(page.items.len()), visit.chips(LIST, &["q", "state"]));
-    let results = visit.results(LIST, found, &table, pages);
-    let head = Head::new(visit.say("nav-registrations"))
-        .crumb(visit.say("nav-start"), "/system")
-        .lede(visit.say("registrations-lede"));
-    visit.page(head, Html::join([filters(visit), results])).await
-}
-
-fn filters(visit: &Visit) -> Html {
-    let states = ["active", "paused", "disabled"]
-        .map(|name| Choice::new(name, visit.say(&format!("registrations-{name}"))));
-    visit
-        .filters(visit.say("registrations-filter"))
-        .search(visit.say("registrations-search"))
-        .select("state", visit.say("column-state"), states)
-        .html()
+    log.found = visit.shown(page.items.len());
+    log.show(&table, pages).await
 }
 
 fn row(visit: &Visit, report: &RegistrationReport) -> Vec<Cell> {
     let RegistrationReport { id, registration, client_uid, figures } = report;
-    let path = format!("{LIST}/{id}");
     let is_sending = registration.paused_at.is_none() && registration.health.disabled_at.is_none();
     let post = |act: &str, key: &str| {
-        RowAct::post(format!("{path}/{act}"), visit.say(key), registration.url.clone(), visit.token())
+        let action = format!("{LIST}/{id}/{act}");
+        RowAct::post(action, visit.say(key), registration.url.clone(), visit.token())
     };
     let acts = if is_sending {
         vec![post("test", "registration-test"), post("pause", "registration-pause")]
@@ -74,11 +53,7 @@ fn row(visit: &Visit, report: &RegistrationReport) -> Vec<Cell> {
     };
     let deliveries = format!("/system/webhook_deliveries?registration={id}");
     vec![
-        Cell::link(
-            &format!("/system/api_clients/{}/edit?tab=webhooks", registration.client),
-            &registration.url,
-            client_uid,
-        ),
+        Cell::link(&back(registration), &registration.url, client_uid),
         state(visit, registration),
         Cell::link(&format!("{deliveries}&status=delivered"), &visit.number(figures.delivered), ""),
         Cell::link(&format!("{deliveries}&status=pending"), &visit.number(figures.pending), ""),
@@ -87,32 +62,27 @@ fn row(visit: &Visit, report: &RegistrationReport) -> Vec<Cell> {
     ]
 }
 
-/// Where an act leads back to: the tab of the client.
+/// The tab of the client, where an act leads back to.
 fn back(registration: &Registration) -> String {
     format!("/system/api_clients/{}/edit?tab=webhooks", registration.client)
 }
 
-pub(crate) async fn enable(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn enable(visit: &Visit) -> Result<Reply> {
     let id = RegistrationId(visit.id("id")?);
     let edited = visit.change(async |tx| visit.webhooks(tx).resume(id).await).await?;
-    visit
-        .redirect(back(&edited), Notice::good(visit.say("registration-enabled")).text(edited.url.clone()))
-        .await
+    let notice = Notice::good(visit.say("registration-enabled"));
+    visit.redirect(back(&edited), notice.text(edited.url)).await
 }
 
-pub(crate) async fn pause(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn pause(visit: &Visit) -> Result<Reply> {
     let id = RegistrationId(visit.id("id")?);
     let edited = visit.change(async |tx| visit.webhooks(tx).pause(id).await).await?;
-    visit
-        .redirect(back(&edited), Notice::good(visit.say("registration-is-paused")).text(edited.url.clone()))
-        .await
+    let notice = Notice::good(visit.say("registration-is-paused"));
+    visit.redirect(back(&edited), notice.text(edited.url)).await
 }
 
 /// Sends an example of the first event of the registration.
-pub(crate) async fn test(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn test(visit: &Visit) -> Result<Reply> {
     let (id, registration) = registration(visit).await?;
     let name = registration.subscriptions.first().copied().unwrap_or(EventName::ProposalCreation);
     let origin = match registration.organization {

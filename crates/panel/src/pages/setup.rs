@@ -2,11 +2,11 @@
 //! the link of the log.
 
 use super::admins::refusal_text;
-use crate::arrival::Arrival;
 use crate::error;
 use crate::panel::SETUP_PATH;
 use crate::parts::{Alone, Choice, Field, Html, Problem, language_name, render};
 use crate::reply::Reply;
+use crate::request::PanelRequest;
 use crate::words::Words;
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
@@ -35,32 +35,32 @@ struct Setup<'a> {
 ///
 /// # Errors
 /// `NotFound` with a wrong token, or when there is an administrator.
-pub(crate) async fn serve(arrival: Arrival) -> Result<Reply> {
-    let token = arrival.query.get("token").unwrap_or_default();
-    let expected = Secret::new(arrival.panel.settings.setup_token.as_str());
+pub(crate) async fn serve(request: PanelRequest) -> Result<Reply> {
+    let token = request.query.get("token").unwrap_or_default();
+    let expected = Secret::new(request.panel.settings.setup_token.as_str());
     let is_open = expected.digest().matches(&Secret::new(token))
-        && arrival.panel.store().administrators().count().await? == 0;
+        && request.panel.store().administrators().count().await? == 0;
     if !is_open {
         return Err(Error::NotFound);
     }
-    match *arrival.request.method() {
-        Method::GET | Method::HEAD => Ok(form(&arrival, Vec::new())),
-        Method::POST => submit(&arrival).await,
+    match *request.http.method() {
+        Method::GET | Method::HEAD => Ok(form(&request, Vec::new())),
+        Method::POST => submit(&request).await,
         _ => Err(Error::NotFound),
     }
 }
 
 /// The host of the request without its port.
-fn sent_host(arrival: &Arrival) -> String {
-    match arrival.request.uri().authority() {
+fn sent_host(request: &PanelRequest) -> String {
+    match request.http.uri().authority() {
         Some(authority) => host_of(authority.as_str()),
-        None => host_of(arrival.request.connection_info().host()),
+        None => host_of(request.http.connection_info().host()),
     }
 }
 
-fn form(arrival: &Arrival, problems: Vec<Problem>) -> Reply {
-    let (words, typed) = (&arrival.words, |name: &str| arrival.form.get(name).map(str::to_owned));
-    let locales = &arrival.panel.settings.site.locales;
+fn form(request: &PanelRequest, problems: Vec<Problem>) -> Reply {
+    let (words, typed) = (&request.words, |name: &str| request.form.get(name).map(str::to_owned));
+    let locales = &request.panel.settings.site.locales;
     let choices = locales.iter().map(|locale| Choice::new(locale.as_str(), language_name(words, locale)));
     let language = typed(LANGUAGE).unwrap_or_else(|| words.locale.to_string());
     let fields = [
@@ -71,13 +71,13 @@ fn form(arrival: &Arrival, problems: Vec<Problem>) -> Reply {
             .hint(words.say("password-hint"))
             .required(),
         Field::text(NAME, words.say("setup-name"), typed(NAME).unwrap_or_default()).required(),
-        Field::text(HOST, words.say("organization-host"), typed(HOST).unwrap_or_else(|| sent_host(arrival)))
+        Field::text(HOST, words.say("organization-host"), typed(HOST).unwrap_or_else(|| sent_host(request)))
             .hint(words.say("setup-host-hint"))
             .required(),
         Field::select(LANGUAGE, words.say("organization-main-language"), language, choices.collect()),
     ];
     let fields = fields.into_iter().map(|field| field.check(&problems).html(words)).collect();
-    let token = arrival.query.get("token");
+    let token = request.query.get("token");
     let action = crate::query::Query::default().with(SETUP_PATH, "token", token);
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let problems = problems.into_iter().filter(|problem| problem.field.is_empty()).collect();
@@ -86,37 +86,37 @@ fn form(arrival: &Arrival, problems: Vec<Problem>) -> Reply {
     Reply::page(status, page.html())
 }
 
-async fn submit(arrival: &Arrival) -> Result<Reply> {
-    let form = &arrival.form;
+async fn submit(request: &PanelRequest) -> Result<Reply> {
+    let form = &request.form;
     if form.has_nul() {
-        return Err(Error::rejected(arrival.words.say("problem-nul")));
+        return Err(Error::rejected(request.words.say("problem-nul")));
     }
-    let locales = &arrival.panel.settings.site.locales;
+    let locales = &request.panel.settings.site.locales;
     let language = locales.find(form.text(LANGUAGE)).unwrap_or(Locale::EN);
     let name = Translated::from([(language, form.text(NAME).to_owned())]);
-    let mut organization = Organization::new(form.text(HOST).to_owned(), name, language, arrival.now);
+    let mut organization = Organization::new(form.text(HOST).to_owned(), name, language, request.now);
     organization.available_locales = locales.clone();
-    match create(arrival, organization).await {
-        Ok(()) => Ok(Reply::redirect(crate::arrival::SIGN_IN_PATH)),
+    match create(request, organization).await {
+        Ok(()) => Ok(Reply::redirect(crate::request::SIGN_IN_PATH)),
         Err(fault) => {
             let field = |fault: &civitas_kernel::FieldError| format!("organization[{}]", fault.field);
-            let mut problems = error::problems(&arrival.words, fault, field)?;
+            let mut problems = error::problems(&request.words, fault, field)?;
             for problem in &mut problems {
                 if let Some((field, key)) = refusal_text(&problem.text, PASSWORD) {
-                    *problem = Problem::new(field, arrival.words.say(key));
+                    *problem = Problem::new(field, request.words.say(key));
                 }
             }
-            Ok(self::form(arrival, problems))
+            Ok(self::form(request, problems))
         }
     }
 }
 
 /// Creates the administrator and the organization, both or none.
-async fn create(arrival: &Arrival, mut organization: Organization) -> Result<()> {
-    let (services, now) = (&arrival.panel.services, arrival.now);
-    let password = Secret::new(arrival.form.get(PASSWORD).unwrap_or_default());
-    let password = NewPassword::of(&*services.passwords, arrival.form.text(EMAIL), &password).await?;
-    let email = normal_email(arrival.form.text(EMAIL));
+async fn create(request: &PanelRequest, mut organization: Organization) -> Result<()> {
+    let (services, now) = (&request.panel.services, request.now);
+    let password = Secret::new(request.form.get(PASSWORD).unwrap_or_default());
+    let password = NewPassword::of(&*services.passwords, request.form.text(EMAIL), &password).await?;
+    let email = normal_email(request.form.text(EMAIL));
     let tx = services.store.begin().await?;
     let created = async {
         if tx.administrators().count().await? > 0 {

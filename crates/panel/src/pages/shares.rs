@@ -1,13 +1,14 @@
 //! Shares: the limits, and what organizations use.
 
 use super::client;
+use super::log::organization_name;
 use crate::format;
-use crate::parts::{Card, Cell, Column, Empty, Head, Html, Table};
+use crate::parts::{Card, Cell, Column, Empty, Html, Table};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_application::Share;
 use civitas_kernel::{OrganizationId, Result};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The most organizations that are shown for each stored share.
 const MOST: i64 = 25;
@@ -15,8 +16,7 @@ const MOST: i64 = 25;
 /// Number in use, and number of refusals, of organizations.
 type Amounts = BTreeMap<(Share, i64), (u64, u64)>;
 
-pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn show(visit: &Visit) -> Result<Reply> {
     let (shares, store) = (&visit.panel.services.shares, visit.panel.store());
     let used = shares.by_tenant().into_iter();
     let mut amounts: Amounts =
@@ -29,16 +29,15 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
         }
     }
     let organizations = client::organizations(visit).await?;
-    let names: HashMap<i64, &str> = organizations.iter().map(|(id, name)| (id.0, name.as_str())).collect();
     let numbers = ["shares-record", "client-one", "organization", "shares-process", "shares-used"];
     let limits = Table::new(visit.say("shares-limits"), columns(visit, &["shares-one"], &numbers));
     let limits = limits.rows(Share::ALL.map(|share| limits_of(visit, share, &amounts)));
     let (texts, numbers) = (["organization", "shares-one"], ["shares-used", "shares-refused"]);
     let rows = amounts.iter().map(|((share, organization), (used, refused))| {
-        let name = match names.get(organization) {
-            Some(name) => Cell::link(&format!("/system/organizations/{organization}"), name, ""),
+        let name = match organization_name(&organizations, OrganizationId(*organization)) {
             // Clients of the whole deployment, and the panel.
-            None => Cell::soft("–"),
+            "" => Cell::soft("–"),
+            name => Cell::link(&format!("/system/organizations/{organization}"), name, ""),
         };
         vec![
             name,
@@ -53,8 +52,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
         Card::new("limits", visit.say("shares-limits"), limits.html()).html(),
         Card::new("tenants", visit.say("shares-tenants"), tenants.html()).html(),
     ];
-    let head = Head::new(visit.say("nav-shares")).crumb(visit.say("nav-start"), "/system");
-    visit.page(head.lede(visit.say("shares-lede")), Html::join(cards)).await
+    visit.page(visit.head("nav-shares").lede(visit.say("shares-lede")), Html::join(cards)).await
 }
 
 /// Columns of texts, then columns of numbers.

@@ -1,15 +1,15 @@
 //! The sign-in page. It has no session: its token is bound to a cookie of the visit.
 
-use crate::arrival::{Arrival, LOCALE, SESSION, SIGN_IN_PATH};
 use crate::parts::{Alone, Field, Html, Problem, render};
 use crate::reply::Reply;
+use crate::request::{LOCALE, PanelRequest, SESSION, SIGN_IN_PATH};
 use crate::words::Words;
 use crate::{addresses, error};
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use civitas_accounts::Secret;
-use civitas_accounts::administrators::SignInFault;
-use civitas_application::{Holder, Share, network_of};
+use civitas_accounts::administrators::SignInError;
+use civitas_application::{Share, ShareHolder, network_of};
 use civitas_kernel::{Error, Locale, OrganizationId, Result};
 
 /// The cookie of a visit before sign-in.
@@ -29,85 +29,91 @@ struct SignInForm<'a> {
 }
 
 /// GET shows the form, POST signs in.
-pub(crate) async fn serve(arrival: Arrival) -> Result<Reply> {
-    match *arrival.request.method() {
-        Method::GET | Method::HEAD => Ok(show(&arrival)),
-        Method::POST => submit(arrival).await,
+pub(crate) async fn serve(request: PanelRequest) -> Result<Reply> {
+    match *request.http.method() {
+        Method::GET | Method::HEAD => Ok(show(&request)),
+        Method::POST => submit(request).await,
         _ => Err(Error::NotFound),
     }
 }
 
-fn show(arrival: &Arrival) -> Reply {
+fn show(request: &PanelRequest) -> Reply {
     let mut cookies = Vec::new();
-    let known = addresses::cookie(&arrival.request, VISIT).filter(|visit| visit.len() >= 16);
+    let known = addresses::cookie(&request.http, VISIT).filter(|visit| visit.len() >= 16);
     let visit = known.unwrap_or_else(|| {
         let new = Secret::alphanumeric().expose().to_owned();
-        cookies.push(cookie(arrival, VISIT, &new, "Strict", ""));
+        cookies.push(cookie(request, VISIT, &new, "Strict", ""));
         new
     });
-    if let Some(locale) = arrival.query.get("locale").filter(|text| is_locale(text)) {
-        cookies.push(cookie(arrival, LOCALE, locale, "Lax", "; Max-Age=31536000"));
+    if let Some(locale) = request.query.get("locale").filter(|text| is_locale(text)) {
+        cookies.push(cookie(request, LOCALE, locale, "Lax", "; Max-Age=31536000"));
     }
-    form(arrival, &visit, "", Vec::new(), StatusCode::OK).with_cookies(cookies)
+    form(request, &visit, "", Vec::new(), StatusCode::OK).with_cookies(cookies)
 }
 
-async fn submit(arrival: Arrival) -> Result<Reply> {
-    let visit = addresses::cookie(&arrival.request, VISIT).unwrap_or_default();
-    let token = arrival.form.text("authenticity_token");
+async fn submit(request: PanelRequest) -> Result<Reply> {
+    let visit = addresses::cookie(&request.http, VISIT).unwrap_or_default();
+    let token = request.form.text("authenticity_token");
     if visit.len() < 16
-        || arrival.panel.tokens.check(&visit, token).is_none()
-        || addresses::is_cross_site(&arrival.request)
+        || request.panel.tokens.check(&visit, token).is_none()
+        || addresses::is_cross_site(&request.http)
     {
-        return Ok(error::stale(&arrival.words, SIGN_IN_PATH.to_owned()));
+        return Ok(error::stale(&request.words, SIGN_IN_PATH.to_owned()));
     }
-    let services = &arrival.panel.services;
-    if let Err(wait) = services.authentication_limit.check(arrival.client()) {
-        return Ok(error::too_many(&arrival.words, wait));
+    let services = &request.panel.services;
+    if let Err(wait) = services.authentication_limit.check(request.client()) {
+        return Ok(error::too_many(&request.words, wait));
     }
-    let email = arrival.form.text("admin[email]").to_lowercase();
-    let password = Secret::new(arrival.form.get("admin[password]").unwrap_or_default());
-    let code = Some(arrival.form.text("admin[code]")).filter(|code| !code.is_empty());
-    if arrival.form.has_nul() || email.is_empty() || email.len() > 254 || password.expose().len() > 1_000 {
-        return Ok(refuse(&arrival, &visit, &email, false));
+    let email = request.form.text("admin[email]").to_lowercase();
+    let password = Secret::new(request.form.get("admin[password]").unwrap_or_default());
+    let code = Some(request.form.text("admin[code]")).filter(|code| !code.is_empty());
+    if request.form.has_nul() || email.is_empty() || email.len() > 254 || password.expose().len() > 1_000 {
+        return Ok(refuse(&request, &visit, &email, false));
     }
     // Sources take turns, so that one does not keep others waiting.
-    let source = arrival.client().map(|source| network_of(source).to_string());
-    let of_panel = Holder { organization: OrganizationId(0), client: None, record: source.as_deref() };
+    let source = request.client().map(|source| network_of(source).to_string());
+    let of_panel = ShareHolder { organization: OrganizationId(0), client: None, record: source.as_deref() };
     let _place = services.shares.take(Share::Passwords, of_panel).await?;
-    match arrival.panel.sign_in(arrival.client()).sign_in(&email, password, code, arrival.now).await {
+    match request.panel.sign_in(request.client()).sign_in(&email, password, code, request.now).await {
         Ok(signed) => {
             let cookies = vec![
-                cookie(&arrival, SESSION, signed.text.expose(), "Lax", ""),
-                cookie(&arrival, VISIT, "", "Strict", "; Max-Age=0"),
+                cookie(&request, SESSION, signed.text.expose(), "Lax", ""),
+                cookie(&request, VISIT, "", "Strict", "; Max-Age=0"),
             ];
-            let back = arrival.query.get("back").filter(|back| is_own_path(back)).unwrap_or("/system");
+            let back = request.query.get("back").filter(|back| is_own_path(back)).unwrap_or("/system");
             Ok(Reply::Redirect { to: back.to_owned(), cookies })
         }
-        Err(SignInFault::Store(fault)) => Err(fault),
-        Err(fault) => Ok(refuse(&arrival, &visit, &email, matches!(fault, SignInFault::CodeNeeded))),
+        Err(SignInError::Store(fault)) => Err(fault),
+        Err(fault) => Ok(refuse(&request, &visit, &email, matches!(fault, SignInError::CodeNeeded))),
     }
 }
 
 /// Shows the form again, and counts a refusal. A refused source has the same answer as a wrong password: it cannot confirm
 /// guesses.
-fn refuse(arrival: &Arrival, visit: &str, email: &str, needs_code: bool) -> Reply {
+fn refuse(request: &PanelRequest, visit: &str, email: &str, needs_code: bool) -> Reply {
     let key = if needs_code {
         "sign-in-code-needed"
     } else {
-        arrival.panel.services.authentication_limit.count(arrival.client());
+        request.panel.services.authentication_limit.count(request.client());
         "sign-in-refused"
     };
-    let problem = Problem::new("", arrival.words.say(key));
-    form(arrival, visit, email, vec![problem], StatusCode::UNPROCESSABLE_ENTITY)
+    let problem = Problem::new("", request.words.say(key));
+    form(request, visit, email, vec![problem], StatusCode::UNPROCESSABLE_ENTITY)
 }
 
-fn form(arrival: &Arrival, visit: &str, email: &str, problems: Vec<Problem>, status: StatusCode) -> Reply {
-    let words = &arrival.words;
-    let back = arrival.query.get("back").filter(|back| is_own_path(back));
+fn form(
+    request: &PanelRequest,
+    visit: &str,
+    email: &str,
+    problems: Vec<Problem>,
+    status: StatusCode,
+) -> Reply {
+    let words = &request.words;
+    let back = request.query.get("back").filter(|back| is_own_path(back));
     let form = SignInForm {
         words,
         action: crate::query::Query::default().with(SIGN_IN_PATH, "back", back),
-        token: arrival.panel.tokens.issue(visit),
+        token: request.panel.tokens.issue(visit),
         problems,
         email: Field::email("admin[email]", words.say("email"), email)
             .autocomplete("username")
@@ -121,7 +127,7 @@ fn form(arrival: &Arrival, visit: &str, email: &str, problems: Vec<Problem>, sta
             .autocomplete("one-time-code")
             .optional()
             .html(words),
-        is_ended: arrival.query.get("ended").is_some(),
+        is_ended: request.query.get("ended").is_some(),
     };
     let names = [(Locale::EN, "English"), (Locale::FR, "Français"), (Locale::ES, "Español")];
     let locales = names.map(|(locale, name)| (locale.to_string(), name.to_owned(), locale == words.locale));
@@ -141,8 +147,8 @@ pub(crate) fn is_own_path(path: &str) -> bool {
 }
 
 /// The value of `Set-Cookie`. The browser sends the cookie to pages of the panel only.
-fn cookie(arrival: &Arrival, name: &str, value: &str, same_site: &str, more: &str) -> String {
-    let secure = if arrival.panel.is_secure() { "; Secure" } else { "" };
+fn cookie(request: &PanelRequest, name: &str, value: &str, same_site: &str, more: &str) -> String {
+    let secure = if request.panel.is_secure() { "; Secure" } else { "" };
     format!("{name}={value}; Path=/system; HttpOnly; SameSite={same_site}{secure}{more}")
 }
 

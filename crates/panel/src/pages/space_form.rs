@@ -1,128 +1,98 @@
 //! The form of a participatory space: texts, slug, visibility (contract 05 §2.5).
 
-use super::content::{self, line};
-use crate::parts::{Choice, Field, Form, Group, Html, Problem, Section, Texts};
+use super::content::{field_of, title, visibility};
+use crate::error;
+use crate::parts::{Choice, Form, Html, Problem};
+use crate::records::{EditableRecord, FormInput, FormView, TextField};
 use crate::visit::Visit;
+use civitas_application::Ports;
+use civitas_kernel::records::{Described, RecordAdmin};
 use civitas_kernel::text::nfc;
-use civitas_kernel::{SpaceManifest, Translated};
+use civitas_kernel::{Error, Result, SpaceManifest};
 use civitas_organizations::Organization;
-use civitas_spaces::{Space, Visibility};
+use civitas_spaces::{Space, SpaceAdmin, Visibility, check_title};
 
-const VISIBILITIES: [(Visibility, &str); 3] = [
-    (Visibility::Public, "visibility-public-hint"),
-    (Visibility::Transparent, "visibility-transparent-hint"),
-    (Visibility::Private, "visibility-private-hint"),
-];
+impl EditableRecord for Space {
+    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(SpaceAdmin { spaces: ports.spaces() })
+    }
 
-/// The texts of the form, with their places.
-type Text = (&'static str, fn(&mut Space) -> &mut Translated);
-const TEXTS: [Text; 4] = [
-    ("title", |s| &mut s.title),
-    ("subtitle", |s| &mut s.subtitle),
-    ("short_description", |s| &mut s.short_description),
-    ("description", |s| &mut s.description),
-];
-
-/// The space with what was typed, and what cannot be read. What was not sent stays as it is.
-pub(crate) fn read(visit: &Visit, mut space: Space) -> (Space, Vec<Problem>) {
-    let (form, locales) = (&visit.form, &visit.panel.settings.site.locales);
-    let mut problems = Vec::new();
-    for (member, place) in TEXTS {
-        if form.has(&format!("space[{member}][")) {
-            *place(&mut space) = form.texts(&format!("space[{member}]"), locales);
+    fn check(&self, before: Option<&Self>, home: &Organization) -> Result<()> {
+        if before.is_some_and(|before| before.title == self.title) {
+            return Ok(());
         }
+        check_title("title", &self.title, home.default_locale)
     }
-    if let Some(slug) = form.get("space[slug]") {
-        space.slug = Some(nfc(slug.trim()).into_owned()).filter(|slug| !slug.is_empty());
+
+    fn label(&self, visit: &Visit) -> String {
+        title(visit, &self.title)
     }
-    if form.has("space[visibility]") {
-        let name = form.text("space[visibility]");
-        match VISIBILITIES.iter().find(|(visibility, _)| visibility.as_str() == name) {
-            Some((visibility, _)) => space.visibility = *visibility,
-            None => problems.push(Problem::new("space[visibility]", visit.say("problem-inclusion"))),
+
+    fn problems(visit: &Visit, home: &Organization, fault: Error) -> Result<Vec<Problem>> {
+        let mut problems = error::problems(&visit.words, fault, |f| field_of(Self::NAME, home, f))?;
+        for problem in &mut problems {
+            let (field, key) = match problem.text.as_str() {
+                "slug has already been taken" => ("space[slug]", "problem-taken"),
+                "an initiative has no slug of its own" => ("space[slug]", "problem-slug-of-initiative"),
+                text if text.contains(" cannot be ") => ("space[visibility]", "problem-visibility"),
+                _ => continue,
+            };
+            *problem = Problem::new(field, visit.say(key));
         }
+        Ok(problems)
     }
-    (space, problems)
 }
 
-/// The problems of a refused space, beside their fields.
-pub(crate) fn refusal(visit: &Visit, mut problems: Vec<Problem>) -> Vec<Problem> {
-    for problem in &mut problems {
-        if problem.text == "slug has already been taken" {
-            *problem = Problem::new("space[slug]", visit.say("problem-taken"));
-        } else if problem.text == "an initiative has no slug of its own" {
-            *problem = Problem::new("space[slug]", visit.say("problem-slug-of-initiative"));
-        } else if problem.text.contains(" cannot be ") {
-            *problem = Problem::new("space[visibility]", visit.say("problem-visibility"));
-        }
+/// Writes what was typed into the space, and returns what cannot be read.
+pub(crate) fn read(visit: &Visit, space: &mut Space) -> Vec<Problem> {
+    let mut input = FormInput::new(visit, Space::NAME, &visit.panel.settings.site.locales);
+    input.texts("title", &mut space.title);
+    input.texts("subtitle", &mut space.subtitle);
+    input.texts("short_description", &mut space.short_description);
+    input.texts("description", &mut space.description);
+    if let Some(slug) = visit.form.get("space[slug]") {
+        space.slug = Some(nfc(slug.trim()).into_owned()).filter(|slug| !slug.is_empty());
     }
-    problems
+    if let Some(visibility) = input.choice("visibility", &Visibility::ALL, Visibility::as_str) {
+        space.visibility = visibility;
+    }
+    input.into_problems()
 }
 
 /// The form. `of_kind` chooses the kind of a new space.
 pub(crate) fn form<'a>(
     visit: &'a Visit,
-    organization: &Organization,
+    home: &Organization,
     space: &Space,
-    action: String,
-    save: &str,
+    (action, save): (String, &str),
     problems: &[Problem],
     of_kind: Option<Html>,
 ) -> Form<'a> {
-    let (words, locales) = (&visit.words, &visit.panel.settings.site.locales);
-    let is_new = of_kind.is_some();
-    let texts = Texts::new("space-texts", visit.say("texts"), locales, organization.default_locale)
-        .text("space[title]", visit.say("column-title"), "", &space.title, 1)
-        .text("space[subtitle]", visit.say("space-subtitle"), "", &space.subtitle, 1)
-        .text(
-            "space[short_description]",
-            visit.say("space-short-description"),
-            visit.say("html-hint"),
-            &space.short_description,
-            3,
-        )
-        .text("space[description]", visit.say("description"), visit.say("html-hint"), &space.description, 6);
-    let mut identity = Section::new("identity", visit.say("space-identity"));
-    if let Some(of_kind) = of_kind {
-        identity = identity.field(of_kind);
-    }
-    identity = identity.field(texts.html(words, problems));
+    let (locales, is_new) = (&visit.panel.settings.site.locales, of_kind.is_some());
+    let view = FormView { visit, home, name: Space::NAME, locales, problems, is_new };
+    let texts = view.texts(
+        "space-texts",
+        &[
+            TextField::line("title", "column-title", &space.title),
+            TextField::line("subtitle", "space-subtitle", &space.subtitle),
+            TextField::html("short_description", "space-short-description", &space.short_description, 3),
+            TextField::html("description", "description", &space.description, 6),
+        ],
+    );
+    let mut identity = view.section("identity", "space-identity");
+    identity.fields.extend(of_kind);
+    identity = identity.field(texts);
     if is_new || space.manifest != SpaceManifest::Initiatives {
-        identity = identity.field(
-            Field::text("space[slug]", visit.say("space-slug"), space.slug.clone().unwrap_or_default())
-                .hint(visit.say("space-slug-hint"))
-                .class("mono")
-                .optional()
-                .check(problems)
-                .html(words),
-        );
+        let slug = view.line("slug", "space-slug", space.slug.as_deref().unwrap_or_default());
+        let slug = slug.hint(visit.say("space-slug-hint")).class("mono").optional();
+        identity = identity.field(view.html(slug));
     }
-    let suits = |(visibility, _): &&(Visibility, &str)| is_new || visibility.suits(space.manifest);
-    let choices = VISIBILITIES.iter().filter(suits).map(|(visibility, hint)| {
-        Choice::new(visibility.as_str(), content::visibility(visit, *visibility)).hint(visit.say(hint))
+    let suits = |choice: &Visibility| is_new || choice.suits(space.manifest);
+    let choices = Visibility::ALL.into_iter().filter(suits).map(|choice| {
+        let hint = visit.say(&format!("visibility-{}-hint", choice.as_str()));
+        Choice::new(choice.as_str(), visibility(visit, choice)).hint(hint)
     });
-    let who = Group::radios(
-        "space[visibility]",
-        visit.say("visibility"),
-        choices.collect(),
-        space.visibility.as_str(),
-    )
-    .check(problems)
-    .html(words);
-    let seen = Section::new("who", visit.say("space-who")).hint(visit.say("space-who-hint")).field(who);
-    Form::new(words, action, visit.token(), save).section(identity).section(seen)
-}
-
-/// What differs, for the audit trail.
-pub(crate) fn changes(before: &Space, after: &Space) -> Vec<(&'static str, String, String)> {
-    let (mut old, mut new) = (before.clone(), after.clone());
-    let mut list: Vec<_> =
-        TEXTS.iter().map(|(member, place)| (*member, line(place(&mut old)), line(place(&mut new)))).collect();
-    let slug = |space: &Space| space.slug.clone().unwrap_or_default();
-    list.push(("slug", slug(before), slug(after)));
-    let visibility = |space: &Space| space.visibility.as_str().to_owned();
-    list.push(("visibility", visibility(before), visibility(after)));
-    let published = |space: &Space| space.published_at.is_some().to_string();
-    list.push(("published", published(before), published(after)));
-    list
+    let who = view.choice("visibility", "visibility", space.visibility.as_str(), choices.collect());
+    let who = view.section("who", "space-who").hint(visit.say("space-who-hint")).field(who);
+    Form::new(&visit.words, action, visit.token(), save).section(identity).section(who)
 }

@@ -1,64 +1,29 @@
 //! Participatory spaces of an organization: list and creation (contract 05 §2).
 
-use super::content::{base, field_of, kind, number, opened, path, published, title, visibility};
-use super::organization::{self, LIST};
+use super::content::{base, kind, kind_key, opened, path, published, title, visibility};
+use super::organization;
 use super::space_form;
-use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Act, Cell, Chip, Choice, Column, Empty, Field, Head, Html, Problem, Table};
+use crate::parts::{Act, Cell, Choice, Column, Empty, Field, Html, Problem, Table};
+use crate::records::{self, EditableRecord, ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
-use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, Translated};
 use civitas_organizations::Organization;
-use civitas_spaces::{Space, SpaceAdmin, SpaceSearch, check_title};
+use civitas_spaces::{Space, SpaceSearch};
 use std::collections::HashMap;
 
-const PER_PAGE: i64 = 25;
-
-/// What the filters ask for. Unknown values are left out.
-fn search(visit: &Visit) -> SpaceSearch {
+/// Declares the filters, and returns what they ask for.
+fn search(filters: &mut ListFilters<'_>) -> SpaceSearch {
+    let kinds = SpaceManifest::ALL.map(|manifest| (manifest.as_str(), kind_key(manifest), manifest));
+    let kinds = kinds.each_ref().map(|(value, key, manifest)| (*value, key.as_str(), *manifest));
+    let states = [("published", "published", true), ("not_published", "not-published", false)];
     SpaceSearch {
-        manifest: visit.query.get("kind").and_then(SpaceManifest::parse),
-        published: match visit.query.get("state") {
-            Some("published") => Some(true),
-            Some("not_published") => Some(false),
-            _ => None,
-        },
-        text: visit.query.get("q").map(str::to_owned),
+        text: filters.text("spaces-search"),
+        manifest: filters.choice("kind", "column-kind", &kinds),
+        published: filters.choice("state", "column-state", &states),
     }
-}
-
-fn kinds(visit: &Visit) -> Vec<Choice> {
-    let choice = |manifest: SpaceManifest| Choice::new(manifest.as_str(), kind(visit, manifest));
-    SpaceManifest::ALL.into_iter().map(choice).collect()
-}
-
-fn filters(visit: &Visit) -> Html {
-    let states = [("published", "published"), ("not_published", "not-published")];
-    visit
-        .filters(visit.say("spaces-filter"))
-        .search(visit.say("spaces-search"))
-        .select("kind", visit.say("column-kind"), kinds(visit))
-        .select(
-            "state",
-            visit.say("column-state"),
-            states.map(|(name, key)| Choice::new(name, visit.say(key))),
-        )
-        .html()
-}
-
-/// The filters in use.
-fn chips(visit: &Visit, list: &str, search: &SpaceSearch) -> Vec<Chip> {
-    let chip = |name: &str, text: String| visit.chip(list, name, text);
-    let text = search.text.clone().map(|text| chip("q", text));
-    let manifest = search.manifest.map(|manifest| chip("kind", kind(visit, manifest)));
-    let state = search.published.map(|is| {
-        let text = visit.say(if is { "published" } else { "not-published" });
-        chip("state", text)
-    });
-    [text, manifest, state].into_iter().flatten().collect()
 }
 
 /// The row of a space: `active` has the titles of active steps, `components` the numbers of components.
@@ -105,7 +70,8 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = opened(visit).await?;
     let visit = &*visit;
     let (store, base) = (visit.panel.store(), base(id));
-    let (search, request) = (search(visit), visit.query.page(PER_PAGE));
+    let mut filters = ListFilters::new(visit, &base);
+    let (search, request) = (search(&mut filters), visit.query.page(PER_PAGE));
     let page = store.spaces().search(id, &search, request).await?;
     let refs: Vec<SpaceRef> = page.items.iter().map(|(space, _)| *space).collect();
     let active = store.steps().active_of(id, &refs).await?;
@@ -114,23 +80,22 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let components: HashMap<SpaceRef, i64> =
         store.components().count_in(id, &refs).await?.into_iter().collect();
     let rows = page.items.iter().map(|(own, space)| row(visit, id, *own, space, &active, &components));
-    let chips = chips(visit, &base, &search);
+    let chips = std::mem::take(&mut filters.chips);
     let empty = if chips.is_empty() {
         let act = Some((format!("{base}/new"), visit.say("space-new")));
         Empty { title: visit.say("spaces-none"), text: visit.say("spaces-lede"), act }
     } else {
         visit.no_match(&base, visit.say("spaces-no-match"))
     };
-    let name = organization::name(visit, &organization);
-    let caption = visit.tell("spaces-caption", &[("organization", name.as_str().into())]);
+    let name = organization::name(visit, &organization).into();
+    let caption = visit.tell("spaces-caption", &[("organization", name)]);
     let table = Table::new(caption, columns(visit)).rows(rows).empty(empty);
     let pages = visit.named_pages(&base, visit.say("spaces-pages"), request, page.has_more).html();
     let results = visit.results(&base, (visit.shown(page.items.len()), chips), &table, pages);
-    let head = Head::new(visit.say("spaces"))
-        .crumb(name, format!("{LIST}/{id}"))
+    let head = organization::head(visit, id, &organization, visit.say("spaces"))
         .lede(visit.say("spaces-lede"))
         .act(Act::primary(format!("{base}/new"), visit.say("space-new")));
-    visit.page(head, Html::join([filters(visit), results])).await
+    visit.page(head, Html::join([filters.html("spaces-filter"), results])).await
 }
 
 /// The kind that was chosen in the form, or with the address.
@@ -152,17 +117,17 @@ async fn show_new(
     space: &Space,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
+    let kinds = SpaceManifest::ALL.map(|manifest| Choice::new(manifest.as_str(), kind(visit, manifest)));
     let of_kind =
-        Field::select("space[manifest]", visit.say("column-kind"), space.manifest.as_str(), kinds(visit))
+        Field::select("space[manifest]", visit.say("column-kind"), space.manifest.as_str(), kinds.to_vec())
             .hint(visit.say("space-kind-hint"))
             .class("medium")
             .check(&problems)
             .html(&visit.words);
+    let action = (base(id), "space-create");
     let form =
-        space_form::form(visit, organization, space, base(id), "space-create", &problems, Some(of_kind))
-            .cancel(base(id));
-    let head = Head::new(visit.say("space-new"))
-        .crumb(organization::name(visit, organization), format!("{LIST}/{id}"))
+        space_form::form(visit, organization, space, action, &problems, Some(of_kind)).cancel(base(id));
+    let head = organization::head(visit, id, organization, visit.say("space-new"))
         .crumb(visit.say("spaces"), base(id))
         .lede(visit.say("space-new-lede"));
     visit.form_page(head, form.html(), problems).await
@@ -171,30 +136,20 @@ async fn show_new(
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let (id, organization) = opened(visit).await?;
     let visit = &*visit;
-    let blank = Space::new(chosen_kind(visit), Translated::default(), visit.now);
-    let (space, problems) = space_form::read(visit, blank);
+    let mut space = Space::new(chosen_kind(visit), Translated::default(), visit.now);
+    let problems = space_form::read(visit, &mut space);
     if !problems.is_empty() {
         return show_new(visit, id, &organization, &space, problems).await;
     }
-    let name = title(visit, &space.title);
-    let created = visit
-        .change(async |tx| {
-            check_title("title", &space.title, organization.default_locale)?;
-            let own = SpaceAdmin { spaces: tx.spaces() }.create(id, &space).await?;
-            let record = visit.record(Action::SpaceCreated).of(Some(id));
-            let record = record.on("space", &number(own), &name);
-            tx.audit().append(&record, visit.now).await?;
-            Ok(own)
-        })
-        .await;
-    match created {
+    let new = (&space, Action::SpaceCreated);
+    match records::create(visit, id, &organization, new, async |_| Ok(())).await {
         Ok(own) => {
+            let name = title(visit, &space.title);
             let notice = Notice::good(visit.tell("space-created", &[("name", name.into())]));
             visit.redirect(path(id, own), notice.text(visit.say("space-created-next"))).await
         }
         Err(fault) => {
-            let problems = error::problems(&visit.words, fault, |f| field_of("space", &organization, f))?;
-            let problems = space_form::refusal(visit, problems);
+            let problems = Space::problems(visit, &organization, fault)?;
             show_new(visit, id, &organization, &space, problems).await
         }
     }

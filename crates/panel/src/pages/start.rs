@@ -16,7 +16,7 @@ use time::Duration;
 const RECENT: i64 = 6;
 
 /// A kind of things that needs attention, with the one act.
-struct Entry {
+struct AttentionItem {
     badge: Html,
     title: String,
     text: String,
@@ -32,7 +32,7 @@ struct Figure {
 }
 
 /// A recent change.
-struct Change {
+struct RecentChange {
     text: String,
     by: String,
 }
@@ -42,17 +42,16 @@ struct Change {
 struct Start<'a> {
     words: &'a Words,
     checked: String,
-    entries: Vec<Entry>,
+    entries: Vec<AttentionItem>,
     figures: Vec<Figure>,
-    changes: Vec<Change>,
+    changes: Vec<RecentChange>,
 }
 
-pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let visit = &*visit;
+pub(crate) async fn show(visit: &Visit) -> Result<Reply> {
     let store = visit.panel.store();
     let attention = Attention { store: store.operations() };
-    let entries: Vec<Entry> =
-        attention.list(visit.now).await.iter().map(|entry| self::entry(visit, entry)).collect();
+    let entries = attention.list(visit.now).await;
+    let entries: Vec<AttentionItem> = entries.iter().map(|entry| item(visit, entry)).collect();
     let lede = if entries.is_empty() {
         visit.date(visit.now)
     } else {
@@ -61,7 +60,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
     };
     let recent = PageRequest { page: 1, per_page: RECENT };
     let recent = store.audit().list(&AuditFilter::default(), recent).await?;
-    let changes = recent.items.iter().map(|entry| Change {
+    let changes = recent.items.iter().map(|entry| RecentChange {
         text: audit::summary(visit, entry),
         by: format!("{}, {}", audit::actor(visit, entry).0, visit.time(entry.at)),
     });
@@ -77,11 +76,10 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 
 async fn figures(visit: &Visit, attention: &Attention<'_>) -> Result<Vec<Figure>> {
     let found = attention.figures(visit.now - Duration::DAY).await?;
-    let figure = |value: i64, key: &str, href| {
-        let text = format::number(visit.words.locale, value);
-        let value =
-            if value >= MOST_FIGURE { visit.tell("more-than", &[("number", text.into())]) } else { text };
-        Figure { value, label: visit.say(key), href }
+    let figure = |value, key: &str, href| Figure {
+        value: visit.number_up_to(value, MOST_FIGURE),
+        label: visit.say(key),
+        href,
     };
     Ok(vec![
         figure(found.organizations, "nav-organizations", "/system/organizations"),
@@ -93,9 +91,10 @@ async fn figures(visit: &Visit, attention: &Attention<'_>) -> Result<Vec<Figure>
     ])
 }
 
-/// The words and the address of a kind.
-fn parts_of(concern: Concern) -> (&'static str, &'static str) {
-    match concern {
+fn item(visit: &Visit, entry: &AttentionEntry) -> AttentionItem {
+    let organization = entry.found.and_then(|found| found.organization);
+    // The words and the address of the concern.
+    let (name, path) = match entry.concern {
         Concern::DisabledRegistrations => {
             ("disabled-registrations", "/system/webhook_registrations?state=disabled")
         }
@@ -108,12 +107,7 @@ fn parts_of(concern: Concern) -> (&'static str, &'static str) {
         Concern::FailedMails => ("failed-mails", "/system/mails?state=retried"),
         Concern::PendingHosts => ("pending-hosts", "/system/organizations"),
         Concern::LockedAdministrators => ("locked-people", "/system/organizations"),
-    }
-}
-
-fn entry(visit: &Visit, entry: &AttentionEntry) -> Entry {
-    let (name, path) = parts_of(entry.concern);
-    let organization = entry.found.and_then(|found| found.organization);
+    };
     let mut href = match (entry.concern, organization) {
         (Concern::PendingHosts, Some(id)) => format!("{path}/{id}/edit"),
         (Concern::LockedAdministrators, Some(id)) => format!("{path}/{id}/users?state=locked"),
@@ -138,7 +132,7 @@ fn entry(visit: &Visit, entry: &AttentionEntry) -> Entry {
         }
     };
     let text = visit.say(&format!("attention-{name}-text"));
-    Entry { badge: badge.html(), title, text, href, label: visit.say("attention-look") }
+    AttentionItem { badge: badge.html(), title, text, href, label: visit.say("attention-look") }
 }
 
 fn badge(visit: &Visit, concern: Concern) -> Badge {

@@ -1,10 +1,9 @@
 //! The activation of a step: the page that asks, and the act (contract 05 §2.8).
 
 use super::component_settings::phase_changes;
-use super::content::{Here, title};
+use super::content::{OpenedSpace, title};
 use super::steps::{MOST_COMPONENTS, admin, base, count, step_of_path};
 use crate::notice::Notice;
-
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
@@ -13,7 +12,7 @@ use civitas_kernel::{Ability, Result, StepId};
 use civitas_spaces::Step;
 
 /// The number of webhook registrations that receive the event of an activation.
-async fn receivers(visit: &Visit, here: &Here) -> Result<i64> {
+async fn receivers(visit: &Visit, here: &OpenedSpace) -> Result<i64> {
     let all = visit.panel.store().registrations().receivers(&[here.id]).await?;
     let own = all.iter().filter(|receiver| receiver.receives(here.id, Ability::StepActivated));
     Ok(i64::try_from(own.count()).unwrap_or(i64::MAX))
@@ -22,7 +21,7 @@ async fn receivers(visit: &Visit, here: &Here) -> Result<i64> {
 /// The components of the process whose settings change, with what changes.
 async fn component_changes(
     visit: &Visit,
-    here: &Here,
+    here: &OpenedSpace,
     active: Option<StepId>,
     next: StepId,
 ) -> Result<Vec<String>> {
@@ -66,7 +65,7 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
     visit.page(head, confirm.html(&[])).await
 }
 
-async fn already_active(visit: &Visit, here: &Here, step: &Step) -> Result<Reply> {
+async fn already_active(visit: &Visit, here: &OpenedSpace, step: &Step) -> Result<Reply> {
     let name = title(visit, &step.title);
     let notice = Notice::bad(visit.tell("step-already-active", &[("name", name.into())]));
     visit.redirect(here.path(), notice).await
@@ -91,7 +90,7 @@ pub(crate) async fn activate(visit: &mut Visit) -> Result<Reply> {
             let record = visit.record(Action::StepActivated).of(Some(here.id));
             let record = record.on("step", &id.to_string(), &name);
             let record = record.changed("active step", last.as_deref(), Some(&name));
-            tx.audit().append(&record, visit.now).await?;
+            visit.append(tx, &record).await?;
             Ok(true)
         })
         .await?;

@@ -1,27 +1,24 @@
 //! The steps of a process (contract 05 §2.8): list, creation, change, activation, deletion.
 
-use super::content::{Here, end, field_of, line, title, with_changes};
-use super::publications::{moment, read_time, time_field};
+use super::content::{OpenedSpace, end, field_of, title};
 use crate::error;
-use crate::notice::Notice;
-use crate::parts::{Badge, Field, Form, Head, Html, Problem, Section, Texts, render};
+use crate::parts::{Badge, Form, Html, Problem, render};
+use crate::records::{self, EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
-use civitas_application::Transaction;
+use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_kernel::records::{Change, Entity, RecordAdmin, find_revision_for_update};
+use civitas_kernel::records::{Described, Entity, RecordAdmin};
 use civitas_kernel::{Error, Result, SpaceManifest, StepId, Translated};
+use civitas_organizations::Organization;
 use civitas_spaces::{Step, StepAdmin, StepRemoval, check_title, refusals};
-use time::OffsetDateTime;
 
 /// The most steps that a page shows.
 pub(crate) const MOST: i64 = 100;
 /// The most components that a page counts or lists changes of.
 pub(super) const MOST_COMPONENTS: i64 = 100;
-const TITLE: &str = "step[title]";
-const PLACE: &str = "step[place]";
 
 /// A step in the list.
 struct Item {
@@ -44,7 +41,7 @@ struct Steps<'a> {
 }
 
 /// The path of the steps.
-pub(super) fn base(here: &Here) -> String {
+pub(super) fn base(here: &OpenedSpace) -> String {
     format!("{}/steps", here.path())
 }
 
@@ -58,7 +55,7 @@ fn dates(visit: &Visit, step: &Step) -> String {
 }
 
 /// The steps of a process, in their order.
-pub(crate) fn list(visit: &Visit, here: &Here, steps: &[(StepId, Step)]) -> Html {
+pub(crate) fn list(visit: &Visit, here: &OpenedSpace, steps: &[(StepId, Step)]) -> Html {
     let active = steps.iter().position(|(_, step)| step.active);
     let base = base(here);
     let items = steps.iter().enumerate().map(|(index, (id, step))| {
@@ -82,13 +79,13 @@ pub(crate) fn list(visit: &Visit, here: &Here, steps: &[(StepId, Step)]) -> Html
 }
 
 /// The process of the path.
-async fn process(visit: &mut Visit) -> Result<Here> {
-    let here = Here::of_path(visit).await?;
+async fn process(visit: &mut Visit) -> Result<OpenedSpace> {
+    let here = OpenedSpace::of_path(visit).await?;
     if here.own.manifest == SpaceManifest::ParticipatoryProcesses { Ok(here) } else { Err(Error::NotFound) }
 }
 
 /// The step of the path, with its process.
-pub(super) async fn step_of_path(visit: &mut Visit) -> Result<(Here, StepId, Step)> {
+pub(super) async fn step_of_path(visit: &mut Visit) -> Result<(OpenedSpace, StepId, Step)> {
     let here = process(visit).await?;
     let id = StepId(visit.id("step")?);
     let found = visit.panel.store().steps().find(here.id, id).await?;
@@ -96,71 +93,68 @@ pub(super) async fn step_of_path(visit: &mut Visit) -> Result<(Here, StepId, Ste
     Ok((here, id, step))
 }
 
-/// The step with what was typed, and what cannot be read.
-fn read(visit: &Visit, mut step: Step) -> (Step, Vec<Problem>) {
-    let form = &visit.form;
-    let mut problems = Vec::new();
-    if form.has("step[title][") {
-        step.title = form.texts(TITLE, &visit.panel.settings.site.locales);
-    }
-    if form.has(PLACE) {
-        match form.text(PLACE).parse::<i64>() {
-            Ok(place) => step.position = place.saturating_sub(1),
-            Err(_) => problems.push(Problem::new(PLACE, visit.say("problem-number"))),
-        }
-    }
-    let times = [("step[starts_at]", &mut step.starts_at), ("step[ends_at]", &mut step.ends_at)];
-    for (name, time) in times {
-        read_time(visit, name, time, &mut problems);
-    }
-    (step, problems)
-}
-
-/// The problems of a refused step, beside their fields.
-fn refusal(visit: &Visit, here: &Here, fault: Error) -> Result<Vec<Problem>> {
-    let mut problems = error::problems(&visit.words, fault, |f| field_of("step", &here.organization, f))?;
-    for problem in &mut problems {
-        if problem.text == refusals::STEP_POSITION {
-            *problem = Problem::new(PLACE, visit.say("problem-greater"));
-        } else if problem.text == refusals::STEP_IS_ACTIVE {
-            *problem = Problem::new("", visit.say("problem-step-active"));
-        }
-    }
-    Ok(problems)
+/// Writes what was typed into the step, and returns what cannot be read.
+fn read(visit: &Visit, step: &mut Step) -> Vec<Problem> {
+    let mut input = FormInput::new(visit, Step::NAME, &visit.panel.settings.site.locales);
+    input.texts("title", &mut step.title);
+    let mut place = step.position.saturating_add(1);
+    input.number("place", &mut place);
+    step.position = place.saturating_sub(1);
+    input.optional_time("starts_at", &mut step.starts_at);
+    input.optional_time("ends_at", &mut step.ends_at);
+    input.into_problems()
 }
 
 fn form<'a>(
     visit: &'a Visit,
-    here: &Here,
+    here: &OpenedSpace,
     step: &Step,
-    action: String,
-    save: &str,
+    (action, save): (String, &str),
     problems: &[Problem],
+    is_new: bool,
 ) -> Form<'a> {
-    let (words, locales) = (&visit.words, &visit.panel.settings.site.locales);
-    let texts = Texts::new("step-texts", visit.say("texts"), locales, here.organization.default_locale)
-        .text(TITLE, visit.say("column-title"), "", &step.title, 1)
-        .html(words, problems);
-    let time = |name: &str, label: &str, at: Option<OffsetDateTime>| {
-        time_field(visit, name, label, at).optional().check(problems).html(words)
-    };
-    let place = step.position.saturating_add(1).to_string();
-    let place = visit.form.get(PLACE).map_or(place, str::to_owned);
-    let section = Section::new("step", visit.say("step")).field(texts).field(
-        Field::number(PLACE, visit.say("step-order"), place)
-            .hint(visit.say("step-order-hint"))
-            .check(problems)
-            .html(words),
-    );
-    let when = Section::new("when", visit.say("step-dates"))
+    let (home, locales) = (&here.organization, &visit.panel.settings.site.locales);
+    let view = FormView { visit, home, name: Step::NAME, locales, problems, is_new };
+    let texts = view.texts("step-texts", &[TextField::line("title", "column-title", &step.title)]);
+    let place = view.number("place", "step-order", step.position.saturating_add(1));
+    let section =
+        view.section("step", "step").field(texts).field(view.html(place.hint(visit.say("step-order-hint"))));
+    let when = view
+        .section("when", "step-dates")
         .hint(visit.say("steps-dates-hint"))
-        .field(time("step[starts_at]", "step-starts", step.starts_at))
-        .field(time("step[ends_at]", "step-ends", step.ends_at));
-    Form::new(words, action, visit.token(), save).section(section).section(when).cancel(here.path())
+        .field(view.html(view.time("starts_at", "step-starts", step.starts_at).optional()))
+        .field(view.html(view.time("ends_at", "step-ends", step.ends_at).optional()));
+    Form::new(&visit.words, action, visit.token(), save).section(section).section(when).cancel(here.path())
 }
 
-pub(super) fn admin(tx: &dyn Transaction) -> StepAdmin<'_> {
-    StepAdmin { spaces: tx.spaces(), steps: tx.steps() }
+pub(super) fn admin(ports: &dyn Ports) -> StepAdmin<'_> {
+    StepAdmin { spaces: ports.spaces(), steps: ports.steps() }
+}
+
+impl EditableRecord for Step {
+    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(admin(ports))
+    }
+
+    fn check(&self, _: Option<&Self>, home: &Organization) -> Result<()> {
+        check_title("title", &self.title, home.default_locale)
+    }
+
+    fn label(&self, visit: &Visit) -> String {
+        title(visit, &self.title)
+    }
+
+    fn problems(visit: &Visit, home: &Organization, fault: Error) -> Result<Vec<Problem>> {
+        let mut problems = error::problems(&visit.words, fault, |f| field_of(Self::NAME, home, f))?;
+        for problem in &mut problems {
+            if problem.text == refusals::STEP_POSITION {
+                *problem = Problem::new("step[place]", visit.say("problem-greater"));
+            } else if problem.text == refusals::STEP_IS_ACTIVE {
+                *problem = Problem::new("", visit.say("problem-step-active"));
+            }
+        }
+        Ok(problems)
+    }
 }
 
 pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
@@ -170,40 +164,33 @@ pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
     show_new(visit, &here, &blank(&here, position), Vec::new()).await
 }
 
-fn blank(here: &Here, position: i64) -> Step {
+fn blank(here: &OpenedSpace, position: i64) -> Step {
     let title = Translated::default();
     Step { space: here.own, title, position, active: false, starts_at: None, ends_at: None }
 }
 
-async fn show_new(visit: &Visit, here: &Here, step: &Step, problems: Vec<Problem>) -> Result<Reply> {
-    let form = form(visit, here, step, base(here), "step-create", &problems);
+async fn show_new(visit: &Visit, here: &OpenedSpace, step: &Step, problems: Vec<Problem>) -> Result<Reply> {
+    let form = form(visit, here, step, (base(here), "step-create"), &problems, true);
     let head = here.below(visit, visit.say("step-new")).lede(visit.say("step-new-lede"));
     visit.form_page(head, form.html(), problems).await
 }
 
+/// Back to the page of the process, with what was done with the step of this title.
+async fn done(visit: &Visit, here: &OpenedSpace, key: &str, title: String) -> Result<Reply> {
+    visit.done(key, &[("name", title.into())], here.path()).await
+}
+
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
     let here = process(visit).await?;
-    let visit = &*visit;
-    let (step, problems) = read(visit, blank(&here, 0));
+    let (visit, home) = (&*visit, &here.organization);
+    let mut step = blank(&here, 0);
+    let problems = read(visit, &mut step);
     if !problems.is_empty() {
         return show_new(visit, &here, &step, problems).await;
     }
-    let name = title(visit, &step.title);
-    let created = visit
-        .change(async |tx| {
-            check_title("title", &step.title, here.organization.default_locale)?;
-            let id = admin(tx).create(here.id, &step).await?;
-            let record = visit.record(Action::StepCreated).of(Some(here.id));
-            let record = record.on("step", &id.to_string(), &name);
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await;
-    match created {
-        Ok(()) => {
-            let notice = Notice::good(visit.tell("step-created", &[("name", name.into())]));
-            visit.redirect(here.path(), notice).await
-        }
-        Err(fault) => show_new(visit, &here, &step, refusal(visit, &here, fault)?).await,
+    match records::create(visit, here.id, home, (&step, Action::StepCreated), async |_| Ok(())).await {
+        Ok(_) => done(visit, &here, "step-created", title(visit, &step.title)).await,
+        Err(fault) => show_new(visit, &here, &step, Step::problems(visit, home, fault)?).await,
     }
 }
 
@@ -214,13 +201,13 @@ pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
 
 async fn show_edit(
     visit: &Visit,
-    here: &Here,
+    here: &OpenedSpace,
     (id, stored): (StepId, &Step),
     step: &Step,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
     let own = format!("{}/{id}", base(here));
-    let form = form(visit, here, step, own.clone(), "step-save", &problems)
+    let form = form(visit, here, step, (own.clone(), "step-save"), &problems, false)
         .method("put")
         .hidden("revision", visit.revision(stored.revision()));
     let name = title(visit, &step.title);
@@ -235,49 +222,13 @@ async fn show_edit(
     visit.form_page(head, Html::join(body), problems).await
 }
 
-/// What differs, for the audit trail.
-fn changes(before: &Step, after: &Step) -> Vec<(&'static str, String, String)> {
-    vec![
-        ("title", line(&before.title), line(&after.title)),
-        ("position", before.position.to_string(), after.position.to_string()),
-        ("starts_at", moment(before.starts_at), moment(after.starts_at)),
-        ("ends_at", moment(before.ends_at), moment(after.ends_at)),
-    ]
-}
-
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let (here, id, step) = step_of_path(visit).await?;
+    let (here, id, stored) = step_of_path(visit).await?;
     let visit = &*visit;
-    let (typed, problems) = read(visit, step.clone());
-    if !problems.is_empty() {
-        return show_edit(visit, &here, (id, &step), &typed, problems).await;
-    }
-    let name = title(visit, &typed.title);
-    let saved = visit
-        .change(async |tx| {
-            check_title("title", &typed.title, here.organization.default_locale)?;
-            let before =
-                find_revision_for_update::<Step>(tx.steps(), here.id, id, Some(visit.seen())).await?;
-            let change = Change::of(before, visit.now, |step| *step = read(visit, step.clone()).0);
-            if change.is_empty() {
-                return Ok(());
-            }
-            admin(tx).change(here.id, id, &change).await?;
-            let record = visit.record(Action::StepUpdated).of(Some(here.id));
-            let record = record.on("step", &id.to_string(), &name);
-            let record = with_changes(record, changes(&change.before, &change.after));
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await;
-    match saved {
-        Ok(()) => {
-            let notice = Notice::good(visit.tell("step-saved", &[("name", name.into())]));
-            visit.redirect(here.path(), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &here, fault)?;
-            show_edit(visit, &here, (id, &step), &typed, problems).await
-        }
+    let target = Target { organization: here.id, home: &here.organization, id };
+    match save(visit, target, Action::StepUpdated, |step| read(visit, step)).await? {
+        Saved::Stored(step) => done(visit, &here, "step-saved", title(visit, &step.title)).await,
+        Saved::Refused(step, problems) => show_edit(visit, &here, (id, &stored), &step, problems).await,
     }
 }
 
@@ -292,7 +243,7 @@ pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
 
 async fn delete_page(
     visit: &Visit,
-    here: &Here,
+    here: &OpenedSpace,
     id: StepId,
     step: &Step,
     problems: Vec<Problem>,
@@ -308,7 +259,7 @@ async fn delete_page(
         ])
         .stays(visit.say("step-delete-stays"));
     let name = title(visit, &step.title);
-    let head: Head =
+    let head =
         here.below(visit, visit.tell("delete-title", &[("name", name.into())])).here(visit.say("delete"));
     visit.form_page(head, confirm.html(&problems), problems).await
 }
@@ -323,16 +274,13 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
             removal.remove(here.id, id, visit.now).await?;
             let record = visit.record(Action::StepDeleted).of(Some(here.id));
             let record = record.on("step", &id.to_string(), &name);
-            tx.audit().append(&record, visit.now).await.map(drop)
+            visit.append(tx, &record).await
         })
         .await;
     match deleted {
-        Ok(()) => {
-            let notice = Notice::good(visit.tell("step-deleted", &[("name", name.into())]));
-            visit.redirect(here.path(), notice).await
-        }
+        Ok(()) => done(visit, &here, "step-deleted", name).await,
         Err(fault) => {
-            let problems = refusal(visit, &here, fault)?;
+            let problems = Step::problems(visit, &here.organization, fault)?;
             delete_page(visit, &here, id, &step, problems).await
         }
     }

@@ -1,10 +1,10 @@
 //! The questions of a questionnaire: the list with one open, their order, their deletion (contract 08 §5).
 
-use super::opened_question::{Opened, admin, described, length, loss, of_path, text, type_name, types};
+use super::content::{counted, title};
+use super::opened_question::{OpenedQuestion, admin, described, length, loss, of_path, type_name, types};
 use super::survey_form::problems as refused;
-use super::survey_home::{Shown, counted, list_path, record};
+use super::survey_home::{OpenedSurvey, list_path, record};
 use super::survey_question_form;
-use crate::notice::Notice;
 use crate::parts::{Act, Html, Problem, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -12,7 +12,7 @@ use crate::words::Words;
 use askama::Template;
 use civitas_audit::Action;
 use civitas_kernel::{Error, QuestionId, Result};
-use civitas_surveys::{Direction, Form, FormQuestion, QuestionType};
+use civitas_surveys::{Direction, Form, FormQuestion, MOST_COUNTED, QuestionType};
 
 /// A question in the list.
 struct Line {
@@ -67,16 +67,15 @@ fn facts(visit: &Visit, question: &FormQuestion) -> String {
 }
 
 pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = OpenedSurvey::of(visit).await?;
     let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
     let kind = visit.query.get("new").and_then(QuestionType::parse);
-    let opened = match (visit.query.number("question").map(QuestionId), kind) {
-        (Some(id), _) => match form.question(id) {
-            Some(question) => Some(Opened::stored(visit, &shown, question).await?),
+    let opened = match visit.query.number("question") {
+        None => kind.map(|kind| OpenedQuestion::new(&shown, kind)),
+        Some(id) => match form.question(QuestionId(id)) {
+            Some(question) => Some(OpenedQuestion::stored(visit, &shown, question).await?),
             None => None,
         },
-        (None, Some(kind)) => Some(Opened::new(&shown, kind)),
-        (None, None) => None,
     };
     page(visit, &shown, &form, opened.as_ref(), Vec::new()).await
 }
@@ -84,18 +83,21 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 /// The page with this question open.
 pub(crate) async fn page(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     form: &Form,
-    opened: Option<&Opened>,
+    opened: Option<&OpenedQuestion>,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
     let path = shown.path();
     let end = form.questions().len().saturating_sub(1);
-    let is_open = |id: QuestionId| opened.filter(|opened| opened.id == Some(id));
+    let form_of = |id: Option<QuestionId>, place: usize| {
+        let opened = opened.filter(|opened| opened.id == id)?;
+        Some(survey_question_form::form(visit, shown, form, (opened, length(place) + 1), &problems))
+    };
     let lines = form.questions().iter().enumerate().map(|(place, question)| Line {
         id: question.id,
         number: place + 1,
-        title: text(visit, &question.question.body),
+        title: title(visit, &question.question.body),
         facts: facts(visit, question),
         conditions: match question.conditions.len() {
             0 => String::new(),
@@ -106,27 +108,21 @@ pub(crate) async fn page(
         is_layout: question.question.kind.is_presentation(),
         is_first: place == 0,
         is_last: place == end,
-        form: is_open(question.id).map(|opened| {
-            survey_question_form::form(visit, shown, form, (opened, length(place) + 1), &problems)
-        }),
+        form: form_of(Some(question.id), place),
     });
     let lines = lines.collect();
-    let new = opened.filter(|opened| opened.id.is_none());
-    let number = length(form.questions().len()) + 1;
-    let new_form =
-        new.map(|opened| survey_question_form::form(visit, shown, form, (opened, number), &problems));
-    let list = Questions { words: &visit.words, path: path.clone(), lines, new_form, types: types(visit) };
-    let head = shown.own_head(visit, "questions").act(Act::link(
-        format!("{}?component={}", list_path(shown.organization), shown.summary.place.component),
-        visit.say("survey-of-component"),
-    ));
+    let new_form = form_of(None, form.questions().len());
+    let list = Questions { words: &visit.words, path, lines, new_form, types: types(visit) };
+    let beside = format!("{}?component={}", list_path(shown.organization), shown.summary.place.component);
+    let head = shown.own_head(visit, "").act(Act::link(beside, visit.say("survey-of-component")));
     visit.form_page(head, render(&list), problems).await
 }
 
 pub(crate) async fn shift(visit: &mut Visit) -> Result<Reply> {
     let (shown, form, id) = of_path(visit).await?;
     let visit = &*visit;
-    let direction = match visit.form.text("direction") {
+    let way = visit.form.text("direction");
+    let direction = match way {
         "up" => Direction::Up,
         "down" => Direction::Down,
         _ => {
@@ -134,25 +130,21 @@ pub(crate) async fn shift(visit: &mut Visit) -> Result<Reply> {
             return page(visit, &shown, &form, None, vec![problem]).await;
         }
     };
-    let moved = visit
-        .change(async |tx| {
-            let own = (shown.id, id);
-            let has_moved = admin(tx).shift(shown.organization, own, direction, visit.now).await?;
-            if has_moved {
-                let way = if direction == Direction::Up { "up" } else { "down" };
-                let field = format!("question {id}");
-                let record = record(visit, &shown, Action::SurveyUpdated).changed(&field, None, Some(way));
-                tx.audit().append(&record, visit.now).await?;
-            }
-            Ok(has_moved)
-        })
-        .await;
-    match moved {
+    let moved = visit.change(async |tx| {
+        let own = (shown.id, id);
+        let has_moved = admin(tx).shift(shown.organization, own, direction, visit.now).await?;
+        if has_moved {
+            let field = format!("question {id}");
+            let entry = record(visit, &shown, Action::SurveyUpdated).changed(&field, None, Some(way));
+            visit.append(tx, &entry).await?;
+        }
+        Ok(has_moved)
+    });
+    match moved.await {
         Ok(has_moved) => {
             let key = if has_moved { "question-moved" } else { "question-stays" };
-            let title = form.question(id).map(|one| text(visit, &one.question.body)).unwrap_or_default();
-            let text = visit.tell(key, &[("title", title.into())]);
-            visit.redirect(shown.path(), Notice::good(text)).await
+            let name = form.question(id).map(|one| title(visit, &one.question.body)).unwrap_or_default();
+            visit.done(key, &[("title", name.into())], shown.path()).await
         }
         Err(fault) => {
             let problems = refused(visit, fault, |_| String::new())?;
@@ -169,11 +161,9 @@ pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
     let answers = visit.panel.store().questions().count_answers(shown.organization, id).await?;
     let named = form.conditions_on(id);
     let lost: usize = named.iter().map(|(_, number)| number).sum();
+    let numbers = [("count", answers.into()), ("number", counted(visit, answers, MOST_COUNTED).into())];
     let mut effects = vec![
-        visit.tell(
-            "question-delete-answers",
-            &[("count", answers.into()), ("number", counted(visit, answers).into())],
-        ),
+        visit.tell("question-delete-answers", &numbers),
         visit.words.count("question-delete-conditions", length(lost)),
     ];
     if lost > 0 {
@@ -192,8 +182,8 @@ pub(crate) async fn ask_delete(visit: &mut Visit) -> Result<Reply> {
         .effects(effects)
         .stays(visit.say("question-delete-stays"));
     let number = visit.number(length(place) + 1);
-    let title = visit.tell("question-delete-title", &[("number", number.into())]);
-    let head = shown.below(visit, title).lede(text(visit, &question.question.body));
+    let asked = visit.tell("question-delete-title", &[("number", number.into())]);
+    let head = shown.below(visit, asked).lede(title(visit, &question.question.body));
     visit.page(head.here(visit.say("delete")), confirm.html(&[])).await
 }
 
@@ -204,12 +194,11 @@ pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
         .change(async |tx| {
             let question = admin(tx).remove(shown.organization, (shown.id, id), visit.now).await?;
             let field = format!("question {id}");
-            let record = record(visit, &shown, Action::SurveyUpdated);
-            let record = record.changed(&field, Some(&described(&question)), None);
-            tx.audit().append(&record, visit.now).await?;
+            let entry = record(visit, &shown, Action::SurveyUpdated);
+            visit.append(tx, &entry.changed(&field, Some(&described(&question)), None)).await?;
             Ok(question)
         })
         .await?;
-    let title = visit.tell("question-deleted", &[("title", text(visit, &removed.body).into())]);
-    visit.redirect(shown.path(), Notice::good(title)).await
+    let name = title(visit, &removed.body);
+    visit.done("question-deleted", &[("title", name.into())], shown.path()).await
 }

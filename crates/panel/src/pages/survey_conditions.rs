@@ -1,9 +1,9 @@
 //! The display conditions of a question in its form.
 
 use super::content::{title, typed};
-use super::opened_question::{CONDITIONS, Opened, is_sent, languages, new_keys};
-use super::survey_home::Shown;
-use crate::parts::{Choice, Field, Html, Problem, Tick, language_name, render};
+use super::opened_question::{CONDITIONS, OpenedQuestion, is_sent, keyed, languages};
+use super::survey_home::OpenedSurvey;
+use crate::parts::{Checkbox, Choice, Field, Html, Problem, language_name, render};
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
@@ -11,26 +11,25 @@ use civitas_kernel::{AnswerOptionId, QuestionId};
 use civitas_surveys::{ConditionType, DisplayCondition, Form, FormQuestion, PartEdit};
 
 /// The conditions of the form: stored ones by their places, then blank ones.
-fn condition_keys(visit: &Visit, own: &FormQuestion) -> Vec<(String, Option<usize>)> {
-    let stored = (0..own.conditions.len()).map(|place| (place.to_string(), Some(place)));
-    let usual = i64::from(own.conditions.is_empty());
-    let new = new_keys(visit, CONDITIONS, usual).into_iter().map(|key| (key, None));
-    stored.chain(new).collect()
+fn conditions_of<'a>(visit: &Visit, own: &'a FormQuestion) -> Vec<(String, Option<&'a DisplayCondition>)> {
+    let stored = own.conditions.iter().enumerate().map(|(place, one)| (place.to_string(), one));
+    keyed(visit, CONDITIONS, stored, i64::from(own.conditions.is_empty()))
 }
 
 /// Reads the changes of conditions, and what cannot be read.
 pub(crate) fn read(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     own: &FormQuestion,
     problems: &mut Vec<Problem>,
 ) -> Vec<PartEdit<usize, DisplayCondition>> {
     let mut edits = Vec::new();
-    for (key, id) in condition_keys(visit, own) {
+    for (key, stored) in conditions_of(visit, own) {
         if !is_sent(visit, CONDITIONS, &key) {
             continue;
         }
         let name = |member: &str| format!("{CONDITIONS}[{key}][{member}]");
+        let id = stored.and_then(|_| key.parse().ok());
         let chosen = visit.form.text(&name("question"));
         if chosen.is_empty() {
             if id.is_some() {
@@ -42,7 +41,6 @@ pub(crate) fn read(
             problems.push(Problem::new(name("type"), visit.say("problem-inclusion")));
             continue;
         };
-        let stored = id.and_then(|place| own.conditions.get(place));
         let before = stored.and_then(|stored| stored.value.clone()).unwrap_or_default();
         let condition = DisplayCondition {
             question: own.id,
@@ -88,9 +86,9 @@ fn numbered(visit: &Visit, all: &Form, question: &FormQuestion) -> String {
 /// The display conditions. Nothing where no earlier question has answers.
 pub(crate) fn conditions(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     all: &Form,
-    opened: &Opened,
+    opened: &OpenedQuestion,
     problems: &[Problem],
 ) -> Html {
     let comparable = all.comparable(opened.id);
@@ -103,17 +101,15 @@ pub(crate) fn conditions(
         (numbered(visit, all, question), question.options.iter().map(option).collect())
     };
     let options = comparable.iter().filter(|question| !question.options.is_empty()).map(group).collect();
-    let keys = condition_keys(visit, &opened.own);
-    let rows = keys.into_iter().map(|(key, place)| {
-        let stored = place.and_then(|place| opened.own.conditions.get(place));
-        condition(visit, shown, (all, &comparable), (key, stored), problems)
-    });
+    let rows = conditions_of(visit, &opened.own)
+        .into_iter()
+        .map(|one| condition(visit, shown, (all, &comparable), one, problems));
     render(&Conditions { words: &visit.words, rows: rows.collect(), options })
 }
 
 fn condition(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     (all, comparable): (&Form, &[&FormQuestion]),
     (key, stored): (String, Option<&DisplayCondition>),
     problems: &[Problem],
@@ -159,7 +155,7 @@ fn condition(
         option: sent("option", stored.and_then(|stored| stored.option).map(|option| option.to_string())),
         option_problem: Problem::of(problems, &name("option")),
         values: values.collect(),
-        mandatory: Tick::new(&name("mandatory"), visit.say("condition-needed"), is_needed).html(),
+        mandatory: Checkbox::new(&name("mandatory"), visit.say("condition-needed"), is_needed).html(),
         key,
     }
 }

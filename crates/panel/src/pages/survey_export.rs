@@ -2,7 +2,7 @@
 //! newest first: one page is in memory.
 
 use super::survey_answers::{Answer, Files, read};
-use super::survey_home::{Named, record};
+use super::survey_home::{OpenedQuestionnaire, record};
 use super::survey_responses::{languages, origin};
 use crate::panel::Panel;
 use crate::reply::{Chunks, Reply};
@@ -12,8 +12,9 @@ use civitas_audit::Action;
 use civitas_kernel::{Error, LogRequest, LogStart, OrganizationId, QuestionnaireId, ResponseId, Result};
 use civitas_surveys::{Form, FormQuestion, ResponseDetail, TextLanguages};
 use futures_util::StreamExt;
-use futures_util::stream::try_unfold;
+use futures_util::stream::{once, try_unfold};
 use serde_json::{Map, Value, json};
+use std::future::ready;
 use std::sync::Arc;
 use time::format_description::well_known::Rfc3339;
 
@@ -22,13 +23,6 @@ const PAGE: i64 = 100;
 
 /// The byte order mark, without which Excel does not read a file of CSV as UTF-8.
 const MARK: &[u8] = "\u{feff}".as_bytes();
-
-/// The form of an export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Csv,
-    Ndjson,
-}
 
 /// What an export needs of a questionnaire.
 struct Export {
@@ -39,23 +33,23 @@ struct Export {
     languages: TextLanguages,
     /// Scheme and host of the organization.
     origin: String,
-    format: Format,
+    /// CSV; NDJSON otherwise.
+    is_csv: bool,
 }
 
 pub(crate) async fn export(visit: &mut Visit) -> Result<Reply> {
-    let (format, extension, media_type) = match visit.param("format") {
-        "csv" => (Format::Csv, "csv", "text/csv; charset=utf-8"),
-        "ndjson" => (Format::Ndjson, "ndjson", "application/x-ndjson"),
+    let (extension, media_type) = match visit.param("format") {
+        "csv" => ("csv", "text/csv; charset=utf-8"),
+        "ndjson" => ("ndjson", "application/x-ndjson"),
         _ => return Err(Error::NotFound),
     };
-    let shown = Named::of(visit).await?;
+    let shown = OpenedQuestionnaire::of(visit).await?;
     let visit = &*visit;
     let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
     visit
         .change(async |tx| {
-            let record =
-                record(visit, &shown, Action::ResponsesExported).changed("format", None, Some(extension));
-            tx.audit().append(&record, visit.now).await.map(drop)
+            let entry = record(visit, &shown, Action::ResponsesExported);
+            visit.append(tx, &entry.changed("format", None, Some(extension))).await
         })
         .await?;
     let export = Export {
@@ -65,47 +59,27 @@ pub(crate) async fn export(visit: &mut Visit) -> Result<Reply> {
         languages: languages(visit, &shown),
         origin: origin(visit, &shown),
         form,
-        format,
+        is_csv: extension == "csv",
     };
     let filename = format!("responses-{}.{extension}", shown.id);
-    Ok(Reply::Download { media_type, filename, chunks: export.chunks() })
-}
-
-/// How far an export is.
-enum Place {
-    Head,
-    Page(LogStart<ResponseId>),
-    End,
+    Ok(Reply::Download { media_type, filename, chunks: export.chunks()? })
 }
 
 impl Export {
-    fn chunks(self) -> Chunks {
-        let chunks = try_unfold((self, Place::Head), |(export, place)| async move {
-            match export.next(place).await {
-                Ok(Some((bytes, place))) => Ok(Some((bytes, (export, place)))),
-                Ok(None) => Ok(None),
-                Err(error) => {
-                    tracing::error!(%error, cause = ?error.cause(), "an export of responses failed");
-                    Err(error)
-                }
-            }
+    fn chunks(self) -> Result<Chunks> {
+        let head = if self.is_csv { [MARK, &csv([self.head()])?].concat() } else { Vec::new() };
+        let pages = try_unfold((self, Some(LogStart::Newest)), |(export, start)| async move {
+            let Some(start) = start else { return Ok::<_, Error>(None) };
+            let page = export.page(start).await.inspect_err(|error| {
+                tracing::error!(%error, cause = ?error.cause(), "an export of responses failed");
+            });
+            page.map(|(bytes, next)| Some((bytes, (export, next))))
         });
-        Chunks(chunks.boxed_local())
+        Ok(Chunks(once(ready(Ok(head.into()))).chain(pages).boxed_local()))
     }
 
-    /// The next part, and the place after it.
-    async fn next(&self, place: Place) -> Result<Option<(Bytes, Place)>> {
-        let start = match place {
-            Place::Head => {
-                let head = match self.format {
-                    Format::Csv => [MARK, &csv([self.head()])?].concat(),
-                    Format::Ndjson => Vec::new(),
-                };
-                return Ok(Some((head.into(), Place::Page(LogStart::Newest))));
-            }
-            Place::Page(start) => start,
-            Place::End => return Ok(None),
-        };
+    /// A page of responses, and the start of the next one.
+    async fn page(&self, start: LogStart<ResponseId>) -> Result<(Bytes, Option<LogStart<ResponseId>>)> {
         let store = self.panel.store();
         let request = LogRequest { start, limit: PAGE };
         let page = store.responses().log(self.organization, self.questionnaire, &request).await?;
@@ -113,15 +87,14 @@ impl Export {
         let responses = page.items.iter().map(|(_, detail)| &detail.response);
         let files = Files::of(store.answer_files(), owner, &self.form, responses).await?;
         let details = page.items.iter().map(|(_, detail)| detail);
-        let bytes = match self.format {
-            Format::Csv => csv(details.map(|detail| self.cells(detail, &files)))?,
-            Format::Ndjson => self.lines(details, &files)?,
+        let bytes = if self.is_csv {
+            csv(details.map(|detail| self.cells(detail, &files)))?
+        } else {
+            self.lines(details, &files)?
         };
-        let next = match page.items.last().filter(|_| page.has_older) {
-            Some((id, last)) => Place::Page(LogStart::OlderThan(last.response.created_at, *id)),
-            None => Place::End,
-        };
-        Ok(Some((bytes.into(), next)))
+        let last = page.items.last().filter(|_| page.has_older);
+        let next = last.map(|(id, last)| LogStart::OlderThan(last.response.created_at, *id));
+        Ok((bytes.into(), next))
     }
 
     /// The questions that have answers.

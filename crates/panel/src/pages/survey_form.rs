@@ -1,40 +1,32 @@
 //! The form of the texts and dates of a survey, and the page that changes them.
 
-use super::content::{line, typed, with_changes};
-use super::publications::{moment, read_time, time_field};
-use super::survey_home::{Shown, admin, record};
-use crate::notice::Notice;
-use crate::parts::{Form, Html, Problem, Section, Texts};
+use super::content::{line, title, with_changes};
+use super::survey_home::{OpenedSurvey, admin, record};
+use crate::parts::{Form, Html, Problem};
+use crate::records::{FormInput, FormView, TextField};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
 use civitas_kernel::records::Entity;
-use civitas_kernel::{Error, FieldError, Locale, Result};
+use civitas_kernel::{Error, FieldError, Result};
 use civitas_organizations::Organization;
 use civitas_surveys::{SurveyChange, SurveySettings};
 use time::OffsetDateTime;
 
-const TITLE: &str = "survey[title]";
-const STARTS: &str = "survey[starts_at]";
-const ENDS: &str = "survey[ends_at]";
+const NAME: &str = "survey";
 
-/// What was typed, and what cannot be read. What was not sent stays as it is.
-pub(crate) fn read(
-    visit: &Visit,
-    home: &Organization,
-    mut settings: SurveySettings,
-) -> (SurveySettings, Vec<Problem>) {
-    let (locales, mut problems) = (&home.available_locales, Vec::new());
-    settings.title = typed(visit, TITLE, locales, &settings.title);
-    settings.description = typed(visit, "survey[description]", locales, &settings.description);
-    settings.tos = typed(visit, "survey[tos]", locales, &settings.tos);
-    for (name, time) in [(STARTS, &mut settings.starts_at), (ENDS, &mut settings.ends_at)] {
-        read_time(visit, name, time, &mut problems);
-    }
-    (settings, problems)
+/// Writes what was typed into the settings, and returns what cannot be read.
+pub(crate) fn read(visit: &Visit, home: &Organization, settings: &mut SurveySettings) -> Vec<Problem> {
+    let mut input = FormInput::new(visit, NAME, &home.available_locales);
+    input.texts("title", &mut settings.title);
+    input.texts("description", &mut settings.description);
+    input.texts("tos", &mut settings.tos);
+    input.optional_time("starts_at", &mut settings.starts_at);
+    input.optional_time("ends_at", &mut settings.ends_at);
+    input.into_problems()
 }
 
-/// The sentence of an error of the use-cases of surveys.
+/// The sentence of an error of the use cases of surveys.
 pub(crate) fn sentence(visit: &Visit, fault: &FieldError) -> String {
     let key = match fault.code.as_ref() {
         "too_long" => "problem-survey-long",
@@ -66,44 +58,43 @@ pub(crate) fn refusal(visit: &Visit, home: &Organization, fault: Error) -> Resul
     })
 }
 
-/// The form. `first` is a field before the texts; `is_dated`: whether there are dates.
+/// The form. `component`: the field of a new survey before the texts; `is_dated`: whether there are dates.
 pub(crate) fn form<'a>(
     visit: &'a Visit,
     home: &Organization,
     settings: &SurveySettings,
     (action, save): (String, &str),
     problems: &[Problem],
-    first: Option<Html>,
+    component: Option<Html>,
     is_dated: bool,
 ) -> Form<'a> {
-    let (words, locales) = (&visit.words, &home.available_locales);
-    let html = || visit.say("html-hint");
-    let texts = Texts::new("survey-texts", visit.say("texts"), locales, home.default_locale)
-        .text(TITLE, visit.say("column-title"), "", &settings.title, 1)
-        .text("survey[description]", visit.say("description"), html(), &settings.description, 5)
-        .text("survey[tos]", visit.say("survey-tos"), html(), &settings.tos, 8);
-    let mut about = Section::new("about", visit.say("survey-texts"));
-    if let Some(first) = first {
-        about = about.field(first);
+    let (name, locales, is_new) = (NAME, &home.available_locales, component.is_some());
+    let view = FormView { visit, home, name, locales, problems, is_new };
+    let texts = view.texts(
+        "survey-texts",
+        &[
+            TextField::line("title", "column-title", &settings.title),
+            TextField::html("description", "description", &settings.description, 5),
+            TextField::html("tos", "survey-tos", &settings.tos, 8),
+        ],
+    );
+    let mut about = view.section("about", "survey-texts");
+    about.fields.extend(component);
+    let form = Form::new(&visit.words, action, visit.token(), save).section(about.field(texts));
+    if !is_dated {
+        return form;
     }
-    about = about.field(texts.html(words, problems));
-    let mut form = Form::new(words, action, visit.token(), save).section(about);
-    if is_dated {
-        let time = |name: &str, label: &str, at: Option<OffsetDateTime>| {
-            time_field(visit, name, label, at).optional().check(problems).html(words)
-        };
-        let zone = visit.zone.label(visit.now);
-        let when = Section::new("when", visit.say("survey-when"))
-            .hint(visit.tell("survey-when-hint", &[("zone", zone.into())]))
-            .field(time(STARTS, "survey-starts", settings.starts_at))
-            .field(time(ENDS, "survey-ends", settings.ends_at));
-        form = form.section(when);
-    }
-    form
+    let zone = visit.zone.label(visit.now);
+    let when = view
+        .section("when", "survey-when")
+        .hint(visit.tell("survey-when-hint", &[("zone", zone.into())]))
+        .field(view.html(view.time("starts_at", "survey-starts", settings.starts_at).optional()))
+        .field(view.html(view.time("ends_at", "survey-ends", settings.ends_at).optional()));
+    form.section(when)
 }
 
 /// The stored settings.
-fn stored(shown: &Shown) -> SurveySettings {
+fn stored(shown: &OpenedSurvey) -> SurveySettings {
     let (questionnaire, survey) = (&shown.summary.questionnaire, shown.summary.survey.as_ref());
     SurveySettings {
         title: questionnaire.title.clone(),
@@ -115,14 +106,14 @@ fn stored(shown: &Shown) -> SurveySettings {
 }
 
 pub(crate) async fn edit(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = OpenedSurvey::of(visit).await?;
     let settings = stored(&shown);
     show(visit, &shown, &settings, Vec::new()).await
 }
 
 async fn show(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     settings: &SurveySettings,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
@@ -139,6 +130,7 @@ async fn show(
 
 /// What differs, for the audit trail.
 fn changes(change: &SurveyChange) -> Vec<(&'static str, String, String)> {
+    let moment = |at: Option<OffsetDateTime>| at.map(|at| at.to_string()).unwrap_or_default();
     let (before, after) = (&change.questionnaire.before, &change.questionnaire.after);
     let mut list = vec![
         ("title", line(&before.title), line(&after.title)),
@@ -153,33 +145,27 @@ fn changes(change: &SurveyChange) -> Vec<(&'static str, String, String)> {
 }
 
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = OpenedSurvey::of(visit).await?;
     let visit = &*visit;
-    let (settings, problems) = read(visit, &shown.home, stored(&shown));
-    if !problems.is_empty() {
-        return show(visit, &shown, &settings, problems).await;
-    }
-    let locale: Locale = shown.home.default_locale;
-    let saved = visit
-        .change(async |tx| {
-            let id = (shown.id, visit.seen());
-            let change = admin(tx).update(shown.organization, id, &settings, (locale, visit.now)).await?;
+    let mut settings = stored(&shown);
+    let mut problems = read(visit, &shown.home, &mut settings);
+    if problems.is_empty() {
+        let saved = visit.change(async |tx| {
+            let (id, at) = ((shown.id, visit.form_revision()), (shown.home.default_locale, visit.now));
+            let change = admin(tx).update(shown.organization, id, &settings, at).await?;
             if change.is_empty() {
                 return Ok(());
             }
-            let record = with_changes(record(visit, &shown, Action::SurveyUpdated), changes(&change));
-            tx.audit().append(&record, visit.now).await.map(drop)
-        })
-        .await;
-    match saved {
-        Ok(()) => {
-            let title = super::content::title(visit, &settings.title);
-            let text = visit.tell("survey-saved", &[("name", title.into())]);
-            visit.redirect(format!("{}/edit", shown.path()), Notice::good(text)).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &shown.home, fault)?;
-            show(visit, &shown, &settings, problems).await
-        }
+            let entry = with_changes(record(visit, &shown, Action::SurveyUpdated), changes(&change));
+            visit.append(tx, &entry).await
+        });
+        problems = match saved.await {
+            Ok(()) => {
+                let (name, to) = (title(visit, &settings.title), format!("{}/edit", shown.path()));
+                return visit.done("survey-saved", &[("name", name.into())], to).await;
+            }
+            Err(fault) => refusal(visit, &shown.home, fault)?,
+        };
     }
+    show(visit, &shown, &settings, problems).await
 }

@@ -1,9 +1,8 @@
 //! What the pages of one questionnaire share (contract 08).
 
-use super::content::{self, opened};
-use super::{organization, people};
-use crate::format::Zone;
-use crate::parts::{Badge, Head, Tab};
+use super::content::{self, counted, in_its_zone};
+use super::organization;
+use crate::parts::{Badge, Head};
 use crate::visit::Visit;
 use civitas_application::Transaction;
 use civitas_audit::{Action, Record};
@@ -18,7 +17,7 @@ pub(crate) fn list_path(organization: OrganizationId) -> String {
 }
 
 /// A questionnaire of the organization in the path.
-pub(crate) struct Named {
+pub(crate) struct OpenedQuestionnaire {
     pub(crate) organization: OrganizationId,
     /// The organization's record.
     pub(crate) home: Organization,
@@ -27,24 +26,23 @@ pub(crate) struct Named {
 }
 
 /// The same with its survey, its place, and the numbers of questions and responses.
-pub(crate) struct Shown {
-    named: Named,
+pub(crate) struct OpenedSurvey {
+    named: OpenedQuestionnaire,
     pub(crate) summary: QuestionnaireSummary,
 }
 
-impl Deref for Shown {
-    type Target = Named;
+impl Deref for OpenedSurvey {
+    type Target = OpenedQuestionnaire;
 
-    fn deref(&self) -> &Named {
+    fn deref(&self) -> &OpenedQuestionnaire {
         &self.named
     }
 }
 
-impl Named {
+impl OpenedQuestionnaire {
     /// The questionnaire of the path. Times of the page are in the zone of the organization.
     pub(crate) async fn of(visit: &mut Visit) -> Result<Self> {
-        let (organization, home) = opened(visit).await?;
-        visit.zone = Zone::named(&home.time_zone);
+        let (organization, home) = in_its_zone(visit).await?;
         let id = QuestionnaireId(visit.id("vid")?);
         let found = visit.panel.store().questionnaires().find_kept(organization, id).await?;
         Ok(Self { organization, home, id, questionnaire: found.ok_or(Error::NotFound)? })
@@ -62,67 +60,49 @@ impl Named {
 
     /// The head of a page below the page of the questionnaire.
     pub(crate) fn below(&self, visit: &Visit, title: String) -> Head {
-        people::head(visit, self.organization, &self.home, title)
+        organization::head(visit, self.organization, &self.home, title)
             .crumb(visit.say("nav-surveys"), list_path(self.organization))
             .crumb(self.title(visit), self.path())
     }
 }
 
-impl Shown {
+impl OpenedSurvey {
     /// The questionnaire of the path. Times of the page are in the zone of the organization.
     pub(crate) async fn of(visit: &mut Visit) -> Result<Self> {
-        let (organization, home) = opened(visit).await?;
-        visit.zone = Zone::named(&home.time_zone);
+        let (organization, home) = in_its_zone(visit).await?;
         let id = QuestionnaireId(visit.id("vid")?);
         let summary = visit.panel.store().questionnaires().summary(organization, id).await?;
         let summary = summary.ok_or(Error::NotFound)?;
         let questionnaire = summary.questionnaire.clone();
-        Ok(Self { named: Named { organization, home, id, questionnaire }, summary })
+        Ok(Self { named: OpenedQuestionnaire { organization, home, id, questionnaire }, summary })
     }
 
     /// The head of a page that is a tab of the questionnaire.
     pub(crate) fn own_head(&self, visit: &Visit, tab: &str) -> Head {
-        let path = self.path();
-        let tabs = ["", "edit", "responses", "preview"].map(|own| {
-            let key = if own.is_empty() { "questions" } else { own };
+        let tabs = ["", "edit", "responses", "preview"].map(|page| {
+            let key = if page.is_empty() { "questions" } else { page };
             let label = visit.say(&format!("survey-tab-{key}"));
-            Tab {
-                href: if own.is_empty() { path.clone() } else { format!("{path}/{own}") },
-                label: if own == "responses" {
-                    format!("{label} ({})", counted(visit, self.summary.responses))
-                } else {
-                    label
-                },
-                is_current: key == tab,
-            }
+            let responses = counted(visit, self.summary.responses, MOST_COUNTED);
+            (page, if page == "responses" { format!("{label} ({responses})") } else { label })
         });
-        people::head(visit, self.organization, &self.home, self.title(visit))
+        organization::head(visit, self.organization, &self.home, self.title(visit))
             .crumb(visit.say("nav-surveys"), list_path(self.organization))
             .badge(period(visit, &self.summary))
             .badge(Badge::plain(kind(visit, &self.summary)))
             .lede(dates(visit, &self.summary))
-            .tabs(visit.say("survey-tabs"), tabs.to_vec())
+            .tabs_of(visit.say("survey-tabs"), &self.path(), tabs, tab)
     }
 }
 
 /// An entry of the audit trail about a questionnaire.
-pub(crate) fn record(visit: &Visit, named: &Named, action: Action) -> Record {
+pub(crate) fn record(visit: &Visit, named: &OpenedQuestionnaire, action: Action) -> Record {
     let label = named.title(visit);
     visit.record(action).of(named.organization).on("survey", &named.id.to_string(), &label)
 }
 
-/// The use-case, in a transaction.
+/// The use case, in a transaction.
 pub(crate) fn admin(tx: &dyn Transaction) -> SurveyAdmin<'_> {
     SurveyAdmin { surveys: tx.surveys(), questionnaires: tx.questionnaires(), lookup: tx.survey_lookup() }
-}
-
-/// A count that stops at [`MOST_COUNTED`], as a page writes it.
-pub(crate) fn counted(visit: &Visit, count: i64) -> String {
-    if count < MOST_COUNTED {
-        visit.number(count)
-    } else {
-        visit.tell("more-than", &[("number", (MOST_COUNTED - 1).into())])
-    }
 }
 
 /// Whether it accepts responses now.
@@ -141,15 +121,15 @@ pub(crate) fn kind(visit: &Visit, summary: &QuestionnaireSummary) -> String {
 
 /// When it accepts responses.
 pub(crate) fn dates(visit: &Visit, summary: &QuestionnaireSummary) -> String {
-    let time = |at| visit.time(at);
+    let time = |at| visit.time(at).into();
     let survey = summary.survey.as_ref();
     match survey.map(|survey| (survey.starts_at, survey.ends_at)) {
         None => visit.say("survey-dates-meeting"),
         Some((None, None)) => visit.say("survey-dates-none"),
-        Some((Some(from), None)) => visit.tell("survey-dates-from", &[("from", time(from).into())]),
-        Some((None, Some(to))) => visit.tell("survey-dates-to", &[("to", time(to).into())]),
+        Some((Some(from), None)) => visit.tell("survey-dates-from", &[("from", time(from))]),
+        Some((None, Some(to))) => visit.tell("survey-dates-to", &[("to", time(to))]),
         Some((Some(from), Some(to))) => {
-            visit.tell("survey-dates-both", &[("from", time(from).into()), ("to", time(to).into())])
+            visit.tell("survey-dates-both", &[("from", time(from)), ("to", time(to))])
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The parts of a question in its form: rows and options.
 
 use super::content::typed;
-use super::opened_question::{OPTIONS, Opened, ROWS, is_sent, languages, new_keys};
+use super::opened_question::{OPTIONS, OpenedQuestion, ROWS, is_sent, keyed, languages};
 use super::survey_conditions;
-use super::survey_home::Shown;
+use super::survey_home::OpenedSurvey;
 use crate::parts::{Html, Problem, language_name, render};
 use crate::visit::Visit;
 use crate::words::Words;
@@ -25,13 +25,14 @@ fn is_removed(visit: &Visit, part: &str, key: &str) -> bool {
 /// Reads all parts.
 pub(crate) fn read(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     own: &FormQuestion,
     mut question: Question,
     problems: &mut Vec<Problem>,
 ) -> Typed {
     let rows = if question.kind.has_rows() && visit.form.has("rows[") {
-        let (keys, rows) = read_rows(visit, shown, own, problems);
+        let (keys, rows): (Vec<String>, Vec<MatrixRow>) =
+            read_rows(visit, shown, own, problems).into_iter().unzip();
         question.rows = rows;
         keys
     } else {
@@ -42,74 +43,69 @@ pub(crate) fn read(
     Typed { edit: QuestionEdit { question, options, conditions }, rows }
 }
 
+/// The text that was typed for a part; `None` for a part that is removed, and for a blank new one.
+fn read_text(
+    visit: &Visit,
+    shown: &OpenedSurvey,
+    part: &str,
+    key: &str,
+    stored: Option<&Translated>,
+) -> Option<Translated> {
+    let (name, none) = (format!("{part}[{key}]"), Translated::default());
+    let text = typed(visit, &name, &shown.home.available_locales, stored.unwrap_or(&none));
+    let is_part = !is_removed(visit, part, key) && (stored.is_some() || !text.is_empty());
+    is_part.then_some(text)
+}
+
+fn rows_of<'a>(visit: &Visit, own: &'a FormQuestion, usual: i64) -> Vec<(String, Option<&'a MatrixRow>)> {
+    keyed(visit, ROWS, own.question.rows.iter().map(|row| (row.id.to_string(), row)), usual)
+}
+
+fn options_of<'a>(visit: &Visit, own: &'a FormQuestion, usual: i64) -> Vec<(String, Option<&'a FormOption>)> {
+    keyed(visit, OPTIONS, own.options.iter().map(|option| (option.id.to_string(), option)), usual)
+}
+
 fn read_rows(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     own: &FormQuestion,
     problems: &mut Vec<Problem>,
-) -> (Vec<String>, Vec<MatrixRow>) {
-    let (locales, stored) = (&shown.home.available_locales, &own.question.rows);
-    let last = stored.iter().map(|row| row.position).max().unwrap_or(-1);
-    let (mut keys, mut rows) = (Vec::new(), Vec::new());
-    let kept = stored.iter().map(|row| (row.id.to_string(), Some(row)));
-    let new = new_keys(visit, ROWS, 0).into_iter().map(|key| (key, None));
-    for (key, stored) in kept.chain(new) {
-        if is_removed(visit, ROWS, &key) {
-            continue;
-        }
-        let name = format!("{ROWS}[{key}]");
-        let none = Translated::default();
-        let body = typed(visit, &name, locales, stored.map_or(&none, |row| &row.body));
-        if stored.is_none() && body.is_empty() {
-            continue;
-        }
-        let place = format!("{name}[position]");
+) -> Vec<(String, MatrixRow)> {
+    let last = own.question.rows.iter().map(|row| row.position).max().unwrap_or(-1);
+    let mut rows = Vec::new();
+    for (key, stored) in rows_of(visit, own, 0) {
+        let Some(body) = read_text(visit, shown, ROWS, &key, stored.map(|row| &row.body)) else { continue };
+        let place = format!("{ROWS}[{key}][position]");
         let usual = stored.map_or(last.saturating_add(1), |row| row.position);
         let position = match visit.form.text(&place) {
             "" => usual,
             typed => match typed.parse::<i64>() {
                 Ok(number) if number >= 1 => number - 1,
-                Ok(_) => {
-                    problems.push(Problem::new(place, visit.say("problem-greater")));
-                    usual
-                }
-                Err(_) => {
-                    problems.push(Problem::new(place, visit.say("problem-number")));
+                read => {
+                    let key = if read.is_ok() { "problem-greater" } else { "problem-number" };
+                    problems.push(Problem::new(place, visit.say(key)));
                     usual
                 }
             },
         };
-        rows.push(MatrixRow {
-            id: stored.map_or(MatrixRowId(0), |row| row.id),
-            reference: stored.map(|row| row.reference.clone()).unwrap_or_default(),
-            position,
-            body,
-        });
-        keys.push(key);
+        let id = stored.map_or(MatrixRowId(0), |row| row.id);
+        let reference = stored.map(|row| row.reference.clone()).unwrap_or_default();
+        rows.push((key, MatrixRow { id, reference, position, body }));
     }
-    (keys, rows)
+    rows
 }
 
 fn read_options(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     own: &FormQuestion,
 ) -> Vec<PartEdit<AnswerOptionId, Translated>> {
-    let locales = &shown.home.available_locales;
-    let stored = own.options.iter().filter_map(|option| {
-        let key = option.id.to_string();
-        if !is_sent(visit, OPTIONS, &key) {
-            return None;
-        }
-        let body = typed(visit, &format!("{OPTIONS}[{key}]"), locales, &option.option.body);
-        let value = (!is_removed(visit, OPTIONS, &key)).then_some(body);
-        Some(PartEdit { name: key, id: Some(option.id), value })
-    });
-    let new = new_keys(visit, OPTIONS, 0).into_iter().filter_map(|key| {
-        let body = typed(visit, &format!("{OPTIONS}[{key}]"), locales, &Translated::default());
-        (!body.is_empty()).then_some(PartEdit { name: key, id: None, value: Some(body) })
-    });
-    stored.chain(new).collect()
+    let edit = |(key, stored): (String, Option<&FormOption>)| {
+        let value = read_text(visit, shown, OPTIONS, &key, stored.map(|option| &option.option.body));
+        let is_edit = if stored.is_some() { is_sent(visit, OPTIONS, &key) } else { value.is_some() };
+        is_edit.then(|| PartEdit { name: key, id: stored.map(|option| option.id), value })
+    };
+    options_of(visit, own, 0).into_iter().filter_map(edit).collect()
 }
 
 /// A field of a part in one language, or its place.
@@ -147,41 +143,52 @@ struct Parts<'a> {
     rows: Vec<Part>,
 }
 
-/// The names of fields in messages: the name of the part, its key, `one` of its label.
-fn inputs(
+/// A stored row or option, or a blank one: its key and its text.
+fn part(
     visit: &Visit,
-    shown: &Shown,
-    (part, key, label): (&str, &str, &str),
-    stored: &Translated,
+    shown: &OpenedSurvey,
+    (name, label, key): (&str, &str, String),
+    stored: Option<&Translated>,
     problems: &[Problem],
-) -> Vec<Input> {
-    let text = typed(visit, &format!("{part}[{key}]"), &shown.home.available_locales, stored);
+) -> Part {
+    let none = Translated::default();
+    let locales = &shown.home.available_locales;
+    let text = typed(visit, &format!("{name}[{key}]"), locales, stored.unwrap_or(&none));
     let input = |locale: Locale| {
-        let (name, language) = (format!("{part}[{key}][{locale}]"), language_name(&visit.words, locale));
+        let (field, language) = (format!("{name}[{key}][{locale}]"), language_name(&visit.words, locale));
         Input {
-            id: format!("{part}-{key}-{locale}"),
-            label: visit.tell(label, &[("id", key.into()), ("language", language.as_str().into())]),
+            id: format!("{name}-{key}-{locale}"),
+            label: visit.tell(label, &[("id", key.as_str().into()), ("language", language.as_str().into())]),
             value: text.get(locale).unwrap_or_default().to_owned(),
-            problem: Problem::of(problems, &name),
+            problem: Problem::of(problems, &field),
             locale: locale.to_string(),
-            name,
+            name: field,
             language,
         }
     };
-    languages(shown).into_iter().map(input).collect()
+    Part {
+        is_new: stored.is_none(),
+        is_removed: is_removed(visit, name, &key),
+        inputs: languages(shown).into_iter().map(input).collect(),
+        place: None,
+        loss: String::new(),
+        key,
+    }
 }
 
 /// The blank rows that a form of a question has.
-fn usual(opened: &Opened) -> i64 {
+fn usual(opened: &OpenedQuestion) -> i64 {
     if opened.id.is_none() { 4 } else { 1 }
 }
 
 /// The rows of a matrix.
-pub(crate) fn rows(visit: &Visit, shown: &Shown, opened: &Opened, problems: &[Problem]) -> Html {
-    let stored = opened.own.question.rows.iter().map(|row| (row.id.to_string(), Some(row)));
-    let new = new_keys(visit, ROWS, usual(opened)).into_iter().map(|key| (key, None));
+pub(crate) fn rows(
+    visit: &Visit,
+    shown: &OpenedSurvey,
+    opened: &OpenedQuestion,
+    problems: &[Problem],
+) -> Html {
     let part = |(key, row): (String, Option<&MatrixRow>)| {
-        let none = Translated::default();
         let name = format!("{ROWS}[{key}][position]");
         let usual = row.map(|row| row.position.saturating_add(1).to_string()).unwrap_or_default();
         let place = Input {
@@ -193,49 +200,34 @@ pub(crate) fn rows(visit: &Visit, shown: &Shown, opened: &Opened, problems: &[Pr
             problem: Problem::of(problems, &name),
             name,
         };
-        let body = row.map_or(&none, |row| &row.body);
-        Part {
-            is_new: row.is_none(),
-            is_removed: is_removed(visit, ROWS, &key),
-            inputs: inputs(visit, shown, (ROWS, &key, "question-row-in"), body, problems),
-            place: Some(place),
-            loss: String::new(),
-            key,
-        }
+        let names = (ROWS, "question-row-in", key);
+        Part { place: Some(place), ..part(visit, shown, names, row.map(|row| &row.body), problems) }
     };
-    let parts = stored.chain(new).map(part).collect();
-    table(visit, shown, (ROWS, "question-rows"), parts, true)
+    let rows = rows_of(visit, &opened.own, usual(opened)).into_iter().map(part).collect();
+    table(visit, shown, (ROWS, "question-rows"), rows, true)
 }
 
 /// The options. `loss` says which conditions lose an option.
 pub(crate) fn options(
     visit: &Visit,
-    shown: &Shown,
-    opened: &Opened,
+    shown: &OpenedSurvey,
+    opened: &OpenedQuestion,
     problems: &[Problem],
     loss: impl Fn(AnswerOptionId) -> String,
 ) -> Html {
-    let stored = opened.own.options.iter().map(|option| (option.id.to_string(), Some(option)));
-    let new = new_keys(visit, OPTIONS, usual(opened)).into_iter().map(|key| (key, None));
     let part = |(key, option): (String, Option<&FormOption>)| {
-        let none = Translated::default();
-        let body = option.map_or(&none, |option| &option.option.body);
-        Part {
-            is_new: option.is_none(),
-            is_removed: is_removed(visit, OPTIONS, &key),
-            inputs: inputs(visit, shown, (OPTIONS, &key, "question-option-in"), body, problems),
-            place: None,
-            loss: option.map(|option| loss(option.id)).unwrap_or_default(),
-            key,
-        }
+        let names = (OPTIONS, "question-option-in", key);
+        let body = option.map(|option| &option.option.body);
+        let loss = option.map(|option| loss(option.id)).unwrap_or_default();
+        Part { loss, ..part(visit, shown, names, body, problems) }
     };
-    let parts = stored.chain(new).map(part).collect();
-    table(visit, shown, (OPTIONS, "question-options"), parts, false)
+    let options = options_of(visit, &opened.own, usual(opened)).into_iter().map(part).collect();
+    table(visit, shown, (OPTIONS, "question-options"), options, false)
 }
 
 fn table(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     (name, key): (&'static str, &str),
     parts: Vec<Part>,
     has_places: bool,

@@ -1,7 +1,8 @@
 //! A questionnaire as a participant sees it, with inputs that cannot be used.
 
+use super::content::paragraphs;
 use super::opened_question::length;
-use super::survey_home::Shown;
+use super::survey_home::OpenedSurvey;
 use crate::parts::{Choice, Field, Html, language_name, render};
 use crate::reply::Reply;
 use crate::visit::Visit;
@@ -9,26 +10,6 @@ use crate::words::Words;
 use askama::Template;
 use civitas_kernel::{Locale, Result, Translated};
 use civitas_surveys::{FormQuestion, QuestionType, TextLanguages};
-
-/// What a participant fills in.
-enum Input {
-    Line,
-    Area,
-    Files,
-    /// `kind`: `radio` or `checkbox`.
-    Choices {
-        kind: &'static str,
-        options: Vec<String>,
-    },
-    Order {
-        options: Vec<String>,
-    },
-    Matrix {
-        kind: &'static str,
-        rows: Vec<String>,
-        options: Vec<String>,
-    },
-}
 
 struct Question {
     id: i64,
@@ -38,7 +19,11 @@ struct Question {
     condition: String,
     is_layout: bool,
     is_mandatory: bool,
-    input: Input,
+    is_matrix: bool,
+    /// What a participant fills in: `text`, `area`, `file`, `radio`, `checkbox` or `order`.
+    input: &'static str,
+    options: Vec<String>,
+    rows: Vec<String>,
 }
 
 #[derive(Template)]
@@ -55,14 +40,8 @@ struct Preview<'a> {
     questions: Vec<Question>,
 }
 
-/// The paragraphs of a text; markup is shown as it was typed.
-fn paragraphs(text: Option<&str>) -> Vec<String> {
-    let lines = text.unwrap_or_default().lines().map(str::trim);
-    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
-}
-
 pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = OpenedSurvey::of(visit).await?;
     let visit = &*visit;
     let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
     let (available, default) = (&shown.home.available_locales, shown.home.default_locale);
@@ -89,8 +68,6 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
 fn question(visit: &Visit, one: &FormQuestion, languages: TextLanguages) -> Question {
     let own = &one.question;
     let say = |text: &Translated| languages.text(text).unwrap_or_default().to_owned();
-    let options = || one.options.iter().map(|option| say(&option.option.body)).collect();
-    let rows = || own.rows.iter().map(|row| say(&row.body)).collect();
     let limit = match own.max_choices {
         Some(most) => visit.words.count("question-at-most", most),
         None if own.max_characters > 0 => {
@@ -110,19 +87,16 @@ fn question(visit: &Visit, one: &FormQuestion, languages: TextLanguages) -> Ques
         condition,
         is_layout: own.kind.is_presentation(),
         is_mandatory: own.mandatory,
+        is_matrix: own.kind.has_rows(),
         input: match own.kind {
-            QuestionType::LongAnswer => Input::Area,
-            QuestionType::Files => Input::Files,
-            QuestionType::SingleOption => Input::Choices { kind: "radio", options: options() },
-            QuestionType::MultipleOption => Input::Choices { kind: "checkbox", options: options() },
-            QuestionType::Sorting => Input::Order { options: options() },
-            QuestionType::MatrixSingle => Input::Matrix { kind: "radio", rows: rows(), options: options() },
-            QuestionType::MatrixMultiple => {
-                Input::Matrix { kind: "checkbox", rows: rows(), options: options() }
-            }
-            QuestionType::ShortAnswer | QuestionType::Separator | QuestionType::TitleAndDescription => {
-                Input::Line
-            }
+            QuestionType::LongAnswer => "area",
+            QuestionType::Files => "file",
+            QuestionType::SingleOption | QuestionType::MatrixSingle => "radio",
+            QuestionType::MultipleOption | QuestionType::MatrixMultiple => "checkbox",
+            QuestionType::Sorting => "order",
+            QuestionType::ShortAnswer | QuestionType::Separator | QuestionType::TitleAndDescription => "text",
         },
+        options: one.options.iter().map(|option| say(&option.option.body)).collect(),
+        rows: own.rows.iter().map(|row| say(&row.body)).collect(),
     }
 }

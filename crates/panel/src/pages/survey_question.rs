@@ -1,20 +1,18 @@
 //! The creation and the change of a question (contract 08 §5.2).
 
-use super::content::line;
-use super::opened_question::{CONDITIONS, OPTIONS, Opened, ROWS, admin, described, of_path, text};
+use super::content::{line, title};
+use super::opened_question::{CONDITIONS, OPTIONS, OpenedQuestion, ROWS, admin, described, of_path};
 use super::survey::page;
-use super::survey_home::{Shown, record};
+use super::survey_home::{OpenedSurvey, record};
 use super::survey_question_form::{KIND, read, refusal};
-use crate::notice::Notice;
-use crate::parts::Problem;
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::{Action, Record};
 use civitas_kernel::{Error, QuestionId, Result};
-use civitas_surveys::{DisplayCondition, FormQuestion, QuestionEdit, QuestionType};
+use civitas_surveys::{DisplayCondition, Form, FormQuestion, QuestionEdit, QuestionType};
 
 /// Where a saved form leads: to the same question with more rows, if that was asked for.
-fn next(visit: &Visit, shown: &Shown, id: QuestionId) -> String {
+fn next(visit: &Visit, shown: &OpenedSurvey, id: QuestionId) -> String {
     let path = shown.path();
     let more = visit.form.text("_do").strip_prefix("more_");
     match more.filter(|name| [OPTIONS, ROWS, CONDITIONS].contains(name)) {
@@ -51,75 +49,53 @@ fn changes(record: Record, own: &FormQuestion, id: QuestionId, edit: &QuestionEd
 }
 
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
-    let visit = &*visit;
+    let shown = OpenedSurvey::of(visit).await?;
     let kind = QuestionType::parse(visit.form.text(KIND)).unwrap_or(QuestionType::ShortAnswer);
-    let opened = Opened::new(&shown, kind);
-    let (typed, problems) = read(visit, &shown, &opened);
-    if !problems.is_empty() {
-        return again(visit, &shown, &opened, problems).await;
-    }
-    let created = visit
-        .change(async |tx| {
-            let at = (shown.home.default_locale, visit.now);
-            let edit = typed.edit.clone();
-            let id = admin(tx).create(shown.organization, visit.form.get("revision"), edit, at).await?;
-            let record = record(visit, &shown, Action::SurveyUpdated);
-            let record = changes(record, &opened.own, id, &typed.edit);
-            tx.audit().append(&record, visit.now).await?;
-            Ok(id)
-        })
-        .await;
-    match created {
-        Ok(id) => {
-            let title = text(visit, &typed.edit.question.body);
-            let notice = Notice::good(visit.tell("question-created", &[("title", title.into())]));
-            visit.redirect(next(visit, &shown, id), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &shown, &typed.rows, fault)?;
-            again(visit, &shown, &opened, problems).await
-        }
-    }
-}
-
-/// The page of a refused form.
-async fn again(visit: &Visit, shown: &Shown, opened: &Opened, problems: Vec<Problem>) -> Result<Reply> {
-    let form = visit.panel.store().questionnaires().form(shown.organization, shown.id).await?;
-    page(visit, shown, &form, Some(opened), problems).await
+    save(visit, &shown, &OpenedQuestion::new(&shown, kind), None).await
 }
 
 pub(crate) async fn update(visit: &mut Visit) -> Result<Reply> {
     let (shown, form, id) = of_path(visit).await?;
-    let visit = &*visit;
-    let own = form.question(id).ok_or(Error::NotFound)?;
-    let opened = Opened::stored(visit, &shown, own).await?;
-    let (typed, problems) = read(visit, &shown, &opened);
-    if !problems.is_empty() {
-        return page(visit, &shown, &form, Some(&opened), problems).await;
-    }
-    let saved = visit
-        .change(async |tx| {
+    let opened = OpenedQuestion::stored(visit, &shown, form.question(id).ok_or(Error::NotFound)?).await?;
+    save(visit, &shown, &opened, Some(form)).await
+}
+
+/// Creates or changes the question. `form`: the questionnaire that it is in, if it was read.
+async fn save(
+    visit: &Visit,
+    shown: &OpenedSurvey,
+    opened: &OpenedQuestion,
+    form: Option<Form>,
+) -> Result<Reply> {
+    let (typed, mut problems) = read(visit, shown, opened);
+    if problems.is_empty() {
+        let saved = visit.change(async |tx| {
+            let (admin, edit) = (admin(tx), typed.edit.clone());
             let at = (shown.home.default_locale, visit.now);
-            let own = (id, visit.seen());
-            let has_changed = admin(tx).update(shown.organization, own, typed.edit.clone(), at).await?;
+            let (id, has_changed) = match opened.id {
+                Some(id) => {
+                    (id, admin.update(shown.organization, (id, visit.form_revision()), edit, at).await?)
+                }
+                None => (admin.create(shown.organization, visit.form.get("revision"), edit, at).await?, true),
+            };
             if has_changed {
-                let record = record(visit, &shown, Action::SurveyUpdated);
-                let record = changes(record, &opened.own, id, &typed.edit);
-                tx.audit().append(&record, visit.now).await?;
+                let entry = record(visit, shown, Action::SurveyUpdated);
+                visit.append(tx, &changes(entry, &opened.own, id, &typed.edit)).await?;
             }
-            Ok(())
-        })
-        .await;
-    match saved {
-        Ok(()) => {
-            let title = text(visit, &typed.edit.question.body);
-            let notice = Notice::good(visit.tell("question-saved", &[("title", title.into())]));
-            visit.redirect(next(visit, &shown, id), notice).await
-        }
-        Err(fault) => {
-            let problems = refusal(visit, &shown, &typed.rows, fault)?;
-            page(visit, &shown, &form, Some(&opened), problems).await
-        }
+            Ok(id)
+        });
+        problems = match saved.await {
+            Ok(id) => {
+                let key = if opened.id.is_some() { "question-saved" } else { "question-created" };
+                let name = title(visit, &typed.edit.question.body);
+                return visit.done(key, &[("title", name.into())], next(visit, shown, id)).await;
+            }
+            Err(fault) => refusal(visit, shown, &typed.rows, fault)?,
+        };
     }
+    let form = match form {
+        Some(form) => form,
+        None => visit.panel.store().questionnaires().form(shown.organization, shown.id).await?,
+    };
+    page(visit, shown, &form, Some(opened), problems).await
 }

@@ -1,12 +1,12 @@
 //! The form of a question (contract 08 §5.2).
 
-use super::content::typed;
-use super::opened_question::{Opened, ROWS, loss, type_name, types};
+use super::opened_question::{OpenedQuestion, ROWS, loss, type_name, types};
 use super::survey_conditions;
 use super::survey_form::problems as refused;
-use super::survey_home::Shown;
+use super::survey_home::OpenedSurvey;
 use super::survey_parts::{self, Typed};
-use crate::parts::{Choice, Field, Html, Problem, Texts, Tick, render};
+use crate::parts::{Checkbox, Choice, Field, Html, Problem, Texts, render};
+use crate::records::FormInput;
 use crate::visit::Visit;
 use crate::words::Words;
 use askama::Template;
@@ -52,40 +52,37 @@ struct Fixed {
 }
 
 /// The question with what was typed, and what cannot be read. What was not sent stays as it is.
-pub(crate) fn read(visit: &Visit, shown: &Shown, opened: &Opened) -> (Typed, Vec<Problem>) {
-    let (form, locales) = (&visit.form, &shown.home.available_locales);
-    let (mut question, mut problems) = (opened.own.question.clone(), Vec::new());
-    if let Some(name) = form.get(KIND) {
-        match QuestionType::parse(name) {
-            Some(kind) => question.kind = kind,
-            None => problems.push(Problem::new(KIND, visit.say("problem-inclusion"))),
-        }
-    }
-    question.body = typed(visit, BODY, locales, &question.body);
-    let description = typed(visit, DESCRIPTION, locales, &question.description.clone().unwrap_or_default());
+pub(crate) fn read(visit: &Visit, shown: &OpenedSurvey, opened: &OpenedQuestion) -> (Typed, Vec<Problem>) {
+    let mut question = opened.own.question.clone();
+    let mut input = FormInput::new(visit, "question", &shown.home.available_locales);
+    let kind = input.choice("question_type", &QuestionType::ALL, QuestionType::as_str);
+    question.kind = kind.unwrap_or(question.kind);
+    input.texts("body", &mut question.body);
+    let mut description = question.description.take().unwrap_or_default();
+    input.texts("description", &mut description);
     question.description = Some(description).filter(|text| !text.is_empty());
-    if let Some(is_mandatory) = form.switch(MANDATORY) {
-        question.mandatory = is_mandatory;
-    }
-    let mut number = |name: &str, stored: Option<i64>| match form.get(name).map(str::trim) {
+    input.flag("mandatory", &mut question.mandatory);
+    let mut problems = input.into_problems();
+    let mut number = |name: &str, stored: Option<i64>| match visit.form.get(name).map(str::trim) {
         None => stored,
         Some("") => None,
-        Some(typed) => {
-            let read = typed.parse().ok();
-            if read.is_none() {
-                problems.push(Problem::new(name, visit.say("problem-number")));
-            }
-            read.or(stored)
-        }
+        Some(typed) => typed.parse().ok().or_else(|| {
+            problems.push(Problem::new(name, visit.say("problem-number")));
+            stored
+        }),
     };
     question.max_choices = number(MAX_CHOICES, question.max_choices);
     question.max_characters = number(MAX_CHARACTERS, Some(question.max_characters)).unwrap_or_default();
-    let typed = survey_parts::read(visit, shown, &opened.own, question, &mut problems);
-    (typed, problems)
+    (survey_parts::read(visit, shown, &opened.own, question, &mut problems), problems)
 }
 
 /// The problems of a refused question, beside their fields.
-pub(crate) fn refusal(visit: &Visit, shown: &Shown, rows: &[String], fault: Error) -> Result<Vec<Problem>> {
+pub(crate) fn refusal(
+    visit: &Visit,
+    shown: &OpenedSurvey,
+    rows: &[String],
+    fault: Error,
+) -> Result<Vec<Problem>> {
     let main = shown.home.default_locale;
     refused(visit, fault, |field| {
         let place = field.strip_prefix("rows[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
@@ -104,9 +101,9 @@ pub(crate) fn refusal(visit: &Visit, shown: &Shown, rows: &[String], fault: Erro
 /// The form of the open question, which is this one in the list.
 pub(crate) fn form(
     visit: &Visit,
-    shown: &Shown,
+    shown: &OpenedSurvey,
     all: &Form,
-    (opened, number): (&Opened, i64),
+    (opened, number): (&OpenedQuestion, i64),
     problems: &[Problem],
 ) -> Html {
     let (words, path) = (&visit.words, shown.path());
@@ -116,7 +113,7 @@ pub(crate) fn form(
     let texts = Texts::new("question-texts", visit.say("texts"), locales, shown.home.default_locale)
         .text(BODY, visit.say("question-body"), "", &question.body, 1)
         .text(DESCRIPTION, visit.say("question-description"), "", &description, 3);
-    let mandatory = Tick::new(MANDATORY, visit.say("question-mandatory"), question.mandatory)
+    let mandatory = Checkbox::new(MANDATORY, visit.say("question-mandatory"), question.mandatory)
         .hint(visit.say("question-mandatory-hint"));
     let is_layout = question.kind.is_presentation();
     let mut parts = Vec::new();
@@ -154,7 +151,7 @@ pub(crate) fn form(
 }
 
 /// The fields of the type and the limits.
-fn fields(visit: &Visit, opened: &Opened, question: &Question, problems: &[Problem]) -> Vec<Html> {
+fn fields(visit: &Visit, opened: &OpenedQuestion, question: &Question, problems: &[Problem]) -> Vec<Html> {
     let words = &visit.words;
     let label = visit.say("question-type");
     let mut fields = vec![if opened.is_locked {

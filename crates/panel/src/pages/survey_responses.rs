@@ -1,13 +1,14 @@
 //! The responses to a questionnaire: list, one response, deletion (contract 08 §7).
 
-use super::jobs::{log_pages, log_place, log_start};
-use super::opened_question::{length, text};
+use super::content::title;
+use super::log::{log_pages, log_start};
+use super::opened_question::length;
 use super::people;
 use super::proposals::authors;
 use super::survey_answers::{Answer, Files, read};
-use super::survey_home::{Named, Shown, record};
-use crate::notice::Notice;
+use super::survey_home::{OpenedQuestionnaire, OpenedSurvey, record};
 use crate::parts::{Act, Card, Cell, Column, Empty, Html, KeyValues, Table};
+use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_accounts::User;
@@ -17,20 +18,18 @@ use civitas_surveys::{AnswerRow, Form, Response, ResponseAdmin, ResponseDetail, 
 use std::collections::HashMap;
 use time::format_description::well_known::Rfc3339;
 
-const PER_PAGE: i64 = 25;
-
 /// The address of the list.
-pub(crate) fn path(shown: &Named) -> String {
+pub(crate) fn path(shown: &OpenedQuestionnaire) -> String {
     format!("{}/responses", shown.path())
 }
 
 /// The languages of texts on a page: that of the page first.
-pub(crate) fn languages(visit: &Visit, shown: &Named) -> TextLanguages {
+pub(crate) fn languages(visit: &Visit, shown: &OpenedQuestionnaire) -> TextLanguages {
     TextLanguages { effective: visit.words.locale, default: shown.home.default_locale }
 }
 
 /// Scheme and host of the organization.
-pub(crate) fn origin(visit: &Visit, shown: &Named) -> String {
+pub(crate) fn origin(visit: &Visit, shown: &OpenedQuestionnaire) -> String {
     visit.panel.settings.site.origin(&shown.home.host)
 }
 
@@ -46,7 +45,7 @@ fn is_answered(row: &AnswerRow) -> bool {
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let shown = Shown::of(visit).await?;
+    let shown = OpenedSurvey::of(visit).await?;
     let visit = &*visit;
     let request =
         LogRequest { start: log_start(visit, |id| id.parse().ok().map(ResponseId)), limit: PER_PAGE };
@@ -76,8 +75,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     let empty =
         Empty { title: visit.say("responses-none"), text: visit.say("responses-none-lede"), act: None };
     let table = Table::new(visit.say("survey-responses"), columns).rows(rows).empty(empty);
-    let pages =
-        log_pages(visit, &path, &page, |(id, detail)| log_place(detail.response.created_at, &id.to_string()));
+    let pages = log_pages(visit, &path, &page, |(id, detail)| (detail.response.created_at, *id));
     let found = (visit.shown(page.items.len()), Vec::new());
     let results = visit.results(&path, found, &table, pages);
     let mut head = shown.own_head(visit, "responses");
@@ -91,26 +89,21 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
 }
 
 /// The response of the path, which is one to the questionnaire of the path.
-async fn found(visit: &Visit, shown: &Named) -> Result<(ResponseId, ResponseDetail)> {
+async fn found(visit: &Visit, shown: &OpenedQuestionnaire) -> Result<(ResponseId, ResponseDetail)> {
     let id = AnswerId(visit.id("rid")?);
     let found = visit.panel.store().responses().find_by_answer(shown.organization, id).await?;
     found.filter(|(_, detail)| detail.response.questionnaire == shown.id).ok_or(Error::NotFound)
 }
 
 pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
-    let shown = Named::of(visit).await?;
+    let shown = OpenedQuestionnaire::of(visit).await?;
     let visit = &*visit;
     let (_, detail) = found(visit, &shown).await?;
     let store = visit.panel.store();
     let form = store.questionnaires().form(shown.organization, shown.id).await?;
     let origin = origin(visit, &shown);
-    let files = Files::of(
-        store.answer_files(),
-        (shown.organization, &origin),
-        &form,
-        std::iter::once(&detail.response),
-    )
-    .await?;
+    let (owner, response) = ((shown.organization, origin.as_str()), std::iter::once(&detail.response));
+    let files = Files::of(store.answer_files(), owner, &form, response).await?;
     let user = detail.response.user.map(|user| user.0);
     let accounts = authors(visit, shown.organization, user.into_iter().collect()).await?;
     let by = match (detail.response.user, respondent(visit, &detail.response, &accounts)) {
@@ -121,11 +114,9 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
         (_, None) => Html::text(&visit.say("response-anonymous")),
     };
     let iso = detail.response.created_at.format(&Rfc3339).unwrap_or_default();
+    let time = Cell::time(&iso, &visit.time(detail.response.created_at)).into_html();
     let facts = KeyValues::default()
-        .row(
-            visit.say("response-time"),
-            Cell::time(&iso, &visit.time(detail.response.created_at)).into_html(),
-        )
+        .row(visit.say("response-time"), time)
         .row(visit.say("response-by"), by)
         .text(visit.say("column-id"), &detail.id.to_string());
     let answers = answers(visit, &shown, &form, &detail.response, &files);
@@ -134,23 +125,27 @@ pub(crate) async fn show(visit: &mut Visit) -> Result<Reply> {
         Card::new("answers", visit.say("response-answers"), answers).html(),
     ]);
     let title = visit.tell("response-title", &[("id", detail.id.to_string().into())]);
+    let delete = format!("{}/{}/delete", path(&shown), detail.id);
     let head = shown
         .below(visit, title)
         .crumb(visit.say("survey-responses"), path(&shown))
         .here(detail.id.to_string())
-        .act(Act::danger(
-            format!("{}/{}/delete", path(&shown), detail.id),
-            visit.say("response-delete-link"),
-        ));
+        .act(Act::danger(delete, visit.say("response-delete-link")));
     visit.page(head, body).await
 }
 
 /// All questions with their answers.
-fn answers(visit: &Visit, shown: &Named, form: &Form, response: &Response, files: &Files) -> Html {
+fn answers(
+    visit: &Visit,
+    shown: &OpenedQuestionnaire,
+    form: &Form,
+    response: &Response,
+    files: &Files,
+) -> Html {
     let languages = languages(visit, shown);
     let mut list = KeyValues::default();
     for question in form.questions().iter().filter(|one| !one.question.kind.is_presentation()) {
-        let key = text(visit, &question.question.body);
+        let key = title(visit, &question.question.body);
         let row = response.answers.iter().find(|row| row.question == question.id);
         let nothing = |key: &str| Html::text(&visit.say(key));
         let value = match row.map(|row| read(question, row, languages, files)) {
@@ -158,10 +153,10 @@ fn answers(visit: &Visit, shown: &Named, form: &Form, response: &Response, files
             Some(Answer::Nothing) => nothing("response-nothing"),
             Some(Answer::Text(text)) => Html::join(text.lines().map(|line| Html::paragraph("", line))),
             Some(Answer::Chosen(chosen)) => Html::join(chosen.iter().map(|text| Html::paragraph("", text))),
-            Some(Answer::Rows(rows)) => Html::join(
-                rows.iter()
-                    .map(|(row, chosen)| Html::paragraph("", &format!("{row}: {}", chosen.join("; ")))),
-            ),
+            Some(Answer::Rows(rows)) => {
+                let line = |(row, chosen): &(String, Vec<String>)| format!("{row}: {}", chosen.join("; "));
+                Html::join(rows.iter().map(|row| Html::paragraph("", &line(row))))
+            }
             Some(Answer::Files(names)) => Html::join(names.iter().flat_map(|(name, href)| {
                 let file = if href.is_empty() { Html::text(name) } else { Html::link(href, name) };
                 [file, Html::text(" ")]
@@ -173,7 +168,7 @@ fn answers(visit: &Visit, shown: &Named, form: &Form, response: &Response, files
 }
 
 pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
-    let shown = Named::of(visit).await?;
+    let shown = OpenedQuestionnaire::of(visit).await?;
     let visit = &*visit;
     let (_, detail) = found(visit, &shown).await?;
     let own = format!("{}/{}", path(&shown), detail.id);
@@ -197,19 +192,16 @@ pub(crate) async fn ask(visit: &mut Visit) -> Result<Reply> {
 }
 
 pub(crate) async fn delete(visit: &mut Visit) -> Result<Reply> {
-    let shown = Named::of(visit).await?;
+    let shown = OpenedQuestionnaire::of(visit).await?;
     let visit = &*visit;
     let (id, detail) = found(visit, &shown).await?;
     visit
         .change(async |tx| {
             let admin = ResponseAdmin { responses: tx.responses(), files: tx.answer_files() };
             admin.remove(shown.organization, id).await?;
-            let response = detail.id.to_string();
-            let record =
-                record(visit, &shown, Action::ResponseDeleted).changed("response", Some(&response), None);
-            tx.audit().append(&record, visit.now).await.map(drop)
+            let entry = record(visit, &shown, Action::ResponseDeleted);
+            visit.append(tx, &entry.changed("response", Some(&detail.id.to_string()), None)).await
         })
         .await?;
-    let text = visit.tell("response-deleted", &[("id", detail.id.to_string().into())]);
-    visit.redirect(path(&shown), Notice::good(text)).await
+    visit.done("response-deleted", &[("id", detail.id.to_string().into())], path(&shown)).await
 }

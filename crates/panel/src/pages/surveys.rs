@@ -1,68 +1,48 @@
 //! The questionnaires of an organization: surveys and the forms of meetings (contract 08). The list, and the creation of
 //! a survey.
 
-use super::content::{self, opened};
-use super::survey_home::{admin, counted, kind, list_path, period};
-use super::{organization, people, survey_form};
-use crate::format::Zone;
+use super::content::{self, counted, in_its_zone};
+use super::survey_home::{admin, kind, list_path, period};
+use super::{organization, survey_form};
 use crate::notice::Notice;
-use crate::parts::{Act, Cell, Chip, Choice, Column, Empty, Field, Html, Problem, Table};
+use crate::parts::{Act, Cell, Choice, Column, Empty, Field, Html, Problem, Table};
+use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use crate::visit::Visit;
 use civitas_audit::Action;
 use civitas_kernel::filter::{Condition, Is};
-use civitas_kernel::{ComponentId, OrganizationId, PageRequest, Result, SpaceRef};
+use civitas_kernel::{ComponentId, Direction, OrganizationId, PageRequest, Result, SpaceRef};
 use civitas_organizations::Organization;
 use civitas_spaces::{ComponentManifest, SpaceField, SpaceFilter};
-use civitas_surveys::{Period, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary, SurveySettings};
+use civitas_surveys::{
+    MOST_COUNTED, Period, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary, SurveySettings,
+};
 use std::collections::HashMap;
 
-const PER_PAGE: i64 = 25;
 /// The most components that a new survey can choose from.
 const MOST_COMPONENTS: i64 = PageRequest::MAX_LENGTH;
 const COMPONENT: &str = "survey[component]";
 
-/// What the filters ask for. Unknown values are left out.
-fn search(visit: &Visit) -> QuestionnaireSearch {
-    let sort = match visit.query.get("sort") {
-        Some("created") => QuestionnaireSort::Created,
-        _ => QuestionnaireSort::Changed,
-    };
-    QuestionnaireSearch {
-        text: visit.query.get("q").map(str::to_owned),
-        period: visit.query.get("state").and_then(Period::parse).map(|period| (period, visit.now)),
-        component: visit.query.number("component").map(ComponentId),
-        sort,
-    }
-}
-
-fn period_name(visit: &Visit, period: Period) -> String {
-    visit.say(&format!("survey-{}", period.as_str()))
-}
-
-fn filters(visit: &Visit) -> Html {
-    let periods = Period::ALL.map(|period| Choice::new(period.as_str(), period_name(visit, period)));
-    let component = visit.query.shown("component");
-    let component = Field::number("component", visit.say("component-one"), component);
-    visit
-        .filters(visit.say("surveys-filter"))
-        .search(visit.say("surveys-search"))
-        .select("state", visit.say("column-state"), periods)
-        .field(&component.hint(visit.say("component-number")))
-        .sort(visit.say("surveys-by-change"), "created", visit.say("newest-first"))
-        .html()
-}
-
-/// The filters in use.
-fn chips(visit: &Visit, path: &str, search: &QuestionnaireSearch) -> Vec<Chip> {
-    let chip = |name: &str, text: String| visit.chip(path, name, text);
-    let component = search.component.map(|id| format!("{} {id}", visit.say("component-one")));
-    let chips = [
-        search.text.clone().map(|text| chip("q", text)),
-        search.period.map(|(period, _)| chip("state", period_name(visit, period))),
-        component.map(|text| chip("component", text)),
+/// Declares the filters of the list with this address.
+fn search(filters: &mut ListFilters<'_>, path: &str) -> QuestionnaireSearch {
+    let visit = filters.visit;
+    let text = filters.text("surveys-search");
+    let periods = [
+        ("planned", "survey-planned", Period::Planned),
+        ("open", "survey-open", Period::Open),
+        ("closed", "survey-closed", Period::Closed),
     ];
-    chips.into_iter().flatten().collect()
+    let period = filters.choice("state", "column-state", &periods).map(|period| (period, visit.now));
+    let component = visit.query.number("component").map(ComponentId);
+    let label = visit.say("component-one");
+    let chip = component.map(|id| visit.chip(path, "component", format!("{label} {id}")));
+    let field = Field::number("component", label, visit.query.shown("component"));
+    filters.field(&field.hint(visit.say("component-number")), chip);
+    let sort = match filters.order("created", ["surveys-by-change", "newest-first"]) {
+        Direction::Ascending => QuestionnaireSort::Created,
+        Direction::Descending => QuestionnaireSort::Changed,
+    };
+    QuestionnaireSearch { text, period, component, sort }
 }
 
 /// The titles of the spaces of these questionnaires.
@@ -99,16 +79,17 @@ fn row(
         Cell::with_sub(&content::title(visit, &one.place.name), space),
         Cell::badge(&period(visit, one)),
         Cell::num(&visit.number(one.questions)),
-        Cell::num(&counted(visit, one.responses)),
+        Cell::num(&counted(visit, one.responses, MOST_COUNTED)),
         Cell::text(&visit.date(one.questionnaire.updated_at)),
     ]
 }
 
 pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
-    let (id, home) = opened(visit).await?;
-    visit.zone = Zone::named(&home.time_zone);
+    let (id, home) = in_its_zone(visit).await?;
     let visit = &*visit;
-    let (path, search, request) = (list_path(id), search(visit), visit.query.page(PER_PAGE));
+    let (path, request) = (list_path(id), visit.query.page(PER_PAGE));
+    let mut filters = ListFilters::new(visit, &path);
+    let search = search(&mut filters, &path);
     let page = visit.panel.store().questionnaires().search(id, &search, request).await?;
     let spaces = space_titles(visit, id, &page.items).await?;
     let rows = page.items.iter().map(|one| row(visit, &path, one, &spaces));
@@ -120,7 +101,7 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
         Column::new(visit.say("survey-responses")).num(),
         Column::new(visit.say("column-changed")).low(),
     ];
-    let chips = chips(visit, &path, &search);
+    let chips = std::mem::take(&mut filters.chips);
     let empty = if chips.is_empty() {
         let new = Some((format!("{path}/new"), visit.say("survey-new")));
         Empty { title: visit.say("surveys-none"), text: visit.say("surveys-lede"), act: new }
@@ -135,15 +116,14 @@ pub(crate) async fn list(visit: &mut Visit) -> Result<Reply> {
     );
     let pages = visit.pages(&path, request, page.has_more);
     let results = visit.results(&path, (visit.shown(page.items.len()), chips), &table, pages);
-    let head = people::head(visit, id, &home, visit.say("nav-surveys"))
+    let head = organization::head(visit, id, &home, visit.say("nav-surveys"))
         .lede(visit.say("surveys-lede"))
         .act(Act::primary(format!("{path}/new"), visit.say("survey-new")));
-    visit.page(head, Html::join([filters(visit), results])).await
+    visit.page(head, Html::join([filters.html("surveys-filter"), results])).await
 }
 
 pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
-    let (id, home) = opened(visit).await?;
-    visit.zone = Zone::named(&home.time_zone);
+    let (id, home) = in_its_zone(visit).await?;
     show_new(visit, id, &home, &SurveySettings::default(), Vec::new()).await
 }
 
@@ -176,54 +156,40 @@ async fn show_new(
     settings: &SurveySettings,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
-    let component = components(visit, id, &problems).await?;
-    let form = survey_form::form(
-        visit,
-        home,
-        settings,
-        (list_path(id), "survey-create"),
-        &problems,
-        Some(component),
-        true,
-    )
-    .cancel(list_path(id));
-    let head = people::head(visit, id, home, visit.say("survey-new"))
-        .crumb(visit.say("nav-surveys"), list_path(id))
+    let (path, component) = (list_path(id), Some(components(visit, id, &problems).await?));
+    let address = (path.clone(), "survey-create");
+    let form = survey_form::form(visit, home, settings, address, &problems, component, true).cancel(&path);
+    let head = organization::head(visit, id, home, visit.say("survey-new"))
+        .crumb(visit.say("nav-surveys"), path)
         .lede(visit.say("survey-new-lede"));
     visit.form_page(head, form.html(), problems).await
 }
 
 pub(crate) async fn create(visit: &mut Visit) -> Result<Reply> {
-    let (id, home) = opened(visit).await?;
-    visit.zone = Zone::named(&home.time_zone);
+    let (id, home) = in_its_zone(visit).await?;
     let visit = &*visit;
-    let (settings, mut problems) = survey_form::read(visit, &home, SurveySettings::default());
+    let mut settings = SurveySettings::default();
+    let mut problems = survey_form::read(visit, &home, &mut settings);
     let component = visit.form.text(COMPONENT).parse().map(ComponentId);
-    let Ok(component) = component else {
+    if component.is_err() {
         problems.push(Problem::new(COMPONENT, visit.say("problem-choose")));
-        return show_new(visit, id, &home, &settings, problems).await;
-    };
-    if !problems.is_empty() {
-        return show_new(visit, id, &home, &settings, problems).await;
     }
-    let name = content::title(visit, &settings.title);
-    let created = visit
-        .change(async |tx| {
+    if let (Ok(component), true) = (component, problems.is_empty()) {
+        let name = content::title(visit, &settings.title);
+        let created = visit.change(async |tx| {
             let own = admin(tx).create(id, component, &settings, (home.default_locale, visit.now)).await?;
-            let record = visit.record(Action::SurveyCreated).of(id).on("survey", &own.to_string(), &name);
-            tx.audit().append(&record, visit.now).await?;
+            let entry = visit.record(Action::SurveyCreated).of(id).on("survey", &own.to_string(), &name);
+            visit.append(tx, &entry).await?;
             Ok(own)
-        })
-        .await;
-    match created {
-        Ok(own) => {
-            let notice = Notice::good(visit.tell("survey-created", &[("name", name.into())]));
-            let to = format!("{}/{own}", list_path(id));
-            visit.redirect(to, notice.text(visit.say("survey-created-next"))).await
-        }
-        Err(fault) => {
-            let problems = survey_form::refusal(visit, &home, fault)?;
-            show_new(visit, id, &home, &settings, problems).await
-        }
+        });
+        problems = match created.await {
+            Ok(own) => {
+                let notice = Notice::good(visit.tell("survey-created", &[("name", name.into())]));
+                let to = format!("{}/{own}", list_path(id));
+                return visit.redirect(to, notice.text(visit.say("survey-created-next"))).await;
+            }
+            Err(fault) => survey_form::refusal(visit, &home, fault)?,
+        };
     }
+    show_new(visit, id, &home, &settings, problems).await
 }

@@ -1,6 +1,5 @@
 //! Cards of a record: keys with values, JSON, a course of events.
 
-use super::html::render;
 use super::{Badge, Html};
 use crate::words::Words;
 use askama::Template;
@@ -27,10 +26,6 @@ impl Card {
         self.badge = Some(badge);
         self
     }
-
-    pub(crate) fn html(&self) -> Html {
-        render(self)
-    }
 }
 
 /// Keys with values.
@@ -51,10 +46,6 @@ impl KeyValues {
 
     pub(crate) fn text(self, key: impl Into<String>, value: &str) -> Self {
         self.row(key, Html::text(value))
-    }
-
-    pub(crate) fn html(&self) -> Html {
-        render(self)
     }
 }
 
@@ -86,14 +77,10 @@ impl<'a> Json<'a> {
         }
         Self { words, id, title: title.into(), text, is_cut }
     }
-
-    pub(crate) fn html(&self) -> Html {
-        render(self)
-    }
 }
 
 /// An event in the course of a record.
-pub(crate) struct Event {
+pub(crate) struct TimelineEvent {
     /// `good`, `bad`, `warn` or nothing.
     pub(crate) kind: &'static str,
     pub(crate) what: String,
@@ -103,6 +90,12 @@ pub(crate) struct Event {
     pub(crate) more: Html,
 }
 
+impl TimelineEvent {
+    pub(crate) fn new(kind: &'static str, what: String, time: String, note: String) -> Self {
+        Self { kind, what, time, note, more: Html::default() }
+    }
+}
+
 /// The course of a record, the first event first.
 #[derive(Template)]
 #[template(
@@ -110,13 +103,7 @@ pub(crate) struct Event {
     ext = "html"
 )]
 pub(crate) struct Timeline {
-    pub(crate) events: Vec<Event>,
-}
-
-impl Timeline {
-    pub(crate) fn html(&self) -> Html {
-        render(self)
-    }
+    pub(crate) events: Vec<TimelineEvent>,
 }
 
 /// Two columns of cards.
@@ -128,10 +115,4 @@ impl Timeline {
 pub(crate) struct Split {
     pub(crate) left: Html,
     pub(crate) right: Html,
-}
-
-impl Split {
-    pub(crate) fn html(&self) -> Html {
-        render(self)
-    }
 }

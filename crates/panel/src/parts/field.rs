@@ -90,9 +90,7 @@ impl Field {
 
     /// What to search for.
     pub(crate) fn search(name: &str, label: impl Into<String>, value: impl Into<String>) -> Self {
-        let mut field = Self::line("search", name, label, value);
-        field.class = "wide";
-        field
+        Self::line("search", name, label, value).class("wide")
     }
 
     /// An e-mail address.
@@ -118,9 +116,7 @@ impl Field {
     /// A whole number.
     pub(crate) fn number(name: &str, label: impl Into<String>, value: impl Into<String>) -> Self {
         let control = Control::Line { kind: "text", keyboard: "numeric", autocomplete: "off" };
-        let mut field = Self::new(name, label, value, control);
-        field.class = "short";
-        field
+        Self::new(name, label, value, control).class("short")
     }
 
     /// A file. Its form is [`Form::with_file`](super::Form::with_file).
@@ -186,22 +182,15 @@ impl Field {
     }
 
     pub(crate) fn html(&self, words: &Words) -> Html {
-        render(&FieldView {
-            words,
-            field: self,
-            described_by: described_by(&self.id, &self.hint, self.problem.is_some()),
-        })
+        let hint = (!self.hint.is_empty()).then(|| format!("{}-hint", self.id));
+        let problem = self.problem.is_some().then(|| format!("{}-problem", self.id));
+        let described_by = hint.into_iter().chain(problem).collect::<Vec<_>>().join(" ");
+        render(&FieldView { words, field: self, described_by })
     }
 
     fn is_chosen(&self, choice: &Choice) -> bool {
         self.value == choice.value
     }
-}
-
-fn described_by(id: &str, hint: &str, is_wrong: bool) -> String {
-    let hint = if hint.is_empty() { String::new() } else { format!("{id}-hint") };
-    let problem = if is_wrong { format!("{id}-problem") } else { String::new() };
-    format!("{hint} {problem}").trim().to_owned()
 }
 
 /// The id of the field with this name: `organization[name][en]` as `organization-name-en`.
@@ -212,8 +201,9 @@ pub(crate) fn id_of(name: &str) -> String {
 }
 
 /// A box that can be ticked, alone.
-#[derive(Debug, Clone)]
-pub(crate) struct Tick {
+#[derive(Debug, Clone, Template)]
+#[template(path = "parts/tick.html")]
+pub(crate) struct Checkbox {
     pub(crate) name: String,
     pub(crate) label: String,
     pub(crate) hint: String,
@@ -223,14 +213,7 @@ pub(crate) struct Tick {
     pub(crate) governs: String,
 }
 
-#[derive(Template)]
-#[template(path = "parts/tick.html")]
-struct TickView<'a> {
-    tick: &'a Tick,
-    id: String,
-}
-
-impl Tick {
+impl Checkbox {
     pub(crate) fn new(name: &str, label: impl Into<String>, is_on: bool) -> Self {
         Self {
             name: name.to_owned(),
@@ -247,8 +230,8 @@ impl Tick {
         self
     }
 
-    pub(crate) fn html(&self) -> Html {
-        render(&TickView { tick: self, id: id_of(&self.name) })
+    fn id(&self) -> String {
+        id_of(&self.name)
     }
 }
 

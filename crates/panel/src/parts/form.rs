@@ -2,7 +2,6 @@
 
 use super::Html;
 use super::field::id_of;
-use super::html::render;
 use crate::words::Words;
 use askama::Template;
 
@@ -124,9 +123,5 @@ impl<'a> Form<'a> {
     pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
         self.note = text.into();
         self
-    }
-
-    pub(crate) fn html(&self) -> Html {
-        render(self)
     }
 }

@@ -12,13 +12,6 @@ pub(crate) struct Badge {
     text: String,
 }
 
-#[derive(Template)]
-#[template(source = r#"<span class="badge {{ kind }}">{{ text }}</span>"#, ext = "html")]
-struct BadgeView<'a> {
-    kind: &'a str,
-    text: &'a str,
-}
-
 impl Badge {
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self { kind: "", text: text.into() }
@@ -41,7 +34,8 @@ impl Badge {
     }
 
     pub(crate) fn html(&self) -> Html {
-        render(&BadgeView { kind: self.kind, text: &self.text })
+        let class = format!("badge {}", self.kind);
+        Html::element("span", &[("class", class.as_str())], &self.text)
     }
 }
 
@@ -152,6 +146,11 @@ impl Head {
         self
     }
 
+    pub(crate) fn badges(mut self, badges: impl IntoIterator<Item = Badge>) -> Self {
+        self.badges.extend(badges);
+        self
+    }
+
     pub(crate) fn lede(mut self, text: impl Into<String>) -> Self {
         self.lede = Some(text.into());
         self
@@ -166,5 +165,20 @@ impl Head {
         self.tabs_label = label.into();
         self.tabs = tabs;
         self
+    }
+
+    /// The tabs of a record with this address: the last part of the address of each, or nothing, with its label.
+    pub(crate) fn tabs_of(
+        self,
+        label: impl Into<String>,
+        path: &str,
+        tabs: impl IntoIterator<Item = (&'static str, String)>,
+        current: &str,
+    ) -> Self {
+        let tab = |(page, label): (&str, String)| {
+            let href = if page.is_empty() { path.to_owned() } else { format!("{path}/{page}") };
+            Tab { href, label, is_current: page == current }
+        };
+        self.tabs(label, tabs.into_iter().map(tab).collect())
     }
 }

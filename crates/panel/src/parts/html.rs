@@ -23,35 +23,25 @@ struct Plain<'a> {
 }
 
 #[derive(Template)]
-#[template(source = r#"<p class="{{ class }}">{{ text }}</p>"#, ext = "html")]
-struct Paragraph<'a> {
-    class: &'a str,
-    text: &'a str,
-}
-
-#[derive(Template)]
-#[template(source = r#"<code>{{ text }}</code>"#, ext = "html")]
-struct Code<'a> {
-    text: &'a str,
-}
-
-#[derive(Template)]
-#[template(source = r#"<a href="{{ href }}">{{ text }}</a>"#, ext = "html")]
-struct Link<'a> {
-    href: &'a str,
-    text: &'a str,
-}
-
-#[derive(Template)]
-#[template(source = r#"<span lang="en">{{ text }}</span>"#, ext = "html")]
-struct English<'a> {
+#[template(
+    source = r#"<{{ tag }}{% for (name, value) in attributes %} {{ name }}="{{ value }}"{% endfor %}>{{ text }}</{{ tag }}>"#,
+    ext = "html"
+)]
+struct Element<'a> {
+    tag: &'a str,
+    attributes: &'a [(&'a str, &'a str)],
     text: &'a str,
 }
 
 impl Html {
+    /// An element with a text, which is escaped, as the values of its attributes are.
+    pub(super) fn element(tag: &str, attributes: &[(&str, &str)], text: &str) -> Self {
+        render(&Element { tag, attributes, text })
+    }
+
     /// Text that is in English whatever the language of the page.
     pub(crate) fn in_english(text: &str) -> Self {
-        render(&English { text })
+        Self::element("span", &[("lang", "en")], text)
     }
 
     /// Text, escaped.
@@ -61,17 +51,17 @@ impl Html {
 
     /// A paragraph.
     pub(crate) fn paragraph(class: &str, text: &str) -> Self {
-        render(&Paragraph { class, text })
+        Self::element("p", &[("class", class)], text)
     }
 
     /// An identifier as it is on the wire.
     pub(crate) fn code(text: &str) -> Self {
-        render(&Code { text })
+        Self::element("code", &[], text)
     }
 
     /// A link.
     pub(crate) fn link(href: &str, text: &str) -> Self {
-        render(&Link { href, text })
+        Self::element("a", &[("href", href)], text)
     }
 
     /// These one after the other.

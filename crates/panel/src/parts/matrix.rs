@@ -1,7 +1,5 @@
 //! Settings by step: a table of boxes.
 
-use super::Html;
-use super::html::render;
 use askama::Template;
 
 /// A step, or the state without one.
@@ -36,10 +34,6 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    pub(crate) fn html(&self) -> Html {
-        render(self)
-    }
-
     /// The cells of a row with their columns.
     fn cells<'a>(&'a self, row: &'a MatrixRow) -> impl Iterator<Item = (&'a MatrixColumn, &'a MatrixCell)> {
         self.columns.iter().zip(&row.cells)

@@ -12,14 +12,39 @@ mod matrix;
 mod table;
 mod texts;
 
-pub(crate) use card::{Card, Event, Json, KeyValues, Split, Timeline};
+pub(crate) use card::{Card, Json, KeyValues, Split, Timeline, TimelineEvent};
 pub(crate) use confirm::Confirm;
-pub(crate) use field::{Choice, Field, Group, Tick};
+pub(crate) use field::{Checkbox, Choice, Field, Group};
 pub(crate) use form::{Form, Problem, Section};
 pub(crate) use head::{Act, Badge, Head, Tab};
 pub(crate) use html::{Html, render};
-pub(crate) use layout::{Alone, Layout, Organization};
-pub(crate) use list::{Chip, Filters, Found, Pages, Results};
+pub(crate) use layout::{Alone, Layout, OpenedOrganization};
+pub(crate) use list::{Chip, Filters, Pages, Results};
 pub(crate) use matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow};
 pub(crate) use table::{Cell, Column, Empty, RowAct, Table};
 pub(crate) use texts::{Texts, language_name};
+
+/// Gives each of these templates a method that renders it.
+macro_rules! html_parts {
+    ($($part:ty),+) => {$(
+        impl $part {
+            pub(crate) fn html(&self) -> Html {
+                render(self)
+            }
+        }
+    )+};
+}
+
+html_parts!(
+    Card,
+    Filters<'_>,
+    Form<'_>,
+    Json<'_>,
+    KeyValues,
+    Matrix,
+    Results<'_>,
+    Split,
+    Table,
+    Checkbox,
+    Timeline
+);

@@ -25,7 +25,7 @@ impl Column {
 
     /// Numbers, at the right.
     pub(crate) fn num(mut self) -> Self {
-        self.class = if self.class == "low" { "num low" } else { "num" };
+        self.class = "num";
         self
     }
 
@@ -83,13 +83,6 @@ struct Named<'a> {
 }
 
 #[derive(Template)]
-#[template(source = r#"<time class="nowrap" datetime="{{ iso }}">{{ text }}</time>"#, ext = "html")]
-struct TimeView<'a> {
-    iso: &'a str,
-    text: &'a str,
-}
-
-#[derive(Template)]
 #[template(path = "parts/row_acts.html")]
 struct RowActs<'a> {
     acts: &'a [RowAct],
@@ -142,6 +135,11 @@ impl Cell {
         Self::html(badge.html())
     }
 
+    /// States.
+    pub(crate) fn badges(badges: &[Badge]) -> Self {
+        Self::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")])))
+    }
+
     /// A state, and why it is so.
     pub(crate) fn badge_with_sub(badge: &Badge, sub: &str) -> Self {
         Self::html(Html::join([badge.html(), render(&Named { href: "", class: "sub", text: sub, sub: "" })]))
@@ -149,7 +147,7 @@ impl Cell {
 
     /// A time: as machines read it, and as the page writes it.
     pub(crate) fn time(iso: &str, text: &str) -> Self {
-        Self::html(render(&TimeView { iso, text }))
+        Self::html(Html::element("time", &[("class", "nowrap"), ("datetime", iso)], text))
     }
 
     /// Names on the wire, one below the other.
@@ -215,27 +213,20 @@ impl Table {
         self
     }
 
-    pub(crate) fn html(&self) -> Html {
-        render(self)
-    }
-
     /// The rows, each cell with the label and the classes of its column.
-    fn cells(&self) -> Vec<Vec<Placed<'_>>> {
-        let place = |cells: &'_ Vec<Cell>| {
-            cells.iter().enumerate().map(|(at, cell)| (at, cell.clone())).collect::<Vec<_>>()
-        };
-        let placed = |(at, cell): (usize, Cell)| {
+    fn cells(&self) -> Vec<Vec<PlacedCell<'_>>> {
+        let placed = |(at, cell): (usize, &Cell)| {
             let column = self.columns.get(at);
             let label = column.filter(|column| !column.is_hidden).map_or("", |column| &column.label);
             let class = format!("{} {}", column.map_or("", |column| column.class), cell.class);
-            Placed { html: cell.html, label, class: class.trim().to_owned() }
+            PlacedCell { html: cell.html.clone(), label, class: class.trim().to_owned() }
         };
-        self.rows.iter().map(|cells| place(cells).into_iter().map(placed).collect()).collect()
+        self.rows.iter().map(|cells| cells.iter().enumerate().map(placed).collect()).collect()
     }
 }
 
 /// A cell in its column.
-struct Placed<'a> {
+struct PlacedCell<'a> {
     html: Html,
     label: &'a str,
     class: String,

@@ -14,7 +14,7 @@ struct Text {
     name: String,
     label: String,
     hint: String,
-    values: Vec<(Locale, String)>,
+    values: Translated,
     /// Lines; 1: an input.
     rows: u8,
 }
@@ -79,10 +79,8 @@ impl Texts {
         value: &Translated,
         rows: u8,
     ) -> Self {
-        let values =
-            self.locales.iter().map(|locale| (*locale, value.get(*locale).unwrap_or_default().to_owned()));
-        let (label, hint) = (label.into(), hint.into());
-        self.list.push(Text { name: name.to_owned(), label, hint, values: values.collect(), rows });
+        let (name, label, hint) = (name.to_owned(), label.into(), hint.into());
+        self.list.push(Text { name, label, hint, values: value.clone(), rows });
         self
     }
 
@@ -106,20 +104,14 @@ impl Texts {
 
     fn inputs_in(&self, locale: Locale, words: &Words, problems: &[Problem]) -> Vec<Input<'_>> {
         let language = words.tell("text-in", &[("language", language_name(words, locale).into())]);
-        let input = |text: &'_ Text| {
-            let name = format!("{}[{locale}]", text.name);
-            (id_of(&name), Problem::of(problems, &name), name)
-        };
-        self.list
-            .iter()
-            .map(|text| {
-                let (id, problem, name) = input(text);
-                let value =
-                    text.values.iter().find(|(known, _)| *known == locale).map_or("", |(_, text)| text);
-                let (label, hint, rows) = (text.label.as_str(), text.hint.as_str(), text.rows);
-                Input { locale, id, name, label, hint, language: language.clone(), value, rows, problem }
-            })
-            .collect()
+        let inputs = self.list.iter().map(|text| {
+            let Text { name, label, hint, values, rows } = text;
+            let (name, value) = (format!("{name}[{locale}]"), values.get(locale).unwrap_or_default());
+            let (id, problem) = (id_of(&name), Problem::of(problems, &name));
+            let (rows, language) = (*rows, language.clone());
+            Input { locale, id, name, label, hint, language, value, rows, problem }
+        });
+        inputs.collect()
     }
 }
 

@@ -1,24 +1,18 @@
 //! What pages of lists share: filters, the filters in use, the number found, pages, and what is shown without rows.
 
 use super::Visit;
-use crate::parts::{Chip, Empty, Filters, Found, Html, Pages, Results, Table};
+use crate::parts::{Chip, Column, Empty, Html, Pages, Results, Table};
 use civitas_kernel::PageRequest;
 
 impl Visit {
-    /// The filters of a list.
-    pub(crate) fn filters(&self, label: String) -> Filters<'_> {
-        Filters { words: &self.words, query: &self.query, label, fields: Vec::new() }
+    /// Columns of texts, with these keys of their labels.
+    pub(crate) fn columns(&self, keys: &[&str]) -> Vec<Column> {
+        keys.iter().map(|key| Column::new(self.say(key))).collect()
     }
 
     /// A filter in use, which leads to the list without it.
     pub(crate) fn chip(&self, path: &str, name: &str, text: impl Into<String>) -> Chip {
         Chip { text: text.into(), href: self.query.with(path, name, None) }
-    }
-
-    /// The filters in use among these, each with its value as text.
-    pub(crate) fn chips(&self, path: &str, names: &[&str]) -> Vec<Chip> {
-        let chip = |name: &&str| self.query.get(name).map(|value| self.chip(path, name, value));
-        names.iter().filter_map(chip).collect()
     }
 
     /// How many rows are shown.
@@ -34,8 +28,7 @@ impl Visit {
         table: &Table,
         pages: Html,
     ) -> Html {
-        let found = Found { words: &self.words, text, chips, all: path.to_owned() };
-        Results { found: found.html(), table: table.html(), pages }.html()
+        Results { words: &self.words, text, chips, all: path, table: table.html(), pages }.html()
     }
 
     /// The links to the pages before and after this one.

@@ -82,7 +82,7 @@ fn every_text_that_a_page_names_is_in_the_catalogue() {
     let mut named = 0;
     for path in sources {
         let text = fs::read_to_string(&path).unwrap();
-        for call in ["say(\"", "tell(\"", "count(\""] {
+        for call in ["say(\"", "tell(\"", "count(\"", "done(\"", "visit.head(\""] {
             for rest in text.split(call).skip(1) {
                 let Some(key) = rest.split('"').next() else { continue };
                 let is_key = key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
@@ -107,7 +107,10 @@ macro_rules! names {
 fn every_text_whose_key_is_made_of_a_name_is_in_the_catalogue() {
     let jobs: Vec<String> = JobStatus::NAMES.iter().map(|&name| name.to_owned()).collect();
     let shares = Share::ALL.iter().map(|share| share.name().replace('_', "-"));
+    let logs = ["audit", "deliveries", "jobs", "mails", "registrations"].map(str::to_owned).to_vec();
     let families = [
+        ("nav-", logs.clone(), vec![""]),
+        ("", logs, vec!["-filter", "-lede"]),
         ("storage-check-", names!(Dependency::ALL), vec![""]),
         ("action-", names!(Action::ALL), vec![""]),
         ("actor-", names!(ActorKind::ALL), vec![""]),

@@ -1,11 +1,11 @@
 //! `civitas admin`: the accounts of the system panel.
 
-use super::{Console, Failure, Outcome, because, configure, open_store};
+use super::{Console, Failure, Outcome, actor, because, configure, open_store};
 use crate::config::Sources;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Passwords, Secret, is_email, normal_email};
 use civitas_application::Store;
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Record};
 use civitas_kernel::{Error, clock};
 use civitas_tokens::Argon2Passwords;
 
@@ -48,14 +48,15 @@ pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut 
     let store = open_store(&config).await?;
     let known = set_password(&*store, &Argon2Passwords::patient(), &email, &password).await?;
     let done = if known { "has a new password" } else { "is a system administrator" };
-    writeln!(console.stdout, "{email} {done}").map_err(because)?;
+    console.print(format_args!("{email} {done}"))?;
     if args.password_stdin {
         return Ok(());
     }
-    writeln!(console.stdout, "password: {}", password.expose()).map_err(because)
+    console.print(format_args!("password: {}", password.expose()))
 }
 
-/// Sets the password of an administrator, or creates one. Ends the sessions and a lock. Whether there was one.
+/// Sets the password of an administrator, or creates the administrator. Ends sessions and a lock. Returns whether the
+/// administrator existed.
 pub(super) async fn set_password(
     store: &dyn Store,
     passwords: &dyn Passwords,
@@ -75,8 +76,8 @@ pub(super) async fn set_password(
             }
             None => (administrators.create(password, now).await?, Action::AdministratorCreated),
         };
-        let actor = Actor::CommandLine { command: "civitas admin create".to_owned() };
-        let record = Record::new(actor, action).on("administrator", &id.to_string(), email);
+        let record = Record::new(actor("admin create"), action);
+        let record = record.on("administrator", &id.to_string(), email);
         transaction.audit().append(&record, now).await?;
         Ok(known.is_some())
     };
@@ -94,7 +95,7 @@ async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Con
         let (id, _) = store.find_by_email(&email).await?.ok_or(Error::NotFound)?;
         let administrators = Administrators { administrators: store, sessions: transaction.panel_sessions() };
         administrators.disable_second_factor(id, now).await?;
-        let actor = Actor::CommandLine { command: "civitas admin disable-second-factor".to_owned() };
+        let actor = actor("admin disable-second-factor");
         let record = Record::new(actor, Action::AdministratorSecondFactorDisabled);
         let record = record.on("administrator", &id.to_string(), &email);
         transaction.audit().append(&record, now).await.map(drop)
@@ -104,7 +105,7 @@ async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Con
         other => refused(other),
     })?;
     transaction.commit().await.map_err(because)?;
-    writeln!(console.stdout, "{email} signs in without a second factor").map_err(because)
+    console.print(format_args!("{email} signs in without a second factor"))
 }
 
 fn refused(error: Error) -> Failure {

@@ -1,11 +1,11 @@
 //! `civitas api-client` (contract 04 §4). For programs: errors too are written to standard output, in the
 //! requested format, with exit code 1.
 
-use super::{Cli, Console, Failure, Outcome, because, configure, open_store};
+use super::{Cli, Console, Failure, Outcome, actor, because, configure, open_store};
 use crate::config::Sources;
-use civitas_accounts::{ApiClient, ClientAdmin, ClientFault, NewClient, Secret};
+use civitas_accounts::{ApiClient, ClientAdmin, ClientAdminError, NewClient, Secret};
 use civitas_application::{Store, Transaction};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Record};
 use civitas_kernel::{Abilities, Ability, OrganizationId, Scope, clock};
 use clap::CommandFactory;
 use serde::Serialize;
@@ -105,7 +105,7 @@ impl ApiClientCommand {
         match self {
             Self::Create(args) => args.shape.shape,
             Self::Get(named) | Self::Delete(named) => named.shape.shape,
-            Self::Grant(given) | Self::Revoke(given) => given.client.shape.shape,
+            Self::Grant(args) | Self::Revoke(args) => args.client.shape.shape,
             Self::Unknown(_) => Shape::Json,
         }
     }
@@ -116,15 +116,15 @@ pub(super) async fn run(args: ApiClientArgs, sources: &Sources, console: &mut Co
     if let ApiClientCommand::Unknown(words) = &command {
         usage(console)?;
         let word = words.first().map_or("", String::as_str);
-        writeln!(console.stdout, "Unknown command: {word}").map_err(because)?;
-        return Err(Failure::Told);
+        console.print(format_args!("Unknown command: {word}"))?;
+        return Err(Failure::Reported);
     }
     let shape = command.shape();
     match execute(command, sources).await {
-        Ok(answers) => answers.iter().try_for_each(|answer| tell(answer, shape, console)).map_err(because),
+        Ok(outputs) => outputs.iter().try_for_each(|output| console.print(output.text(shape))),
         Err(fault) => {
-            tell_fault(&fault, shape, console).map_err(because)?;
-            Err(Failure::Told)
+            console.print(fault_text(&fault, shape))?;
+            Err(Failure::Reported)
         }
     }
 }
@@ -151,13 +151,13 @@ pub(super) fn misused(error: &clap::Error, arguments: &[OsString], console: &mut
         words.windows(2).any(|pair| pair == ["--format", "text"]) || words.contains(&"--format=text");
     let shape = if wants_text { Shape::Text } else { Shape::Json };
     // The exit code is 1 in both cases.
-    let _ = tell_fault(&fault, shape, console);
+    let _ = console.print(fault_text(&fault, shape));
     1
 }
 
 /// The fields of a client, in the order of the output.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ClientFields {
     id: String,
     secret: Option<String>,
     name: String,
@@ -166,71 +166,66 @@ struct Shown {
     organization_id: Option<OrganizationId>,
 }
 
-enum Answer {
-    Client(Shown),
+/// What a command prints.
+enum Output {
+    Client(ClientFields),
     Deleted(String),
 }
 
-fn shown(client: ApiClient, secret: Option<&Secret>) -> Answer {
-    Answer::Client(Shown {
-        secret: secret.map(|secret| secret.expose().to_owned()),
-        scopes: client.scopes.iter().map(Scope::as_str).collect(),
-        permissions: client.permissions.iter().map(Ability::as_str).collect(),
-        organization_id: client.organization,
-        id: client.uid,
-        name: client.name,
-    })
-}
+impl Output {
+    fn client(client: ApiClient, secret: Option<&Secret>) -> Self {
+        Self::Client(ClientFields {
+            secret: secret.map(|secret| secret.expose().to_owned()),
+            scopes: client.scopes.iter().map(Scope::as_str).collect(),
+            permissions: client.permissions.iter().map(Ability::as_str).collect(),
+            organization_id: client.organization,
+            id: client.uid,
+            name: client.name,
+        })
+    }
 
-fn tell(answer: &Answer, shape: Shape, console: &mut Console<'_>) -> std::io::Result<()> {
-    match (answer, shape) {
-        (Answer::Client(client), Shape::Json) => writeln!(console.stdout, "{}", json_line(client)),
-        (Answer::Client(client), Shape::Text) => {
-            let organization = client.organization_id.map(|id| id.to_string()).unwrap_or_default();
-            let secret = client.secret.as_deref().unwrap_or_default();
-            writeln!(
-                console.stdout,
-                "\nid={}\nsecret={secret}\nname={}\nscopes={}\npermissions={}\norganization_id={organization}",
-                client.id,
-                client.name,
-                client.scopes.join(","),
-                client.permissions.join(","),
-            )
+    fn text(&self, shape: Shape) -> String {
+        match (self, shape) {
+            // The members have the order of the type.
+            (Self::Client(client), Shape::Json) => serde_json::to_string(client).unwrap_or_default(),
+            (Self::Client(client), Shape::Text) => {
+                let ClientFields { id, name, .. } = client;
+                let (scopes, permissions) = (client.scopes.join(","), client.permissions.join(","));
+                let organization = client.organization_id.map(|id| id.to_string()).unwrap_or_default();
+                let secret = client.secret.as_deref().unwrap_or_default();
+                format!(
+                    "\nid={id}\nsecret={secret}\nname={name}\nscopes={scopes}\npermissions={permissions}\n\
+                     organization_id={organization}"
+                )
+            }
+            (Self::Deleted(id), Shape::Json) => json!({"deleted": true, "id": id}).to_string(),
+            (Self::Deleted(id), Shape::Text) => format!("\ndeleted id={id}"),
         }
-        (Answer::Deleted(id), Shape::Json) => {
-            writeln!(console.stdout, "{}", json_line(&json!({"deleted": true, "id": id})))
-        }
-        (Answer::Deleted(id), Shape::Text) => writeln!(console.stdout, "\ndeleted id={id}"),
     }
 }
 
-/// Its members in the order they were declared.
-fn json_line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-fn tell_fault(fault: &str, shape: Shape, console: &mut Console<'_>) -> std::io::Result<()> {
+fn fault_text(fault: &str, shape: Shape) -> String {
     match shape {
-        Shape::Json => writeln!(console.stdout, "{}", json!({"error": fault})),
-        Shape::Text => writeln!(console.stdout, "\n\x1b[31m{fault}\x1b[0m"),
+        Shape::Json => json!({"error": fault}).to_string(),
+        Shape::Text => format!("\n\x1b[31m{fault}\x1b[0m"),
     }
 }
 
 /// The error with the text of the contract, if that names an option.
-fn words(fault: &ClientFault) -> String {
+fn words(fault: &ClientAdminError) -> String {
     match fault {
-        ClientFault::NoScope => "Error: at least one --scope is required".to_owned(),
-        ClientFault::NoOrganization => {
+        ClientAdminError::NoScope => "Error: at least one --scope is required".to_owned(),
+        ClientAdminError::NoOrganization => {
             "Error: --organization-id is required for non-system clients".to_owned()
         }
         other => format!("Error: {other}"),
     }
 }
 
-async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Answer>, String> {
+async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Output>, String> {
     let missing = match &command {
-        ApiClientCommand::Grant(given) if given.client.id.is_none() => Some(" for grant command"),
-        ApiClientCommand::Revoke(given) if given.client.id.is_none() => Some(" for revoke command"),
+        ApiClientCommand::Grant(args) if args.client.id.is_none() => Some(" for grant command"),
+        ApiClientCommand::Revoke(args) if args.client.id.is_none() => Some(" for revoke command"),
         ApiClientCommand::Delete(named) if named.id.is_none() => Some(""),
         _ => None,
     };
@@ -247,9 +242,9 @@ async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Ans
     }
     let work = store.begin().await.map_err(|error| format!("Error: {error}"))?;
     match change(command, &*work).await {
-        Ok(answer) => {
+        Ok(output) => {
             work.commit().await.map_err(|error| format!("Error: {error}"))?;
-            Ok(vec![answer])
+            Ok(vec![output])
         }
         Err(fault) => {
             work.rollback().await;
@@ -258,69 +253,67 @@ async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Ans
     }
 }
 
-async fn all(store: &dyn Store) -> civitas_kernel::Result<Vec<Answer>> {
-    let (mut answers, mut after) = (Vec::new(), None);
+async fn all(store: &dyn Store) -> civitas_kernel::Result<Vec<Output>> {
+    let (mut outputs, mut after) = (Vec::new(), None);
     loop {
         let page = store.clients().page_after(None, after, PAGE).await?;
-        let Some((last, _)) = page.last() else { return Ok(answers) };
+        let Some((last, _)) = page.last() else { return Ok(outputs) };
         after = Some(*last);
-        answers.extend(page.into_iter().map(|(_, client)| shown(client, None)));
+        outputs.extend(page.into_iter().map(|(_, client)| Output::client(client, None)));
     }
 }
 
-async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Answer, String> {
+async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Output, String> {
     let admin = ClientAdmin { clients: work.clients(), organizations: work.organization_lookup() };
     let now = clock::now();
-    let (answer, record) = match command {
+    let find = async |id: &str| admin.find(id).await.map(|(_, client)| client).map_err(|fault| words(&fault));
+    let (output, record) = match command {
         ApiClientCommand::Create(args) => {
             let (client, secret) = admin.create(args.into(), now).await.map_err(|fault| words(&fault))?;
-            let scopes: Vec<_> = client.scopes.iter().map(Scope::as_str).collect();
-            let record = record("create", Action::ApiClientCreated, &client).changed(
-                "scopes",
-                None,
-                Some(&scopes.join(", ")),
-            );
+            let scopes = client.scopes.iter().map(Scope::as_str).collect::<Vec<_>>().join(", ");
+            let record = record("create", Action::ApiClientCreated, &client);
+            let record = record.changed("scopes", None, Some(&scopes));
             let record = with_permissions(record, &Abilities::default(), &client.permissions);
-            (shown(client, Some(&secret)), Some(record))
+            (Output::client(client, Some(&secret)), Some(record))
         }
         ApiClientCommand::Get(named) => {
-            let found = admin.find(&named.id.unwrap_or_default()).await;
-            (shown(found.map_err(|fault| words(&fault))?.1, None), None)
+            (Output::client(find(&named.id.unwrap_or_default()).await?, None), None)
         }
         ApiClientCommand::Delete(named) => {
             let id = named.id.unwrap_or_default();
-            let (_, client) = admin.find(&id).await.map_err(|fault| words(&fault))?;
+            let client = find(&id).await?;
             admin.delete(&id).await.map_err(|fault| words(&fault))?;
-            (Answer::Deleted(id), Some(record("delete", Action::ApiClientRevoked, &client)))
+            (Output::Deleted(id), Some(record("delete", Action::ApiClientRevoked, &client)))
         }
-        ApiClientCommand::Grant(given) => {
-            let before = given.client(&admin).await?;
-            let after = admin.grant(&before.uid, &given.permissions, now).await;
+        ApiClientCommand::Grant(ref args) | ApiClientCommand::Revoke(ref args) => {
+            let before = find(args.client.id.as_deref().unwrap_or_default()).await?;
+            if args.permissions.is_empty() {
+                return Err("Error: at least one --permission is required".to_owned());
+            }
+            let (after, name, action) = if let ApiClientCommand::Grant(_) = &command {
+                let after = admin.grant(&before.uid, &args.permissions, now).await;
+                (after, "grant", Action::ApiClientPermissionsGranted)
+            } else {
+                let after = admin.revoke(&before.uid, &args.permissions, now).await;
+                (after, "revoke", Action::ApiClientPermissionsRevoked)
+            };
             let after = after.map_err(|fault| words(&fault))?;
-            let record = record("grant", Action::ApiClientPermissionsGranted, &before);
+            let record = record(name, action, &before);
             let record = with_permissions(record, &before.permissions, &after.permissions);
-            (shown(after, None), Some(record).filter(Record::has_changes))
-        }
-        ApiClientCommand::Revoke(given) => {
-            let before = given.client(&admin).await?;
-            let after = admin.revoke(&before.uid, &given.permissions, now).await;
-            let after = after.map_err(|fault| words(&fault))?;
-            let record = record("revoke", Action::ApiClientPermissionsRevoked, &before);
-            let record = with_permissions(record, &before.permissions, &after.permissions);
-            (shown(after, None), Some(record).filter(Record::has_changes))
+            (Output::client(after, None), Some(record).filter(Record::has_changes))
         }
         ApiClientCommand::Unknown(_) => return Err("Error: unknown command".to_owned()),
     };
     if let Some(record) = record {
         work.audit().append(&record, now).await.map_err(|error| format!("Error: {error}"))?;
     }
-    Ok(answer)
+    Ok(output)
 }
 
 /// The record of a command on a client, in the organization of the client.
 fn record(command: &str, action: Action, client: &ApiClient) -> Record {
-    let actor = Actor::CommandLine { command: format!("civitas api-client {command}") };
-    Record::new(actor, action).of(client.organization).on("api_client", &client.uid, &client.name)
+    let record = Record::new(actor(&format!("api-client {command}")), action);
+    record.of(client.organization).on("api_client", &client.uid, &client.name)
 }
 
 /// Adds each permission that was granted or revoked.
@@ -329,18 +322,6 @@ fn with_permissions(record: Record, before: &Abilities, after: &Abilities) -> Re
     let granted = after.iter().filter(|one| !before.has(*one)).map(|one| (one, "not granted", "granted"));
     let changes = revoked.chain(granted);
     changes.fold(record, |record, (one, old, new)| record.changed(one.as_str(), Some(old), Some(new)))
-}
-
-impl Permissions {
-    /// The client; an error if it does not exist or no permissions are given.
-    async fn client(&self, admin: &ClientAdmin<'_>) -> Result<ApiClient, String> {
-        let id = self.client.id.clone().unwrap_or_default();
-        let (_, client) = admin.find(&id).await.map_err(|fault| words(&fault))?;
-        if self.permissions.is_empty() {
-            return Err("Error: at least one --permission is required".to_owned());
-        }
-        Ok(client)
-    }
 }
 
 impl From<CreateArgs> for NewClient {

@@ -1,14 +1,15 @@
 //! `civitas import` and `civitas export` (contract 10).
 
 use super::progress::ProgressLine;
-use super::{Console, Failure, Outcome, because, configure, open_store};
+use super::{Console, Failure, Outcome, actor, because, configure, open_store};
 use crate::config::{Config, Scheme, Sources};
 use crate::{files, paths, webhooks};
 use civitas_application::Store;
-use civitas_application::archive::{
-    self, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress, WebhookArchive,
+use civitas_archive::{
+    self as archive, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress,
+    WebhookArchive,
 };
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Record};
 use civitas_kernel::{Result, clock};
 use civitas_tokens::{Argon2Passwords, WebhookCipher};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
@@ -118,17 +119,16 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     let length = file.as_ref().and_then(|(_, length)| *length);
     let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
     let passwords = Argon2Passwords::patient();
-    let mut tell = |progress: Progress| show(&mut line, length, progress);
+    let mut observe = |progress: Progress| show(&mut line, length, progress);
     let report = match file {
         Some((file, Some(_))) => {
-            archive::import_seekable(&*store, &passwords, file, options, &mut tell).await
+            archive::import_seekable(&*store, &passwords, file, options, &mut observe).await
         }
-        Some((pipe, None)) => archive::import(&*store, &passwords, pipe, options, &mut tell).await,
-        None => archive::import(&*store, &passwords, &mut *console.stdin, options, &mut tell).await,
+        Some((pipe, None)) => archive::import(&*store, &passwords, pipe, options, &mut observe).await,
+        None => archive::import(&*store, &passwords, &mut *console.stdin, options, &mut observe).await,
     };
     line.clear();
-    let report = report.map_err(because)?;
-    writeln!(console.stdout, "{}", report.to_json()).map_err(because)
+    console.print(report.map_err(because)?.to_json())
 }
 
 /// The file and its length; a pipe has none, and can be read only once.
@@ -184,9 +184,9 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
 
 /// Writes the export into the audit trail, before it begins.
 async fn record_export(store: &dyn Store, options: &ExportOptions) -> Outcome {
-    let actor = Actor::CommandLine { command: "civitas export".to_owned() };
     let secrets = if options.with_secrets { "with secrets" } else { "without secrets" };
-    let mut record = Record::new(actor, Action::ArchiveExported).changed("content", None, Some(secrets));
+    let record = Record::new(actor("export"), Action::ArchiveExported);
+    let mut record = record.changed("content", None, Some(secrets));
     if let Some(host) = &options.organization {
         record = record.on("organization", "", host);
     }

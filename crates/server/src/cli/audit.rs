@@ -1,6 +1,8 @@
 //! `civitas audit`: lists and verifies the audit trail.
 
-use super::{Console, Failure, Outcome, because, configure, find_organization, open_store};
+use super::{
+    Console, Failure, Outcome, because, configure, find_organization, open_store, read_time, time_text,
+};
 use crate::config::Sources;
 use civitas_application::Store;
 use civitas_application::audit::{AuditTrail, Verification};
@@ -9,7 +11,6 @@ use civitas_kernel::{PageRequest, clock};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum AuditCommand {
@@ -92,14 +93,13 @@ async fn list(args: ListArgs, store: &dyn Store, console: &mut Console<'_>) -> O
     let page = PageRequest { page: args.page, per_page: args.limit };
     let listed = store.audit().list(&filter, page).await.map_err(because)?;
     for entry in &listed.items {
-        let shown = match args.format {
-            Format::Json => entry_json(entry).to_string(),
-            Format::Text => entry_text(entry),
-        };
-        writeln!(console.stdout, "{shown}").map_err(because)?;
+        match args.format {
+            Format::Json => console.print(entry_json(entry))?,
+            Format::Text => console.print(entry_text(entry))?,
+        }
     }
     if listed.has_more {
-        writeln!(console.stderr, "There are more: use --page.").map_err(because)?;
+        console.note("There are more: use --page.")?;
     }
     Ok(())
 }
@@ -136,14 +136,6 @@ fn read_action(name: &str) -> Result<Action, String> {
     })
 }
 
-fn read_time(text: &str) -> Result<OffsetDateTime, String> {
-    OffsetDateTime::parse(text, &Rfc3339).map_err(|_| "must be a time, as 2026-03-01T09:30:00Z".to_owned())
-}
-
-fn time(at: OffsetDateTime) -> String {
-    at.format(&Rfc3339).unwrap_or_default()
-}
-
 fn entry_json(entry: &AuditEntry) -> Value {
     let user = entry.actor.user().map(|(id, nickname)| json!({"id": id, "nickname": nickname}));
     let object = entry.object.as_ref();
@@ -155,7 +147,7 @@ fn entry_json(entry: &AuditEntry) -> Value {
     json!({
         "organization_id": entry.organization,
         "number": entry.number,
-        "at": time(entry.at),
+        "at": time_text(entry.at),
         "actor": {
             "kind": entry.actor.kind().as_str(),
             "id": entry.actor.id(),
@@ -180,7 +172,7 @@ fn entry_text(entry: &AuditEntry) -> String {
         other => other.name().unwrap_or_else(|| other.kind().as_str()).to_owned(),
     };
     let mut text =
-        format!("{} {organization}/{} {actor}: {}", time(entry.at), entry.number, entry.action.as_str());
+        format!("{} {organization}/{} {actor}: {}", time_text(entry.at), entry.number, entry.action.as_str());
     // Writing to a String cannot fail.
     if let Some(object) = &entry.object {
         let _ = write!(text, " on {} {} ({})", object.kind, object.id, object.label);

@@ -1,7 +1,7 @@
 //! `civitas backup` and `civitas restore`.
 
 use super::{Console, Failure, Outcome, because, configure, open_store};
-use crate::backup::{Made, backups_at, cause, copies, make, record};
+use crate::backup::{BackupResult, backups_at, cause, copies, make, record};
 use crate::config::{Config, Sources};
 use crate::files::{intake_of, store_of};
 use crate::secret_key::{self, create_private_directory};
@@ -11,7 +11,7 @@ use civitas_application::{Digests, FileTransfer};
 use civitas_audit::Action;
 use serde_json::{Value, json};
 
-/// What is said when no temporary database could be created.
+/// The note when no temporary database could be created.
 const ONLY_READ: &str = "The copy was read, not restored: the user of database_url may not create databases \
      (ALTER ROLE .. CREATEDB).";
 
@@ -57,17 +57,17 @@ pub(super) async fn backup(args: BackupArgs, sources: &Sources, console: &mut Co
     let store = open_store(&config).await?;
     let backups = backups_at(&config, &to).map_err(because)?;
     let made = make(&config, &*store, &backups, "civitas backup").await;
-    let Made { manifest, new_files, removed } = made.map_err(because)?;
-    let mut said = summary(&manifest);
-    said["new_files"] = json!(new_files);
-    writeln!(console.stdout, "{}", json!({"backup": said, "removed": removed})).map_err(because)?;
+    let BackupResult { manifest, new_files, removed } = made.map_err(because)?;
+    let mut report = summary(&manifest);
+    report["new_files"] = json!(new_files);
+    console.print(json!({"backup": report, "removed": removed}))?;
     if manifest.proof == Proof::Read && !args.quiet {
-        writeln!(console.stderr, "{ONLY_READ}").map_err(because)?;
+        console.note(ONLY_READ)?;
     }
     if config.secret_key.is_empty() && !args.quiet {
         let key = secret_key::path(&config);
-        let note = format!("The backup does not have the secret key: keep a copy of {}.", key.display());
-        writeln!(console.stderr, "{note}").map_err(because)?;
+        let key = key.display();
+        console.note(format_args!("The backup does not have the secret key: keep a copy of {key}."))?;
     }
     match manifest.missing_files {
         0 => Ok(()),
@@ -98,7 +98,7 @@ async fn list(backups: &Backups, console: &mut Console<'_>) -> Outcome {
             Err(error) if complete => json!({"name": name, "complete": true, "fault": cause(&error)}),
             Err(_) => json!({"name": name, "complete": false}),
         };
-        writeln!(console.stdout, "{line}").map_err(because)?;
+        console.print(line)?;
     }
     Ok(())
 }
@@ -110,26 +110,25 @@ pub(super) async fn restore(args: RestoreArgs, sources: &Sources, console: &mut 
     if args.check {
         return check(&backups, &manifest, &config, console).await;
     }
-    let mut said = json!({"backup": manifest.name});
+    let mut report = json!({"backup": manifest.name});
     if !args.files_only {
-        said["database"] = database(&backups, &manifest, &config).await?;
+        report["database"] = database(&backups, &manifest, &config).await?;
     }
     let store = open_store(&config).await?;
     let (to, intake) = (store_of(&config).map_err(because)?, intake_of(&config).map_err(because)?);
     let (rows, known) = (store.files(), Digests::new());
     let transfer = FileTransfer { rows, intake: &intake, from: &*backups.files, to: &to, known };
     let files = transfer.run(&mut |_, _, _| {}).await.map_err(because)?;
-    said["files"] = json!(files);
+    report["files"] = json!(files);
     record(&*store, Action::BackupRestored, "civitas restore", &manifest.name).await.map_err(because)?;
-    writeln!(console.stdout, "{said}").map_err(because)?;
+    console.print(report)?;
     let key = secret_key::path(&config);
     if config.secret_key.is_empty() && !key.exists() {
-        let note = format!(
+        console.note(format_args!(
             "The backup does not have the secret key: put the secret_key of the deployment to {} before the first \
              start. With another key, issued tokens are invalid and signing secrets of webhooks cannot be read.",
             key.display()
-        );
-        writeln!(console.stderr, "{note}").map_err(because)?;
+        ))?;
     }
     match files.missing {
         0 => Ok(()),
@@ -147,12 +146,12 @@ async fn check(
     let copy = backups.database(manifest, copies.engine()).await.map_err(because)?;
     let proof = copies.check(&copy).await.map_err(because)?;
     let missing = backups.check_files(manifest).await.map_err(because)?;
-    let mut said = summary(manifest);
-    said["proof"] = json!(proof);
-    said["missing"] = json!(missing);
-    writeln!(console.stdout, "{said}").map_err(because)?;
+    let mut report = summary(manifest);
+    report["proof"] = json!(proof);
+    report["missing"] = json!(missing);
+    console.print(report)?;
     if proof == Proof::Read {
-        writeln!(console.stderr, "{ONLY_READ}").map_err(because)?;
+        console.note(ONLY_READ)?;
     }
     match missing {
         0 => Ok(()),

@@ -8,7 +8,7 @@ use crate::store::{Database, Schema};
 use crate::{telemetry, webhooks, wiring};
 use civitas_accounts::Secret;
 use civitas_application::Store;
-use civitas_application::archive::{self, FileServices, ImportOptions, Report, WebhookArchive};
+use civitas_archive::{self as archive, FileServices, ImportOptions, Report, WebhookArchive};
 use civitas_kernel::clock;
 use civitas_tokens::Argon2Passwords;
 use std::collections::BTreeMap;
@@ -49,8 +49,8 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     };
     let running = wiring::start(config).await.map_err(because)?;
     // Listens first: if the address were found in use after the import, the secrets would not be printed.
-    let news = first_start(&*running.store, options).await?;
-    greet(console.stdout, &origin, news.as_ref()).map_err(because)?;
+    let first = first_start(&*running.store, options).await?;
+    greet(console.stdout, &origin, first.as_ref()).map_err(because)?;
     until_stopped(running, traces, signals).await
 }
 
@@ -73,7 +73,7 @@ fn scheme(config: &Config) -> Scheme {
 }
 
 /// Data that is available at the first start only.
-struct News {
+struct FirstStart {
     admin: String,
     password: Secret,
     /// By ref: the `client_id` of each client and its secret.
@@ -83,7 +83,7 @@ struct News {
 }
 
 /// Imports the demo into an empty database; `None` when it has an organization already.
-async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> Outcome<Option<News>> {
+async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> Outcome<Option<FirstStart>> {
     if !store.organizations().ids(None, 1).await.map_err(because)?.is_empty() {
         return Ok(None);
     }
@@ -97,7 +97,7 @@ async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> Outcome<O
     super::admin::set_password(store, &passwords, &admin, &password).await?;
     let clients = clients(store, &report).await.map_err(because)?;
     let proposal = row(&report, "proposal", PROPOSAL);
-    Ok(Some(News { admin, password, clients, proposal }))
+    Ok(Some(FirstStart { admin, password, clients, proposal }))
 }
 
 async fn clients(
@@ -120,13 +120,13 @@ fn row(report: &Report, kind: &str, reference: &str) -> i64 {
     city.and_then(|rows| rows.get(reference)).copied().unwrap_or_default()
 }
 
-fn greet(out: &mut (dyn Write + Send), origin: &str, news: Option<&News>) -> io::Result<()> {
+fn greet(out: &mut (dyn Write + Send), origin: &str, first: Option<&FirstStart>) -> io::Result<()> {
     let base = format!("{origin}/api/rest_full/v0.3");
     writeln!(out, "Civitas is ready.\n")?;
     writeln!(out, "  API             {base}/")?;
     writeln!(out, "  Documentation   {base}/docs")?;
     writeln!(out, "  Panel           {origin}/system")?;
-    let Some(news) = news else {
+    let Some(first) = first else {
         writeln!(
             out,
             "\nThe data of the last start is kept; the credentials were printed at the first start."
@@ -134,12 +134,12 @@ fn greet(out: &mut (dyn Write + Send), origin: &str, news: Option<&News>) -> io:
         writeln!(out, "New ones: `civitas api-client create --help`, `civitas admin create --help`.\n")?;
         return out.flush();
     };
-    writeln!(out, "  Panel account   {}   {}", news.admin, news.password.expose())?;
-    for (uid, secret) in news.clients.values() {
+    writeln!(out, "  Panel account   {}   {}", first.admin, first.password.expose())?;
+    for (uid, secret) in first.clients.values() {
         writeln!(out, "  API client      {uid}   {secret}")?;
     }
     writeln!(out, "\nThese secrets are kept hashed and not printed again. Try:\n")?;
-    if let Some((uid, secret)) = news.clients.get(CLIENT) {
+    if let Some((uid, secret)) = first.clients.get(CLIENT) {
         writeln!(
             out,
             "TOKEN=$(curl -s {origin}/oauth/token -d grant_type=password -d auth_type=impersonate \
@@ -151,7 +151,7 @@ fn greet(out: &mut (dyn Write + Send), origin: &str, news: Option<&News>) -> io:
             out,
             "curl -s -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' \
              -d '{{\"proposal_id\": {}, \"data\": {{\"weight\": 1}}}}' {base}/vote_proposals/sync",
-            news.proposal
+            first.proposal
         )?;
     }
     writeln!(out)?;

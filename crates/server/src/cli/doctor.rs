@@ -1,6 +1,6 @@
 //! `civitas doctor`: checks each thing that a server needs, and prints what to do if it is missing.
 
-use super::{Console, Failure, Outcome, because, configure};
+use super::{Console, Failure, Outcome, configure};
 use crate::config::Sources;
 use crate::doctor::Doctor;
 use civitas_application::{Dependency, HealthChecks, HealthFinding};
@@ -18,7 +18,7 @@ pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome
             Ok(text) => ("ok   ", text),
             Err(text) => ("FAULT", text),
         };
-        writeln!(console.stdout, "{mark} {:<13} {text}", finding.dependency.as_str()).map_err(because)?;
+        console.print(format_args!("{mark} {:<13} {text}", finding.dependency.as_str()))?;
     }
-    if findings.iter().all(|finding| finding.state.is_ok()) { Ok(()) } else { Err(Failure::Told) }
+    if findings.iter().all(|finding| finding.state.is_ok()) { Ok(()) } else { Err(Failure::Reported) }
 }

@@ -63,12 +63,12 @@ async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> O
     let moved = transfer.run(&mut observe).await;
     line.clear();
     let moved = moved.map_err(because)?;
-    writeln!(console.stdout, "{}", serde_json::to_string(&moved).map_err(because)?).map_err(because)?;
+    console.print_json(&moved)?;
     if moved.missing > 0 {
-        return Err(Failure::Told);
+        return Err(Failure::Reported);
     }
     if !args.quiet {
-        writeln!(console.stderr, "Set files_url to {} and restart the server.", args.to).map_err(because)?;
+        console.note(format_args!("Set files_url to {} and restart the server.", args.to))?;
     }
     Ok(())
 }
@@ -79,9 +79,7 @@ async fn check(args: &CheckArgs, sources: &Sources, console: &mut Console<'_>) -
     let store = open_store(&config).await?;
     let mut failed = None;
     let mut print = |finding: Finding| {
-        let line = serde_json::to_string(&finding).map_err(because);
-        let printed = line.and_then(|line| writeln!(console.stdout, "{line}").map_err(because));
-        if let Err(failure) = printed {
+        if let Err(failure) = console.print_json(&finding) {
             failed.get_or_insert(failure);
         }
     };
@@ -90,6 +88,6 @@ async fn check(args: &CheckArgs, sources: &Sources, console: &mut Console<'_>) -
     if let Some(failure) = failed {
         return Err(failure);
     }
-    writeln!(console.stdout, "{}", serde_json::to_string(&found).map_err(because)?).map_err(because)?;
-    if found.is_sound() { Ok(()) } else { Err(Failure::Told) }
+    console.print_json(&found)?;
+    if found.is_sound() { Ok(()) } else { Err(Failure::Reported) }
 }

@@ -1,10 +1,10 @@
 //! `civitas key`: rotates the secret key.
 
-use super::{Console, Failure, Outcome, because, configure, open_store};
+use super::{Console, Failure, Outcome, actor, because, configure, open_store};
 use crate::config::{Config, Sources};
 use crate::secret_key;
 use civitas_application::{Reencryption, Store};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Record};
 use civitas_kernel::clock;
 use civitas_tokens::{PanelCipher, WebhookCipher, key_id};
 use serde_json::json;
@@ -25,18 +25,16 @@ pub(super) async fn run(command: KeyCommand, sources: &Sources, console: &mut Co
         KeyCommand::Rotate if config.secret_key.is_empty() => rotate(&config, console).await,
         KeyCommand::Rotate => {
             let key = secret_key::random().map_err(because)?.encoded();
-            writeln!(
-                console.stdout,
+            console.print(format_args!(
                 "secret_key is configured; set this key before the present ones, separated by a comma, on all nodes, \
                  and restart them:\n{key}"
-            )
-            .map_err(because)
+            ))
         }
         KeyCommand::Reencrypt => reencrypt(&config, console).await,
     }
 }
 
-/// Writes the audit entry and the file. The entry is committed last: without the file there is none.
+/// Writes the audit entry and the file. The entry is committed after the file was written.
 async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
     let path = secret_key::path(config);
     let store = open_store(config).await?;
@@ -44,17 +42,15 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
         return Err(Failure::Because(format!("{} does not exist: the first start makes it", path.display())));
     }
     let tx = store.begin().await.map_err(because)?;
-    let actor = Actor::CommandLine { command: "civitas key rotate".to_owned() };
-    tx.audit().append(&Record::new(actor, Action::KeyRotated), clock::now()).await.map_err(because)?;
+    let record = Record::new(actor("key rotate"), Action::KeyRotated);
+    tx.audit().append(&record, clock::now()).await.map_err(because)?;
     let keys = secret_key::rotate(&path).map_err(because)?;
     tx.commit().await.map_err(because)?;
     let (id, count) = (key_id(keys.first()), keys.count());
-    writeln!(
-        console.stdout,
+    console.print(format_args!(
         "{} has {count} keys; the first is new ({id}). Restart the server, then run `civitas key reencrypt`.",
         path.display()
-    )
-    .map_err(because)
+    ))
 }
 
 async fn reencrypt(config: &Config, console: &mut Console<'_>) -> Outcome {
@@ -66,11 +62,11 @@ async fn reencrypt(config: &Config, console: &mut Console<'_>) -> Outcome {
         store,
         webhook_secret: &|sealed| webhooks.reseal(sealed),
         second_factor: &|sealed| panel.reseal(sealed),
-        actor: Actor::CommandLine { command: "civitas key reencrypt".to_owned() },
+        actor: actor("key reencrypt"),
     };
     let done = reencryption.run(clock::now()).await.map_err(because)?;
-    let shown = json!({"encrypted": done.changed, "current": done.current, "unreadable": done.unreadable});
-    writeln!(console.stdout, "{shown}").map_err(because)?;
+    let counts = json!({"encrypted": done.changed, "current": done.current, "unreadable": done.unreadable});
+    console.print(counts)?;
     if done.unreadable > 0 {
         return Err(Failure::Because(
             "secrets cannot be decrypted with any key; keep the old keys".to_owned(),

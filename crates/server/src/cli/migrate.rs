@@ -14,13 +14,13 @@ pub(super) struct MigrateArgs {
 pub(super) async fn run(args: MigrateArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let database = Database::of(&configure(sources).map_err(because)?);
     let schema = database.schema().await.map_err(because)?;
-    let can_not = args.check || matches!(schema, Schema::Newer(_));
-    if let Some(refusal) = schema.refusal().filter(|_| can_not) {
+    let is_final = args.check || matches!(schema, Schema::Newer(_));
+    if let Some(refusal) = schema.refusal().filter(|_| is_final) {
         return Err(Failure::Because(refusal));
     }
     let applied = if args.check { Vec::new() } else { database.migrate().await.map_err(because)? };
     for name in &applied {
-        writeln!(console.stdout, "applied {name}").map_err(because)?;
+        console.print(format_args!("applied {name}"))?;
     }
-    writeln!(console.stdout, "the schema is up to date").map_err(because)
+    console.print("the schema is up to date")
 }

@@ -39,7 +39,6 @@ impl<'a> ProgressLine<'a> {
         let _ = writeln!(self.out, "{line}");
     }
 
-    /// Removes the text.
     pub(super) fn clear(&mut self) {
         if self.written.take().is_some() {
             // As above.

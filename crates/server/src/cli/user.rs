@@ -1,9 +1,8 @@
 //! `civitas user`: blocks and locks accounts of participants.
 
-use super::{Console, Failure, Outcome, because, configure, find_organization, open_store};
+use super::{Console, Failure, Outcome, actor, because, configure, find_organization, open_store};
 use crate::config::Sources;
-use civitas_application::{UserAct, UserStates};
-use civitas_audit::Actor;
+use civitas_application::{UserStateChange, UserStates};
 use civitas_kernel::{Error, clock};
 
 #[derive(Debug, clap::Subcommand)]
@@ -29,10 +28,10 @@ pub(super) struct UserArgs {
 
 pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let (act, name, args, state) = match command {
-        UserCommand::Block(args) => (UserAct::Block, "block", args, "blocked"),
-        UserCommand::Unblock(args) => (UserAct::Unblock, "unblock", args, "not blocked"),
-        UserCommand::Lock(args) => (UserAct::Lock, "lock", args, "locked"),
-        UserCommand::Unlock(args) => (UserAct::Unlock, "unlock", args, "not locked"),
+        UserCommand::Block(args) => (UserStateChange::Block, "block", args, "blocked"),
+        UserCommand::Unblock(args) => (UserStateChange::Unblock, "unblock", args, "not blocked"),
+        UserCommand::Lock(args) => (UserStateChange::Lock, "lock", args, "locked"),
+        UserCommand::Unlock(args) => (UserStateChange::Unlock, "unlock", args, "not locked"),
     };
     let config = configure(sources).map_err(because)?;
     let announcer = civitas_api::announcer(crate::site::of(&config));
@@ -41,7 +40,7 @@ pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut C
     let (nickname, now) = (args.nickname.trim(), clock::now());
     let change = async |tx: &dyn civitas_application::Transaction| {
         let (id, _) = tx.users().find_by_nickname(organization, nickname).await?.ok_or(Error::NotFound)?;
-        let actor = Actor::CommandLine { command: format!("civitas user {name}") };
+        let actor = actor(&format!("user {name}"));
         UserStates { tx, actor, from: None, now }.change(organization, id, act).await
     };
     let changed = announcer.in_transaction(&*store, now, change).await.map_err(|error| match error {
@@ -51,5 +50,5 @@ pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut C
         other => because(other),
     })?;
     let before = if changed { "" } else { ", as before" };
-    writeln!(console.stdout, "{nickname} is {state}{before}").map_err(because)
+    console.print(format_args!("{nickname} is {state}{before}"))
 }

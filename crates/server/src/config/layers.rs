@@ -50,13 +50,13 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// A value as written, and its place in words. `None`: no setting has a value of its type.
-struct Found {
+struct PlacedValue {
     place: String,
     raw: Option<Raw>,
 }
 
 /// Of each name, the value with the highest precedence.
-pub(super) struct Layers(BTreeMap<String, Found>);
+pub(super) struct Layers(BTreeMap<String, PlacedValue>);
 
 impl Layers {
     /// Reads all sources; values are not checked yet.
@@ -85,15 +85,15 @@ impl Layers {
     }
 
     fn add(&mut self, name: &str, place: String, raw: Option<Raw>) {
-        self.0.insert(name.to_owned(), Found { place, raw });
+        self.0.insert(name.to_owned(), PlacedValue { place, raw });
     }
 
-    /// Adds the values of the given file, or of the usual one.
-    fn add_file(&mut self, given: Option<&Path>) -> Result<(), ConfigError> {
-        let file = given.unwrap_or(Path::new(FILE));
-        // Without one of the usual name the defaults apply. One that cannot be read is a mistake, not none.
+    /// Adds the values of the configured file, or of the usual one.
+    fn add_file(&mut self, configured: Option<&Path>) -> Result<(), ConfigError> {
+        let file = configured.unwrap_or(Path::new(FILE));
+        // The usual file may be absent. A file that cannot be read is an error.
         let absent = |error: Error| error.kind() == ErrorKind::NotFound;
-        if given.is_none() && fs::symlink_metadata(file).is_err_and(absent) {
+        if configured.is_none() && fs::symlink_metadata(file).is_err_and(absent) {
             return Ok(());
         }
         let text = read_file(file).map_err(|error| ConfigError(paths::at(file, error).to_string()))?;

@@ -16,7 +16,6 @@ use url::Url;
 /// A value as written: one text (also for a number in the file), or a list of texts.
 #[derive(Debug, Clone)]
 pub(super) enum Raw {
-    /// A text.
     Text(String),
     /// A list in the file. In other sources a list is one text with commas.
     List(Vec<String>),
@@ -73,7 +72,6 @@ readable! {
     PathBuf: Text, "must be a path";
     SocketAddr: Text, "must be an address and port, as 127.0.0.1:3000";
     IpAddr: Text, "must be an IP address";
-    Network: Text, "must be a network, as 10.0.0.0/8";
     ClassNames: Text, "must be a capital letter followed by at most 63 letters or digits";
     Scheme: Text, "must be http or https";
     LogFormat: Text, "must be text or json";
@@ -100,7 +98,6 @@ impl<T: Readable> Readable for Option<T> {
     }
 }
 
-/// A list.
 impl<T: Readable> Readable for Vec<T> {
     const SHAPE: Shape = match T::SHAPE {
         Shape::Number => Shape::Numbers,
@@ -159,15 +156,14 @@ impl Readable for Limit {
 }
 
 /// A network; a single address is a network of one address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network(pub IpNet);
+impl Readable for IpNet {
+    const SHAPE: Shape = Shape::Text;
+    const MUST_BE: &'static str = "must be a network, as 10.0.0.0/8";
 
-impl FromStr for Network {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let lone = || text.parse::<IpAddr>().map(IpNet::from);
-        text.parse().or_else(|_| lone()).map(Self).map_err(|_| ())
+    fn read(raw: &Raw) -> Option<Self> {
+        let Raw::Text(text) = raw else { return None };
+        let address = || text.trim().parse::<IpAddr>().map(Self::from);
+        text.trim().parse::<Self>().or_else(|_| address()).ok()
     }
 }
 
@@ -287,7 +283,7 @@ mod tests {
         assert_eq!(read::<Option<NonZeroU16>>(""), Some(None));
         assert_eq!(read::<Limit>("0"), read::<Limit>(""));
         assert_eq!(read::<Vec<Origin>>("https://app.example:8443, *").unwrap().len(), 2);
-        assert_eq!(read::<Network>("10.0.0.1"), read::<Network>("10.0.0.1/32"));
+        assert_eq!(read::<IpNet>("10.0.0.1"), read::<IpNet>("10.0.0.1/32"));
         assert_eq!(read::<SecretKey>(&SecretKey([7; 32]).encoded()), Some(SecretKey([7; 32])));
         assert_eq!(format!("{:?}", SecretKey([7; 32])), "SecretKey(..)");
     }

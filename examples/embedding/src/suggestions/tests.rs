@@ -4,7 +4,8 @@ use super::*;
 use civitas_kernel::records::Change;
 use civitas_kernel::{ClientId, Locale, OrganizationId, SpaceManifest, SpaceRef, Translated, UserId};
 use civitas_proposals::{
-    DRAFT, MockComponentLookup, MockProposalStore, Place, Proposal, ProposalDetail, PublicState, Rules,
+    DRAFT, MockComponentLookup, MockProposalStore, Proposal, ProposalDetail, ProposalPlace, PublicState,
+    Rules,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -17,8 +18,8 @@ fn nora() -> Ctx {
     Ctx::for_user(OrganizationId(1), ClientId(1), UserId(7), &[DRAFT], NOW)
 }
 
-fn place() -> Place {
-    Place {
+fn place() -> ProposalPlace {
+    ProposalPlace {
         component: COMPONENT,
         name: Translated::default(),
         space: SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 },

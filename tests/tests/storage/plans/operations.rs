@@ -105,7 +105,7 @@ async fn the_rows_of_a_removed_organization_and_of_a_client_are_found_by_indexes
     let Some(world) = prepared(Engine::Sqlite).await else { return };
     let store = world.store();
     for organization in [world.other, world.mine] {
-        commit(store, async |tx| tx.organizations().remove(organization).await).await.unwrap();
+        commit(store, async |tx| tx.removals().remove_organization(organization).await).await.unwrap();
     }
     store.clients().remove(world.fixtures.client).await.unwrap();
     let mut deleted = BTreeSet::new();

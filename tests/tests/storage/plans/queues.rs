@@ -2,9 +2,9 @@
 
 use super::webhooks::{moment, uuid};
 use super::{plans, recorder};
-use civitas_jobs::{Job, JobOwner, JobPayload, LEASE};
-use civitas_kernel::{AnswerLanguages, TokenId, clock, random_job_id};
-use civitas_tests::{Engine, World};
+use civitas_jobs::LEASE;
+use civitas_kernel::clock;
+use civitas_tests::{Engine, World, job};
 use diesel::connection::set_default_instrumentation;
 use serde_json::Value;
 use time::Duration;
@@ -63,20 +63,7 @@ async fn jobs_are_added_and_claimed_by_indexes() {
             }
             let Some(world) = filled(engine, is_measured).await else { continue };
             let (jobs, now) = (world.ports().jobs(), clock::now());
-            let job = Job {
-                id: random_job_id(),
-                organization: world.other,
-                owner: JobOwner { client: world.fixtures.client, user: None },
-                token: TokenId(1),
-                command_key: "votes#create".to_owned(),
-                payload: JobPayload {
-                    name: "votes#create".to_owned(),
-                    command: Value::Null,
-                    languages: AnswerLanguages::default(),
-                },
-                attempts: 0,
-                created_at: now,
-            };
+            let job = job(world.other, world.fixtures.client, Value::Null, now);
             let (added, steps) = plans(&world, "jobs", jobs.add(&job)).await;
             added.unwrap();
             check(&world, "add", &steps, "jobs_in_turn");

@@ -173,12 +173,11 @@ async fn due_deliveries_and_registrations_are_read_by_ranges_of_indexes() {
                 .await;
         assert!(!steps.iter().any(|plan| scans(engine, plan, "webhook_deliveries")), "{steps:#?}");
         tx.rollback().await;
-        let before = OffsetDateTime::UNIX_EPOCH;
-        let (_, steps) = plans(&world, "webhook_deliveries", deliveries.expire(before, now, 10)).await;
+        let (before, log) = (OffsetDateTime::UNIX_EPOCH, world.ports().delivery_log());
+        let (_, steps) = plans(&world, "webhook_deliveries", log.expire(before, now, 10)).await;
         check(&world, "expire", &steps, "webhook_deliveries_of_status");
         let (_, steps) =
-            plans(&world, "webhook_deliveries", deliveries.remove_ended(&[DeliveryStatus::Dead], before, 10))
-                .await;
+            plans(&world, "webhook_deliveries", log.remove_ended(&[DeliveryStatus::Dead], before, 10)).await;
         check(&world, "remove_ended", &steps, "webhook_deliveries_ended");
     }
 }

@@ -92,7 +92,7 @@ fn list(file: &File, size: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((list.len() == length).then_some(list))
 }
 
-struct Entry {
+struct ZipEntry {
     encrypted: bool,
     method: u16,
     compressed: u32,
@@ -100,13 +100,13 @@ struct Entry {
 }
 
 /// The first entry of that name.
-fn find(list: &[u8], name: &[u8]) -> Option<Entry> {
+fn find(list: &[u8], name: &[u8]) -> Option<ZipEntry> {
     let mut rest = list;
     while rest.starts_with(b"PK\x01\x02") {
         let lengths = [28, 30, 32].map(|at| u16_at(rest, at).map(usize::from));
         let [Some(of_name), Some(of_extra), Some(of_comment)] = lengths else { return None };
         if rest.get(46..46 + of_name)? == name {
-            return Some(Entry {
+            return Some(ZipEntry {
                 encrypted: u16_at(rest, 8)? & 1 == 1,
                 method: u16_at(rest, 10)?,
                 compressed: u32_at(rest, 20)?,
@@ -119,7 +119,7 @@ fn find(list: &[u8], name: &[u8]) -> Option<Entry> {
 }
 
 /// The bytes of an entry, up to the limit; `None` for one that is encrypted, too long, or damaged.
-fn read_entry(file: &File, entry: &Entry) -> io::Result<Option<Vec<u8>>> {
+fn read_entry(file: &File, entry: &ZipEntry) -> io::Result<Option<Vec<u8>>> {
     let header = read_up_to(file, entry.offset.into(), 30)?;
     let (Some(of_name), Some(of_extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else { return Ok(None) };
     if !header.starts_with(b"PK\x03\x04") || entry.encrypted || entry.compressed > MAX_ENTRY {

@@ -41,9 +41,6 @@ pub(crate) enum Detected {
 }
 
 /// Detects the type of a file of `size` bytes. May move the position of the file.
-///
-/// # Errors
-/// When the file cannot be read.
 pub(crate) fn detect(file: &File, size: u64) -> io::Result<Detected> {
     let head = read_up_to(file, 0, HEAD)?;
     if let Some(format) = images::format_of(&head) {

@@ -51,7 +51,7 @@ pub(super) fn with_orientation(content: Content, orientation: Orientation, to: F
     to.write_all(&[0xff, 0xd8, 0xff, 0xe1, 0, 34])?;
     to.write_all(&block)?;
     io::copy(&mut from, &mut to)?;
-    finished(to.into_inner().map_err(io::IntoInnerError::into_error)?)
+    finished(to)
 }
 
 /// The second byte of the next marker. Bytes before it are left out.
@@ -69,13 +69,13 @@ fn next_marker(from: &mut impl BufRead) -> io::Result<u8> {
     }
 }
 
-/// Copies what is kept of a segment. Of those of applications: the density (JFIF), the colour profile, and the colour
-/// transformation (Adobe).
+/// Copies the parts of a segment that pixels and colours need. Of application segments: the density (JFIF), the colour
+/// profile, and the colour transformation (Adobe).
 fn segment(from: &mut impl BufRead, to: &mut impl Write, marker: u8, facts: &mut Facts) -> io::Result<()> {
     let length = u16::from_be_bytes(array(from)?).checked_sub(2).ok_or_else(malformed)?;
     let mut content = vec![0; length.into()];
     from.read_exact(&mut content)?;
-    let kept = match marker {
+    let copied = match marker {
         // Tables, begin of a scan, number of lines, restart interval.
         0xc4 | 0xcc | 0xda..=0xdd => &content[..],
         0xc0..=0xcf => {
@@ -100,10 +100,10 @@ fn segment(from: &mut impl BufRead, to: &mut impl Write, marker: u8, facts: &mut
         // Comments, and other segments.
         _ => return Ok(()),
     };
-    let length = u16::try_from(kept.len() + 2).map_err(|_| malformed())?;
+    let length = u16::try_from(copied.len() + 2).map_err(|_| malformed())?;
     to.write_all(&[0xff, marker])?;
     to.write_all(&length.to_be_bytes())?;
-    to.write_all(kept)
+    to.write_all(copied)
 }
 
 /// Copies compressed data with its restart markers. Returns the second byte of the marker that ends it.

@@ -15,7 +15,7 @@ mod pixels;
 mod png;
 mod webp;
 
-use civitas_attachments::{Content, ContentFault, MAX_IMAGE_SIDE};
+use civitas_attachments::{Content, ContentError, MAX_IMAGE_SIDE};
 use image::ImageFormat;
 use image::metadata::Orientation;
 use std::fs::File;
@@ -38,7 +38,7 @@ pub(crate) struct Picture {
 }
 
 /// An image, or why it cannot be attached.
-pub(crate) type Processed = Result<Picture, ContentFault>;
+pub(crate) type Processed = Result<Picture, ContentError>;
 
 /// What the blocks of an image say.
 #[derive(Debug, Default)]
@@ -64,19 +64,16 @@ fn malformed() -> io::Error {
 }
 
 /// Removes metadata, decodes the image, and makes a thumbnail. Temporary files are in `directory`.
-///
-/// # Errors
-/// When the disk is full.
 pub(crate) fn process(content: &Content, format: ImageFormat, directory: &Path) -> io::Result<Processed> {
     let (stripped, facts) = match strip(content, format, directory) {
         Ok(done) => done,
         Err(cause) if matches!(cause.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) => {
-            return Ok(Err(ContentFault::Undecodable));
+            return Ok(Err(ContentError::Undecodable));
         }
         Err(cause) => return Err(cause),
     };
     if facts.width > MAX_IMAGE_SIDE || facts.height > MAX_IMAGE_SIDE {
-        return Ok(Err(ContentFault::ImageTooBig));
+        return Ok(Err(ContentError::ImageTooBig));
     }
     let orientation = facts.exif.as_deref().and_then(Orientation::from_exif_chunk);
     let orientation = orientation.unwrap_or(Orientation::NoTransforms);
@@ -90,7 +87,7 @@ pub(crate) fn process(content: &Content, format: ImageFormat, directory: &Path) 
         }
         Ok(Ok(None)) => return Ok(Ok(Picture { content: stripped, thumbnail: None })),
         Ok(Err(fault)) => return Ok(Err(fault)),
-        Err(_) => return Ok(Err(ContentFault::Undecodable)),
+        Err(_) => return Ok(Err(ContentError::Undecodable)),
     };
     let content = if orientation == Orientation::NoTransforms && !facts.animated {
         stripped
@@ -113,11 +110,12 @@ fn strip(content: &Content, format: ImageFormat, directory: &Path) -> io::Result
         ImageFormat::Png => png::strip(&mut from, &mut to)?,
         _ => webp::strip(&mut from, &mut to, content.byte_size)?,
     };
-    Ok((finished(to.into_inner().map_err(io::IntoInnerError::into_error)?)?, facts))
+    Ok((finished(to)?, facts))
 }
 
 /// A written file, at its first byte.
-fn finished(mut file: File) -> io::Result<Content> {
+fn finished(writer: BufWriter<File>) -> io::Result<Content> {
+    let mut file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
     let byte_size = file.metadata()?.len();
     file.rewind()?;
     Ok(Content { file, byte_size })

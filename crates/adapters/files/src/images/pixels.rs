@@ -1,7 +1,7 @@
 //! Decodes, scales and encodes pixels.
 
 use super::finished;
-use civitas_attachments::{Content, ContentFault, MAX_IMAGE_SIDE, THUMBNAIL_HEIGHT};
+use civitas_attachments::{Content, ContentError, MAX_IMAGE_SIDE, THUMBNAIL_HEIGHT};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::PngEncoder;
 use image::codecs::webp::WebPEncoder;
@@ -27,13 +27,10 @@ pub(super) struct Decoded {
 }
 
 /// Decodes all pixels; `None` if they have more than [`MAX_PIXELS`] bytes.
-///
-/// # Errors
-/// Why the image cannot be attached.
-pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<Decoded>, ContentFault> {
+pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<Decoded>, ContentError> {
     let undecodable = |error: ImageError| {
         tracing::debug!(%error, "an image was not decoded");
-        ContentFault::Undecodable
+        ContentError::Undecodable
     };
     file.rewind().map_err(|cause| undecodable(cause.into()))?;
     let mut limits = Limits::default();
@@ -43,7 +40,7 @@ pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<Deco
     let mut decoder = reader.into_decoder().map_err(undecodable)?;
     let (width, height) = decoder.dimensions();
     if width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE {
-        return Err(ContentFault::ImageTooBig);
+        return Err(ContentError::ImageTooBig);
     }
     if decoder.total_bytes() > MAX_PIXELS {
         return Ok(None);
@@ -89,9 +86,6 @@ fn thumbnail_size(width: u32, height: u32) -> (u32, u32) {
 }
 
 /// Writes an image with its colour profile, and nothing else.
-///
-/// # Errors
-/// When the disk is full.
 pub(super) fn encode(image: &Decoded, format: ImageFormat, file: File) -> io::Result<Content> {
     let mut to = BufWriter::new(file);
     let written = match format {
@@ -103,7 +97,7 @@ pub(super) fn encode(image: &Decoded, format: ImageFormat, file: File) -> io::Re
         ImageError::IoError(cause) => cause,
         other => io::Error::other(other),
     })?;
-    finished(to.into_inner().map_err(io::IntoInnerError::into_error)?)
+    finished(to)
 }
 
 fn with(image: &Decoded, mut encoder: impl ImageEncoder) -> Result<(), ImageError> {

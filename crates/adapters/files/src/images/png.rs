@@ -8,7 +8,7 @@ pub(super) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The largest length of a chunk, in bytes.
 const MAX_CHUNK: u32 = (1 << 31) - 1;
 /// Chunks that pixels and colours need. Those of animations are left out: the still image remains.
-const KEPT: [&[u8; 4]; 15] = [
+const KEPT_CHUNKS: [&[u8; 4]; 15] = [
     b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"cICP", b"mDCV",
     b"cLLI", b"sBIT", b"bKGD", b"pHYs",
 ];
@@ -26,7 +26,7 @@ pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<
         if length > MAX_CHUNK || (&kind == b"IHDR") != (facts.width == 0) {
             return Err(malformed());
         }
-        if KEPT.contains(&&kind) {
+        if KEPT_CHUNKS.contains(&&kind) {
             to.write_all(&length.to_be_bytes())?;
             to.write_all(&kind)?;
             if &kind == b"IHDR" {

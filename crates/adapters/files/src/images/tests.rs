@@ -2,7 +2,7 @@ use super::pixels::MAX_PIXELS;
 use crate::samples::{
     SECRET, bytes, encoded, exif, inspect, jpeg_with, picture, png_chunk, png_with, webp_chunk, webp_with,
 };
-use civitas_attachments::{ContentFault, Inspected, THUMBNAIL_HEIGHT};
+use civitas_attachments::{ContentError, Inspected, THUMBNAIL_HEIGHT};
 use image::metadata::Orientation;
 use image::{
     DynamicImage, GenericImageView, GrayImage, ImageDecoder, ImageFormat, ImageReader, Rgba, RgbaImage,
@@ -130,7 +130,7 @@ fn truncated_images_cannot_be_attached() {
             let inspected = inspect(&sample[..length]);
             assert_eq!(
                 inspected.fault,
-                Some(ContentFault::Undecodable),
+                Some(ContentError::Undecodable),
                 "{format:?} {length} of {}",
                 sample.len()
             );
@@ -143,7 +143,7 @@ fn truncated_images_cannot_be_attached() {
 fn images_are_at_most_8000_pixels_wide_and_high() {
     for (width, height, fault) in [(8000, 1, false), (1, 8000, false), (8001, 1, true), (1, 8001, true)] {
         for format in FORMATS {
-            let expected = fault.then_some(ContentFault::ImageTooBig);
+            let expected = fault.then_some(ContentError::ImageTooBig);
             let inspected = inspect(&picture(format, width, height));
             assert_eq!(inspected.fault, expected, "{format:?} {width}x{height}");
             assert_eq!(inspected.thumbnail.is_none(), fault);
@@ -161,15 +161,15 @@ fn claimed(width: u32, height: u32) -> Vec<u8> {
 #[test]
 fn the_header_decides_before_pixels_are_decoded() {
     for (width, height) in [(60_000, 60_000), (u32::MAX, u32::MAX), (8001, 8000)] {
-        assert_eq!(inspect(&claimed(width, height)).fault, Some(ContentFault::ImageTooBig));
+        assert_eq!(inspect(&claimed(width, height)).fault, Some(ContentError::ImageTooBig));
     }
-    assert_eq!(inspect(&claimed(0, 7)).fault, Some(ContentFault::Undecodable));
+    assert_eq!(inspect(&claimed(0, 7)).fault, Some(ContentError::Undecodable));
     let mut jpeg = picture(ImageFormat::Jpeg, 16, 16);
     let frame = jpeg.windows(2).position(|bytes| bytes == [0xff, 0xc0]).unwrap();
     jpeg[frame + 5..frame + 9].copy_from_slice(&[0xff; 4]);
-    assert_eq!(inspect(&jpeg).fault, Some(ContentFault::ImageTooBig));
+    assert_eq!(inspect(&jpeg).fault, Some(ContentError::ImageTooBig));
     let webp = picture(ImageFormat::WebP, 16, 16);
-    assert_eq!(inspect(&webp_with(0, (1 << 24, 9), &webp[12..])).fault, Some(ContentFault::ImageTooBig));
+    assert_eq!(inspect(&webp_with(0, (1 << 24, 9), &webp[12..])).fault, Some(ContentError::ImageTooBig));
 }
 
 /// The number of bytes of the pixels of an image.
@@ -217,7 +217,7 @@ fn a_jpeg_with_many_scans_cannot_be_attached() {
         bomb.extend(&rest[..rest.len() - 2]);
     }
     bomb.extend([0xff, 0xd9]);
-    assert_eq!(inspect(&bomb).fault, Some(ContentFault::Undecodable));
+    assert_eq!(inspect(&bomb).fault, Some(ContentError::Undecodable));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn animations_become_their_first_picture() {
     assert!(!contains(&stored, "ANMF"));
     let big = webp_chunk(*b"ANMF", &[&[0; 16][..], &chunk(1, 8001)].concat());
     let bomb = webp_with(0x02, (32, 16), &[webp_chunk(*b"ANIM", &[0; 6]), big].concat());
-    assert_eq!(inspect(&bomb).fault, Some(ContentFault::ImageTooBig));
+    assert_eq!(inspect(&bomb).fault, Some(ContentError::ImageTooBig));
 
     let png = picture(ImageFormat::Png, 32, 16);
     let animated = png_with(&png, &[(*b"acTL", &[0, 0, 0, 2, 0, 0, 0, 0]), (*b"fdAT", SECRET.as_bytes())]);

@@ -5,7 +5,7 @@
 //! columns! {
 //!     /// An entry as its row stores it.
 //!     entries as Entry;
-//!     id PostId;                                       // `From<Row> for (PostId, Entry)`
+//!     id PostId;                                       // `From<Row>` for `(PostId, Entry)` and for `Entry`
 //!     fields {
 //!         component as component_id: ComponentId,      // member `component`, column `component_id`
 //!         title: Translated,                           // member and column of one name
@@ -89,6 +89,12 @@ macro_rules! columns {
             impl From<Row> for ($Id, $Model) {
                 fn from(row: Row) -> Self {
                     ($Id(row.$id), row.into_model())
+                }
+            }
+
+            impl From<Row> for $Model {
+                fn from(row: Row) -> Self {
+                    row.into_model()
                 }
             }
         )?

@@ -1,19 +1,14 @@
 //! The types that members of models may have, and how each is stored.
 
-use super::{DataColumn, EnumColumn, JsonColumn};
+use super::{DataColumn, EnumColumn, JsonColumn, TextEnum};
+use civitas_accounts::Digest;
 use civitas_accounts::administrators::{SecondFactor, SignInSources};
-use civitas_accounts::{Digest, RoleKind, Theme};
-use civitas_attachments::{ContentFault, FileState, FileType, ParentKind};
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{
-    Abilities, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId,
-    EventName, FileId, Locale, Locales, MeetingId, OrganizationId, PostId, ProposalId, QuestionId,
-    QuestionnaireId, RegistrationId, ResponseId, Scopes, SpaceManifest, StateId, StepId, SurveyId,
-    Translated, UploadId, UserId, VoteId,
+    Abilities, ClientId, EventName, Locale, Locales, OrganizationId, RegistrationId, Scopes, StepId,
+    Translated,
 };
-use civitas_organizations::{Features, RegistrationMode};
-use civitas_spaces::{ComponentManifest, Visibility};
-use civitas_surveys::{ConditionType, QuestionType};
+use civitas_organizations::Features;
 use civitas_webhooks::SealedSecret;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -81,10 +76,11 @@ macro_rules! plain {
     )+};
 }
 
-/// Ids, stored as their numbers.
+/// Ids, stored as their numbers. `records!` calls it for the id of a record.
 macro_rules! ids {
-    ($($id:ident),+ $(,)?) => {$(
-        impl ColumnValue for $id {
+    (i64) => {};
+    ($($id:ident),+) => {$(
+        impl $crate::columns::ColumnValue for $id {
             type Read = i64;
             type Write<'a> = i64;
 
@@ -98,6 +94,7 @@ macro_rules! ids {
         }
     )+};
 }
+pub(crate) use ids;
 
 /// Values stored as JSON.
 macro_rules! json {
@@ -118,21 +115,20 @@ macro_rules! json {
 }
 
 /// Values of a closed list, stored by their names.
-macro_rules! enums {
-    ($($value:ty),+) => {$(
-        impl ColumnValue for $value {
-            type Read = EnumColumn<Self>;
-            type Write<'a> = EnumColumn<Self>;
+impl<T: TextEnum> ColumnValue for T {
+    type Read = EnumColumn<T>;
+    type Write<'a>
+        = EnumColumn<T>
+    where
+        T: 'a;
 
-            fn from_column(read: EnumColumn<Self>) -> Self {
-                read.0
-            }
+    fn from_column(read: EnumColumn<T>) -> Self {
+        read.0
+    }
 
-            fn to_column(&self) -> EnumColumn<Self> {
-                EnumColumn(*self)
-            }
-        }
-    )+};
+    fn to_column(&self) -> EnumColumn<T> {
+        EnumColumn(*self)
+    }
 }
 
 /// Values stored as the text they are parsed from.
@@ -154,46 +150,9 @@ macro_rules! texts {
 }
 
 plain!(i32, i64, bool, OffsetDateTime);
-ids! {
-    AnswerOptionId,
-    AttachmentId,
-    ClientId,
-    CollectionId,
-    ComponentId,
-    DisplayConditionId,
-    FileId,
-    MeetingId,
-    OrganizationId,
-    PostId,
-    ProposalId,
-    QuestionId,
-    QuestionnaireId,
-    RegistrationId,
-    ResponseId,
-    StateId,
-    StepId,
-    SurveyId,
-    UploadId,
-    UserId,
-    VoteId,
-}
+ids!(ClientId, OrganizationId, RegistrationId);
 json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, SecondFactor, Translated, Vec<String>);
 json!(SignInSources);
-enums!(
-    ComponentManifest,
-    ConditionType,
-    ContentFault,
-    FileState,
-    FileType,
-    Locale,
-    ParentKind,
-    QuestionType,
-    RegistrationMode,
-    RoleKind,
-    SpaceManifest,
-    Theme,
-    Visibility
-);
 texts! {
     Abilities: Abilities::read;
     Scopes: Scopes::read;
@@ -227,7 +186,7 @@ impl ColumnValue for Vec<EventName> {
     }
 }
 
-impl ColumnValue for FreeData {
+impl ColumnValue for ExtendedDataValue {
     type Read = DataColumn;
     type Write<'a> = JsonColumn<&'a Self>;
 

@@ -3,7 +3,7 @@
 use crate::changes::{Changes, Observer};
 use crate::failure::Cause;
 use crate::page_rows::{Bounds, count};
-use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings};
+use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
 use diesel::deserialize::{self, FromSqlRow};
@@ -134,7 +134,7 @@ impl Planning {
 
 /// The pools of the readers and the writers of requests have up to `pool_size` connections each, that of the writers of
 /// background work half as many, those of searches and of the readers of background work a quarter.
-pub(crate) fn pools(settings: &Settings, changes: &Arc<Changes>) -> Result<ProcessPools> {
+pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Result<ProcessPools> {
     let unconfirmed = settings.limits.unconfirmed;
     let manager = |usage: Usage, planning: Planning, limit: Duration, lock: Duration| {
         let mut config = ManagerConfig::default();
@@ -211,6 +211,11 @@ pub async fn empty_log(_: &mut Conn) -> QueryResult<bool> {
     Ok(true)
 }
 
+/// The statement: prepared statements are found by its type.
+pub fn any_statement<Q>(statement: Q) -> Q {
+    statement
+}
+
 /// Loads rows; each is decoded before the next one is received.
 pub async fn load_rows<Q, R, ST>(connection: &mut Conn, query: Q, mut bounds: Bounds) -> QueryResult<Vec<R>>
 where
@@ -229,7 +234,7 @@ where
 
 /// Runs some work on a separate connection, in one transaction under an exclusive lock.
 pub async fn with_harness<R: Send + 'static>(
-    settings: &Settings,
+    settings: &DatabaseSettings,
     work: impl FnOnce(&mut Harness) -> diesel::migration::Result<R> + Send + 'static,
 ) -> Result<R> {
     let url = settings.url.clone();

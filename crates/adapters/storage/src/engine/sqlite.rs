@@ -6,7 +6,7 @@
 use crate::changes::{Changes, Observer};
 use crate::failure::Cause;
 use crate::page_rows::{Bounds, count};
-use crate::pools::{ConnectionPool, Pools, ProcessPools, Settings, StatementLimits};
+use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, StatementLimits};
 use civitas_kernel::{Error, Result};
 use diesel::connection::{AnsiTransactionManager, DefaultLoadingMode, LoadConnection, SimpleConnection};
 use diesel::deserialize::{self, FromSqlRow};
@@ -39,11 +39,15 @@ mod lock;
 mod memory;
 #[path = "sqlite/runtime.rs"]
 mod runtime;
+#[path = "sqlite/statement.rs"]
+mod statement;
 #[path = "sqlite/writer.rs"]
 mod writer;
 pub use copies::Copies;
 pub use memory::in_memory;
-use runtime::{Place, Runtime};
+use runtime::{Runtime, StatementThread};
+use statement::AnyStatement;
+pub use statement::any_statement;
 pub use writer::{WriteTransaction, Writer};
 
 /// The database.
@@ -118,29 +122,33 @@ pub fn cause(message: &str) -> Cause {
 
 /// The pools of the readers, of the readers for searches, and of the one writer. A read is never cancelled with its
 /// caller, a search is. Background work has the same pools: reads never wait for a connection, and searches are not of it.
-pub(crate) fn pools(settings: &Settings, changes: &Arc<Changes>) -> Result<ProcessPools> {
+pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Result<ProcessPools> {
     let path = path_of(&settings.url)?;
-    let manager = |pragmas: &'static str, place: Place, limit: Duration, changes: Option<Arc<Changes>>| {
-        let mut config = ManagerConfig::default();
-        config.recycling_method = RecyclingMethod::Fast;
-        config.custom_setup = Box::new(move |path| {
-            let runtime = Runtime::new(place.clone(), limit);
-            let connection =
-                connect(path, pragmas).map(|connection| wrap(connection, runtime, changes.as_ref()));
-            std::future::ready(connection).boxed()
-        });
-        AsyncDieselConnectionManager::new_with_config(path, config)
-    };
+    let manager =
+        |pragmas: &'static str, thread: StatementThread, limit: Duration, changes: Option<Arc<Changes>>| {
+            let mut config = ManagerConfig::default();
+            config.recycling_method = RecyclingMethod::Fast;
+            config.custom_setup = Box::new(move |path| {
+                let runtime = Runtime::new(thread.clone(), limit);
+                let connection =
+                    connect(path, pragmas).map(|connection| wrap(connection, runtime, changes.as_ref()));
+                std::future::ready(connection).boxed()
+            });
+            AsyncDieselConnectionManager::new_with_config(path, config)
+        };
     let StatementLimits { read, write, .. } = settings.limits;
     let cores = available_parallelism().map_or(1, usize::from);
-    let writer =
-        ConnectionPool::new(manager(WRITER, Place::Caller, write, Some(changes.clone())), 1, settings.wait)?;
+    let writer = ConnectionPool::new(
+        manager(WRITER, StatementThread::Caller, write, Some(changes.clone())),
+        1,
+        settings.wait,
+    )?;
     // The slots bound the statements that run. There are more connections: one is in use until its caller is polled,
     // which takes long on a busy thread.
-    let searching = Place::Blocking(Arc::new(Semaphore::new(cores * 2)));
+    let searching = StatementThread::Blocking(Arc::new(Semaphore::new(cores * 2)));
     let searchers = settings.pool_size.max(cores * 2);
     let (reader, searcher) =
-        (manager(READER, Place::Caller, read, None), manager(SEARCHER, searching, read, None));
+        (manager(READER, StatementThread::Caller, read, None), manager(SEARCHER, searching, read, None));
     let pools = Pools {
         reader: ConnectionPool::new(reader, settings.pool_size, settings.wait)?,
         searcher: Some(ConnectionPool::new(searcher, searchers, settings.wait)?),
@@ -282,10 +290,22 @@ pub async fn empty_log(connection: &mut Conn) -> QueryResult<bool> {
 }
 
 /// Loads rows; each is decoded before the next one is read.
-pub async fn load_rows<Q, R, ST>(connection: &mut Conn, query: Q, mut bounds: Bounds) -> QueryResult<Vec<R>>
+pub async fn load_rows<Q, R, ST>(connection: &mut Conn, query: Q, bounds: Bounds) -> QueryResult<Vec<R>>
 where
     Q: Query + QueryFragment<Db> + QueryId + Send + 'static,
     Db: QueryMetadata<Q::SqlType>,
+    R: FromSqlRow<ST, Db> + Send + 'static,
+    ST: 'static,
+{
+    load_any::<R, ST>(connection, any_statement(query), bounds).await
+}
+
+async fn load_any<R, ST>(
+    connection: &mut Conn,
+    query: AnyStatement<'static>,
+    mut bounds: Bounds,
+) -> QueryResult<Vec<R>>
+where
     R: FromSqlRow<ST, Db> + Send + 'static,
     ST: 'static,
 {
@@ -298,7 +318,7 @@ where
 
 /// Runs some work on a separate connection, in one transaction under the write lock.
 pub async fn with_harness<R: Send + 'static>(
-    settings: &Settings,
+    settings: &DatabaseSettings,
     work: impl FnOnce(&mut Harness) -> diesel::migration::Result<R> + Send + 'static,
 ) -> Result<R> {
     let path = path_of(&settings.url)?.to_owned();

@@ -1,9 +1,6 @@
 //! Files, uploads and attachments.
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     files (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -20,10 +17,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Json;
-
+table! {
     attachment_collections (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -39,10 +33,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     attachments (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -66,10 +57,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     uploads (id) {
         id -> BigInt,
         organization_id -> BigInt,

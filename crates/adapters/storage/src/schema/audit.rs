@@ -1,9 +1,6 @@
 //! The audit trail.
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     audit_entries (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -26,9 +23,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-
+table! {
     audit_heads (organization_id) {
         organization_id -> BigInt,
         number -> BigInt,

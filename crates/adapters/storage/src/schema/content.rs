@@ -1,9 +1,6 @@
 //! Components and their records.
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     components (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -25,10 +22,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Json;
-
+table! {
     proposal_states (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -40,10 +34,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     proposals (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -67,9 +58,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-
+table! {
     proposal_counts (component_id, public_state) {
         component_id -> BigInt,
         public_state -> Text,
@@ -77,9 +66,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::BigInt;
-
+table! {
     record_counts (component_id) {
         component_id -> BigInt,
         shown -> BigInt,
@@ -87,9 +74,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt};
-
+table! {
     proposal_authors (proposal_id, user_id) {
         proposal_id -> BigInt,
         user_id -> BigInt,
@@ -97,10 +82,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Bool};
-    use crate::engine::sql::Moment;
-
+table! {
     votes (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -114,10 +96,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     meetings (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -139,10 +118,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     posts (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -157,19 +133,14 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::BigInt;
-
+table! {
     meeting_registrations (meeting_id, user_id) {
         meeting_id -> BigInt,
         user_id -> BigInt,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     entries (kind, id) {
         kind -> Text,
         id -> BigInt,

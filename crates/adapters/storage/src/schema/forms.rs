@@ -1,9 +1,6 @@
 //! Surveys, questionnaires and responses.
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable};
-    use crate::engine::sql::Moment;
-
+table! {
     surveys (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -16,10 +13,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     questionnaires (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -35,10 +29,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::Json;
-
+table! {
     questions (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -53,10 +44,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::Json;
-
+table! {
     matrix_rows (id) {
         id -> BigInt,
         question_id -> BigInt,
@@ -66,10 +54,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt};
-    use crate::engine::sql::Json;
-
+table! {
     answer_options (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -78,10 +63,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::Json;
-
+table! {
     display_conditions (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -94,10 +76,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     responses (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -109,10 +88,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     answers (id) {
         id -> BigInt,
         organization_id -> BigInt,

@@ -1,9 +1,6 @@
 //! Organizations, users, clients and spaces.
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     organizations (id) {
         id -> BigInt,
         name -> Json,
@@ -31,9 +28,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-
+table! {
     organization_hosts (host) {
         host -> Text,
         organization_id -> BigInt,
@@ -43,19 +38,14 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-
+table! {
     organization_names (folded) {
         folded -> Text,
         organization_id -> BigInt,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     administrators (id) {
         id -> BigInt,
         email -> Text,
@@ -71,10 +61,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     panel_sessions (digest) {
         digest -> Text,
         administrator_id -> BigInt,
@@ -86,10 +73,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::Text;
-    use crate::engine::sql::Moment;
-
+table! {
     panel_used_forms (session_digest, nonce) {
         session_digest -> Text,
         nonce -> Text,
@@ -97,10 +81,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     users (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -126,10 +107,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     api_clients (id) {
         id -> BigInt,
         uid -> Text,
@@ -144,10 +122,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     access_tokens (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -161,10 +136,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     login_failures (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -176,10 +148,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     idempotency_keys (digest) {
         digest -> Text,
         organization_id -> BigInt,
@@ -193,10 +162,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     mail_counts (subject_digest, organization_id) {
         organization_id -> BigInt,
         subject_digest -> Text,
@@ -205,10 +171,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     spaces (manifest, id) {
         manifest -> Text,
         id -> BigInt,
@@ -228,10 +191,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     steps (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -246,10 +206,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     roles (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -265,10 +222,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     confirmations (digest) {
         digest -> Text,
         organization_id -> BigInt,
@@ -277,10 +231,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     magic_links (id) {
         id -> BigInt,
         organization_id -> BigInt,
@@ -292,10 +243,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     sessions (digest) {
         digest -> Text,
         organization_id -> BigInt,

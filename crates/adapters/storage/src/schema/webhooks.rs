@@ -1,9 +1,6 @@
 //! Events, registrations, deliveries and reminders.
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Moment, Uuid};
-
+table! {
     outbox (id) {
         id -> Uuid,
         organization_id -> BigInt,
@@ -14,19 +11,14 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::BigInt;
-
+table! {
     relay (id) {
         id -> BigInt,
         position -> BigInt,
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment};
-
+table! {
     webhook_registrations (id) {
         id -> BigInt,
         api_client_id -> BigInt,
@@ -48,10 +40,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Moment, Uuid};
-
+table! {
     webhook_deliveries (id) {
         id -> Uuid,
         registration_id -> BigInt,
@@ -69,10 +58,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Moment, Uuid};
-
+table! {
     webhook_attempts (delivery_id, number) {
         delivery_id -> Uuid,
         number -> BigInt,
@@ -84,10 +70,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::BigInt;
-    use crate::engine::sql::Moment;
-
+table! {
     meeting_reminders (meeting_id, start_time) {
         meeting_id -> BigInt,
         start_time -> Moment,

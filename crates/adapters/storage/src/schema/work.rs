@@ -1,9 +1,6 @@
 //! Jobs, tasks and bookkeeping.
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
-    use crate::engine::sql::{Json, Moment, Uuid};
-
+table! {
     jobs (id) {
         id -> Uuid,
         organization_id -> BigInt,
@@ -28,9 +25,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-
+table! {
     archive_refs (organization_id, kind, reference) {
         organization_id -> BigInt,
         kind -> Text,
@@ -40,10 +35,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::engine::sql::Moment;
-
+table! {
     list_changes (organization_id, list) {
         organization_id -> BigInt,
         list -> Text,
@@ -51,10 +43,7 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-    use crate::engine::sql::{Json, Moment, Uuid};
-
+table! {
     tasks (id) {
         id -> Uuid,
         organization_id -> BigInt,

@@ -13,6 +13,8 @@ pub(crate) enum ConnectionGuard<'a> {
     Own(Box<dyn DerefMut<Target = Conn> + Send>),
     /// Of the open transaction.
     Shared(MappedMutexGuard<'a, Conn>),
+    /// Of a caller.
+    Borrowed(&'a mut Conn),
 }
 
 impl ConnectionGuard<'static> {
@@ -29,6 +31,7 @@ impl Deref for ConnectionGuard<'_> {
         match self {
             Self::Own(connection) => connection,
             Self::Shared(connection) => connection,
+            Self::Borrowed(connection) => connection,
         }
     }
 }
@@ -38,6 +41,7 @@ impl DerefMut for ConnectionGuard<'_> {
         match self {
             Self::Own(connection) => &mut *connection,
             Self::Shared(connection) => connection,
+            Self::Borrowed(connection) => connection,
         }
     }
 }

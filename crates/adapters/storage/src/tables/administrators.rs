@@ -1,17 +1,15 @@
 //! Accounts of the system panel. They belong to no organization.
 
-use crate::columns::{self, Condition, columns};
+use crate::columns::{Condition, columns};
 use crate::engine::{Db, dialect};
-use crate::failure::{Stored, changed};
 use crate::filter::{containing, like};
 use crate::schema::administrators;
-use crate::session::Session;
+use crate::session::{Models, Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::administrators::{SecondFactor, SignInSources};
 use civitas_accounts::{Administrator, AdministratorStore, Theme, normal_email};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Page, PageRequest, Result};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -35,30 +33,16 @@ columns! {
 #[async_trait]
 impl AdministratorStore for Session {
     async fn find(&self, id: AdministratorId) -> Result<Option<Administrator>> {
-        let row: Option<Row> = administrators::table
-            .find(id.0)
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
-        Ok(row.map(Row::into_model))
+        administrators::table.find(id.0).model_from::<Row, _>(self.read()).await
     }
 
     async fn find_by_email(&self, email: &str) -> Result<Option<(AdministratorId, Administrator)>> {
-        let row: Option<Row> = administrators::table
-            .filter(administrators::email.eq(email))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
-        Ok(row.map(Into::into))
+        administrators::table.filter(administrators::email.eq(email)).model_from::<Row, _>(self.read()).await
     }
 
     async fn find_for_update(&self, id: AdministratorId) -> Result<Option<Administrator>> {
-        let row = administrators::table.find(id.0).select(columns::of::<Row>());
-        let row: Option<Row> =
-            dialect::for_update!(row).first(&mut *self.for_update().await?).await.found()?;
-        Ok(row.map(Row::into_model))
+        let row = dialect::for_update!(administrators::table.find(id.0));
+        row.model_from::<Row, _>(self.for_update()).await
     }
 
     async fn add(&self, administrator: &Administrator) -> Result<AdministratorId> {
@@ -66,41 +50,32 @@ impl AdministratorStore for Session {
             .values(Changeset::of(administrator))
             .on_conflict_do_nothing()
             .returning(administrators::id)
-            .get_result(&mut *self.write().await?)
-            .await
-            .found()?;
+            .row_from(self.write())
+            .await?;
         id.map(AdministratorId).ok_or_else(Administrator::taken)
     }
 
     async fn save(&self, id: AdministratorId, administrator: &Administrator) -> Result<()> {
         diesel::update(administrators::table.find(id.0))
             .set(Changeset::of(administrator))
-            .execute(&mut *self.write().await?)
+            .save_on(self.write(), Administrator::taken)
             .await
-            .stored_unless(Administrator::taken)
-            .and_then(changed)
     }
 
     async fn remove(&self, id: AdministratorId) -> Result<()> {
         let atomic = self.transaction().await?;
         // Removals are one after the other: each locks the first account before it looks for another one.
         let first = administrators::table.order(administrators::id).limit(1).select(administrators::id);
-        let locked: Option<i64> =
-            dialect::for_update!(first).get_result(&mut *atomic.connection().await?).await.found()?;
+        let locked: Option<i64> = dialect::for_update!(first).row_from(atomic.connection()).await?;
         // Without a row it was removed meanwhile, and the next one is the first.
         locked.ok_or_else(|| Error::Conflict("the first administrator was removed meanwhile".into()))?;
         let other: Option<i64> = administrators::table
             .filter(administrators::id.ne(id.0))
             .select(administrators::id)
-            .first(&mut *atomic.connection().await?)
-            .await
-            .found()?;
+            .first_from(atomic.connection())
+            .await?;
         other.ok_or_else(Administrator::last)?;
-        diesel::delete(administrators::table.find(id.0))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
+        diesel::delete(administrators::table.find(id.0)).change_on(atomic.connection()).await?;
         atomic.commit().await
     }
 
@@ -109,24 +84,17 @@ impl AdministratorStore for Session {
         search: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<(AdministratorId, Administrator)>> {
-        let mut rows = administrators::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut rows = administrators::table.into_boxed::<Db>();
         if let Some(text) = search {
             let has: Condition<administrators::table> =
                 like(Box::new(administrators::email.nullable()), &containing(&normal_email(text)));
             rows = rows.filter(has);
         }
-        let rows: Vec<Row> = rows
-            .order(administrators::email)
-            .limit(page.fetch())
-            .offset(page.offset())
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
+        rows.order(administrators::email).page_from::<Row, _>(page, self.read()).await
     }
 
     async fn count(&self) -> Result<i64> {
-        administrators::table.count().get_result(&mut *self.read().await?).await.stored()
+        administrators::table.count().value_from(self.read()).await
     }
 
     async fn page_after(
@@ -134,14 +102,11 @@ impl AdministratorStore for Session {
         after: Option<AdministratorId>,
         limit: i64,
     ) -> Result<Vec<(AdministratorId, Administrator)>> {
-        let rows: Vec<Row> = administrators::table
+        administrators::table
             .filter(administrators::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .order(administrators::id)
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

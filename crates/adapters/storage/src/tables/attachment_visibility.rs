@@ -4,118 +4,108 @@
 use super::{meetings, posts, proposals};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::correlated::Correlated;
+use crate::engine::Db;
 use crate::schema::{
     answers, attachments, components, meetings as meeting, posts as post, proposals as proposal,
     questionnaires, spaces, surveys,
 };
-use crate::tables::pages::Checked;
+use crate::tables::planner::Checked;
+use crate::tables::select::Records;
 use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::Rule;
 use civitas_attachments::{AttachmentReader, ParentKind};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel::query_builder::QueryFragment;
+use diesel::sql_types::BigInt;
+
+/// The id of this record, or null.
+fn found<QS: 'static>(record: Records) -> Expr<QS, BigInt> {
+    Box::new(Correlated(record.ids()))
+}
+
+/// The records of a table that belong to visible components.
+fn visible_in(of: &VisibleComponents, table: &'static str) -> Records {
+    Records::of(table).filter(of.contain_records_by_id(table, Checked::Many))
+}
+
+/// The meeting with this id, if the reader sees it.
+fn seen_meeting(
+    reader: &AttachmentReader,
+    of: &VisibleComponents,
+    is_this: impl QueryFragment<Db> + Send + 'static,
+) -> Records {
+    let shown = meetings::shown(reader.read_context.viewer).into_iter();
+    shown.fold(visible_in(of, "meetings").filter(is_this), Records::filter)
+}
 
 /// Whether the reader sees the record of an attachment.
 pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Condition<attachments::table> {
     let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
-    let in_component =
-        of.contain_one::<meeting::table>(Box::new(meeting::component_id.nullable()), Checked::Many);
-    let shown = meetings::shown(viewer).into_iter();
-    let seen_meetings = meeting::table
-        .filter(meeting::id.nullable().eq(attachments::meeting_id))
-        .filter(shown.fold(in_component, |all, next| Box::new(all.and(next))))
-        .select(meeting::id);
-    let seen_proposals = proposal::table
+    let is_meeting = meeting::id.nullable().eq(attachments::meeting_id);
+    let seen_proposal = visible_in(of, "proposals")
         .filter(proposal::id.nullable().eq(attachments::proposal_id))
-        .filter(of.contain_one::<proposal::table>(Box::new(proposal::component_id.nullable()), Checked::Many))
         .filter(proposals::shown())
-        .filter(proposals::published_or_own(participant))
-        .select(proposal::id);
-    let seen_posts = post::table
+        .filter(proposals::published_or_own(participant));
+    let seen_post = visible_in(of, "posts")
         .filter(post::id.nullable().eq(attachments::post_id))
-        .filter(of.contain_one::<post::table>(Box::new(post::component_id.nullable()), Checked::Many))
-        .filter(posts::visible(participant, reader.now))
-        .select(post::id);
-    let seen_spaces = spaces::table
+        .filter(posts::visible(participant, reader.now));
+    let seen_space = Records::of("spaces")
         .filter(spaces::manifest.nullable().eq(attachments::space_manifest))
         .filter(spaces::id.nullable().eq(attachments::space_id))
-        .filter(Rule::SpaceIsVisible(viewer))
-        .select(spaces::id);
-    let mut found: Vec<Expr<attachments::table, BigInt>> = vec![
-        Box::new(Correlated(seen_proposals)),
-        Box::new(Correlated(seen_meetings)),
-        Box::new(Correlated(seen_posts)),
-        Box::new(Correlated(seen_spaces)),
-    ];
+        .filter(Rule::SpaceIsVisible(viewer));
+    let seen = [seen_proposal, seen_meeting(reader, of, is_meeting), seen_post, seen_space];
+    let mut seen: Vec<Expr<attachments::table, BigInt>> = seen.into_iter().map(found).collect();
     if reader.reads_answers {
-        found.push(seen_answers(reader, of));
-        return any(found);
+        seen.push(found(seen_answer(reader, of)));
+        return any(seen);
     }
     // The condition of an index: files of answers are not read and discarded one by one.
-    Box::new(attachments::answer_id.is_null().and(any(found)))
+    Box::new(attachments::answer_id.is_null().and(any(seen)))
 }
 
 /// The answer of an attachment, if the reader sees its questionnaire. Users who are not administrators see their own
 /// answers only.
-fn seen_answers(reader: &AttachmentReader, of: &VisibleComponents) -> Expr<attachments::table, BigInt> {
+fn seen_answer(reader: &AttachmentReader, of: &VisibleComponents) -> Records {
     let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
-    let in_component =
-        of.contain_one::<meeting::table>(Box::new(meeting::component_id.nullable()), Checked::Many);
-    let shown = meetings::shown(viewer).into_iter();
-    let meeting = meeting::table
-        .filter(meeting::id.nullable().eq(questionnaires::meeting_id))
-        .filter(shown.fold(in_component, |all, next| Box::new(all.and(next))))
-        .select(meeting::id);
-    let survey = surveys::table
+    let is_meeting = meeting::id.nullable().eq(questionnaires::meeting_id);
+    let meeting = found::<questionnaires::table>(seen_meeting(reader, of, is_meeting));
+    let survey = Records::of("surveys")
         .filter(surveys::id.nullable().eq(questionnaires::survey_id))
-        .filter(surveys::deleted_at.is_null())
-        .select(surveys::id);
-    let questionnaire = questionnaires::table
+        .filter(surveys::deleted_at.is_null());
+    let survey = found::<questionnaires::table>(survey);
+    let questionnaire = visible_in(of, "questionnaires")
         .filter(questionnaires::id.eq(answers::questionnaire_id))
-        .filter(of.contain_one::<questionnaires::table>(
-            Box::new(questionnaires::component_id.nullable()),
-            Checked::Many,
-        ))
-        .filter(Correlated(survey).is_not_null().or(Correlated(meeting).is_not_null()))
-        .select(questionnaires::id);
-    let own: Condition<answers::table> = match participant.filter(|_| !viewer.is_admin()) {
-        None => Box::new(true.into_sql::<Nullable<Bool>>()),
-        Some(user) => Box::new(answers::user_id.eq(user.0)),
-    };
-    let answer = answers::table
+        .filter(survey.is_not_null().or(meeting.is_not_null()));
+    let answer = Records::of("answers")
         .filter(answers::id.nullable().eq(attachments::answer_id))
-        .filter(Correlated(questionnaire).is_not_null())
-        .filter(own)
-        .select(answers::id);
-    Box::new(Correlated(answer))
+        .filter(found::<answers::table>(questionnaire).is_not_null());
+    match participant.filter(|_| !viewer.is_admin()) {
+        None => answer,
+        Some(user) => answer.filter(answers::user_id.eq(user.0)),
+    }
 }
 
 /// Whether the record of an attachment is neither deleted nor hidden, in a component that is not deleted.
 pub(super) fn shown_to_all() -> Condition<attachments::table> {
     let in_use = || components::table.filter(components::deleted_at.is_null()).select(components::id);
-    let shown_meetings = meeting::table
+    let shown_meeting = Records::of("meetings")
         .filter(meeting::id.nullable().eq(attachments::meeting_id))
         .filter(meeting::component_id.eq_any(in_use()))
         .filter(meeting::hidden_at.is_null())
-        .filter(meeting::deleted_at.is_null())
-        .select(meeting::id);
-    let shown_proposals = proposal::table
+        .filter(meeting::deleted_at.is_null());
+    let shown_proposal = Records::of("proposals")
         .filter(proposal::id.nullable().eq(attachments::proposal_id))
         .filter(proposal::component_id.eq_any(in_use()))
-        .filter(proposals::shown())
-        .select(proposal::id);
-    let shown_posts = post::table
+        .filter(proposals::shown());
+    let shown_post = Records::of("posts")
         .filter(post::id.nullable().eq(attachments::post_id))
         .filter(post::component_id.eq_any(in_use()))
-        .filter(post::deleted_at.is_null())
-        .select(post::id);
-    any(vec![
-        Box::new(Correlated(shown_proposals)),
-        Box::new(Correlated(shown_meetings)),
-        Box::new(Correlated(shown_posts)),
-        Box::new(attachments::space_id),
-        Box::new(attachments::answer_id),
-    ])
+        .filter(post::deleted_at.is_null());
+    let mut shown: Vec<Expr<attachments::table, BigInt>> =
+        [shown_proposal, shown_meeting, shown_post].into_iter().map(found).collect();
+    shown.push(Box::new(attachments::space_id));
+    shown.push(Box::new(attachments::answer_id));
+    any(shown)
 }
 
 /// Whether the record is the organization, or one of these is found.

@@ -2,14 +2,15 @@
 
 use super::attachment_visibility::visible;
 use super::files::of_ids;
-use super::pages::OnPage;
+use super::listing::ListedTable;
+use super::select::Records;
 use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition, EnumColumn, JsonColumn, columns};
 use crate::correlated::Correlated;
-use crate::engine::{Conn, Db};
+use crate::engine::Conn;
 use crate::failure::{Stored, changed};
-use crate::filter::{Column, holds, translated};
-use crate::page_rows::LoadPage;
+use crate::filter::{Column, contains, holds, translated};
+use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{attachments, files, meetings, posts, proposals, spaces};
 use crate::scoped::scoped;
@@ -21,8 +22,8 @@ use civitas_attachments::{
 };
 use civitas_blogs::PostStore;
 use civitas_kernel::{
-    AttachmentId, CollectionId, FileId, Locales, MeetingId, OrganizationId, Page, PageRequest, PostId,
-    ProposalId, Result, SpaceManifest, SpaceRef, Translated, Within, filter,
+    AttachmentId, CollectionId, Direction, FileId, Locales, MeetingId, OrganizationId, Page, PageRequest,
+    PostId, ProposalId, Result, SpaceManifest, SpaceRef, Translated, Within,
 };
 use civitas_meetings::MeetingStore;
 use civitas_proposals::ProposalStore;
@@ -89,11 +90,10 @@ async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> 
 
 /// Whether the title, the name of the file or the link has this part.
 fn has_text(text: &str, locales: &Locales) -> Result<Condition<attachments::table>> {
-    let contains = filter::Condition::Contains(text.to_owned());
     let filename = files::table.filter(files::id.nullable().eq(attachments::file_id)).select(files::filename);
-    let title = holds(translated!(attachments::title, locales), &contains)?;
-    let filename = holds(Column::Text(Box::new(Correlated(filename))), &contains)?;
-    let link = holds(Column::Text(Box::new(attachments::link)), &contains)?;
+    let title = contains(translated!(attachments::title, locales), text)?;
+    let filename = contains(Column::Text(Box::new(Correlated(filename))), text)?;
+    let link = contains(Column::Text(Box::new(attachments::link)), text)?;
     Ok(Box::new(title.or(filename).or(link)))
 }
 
@@ -112,6 +112,27 @@ async fn with_files(
         AttachmentDetail { id, attachment, file }
     });
     Ok(details.collect())
+}
+
+const ATTACHMENTS: ListedTable = ListedTable { name: "attachments", date: "weight", is_read_in_order: false };
+
+/// All attachments of an organization.
+fn all(organization: OrganizationId) -> Records {
+    ATTACHMENTS.records().filter(attachments::organization_id.eq(organization.0))
+}
+
+/// One page of these attachments, with their files.
+async fn load(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    found: Records,
+    page: PageRequest,
+    bounds: Bounds,
+) -> Result<Page<AttachmentDetail>> {
+    let rows: Vec<Row> = found.select(columns::of::<Row>()).load_page(connection, bounds).await.stored()?;
+    let page = Page::cut(rows, page);
+    let items = with_files(connection, organization, page.items).await?;
+    Ok(Page { items, has_more: page.has_more })
 }
 
 /// Adds the titles of the records of a table that are not deleted.
@@ -144,25 +165,12 @@ impl AttachmentStore for Session {
         let components = VisibleComponents::load(self, reader.read_context, Within::default(), None).await?;
         // A list that begins with many that the reader does not see skips them one by one.
         let connection = &mut *self.read_long().await?;
-        let mut ids = of(organization)
-            .filter(visible(&reader, &components))
-            .order((attachments::weight, attachments::id))
-            .select(attachments::id)
-            .into_boxed::<Db>();
+        let mut found = all(organization).filter(visible(&reader, &components));
         for filter in filters {
-            ids = ids.filter(satisfies(filter)?);
+            found = found.filter(satisfies(filter)?);
         }
-        let rows: Vec<Row> = attachments::table
-            .filter(OnPage::of(Box::new(attachments::id.nullable()), ids, page.into()))
-            .order((attachments::weight, attachments::id))
-            .limit(page.fetch())
-            .select(columns::of::<Row>())
-            .load_page(connection, self.bounds)
-            .await
-            .stored()?;
-        let page = Page::cut(rows, page);
-        let items = with_files(connection, organization, page.items).await?;
-        Ok(Page { items, has_more: page.has_more })
+        let found = ATTACHMENTS.order(found, Direction::Ascending, Direction::Ascending);
+        load(connection, organization, found.on_page(page.into()), page, self.bounds).await
     }
 
     async fn find_visible(
@@ -190,35 +198,29 @@ impl AttachmentStore for Session {
         page: PageRequest,
     ) -> Result<Page<AttachmentDetail>> {
         let connection = &mut *self.read_long().await?;
-        let mut rows = of(organization)
-            .filter(attachments::answer_id.is_null())
-            .select(columns::of::<Row>())
-            .into_boxed::<Db>();
+        let mut found = all(organization).filter(attachments::answer_id.is_null());
         if let Some(parent) = search.parent {
-            rows = rows
+            found = found
                 .filter(attachments::attached_to_type.eq(EnumColumn(parent.kind)))
                 .filter(attachments::attached_to_id.eq(parent.id));
         }
         if let Some(kind) = search.kind {
-            rows = rows.filter(attachments::attached_to_type.eq(EnumColumn(kind)));
+            found = found.filter(attachments::attached_to_type.eq(EnumColumn(kind)));
         }
         if let Some(file_type) = search.file_type {
-            rows = rows.filter(attachments::file_type.eq(EnumColumn(file_type)));
+            found = found.filter(attachments::file_type.eq(EnumColumn(file_type)));
         }
         if let Some(text) = &search.text {
             let first = first_searched(connection, organization).await?;
-            rows = rows.filter(attachments::id.ge(first)).filter(has_text(text, self.locales())?);
+            found = found.filter(attachments::id.ge(first)).filter(has_text(text, self.locales())?);
         }
-        let rows = match (search.parent, search.oldest_first) {
-            (Some(_), _) => rows.order((attachments::weight, attachments::id)),
-            (None, true) => rows.order(attachments::id.asc()),
-            (None, false) => rows.order(attachments::id.desc()),
+        let id = ATTACHMENTS.column("id");
+        let found = match (search.parent, search.oldest_first) {
+            (Some(_), _) => ATTACHMENTS.order(found, Direction::Ascending, Direction::Ascending),
+            (None, true) => found.order(id, Direction::Ascending),
+            (None, false) => found.order(id, Direction::Descending),
         };
-        let rows: Vec<Row> =
-            rows.limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
-        let page = Page::cut(rows, page);
-        let items = with_files(connection, organization, page.items).await?;
-        Ok(Page { items, has_more: page.has_more })
+        load(connection, organization, found.limited(page), page, Bounds::NONE).await
     }
 
     async fn page_of_records_after(

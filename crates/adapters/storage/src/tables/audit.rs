@@ -4,10 +4,9 @@ mod rows;
 
 use crate::columns::{self, Condition, Expr};
 use crate::engine::{Db, dialect};
-use crate::failure::Stored;
 use crate::filter::{containing, like};
 use crate::schema::{audit_entries as entries, audit_heads as heads};
-use crate::session::Session;
+use crate::session::{Models, Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_audit::{AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, ReadEntry, Record, SEARCHED};
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
@@ -15,7 +14,6 @@ use diesel::dsl::{IntoBoxed, exists, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{Nullable, Text};
-use diesel_async::RunQueryDsl;
 use rows::{HeadRow, Row, key};
 use time::OffsetDateTime;
 
@@ -85,38 +83,34 @@ impl Session {
             .filter(entries::details_salt.is_not_null())
             .limit(limit)
             .select(entries::id)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let of_acts: Vec<i64> = entries::table
             .filter(entries::organization_id.eq(organization.0))
             .filter(entries::user_id.eq(user.0))
             .filter(entries::details_salt.is_not_null())
             .limit(limit)
             .select(entries::id)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         ids.extend(of_acts);
         Ok(ids)
     }
 
     /// The head of the chain, locked until the transaction ends; a new one if there is none.
     async fn lock_head(&self, organization: Option<OrganizationId>) -> Result<ChainHead> {
-        let row = || heads::table.find(key(organization)).select(columns::of::<HeadRow>());
-        let locked: Option<HeadRow> =
-            dialect::for_update!(row()).first(&mut *self.for_update().await?).await.found()?;
+        let row = || heads::table.find(key(organization));
+        let locked = dialect::for_update!(row()).model_from::<HeadRow, _>(self.for_update()).await?;
         if let Some(head) = locked {
-            return Ok(head.into());
+            return Ok(head);
         }
         diesel::insert_into(heads::table)
             .values((heads::organization_id.eq(key(organization)), HeadRow::from(ChainHead::default())))
             .on_conflict_do_nothing()
-            .execute(&mut *self.for_update().await?)
-            .await
-            .stored()?;
-        let locked: HeadRow =
-            dialect::for_update!(row()).first(&mut *self.for_update().await?).await.stored()?;
+            .run_on(self.for_update())
+            .await?;
+        let row = row().select(columns::of::<HeadRow>()).limit(1);
+        let locked: HeadRow = dialect::for_update!(row).value_from(self.for_update()).await?;
         Ok(locked.into())
     }
 
@@ -127,16 +121,11 @@ impl Session {
         now: OffsetDateTime,
     ) -> Result<AuditEntry> {
         let entry = record.follow(&head, now);
-        diesel::insert_into(entries::table)
-            .values(Row::new(&entry)?)
-            .execute(&mut *self.for_update().await?)
-            .await
-            .stored()?;
+        diesel::insert_into(entries::table).values(Row::new(&entry)?).run_on(self.for_update()).await?;
         diesel::update(heads::table.find(key(entry.organization)))
             .set((heads::number.eq(entry.number), heads::hash.eq(&entry.hash)))
-            .execute(&mut *self.for_update().await?)
-            .await
-            .stored()?;
+            .run_on(self.for_update())
+            .await?;
         Ok(entry)
     }
 
@@ -156,8 +145,7 @@ impl Session {
         if let Some(actor) = record.actor().id() {
             same = same.filter(entries::actor_id.eq(actor));
         }
-        let found: Option<i64> =
-            same.select(entries::number).first(&mut *self.for_update().await?).await.found()?;
+        let found: Option<i64> = same.select(entries::number).first_from(self.for_update()).await?;
         Ok(found.is_some())
     }
 
@@ -171,9 +159,8 @@ impl Session {
             .filter(heads::removed_number.lt(heads::number))
             .filter(exists(entries::table.filter(first)))
             .select(heads::organization_id)
-            .first(&mut *self.read().await?)
+            .first_from(self.read())
             .await
-            .found()
     }
 }
 
@@ -207,9 +194,8 @@ impl AuditLog for Session {
             let oldest: Option<OffsetDateTime> = filtered(filter)
                 .offset(SEARCHED - 1)
                 .select(entries::at)
-                .first(&mut *self.read_long().await?)
-                .await
-                .found()?;
+                .first_from(self.read_long())
+                .await?;
             if let Some(oldest) = oldest {
                 all = all.filter(entries::at.ge(oldest));
             }
@@ -219,9 +205,8 @@ impl AuditLog for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select(columns::of::<Row>())
-            .load(&mut *self.read_long().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read_long())
+            .await?;
         let Page { items, has_more } = Page::cut(rows, page);
         let read = |row: Row| {
             let (organization, number) = (row.organization_id, row.number);
@@ -246,9 +231,8 @@ impl AuditLog for Session {
             .order(entries::number)
             .limit(limit)
             .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(rows.into_iter().map(|row| ReadEntry { number: row.number, entry: row.into_entry() }).collect())
     }
 
@@ -260,7 +244,7 @@ impl AuditLog for Session {
         let found = entries::table
             .filter(columns::any_of(entries::id.nullable(), &ids))
             .filter(entries::details_salt.is_not_null());
-        let erased = diesel::update(found)
+        diesel::update(found)
             .set((
                 entries::details_salt.eq(None::<String>),
                 entries::actor_name.eq(emptied("actor_name")),
@@ -269,20 +253,13 @@ impl AuditLog for Session {
                 entries::object_label.eq(emptied("object_label")),
                 entries::changes.eq("[]"),
             ))
-            .execute(&mut *self.write().await?)
+            .run_on(self.write())
             .await
-            .stored()?;
-        Ok(erased as u64)
+            .map(|rows| rows as u64)
     }
 
     async fn head(&self, organization: Option<OrganizationId>) -> Result<Option<ChainHead>> {
-        let row: Option<HeadRow> = heads::table
-            .find(key(organization))
-            .select(columns::of::<HeadRow>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
-        Ok(row.map(Into::into))
+        heads::table.find(key(organization)).model_from::<HeadRow, _>(self.read()).await
     }
 
     async fn organizations_after(&self, after: OrganizationId, limit: i64) -> Result<Vec<OrganizationId>> {
@@ -291,18 +268,16 @@ impl AuditLog for Session {
             .order(heads::organization_id)
             .limit(limit)
             .select(heads::organization_id)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let of_entries: Vec<i64> = entries::table
             .filter(entries::organization_id.gt(after.0))
             .order(entries::organization_id)
             .limit(limit)
             .select(entries::organization_id)
             .distinct()
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         ids.extend(of_entries);
         ids.sort_unstable();
         ids.dedup();
@@ -314,32 +289,28 @@ impl AuditLog for Session {
         // Most calls find none, and do not wait for the write lock.
         let Some(chain) = self.chain_to_shorten(before).await? else { return Ok(0) };
         let atomic = self.transaction().await?;
-        let locked = heads::table.find(chain).select(heads::removed_number);
-        let removed: i64 =
-            dialect::for_update!(locked).first(&mut *atomic.connection().await?).await.stored()?;
+        let locked = heads::table.find(chain).select(heads::removed_number).limit(1);
+        let removed: i64 = dialect::for_update!(locked).value_from(atomic.connection()).await?;
         let oldest: Vec<(i64, OffsetDateTime, String)> = entries::table
             .filter(entries::organization_id.eq(chain))
             .filter(entries::number.gt(removed))
             .order(entries::number)
             .limit(limit)
             .select((entries::number, entries::at, entries::hash))
-            .load(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .rows_from(atomic.connection())
+            .await?;
         let Some((last, _, hash)) = oldest.into_iter().take_while(|(_, at, _)| *at < before).last() else {
             return Ok(0);
         };
         diesel::update(heads::table.find(chain))
             .set((heads::removed_number.eq(last), heads::removed_hash.eq(hash)))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         let rows = diesel::delete(entries::table)
             .filter(entries::organization_id.eq(chain))
             .filter(entries::number.le(last))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         atomic.commit().await?;
         Ok(rows as u64)
     }

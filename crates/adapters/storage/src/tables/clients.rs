@@ -4,17 +4,15 @@ use super::removals::mark_clients;
 use crate::columns::{self, Condition, columns};
 use crate::engine::sql::Moment;
 use crate::engine::{Db, dialect};
-use crate::failure::{Stored, changed};
 use crate::filter::{containing, like, literal};
 use crate::schema::{access_tokens, api_clients};
-use crate::session::Session;
+use crate::session::{Models, Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, ClientFilter, ClientStore, ClientUsage, Digest};
 use civitas_kernel::{Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes, clock};
 use diesel::dsl::{Filter, IsNull, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -43,34 +41,20 @@ pub(super) fn living() -> Living {
 #[async_trait]
 impl ClientStore for Session {
     async fn find(&self, id: ClientId) -> Result<Option<ApiClient>> {
-        let row: Option<Row> = living()
-            .filter(api_clients::id.eq(id.0))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
-        Ok(row.map(|row| <(ClientId, ApiClient)>::from(row).1))
+        living().filter(api_clients::id.eq(id.0)).model_from::<Row, _>(self.read()).await
     }
 
     async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
-        let row: Option<Row> = living()
-            .filter(api_clients::uid.eq(uid))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
-        Ok(row.map(Into::into))
+        living().filter(api_clients::uid.eq(uid)).model_from::<Row, _>(self.read()).await
     }
 
     async fn find_by_uid_for_update(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
-        let row = living().filter(api_clients::uid.eq(uid)).select(columns::of::<Row>());
-        let row: Option<Row> =
-            dialect::for_update!(row).first(&mut *self.for_update().await?).await.found()?;
-        Ok(row.map(Into::into))
+        let row = dialect::for_update!(living().filter(api_clients::uid.eq(uid)));
+        row.model_from::<Row, _>(self.for_update()).await
     }
 
     async fn list(&self, filter: &ClientFilter, page: PageRequest) -> Result<Page<(ClientId, ApiClient)>> {
-        let mut clients = living().select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut clients = living().into_boxed::<Db>();
         if let Some(organization) = filter.organization {
             clients = clients.filter(api_clients::organization_id.eq(organization.0));
         }
@@ -81,14 +65,10 @@ impl ClientStore for Session {
                 like(Box::new(api_clients::name.nullable()), &containing(text));
             clients = clients.filter(uid.or(name));
         }
-        let rows: Vec<Row> = clients
+        clients
             .order((api_clients::created_at.desc(), api_clients::id.desc()))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .load(&mut *self.read().await?)
+            .page_from::<Row, _>(page, self.read())
             .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
     }
 
     async fn usage(&self, ids: &[ClientId], now: OffsetDateTime) -> Result<Vec<(ClientId, ClientUsage)>> {
@@ -114,9 +94,8 @@ impl ClientStore for Session {
         let rows: Vec<(i64, i64, i64, Option<OffsetDateTime>)> = api_clients::table
             .filter(columns::any_of(api_clients::id.nullable(), &ids))
             .select((api_clients::id, valid, registrations, last))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let usage = |(id, valid_tokens, registrations, last_token_at)| {
             (ClientId(id), ClientUsage { valid_tokens, registrations, last_token_at })
         };
@@ -128,19 +107,16 @@ impl ClientStore for Session {
             .values(Changeset::of(client))
             .on_conflict_do_nothing()
             .returning(api_clients::id)
-            .get_result(&mut *self.write().await?)
-            .await
-            .found()?;
+            .row_from(self.write())
+            .await?;
         id.map(ClientId).ok_or_else(|| Error::Conflict("the public name is taken".into()))
     }
 
     async fn save(&self, id: ClientId, client: &ApiClient) -> Result<()> {
         diesel::update(living().filter(api_clients::id.eq(id.0)))
             .set(Changeset::of(client))
-            .execute(&mut *self.write().await?)
+            .change_on(self.write())
             .await
-            .stored()
-            .and_then(changed)
     }
 
     async fn remove(&self, id: ClientId) -> Result<()> {
@@ -155,17 +131,15 @@ impl ClientStore for Session {
         after: Option<ClientId>,
         limit: i64,
     ) -> Result<Vec<(ClientId, ApiClient)>> {
-        let mut clients = living().select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut clients = living().into_boxed::<Db>();
         if let Some(organization) = organization {
             clients = clients.filter(api_clients::organization_id.eq(organization.0));
         }
-        let rows: Vec<Row> = clients
+        clients
             .filter(api_clients::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .order(api_clients::id)
             .limit(limit)
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

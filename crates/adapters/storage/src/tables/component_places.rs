@@ -1,21 +1,32 @@
 //! The places of records of components: the component and space of each record.
 
-use super::components::{OfSpace, of_space};
-use crate::columns::{self, Condition, EnumColumn, JsonColumn};
-use crate::engine::{Conn, Db};
+use super::components::{active_step, newest_step, of_space};
+use super::visible_components::{ComponentInSpace, is_of_kind};
+use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn};
+use crate::engine::{Conn, Db, sql};
 use crate::failure::Stored;
+use crate::lookups::{PlaceKey, Seen};
 use crate::schema::{components, spaces};
+use crate::session::Session;
 use crate::visibility::Rule;
+use async_trait::async_trait;
+use civitas_application::CurrentSettings;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, OrganizationId, ReadContext, Result, SpaceManifest, SpaceRef, Translated,
-    Within,
+    ComponentId, ComponentPlace, OrganizationId, Page, ReadContext, Result, SpaceManifest, SpaceRef, StepId,
+    Translated, UserId, Within,
 };
-use civitas_spaces::ComponentManifest;
-use diesel::dsl::InnerJoinQuerySource;
+use civitas_proposals::{ComponentLookup, ProposalPlace};
+use civitas_spaces::{Component, ComponentManifest};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
-use std::collections::HashMap;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use time::OffsetDateTime;
+
+/// The rules of proposals do not depend on the length of comments, which is a setting of the organization.
+const ANY_LENGTH: i64 = 1000;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = components, check_for_backend(Db))]
@@ -46,24 +57,91 @@ impl From<Row> for ComponentPlace {
     }
 }
 
-/// Components with their spaces.
-type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
+/// The columns of a [`RowWithRules`].
+type WithRules = (
+    <Row as Selectable<Db>>::SelectExpression,
+    (components::settings, components::default_step_settings, components::step_settings),
+    Expr<ComponentInSpace, BigInt>,
+    Expr<ComponentInSpace, sql::Moment>,
+    Rule,
+);
+
+/// A place of proposals, with their rules.
+#[derive(Queryable)]
+struct RowWithRules {
+    place: Row,
+    settings: (JsonColumn<Settings>, JsonColumn<Settings>, JsonColumn<BTreeMap<StepId, Settings>>),
+    active_step: Option<i64>,
+    steps_changed_at: Option<OffsetDateTime>,
+    participates: Option<bool>,
+}
+
+type Settings = Map<String, Value>;
+
+impl From<RowWithRules> for ProposalPlace {
+    fn from(row: RowWithRules) -> Self {
+        let ComponentPlace { component: id, name, scope_id, space, changed_at } =
+            ComponentPlace::from(row.place);
+        let (settings, default_step_settings, step_settings) = row.settings;
+        let component = Component {
+            settings: settings.0,
+            default_step_settings: default_step_settings.0,
+            step_settings: step_settings.0,
+            ..Component::new(space, ComponentManifest::Proposals, Translated::default(), changed_at)
+        };
+        Self {
+            component: id,
+            name,
+            space,
+            scope: scope_id,
+            rules: CurrentSettings::of(&component, row.active_step.map(StepId), ANY_LENGTH).rules(),
+            participates: row.participates.unwrap_or_default(),
+            changed_at: row.steps_changed_at.map_or(changed_at, |at| changed_at.max(at)),
+        }
+    }
+}
+
+/// Reads these columns of components with these conditions.
+macro_rules! read {
+    ($columns:expr, $organization:expr, $conditions:expr, $connection:expr) => {{
+        let mut rows = components::table
+            .inner_join(spaces::table.on(of_space()))
+            .filter(components::organization_id.eq($organization.0))
+            .select($columns)
+            .into_boxed::<Db>();
+        for condition in $conditions {
+            rows = rows.filter(condition);
+        }
+        rows.load($connection).await.stored()?
+    }};
+}
 
 async fn read(
     connection: &mut Conn,
     organization: OrganizationId,
-    conditions: Vec<Condition<Located>>,
+    conditions: Vec<Condition<ComponentInSpace>>,
 ) -> Result<Vec<ComponentPlace>> {
-    let mut rows = components::table
-        .inner_join(spaces::table.on(of_space()))
-        .filter(components::organization_id.eq(organization.0))
-        .select(columns::of::<Row>())
-        .into_boxed::<Db>();
-    for condition in conditions {
-        rows = rows.filter(condition);
-    }
-    let rows: Vec<Row> = rows.load(connection).await.stored()?;
+    let rows: Vec<Row> = read!(columns::of::<Row>(), organization, conditions, connection);
     Ok(rows.into_iter().map(Into::into).collect())
+}
+
+/// The same with the rules of proposals.
+async fn read_with_rules(
+    session: &Session,
+    organization: OrganizationId,
+    reader: Option<UserId>,
+    conditions: Vec<Condition<ComponentInSpace>>,
+) -> Result<Vec<ProposalPlace>> {
+    let settings = (components::settings, components::default_step_settings, components::step_settings);
+    let participates = Rule::Participates(reader);
+    let place: WithRules = (columns::of::<Row>(), settings, active_step(), newest_step(), participates);
+    let rows: Vec<RowWithRules> = read!(place, organization, conditions, &mut *session.read().await?);
+    Ok(rows.into_iter().map(Into::into).collect())
+}
+
+/// Whether it is this component.
+fn is(component: ComponentId) -> Condition<ComponentInSpace> {
+    Box::new(components::id.eq(component.0).nullable())
 }
 
 /// These components, by id, visible or not.
@@ -82,22 +160,93 @@ pub(super) async fn of_components(
     Ok(places.into_iter().map(|place| (place.component.0, place)).collect())
 }
 
+/// The rows of a page with their components, visible or not.
+pub(super) async fn with_components<R, D>(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    page: Page<R>,
+    component_of: fn(&R) -> i64,
+    detail: fn(R, ComponentPlace) -> D,
+) -> Result<Page<D>> {
+    let ids = page.items.iter().map(component_of).collect();
+    let places = of_components(connection, organization, ids).await?;
+    let items = page.items.into_iter().filter_map(|row| {
+        let place = places.get(&component_of(&row))?.clone();
+        Some(detail(row, place))
+    });
+    Ok(Page { items: items.collect(), has_more: page.has_more })
+}
+
 /// The component of this id, if it is visible to the reader, inside this part of the organization, and of this kind.
 pub(super) async fn visible(
     connection: &mut Conn,
     read_context: ReadContext,
     within: Within,
     component: ComponentId,
-    manifest: ComponentManifest,
+    kind: ComponentManifest,
 ) -> Result<Option<ComponentPlace>> {
     if within.component.is_some_and(|id| id != component) {
         return Ok(None);
     }
-    let conditions: Vec<Condition<Located>> = vec![
-        Box::new(components::id.eq(component.0).nullable()),
-        Box::new(components::manifest.eq(EnumColumn(manifest)).nullable()),
+    let conditions: Vec<Condition<ComponentInSpace>> = vec![
+        is(component),
+        is_of_kind(kind),
         Box::new(Rule::ComponentIsVisible(read_context.viewer)),
         Box::new(Rule::IsWithin(within)),
     ];
     Ok(read(connection, read_context.organization, conditions).await?.pop())
+}
+
+/// These components with the rules of proposals, by id, visible or not. They are cached.
+pub(super) async fn of_proposals(
+    session: &Session,
+    organization: OrganizationId,
+    reader: Option<UserId>,
+    ids: &[i64],
+) -> Result<HashMap<i64, Arc<ProposalPlace>>> {
+    let key = |component| PlaceKey { organization, component, of: Seen::ByAnybody(reader) };
+    let keys = ids.iter().map(|id| key(*id)).collect();
+    let places = session.look_up_many(
+        |lookups| &lookups.places,
+        keys,
+        async |missing| {
+            let ids: Vec<i64> = missing.iter().map(|key: &PlaceKey| key.component).collect();
+            let these = columns::any_of(components::id.nullable(), &ids);
+            let places = read_with_rules(session, organization, reader, vec![these]).await?;
+            Ok(places.into_iter().map(|place| (key(place.component.0), Arc::new(place))).collect())
+        },
+    );
+    Ok(places.await?.into_iter().map(|(key, place)| (key.component, place)).collect())
+}
+
+/// The component of this id with the rules of proposals, if it is visible to the reader and inside this part of the
+/// organization. It is cached.
+pub(super) async fn visible_of_proposals(
+    session: &Session,
+    read_context: ReadContext,
+    within: Within,
+    component: i64,
+) -> Result<Option<Arc<ProposalPlace>>> {
+    let ReadContext { organization, viewer, .. } = read_context;
+    let key = PlaceKey { organization, component, of: Seen::By(viewer) };
+    let place = session.look_up(|lookups| &lookups.places, key, async {
+        let conditions: Vec<Condition<ComponentInSpace>> =
+            vec![is(ComponentId(component)), Box::new(Rule::ComponentIsVisible(viewer))];
+        let found = read_with_rules(session, organization, viewer.user(), conditions).await?.pop();
+        Ok(found.map(Arc::new))
+    });
+    Ok(place.await?.filter(|place| within.has(place.space, place.component)))
+}
+
+#[async_trait]
+impl ComponentLookup for Session {
+    async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<ProposalPlace>> {
+        let ReadContext { organization, viewer, .. } = read_context;
+        let conditions: Vec<Condition<ComponentInSpace>> = vec![
+            is(component),
+            is_of_kind(ComponentManifest::Proposals),
+            Box::new(Rule::ComponentIsVisible(viewer)),
+        ];
+        Ok(read_with_rules(self, organization, viewer.user(), conditions).await?.pop())
+    }
 }

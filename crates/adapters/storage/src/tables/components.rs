@@ -9,11 +9,10 @@ use crate::filter::{Column, holds, translated};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{components, spaces, steps};
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Rows, Session};
 use crate::visibility::Rule;
 use async_trait::async_trait;
-use civitas_kernel::extended_data::{FreeData, canonical_object};
+use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::{
     ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
     StepId, Translated,
@@ -26,7 +25,6 @@ use diesel::dsl::{self, And, Eq, InnerJoinQuerySource, case_when, count_star};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
@@ -45,7 +43,7 @@ columns! {
         step_settings: BTreeMap<StepId, Map<String, Value>>,
         scope_id: Option<i64>,
         deleted_at: Option<OffsetDateTime>,
-        extended_data: FreeData,
+        extended_data: ExtendedDataValue,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
@@ -54,8 +52,6 @@ columns! {
     }
     write_only { extended_data_text: String = |component| canonical_object(&component.extended_data) }
 }
-
-scoped! { components }
 
 /// The space a component belongs to.
 pub(super) type OfSpace =
@@ -88,9 +84,9 @@ pub(super) fn newest_step<QS: 'static>() -> Expr<QS, sql::Moment> {
 }
 
 /// Components with their spaces.
-type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
+type ComponentInSpace = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
-fn condition(filter: &ComponentFilter, locales: &Locales) -> Result<Condition<Located>> {
+fn condition(filter: &ComponentFilter, locales: &Locales) -> Result<Condition<ComponentInSpace>> {
     let column = match filter.field {
         ComponentField::Manifest => Column::Text(Box::new(components::manifest.nullable())),
         ComponentField::Id => Column::Integer(Box::new(components::id.nullable())),
@@ -103,7 +99,7 @@ fn condition(filter: &ComponentFilter, locales: &Locales) -> Result<Condition<Lo
 }
 
 /// The class name of the component's space.
-fn class_of_space() -> Expr<Located, Text> {
+fn class_of_space() -> Expr<ComponentInSpace, Text> {
     let [first, second, third, last] = SpaceManifest::ALL;
     let kind = |manifest: SpaceManifest| components::space_manifest.eq(EnumColumn(manifest));
     let class = |manifest: SpaceManifest| manifest.class().into_sql::<Text>();
@@ -115,13 +111,13 @@ fn class_of_space() -> Expr<Located, Text> {
 }
 
 /// A component for reads, without its resources.
-type Found = (Row, JsonColumn<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
+type ComponentColumns = (Row, JsonColumn<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
 
 /// The visible components of a reader that also satisfy these conditions, by id.
 async fn visible(
     connection: &mut Conn,
     read_context: ReadContext,
-    conditions: Vec<Condition<Located>>,
+    conditions: Vec<Condition<ComponentInSpace>>,
     page: PageRequest,
     bounds: Bounds,
 ) -> Result<Page<ComponentDetail>> {
@@ -133,14 +129,14 @@ async fn visible(
             columns::of::<Row>(),
             spaces::title,
             spaces::updated_at,
-            active_step::<Located>(),
-            newest_step::<Located>(),
+            active_step::<ComponentInSpace>(),
+            newest_step::<ComponentInSpace>(),
         ))
         .into_boxed::<Db>();
     for condition in conditions {
         rows = rows.filter(condition);
     }
-    let rows: Vec<Found> = rows
+    let rows: Vec<ComponentColumns> = rows
         .order(components::id)
         .limit(page.fetch())
         .offset(page.offset())
@@ -166,7 +162,7 @@ async fn visible(
     }))
 }
 
-records! { components: ComponentId => Component; }
+records! { scoped components: ComponentId => Component; }
 
 #[async_trait]
 impl ComponentStore for Session {
@@ -179,7 +175,7 @@ impl ComponentStore for Session {
     ) -> Result<Page<ComponentDetail>> {
         let mut conditions = Vec::new();
         if let Some(manifest) = manifest {
-            let of_kind: Condition<Located> =
+            let of_kind: Condition<ComponentInSpace> =
                 Box::new(components::manifest.eq(EnumColumn(manifest)).nullable());
             conditions.push(of_kind);
         }
@@ -194,7 +190,7 @@ impl ComponentStore for Session {
         read_context: ReadContext,
         id: ComponentId,
     ) -> Result<Option<ComponentDetail>> {
-        let this: Condition<Located> = Box::new(components::id.eq(id.0).nullable());
+        let this: Condition<ComponentInSpace> = Box::new(components::id.eq(id.0).nullable());
         let one = PageRequest { page: 1, per_page: 1 };
         let connection = &mut *self.read().await?;
         Ok(visible(connection, read_context, vec![this], one, self.bounds).await?.items.pop())
@@ -214,9 +210,8 @@ impl ComponentStore for Session {
             .order(components::id)
             .limit(limit)
             .select((columns::of::<Row>(), spaces::title))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let titled = rows.into_iter().map(|(row, space_title)| {
             let (id, component) = row.into();
             TitledComponent { id, component, space_title: space_title.0 }
@@ -230,17 +225,14 @@ impl ComponentStore for Session {
         space: SpaceRef,
         limit: i64,
     ) -> Result<Vec<(ComponentId, Component)>> {
-        let rows: Vec<Row> = of(organization)
+        of(organization)
             .filter(components::space_manifest.eq(EnumColumn(space.manifest)))
             .filter(components::space_id.eq(space.id))
             .filter(components::deleted_at.is_null())
             .order((components::weight, components::manifest, components::id))
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     async fn in_space_for_update(
@@ -251,11 +243,8 @@ impl ComponentStore for Session {
         let rows = of(organization)
             .filter(components::space_manifest.eq(EnumColumn(space.manifest)))
             .filter(components::space_id.eq(space.id))
-            .order(components::id)
-            .select(columns::of::<Row>());
-        let rows: Vec<Row> =
-            dialect::for_update!(rows).load(&mut *self.for_update().await?).await.stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
+            .order(components::id);
+        dialect::for_update!(rows).models_from::<Row, _>(self.for_update()).await
     }
 
     async fn count_in(
@@ -270,9 +259,8 @@ impl ComponentStore for Session {
             .filter(components::deleted_at.is_null())
             .group_by((components::space_manifest, components::space_id))
             .select((components::space_manifest, components::space_id, count_star()))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let counts =
             rows.into_iter().map(|(manifest, id, count)| (SpaceRef { manifest: manifest.0, id }, count));
         Ok(counts.filter(|(space, _)| spaces.contains(space)).collect())
@@ -287,9 +275,8 @@ impl ComponentStore for Session {
         let rows: Vec<(i64, i64)> = of(organization)
             .filter(columns::any_of(components::id.nullable(), &ids))
             .select((components::id, records_of_component()))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(rows.into_iter().map(|(id, count)| (ComponentId(id), count)).collect())
     }
 }

@@ -1,14 +1,12 @@
 //! Links that confirm an e-mail address.
 
-use crate::failure::Stored;
 use crate::schema::confirmations;
 use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Confirmation, ConfirmationStore, Digest};
 use civitas_kernel::{OrganizationId, Result, UserId};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 scoped! { confirmations }
@@ -25,7 +23,7 @@ impl ConfirmationStore for Session {
         let ended = of(organization)
             .filter(confirmations::user_id.eq(confirmation.user.0))
             .filter(confirmations::expires_at.le(now));
-        diesel::delete(ended).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::delete(ended).run_on(atomic.connection()).await?;
         diesel::insert_into(confirmations::table)
             .values((
                 confirmations::digest.eq(confirmation.digest.as_str()),
@@ -33,9 +31,8 @@ impl ConfirmationStore for Session {
                 confirmations::user_id.eq(confirmation.user.0),
                 confirmations::expires_at.eq(confirmation.expires_at),
             ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         atomic.commit().await
     }
 
@@ -43,16 +40,14 @@ impl ConfirmationStore for Session {
         let row: Option<(i64, OffsetDateTime)> = of(organization)
             .filter(confirmations::digest.eq(digest.as_str()))
             .select((confirmations::user_id, confirmations::expires_at))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         let digest = digest.clone();
         Ok(row.map(|(user, expires_at)| Confirmation { user: UserId(user), digest, expires_at }))
     }
 
     async fn remove_of_user(&self, organization: OrganizationId, user: UserId) -> Result<bool> {
         let own = of(organization).filter(confirmations::user_id.eq(user.0));
-        let removed = diesel::delete(own).execute(&mut *self.write().await?).await.stored()?;
-        Ok(removed > 0)
+        diesel::delete(own).run_on(self.write()).await.map(|rows| rows > 0)
     }
 }

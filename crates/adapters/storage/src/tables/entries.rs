@@ -1,16 +1,13 @@
 //! Pages, budgets, results and debates.
 
-use crate::columns::{self, EnumColumn, columns};
-use crate::failure::Stored;
+use crate::columns::{EnumColumn, columns};
 use crate::records::numbered_records;
 use crate::schema::entries;
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Session};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, Translated};
 use civitas_spaces::{Entry, EntryKind, EntryRef, EntryStore};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -35,9 +32,7 @@ impl From<Row> for (EntryRef, Entry) {
     }
 }
 
-scoped! { entries }
-
-numbered_records! { entries: EntryRef by kind: EntryKind => Entry; }
+numbered_records! { scoped entries: EntryRef by kind: EntryKind => Entry; }
 
 #[async_trait]
 impl EntryStore for Session {
@@ -48,15 +43,12 @@ impl EntryStore for Session {
         after: Option<i64>,
         limit: i64,
     ) -> Result<Vec<(EntryRef, Entry)>> {
-        let rows: Vec<Row> = of(organization)
+        of(organization)
             .filter(entries::kind.eq(EnumColumn(kind)))
             .filter(entries::id.gt(after.unwrap_or(i64::MIN)))
             .order(entries::id)
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

@@ -2,9 +2,8 @@
 
 use super::organizations::hosts::{PROMOTED, SECONDARY, UNCONFIRMED};
 use crate::columns::{EnumColumn, JsonColumn};
-use crate::failure::{Stored, changed};
 use crate::schema::{components, meetings, organization_hosts, organizations, proposals, spaces, users};
-use crate::session::{Atomic, Session, lock_row};
+use crate::session::{Atomic, Run, Session, lock_row};
 use async_trait::async_trait;
 use civitas_accounts::User;
 use civitas_extended_data::{ExtendedDataStore, Owner, StoredData};
@@ -16,7 +15,6 @@ use civitas_organizations::OrganizationStore;
 use civitas_proposals::{Proposal, ProposalStore};
 use civitas_spaces::{Component, ComponentStore, Space, SpaceStore};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
 
 /// The one row of an owner, in its table.
@@ -35,10 +33,8 @@ macro_rules! keep {
                 $table::extended_data_text.eq(canonical_object(&$kept.data)),
                 $table::updated_at.eq($kept.updated_at),
             ))
-            .execute(&mut *$atomic.connection().await?)
+            .change_on($atomic.connection())
             .await
-            .stored()
-            .and_then(changed)
     };
 }
 
@@ -174,17 +170,14 @@ async fn keep_of_organization(atomic: &Atomic<'_>, id: OrganizationId, kept: Sto
     if data.remove(KEY_OF_HOST).is_none() {
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let pending = own.filter(organization_hosts::kind.eq(UNCONFIRMED));
-        diesel::delete(pending).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::delete(pending).run_on(atomic.connection()).await?;
         diesel::update(own.filter(organization_hosts::kind.eq(PROMOTED)))
             .set(organization_hosts::kind.eq(SECONDARY))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
     }
     diesel::update(organizations::table.find(id.0))
         .set((organizations::extended_data.eq(JsonColumn(&data)), organizations::updated_at.eq(updated_at)))
-        .execute(&mut *atomic.connection().await?)
+        .change_on(atomic.connection())
         .await
-        .stored()
-        .and_then(changed)
 }

@@ -3,18 +3,15 @@
 use super::attachment_visibility::shown_to_all;
 use crate::columns::{self, columns};
 use crate::engine::Conn;
-use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{attachments, files};
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Rows, Run, Session, on};
 use async_trait::async_trait;
-use civitas_attachments::{ContentFault, FileRegistry, FileState, NOT_YET, StoredFile};
+use civitas_attachments::{ContentError, FileRegistry, FileState, NOT_YET, StoredFile};
 use civitas_kernel::{FileId, OrganizationId, Result};
 use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -26,7 +23,7 @@ columns! {
         object: String,
         filename: String,
         content_type: String,
-        fault: Option<ContentFault>,
+        fault: Option<ContentError>,
         byte_size: i64,
         sha256: String,
         thumbnail_bytes: Option<i64>,
@@ -35,9 +32,7 @@ columns! {
     }
 }
 
-scoped! { files }
-
-records! { files: FileId => StoredFile; }
+records! { scoped files: FileId => StoredFile; }
 
 /// Files by the ids that a read of attachments names.
 pub(super) async fn of_ids(
@@ -48,13 +43,10 @@ pub(super) async fn of_ids(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<Row> = of(organization)
+    of(organization)
         .filter(columns::any_of(files::id.nullable(), ids))
-        .select(columns::of::<Row>())
-        .load(connection)
+        .models_from::<Row, _>(on(connection))
         .await
-        .stored()?;
-    Ok(rows.into_iter().map(Into::into).collect())
 }
 
 #[async_trait]
@@ -65,15 +57,14 @@ impl FileRegistry for Session {
             .filter(files::key.eq(key))
             .filter(files::state.eq(FileState::Stored.as_str()))
             .select(columns::of::<Row>())
-            .first(connection)
-            .await
-            .found()?;
+            .first_from(on(connection))
+            .await?;
         let Some(row) = row else { return Ok(None) };
         let attachment = attachments::table
             .filter(attachments::file_id.eq(row.id))
             .filter(attachments::organization_id.eq(organization.0))
             .filter(shown_to_all());
-        let is_attached: bool = diesel::select(exists(attachment)).get_result(connection).await.stored()?;
+        let is_attached: bool = diesel::select(exists(attachment)).value_from(on(connection)).await?;
         Ok(is_attached.then(|| <(FileId, StoredFile)>::from(row).1))
     }
 
@@ -87,25 +78,20 @@ impl FileRegistry for Session {
                 .filter(files::state.eq(FileState::Pending.as_str()))
         };
         // Most calls find none, and do not wait for the write lock.
-        let is_any: bool =
-            diesel::select(exists(abandoned())).get_result(&mut *self.read().await?).await.stored()?;
+        let is_any: bool = diesel::select(exists(abandoned())).value_from(self.read()).await?;
         if is_any {
             diesel::update(abandoned())
                 .set(files::state.eq(FileState::Removed.as_str()))
-                .execute(&mut *self.write().await?)
-                .await
-                .stored()?;
+                .run_on(self.write())
+                .await?;
         }
-        let rows: Vec<Row> = files::table
+        files::table
             .filter(unused())
             .filter(files::state.eq(FileState::Removed.as_str()))
             .order((files::created_at, files::id))
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     async fn adopt(&self, organization: OrganizationId, id: FileId, now: OffsetDateTime) -> Result<bool> {
@@ -117,9 +103,8 @@ impl FileRegistry for Session {
                 files::state.eq(FileState::Stored.as_str()),
                 files::created_at.eq(now),
             ))
-            .execute(&mut *self.write().await?)
+            .run_on(self.write())
             .await
-            .stored()
             .map(|changed| changed > 0)
     }
 
@@ -128,7 +113,7 @@ impl FileRegistry for Session {
         let removed = files::table
             .filter(columns::any_of(files::id.nullable(), &ids))
             .filter(files::state.eq(FileState::Removed.as_str()));
-        diesel::delete(removed).execute(&mut *self.write().await?).await.stored()?;
+        diesel::delete(removed).run_on(self.write()).await?;
         Ok(())
     }
 
@@ -142,24 +127,16 @@ impl FileRegistry for Session {
     }
 
     async fn stored_after(&self, after: Option<FileId>, limit: i64) -> Result<Vec<(FileId, StoredFile)>> {
-        let rows: Vec<Row> = files::table
+        files::table
             .filter(files::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .filter(files::state.eq(FileState::Stored.as_str()))
             .order(files::id)
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     async fn known_objects(&self, names: &[String]) -> Result<Vec<String>> {
-        files::table
-            .filter(files::object.eq_any(names))
-            .select(files::object)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()
+        files::table.filter(files::object.eq_any(names)).select(files::object).rows_from(self.read()).await
     }
 }

@@ -1,36 +1,33 @@
 //! Answers to writes that carried an idempotency key.
 
-use crate::failure::Stored;
 use crate::old_rows::remove_oldest;
 use crate::schema::{idempotency_keys, idempotency_keys::dsl};
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
-use civitas_application::{IdempotencyKey, IdempotencyStore, KeptAnswer};
+use civitas_application::{IdempotencyKey, IdempotencyStore, IdempotentAnswer};
 use civitas_kernel::{Error, OrganizationId, Result, UserId};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 #[async_trait]
 impl IdempotencyStore for Session {
-    async fn find_answer(&self, key: &IdempotencyKey) -> Result<Option<KeptAnswer>> {
+    async fn find_answer(&self, key: &IdempotencyKey) -> Result<Option<IdempotentAnswer>> {
         let found: Option<(String, i64, String)> = idempotency_keys::table
             .filter(dsl::digest.eq(key.digest.as_str()))
             .filter(dsl::organization_id.eq(key.organization.0))
             .select((dsl::request_digest, dsl::status, dsl::sealed_answer))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         let Some((request, status, sealed)) = found else { return Ok(None) };
         let status = u16::try_from(status).map_err(Error::internal)?;
-        Ok(Some(KeptAnswer { request: Digest::kept(request), status, sealed }))
+        Ok(Some(IdempotentAnswer { request: Digest::kept(request), status, sealed }))
     }
 
     async fn keep_answer(
         &self,
         key: &IdempotencyKey,
-        answer: &KeptAnswer,
+        answer: &IdempotentAnswer,
         now: OffsetDateTime,
     ) -> Result<()> {
         let added = diesel::insert_into(idempotency_keys::table)
@@ -46,9 +43,8 @@ impl IdempotencyStore for Session {
                 dsl::bytes.eq(i64::try_from(answer.sealed.len()).unwrap_or(i64::MAX)),
             ))
             .on_conflict_do_nothing()
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()?;
+            .run_on(self.write())
+            .await?;
         if added == 0 { Err(Error::Conflict("the idempotency key has an answer".into())) } else { Ok(()) }
     }
 
@@ -56,19 +52,10 @@ impl IdempotencyStore for Session {
         let own = idempotency_keys::table
             .filter(dsl::user_id.eq(user.0))
             .filter(dsl::organization_id.eq(organization.0));
-        let removed = diesel::delete(own).execute(&mut *self.write().await?).await.stored()?;
-        Ok(removed as u64)
+        diesel::delete(own).run_on(self.write()).await.map(|rows| rows as u64)
     }
 
     async fn remove_answers_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
-        Ok(remove_oldest!(
-            self,
-            idempotency_keys::table,
-            idempotency_keys::table.filter(dsl::created_at.lt(before)),
-            order dsl::created_at,
-            key dsl::digest => String,
-            among |digests: Vec<String>| dsl::digest.eq_any(digests),
-            limit limit
-        ))
+        Ok(remove_oldest!(self, idempotency_keys by digest, created_at < before, limit))
     }
 }

@@ -5,20 +5,19 @@ use super::jobs::{ReportRow, SummaryRow, ended};
 use crate::bounded::Bounded;
 use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
 use crate::engine::Db;
-use crate::failure::Stored;
+use crate::log_pages::log_page;
 use crate::old_rows::remove_oldest;
 use crate::schema::{api_clients, jobs, users};
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_jobs::{
     JobClient, JobCounts, JobDetail, JobLog, JobLogFilter, JobPayload, JobReport, JobStatus, JobUser,
     LoggedJob, MOST_COUNTED,
 };
-use civitas_kernel::{ClientId, JobId, LogPage, LogRequest, LogStart, OrganizationId, Result, UserId};
+use civitas_kernel::{ClientId, JobId, LogPage, LogRequest, OrganizationId, Result, UserId};
 use diesel::dsl::{IntoBoxed, sql};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -87,9 +86,8 @@ impl Session {
             let found: Vec<(i64, String, String)> = clients::living()
                 .filter(columns::any_of(api_clients::id.nullable(), &clients))
                 .select((api_clients::id, api_clients::uid, api_clients::name))
-                .load(&mut *self.read().await?)
-                .await
-                .stored()?;
+                .rows_from(self.read())
+                .await?;
             names.clients = found.into_iter().map(|(id, uid, name)| (id, (uid, name))).collect();
         }
         let users = distinct(rows.iter().filter_map(|row| row.user_id));
@@ -97,9 +95,8 @@ impl Session {
             let found: Vec<(i64, String)> = users::table
                 .filter(columns::any_of(users::id.nullable(), &users))
                 .select((users::id, users::nickname))
-                .load(&mut *self.read().await?)
-                .await
-                .stored()?;
+                .rows_from(self.read())
+                .await?;
             names.users = found.into_iter().collect();
         }
         Ok(names)
@@ -122,7 +119,7 @@ impl Session {
             some = some.filter(jobs::created_at.ge(since));
         }
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).get_result(&mut *self.read_long().await?).await.stored()?;
+            Bounded(some).value_from(self.read_long()).await?;
         Ok(number)
     }
 }
@@ -153,26 +150,6 @@ fn matching(filter: &JobLogFilter, client: Option<i64>) -> Boxed<'_> {
     matching
 }
 
-/// The jobs of a page in the order in which they are read.
-fn in_order<'a>(matching: Boxed<'a>, page: &LogRequest<JobId>) -> Boxed<'a> {
-    // The first condition is a range of the index; the second one decides between jobs of one moment.
-    let page_of = match page.start {
-        LogStart::Newest => matching,
-        LogStart::OlderThan(at, id) => matching
-            .filter(jobs::created_at.le(at))
-            .filter(jobs::created_at.lt(at).or(jobs::id.lt(UuidColumn(id.0)))),
-        LogStart::NewerThan(at, id) => matching
-            .filter(jobs::created_at.ge(at))
-            .filter(jobs::created_at.gt(at).or(jobs::id.gt(UuidColumn(id.0)))),
-    };
-    let page_of = page_of.limit(page.fetch());
-    if page.is_ascending() {
-        page_of.order((jobs::created_at.asc(), jobs::id.asc()))
-    } else {
-        page_of.order((jobs::created_at.desc(), jobs::id.desc()))
-    }
-}
-
 #[async_trait]
 impl JobLog for Session {
     async fn list(&self, filter: &JobLogFilter, page: LogRequest<JobId>) -> Result<LogPage<LoggedJob>> {
@@ -180,17 +157,15 @@ impl JobLog for Session {
             None => None,
             Some(uid) => {
                 let client = api_clients::table.filter(api_clients::uid.eq(uid)).select(api_clients::id);
-                match client.first(&mut *self.read().await?).await.found()? {
+                match client.first_from(self.read()).await? {
                     Some(id) => Some(id),
                     None => return Ok(LogPage { items: Vec::new(), has_newer: false, has_older: false }),
                 }
             }
         };
-        let rows: Vec<Row> = in_order(matching(filter, client), &page)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read_long().await?)
-            .await
-            .stored()?;
+        let some =
+            log_page!(matching(filter, client), page, [jobs::created_at, jobs::id], |id| UuidColumn(id.0));
+        let rows: Vec<Row> = some.select(columns::of::<Row>()).rows_from(self.read_long()).await?;
         let page = LogPage::cut(rows, &page);
         let names = self.names_of(&page.items.iter().collect::<Vec<_>>()).await?;
         Ok(page.map(|row| names.logged(row)))
@@ -200,9 +175,8 @@ impl JobLog for Session {
         let row: Option<DetailRow> = jobs::table
             .find(UuidColumn(id.0))
             .select(columns::of::<DetailRow>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         let Some(DetailRow { row, report, due_at, payload }) = row else { return Ok(None) };
         let names = self.names_of(&[&row]).await?;
         let report = JobReport::from(report);
@@ -212,11 +186,7 @@ impl JobLog for Session {
     }
 
     async fn remove(&self, id: JobId) -> Result<bool> {
-        let removed = diesel::delete(jobs::table.find(UuidColumn(id.0)))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()?;
-        Ok(removed > 0)
+        diesel::delete(jobs::table.find(UuidColumn(id.0))).run_on(self.write()).await.map(|rows| rows > 0)
     }
 
     async fn counts(&self, since: OffsetDateTime) -> Result<JobCounts> {
@@ -229,19 +199,8 @@ impl JobLog for Session {
     }
 
     async fn remove_ended(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
-        let among = |ids: Vec<UuidColumn>| {
-            let ids: Vec<Uuid> = ids.into_iter().map(|id| id.0).collect();
-            columns::any_uuid(jobs::id.nullable(), &ids)
-        };
-        Ok(remove_oldest!(
-            self,
-            jobs::table,
-            jobs::table.filter(ended()).filter(jobs::updated_at.lt(before)),
-            order jobs::updated_at,
-            key jobs::id => UuidColumn,
-            among among,
-            limit limit
-        ))
+        let old = || jobs::table.filter(ended()).filter(jobs::updated_at.lt(before));
+        Ok(remove_oldest!(self, jobs by uuid, old(), order jobs::updated_at, limit))
     }
 
     async fn remove_of_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64> {
@@ -250,17 +209,15 @@ impl JobLog for Session {
             .filter(columns::equals_unindexed(jobs::organization_id.nullable(), organization.0))
             .limit(limit)
             .select(jobs::id)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         if ids.is_empty() {
             return Ok(0);
         }
         let ids: Vec<Uuid> = ids.into_iter().map(|id| id.0).collect();
-        let removed = diesel::delete(jobs::table.filter(columns::any_uuid(jobs::id.nullable(), &ids)))
-            .execute(&mut *self.write().await?)
+        diesel::delete(jobs::table.filter(columns::any_uuid(jobs::id.nullable(), &ids)))
+            .run_on(self.write())
             .await
-            .stored()?;
-        Ok(removed as u64)
+            .map(|rows| rows as u64)
     }
 }

@@ -7,13 +7,12 @@ mod turns;
 
 pub(super) use self::turns::WAITING;
 
-use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, UuidColumn};
+use crate::columns::{Condition, EnumColumn, Expr, JsonColumn, UuidColumn};
 use crate::engine::Db;
-use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::prepared::PrepareOnce;
 use crate::schema::jobs;
-use crate::session::{Session, Work};
+use crate::session::{Models, Rows, Run, Session, Work};
 use async_trait::async_trait;
 use civitas_jobs::{
     Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobReport, JobStatus, JobStore,
@@ -24,7 +23,6 @@ use diesel::dsl::{Eq, exists, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
-use diesel_async::RunQueryDsl;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -204,26 +202,13 @@ fn processing() -> SqlLiteral<Bool> {
 }
 
 impl Session {
-    /// Ends a job that the worker still owns.
-    async fn end(&self, worker: &str, id: JobId, transition: Transition<'_>) -> Result<Finish> {
-        let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
-            .filter(jobs::worker.eq(worker))
-            .filter(processing())
-            .set(transition.ended())
-            .prepare_once()
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()?;
-        self.finish(id, ended).await
-    }
-
     /// The result for this number of updated rows.
     async fn finish(&self, id: JobId, rows: usize) -> Result<Finish> {
         if rows > 0 {
             return Ok(Finish::Recorded);
         }
         let is_there = diesel::select(exists(jobs::table.find(UuidColumn(id.0))));
-        let is_there: bool = is_there.get_result(&mut *self.write().await?).await.stored()?;
+        let is_there: bool = is_there.value_from(self.write()).await?;
         Ok(if is_there { Finish::Lost } else { Finish::Gone })
     }
 }
@@ -235,21 +220,18 @@ impl JobStore for Session {
         let turn = turns::next(row.organization_id, row.due_at);
         let insert = diesel::insert_into(jobs::table).values((row, jobs::turn.eq(turn))).prepare_once();
         let single = self.transaction_of_one().await?;
-        insert.execute(&mut *single.connection().await?).await.stored()?;
+        insert.run_on(single.connection()).await?;
         single.commit().await?;
         self.notify(Work::Jobs);
         Ok(())
     }
 
     async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>> {
-        let row: Option<ReportRow> = jobs::table
+        jobs::table
             .find(UuidColumn(id.0))
             .filter(jobs::organization_id.eq(organization.0))
-            .select(columns::of::<ReportRow>())
-            .first(&mut *self.read().await?)
+            .model_from::<ReportRow, _>(self.read())
             .await
-            .found()?;
-        Ok(row.map(Into::into))
     }
 
     async fn list(
@@ -263,24 +245,17 @@ impl JobStore for Session {
         for filter in filters {
             own = own.filter(condition(filter)?);
         }
-        let rows: Vec<SummaryRow> = own
-            .order((jobs::created_at.desc(), jobs::id.desc()))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select(columns::of::<SummaryRow>())
-            .load(&mut *self.read().await?)
+        own.order((jobs::created_at.desc(), jobs::id.desc()))
+            .page_from::<SummaryRow, _>(page, self.read())
             .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
     }
 
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool> {
         let own = of(organization, owner).filter(jobs::id.eq(UuidColumn(id.0))).select(jobs::id);
-        let removed = diesel::delete(jobs::table.filter(jobs::id.eq_any(own)))
-            .execute(&mut *self.write().await?)
+        diesel::delete(jobs::table.filter(jobs::id.eq_any(own)))
+            .run_on(self.write())
             .await
-            .stored()?;
-        Ok(removed > 0)
+            .map(|rows| rows > 0)
     }
 
     async fn claim(
@@ -309,13 +284,28 @@ impl JobStore for Session {
         leases::release_all(self, worker, now).await
     }
 
-    async fn complete(&self, worker: &str, id: JobId, result: &Value, now: OffsetDateTime) -> Result<Finish> {
-        let result = Some(result).filter(|result| !result.is_null()).map(JsonColumn);
-        self.end(worker, id, Transition { result, ..Transition::to(JobStatus::Completed, now) }).await
-    }
-
-    async fn fail(&self, worker: &str, id: JobId, failure: &Failure, now: OffsetDateTime) -> Result<Finish> {
-        self.end(worker, id, Transition::failed(failure, now)).await
+    async fn end<'a>(
+        &self,
+        worker: &str,
+        id: JobId,
+        outcome: Result<&'a Value, &'a Failure>,
+        now: OffsetDateTime,
+    ) -> Result<Finish> {
+        let transition = match outcome {
+            Ok(result) => {
+                let result = Some(result).filter(|result| !result.is_null()).map(JsonColumn);
+                Transition { result, ..Transition::to(JobStatus::Completed, now) }
+            }
+            Err(failure) => Transition::failed(failure, now),
+        };
+        let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
+            .filter(jobs::worker.eq(worker))
+            .filter(processing())
+            .set(transition.ended())
+            .prepare_once()
+            .run_on(self.write())
+            .await?;
+        self.finish(id, ended).await
     }
 
     async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish> {
@@ -329,9 +319,8 @@ impl JobStore for Session {
                 jobs::attempts.eq(jobs::attempts - i64::from(forgive)),
             ))
             .prepare_once()
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()?;
+            .run_on(self.write())
+            .await?;
         self.finish(id, released).await
     }
 

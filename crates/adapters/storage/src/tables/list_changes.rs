@@ -1,16 +1,14 @@
 //! The time at which each list last lost a record.
 
 use crate::engine::dialect;
-use crate::failure::Stored;
 use crate::prepared::PrepareOnce;
 use crate::schema::list_changes::{self, dsl};
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_application::ListChanges;
 use civitas_kernel::{OrganizationId, Result};
 use diesel::prelude::*;
 use diesel::upsert::excluded;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 #[async_trait]
@@ -24,9 +22,8 @@ impl ListChanges for Session {
             let all: Vec<(String, OffsetDateTime)> = list_changes::table
                 .filter(dsl::organization_id.eq(organization.0))
                 .select((dsl::list, dsl::changed_at))
-                .load(&mut *self.read().await?)
-                .await
-                .stored()?;
+                .rows_from(self.read())
+                .await?;
             Ok(Some(all.into()))
         });
         let all = all.await?.unwrap_or_default();
@@ -40,9 +37,7 @@ impl ListChanges for Session {
             .do_update()
             .set(dsl::changed_at.eq(dialect::later(dsl::changed_at, excluded(dsl::changed_at))))
             .prepare_once()
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
     }
 }

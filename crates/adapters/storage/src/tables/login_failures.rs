@@ -2,10 +2,9 @@
 
 use crate::columns::any_of;
 use crate::engine::sql::Moment;
-use crate::failure::Stored;
 use crate::old_rows::remove_oldest;
 use crate::schema::{api_clients, login_failures, login_failures::dsl};
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
 use civitas_accounts::login_failures::{
@@ -15,7 +14,6 @@ use civitas_kernel::{OrganizationId, Result};
 use diesel::dsl::{IntoBoxed, case_when};
 use diesel::prelude::*;
 use diesel::sql_types::Nullable;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 type Scoped<'a> = IntoBoxed<'a, login_failures::table, crate::engine::Db>;
@@ -34,9 +32,8 @@ impl LoginFailureStore for Session {
         let found: Option<(i64, Option<OffsetDateTime>)> = of(key.organization, &key.name)
             .filter(dsl::api_client_id.eq(key.client.0))
             .select((dsl::failures, dsl::locked_until))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(found.map(|(failures, locked_until)| FailedLogins { failures, locked_until }))
     }
 
@@ -68,9 +65,8 @@ impl LoginFailureStore for Session {
                 dsl::failed_at.eq(now),
             ))
             .returning((dsl::failures, dsl::locked_until))
-            .get_result(&mut *self.write().await?)
-            .await
-            .stored()?;
+            .value_from(self.write())
+            .await?;
         Ok(FailedLogins { failures, locked_until: until })
     }
 
@@ -80,7 +76,7 @@ impl LoginFailureStore for Session {
             .filter(dsl::name_digest.eq(key.name.as_str()))
             .filter(dsl::api_client_id.eq(key.client.0));
         let open = own.filter(dsl::locked_until.is_null().or(dsl::locked_until.assume_not_null().le(now)));
-        diesel::delete(open).execute(&mut *self.write().await?).await.stored().map(drop)
+        diesel::delete(open).done_on(self.write()).await
     }
 
     async fn locks(
@@ -96,9 +92,8 @@ impl LoginFailureStore for Session {
             .filter(dsl::locked_until.gt(now))
             .order(api_clients::uid)
             .select((api_clients::uid, api_clients::name, dsl::locked_until.assume_not_null()))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let lock = |(client_uid, client_name, until)| LoginLock { client_uid, client_name, until };
         Ok(rows.into_iter().map(lock).collect())
     }
@@ -107,39 +102,33 @@ impl LoginFailureStore for Session {
         let own = login_failures::table
             .filter(dsl::organization_id.eq(organization.0))
             .filter(dsl::name_digest.eq(name.as_str()));
-        let removed: Vec<Option<OffsetDateTime>> = diesel::delete(own)
-            .returning(dsl::locked_until)
-            .get_results(&mut *self.write().await?)
-            .await
-            .stored()?;
+        let removed: Vec<Option<OffsetDateTime>> =
+            diesel::delete(own).returning(dsl::locked_until).rows_from(self.write()).await?;
         Ok(removed.into_iter().flatten().any(|until| until > now))
     }
 
     async fn remove_unneeded(&self, now: OffsetDateTime, most: i64, limit: i64) -> Result<u64> {
         let removed = remove_oldest!(
             self,
-            login_failures::table,
+            login_failures by id,
             login_failures::table
                 .filter(dsl::failed_at.lt(now - FAILURES_COUNT_FOR))
                 .filter(dsl::locked_until.is_null().or(dsl::locked_until.assume_not_null().le(now))),
             order dsl::failed_at,
-            key dsl::id => i64,
-            among |ids: Vec<i64>| any_of(dsl::id.nullable(), &ids),
-            limit limit
+            limit
         );
         let beyond: Vec<i64> = login_failures::table
             .order((dsl::failures.desc(), dsl::failed_at.desc()))
             .offset(most)
             .limit(limit)
             .select(dsl::id)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         if beyond.is_empty() {
             return Ok(removed);
         }
         let beyond = login_failures::table.filter(any_of(dsl::id.nullable(), &beyond));
-        let cut = diesel::delete(beyond).execute(&mut *self.write().await?).await.stored()?;
+        let cut = diesel::delete(beyond).run_on(self.write()).await?;
         Ok(removed + cut as u64)
     }
 }

@@ -1,17 +1,14 @@
 //! Links that sign a user in: one for each user.
 
-use crate::columns;
 use crate::engine::Db;
-use crate::failure::Stored;
 use crate::schema::magic_links;
 use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
 use civitas_accounts::magic_links::{MagicLink, MagicLinkStore};
 use civitas_kernel::{MagicLinkId, OrganizationId, Result, UserId};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 #[derive(Queryable, Selectable)]
@@ -45,7 +42,7 @@ impl MagicLinkStore for Session {
     async fn put(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId> {
         let atomic = self.transaction().await?;
         let former = of(organization).filter(magic_links::user_id.eq(link.user.0));
-        diesel::delete(former).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::delete(former).run_on(atomic.connection()).await?;
         let id = diesel::insert_into(magic_links::table)
             .values((
                 magic_links::organization_id.eq(organization.0),
@@ -56,9 +53,8 @@ impl MagicLinkStore for Session {
                 magic_links::expires_at.eq(link.expires_at),
             ))
             .returning(magic_links::id)
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .value_from(atomic.connection())
+            .await?;
         atomic.commit().await?;
         Ok(MagicLinkId(id))
     }
@@ -68,18 +64,14 @@ impl MagicLinkStore for Session {
         organization: OrganizationId,
         digest: &Digest,
     ) -> Result<Option<(MagicLinkId, MagicLink)>> {
-        let row: Option<Row> = of(organization)
+        of(organization)
             .filter(magic_links::digest.eq(digest.as_str()))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
+            .model_from::<Row, _>(self.read())
             .await
-            .found()?;
-        Ok(row.map(Into::into))
     }
 
     async fn remove(&self, organization: OrganizationId, id: MagicLinkId) -> Result<bool> {
         let one = of(organization).filter(magic_links::id.eq(id.0));
-        let removed = diesel::delete(one).execute(&mut *self.write().await?).await.stored()?;
-        Ok(removed > 0)
+        diesel::delete(one).run_on(self.write()).await.map(|rows| rows > 0)
     }
 }

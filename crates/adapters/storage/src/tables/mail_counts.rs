@@ -1,9 +1,8 @@
 //! Counts of mails, by organization and subject.
 
-use crate::failure::Stored;
 use crate::old_rows::remove_oldest;
 use crate::schema::{mail_counts, mail_counts::dsl};
-use crate::session::Session;
+use crate::session::{Rows, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
 use civitas_accounts::mail_limits::{MAILS_COUNT_FOR, MailCounts};
@@ -12,7 +11,6 @@ use diesel::dsl::case_when;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel::upsert::excluded;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 #[async_trait]
@@ -41,24 +39,21 @@ impl MailCounts for Session {
                     .eq(case_when(dsl::began_at.le(begin), excluded(dsl::began_at)).otherwise(dsl::began_at)),
             ))
             .returning(dsl::mails)
-            .get_result(&mut *self.write().await?)
+            .value_from(self.write())
             .await
-            .stored()
     }
 
     async fn remove_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
         Ok(remove_oldest!(
             self,
-            mail_counts::table,
-            mail_counts::table.filter(dsl::began_at.lt(before)),
-            order dsl::began_at,
-            key (dsl::organization_id, dsl::subject_digest) => (i64, String),
+            mail_counts by (dsl::organization_id, dsl::subject_digest) => (i64, String),
             // A subject is the digest of an address or client; those of two organizations begin at different times.
-            among |keys: Vec<(i64, String)>| {
+            |keys: Vec<(i64, String)>| {
                 let digests: Vec<String> = keys.into_iter().map(|(_, digest)| digest).collect();
                 dsl::subject_digest.eq_any(digests).and(dsl::began_at.lt(before))
             },
-            limit limit
+            began_at < before,
+            limit
         ))
     }
 }

@@ -1,18 +1,20 @@
 //! Meetings.
 
+mod listing;
 mod reading;
 mod rows;
-mod search;
 
 pub(super) use self::reading::shown;
 
-use self::rows::{Changeset, Row, register, registrations_of};
+use self::listing::List;
+use self::rows::{Changeset, Row, register, with_registrations};
 use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{meeting_registrations, meetings};
 use crate::scoped::scoped;
 use crate::session::Session;
+use crate::tables::listing as lists;
 use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -25,17 +27,6 @@ use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 scoped! { meetings }
-
-/// These rows with their registered users.
-async fn with_registrations(connection: &mut Conn, rows: Vec<Row>) -> Result<Vec<(MeetingId, Meeting)>> {
-    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let mut registrations = registrations_of(connection, &ids).await?;
-    let meetings = rows.into_iter().map(|row| {
-        let registered = registrations.remove(&row.id).unwrap_or_default();
-        (MeetingId(row.id), row.into_model(registered))
-    });
-    Ok(meetings.collect())
-}
 
 /// Writes the registered users, if they change.
 async fn write_registrations(
@@ -81,12 +72,13 @@ impl MeetingStore for Session {
         query: &MeetingQuery,
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
-        let visible =
-            VisibleComponents::load(self, read_context, query.within, Some(ComponentManifest::Meetings))
-                .await?;
+        let kind = Some(ComponentManifest::Meetings);
+        let components = VisibleComponents::load(self, read_context, query.within, kind).await?;
         let is_long = !query.filters.is_empty() || query.order == Order::Random;
         let connection = &mut *self.read_page(page, is_long).await?;
-        reading::page(connection, read_context, &visible, query, page, self.bounds).await
+        let list = List { viewer: read_context.viewer, components, query, bounds: self.bounds };
+        let page = lists::page(&list, connection, query.order, page).await?;
+        reading::details(connection, read_context.organization, page).await
     }
 
     async fn find_visible(
@@ -110,7 +102,7 @@ impl MeetingStore for Session {
         page: PageRequest,
     ) -> Result<Page<MeetingSummary>> {
         let locales = self.locales();
-        search::page(&mut *self.read_long().await?, organization, now, search, page, locales).await
+        listing::search(&mut *self.read_long().await?, organization, now, search, page, locales).await
     }
 
     async fn registered(

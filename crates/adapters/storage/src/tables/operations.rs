@@ -1,28 +1,28 @@
 //! What needs attention, and the figures of a deployment.
 
 use crate::bounded::Bounded;
-use crate::columns::EnumColumn;
+use crate::columns::{self, EnumColumn};
+use crate::engine::Db;
 use crate::engine::dialect::DATABASE_BYTES;
 use crate::engine::sql::Moment;
-use crate::failure::Stored;
 use crate::schema::{
-    jobs, organization_hosts, tasks, users, webhook_deliveries as deliveries,
+    jobs, organization_hosts, organizations, tasks, users, webhook_deliveries as deliveries,
     webhook_registrations as registrations,
 };
-use crate::session::Session;
+use crate::session::{Rows, Session};
 use async_trait::async_trait;
 use civitas_accounts::{SendInvitation, SendMail};
 use civitas_application::{
-    Concern, DeploymentFigures, Found, Load, MOST_FOUND, OldestWaiting, OperationsStore, Queue,
+    Concern, ConcernCount, DeploymentFigures, Load, MOST_FOUND, OldestWaiting, OperationsStore, Queue,
 };
 use civitas_jobs::JobStatus;
 use civitas_kernel::{OrganizationId, Result, TaskPayload};
-use civitas_organizations::CheckHost;
+use civitas_organizations::{CheckHost, OrganizationFigures};
 use civitas_webhooks::DeliveryStatus;
 use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// Number of rows, number of rows with an organization, the smallest and the largest organization.
@@ -31,9 +31,9 @@ type Counted = (i64, i64, Option<i64>, Option<i64>);
 /// The times of three queues.
 type Times = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);
 
-fn found((number, with_organization, first, last): Counted) -> Found {
+fn found((number, with_organization, first, last): Counted) -> ConcernCount {
     let is_one = number < MOST_FOUND && with_organization == number && first == last;
-    Found { number, organization: first.filter(|_| is_one).map(OrganizationId) }
+    ConcernCount { number, organization: first.filter(|_| is_one).map(OrganizationId) }
 }
 
 /// The number of rows of a table, at most [`civitas_application::MOST_FIGURE`].
@@ -41,6 +41,15 @@ macro_rules! at_most_10_000 {
     ($of:literal) => {
         concat!("(SELECT count(*) FROM (SELECT 1 FROM ", $of, " LIMIT 10000) AS counted)")
     };
+}
+
+/// The number of rows of a table with the organization of the outer statement, up to [`OrganizationFigures::MAX`].
+fn counted(table: &str, condition: &str) -> SqlLiteral<BigInt> {
+    let most = OrganizationFigures::MAX;
+    sql::<BigInt>(&format!(
+        "(SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table}.organization_id = organizations.id{condition} \
+         LIMIT {most}) AS counted)"
+    ))
 }
 
 impl Session {
@@ -53,17 +62,17 @@ impl Session {
             .filter(deliveries::status.eq(EnumColumn(status)))
             .select(deliveries::organization_id)
             .limit(MOST_FOUND)
-            .into_boxed();
+            .into_boxed::<Db>();
         if let Some(before) = before {
             some = some.filter(deliveries::created_at.lt(before));
         }
-        Bounded(some).get_result(&mut *self.read_long().await?).await.stored()
+        Bounded(some).value_from(self.read_long()).await
     }
 }
 
 #[async_trait]
 impl OperationsStore for Session {
-    async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<Found> {
+    async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<ConcernCount> {
         let registrations = registrations::table.select(registrations::organization_id).limit(MOST_FOUND);
         let counted: Result<Counted> = match concern {
             Concern::FailedJobs => {
@@ -72,15 +81,15 @@ impl OperationsStore for Session {
                     .filter(jobs::created_at.ge(at))
                     .select(jobs::organization_id)
                     .limit(MOST_FOUND);
-                Bounded(failed).get_result(&mut *self.read_long().await?).await.stored()
+                Bounded(failed).value_from(self.read_long()).await
             }
             Concern::DisabledRegistrations => {
                 let disabled = registrations.filter(registrations::disabled_at.is_not_null());
-                Bounded(disabled).get_result(&mut *self.read_long().await?).await.stored()
+                Bounded(disabled).value_from(self.read_long()).await
             }
             Concern::PausedRegistrations => {
                 let paused = registrations.filter(registrations::paused_at.is_not_null());
-                Bounded(paused).get_result(&mut *self.read_long().await?).await.stored()
+                Bounded(paused).value_from(self.read_long()).await
             }
             Concern::DeadDeliveries => self.concerned_deliveries(DeliveryStatus::Dead, None).await,
             Concern::WaitingDeliveries => self.concerned_deliveries(DeliveryStatus::Pending, Some(at)).await,
@@ -90,7 +99,7 @@ impl OperationsStore for Session {
                     .filter(sql::<Bool>("state <> 'confirmed' OR kind IN ('unconfirmed', 'promoted')"))
                     .select(organization_hosts::organization_id)
                     .limit(MOST_FOUND);
-                Bounded(pending).get_result(&mut *self.read_long().await?).await.stored()
+                Bounded(pending).value_from(self.read_long()).await
             }
             Concern::LockedAdministrators => {
                 let locked = users::table
@@ -99,7 +108,7 @@ impl OperationsStore for Session {
                     .filter(users::deleted_at.is_null())
                     .select(users::organization_id)
                     .limit(MOST_FOUND);
-                Bounded(locked).get_result(&mut *self.read_long().await?).await.stored()
+                Bounded(locked).value_from(self.read_long()).await
             }
             Concern::FailedMails => {
                 // The same condition as the index `tasks_retried`. A running task has had one attempt.
@@ -109,7 +118,7 @@ impl OperationsStore for Session {
                     .filter(diesel::dsl::not(tasks::claimed))
                     .select(tasks::organization_id)
                     .limit(MOST_FOUND);
-                Bounded(failed).get_result(&mut *self.read_long().await?).await.stored()
+                Bounded(failed).value_from(self.read_long()).await
             }
         };
         counted.map(found)
@@ -127,13 +136,13 @@ impl OperationsStore for Session {
             sql::<BigInt>(at_most_10_000!("votes")),
             jobs_today,
         ))
-        .get_result(&mut *self.read_long().await?)
-        .await
-        .stored()?;
+        .value_from(self.read_long())
+        .await?;
         Ok(DeploymentFigures { organizations, clients, people, proposals, votes, jobs_today })
     }
 
     async fn load(&self) -> Result<Load> {
+        type First = (i64, Option<OffsetDateTime>);
         const JOBS: &str = "jobs WHERE status = 'pending'";
         const DELIVERIES: &str = "webhook_deliveries WHERE status = 'pending'";
         let number = |of: &str| {
@@ -143,17 +152,14 @@ impl OperationsStore for Session {
             sql::<Nullable<Moment>>(&format!("(SELECT {column} FROM {of} ORDER BY {column} LIMIT 1)"))
         };
         let queue = |(number, first)| Queue { number, first };
-        let (jobs, deliveries, tasks, database_bytes) = diesel::select((
+        let (jobs, deliveries, tasks, database_bytes): (First, First, First, i64) = diesel::select((
             (number(JOBS), first("created_at", JOBS)),
             (number(DELIVERIES), first("created_at", DELIVERIES)),
             (number("tasks"), first("due_at", "tasks")),
             sql::<BigInt>(DATABASE_BYTES),
         ))
-        .get_result::<((i64, Option<OffsetDateTime>), (i64, Option<OffsetDateTime>), (i64, Option<OffsetDateTime>), i64)>(
-            &mut *self.read_long().await?,
-        )
-        .await
-        .stored()?;
+        .value_from(self.read_long())
+        .await?;
         Ok(Load { jobs: queue(jobs), deliveries: queue(deliveries), tasks: queue(tasks), database_bytes })
     }
 
@@ -175,11 +181,32 @@ impl OperationsStore for Session {
             ),
             sql::<BigInt>(DATABASE_BYTES),
         ))
-        .get_result(&mut *self.read().await?)
-        .await
-        .stored()?;
+        .value_from(self.read())
+        .await?;
         let ((mail, invitation, host_check), (job, event, delivery)) = (tasks, others);
         let mail = [mail, invitation].into_iter().flatten().min();
         Ok(OldestWaiting { job, mail, host_check, event, delivery, database_bytes })
+    }
+
+    async fn organization_figures(
+        &self,
+        ids: &[OrganizationId],
+    ) -> Result<Vec<(OrganizationId, OrganizationFigures)>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let rows: Vec<(i64, i64, i64, i64, i64)> = organizations::table
+            .filter(columns::any_of(organizations::id.nullable(), &ids))
+            .select((
+                organizations::id,
+                counted("spaces", ""),
+                counted("components", " AND components.deleted_at IS NULL"),
+                counted("users", " AND users.deleted_at IS NULL"),
+                counted("api_clients", " AND api_clients.deleted_at IS NULL"),
+            ))
+            .rows_from(self.read())
+            .await?;
+        let figures = |(id, spaces, components, users, clients)| {
+            (OrganizationId(id), OrganizationFigures { spaces, components, users, clients })
+        };
+        Ok(rows.into_iter().map(figures).collect())
     }
 }

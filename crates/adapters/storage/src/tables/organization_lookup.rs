@@ -2,14 +2,12 @@
 
 use super::organizations::hosts::CONFIRMED;
 use crate::columns::JsonColumn;
-use crate::failure::Stored;
 use crate::schema::{organization_hosts, organizations};
-use crate::session::Session;
+use crate::session::{Rows, Session};
 use async_trait::async_trait;
 use civitas_accounts::{AccountsOrganization, OrganizationLookup};
 use civitas_kernel::{OrganizationId, Result};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 
 #[async_trait]
 impl OrganizationLookup for Session {
@@ -18,18 +16,16 @@ impl OrganizationLookup for Session {
             .find(organization.0)
             .filter(organizations::deleted_at.is_null())
             .select((organizations::send_welcome_notification, organizations::external_domain_allowlist))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         let Some((welcomes, allowlist)) = found else { return Ok(None) };
         let mut destinations: Vec<String> = organization_hosts::table
             .filter(organization_hosts::organization_id.eq(organization.0))
             .filter(organization_hosts::state.eq(CONFIRMED))
             .order((organization_hosts::kind, organization_hosts::position))
             .select(organization_hosts::host)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         destinations.extend(allowlist.0);
         Ok(Some(AccountsOrganization { welcomes, destinations }))
     }

@@ -2,29 +2,26 @@
 
 pub(super) mod hosts;
 
-use super::removals::mark_organization;
 use crate::columns::{self, columns};
 use crate::engine::{Conn, Db};
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
 use crate::filter::containing;
 use crate::page_rows::LoadPage;
 use crate::schema::{organization_hosts, organization_names, organizations};
-use crate::session::{Atomic, Session, lock_row};
+use crate::session::{Atomic, Rows, Run, Session, lock_row, on};
 use async_trait::async_trait;
-use civitas_kernel::extended_data::FreeData;
+use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::text::{fold, nfc};
-use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated, clock};
+use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated};
 use civitas_organizations::{
-    Features, Located, Organization, OrganizationFigures, OrganizationStore, RegistrationMode, Tenant,
+    Features, HostMatch, Organization, OrganizationQuery, OrganizationStore, RegistrationMode, Tenant,
 };
 use diesel::dsl::sql;
-use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-use diesel_async::RunQueryDsl;
+use diesel::sql_types::{Bool, Nullable, Text};
 use hosts::{
-    CONFIRMED, FAILED, Host, PENDING, PRIMARY, PROMOTED, SECONDARY, UNCONFIRMED, hosts_of, write_hosts,
+    CONFIRMED, FAILED, HostRow, PENDING, PRIMARY, PROMOTED, SECONDARY, UNCONFIRMED, hosts_of, write_hosts,
 };
 use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
@@ -51,7 +48,7 @@ columns! {
         external_domain_allowlist: Vec<String>,
         max_attachment_bytes: i64,
         features: Features,
-        extended_data: FreeData,
+        extended_data: ExtendedDataValue,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
@@ -65,12 +62,12 @@ columns! {
 
 impl Row {
     /// The organization with these hosts, in their order.
-    fn with(self, hosts: Vec<Host>) -> Result<Organization> {
+    fn with(self, hosts: Vec<HostRow>) -> Result<Organization> {
         let mut primary = None;
         let mut secondary_hosts = Vec::new();
         let mut unconfirmed_secondary = Vec::new();
         let mut unconfirmed_host = None;
-        for Host { host, kind, state, .. } in hosts {
+        for HostRow { host, kind, state, .. } in hosts {
             if kind != UNCONFIRMED && state != CONFIRMED {
                 unconfirmed_secondary.push(host.clone());
             }
@@ -97,16 +94,15 @@ fn folded(text: &str) -> String {
 /// Replaces the names of an organization.
 async fn write_names(atomic: &Atomic<'_>, id: OrganizationId, name: &Translated) -> Result<()> {
     let own = organization_names::table.filter(organization_names::organization_id.eq(id.0));
-    diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
+    diesel::delete(own).run_on(atomic.connection()).await?;
     let texts: BTreeSet<String> =
         name.iter().map(|(_, text)| folded(text)).filter(|t| !t.is_empty()).collect();
     for text in texts {
         let written = diesel::insert_into(organization_names::table)
             .values((organization_names::folded.eq(text), organization_names::organization_id.eq(id.0)))
             .on_conflict_do_nothing()
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         if written == 0 {
             return Err(Organization::name_taken());
         }
@@ -121,14 +117,13 @@ async fn with_hosts(
     page: PageRequest,
 ) -> Result<Page<(OrganizationId, Organization)>> {
     let Page { items, has_more } = Page::cut(rows, page);
-    let hosts: Vec<Host> = organization_hosts::table
+    let hosts: Vec<HostRow> = organization_hosts::table
         .filter(organization_hosts::organization_id.eq_any(items.iter().map(|(id, _)| *id)))
         .order(organization_hosts::position)
-        .select(columns::of::<Host>())
-        .load(connection)
-        .await
-        .stored()?;
-    let mut by_organization: HashMap<i64, Vec<Host>> = HashMap::new();
+        .select(columns::of::<HostRow>())
+        .rows_from(on(connection))
+        .await?;
+    let mut by_organization: HashMap<i64, Vec<HostRow>> = HashMap::new();
     for host in hosts {
         by_organization.entry(host.organization_id).or_default().push(host);
     }
@@ -157,15 +152,6 @@ fn called(text: &str) -> Box<dyn BoxableExpression<organizations::table, Db, Sql
     Box::new(condition)
 }
 
-/// The number of rows of a table with the organization of the outer statement, up to [`OrganizationFigures::MAX`].
-fn counted(table: &str, condition: &str) -> SqlLiteral<BigInt> {
-    let most = OrganizationFigures::MAX;
-    sql::<BigInt>(&format!(
-        "(SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table}.organization_id = organizations.id{condition} \
-         LIMIT {most}) AS counted)"
-    ))
-}
-
 impl Session {
     /// Refuses hosts of other organizations, before any write.
     async fn check_hosts(&self, organization: &Organization, own: Option<OrganizationId>) -> Result<()> {
@@ -177,7 +163,7 @@ impl Session {
 
 #[async_trait]
 impl OrganizationStore for Session {
-    async fn locate(&self, host: &str) -> Result<Option<Located>> {
+    async fn locate(&self, host: &str) -> Result<Option<HostMatch>> {
         self.look_up(|lookups| &lookups.hosts, host.to_owned(), self.find_host(host)).await
     }
 
@@ -186,14 +172,13 @@ impl OrganizationStore for Session {
     }
 
     async fn find(&self, id: OrganizationId) -> Result<Option<Organization>> {
-        let rows: Vec<(Row, Host)> = organizations::table
+        let rows: Vec<(Row, HostRow)> = organizations::table
             .inner_join(organization_hosts::table)
             .filter(organizations::id.eq(id.0))
             .order(organization_hosts::position)
-            .select((columns::of::<Row>(), columns::of::<Host>()))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .select((columns::of::<Row>(), columns::of::<HostRow>()))
+            .rows_from(self.read())
+            .await?;
         let (mut rows, hosts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
         rows.pop().map(|row| row.with(hosts)).transpose()
     }
@@ -205,66 +190,34 @@ impl OrganizationStore for Session {
 
     async fn list(
         &self,
-        only: Option<OrganizationId>,
+        query: &OrganizationQuery,
         page: PageRequest,
     ) -> Result<Page<(OrganizationId, Organization)>> {
         let mut rows = organizations::table
             .filter(organizations::deleted_at.is_null())
-            .order(organizations::id)
             .limit(page.fetch())
             .offset(page.offset())
             .select((organizations::id, columns::of::<Row>()))
             .into_boxed::<Db>();
-        if let Some(only) = only {
-            rows = rows.filter(organizations::id.eq(only.0));
-        }
-        let connection = &mut *self.read().await?;
-        let rows = rows.load_page(connection, self.bounds).await.stored()?;
-        with_hosts(connection, rows, page).await
-    }
-
-    async fn search<'a>(
-        &self,
-        text: Option<&'a str>,
-        page: PageRequest,
-    ) -> Result<Page<(OrganizationId, Organization)>> {
-        let mut rows = organizations::table
-            .filter(organizations::deleted_at.is_null())
-            .select((organizations::id, columns::of::<Row>()))
-            .into_boxed::<Db>();
-        if let Some(text) = text {
-            rows = rows.filter(called(text));
-        }
-        let connection = &mut *self.read_long().await?;
-        let name = sql::<Nullable<Text>>("organizations.name ->> organizations.default_locale");
-        let rows = rows
-            .order((name, organizations::id))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .load(connection)
-            .await
-            .stored()?;
-        with_hosts(connection, rows, page).await
-    }
-
-    async fn figures(&self, ids: &[OrganizationId]) -> Result<Vec<(OrganizationId, OrganizationFigures)>> {
-        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-        let rows: Vec<(i64, i64, i64, i64, i64)> = organizations::table
-            .filter(columns::any_of(organizations::id.nullable(), &ids))
-            .select((
-                organizations::id,
-                counted("spaces", ""),
-                counted("components", " AND components.deleted_at IS NULL"),
-                counted("users", " AND users.deleted_at IS NULL"),
-                counted("api_clients", " AND api_clients.deleted_at IS NULL"),
-            ))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        let figures = |(id, spaces, components, users, clients)| {
-            (OrganizationId(id), OrganizationFigures { spaces, components, users, clients })
+        let mut guard = match query {
+            OrganizationQuery::ById(only) => {
+                if let Some(only) = only {
+                    rows = rows.filter(organizations::id.eq(only.0));
+                }
+                rows = rows.order(organizations::id);
+                self.read().await?
+            }
+            OrganizationQuery::ByName(text) => {
+                if let Some(text) = text {
+                    rows = rows.filter(called(text));
+                }
+                let name = sql::<Nullable<Text>>("organizations.name ->> organizations.default_locale");
+                rows = rows.order((name, organizations::id));
+                self.read_long().await?
+            }
         };
-        Ok(rows.into_iter().map(figures).collect())
+        let rows = rows.load_page(&mut guard, self.bounds).await.stored()?;
+        with_hosts(&mut guard, rows, page).await
     }
 
     async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>> {
@@ -273,9 +226,8 @@ impl OrganizationStore for Session {
             .filter(organization_hosts::organization_id.ne(own.map_or(0, |id| id.0)))
             .filter(organization_hosts::state.ne(FAILED))
             .select(organization_hosts::host)
-            .load(&mut *self.read().await?)
+            .rows_from(self.read())
             .await
-            .stored()
     }
 
     async fn taken_names(&self, own: Option<OrganizationId>, texts: &[String]) -> Result<Vec<String>> {
@@ -284,9 +236,8 @@ impl OrganizationStore for Session {
             .filter(organization_names::folded.eq_any(&wanted))
             .filter(organization_names::organization_id.ne(own.map_or(0, |id| id.0)))
             .select(organization_names::folded)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let is_taken = |text: &&String| taken.contains(&folded(text));
         Ok(texts.iter().filter(is_taken).cloned().collect())
     }
@@ -296,9 +247,8 @@ impl OrganizationStore for Session {
             .filter(organization_hosts::host.eq(host))
             .filter(organization_hosts::kind.eq(PRIMARY))
             .select(organization_hosts::organization_id)
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(found.map(OrganizationId))
     }
 
@@ -308,9 +258,8 @@ impl OrganizationStore for Session {
         let id: i64 = diesel::insert_into(organizations::table)
             .values(Changeset::of(organization))
             .returning(organizations::id)
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .value_from(atomic.connection())
+            .await?;
         let id = OrganizationId(id);
         write_hosts(&atomic, &hosts_of(id, organization)).await?;
         write_names(&atomic, id, &organization.name).await?;
@@ -324,25 +273,22 @@ impl OrganizationStore for Session {
         let atomic = self.transaction().await?;
         let mut wanted = hosts_of(id, state);
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
-        let kept: Vec<Host> = own
+        let kept: Vec<HostRow> = own
             .order(organization_hosts::position)
-            .select(columns::of::<Host>())
-            .load(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .select(columns::of::<HostRow>())
+            .rows_from(atomic.connection())
+            .await?;
         diesel::update(organizations::table.find(id.0))
             .set(Changeset::of(state))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
+            .change_on(atomic.connection())
+            .await?;
         // An update alone claims no released host again.
-        let has_failed = |host: &Host| kept.iter().any(|old| old.host == host.host && old.state == FAILED);
+        let has_failed = |host: &HostRow| kept.iter().any(|old| old.host == host.host && old.state == FAILED);
         for host in wanted.iter_mut().filter(|host| host.state == PENDING && has_failed(host)) {
             FAILED.clone_into(&mut host.state);
         }
         if kept != wanted {
-            diesel::delete(own).execute(&mut *atomic.connection().await?).await.stored()?;
+            diesel::delete(own).run_on(atomic.connection()).await?;
             write_hosts(&atomic, &wanted).await?;
         }
         write_names(&atomic, id, &state.name).await?;
@@ -354,16 +300,8 @@ impl OrganizationStore for Session {
             .filter(organization_hosts::host.eq_any(hosts))
             .filter(organization_hosts::state.eq(PENDING))
             .set(organization_hosts::state.eq(FAILED))
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
-    }
-
-    async fn remove(&self, id: OrganizationId) -> Result<()> {
-        let atomic = self.transaction().await?;
-        mark_organization(&atomic, id, clock::now()).await?;
-        atomic.commit().await
     }
 
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>> {
@@ -373,9 +311,8 @@ impl OrganizationStore for Session {
             .order(organizations::id)
             .limit(limit)
             .select(organizations::id)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(ids.into_iter().map(OrganizationId).collect())
     }
 }

@@ -3,12 +3,11 @@
 use crate::columns::{self, EnumColumn, Tolerant, UuidColumn};
 use crate::engine::sql::{Moment, Uuid};
 use crate::engine::{Db, dialect};
-use crate::failure::Stored;
 use crate::insert::{insert_rows, inserted};
 use crate::old_rows::remove_oldest;
 use crate::prepared::PrepareOnce;
 use crate::schema::{outbox, relay, webhook_deliveries};
-use crate::session::{Session, Work};
+use crate::session::{Models, Rows, Run, Session, Work};
 use async_trait::async_trait;
 use civitas_kernel::{Ability, Error, EventName, OrganizationId, Result, UserId};
 use civitas_webhooks::{Announcement, EventHead, Outbox, Position, RelayedEvent, describes_user};
@@ -16,7 +15,6 @@ use diesel::dsl::{exists, sql, sql_query};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
-use diesel_async::RunQueryDsl;
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -140,9 +138,8 @@ impl Session {
                 .order(outbox::id)
                 .limit(PAGE)
                 .select((outbox::id, outbox::payload))
-                .load(&mut *self.read().await?)
-                .await
-                .stored()?;
+                .rows_from(self.read())
+                .await?;
             let Some((last, _)) = page.last() else { return Ok(found) };
             after = last.0;
             let of_user = page.into_iter().filter(|(_, payload)| describes_user(payload, user));
@@ -163,11 +160,7 @@ impl Outbox for Session {
         let atomic = self.transaction().await?;
         if let [one] = announcements {
             // The text of this statement is always the same, so that it stays prepared.
-            diesel::insert_into(outbox::table)
-                .values(Row::from(one))
-                .execute(&mut *atomic.connection().await?)
-                .await
-                .stored()?;
+            diesel::insert_into(outbox::table).values(Row::from(one)).run_on(atomic.connection()).await?;
         } else {
             let rows: Vec<Row> = announcements.iter().map(Row::from).collect();
             insert_rows(&mut *atomic.connection().await?, &rows).await?;
@@ -183,21 +176,18 @@ impl Outbox for Session {
         after: Option<uuid::Uuid>,
         limit: i64,
     ) -> Result<Vec<Announcement>> {
-        let rows: Vec<Row> = outbox::table
+        outbox::table
             .filter(outbox::organization_id.eq(organization.0))
             .filter(outbox::id.gt(UuidColumn(after.unwrap_or(uuid::Uuid::nil()))))
             .order(outbox::id)
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     async fn has_unrelayed(&self) -> Result<bool> {
         let unrelayed = outbox::table.filter(outbox::position.is_null());
-        diesel::select(exists(unrelayed)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(unrelayed)).value_from(self.read()).await
     }
 
     /// Positions are given under the lock of the one row of `relay`, to events whose transactions have committed. The
@@ -206,8 +196,7 @@ impl Outbox for Session {
     /// statement than the lock: it sees the positions that the previous relay gave.
     async fn lock_unrelayed(&self, limit: i64) -> Result<Vec<EventHead>> {
         let lock = relay::table.find(1).select(relay::position);
-        let locked: Option<i64> =
-            dialect::skip_locked!(lock).first(&mut *self.for_update().await?).await.found()?;
+        let locked: Option<i64> = dialect::skip_locked!(lock).first_from(self.for_update()).await?;
         if locked.is_none() {
             return Ok(Vec::new());
         }
@@ -216,9 +205,8 @@ impl Outbox for Session {
             .order(outbox::id)
             .limit(limit)
             .select((outbox::id, outbox::organization_id, outbox::name))
-            .load(&mut *self.for_update().await?)
-            .await
-            .stored()?;
+            .rows_from(self.for_update())
+            .await?;
         let (mut heads, mut broken) = (Vec::new(), Vec::new());
         for (id, organization, name) in rows {
             match name.0 {
@@ -245,22 +233,19 @@ impl Outbox for Session {
             .set(relay::position.eq(relay::position + number))
             .returning(relay::position)
             .prepare_once()
-            .get_result(&mut *self.for_update().await?)
-            .await
-            .stored()?;
+            .value_from(self.for_update())
+            .await?;
         sql_query(dialect::GIVE_POSITIONS)
             .bind::<BigInt, _>(last - number)
             .bind::<dialect::Uuids, _>(dialect::uuids(events))
             .prepare_once()
-            .execute(&mut *self.for_update().await?)
+            .done_on(self.for_update())
             .await
-            .stored()
-            .map(drop)
     }
 
     async fn last_position(&self) -> Result<Position> {
-        let last = relay::table.find(1).select(relay::position);
-        last.first(&mut *self.read().await?).await.stored().map(Position)
+        let last = relay::table.find(1).select(relay::position).limit(1);
+        last.value_from(self.read()).await.map(Position)
     }
 
     async fn position_of(&self, organization: OrganizationId, event: uuid::Uuid) -> Result<Option<Position>> {
@@ -268,9 +253,8 @@ impl Outbox for Session {
             .find(UuidColumn(event))
             .filter(outbox::organization_id.eq(organization.0))
             .select(outbox::position)
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(position.flatten().map(Position))
     }
 
@@ -281,9 +265,8 @@ impl Outbox for Session {
                 .order(outbox::position)
                 .limit(limit)
                 .select(columns::of::<RelayedRow>())
-                .load(&mut *self.read().await?)
-                .await
-                .stored()?;
+                .rows_from(self.read())
+                .await?;
             let last = rows.last().map(RelayedRow::position);
             let events: Vec<_> = rows.into_iter().filter_map(RelayedRow::into_event).collect();
             match last {
@@ -308,9 +291,8 @@ impl Outbox for Session {
             .filter(with_names(organization, names, after, limit))
             .order(outbox::position)
             .select(columns::of::<RelayedRow>())
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(rows.into_iter().filter_map(RelayedRow::into_event).collect())
     }
 
@@ -329,19 +311,7 @@ impl Outbox for Session {
                 .filter(outbox::position.is_not_null())
                 .filter(delivery().is_null())
         };
-        let among = |ids: Vec<UuidColumn>| {
-            let ids: Vec<uuid::Uuid> = ids.into_iter().map(|id| id.0).collect();
-            columns::any_uuid(outbox::id.nullable(), &ids)
-        };
-        Ok(remove_oldest!(
-            self,
-            outbox::table,
-            old(),
-            order outbox::occurred_at,
-            key outbox::id => UuidColumn,
-            among among,
-            limit limit
-        ))
+        Ok(remove_oldest!(self, outbox by uuid, old(), order outbox::occurred_at, limit))
     }
 
     async fn remove_of_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64> {
@@ -351,14 +321,10 @@ impl Outbox for Session {
         }
         let atomic = self.transaction().await?;
         let deliveries = columns::any_uuid(webhook_deliveries::event_id, &ids);
-        diesel::delete(webhook_deliveries::table.filter(deliveries))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+        diesel::delete(webhook_deliveries::table.filter(deliveries)).run_on(atomic.connection()).await?;
         let removed = diesel::delete(outbox::table.filter(columns::any_uuid(outbox::id.nullable(), &ids)))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         atomic.commit().await?;
         Ok(removed as u64)
     }

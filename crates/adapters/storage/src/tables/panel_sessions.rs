@@ -3,15 +3,13 @@
 use super::administrators::Row as AdministratorRow;
 use crate::columns;
 use crate::engine::{Db, dialect, sql};
-use crate::failure::Stored;
 use crate::schema::{administrators, panel_sessions, panel_used_forms};
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Administrator, Digest, PanelSession, PanelSessionStore};
 use civitas_kernel::{AdministratorId, Result};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The most expired sessions that one sign-in removes.
@@ -52,14 +50,12 @@ impl PanelSessionStore for Session {
             .order(panel_sessions::expires_at)
             .limit(REMOVED_AT_ONCE)
             .select(panel_sessions::digest)
-            .load(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .rows_from(atomic.connection())
+            .await?;
         if !expired.is_empty() {
             diesel::delete(panel_sessions::table.filter(panel_sessions::digest.eq_any(expired)))
-                .execute(&mut *atomic.connection().await?)
-                .await
-                .stored()?;
+                .run_on(atomic.connection())
+                .await?;
         }
         diesel::insert_into(panel_sessions::table)
             .values((
@@ -70,9 +66,8 @@ impl PanelSessionStore for Session {
                 panel_sessions::last_seen_at.eq(session.last_seen_at),
                 panel_sessions::expires_at.eq(session.expires_at),
             ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         atomic.commit().await
     }
 
@@ -86,9 +81,8 @@ impl PanelSessionStore for Session {
             .filter(panel_sessions::digest.eq(digest.as_str()))
             .filter(panel_sessions::expires_at.gt(now))
             .select((columns::of::<AdministratorRow>(), columns::of::<Row>()))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(found.map(|(administrator, session)| {
             let (id, administrator) = administrator.into();
             (id, administrator, session.into())
@@ -99,51 +93,40 @@ impl PanelSessionStore for Session {
         diesel::update(panel_sessions::table.find(digest.as_str()))
             .filter(panel_sessions::expires_at.gt(now))
             .set((panel_sessions::last_seen_at.eq(now), panel_sessions::expires_at.eq(expires_at)))
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
     }
 
     async fn confirm(&self, digest: &Digest, now: OffsetDateTime) -> Result<()> {
         diesel::update(panel_sessions::table.find(digest.as_str()))
             .set(panel_sessions::confirmed_at.eq(now))
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
     }
 
     async fn set_notice(&self, digest: &Digest, notice: Option<&str>) -> Result<()> {
         diesel::update(panel_sessions::table.find(digest.as_str()))
             .set(panel_sessions::notice.eq(notice))
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
     }
 
     async fn take_notice(&self, digest: &Digest) -> Result<Option<String>> {
         let atomic = self.transaction().await?;
         let row = panel_sessions::table.find(digest.as_str()).select(panel_sessions::notice);
         let notice: Option<Option<String>> =
-            dialect::for_update!(row).first(&mut *atomic.connection().await?).await.found()?;
+            dialect::for_update!(row).first_from(atomic.connection()).await?;
         let Some(notice) = notice.flatten() else { return Ok(None) };
         diesel::update(panel_sessions::table.find(digest.as_str()))
             .set(panel_sessions::notice.eq(None::<String>))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         atomic.commit().await?;
         Ok(Some(notice))
     }
 
     async fn remove(&self, digest: &Digest) -> Result<()> {
-        diesel::delete(panel_sessions::table.find(digest.as_str()))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
+        diesel::delete(panel_sessions::table.find(digest.as_str())).done_on(self.write()).await
     }
 
     async fn remove_all_of(&self, administrator: AdministratorId, except: Option<&Digest>) -> Result<()> {
@@ -152,7 +135,7 @@ impl PanelSessionStore for Session {
         let own = panel_sessions::table
             .filter(panel_sessions::administrator_id.eq(administrator.0))
             .filter(panel_sessions::digest.ne(kept));
-        diesel::delete(own).execute(&mut *self.write().await?).await.stored().map(drop)
+        diesel::delete(own).done_on(self.write()).await
     }
 
     async fn use_form(&self, digest: &Digest, nonce: &str, now: OffsetDateTime) -> Result<bool> {
@@ -162,7 +145,7 @@ impl PanelSessionStore for Session {
             now.into_sql::<sql::Moment>(),
         ));
         // The lock waits for a transaction that removes the session: without it the foreign key fails.
-        let inserted = diesel::insert_into(panel_used_forms::table)
+        diesel::insert_into(panel_used_forms::table)
             .values(dialect::for_update!(session))
             .into_columns((
                 panel_used_forms::session_digest,
@@ -170,17 +153,12 @@ impl PanelSessionStore for Session {
                 panel_used_forms::used_at,
             ))
             .on_conflict_do_nothing()
-            .execute(&mut *self.write().await?)
+            .run_on(self.write())
             .await
-            .stored()?;
-        Ok(inserted > 0)
+            .map(|rows| rows > 0)
     }
 
     async fn forget_form(&self, digest: &Digest, nonce: &str) -> Result<()> {
-        diesel::delete(panel_used_forms::table.find((digest.as_str(), nonce)))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
+        diesel::delete(panel_used_forms::table.find((digest.as_str(), nonce))).done_on(self.write()).await
     }
 }

@@ -2,9 +2,8 @@
 
 mod listing;
 mod rows;
-mod search;
 
-use self::listing::List;
+use self::listing::{List, details};
 pub(super) use self::rows::visible;
 use self::rows::{Changeset, Row, of};
 use super::component_places;
@@ -13,7 +12,7 @@ use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{posts, roles};
 use crate::session::Session;
-use crate::tables::two_parts::TwoParts;
+use crate::tables::listing as lists;
 use async_trait::async_trait;
 use civitas_accounts::RoleKind;
 use civitas_blogs::{BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, PostSearch, PostStore};
@@ -59,20 +58,8 @@ impl PostStore for Session {
     ) -> Result<Page<PostDetail>> {
         let list = List::open(self, read_context, now, query.within).await?;
         let connection = &mut *self.read_page(page, query.order == Order::Random).await?;
-        let rows = match query.order {
-            _ if list.is_empty() => Vec::new(),
-            Order::Random => list.shuffled(connection, page.into()).await?,
-            Order::Column(direction) => list.rows(connection, direction, page.into()).await?,
-        };
-        let page = Page::cut(rows, page);
-        let ids = page.items.iter().map(|row| row.component_id).collect();
-        let places = component_places::of_components(connection, read_context.organization, ids).await?;
-        let items = page.items.into_iter().filter_map(|row| {
-            let place = places.get(&row.component_id)?.clone();
-            let (id, post) = row.into();
-            Some(PostDetail { id, post, place })
-        });
-        Ok(Page { items: items.collect(), has_more: page.has_more })
+        let page = lists::page(&list, connection, query.order, page).await?;
+        details(connection, read_context.organization, page).await
     }
 
     async fn find_visible(
@@ -97,7 +84,7 @@ impl PostStore for Session {
         published_at: Option<OffsetDateTime>,
     ) -> Result<PostNeighbours> {
         let list = List::open(self, read_context, now, query.within).await?;
-        if list.is_empty() {
+        if list.components.is_empty() {
             return Ok(PostNeighbours::default());
         }
         let connection = &mut *self.read().await?;
@@ -105,7 +92,7 @@ impl PostStore for Session {
             Order::Column(direction) => direction,
             Order::Random => Direction::Descending,
         };
-        let (next, prev) = list.neighbours(connection, direction, id.0, published_at).await?;
+        let (next, prev) = lists::neighbours(&list, connection, direction, id.0, published_at).await?;
         Ok(PostNeighbours { next: next.map(PostId), prev: prev.map(PostId) })
     }
 
@@ -133,7 +120,7 @@ impl PostStore for Session {
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
         let locales = self.locales();
-        search::page(&mut *self.read_long().await?, organization, now, search, page, locales).await
+        listing::search(&mut *self.read_long().await?, organization, now, search, page, locales).await
     }
 }
 

@@ -1,7 +1,6 @@
 //! Proposals and drafts.
 
 pub(super) mod authors;
-mod hidden;
 mod listing;
 mod neighbours;
 mod reading;
@@ -11,12 +10,12 @@ pub(super) use self::reading::{published_or_own, shown};
 
 use self::authors::{with_authors, write_authors, write_authors_of, written_by};
 use self::rows::{Row, changeset, changesets};
-use crate::columns::Condition;
 use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::proposals;
 use crate::scoped::scoped;
 use crate::session::{Session, lock_row};
+use crate::tables::planner::without_index;
 use async_trait::async_trait;
 use civitas_kernel::{
     ClientId, ComponentId, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, Within,
@@ -56,7 +55,7 @@ impl ProposalStore for Session {
         list: &HiddenProposals,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        hidden::page(self, organization, list, page).await
+        listing::hidden(self, organization, list, page).await
     }
 
     async fn find_visible(
@@ -65,7 +64,7 @@ impl ProposalStore for Session {
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
-        reading::visible(self, read_context, id, within, Vec::new()).await
+        reading::find(self, read_context, within, reading::visible(read_context, id, within)).await
     }
 
     async fn neighbours(
@@ -93,11 +92,10 @@ impl ProposalStore for Session {
         id: ProposalId,
         within: Within,
     ) -> Result<Option<ProposalDetail>> {
-        let conditions: Vec<Condition<proposals::table>> = vec![
-            Box::new(proposals::published_at.is_null().nullable()),
-            Box::new(proposals::api_client_id.eq(client.0)),
-        ];
-        reading::visible(self, read_context, id, within, conditions).await
+        let draft = reading::visible(read_context, id, within)
+            .filter(proposals::published_at.is_null())
+            .filter(proposals::api_client_id.eq(client.0));
+        reading::find(self, read_context, within, draft).await
     }
 
     async fn find_draft_for_update(
@@ -112,7 +110,7 @@ impl ProposalStore for Session {
     }
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
-        reading::any(self, organization, id).await
+        listing::detail(self, organization, id).await
     }
 
     async fn has_draft(
@@ -122,8 +120,8 @@ impl ProposalStore for Session {
         component: ComponentId,
     ) -> Result<bool> {
         let drafts = written_by(user.0)
-            .filter((proposals::organization_id + 0_i64).eq(organization.0))
-            .filter((proposals::component_id + 0_i64).eq(component.0))
+            .filter(without_index(proposals::organization_id).eq(organization.0))
+            .filter(without_index(proposals::component_id).eq(component.0))
             .filter(proposals::published_at.is_null());
         diesel::select(exists(drafts)).get_result(&mut *self.read().await?).await.stored()
     }
@@ -135,8 +133,8 @@ impl ProposalStore for Session {
         component: ComponentId,
     ) -> Result<i64> {
         written_by(user.0)
-            .filter((proposals::organization_id + 0_i64).eq(organization.0))
-            .filter((proposals::component_id + 0_i64).eq(component.0))
+            .filter(without_index(proposals::organization_id).eq(organization.0))
+            .filter(without_index(proposals::component_id).eq(component.0))
             .filter(proposals::published_at.is_not_null())
             .count()
             .get_result(&mut *self.read().await?)

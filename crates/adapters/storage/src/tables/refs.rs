@@ -4,7 +4,7 @@ use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::insert::{AT_ONCE, stays_prepared};
 use crate::schema::archive_refs::{self, dsl};
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_application::RefStore;
 use civitas_kernel::{OrganizationId, Result};
@@ -109,7 +109,7 @@ impl RefStore for Session {
                 kind: kind.to_owned(),
                 references: dialect::BoundTexts::of(some),
             };
-            let rows: Vec<(String, Option<String>)> = wanted.load(&mut *self.read().await?).await.stored()?;
+            let rows: Vec<(String, Option<String>)> = wanted.rows_from(self.read()).await?;
             found.extend(rows.into_iter().filter_map(|(reference, id)| Some((reference, id?))));
         }
         Ok(found)
@@ -138,9 +138,7 @@ impl RefStore for Session {
             .filter(dsl::organization_id.eq(organization.0))
             .filter(dsl::kind.eq(kind))
             .filter(dsl::record_id.eq(id))
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
     }
 }

@@ -1,8 +1,7 @@
 //! Which reminders of meetings were sent.
 
-use crate::failure::Stored;
 use crate::schema::{meeting_reminders, meetings};
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_kernel::{MeetingId, OrganizationId, Result};
 use civitas_meetings::ReminderStore;
@@ -10,7 +9,6 @@ use diesel::dsl::{exists, not, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The condition of the index `meetings_to_remind`, exactly.
@@ -35,9 +33,8 @@ macro_rules! insert {
             .values(current)
             .into_columns((meeting_reminders::meeting_id, meeting_reminders::start_time))
             .on_conflict_do_nothing()
-            .execute(&mut *$session.write().await?)
-            .await
-            .stored()?;
+            .run_on($session.write())
+            .await?;
         inserted
     }};
 }
@@ -64,9 +61,8 @@ impl ReminderStore for Session {
             .order((meetings::start_time, meetings::id))
             .limit(limit)
             .select((meetings::organization_id, meetings::id))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(rows.into_iter().map(|(organization, id)| (OrganizationId(organization), MeetingId(id))).collect())
     }
 

@@ -1,18 +1,16 @@
 //! Removes organizations and API clients: marks them, so that nobody finds them, and deletes their rows in small batches.
 
 use crate::engine::dialect::some_rows;
-use crate::failure::{Stored, changed};
 use crate::schema::{
     administrators, api_clients, archive_refs, organization_hosts, organization_names, organizations,
     webhook_registrations as registrations,
 };
-use crate::session::{Atomic, Session};
+use crate::session::{Atomic, Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_application::Removals;
-use civitas_kernel::{OrganizationId, Result, sortable_id};
+use civitas_kernel::{OrganizationId, Result, clock, sortable_id};
 use diesel::dsl::sql_query;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The tables with an organization, children before parents: a deleted row has few or no rows that cascade.
@@ -91,39 +89,31 @@ fn of_client(id: i64, limit: i64) -> Vec<String> {
 ///
 /// # Errors
 /// `NotFound` when there is no such organization.
-pub(super) async fn mark_organization(
-    atomic: &Atomic<'_>,
-    id: OrganizationId,
-    now: OffsetDateTime,
-) -> Result<()> {
+async fn mark_organization(atomic: &Atomic<'_>, id: OrganizationId, now: OffsetDateTime) -> Result<()> {
     diesel::update(organizations::table.find(id.0).filter(organizations::deleted_at.is_null()))
         .set(organizations::deleted_at.eq(now))
-        .execute(&mut *atomic.connection().await?)
-        .await
-        .stored()
-        .and_then(changed)?;
+        .change_on(atomic.connection())
+        .await?;
     let hosts = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
-    diesel::delete(hosts).execute(&mut *atomic.connection().await?).await.stored()?;
+    diesel::delete(hosts).run_on(atomic.connection()).await?;
     let names = organization_names::table.filter(organization_names::organization_id.eq(id.0));
-    diesel::delete(names).execute(&mut *atomic.connection().await?).await.stored()?;
+    diesel::delete(names).run_on(atomic.connection()).await?;
     // An archive must not find it by its ref either: what it adds to it would be deleted.
     let refs = archive_refs::table
         .filter(archive_refs::organization_id.eq(0))
         .filter(archive_refs::kind.eq("organization"))
         .filter(archive_refs::record_id.eq(id.0.to_string()));
-    diesel::delete(refs).execute(&mut *atomic.connection().await?).await.stored()?;
+    diesel::delete(refs).run_on(atomic.connection()).await?;
     diesel::update(administrators::table.filter(administrators::organization_id.eq(id.0)))
         .set(administrators::organization_id.eq(None::<i64>))
-        .execute(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .run_on(atomic.connection())
+        .await?;
     let clients: Vec<i64> = api_clients::table
         .filter(api_clients::organization_id.eq(id.0))
         .filter(api_clients::deleted_at.is_null())
         .select(api_clients::id)
-        .load(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .rows_from(atomic.connection())
+        .await?;
     mark_clients(atomic, clients, now).await
 }
 
@@ -136,18 +126,16 @@ pub(super) async fn mark_clients(atomic: &Atomic<'_>, clients: Vec<i64>, now: Of
                 api_clients::uid.eq(format!("removed/{}", sortable_id())),
                 api_clients::secret_digest.eq(""),
             ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         diesel::update(registrations::table.filter(registrations::api_client_id.eq(id)))
             .set((
                 registrations::due_at.eq(None::<OffsetDateTime>),
                 registrations::worker.eq(None::<&str>),
                 registrations::leased_until.eq(None::<OffsetDateTime>),
             ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
     }
     Ok(())
 }
@@ -156,7 +144,7 @@ impl Session {
     /// Executes the statements until one has an effect; how many rows it changed.
     async fn first_effect(&self, statements: Vec<String>) -> Result<u64> {
         for statement in statements {
-            let rows = sql_query(statement).execute(&mut *self.write().await?).await.stored()?;
+            let rows = sql_query(statement).run_on(self.write()).await?;
             if rows > 0 {
                 return Ok(rows as u64);
             }
@@ -167,15 +155,20 @@ impl Session {
 
 #[async_trait]
 impl Removals for Session {
+    async fn remove_organization(&self, id: OrganizationId) -> Result<()> {
+        let atomic = self.transaction().await?;
+        mark_organization(&atomic, id, clock::now()).await?;
+        atomic.commit().await
+    }
+
     async fn remove_rows(&self, limit: i64) -> Result<u64> {
         // Most calls find nothing, and do not wait for the write lock.
         let organization: Option<i64> = organizations::table
             .filter(organizations::deleted_at.is_not_null())
             .order(organizations::id)
             .select(organizations::id)
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         if let Some(id) = organization {
             return self.first_effect(of_organization(id, limit)).await;
         }
@@ -183,9 +176,8 @@ impl Removals for Session {
             .filter(api_clients::deleted_at.is_not_null())
             .order(api_clients::id)
             .select(api_clients::id)
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         match client {
             Some(id) => self.first_effect(of_client(id, limit)).await,
             None => Ok(0),

@@ -2,8 +2,8 @@
 
 use crate::columns::{self, Condition, ListColumn};
 use crate::engine::{Conn, Db, dialect, sql};
-use crate::failure::Stored;
 use crate::schema::{components, meeting_registrations, meetings, posts, proposal_authors, proposals, votes};
+use crate::session::{Rows, on};
 use crate::visibility::Rule;
 use civitas_kernel::{ReadContext, Result, UserId, Viewer, clock};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
@@ -11,7 +11,6 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
-use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
@@ -227,7 +226,7 @@ async fn shown_in(
     if ids.is_empty() {
         return Ok(restricted);
     }
-    let rows: Vec<Summarized> = Summary { shown, components: these(ids) }.load(connection).await.stored()?;
+    let rows: Vec<Summarized> = Summary { shown, components: these(ids) }.rows_from(on(connection)).await?;
     for (component, count, others, changed_at, first) in rows {
         if others > 0 {
             restricted.push(component);
@@ -241,9 +240,9 @@ async fn shown_in(
 }
 
 /// A record that only some readers see: its component, its id and its latest change.
-type Own = (i64, i64, OffsetDateTime);
+type PersonalRecord = (i64, i64, OffsetDateTime);
 
-fn add(found: &mut HashMap<i64, Resources>, records: Vec<Own>) {
+fn add(found: &mut HashMap<i64, Resources>, records: Vec<PersonalRecord>) {
     for (component, id, changed_at) in records {
         let resources = found.entry(component).or_default();
         resources.count += 1;
@@ -253,7 +252,7 @@ fn add(found: &mut HashMap<i64, Resources>, records: Vec<Own>) {
 }
 
 /// The drafts of a user, created by any client.
-async fn drafts(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<Own>> {
+async fn drafts(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<PersonalRecord>> {
     proposals::table
         .inner_join(proposal_authors::table)
         .filter(proposal_authors::user_id.eq(user.0))
@@ -262,9 +261,8 @@ async fn drafts(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<
         .filter(proposals::hidden_at.is_null())
         .filter(proposals::deleted_at.is_null())
         .select((proposals::component_id, proposals::id, proposals::updated_at))
-        .load(connection)
+        .rows_from(on(connection))
         .await
-        .stored()
 }
 
 /// The time of the user's last vote.
@@ -279,9 +277,8 @@ async fn voted(
         .filter(columns::any_of(votes::component_id.nullable(), ids))
         .group_by(votes::component_id)
         .select((votes::component_id, newest(votes::updated_at)))
-        .load(connection)
-        .await
-        .stored()?;
+        .rows_from(on(connection))
+        .await?;
     for (component, voted_at) in voted {
         found.entry(component).or_default().changed(voted_at);
     }
@@ -292,28 +289,28 @@ async fn voted(
 async fn with_access(connection: &mut Conn, viewer: Viewer, ids: &[i64]) -> Result<Vec<i64>> {
     match viewer {
         Viewer::Admin(_) => Ok(ids.to_vec()),
-        Viewer::Participant(user) if !ids.is_empty() => components::table
-            .filter(these(ids))
-            .filter(Rule::HasRole(user))
-            .select(components::id)
-            .load(connection)
-            .await
-            .stored(),
+        Viewer::Participant(user) if !ids.is_empty() => {
+            components::table
+                .filter(these(ids))
+                .filter(Rule::HasRole(user))
+                .select(components::id)
+                .rows_from(on(connection))
+                .await
+        }
         Viewer::Participant(_) | Viewer::Public => Ok(Vec::new()),
     }
 }
 
 /// The restricted meetings that a user is registered for.
-async fn registered(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<Own>> {
+async fn registered(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<PersonalRecord>> {
     meetings::table
         .inner_join(meeting_registrations::table)
         .filter(meeting_registrations::user_id.eq(user.0))
         .filter(columns::any_of(meetings::component_id.nullable(), ids))
         .filter(diesel::dsl::sql::<Bool>(Shown::RestrictedMeetings.condition()))
         .select((meetings::component_id, meetings::id, meetings::updated_at))
-        .load(connection)
+        .rows_from(on(connection))
         .await
-        .stored()
 }
 
 /// The drafts and scheduled posts of a user.
@@ -322,14 +319,13 @@ async fn not_yet_published(
     user: UserId,
     now: OffsetDateTime,
     ids: &[i64],
-) -> Result<Vec<Own>> {
+) -> Result<Vec<PersonalRecord>> {
     posts::table
         .filter(posts::author_id.eq(user.0))
         .filter(posts::published_at.is_null().or(posts::published_at.gt(now)))
         .filter(posts::deleted_at.is_null())
         .filter(columns::any_of(posts::component_id.nullable(), ids))
         .select((posts::component_id, posts::id, posts::updated_at))
-        .load(connection)
+        .rows_from(on(connection))
         .await
-        .stored()
 }

@@ -4,17 +4,14 @@ mod listing;
 
 use crate::columns::{self, Condition, EnumColumn, columns};
 use crate::engine::dialect;
-use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{roles, spaces};
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Rows, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Role, RoleDetail, RoleFilter, RoleKind, RoleStore, SpaceRoleId};
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::{Duration, OffsetDateTime};
 
 columns! {
@@ -41,8 +38,6 @@ impl From<Row> for (i64, Role) {
     }
 }
 
-scoped! { roles }
-
 /// The role of this name. The time of an invitation is more precise in rows than in names.
 fn named(id: &SpaceRoleId) -> Condition<roles::table> {
     let place = roles::space_manifest.eq(EnumColumn(id.space.manifest)).and(roles::space_id.eq(id.space.id));
@@ -59,9 +54,7 @@ fn named(id: &SpaceRoleId) -> Condition<roles::table> {
     Box::new(place.and(roles::kind.eq(EnumColumn(id.kind))).and(user).and(invited).and(listing::of_living()))
 }
 
-type RoleRow = i64;
-
-records! { roles: RoleRow => Role; many plain; }
+records! { scoped roles: i64 => Role; many plain; }
 
 #[async_trait]
 impl RoleStore for Session {
@@ -76,14 +69,8 @@ impl RoleStore for Session {
     }
 
     async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>> {
-        let row: Option<Row> = of(organization)
-            .filter(named(id))
-            .order(roles::id)
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
-        Ok(row.map(|row| <(i64, Role)>::from(row).1))
+        let role = of(organization).filter(named(id)).order(roles::id);
+        Ok(role.model_from::<Row, (i64, Role)>(self.read()).await?.map(|(_, role)| role))
     }
 
     async fn find_by_id_for_update(
@@ -91,10 +78,8 @@ impl RoleStore for Session {
         organization: OrganizationId,
         id: &SpaceRoleId,
     ) -> Result<Option<(i64, Role)>> {
-        let first = of(organization).filter(named(id)).order(roles::id).limit(1).select(columns::of::<Row>());
-        let row: Option<Row> =
-            dialect::for_update!(first).get_result(&mut *self.for_update().await?).await.found()?;
-        Ok(row.map(Into::into))
+        let first = of(organization).filter(named(id)).order(roles::id);
+        dialect::for_update!(first).model_from::<Row, _>(self.for_update()).await
     }
 
     async fn has(
@@ -109,7 +94,7 @@ impl RoleStore for Session {
             .filter(roles::space_id.eq(space.id))
             .filter(roles::user_id.eq(user.0))
             .filter(roles::kind.eq(EnumColumn(kind)));
-        diesel::select(exists(given)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(given)).value_from(self.read()).await
     }
 
     async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool> {
@@ -117,16 +102,15 @@ impl RoleStore for Session {
             .filter(spaces::organization_id.eq(organization.0))
             .filter(spaces::manifest.eq(EnumColumn(space.manifest)))
             .filter(spaces::id.eq(space.id));
-        diesel::select(exists(here)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(here)).value_from(self.read()).await
     }
 
     async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()> {
         let atomic = self.transaction().await?;
         let removed: Option<Row> = diesel::delete(of(organization).filter(roles::id.eq(id)))
             .returning(columns::of::<Row>())
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .found()?;
+            .row_from(atomic.connection())
+            .await?;
         let lists = removed.map(|row| row.into_model().lists_of_removal()).unwrap_or_default();
         self.finish_write(atomic, organization, lists, Vec::new()).await
     }

@@ -1,14 +1,12 @@
 //! Sessions of participants.
 
-use crate::failure::Stored;
 use crate::schema::sessions;
 use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Digest, ParticipantSession, SessionStore};
 use civitas_kernel::{OrganizationId, Result, UserId};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 scoped! { sessions }
@@ -20,7 +18,7 @@ impl SessionStore for Session {
         let ended = of(organization)
             .filter(sessions::user_id.eq(session.user.0))
             .filter(sessions::expires_at.le(session.created_at));
-        diesel::delete(ended).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::delete(ended).run_on(atomic.connection()).await?;
         diesel::insert_into(sessions::table)
             .values((
                 sessions::digest.eq(session.digest.as_str()),
@@ -29,9 +27,8 @@ impl SessionStore for Session {
                 sessions::created_at.eq(session.created_at),
                 sessions::expires_at.eq(session.expires_at),
             ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         atomic.commit().await
     }
 
@@ -45,9 +42,8 @@ impl SessionStore for Session {
             .filter(sessions::digest.eq(digest.as_str()))
             .filter(sessions::expires_at.gt(now))
             .select(sessions::user_id)
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(user.map(UserId))
     }
 }

@@ -3,8 +3,7 @@
 use super::jobs::WAITING;
 use crate::engine::Db;
 use crate::engine::sql::Moment;
-use crate::failure::Stored as _;
-use crate::session::Session;
+use crate::session::{Rows, Session};
 use async_trait::async_trait;
 use civitas_application::{Share, ShareStore, Stored};
 use civitas_attachments::UPLOAD_WINDOW;
@@ -12,7 +11,6 @@ use civitas_kernel::{ClientId, OrganizationId, Result, clock};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Nullable};
-use diesel_async::RunQueryDsl;
 use time::{Duration, OffsetDateTime};
 
 /// The rows of an organization that count for a share, `|organization|`, `|client|` and `|since|` being values: a job for a
@@ -100,7 +98,7 @@ impl ShareStore for Session {
             organization: Some(organization.0),
             ..Sums::new(share, ONE)
         };
-        let (client, tenant): (i64, i64) = sums.get_result(&mut *self.read_long().await?).await.stored()?;
+        let (client, tenant): (i64, i64) = sums.value_from(self.read_long()).await?;
         Ok(Stored { client: client.unsigned_abs(), tenant: tenant.unsigned_abs() })
     }
 
@@ -110,7 +108,7 @@ impl ShareStore for Session {
              FROM organizations WHERE deleted_at IS NULL ORDER BY used DESC, organizations.id LIMIT {limit}"
         );
         let sums = Sums::new(share, &each);
-        let found: Vec<(i64, i64)> = sums.load(&mut *self.read_long().await?).await.stored()?;
+        let found: Vec<(i64, i64)> = sums.rows_from(self.read_long()).await?;
         let used = found.into_iter().filter(|(_, used)| *used > 0);
         Ok(used.map(|(id, used)| (OrganizationId(id), used.unsigned_abs())).collect())
     }

@@ -8,11 +8,10 @@ use crate::page_rows::LoadPage;
 use crate::prepared::PrepareOnce;
 use crate::records::numbered_records;
 use crate::schema::{components, spaces};
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Rows, Session, on};
 use crate::visibility::Rule;
 use async_trait::async_trait;
-use civitas_kernel::extended_data::{FreeData, canonical_object};
+use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::filter;
 use civitas_kernel::text::nfc;
 use civitas_kernel::{
@@ -25,7 +24,6 @@ use civitas_spaces::{
 use diesel::dsl::case_when;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use diesel_async::RunQueryDsl;
 use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
@@ -42,7 +40,7 @@ columns! {
         visibility: Visibility,
         published_at: Option<OffsetDateTime>,
         scope_id: Option<i64>,
-        extended_data: FreeData,
+        extended_data: ExtendedDataValue,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
@@ -56,8 +54,6 @@ impl From<Row> for (SpaceRef, Space) {
         (id, row.into_model(id.manifest))
     }
 }
-
-scoped! { spaces }
 
 fn condition(filter: &SpaceFilter, locales: &Locales) -> Result<Condition<spaces::table>> {
     let column = match filter.field {
@@ -78,7 +74,7 @@ fn condition(filter: &SpaceFilter, locales: &Locales) -> Result<Condition<spaces
 
 /// A visible component of a space, as listed in the space.
 #[derive(Queryable)]
-struct Part {
+struct ListedComponent {
     space_manifest: EnumColumn<SpaceManifest>,
     space_id: i64,
     id: i64,
@@ -96,7 +92,7 @@ async fn with_components(
     // Each kind once, so that there are few different statements.
     let manifests: BTreeSet<&str> = rows.iter().map(|row| row.manifest.0.name()).collect();
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let parts: Vec<Part> = components::table
+    let parts: Vec<ListedComponent> = components::table
         .inner_join(spaces::table.on(super::components::of_space()))
         .filter(columns::equals_unindexed(components::organization_id.nullable(), organization.0))
         .filter(components::space_manifest.eq_any(manifests))
@@ -111,10 +107,9 @@ async fn with_components(
             components::updated_at,
         ))
         .prepare_once()
-        .load(connection)
-        .await
-        .stored()?;
-    let mut by_space: HashMap<SpaceRef, Vec<Part>> = HashMap::new();
+        .rows_from(on(connection))
+        .await?;
+    let mut by_space: HashMap<SpaceRef, Vec<ListedComponent>> = HashMap::new();
     for part in parts {
         let space = SpaceRef { manifest: part.space_manifest.0, id: part.space_id };
         by_space.entry(space).or_default().push(part);
@@ -136,7 +131,7 @@ async fn with_components(
 }
 
 numbered_records! {
-    spaces: SpaceRef by manifest: SpaceManifest => Space;
+    scoped spaces: SpaceRef by manifest: SpaceManifest => Space;
     unique (organization_id, manifest, slug);
 }
 
@@ -180,9 +175,8 @@ impl SpaceStore for Session {
             .filter(spaces::id.eq(id.id))
             .filter(Rule::SpaceIsVisible(read_context.viewer))
             .select(columns::of::<Row>())
-            .first(connection)
-            .await
-            .found()?;
+            .first_from(on(connection))
+            .await?;
         let Some(row) = row else { return Ok(None) };
         Ok(with_components(connection, read_context.organization, read_context.viewer, vec![row])
             .await?
@@ -203,7 +197,7 @@ impl SpaceStore for Session {
         } else {
             found.filter(spaces::slug.eq(nfc(slug)))
         };
-        let id: Option<i64> = found.select(spaces::id).first(&mut *self.read().await?).await.found()?;
+        let id: Option<i64> = found.select(spaces::id).first_from(self.read()).await?;
         Ok(id.map(|id| SpaceRef { manifest, id }))
     }
 
@@ -213,7 +207,7 @@ impl SpaceStore for Session {
         search: &SpaceSearch,
         page: PageRequest,
     ) -> Result<Page<(SpaceRef, Space)>> {
-        let mut rows = of(organization).select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut rows = of(organization).into_boxed::<Db>();
         if let Some(manifest) = search.manifest {
             rows = rows.filter(spaces::manifest.eq(EnumColumn(manifest)));
         }
@@ -229,13 +223,8 @@ impl SpaceStore for Session {
             };
             rows = rows.filter(has_text(SpaceField::Title)?.or(has_text(SpaceField::Slug)?));
         }
-        let rows: Vec<Row> = rows
-            .order((spaces::created_at.desc(), spaces::manifest.desc(), spaces::id.desc()))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .load(&mut *self.read_long().await?)
+        rows.order((spaces::created_at.desc(), spaces::manifest.desc(), spaces::id.desc()))
+            .page_from::<Row, _>(page, self.read_long())
             .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
     }
 }

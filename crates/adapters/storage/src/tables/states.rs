@@ -1,17 +1,14 @@
 //! The states of proposals.
 
-use crate::columns::{self, columns};
+use crate::columns::columns;
 use crate::engine::Conn;
-use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::{proposal_states, proposals};
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Run, Session, on};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, StateId, Translated};
 use civitas_proposals::{ProposalState, StateStore};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 
 columns! {
     /// A state as its row stores it.
@@ -25,8 +22,6 @@ columns! {
         text_color: Option<String>,
     }
 }
-
-scoped! { proposal_states }
 
 /// Writes the token into the proposals that have the state as public answer: `public_state` is a copy of it, for
 /// filters and indices.
@@ -45,16 +40,11 @@ async fn write_public_tokens(
         .filter(proposals::state_id.eq(id.0))
         .filter(proposals::state_published_at.is_not_null())
         .filter(proposals::withdrawn_at.is_null());
-    diesel::update(answered)
-        .set(proposals::public_state.eq(&after.token))
-        .execute(connection)
-        .await
-        .stored()
-        .map(drop)
+    diesel::update(answered).set(proposals::public_state.eq(&after.token)).done_on(on(connection)).await
 }
 
 records! {
-    proposal_states: StateId => ProposalState;
+    scoped proposal_states: StateId => ProposalState;
     write write_public_tokens;
 }
 
@@ -66,14 +56,11 @@ impl StateStore for Session {
         component: ComponentId,
         token: &str,
     ) -> Result<Option<(StateId, ProposalState)>> {
-        let row: Option<Row> = of(organization)
+        of(organization)
             .filter(proposal_states::component_id.eq(component.0))
             .filter(proposal_states::token.eq(token))
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
+            .model_from::<Row, _>(self.read())
             .await
-            .found()?;
-        Ok(row.map(Into::into))
     }
 
     async fn of_component(
@@ -82,14 +69,11 @@ impl StateStore for Session {
         component: ComponentId,
         limit: i64,
     ) -> Result<Vec<(StateId, ProposalState)>> {
-        let rows: Vec<Row> = of(organization)
+        of(organization)
             .filter(proposal_states::component_id.eq(component.0))
             .order(proposal_states::token)
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

@@ -2,16 +2,13 @@
 
 use crate::columns::{self, EnumColumn, columns};
 use crate::engine::Conn;
-use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::steps;
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Run, Session};
 use async_trait::async_trait;
 use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Translated, clock};
 use civitas_spaces::{Step, StepStore};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -31,30 +28,25 @@ columns! {
     write_with { updated_at: OffsetDateTime }
 }
 
-scoped! { steps }
-
 /// The columns to write. The time of the change is that of the write: a step does not have one.
 async fn changeset<'a>(_: &mut Conn, _: OrganizationId, step: &'a Step) -> Result<Changeset<'a>> {
     Ok(Changeset::of(step, clock::now()))
 }
 
 records! {
-    steps: StepId => Step;
+    scoped steps: StepId => Step;
     changeset changeset;
 }
 
 #[async_trait]
 impl StepStore for Session {
     async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>> {
-        let row: Option<Row> = of(organization)
+        of(organization)
             .filter(steps::space_manifest.eq(EnumColumn(space.manifest)))
             .filter(steps::space_id.eq(space.id))
             .filter(steps::active)
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
+            .model_from::<Row, _>(self.read())
             .await
-            .found()?;
-        Ok(row.map(Into::into))
     }
 
     async fn of_process(
@@ -63,16 +55,13 @@ impl StepStore for Session {
         space: SpaceRef,
         limit: i64,
     ) -> Result<Vec<(StepId, Step)>> {
-        let rows: Vec<Row> = of(organization)
+        of(organization)
             .filter(steps::space_manifest.eq(EnumColumn(space.manifest)))
             .filter(steps::space_id.eq(space.id))
             .order((steps::position, steps::id))
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     async fn active_of(
@@ -86,23 +75,16 @@ impl StepStore for Session {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let rows: Vec<Row> = steps::table
+        steps::table
             .filter(columns::equals_unindexed(steps::organization_id.nullable(), organization.0))
             .filter(steps::space_manifest.eq(EnumColumn(with_steps)))
             .filter(columns::any_of(steps::space_id.nullable(), &ids))
             .filter(steps::active)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     async fn remove(&self, organization: OrganizationId, id: StepId) -> Result<()> {
-        diesel::delete(of(organization).filter(steps::id.eq(id.0)))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .and_then(changed)
+        diesel::delete(of(organization).filter(steps::id.eq(id.0))).change_on(self.write()).await
     }
 }

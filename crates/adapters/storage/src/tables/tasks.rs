@@ -2,20 +2,17 @@
 
 use crate::columns::{self, JsonColumn, Tolerant, UuidColumn};
 use crate::engine::{Db, dialect};
-use crate::failure::Stored;
+use crate::log_pages::log_page;
 use crate::prepared::PrepareOnce;
 use crate::schema::tasks;
-use crate::session::{Atomic, Session, Work};
+use crate::session::{Atomic, Rows, Run, Session, Work};
 use async_trait::async_trait;
-use civitas_kernel::{
-    LogPage, LogRequest, LogStart, NewTask, OrganizationId, Result, TaskId, TaskQueue, sortable_id,
-};
+use civitas_kernel::{LogPage, LogRequest, NewTask, OrganizationId, Result, TaskId, TaskQueue, sortable_id};
 use civitas_tasks::{Task, TaskFilter, TaskLog, TaskStore, WaitingTask};
 use diesel::dsl::{exists, not, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use diesel_async::RunQueryDsl;
 use serde_json::Value;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -74,7 +71,7 @@ impl Session {
                 .limit(limit)
                 .select((tasks::due_at, tasks::id));
             let of_kind: Vec<(OffsetDateTime, UuidColumn)> =
-                dialect::skip_locked!(of_kind).load(&mut *atomic.connection().await?).await.stored()?;
+                dialect::skip_locked!(of_kind).rows_from(atomic.connection()).await?;
             oldest.extend(of_kind);
         }
         oldest.sort_by_key(|(due_at, id)| (*due_at, id.0));
@@ -95,9 +92,8 @@ impl Session {
         let mut rows: Vec<Row> = diesel::update(tasks::table.filter(tasks::id.eq_any(&oldest)))
             .set((tasks::attempts.eq(tasks::attempts + 1), tasks::due_at.eq(until), tasks::claimed.eq(true)))
             .returning(Row::as_returning())
-            .get_results(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .rows_from(atomic.connection())
+            .await?;
         rows.sort_by_key(|row| oldest.iter().position(|id| *id == row.id));
         let (mut claimed, mut broken) = (Vec::new(), Vec::new());
         for row in rows {
@@ -109,9 +105,8 @@ impl Session {
         if !broken.is_empty() {
             let ids: Vec<Uuid> = broken.iter().map(|(id, _)| *id).collect();
             diesel::delete(tasks::table.filter(columns::any_uuid(tasks::id.nullable(), &ids)))
-                .execute(&mut *atomic.connection().await?)
-                .await
-                .stored()?;
+                .run_on(atomic.connection())
+                .await?;
         }
         atomic.commit().await?;
         for (task, cause) in &broken {
@@ -143,9 +138,8 @@ impl TaskQueue for Session {
             .on_conflict((tasks::organization_id, tasks::kind, tasks::subject))
             .do_update()
             .set(fresh)
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()?;
+            .run_on(self.write())
+            .await?;
         self.notify(Work::Tasks);
         Ok(())
     }
@@ -156,14 +150,13 @@ impl TaskQueue for Session {
         kind: &'static str,
         subject: &str,
     ) -> Result<bool> {
-        let removed = diesel::delete(tasks::table)
+        diesel::delete(tasks::table)
             .filter(tasks::organization_id.eq(organization.0))
             .filter(tasks::kind.eq(kind))
             .filter(tasks::subject.eq(subject))
-            .execute(&mut *self.write().await?)
+            .run_on(self.write())
             .await
-            .stored()?;
-        Ok(removed > 0)
+            .map(|rows| rows > 0)
     }
 }
 
@@ -180,7 +173,7 @@ impl TaskStore for Session {
         let due = tasks::table.filter(of_kinds(kinds)).filter(tasks::due_at.le(now));
         // Reads first: mostly there is nothing to do, and then it need not wait for the writer.
         let is_due = diesel::select(exists(due)).prepare_once();
-        let any: bool = is_due.get_result(&mut *self.read().await?).await.stored()?;
+        let any: bool = is_due.value_from(self.read()).await?;
         if !any {
             return Ok(Vec::new());
         }
@@ -194,33 +187,30 @@ impl TaskStore for Session {
 
     async fn take_over(&self, now: OffsetDateTime) -> Result<u64> {
         let now = self.database_time(now).await?;
-        let claimed = diesel::update(tasks::table.filter(tasks::claimed))
+        diesel::update(tasks::table.filter(tasks::claimed))
             .set((tasks::due_at.eq(now), tasks::claimed.eq(false)))
-            .execute(&mut *self.write().await?)
+            .run_on(self.write())
             .await
-            .stored()?;
-        Ok(claimed as u64)
+            .map(|rows| rows as u64)
     }
 
     async fn postpone(&self, task: &Task, due: OffsetDateTime, is_counted: bool) -> Result<bool> {
         let due = self.database_time(due).await?;
         let attempts = task.attempt - i64::from(!is_counted);
-        let postponed = diesel::update(tasks::table.find(UuidColumn(task.id.0)))
+        diesel::update(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
             .set((tasks::due_at.eq(due), tasks::claimed.eq(false), tasks::attempts.eq(attempts)))
-            .execute(&mut *self.write().await?)
+            .run_on(self.write())
             .await
-            .stored()?;
-        Ok(postponed > 0)
+            .map(|rows| rows > 0)
     }
 
     async fn end(&self, task: &Task) -> Result<bool> {
-        let ended = diesel::delete(tasks::table.find(UuidColumn(task.id.0)))
+        diesel::delete(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
-            .execute(&mut *self.write().await?)
+            .run_on(self.write())
             .await
-            .stored()?;
-        Ok(ended > 0)
+            .map(|rows| rows > 0)
     }
 
     async fn wait(&self, at_most: Duration) {
@@ -263,22 +253,12 @@ impl TaskLog for Session {
         let mut waiting = tasks::table
             .filter(tasks::kind.eq_any(filter.kinds))
             .select(WaitingRow::as_select())
-            .limit(page.fetch())
             .into_boxed::<Db>();
         if filter.is_retried {
             waiting = waiting.filter(sql::<Bool>(RETRIED)).filter(not(tasks::claimed));
         }
-        waiting = match page.start {
-            LogStart::Newest => waiting,
-            LogStart::OlderThan(_, id) => waiting.filter(tasks::id.lt(UuidColumn(id.0))),
-            LogStart::NewerThan(_, id) => waiting.filter(tasks::id.gt(UuidColumn(id.0))),
-        };
-        waiting = if page.is_ascending() {
-            waiting.order(tasks::id.asc())
-        } else {
-            waiting.order(tasks::id.desc())
-        };
-        let rows: Vec<WaitingRow> = waiting.load(&mut *self.read_long().await?).await.stored()?;
+        let waiting = log_page!(waiting, page, [tasks::id], |id| UuidColumn(id.0));
+        let rows: Vec<WaitingRow> = waiting.rows_from(self.read_long()).await?;
         Ok(LogPage::cut(rows, &page).map(Into::into))
     }
 
@@ -293,13 +273,11 @@ impl TaskLog for Session {
                 .filter(tasks::due_at.gt(now))
         };
         let first = later().order(tasks::id).limit(limit).select(tasks::id);
-        let first: Vec<UuidColumn> =
-            dialect::skip_locked!(first).load(&mut *atomic.connection().await?).await.stored()?;
+        let first: Vec<UuidColumn> = dialect::skip_locked!(first).rows_from(atomic.connection()).await?;
         let moved = diesel::update(later().filter(tasks::id.eq_any(&first)))
             .set(tasks::due_at.eq(now))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         atomic.commit().await?;
         self.notify(Work::Tasks);
         Ok(moved as u64)

@@ -3,13 +3,11 @@
 use super::organizations::hosts::{CONFIRMED, PRIMARY, PROMOTED, SECONDARY};
 use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn};
 use crate::engine::Db;
-use crate::failure::Stored;
 use crate::schema::{organization_hosts, organizations};
-use crate::session::Session;
+use crate::session::{Rows, Session};
 use civitas_kernel::{Locale, Locales, OrganizationId, Result, Translated};
-use civitas_organizations::{Features, Located, Tenant};
+use civitas_organizations::{Features, HostMatch, Tenant};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = organizations, check_for_backend(Db))]
@@ -42,20 +40,19 @@ impl TenantRow {
 
 impl Session {
     /// The meaning of a confirmed host.
-    pub(super) async fn find_host(&self, host: &str) -> Result<Option<Located>> {
+    pub(super) async fn find_host(&self, host: &str) -> Result<Option<HostMatch>> {
         let found: Option<(String, TenantRow)> = organization_hosts::table
             .inner_join(organizations::table)
             .filter(organization_hosts::host.eq(host))
             .filter(organization_hosts::state.eq(CONFIRMED))
             .select((organization_hosts::kind, columns::of::<TenantRow>()))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(match found {
-            Some((kind, row)) if kind == PRIMARY => Some(Located::Primary(row.at(host.to_owned()))),
+            Some((kind, row)) if kind == PRIMARY => Some(HostMatch::Primary(row.at(host.to_owned()))),
             Some((kind, row)) if kind == SECONDARY || kind == PROMOTED => {
                 let tenant = self.find_tenant(OrganizationId(row.id)).await?;
-                tenant.map(|tenant| Located::Secondary { primary: tenant.host })
+                tenant.map(|tenant| HostMatch::Secondary { primary: tenant.host })
             }
             _ => None,
         })
@@ -68,9 +65,8 @@ impl Session {
             .filter(organization_hosts::organization_id.eq(id.0))
             .filter(organization_hosts::kind.eq(PRIMARY))
             .select((organization_hosts::host, columns::of::<TenantRow>()))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(found.map(|(host, row)| row.at(host)))
     }
 }

@@ -3,14 +3,12 @@
 use super::clients;
 use crate::columns::{self, EnumColumn};
 use crate::engine::Db;
-use crate::failure::Stored;
 use crate::schema::{access_tokens, api_clients, users};
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::{AccessToken, Digest, Identity, IdentityUser, TokenStore};
 use civitas_kernel::{ClientId, Locale, OrganizationId, Result, TokenId, UserId, UserState};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 #[derive(Queryable, Selectable)]
@@ -100,9 +98,8 @@ impl Session {
                 columns::of::<Option<UserRow>>(),
                 first_admin,
             ))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(found.map(|(token, client, user, first_admin)| Identity {
             token: token.into(),
             client: <(ClientId, _)>::from(client).1,
@@ -128,9 +125,8 @@ impl TokenStore for Session {
                 access_tokens::revoked_at.eq(token.revoked_at),
             ))
             .returning(access_tokens::id)
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .value_from(atomic.connection())
+            .await?;
         atomic.commit().await?;
         Ok(TokenId(id))
     }
@@ -145,10 +141,8 @@ impl TokenStore for Session {
             .filter(access_tokens::organization_id.eq(organization.0))
             .filter(access_tokens::revoked_at.is_null())
             .set(access_tokens::revoked_at.eq(at))
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
     }
 
     async fn revoke_of_user(
@@ -162,9 +156,7 @@ impl TokenStore for Session {
             .filter(access_tokens::organization_id.eq(organization.0))
             .filter(access_tokens::revoked_at.is_null())
             .set(access_tokens::revoked_at.eq(at))
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
     }
 }

@@ -1,17 +1,14 @@
 //! Announced uploads.
 
-use crate::columns::{self, columns};
-use crate::failure::{Stored, changed};
+use crate::columns::columns;
 use crate::old_rows::remove_oldest;
 use crate::records::records;
 use crate::schema::uploads;
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Run, Session};
 use async_trait::async_trait;
 use civitas_attachments::{Upload, UploadStore};
 use civitas_kernel::{ClientId, FileId, OrganizationId, Result, UploadId};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -30,30 +27,16 @@ columns! {
     }
 }
 
-scoped! { uploads }
-
-records! { uploads: UploadId => Upload; }
+records! { scoped uploads: UploadId => Upload; }
 
 #[async_trait]
 impl UploadStore for Session {
     async fn remove(&self, organization: OrganizationId, id: UploadId) -> Result<()> {
-        diesel::delete(of(organization).filter(uploads::id.eq(id.0)))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .and_then(changed)
+        diesel::delete(of(organization).filter(uploads::id.eq(id.0))).change_on(self.write()).await
     }
 
     async fn remove_announced_before(&self, before: OffsetDateTime, limit: i64) -> Result<i64> {
-        let removed = remove_oldest!(
-            self,
-            uploads::table,
-            uploads::table.filter(uploads::created_at.lt(before)),
-            order uploads::created_at,
-            key uploads::id => i64,
-            among |ids: Vec<i64>| columns::any_of(uploads::id.nullable(), &ids),
-            limit limit
-        );
+        let removed = remove_oldest!(self, uploads by id, created_at < before, limit);
         Ok(i64::try_from(removed).unwrap_or(limit))
     }
 }

@@ -4,9 +4,8 @@ use super::users::{Row, folded};
 use crate::bounded::Bounded;
 use crate::columns::{self, Expr};
 use crate::engine::{Db, dialect};
-use crate::failure::Stored;
 use crate::schema::users;
-use crate::session::Session;
+use crate::session::{Models, Rows, Session};
 use civitas_accounts::{
     ListedState, MOST_COUNTED, MOST_FOUND_BY_TEXT, User, UserSearch, UserSort, normal_email,
 };
@@ -14,7 +13,6 @@ use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::IntoBoxed;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use diesel_async::RunQueryDsl;
 
 /// A character after every text, in the order of bytes.
 const LAST: char = '\u{10FFFF}';
@@ -63,14 +61,15 @@ impl Session {
             .order(nickname())
             .limit(MOST_FOUND_BY_TEXT)
             .select(users::id);
-        let mut ids: Vec<i64> = nicknames.load(&mut *self.read_long().await?).await.stored()?;
+        let mut ids: Vec<i64> = nicknames.rows_from(self.read_long()).await?;
         let emails = in_state(organization, state)
             .filter(email().ge(address.clone()))
             .filter(email().lt(format!("{address}{LAST}")))
             .order(email())
             .limit(MOST_FOUND_BY_TEXT)
             .select(users::id);
-        ids.extend(emails.load::<i64>(&mut *self.read_long().await?).await.stored()?);
+        let by_email: Vec<i64> = emails.rows_from(self.read_long()).await?;
+        ids.extend(by_email);
         ids.extend(text.parse::<i64>().ok());
         ids.sort_unstable();
         ids.dedup();
@@ -103,14 +102,7 @@ impl Session {
             UserSort::Newest => found.order((users::created_at.desc(), users::id.desc())),
             UserSort::Nickname => found.order((nickname(), users::id)),
         };
-        let rows: Vec<Row> = found
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select(columns::of::<Row>())
-            .load(&mut *self.read_long().await?)
-            .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
+        found.page_from::<Row, _>(page, self.read_long()).await
     }
 
     /// The number of accounts of the search, at most [`MOST_COUNTED`].
@@ -118,7 +110,7 @@ impl Session {
         let Some(found) = self.found(organization, search).await? else { return Ok(0) };
         let some = found.limit(MOST_COUNTED).select(users::organization_id);
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).get_result(&mut *self.read_long().await?).await.stored()?;
+            Bounded(some).value_from(self.read_long()).await?;
         Ok(number)
     }
 }

@@ -7,15 +7,13 @@ use crate::filter::{Column, holds};
 use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::users;
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Rows, Session};
 use async_trait::async_trait;
 use civitas_accounts::{User, UserField, UserFilter, UserSearch, UserStore};
-use civitas_kernel::extended_data::{FreeData, canonical_object};
+use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::{Locale, OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -37,7 +35,7 @@ columns! {
         deleted_at: Option<OffsetDateTime>,
         managed: bool,
         tos_accepted_at: Option<OffsetDateTime>,
-        extended_data: FreeData,
+        extended_data: ExtendedDataValue,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
@@ -52,8 +50,6 @@ pub(super) fn folded(nickname: &str) -> String {
     nickname.to_lowercase()
 }
 
-scoped! { users }
-
 fn condition(filter: &UserFilter) -> Result<Condition<users::table>> {
     let column = match filter.field {
         UserField::Nickname => Column::Ascii(Box::new(users::nickname.nullable())),
@@ -63,7 +59,7 @@ fn condition(filter: &UserFilter) -> Result<Condition<users::table>> {
     holds(column, &filter.condition)
 }
 
-records! { users: UserId => User; many plain; }
+records! { scoped users: UserId => User; many plain; }
 
 #[async_trait]
 impl UserStore for Session {
@@ -108,18 +104,15 @@ impl UserStore for Session {
         organization: OrganizationId,
         nickname: &str,
     ) -> Result<Option<(UserId, User)>> {
-        let row: Option<Row> = of(organization)
+        of(organization)
             .filter(users::nickname_folded.eq(folded(nickname)))
             .filter(users::deleted_at.is_null())
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
+            .model_from::<Row, _>(self.read())
             .await
-            .found()?;
-        Ok(row.map(Into::into))
     }
 
     async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool> {
         let living = of(organization).filter(users::email.eq(email)).filter(users::deleted_at.is_null());
-        diesel::select(exists(living)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(living)).value_from(self.read()).await
     }
 }

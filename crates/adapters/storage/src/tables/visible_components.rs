@@ -1,10 +1,11 @@
 //! Reads of records of components in two steps (docs/decisions/0021). Step one reads the set of visible components:
 //! [`VisibleComponents::load`]. Step two reads only the table of the records, restricted to the set, in the order of a
-//! partial index on `(organization_id, time, id, component_id)` or `(component_id, time, id)`. [`super::pages`] chooses the
+//! partial index on `(organization_id, time, id, component_id)` or `(component_id, time, id)`. [`super::listing`] reads the
 //! rows of a page.
 
 use super::components::{OfSpace, of_space};
-use super::pages::Checked;
+use super::planner::Checked;
+use super::select::{Records, TableColumn};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
@@ -22,7 +23,7 @@ use diesel_async::RunQueryDsl;
 use std::sync::Arc;
 
 /// Components with their spaces.
-pub(super) type Located = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
+pub(super) type ComponentInSpace = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
 /// The components of one organization that a reader sees, inside a part of it.
 #[derive(Debug)]
@@ -60,6 +61,10 @@ impl From<Vec<i64>> for ComponentIds {
 }
 
 impl VisibleComponents {
+    fn of(organization: OrganizationId, ids: ComponentIds) -> Self {
+        Self { organization: organization.0, ids: Arc::new(ids) }
+    }
+
     /// Reads the set, of one kind or of all: one statement, over components and spaces only. It is cached, unless a part
     /// by space is read. With the kind of the records the set is as small as possible: one component is cheaper than two.
     pub(super) async fn load(
@@ -73,41 +78,30 @@ impl VisibleComponents {
             let connection = &mut *session.read().await?;
             match kind {
                 Some(kind) if within == Within::default() => {
-                    Self::ids_of_kind(connection, read_context, kind).await
+                    Self::load_kind(connection, read_context, kind).await
                 }
                 _ => {
                     let conditions = kind.map(is_of_kind).into_iter().collect();
-                    Self::ids_where(connection, read_context, within, conditions).await
+                    Self::load_where(connection, read_context, within, conditions).await
                 }
             }
         };
         if within.space_manifest.is_some() || within.space_id.is_some() {
-            return Ok(Self { organization, ids: Arc::new(read().await?) });
+            return read().await;
         }
         let key = SetKey { organization, viewer: read_context.viewer, component: within.component, kind };
         let ids = session.look_up(|lookups| &lookups.components, key, async {
-            Ok(Some(read().await?).filter(|found| found.len() > 0).map(Arc::new))
+            Ok(Some(read().await?.ids).filter(|found| found.len() > 0))
         });
         Ok(Self { organization, ids: ids.await?.unwrap_or_default() })
     }
 
-    /// Reads the part of the set that satisfies these conditions.
-    pub(super) async fn load_where(
-        connection: &mut Conn,
-        read_context: ReadContext,
-        within: Within,
-        conditions: Vec<Condition<Located>>,
-    ) -> Result<Self> {
-        let ids = Self::ids_where(connection, read_context, within, conditions).await?;
-        Ok(Self { organization: read_context.organization.0, ids: Arc::new(ids) })
-    }
-
     /// Reads the part of one kind, and whether there are others of the kind.
-    async fn ids_of_kind(
+    async fn load_kind(
         connection: &mut Conn,
         read_context: ReadContext,
         kind: ComponentManifest,
-    ) -> Result<ComponentIds> {
+    ) -> Result<Self> {
         let of_kind: Vec<(i64, Option<bool>)> = components::table
             .inner_join(spaces::table.on(of_space()))
             .filter(components::organization_id.eq(read_context.organization.0))
@@ -120,19 +114,19 @@ impl VisibleComponents {
         let visible = of_kind.into_iter().filter(|(_, visible)| *visible == Some(true));
         let ids: Vec<i64> = visible.map(|(id, _)| id).collect();
         let all = !ids.is_empty() && ids.len() == count;
-        Ok(ComponentIds { all, ..ids.into() })
+        Ok(Self::of(read_context.organization, ComponentIds { all, ..ids.into() }))
     }
 
-    async fn ids_where(
+    /// Reads the part of the set that satisfies these conditions.
+    pub(super) async fn load_where(
         connection: &mut Conn,
         read_context: ReadContext,
         within: Within,
-        conditions: Vec<Condition<Located>>,
-    ) -> Result<ComponentIds> {
-        let organization = read_context.organization.0;
+        conditions: Vec<Condition<ComponentInSpace>>,
+    ) -> Result<Self> {
         let mut visible = components::table
             .inner_join(spaces::table.on(of_space()))
-            .filter(components::organization_id.eq(organization))
+            .filter(components::organization_id.eq(read_context.organization.0))
             .filter(Rule::ComponentIsVisible(read_context.viewer))
             .filter(Rule::IsWithin(within))
             .select(components::id)
@@ -144,7 +138,7 @@ impl VisibleComponents {
             visible = visible.filter(condition);
         }
         let ids: Vec<i64> = visible.load(connection).await.stored()?;
-        Ok(ids.into())
+        Ok(Self::of(read_context.organization, ids.into()))
     }
 
     /// Reads the components of this kind that are not deleted, visible or not.
@@ -154,18 +148,20 @@ impl VisibleComponents {
         within: Within,
         kind: ComponentManifest,
     ) -> Result<Self> {
-        let mut found = components::table
+        let mut found = Records::of("components")
             .filter(components::organization_id.eq(organization.0))
-            .filter(components::manifest.eq(EnumColumn(kind)))
+            .filter(is_of_kind(kind))
             .filter(components::deleted_at.is_null())
-            .filter(Rule::IsWithin(within))
-            .select(components::id)
-            .into_boxed::<Db>();
+            .filter(Rule::IsWithin(within));
         if let Some(component) = within.component {
             found = found.filter(components::id.eq(component.0));
         }
-        let ids: Vec<i64> = found.load(connection).await.stored()?;
-        Ok(Self { organization: organization.0, ids: Arc::new(ids.into()) })
+        Ok(Self::of(organization, found.load_ids(connection).await?.into()))
+    }
+
+    /// Their organization.
+    pub(super) fn organization(&self) -> i64 {
+        self.organization
     }
 
     /// Whether no component is visible; then no record is visible.
@@ -194,6 +190,18 @@ impl VisibleComponents {
         }
     }
 
+    /// The same for the records of a table that has these two columns.
+    pub(super) fn contain_records(&self, table: &'static str, checked: Checked) -> Condition<()> {
+        let [organization, component] =
+            ["organization_id", "component_id"].map(|name| TableColumn::of(table, name));
+        self.contain::<()>(Box::new(organization), Box::new(component), checked)
+    }
+
+    /// The same for a statement that finds its rows by id.
+    pub(super) fn contain_records_by_id(&self, table: &'static str, checked: Checked) -> Condition<()> {
+        self.contain_one::<()>(Box::new(TableColumn::of(table, "component_id")), checked)
+    }
+
     /// Whether a record belongs to one of them, for a statement that finds its rows by id.
     pub(super) fn contain_one<QS: 'static>(
         &self,
@@ -210,6 +218,6 @@ impl VisibleComponents {
 }
 
 /// Whether a component is of this kind.
-fn is_of_kind(kind: ComponentManifest) -> Condition<Located> {
+pub(super) fn is_of_kind(kind: ComponentManifest) -> Condition<ComponentInSpace> {
     Box::new(components::manifest.eq(EnumColumn(kind)).nullable())
 }

@@ -3,13 +3,11 @@
 use super::components::{OfSpace, of_space};
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
-use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::prepared::PrepareOnce;
 use crate::records::records;
 use crate::schema::{components, proposals, spaces, votes};
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Rows, Run, Session, on};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::records::Entity;
@@ -21,7 +19,6 @@ use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
 use diesel::dsl::{Eq, InnerJoinQuerySource, count_star, sql_query};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
@@ -41,8 +38,6 @@ columns! {
     }
     write_with { component_id: i64 }
 }
-
-scoped! { votes }
 
 /// Votes with their proposals, components and spaces.
 type Cast = InnerJoinQuerySource<
@@ -82,7 +77,7 @@ async fn visible(
         rows = rows.filter(condition);
     }
     let rows: Vec<Row> =
-        rows.order(votes::id).limit(page.fetch()).offset(page.offset()).load(connection).await.stored()?;
+        rows.order(votes::id).limit(page.fetch()).offset(page.offset()).rows_from(on(connection)).await?;
     Ok(Page::cut(rows.into_iter().map(Into::into).collect(), page))
 }
 
@@ -106,9 +101,8 @@ async fn changeset<'a>(
         .filter(proposals::organization_id.eq(organization.0))
         .filter(proposals::id.eq(vote.proposal.0))
         .select(proposals::component_id)
-        .first(connection)
-        .await
-        .found()?;
+        .first_from(on(connection))
+        .await?;
     Ok(Changeset::of(vote, component.ok_or(Error::NotFound)?))
 }
 
@@ -125,9 +119,8 @@ async fn changesets<'a>(
         .filter(proposals::organization_id.eq(organization.0))
         .filter(columns::any_of(proposals::id.nullable(), &ids))
         .select((proposals::id, proposals::component_id))
-        .load(connection)
-        .await
-        .stored()?;
+        .rows_from(on(connection))
+        .await?;
     let components: HashMap<i64, i64> = components.into_iter().collect();
     let changeset = |vote: &'a Vote| {
         let component = components.get(&vote.proposal.0).ok_or(Error::NotFound)?;
@@ -137,7 +130,7 @@ async fn changesets<'a>(
 }
 
 records! {
-    votes: VoteId => Vote;
+    scoped votes: VoteId => Vote;
     changeset changeset;
     many changesets;
 }
@@ -182,10 +175,8 @@ impl VoteStore for Session {
             .bind::<BigInt, _>(proposal.0)
             .bind::<BigInt, _>(user.0)
             .prepare_once()
-            .execute(connection)
+            .done_on(on(connection))
             .await
-            .stored()
-            .map(drop)
     }
 
     async fn cast(
@@ -199,9 +190,8 @@ impl VoteStore for Session {
             .values((votes::organization_id.eq(organization.0), Changeset::of(vote, component.0)))
             .on_conflict_do_nothing()
             .returning(votes::id)
-            .get_result(&mut *atomic.connection().await?)
-            .await
-            .found()?;
+            .row_from(atomic.connection())
+            .await?;
         let id = id.map(VoteId).ok_or_else(Vote::taken)?;
         self.finish_write(atomic, organization, vote.lists_changed(None), vote.events(id, None)).await?;
         Ok(id)
@@ -217,9 +207,8 @@ impl VoteStore for Session {
             .filter(votes::user_id.eq(user.0))
             .filter(votes::component_id.eq(component.0))
             .count()
-            .get_result(&mut *self.read().await?)
+            .value_from(self.read())
             .await
-            .stored()
     }
 
     async fn of_proposal(
@@ -228,16 +217,11 @@ impl VoteStore for Session {
         proposal: ProposalId,
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
-        let rows: Vec<Row> = of(organization)
+        of(organization)
             .filter(votes::proposal_id.eq(proposal.0))
             .order((votes::created_at.desc(), votes::id.desc()))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .page_from::<Row, _>(page, self.read())
             .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
     }
 
     async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64> {
@@ -245,17 +229,14 @@ impl VoteStore for Session {
             .filter(votes::proposal_id.eq(proposal.0))
             .filter(votes::temporary.eq(false))
             .count()
-            .get_result(&mut *self.read().await?)
+            .value_from(self.read())
             .await
-            .stored()
     }
 
     async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()> {
         let atomic = self.transaction().await?;
-        let removed = diesel::delete(of(organization).filter(votes::id.eq(id.0)))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+        let removed =
+            diesel::delete(of(organization).filter(votes::id.eq(id.0))).run_on(atomic.connection()).await?;
         if removed > 0 {
             atomic.touch_list(organization, "votes").await?;
         }
@@ -275,11 +256,7 @@ impl VoteStore for Session {
                 .filter(votes::component_id.eq(component.0))
                 .filter(votes::temporary.ne(temporary))
                 .filter(votes::user_id.eq_any(voters));
-            diesel::update(settled)
-                .set(votes::temporary.eq(temporary))
-                .execute(&mut *atomic.connection().await?)
-                .await
-                .stored()?;
+            diesel::update(settled).set(votes::temporary.eq(temporary)).run_on(atomic.connection()).await?;
         }
         atomic.commit().await
     }
@@ -295,12 +272,6 @@ impl VoteStore for Session {
             .filter(votes::user_id.eq(user.0))
             .filter(votes::component_id.eq(component.0))
             .filter(votes::temporary.ne(temporary));
-        diesel::update(others)
-            .set(votes::temporary.eq(temporary))
-            .prepare_once()
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .map(drop)
+        diesel::update(others).set(votes::temporary.eq(temporary)).prepare_once().done_on(self.write()).await
     }
 }

@@ -1,18 +1,18 @@
 //! The voting status of users in proposals components (contract 05 §3.8).
 
 use super::components::of_space;
+use super::planner::without_index;
 use super::proposals::authors::written_by;
 use crate::columns;
 use crate::correlated::Correlated;
 use crate::engine::Conn;
-use crate::failure::Stored;
 use crate::schema::{components, proposal_counts, proposals, spaces, votes};
+use crate::session::{Rows, on};
 use crate::visibility::Rule;
 use civitas_kernel::{ClientId, ComponentId, OrganizationId, ProposalId, Result, UserId};
 use civitas_proposals::{Tally, VotingStatus};
 use diesel::dsl::count_star;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 
 /// The voting status of a user in each of these components, by id.
@@ -41,7 +41,7 @@ pub(super) async fn of_user(
 }
 
 #[derive(Queryable)]
-struct Own {
+struct OwnVotes {
     component: i64,
     published: Option<i64>,
     votes: Option<i64>,
@@ -56,8 +56,8 @@ async fn own(
     user: UserId,
     client: ClientId,
     ids: &[i64],
-) -> Result<Vec<Own>> {
-    let of_user = || written_by(user.0).filter((proposals::component_id + 0_i64).eq(components::id));
+) -> Result<Vec<OwnVotes>> {
+    let of_user = || written_by(user.0).filter(without_index(proposals::component_id).eq(components::id));
     let published = of_user().filter(proposals::published_at.is_not_null()).select(count_star());
     let voted = votes::table
         .filter(votes::user_id.eq(user.0))
@@ -66,7 +66,7 @@ async fn own(
     let draft = of_user()
         .filter(proposals::published_at.is_null())
         .filter(proposals::hidden_at.is_null())
-        .filter((proposals::api_client_id + 0_i64).eq(client.0))
+        .filter(without_index(proposals::api_client_id).eq(client.0))
         .order(proposals::id)
         .limit(1)
         .select(proposals::id);
@@ -82,9 +82,8 @@ async fn own(
             Correlated(draft),
             Rule::Participates(Some(user)),
         ))
-        .load(connection)
+        .rows_from(on(connection))
         .await
-        .stored()
 }
 
 /// How many published, visible proposals each component has by public state, and how many of them the user has
@@ -95,9 +94,8 @@ async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Has
         .filter(proposal_counts::shown.gt(0))
         .order((proposal_counts::component_id, proposal_counts::public_state))
         .select((proposal_counts::component_id, proposal_counts::public_state, proposal_counts::shown))
-        .load(connection)
-        .await
-        .stored()?;
+        .rows_from(on(connection))
+        .await?;
     let voted: Vec<(i64, String, i64)> = votes::table
         .inner_join(proposals::table)
         .filter(votes::user_id.eq(user.0))
@@ -107,9 +105,8 @@ async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Has
         .filter(proposals::deleted_at.is_null())
         .group_by((proposals::component_id, proposals::public_state))
         .select((proposals::component_id, proposals::public_state, count_star()))
-        .load(connection)
-        .await
-        .stored()?;
+        .rows_from(on(connection))
+        .await?;
     let mut voted: HashMap<(i64, String), i64> =
         voted.into_iter().map(|(component, token, count)| ((component, token), count)).collect();
     let mut tallies: HashMap<i64, Vec<Tally>> = HashMap::new();

@@ -10,13 +10,11 @@ mod recording;
 use super::webhook_registrations::{Row as RegistrationRow, rights};
 use crate::columns::{self, EnumColumn, Tolerant, UuidColumn};
 use crate::engine::{Conn, Db, dialect, sql as sql_types};
-use crate::failure::Stored;
 use crate::insert::{insert_rows, inserted};
-use crate::old_rows::{oldest, remove_oldest};
 use crate::prepared::PrepareOnce;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::{api_clients, outbox, webhook_registrations as registrations};
-use crate::session::{Session, Work};
+use crate::session::{Rows, Run, Session, Work, on};
 use async_trait::async_trait;
 use civitas_kernel::{EventName, RegistrationId, Result, clock};
 use civitas_webhooks::{
@@ -27,7 +25,6 @@ use diesel::dsl::{case_when, not, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -131,10 +128,8 @@ async fn make_due(connection: &mut Conn, ids: &[i64], at: OffsetDateTime) -> Res
         .filter(columns::any_of(registrations::id.nullable(), ids))
         .set(registrations::due_at.eq(earlier))
         .prepare_once()
-        .execute(connection)
+        .done_on(on(connection))
         .await
-        .stored()
-        .map(drop)
 }
 
 /// Locks these registrations, in the order of their ids. Returns those that exist, with their organizations.
@@ -143,7 +138,7 @@ async fn lock_registrations(connection: &mut Conn, ids: &[i64]) -> Result<Vec<(i
         .filter(columns::any_of(registrations::id.nullable(), ids))
         .order(registrations::id)
         .select((registrations::id, registrations::organization_id));
-    dialect::for_update!(rows).load(connection).await.stored()
+    dialect::for_update!(rows).rows_from(on(connection)).await
 }
 
 impl Session {
@@ -164,10 +159,8 @@ impl Session {
                 deliveries::reason.eq("its name cannot be read"),
                 deliveries::ended_at.eq(now),
             ))
-            .execute(&mut *self.write().await?)
+            .done_on(self.write())
             .await
-            .stored()
-            .map(drop)
     }
 }
 
@@ -229,9 +222,8 @@ impl DeliveryQueue for Session {
             .filter(registrations::disabled_at.is_null())
             .filter(registrations::paused_at.is_null())
             .select((columns::of::<RegistrationRow>(), api_clients::scopes, api_clients::permissions))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(row.map(|(row, scopes, permissions)| Target {
             registration: row.into_registration(),
             rights: rights(&scopes, &permissions),
@@ -269,9 +261,8 @@ impl DeliveryQueue for Session {
                 deliveries::replayed_after,
             ))
             .prepare_once()
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let (mut found, mut broken) = (Vec::new(), Vec::new());
         for row in rows {
             match due_delivery(row) {
@@ -299,58 +290,6 @@ impl DeliveryQueue for Session {
 
     async fn release(&self, worker: &str, id: RegistrationId) -> Result<()> {
         leases::release(self, worker, id).await
-    }
-
-    async fn expire(&self, before: OffsetDateTime, now: OffsetDateTime, limit: i64) -> Result<u64> {
-        let old = || deliveries::table.filter(pending()).filter(deliveries::created_at.lt(before));
-        let Some((atomic, oldest)) = oldest!(
-            self,
-            old(),
-            order deliveries::created_at,
-            key deliveries::id => UuidColumn,
-            limit limit
-        ) else {
-            return Ok(0);
-        };
-        let oldest: Vec<Uuid> = oldest.into_iter().map(|id| id.0).collect();
-        let ended = diesel::update(deliveries::table)
-            .filter(columns::any_uuid(deliveries::id.nullable(), &oldest))
-            .set((
-                deliveries::status.eq(EnumColumn(DeliveryStatus::Dead)),
-                deliveries::reason.eq("it waited too long"),
-                deliveries::ended_at.eq(now),
-            ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
-        atomic.commit().await?;
-        Ok(ended as u64)
-    }
-
-    async fn remove_ended(
-        &self,
-        states: &[DeliveryStatus],
-        before: OffsetDateTime,
-        limit: i64,
-    ) -> Result<u64> {
-        let states: Vec<_> = states.iter().copied().map(EnumColumn).collect();
-        let old = || {
-            let in_state = deliveries::status.eq_any(states.clone());
-            deliveries::table.filter(deliveries::ended_at.lt(before)).filter(in_state)
-        };
-        let among = |ids: Vec<UuidColumn>| {
-            let ids: Vec<Uuid> = ids.into_iter().map(|id| id.0).collect();
-            columns::any_uuid(deliveries::id.nullable(), &ids)
-        };
-        Ok(remove_oldest!(
-            self,
-            deliveries::table,
-            old(),
-            order deliveries::ended_at,
-            key deliveries::id => UuidColumn,
-            among among,
-            limit limit
-        ))
     }
 
     async fn wait(&self, at_most: Duration) {

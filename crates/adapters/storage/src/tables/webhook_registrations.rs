@@ -2,10 +2,9 @@
 
 use crate::columns::{self, ColumnValue, JsonColumn, Tolerant, columns};
 use crate::engine::{Db, dialect};
-use crate::failure::{Stored, changed};
 use crate::schema::webhook_registrations::{self, self as registrations};
 use crate::schema::{api_clients, organizations};
-use crate::session::{Session, Work, lock_row};
+use crate::session::{Models, Rows, Run, Session, Work, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Abilities, ClientId, EventName, OrganizationId, Page, PageRequest, RegistrationId, Result, Scopes,
@@ -19,7 +18,6 @@ use diesel::dsl::{Eq, Filter, exists, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -97,11 +95,11 @@ fn receiver(
     })
 }
 
-type Own =
+type OfClient =
     Filter<Filter<registrations::table, Eq<registrations::id, i64>>, Eq<registrations::api_client_id, i64>>;
 
 /// The registration of this id, if it is the client's.
-fn own(client: ClientId, id: RegistrationId) -> Own {
+fn own(client: ClientId, id: RegistrationId) -> OfClient {
     registrations::table.filter(registrations::id.eq(id.0)).filter(registrations::api_client_id.eq(client.0))
 }
 
@@ -113,9 +111,7 @@ fn is_of_living_client() -> SqlLiteral<Bool> {
 #[async_trait]
 impl RegistrationStore for Session {
     async fn find(&self, client: ClientId, id: RegistrationId) -> Result<Option<Registration>> {
-        let row: Option<Row> =
-            own(client, id).select(columns::of::<Row>()).first(&mut *self.read().await?).await.found()?;
-        Ok(row.map(Row::into_model))
+        own(client, id).model_from::<Row, _>(self.read()).await
     }
 
     async fn update(
@@ -136,9 +132,8 @@ impl RegistrationStore for Session {
                 registrations::updated_at.eq(now),
             ))
             .returning(columns::of::<Row>())
-            .get_result(&mut *self.write().await?)
-            .await
-            .found()?;
+            .row_from(self.write())
+            .await?;
         // Deliveries may have waited while it was disabled.
         self.notify(Work::Deliveries);
         Ok(row.map(Row::into_model))
@@ -149,7 +144,7 @@ impl RegistrationStore for Session {
             .filter(registrations::api_client_id.eq(client.0))
             .filter(registrations::url.eq(url))
             .filter(registrations::id.ne(except.map_or(i64::MIN, |id| id.0)));
-        diesel::select(exists(others)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(others)).value_from(self.read()).await
     }
 
     async fn list(
@@ -157,16 +152,11 @@ impl RegistrationStore for Session {
         client: ClientId,
         page: PageRequest,
     ) -> Result<Page<(RegistrationId, Registration)>> {
-        let rows: Vec<Row> = registrations::table
+        registrations::table
             .filter(registrations::api_client_id.eq(client.0))
             .order((registrations::created_at.desc(), registrations::id.desc()))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .page_from::<Row, _>(page, self.read())
             .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
     }
 
     async fn count_for_update(&self, client: ClientId) -> Result<i64> {
@@ -174,7 +164,7 @@ impl RegistrationStore for Session {
             return Ok(0);
         }
         let own = registrations::table.filter(registrations::api_client_id.eq(client.0));
-        own.count().get_result(&mut *self.for_update().await?).await.stored()
+        own.count().value_from(self.for_update()).await
     }
 
     async fn add(&self, registration: &Registration) -> Result<Option<RegistrationId>> {
@@ -182,56 +172,33 @@ impl RegistrationStore for Session {
             .values(Changeset::of(registration))
             .on_conflict_do_nothing()
             .returning(registrations::id)
-            .get_result(&mut *self.write().await?)
-            .await
-            .found()?;
+            .row_from(self.write())
+            .await?;
         Ok(id.map(RegistrationId))
     }
 
     async fn save(&self, id: RegistrationId, registration: &Registration) -> Result<()> {
         diesel::update(registrations::table.find(id.0))
             .set(Changeset::of(registration))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
+            .change_on(self.write())
+            .await?;
         // Deliveries may have waited while it was paused.
         self.notify(Work::Deliveries);
         Ok(())
     }
 
     async fn remove(&self, client: ClientId, id: RegistrationId) -> Result<bool> {
-        let removed = diesel::delete(own(client, id)).execute(&mut *self.write().await?).await.stored()?;
-        Ok(removed > 0)
-    }
-
-    async fn addresses(&self, ids: &[RegistrationId]) -> Result<Vec<(RegistrationId, String)>> {
-        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-        let found: Vec<(i64, String)> = registrations::table
-            .filter(columns::any_of(registrations::id.nullable(), &ids))
-            .select((registrations::id, registrations::url))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
-        Ok(found.into_iter().map(|(id, url)| (RegistrationId(id), url)).collect())
+        diesel::delete(own(client, id)).run_on(self.write()).await.map(|rows| rows > 0)
     }
 
     async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>> {
-        let row: Option<Row> = registrations::table
-            .find(id.0)
-            .filter(is_of_living_client())
-            .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
-        Ok(row.map(Row::into_model))
+        let row = registrations::table.find(id.0).filter(is_of_living_client());
+        row.model_from::<Row, _>(self.read()).await
     }
 
     async fn find_any_for_update(&self, id: RegistrationId) -> Result<Option<Registration>> {
-        let row = registrations::table.find(id.0).filter(is_of_living_client()).select(columns::of::<Row>());
-        let row: Option<Row> =
-            dialect::for_update!(row).first(&mut *self.for_update().await?).await.found()?;
-        Ok(row.map(Row::into_model))
+        let row = registrations::table.find(id.0).filter(is_of_living_client());
+        dialect::for_update!(row).model_from::<Row, _>(self.for_update()).await
     }
 
     async fn page_after(
@@ -240,19 +207,16 @@ impl RegistrationStore for Session {
         after: Option<RegistrationId>,
         limit: i64,
     ) -> Result<Vec<(RegistrationId, Registration)>> {
-        let mut all = registrations::table.select(columns::of::<Row>()).into_boxed::<Db>();
+        let mut all = registrations::table.into_boxed::<Db>();
         if let Some(organization) = organization {
             all = all.filter(registrations::organization_id.eq(organization.0));
         }
-        let rows: Vec<Row> = all
-            .filter(registrations::id.gt(after.map_or(i64::MIN, |id| id.0)))
+        all.filter(registrations::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .filter(is_of_living_client())
             .order(registrations::id)
             .limit(limit)
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     async fn receivers(&self, organizations: &[OrganizationId]) -> Result<Vec<Receiver>> {
@@ -275,9 +239,8 @@ impl RegistrationStore for Session {
                 api_clients::permissions,
                 organizations::features.nullable(),
             ))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(rows.into_iter().filter_map(receiver).collect())
     }
 }

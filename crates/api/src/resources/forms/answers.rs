@@ -5,16 +5,15 @@ mod body;
 use self::body::{AnswersToCreate, submit};
 use super::shapes::{FormsLink, InQuestionnaire, LocaleMeta, QUESTIONNAIRE, list};
 use super::submissions::{SubmissionAccepted, accepted};
-use super::{LISTS, reads, responses};
+use super::{LISTS, service};
 use crate::answers;
 use crate::document::Doc;
-use crate::endpoints::Endpoints;
 use crate::error::ApiError;
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{Answer, Gate, Routes, Write};
+use crate::route::{Endpoints, HandlerResult, RequiredAccess, Routes, Write};
 use crate::shapes::{CreationDate, type_names};
-use crate::typed_body::{NoBody, Sent};
+use crate::typed_body::{NoBody, RawBody};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
 use civitas_kernel::{AnswerId, QuestionnaireId};
@@ -122,13 +121,13 @@ pub(super) fn routes(routes: &mut Routes) {
         method: Method::POST,
         path: "/answers",
         read: submit,
-        use_case: |ports, _| Box::new(responses(ports)),
+        use_case: |ports, _| Box::new(service(ports)),
         view: result,
         doc: doc.fails(404).fails(422),
     };
     routes.write_to(
         &submission,
-        Endpoints {
+        &Endpoints {
             accepted,
             describe_accepted: |doc| doc.accepted::<SubmissionAccepted>(),
             complete: |reply, document| {
@@ -145,29 +144,29 @@ pub(super) fn routes(routes: &mut Routes) {
         ids: ["deleteQuestionnaireResponseAsync", "deleteQuestionnaireResponse"],
         method: Method::DELETE,
         path,
-        read: |request, _: Sent<'_, NoBody>| Ok(DestroyResponse { id: AnswerId(request.id()?) }),
-        use_case: |ports, _| Box::new(responses(ports)),
+        read: |request, _: RawBody<'_, NoBody>| Ok(DestroyResponse { id: AnswerId(request.id()?) }),
+        use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
         doc: Doc::silent("Deletes a response with all its answers", StatusCode::NO_CONTENT),
     });
     let doc = Doc::silent("Responses cannot be changed", StatusCode::METHOD_NOT_ALLOWED);
-    routes.on("", Method::PUT, path, Gate::Open, doc, async |_| {
+    routes.on("", Method::PUT, path, RequiredAccess::Open, doc, async |_| {
         Err(ApiError::MethodNotAllowed("GET, HEAD, DELETE"))
     });
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let questionnaire = QuestionnaireId(QUESTIONNAIRE.id(&request)?);
-    let found = reads(request.ports()).answers(context.ctx, questionnaire, request.query.page()).await?;
+    let found = service(request.ports()).answers(context.ctx, questionnaire, request.query.page()).await?;
     let newest = found.page.items.iter().map(|answer| answer.created_at).chain([found.changed_at]).max();
     let changed_at = newest.unwrap_or(found.changed_at);
     list(&request, &context, found.page, changed_at, answer).await
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
-    let found = reads(request.ports()).response(context.ctx, AnswerId(request.id()?)).await?;
+    let found = service(request.ports()).response(context.ctx, AnswerId(request.id()?)).await?;
     let changed_at = found.changed_at;
     Ok(answers::item(&request, LISTS, changed_at, view(&context, found)).await?.localized())
 }

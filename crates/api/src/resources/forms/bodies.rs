@@ -101,7 +101,6 @@ pub(super) fn id(sent: &Value) -> i64 {
     integer(sent).unwrap_or(0)
 }
 
-/// Whether a number has no fraction.
 fn is_whole(number: &Number) -> bool {
     number.as_f64().is_some_and(|number| number.fract() == 0.0)
 }

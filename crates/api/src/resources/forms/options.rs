@@ -1,13 +1,13 @@
 //! `/answer_options` (contract 08 §5.4).
 
 use super::bodies::{Texts, id as read_id};
+use super::service;
 use super::shapes::{LocaleMeta, LocalizedDocument, QUESTION, QuestionsType, list};
-use super::{authoring, reads};
 use crate::document::Doc;
 use crate::request::Request;
-use crate::route::{Answer, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write};
 use crate::shapes::{TranslatedProp, number_or_text, type_names};
-use crate::typed_body::{ClosedData, NoBody, Sent, read_at};
+use crate::typed_body::{ClosedData, NoBody, RawBody, read_at};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
 use civitas_kernel::{AnswerOptionId, Error, QuestionId, Result, Translated};
@@ -109,12 +109,12 @@ pub(super) fn routes(routes: &mut Routes) {
         ids: ["createAnswerOptionAsync", "createAnswerOption"],
         method: Method::POST,
         path: "/answer_options",
-        read: |request, sent: Sent<'_, ClosedData<OptionToCreate>>| {
+        read: |request, sent: RawBody<'_, ClosedData<OptionToCreate>>| {
             let question = QuestionId(QUESTION.id(request)?);
             let OptionToCreate { attributes, .. } = sent.read()?.data;
             Ok(CreateAnswerOption { question, body: body(request, &attributes)? })
         },
-        use_case: |ports, _| Box::new(authoring(ports)),
+        use_case: |ports, _| Box::new(service(ports)),
         view: result,
         doc: QUESTION.describe(doc),
     });
@@ -122,7 +122,7 @@ pub(super) fn routes(routes: &mut Routes) {
         ids: ["updateAnswerOptionAsync", "updateAnswerOption"],
         method: Method::PUT,
         path: "/answer_options/{id}",
-        read: |request, sent: Sent<'_, ClosedData<OptionToUpdate>>| {
+        read: |request, sent: RawBody<'_, ClosedData<OptionToUpdate>>| {
             let id = AnswerOptionId(request.id()?);
             let OptionToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
             if sent_id.is_some_and(|sent| read_id(&sent) != id.0) {
@@ -130,7 +130,7 @@ pub(super) fn routes(routes: &mut Routes) {
             }
             Ok(UpdateAnswerOption { id, body: body(request, &attributes)? })
         },
-        use_case: |ports, _| Box::new(authoring(ports)),
+        use_case: |ports, _| Box::new(service(ports)),
         view: result,
         doc: Doc::item::<OptionView>("Changes an option").locale(),
     });
@@ -138,8 +138,8 @@ pub(super) fn routes(routes: &mut Routes) {
         ids: ["deleteAnswerOptionAsync", "deleteAnswerOption"],
         method: Method::DELETE,
         path: "/answer_options/{id}",
-        read: |request, _: Sent<'_, NoBody>| Ok(DestroyAnswerOption { id: AnswerOptionId(request.id()?) }),
-        use_case: |ports, _| Box::new(authoring(ports)),
+        read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAnswerOption { id: AnswerOptionId(request.id()?) }),
+        use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
         doc: Doc::silent("Deletes an option", StatusCode::NO_CONTENT),
     });
@@ -151,10 +151,10 @@ fn body(request: &Request, attributes: &Value) -> Result<Translated> {
     body.in_one_of(request.backend.locales())
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let question = QuestionId(QUESTION.id(&request)?);
-    let found = reads(request.ports()).options(context.ctx, question, request.query.page()).await?;
+    let found = service(request.ports()).options(context.ctx, question, request.query.page()).await?;
     list(&request, &context, found.page, found.changed_at, |(id, option)| view(id, option)).await
 }
 

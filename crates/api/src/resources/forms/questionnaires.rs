@@ -2,14 +2,14 @@
 
 use super::bodies::{Texts, id as read_id};
 use super::shapes::{FormsLink, LocaleMeta, QuestionnairesType, texts};
-use super::{LISTS, authoring, reads};
+use super::{LISTS, service};
 use crate::answers;
-use crate::document::{Doc, Holds};
+use crate::document::{Doc, ParameterType};
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{Answer, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write};
 use crate::shapes::{EditionDate, TranslatedProp};
-use crate::typed_body::{ClosedData, Sent, read_at};
+use crate::typed_body::{ClosedData, RawBody, read_at};
 use actix_web::http::Method;
 use civitas_application::RenderContext;
 use civitas_kernel::filter::Kind;
@@ -116,7 +116,11 @@ pub(super) fn routes(routes: &mut Routes) {
     let list = Doc::page::<QuestionnaireView>("Lists the questionnaires").pages().locale();
     let list = list.filters(QUESTIONNAIRE_FIELDS);
     let list = QUESTIONNAIRE_FIELDS.iter().fold(list, |doc, field| {
-        let holds = if let Kind::Enum(words) = field.kind { Holds::Word(words) } else { Holds::Integer };
+        let holds = if let Kind::Enum(words) = field.kind {
+            ParameterType::Word(words)
+        } else {
+            ParameterType::Integer
+        };
         doc.with(&format!("filter[{}]", field.name), holds)
     });
     routes.read("listQuestionnaires", "/questionnaires", READ_QUESTIONNAIRES, list, index);
@@ -127,7 +131,7 @@ pub(super) fn routes(routes: &mut Routes) {
         method: Method::PUT,
         path: "/questionnaires/{id}",
         read: update,
-        use_case: |ports, _| Box::new(authoring(ports)),
+        use_case: |ports, _| Box::new(service(ports)),
         view: |context, (found, form)| json!(Document { data: view(context, &found, &form) }),
         doc: Doc::item::<QuestionnaireView>("Changes the texts of a questionnaire").locale(),
     });
@@ -135,7 +139,7 @@ pub(super) fn routes(routes: &mut Routes) {
 
 fn update(
     request: &Request,
-    sent: Sent<'_, ClosedData<QuestionnaireToUpdate>>,
+    sent: RawBody<'_, ClosedData<QuestionnaireToUpdate>>,
 ) -> Result<UpdateQuestionnaire> {
     let id = QuestionnaireId(request.id()?);
     let QuestionnaireToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
@@ -149,19 +153,19 @@ fn update(
     Ok(UpdateQuestionnaire { id, title: title?, description: description?, tos: tos? })
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let filter = request.filter()?;
-    let page = reads(request.ports()).list(context.ctx, &filter, request.query.page()).await?;
+    let page = service(request.ports()).list(context.ctx, &filter, request.query.page()).await?;
     let changed_at = |(found, _): &(QuestionnaireDetail, Form)| found.changed_at();
     let view = |(found, form): (QuestionnaireDetail, Form)| view(&context, &found, &form);
     Ok(answers::page(&request, LISTS, page, false, changed_at, view).await?.localized())
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let id = QuestionnaireId(request.id()?);
-    let (found, form) = reads(request.ports()).find(context.ctx, id).await?;
+    let (found, form) = service(request.ports()).find(context.ctx, id).await?;
     let view = view(&context, &found, &form);
     Ok(answers::item(&request, LISTS, found.changed_at(), view).await?.localized())
 }

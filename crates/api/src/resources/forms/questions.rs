@@ -4,14 +4,14 @@ mod body;
 
 use self::body::{QuestionToCreate, QuestionToUpdate, create, update};
 use super::shapes::{InQuestionnaire, LocaleMeta, LocalizedDocument, QUESTIONNAIRE, QuestionsType, list};
-use super::{LISTS, authoring, reads};
+use super::{LISTS, service};
 use crate::answers::newest;
 use crate::document::Doc;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::route::{Answer, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write};
 use crate::shapes::{TranslatedProp, words};
-use crate::typed_body::{ClosedData, NoBody, Sent};
+use crate::typed_body::{ClosedData, NoBody, RawBody};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
 use civitas_kernel::{QuestionId, QuestionnaireId};
@@ -64,7 +64,7 @@ pub(super) fn routes(routes: &mut Routes) {
         method: Method::POST,
         path: "/questions",
         read: create,
-        use_case: |ports, _| Box::new(authoring(ports)),
+        use_case: |ports, _| Box::new(service(ports)),
         view: result,
         doc: Doc::item::<QuestionView>("Adds a question to a questionnaire").locale().created().fails(404),
     });
@@ -73,7 +73,7 @@ pub(super) fn routes(routes: &mut Routes) {
         method: Method::PUT,
         path: "/questions/{id}",
         read: update,
-        use_case: |ports, _| Box::new(authoring(ports)),
+        use_case: |ports, _| Box::new(service(ports)),
         view: result,
         doc: Doc::item::<QuestionView>("Changes a question").locale().fails(422),
     });
@@ -81,24 +81,24 @@ pub(super) fn routes(routes: &mut Routes) {
         ids: ["deleteQuestionAsync", "deleteQuestion"],
         method: Method::DELETE,
         path: "/questions/{id}",
-        read: |request, _: Sent<'_, NoBody>| Ok(DestroyQuestion { id: QuestionId(request.id()?) }),
-        use_case: |ports, _| Box::new(authoring(ports)),
+        read: |request, _: RawBody<'_, NoBody>| Ok(DestroyQuestion { id: QuestionId(request.id()?) }),
+        use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
         doc: Doc::silent("Deletes a question with its options and answers", StatusCode::NO_CONTENT),
     });
 }
 
-async fn index(request: Request) -> Answer {
+async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let questionnaire = QuestionnaireId(QUESTIONNAIRE.id(&request)?);
-    let found = reads(request.ports()).questions(context.ctx, questionnaire, request.query.page()).await?;
+    let found = service(request.ports()).questions(context.ctx, questionnaire, request.query.page()).await?;
     list(&request, &context, found.page, found.changed_at, |(id, question)| view(id, question)).await
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let id = QuestionId(request.id()?);
-    let (question, changed_at) = reads(request.ports()).question(context.ctx, id).await?;
+    let (question, changed_at) = service(request.ports()).question(context.ctx, id).await?;
     let changed_at = newest(&request, LISTS, [changed_at].into_iter()).await?;
     let document = LocalizedDocument { data: view(id, question), meta: LocaleMeta::of(&context) };
     Ok(Reply::read(&request, &document, changed_at)?.localized())

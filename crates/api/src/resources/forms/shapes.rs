@@ -6,7 +6,7 @@ use crate::document::Doc;
 use crate::links::base;
 use crate::reply::{Collection, CollectionMeta, Reply};
 use crate::request::Request;
-use crate::route::Answer;
+use crate::route::HandlerResult;
 use crate::shapes::type_names;
 use civitas_application::RenderContext;
 use civitas_kernel::filter::{Condition, Field, Is, Kind, read};
@@ -70,7 +70,7 @@ pub(super) async fn list<T, V: Serialize>(
     page: Page<T>,
     changed_at: OffsetDateTime,
     view: impl FnMut(T) -> V,
-) -> Answer {
+) -> HandlerResult {
     let CollectionMeta { page: number, per_page, has_more, next, prev } =
         CollectionMeta::of(request, page.has_more);
     let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
@@ -138,7 +138,6 @@ impl FormsLink {
         Self { href: base(context, format_args!("{path}")), title, rel, meta }
     }
 
-    /// Its address.
     pub(super) fn href(&self) -> &str {
         &self.href
     }
@@ -189,7 +188,6 @@ pub(super) fn texts(context: &RenderContext<'_>) -> TextLanguages {
 /// A parent that a list is read from, as a filter or a parameter of the same name.
 #[derive(Clone, Copy)]
 pub(super) struct Parent {
-    /// The name.
     pub(super) name: &'static str,
     fields: &'static [Field<()>],
 }
@@ -222,13 +220,14 @@ impl Parent {
         id.or(parameter).ok_or_else(|| Error::rejected(format!("filter[{name}] required")))
     }
 
-    /// Describes the parameters.
     pub(super) fn describe(self, doc: Doc) -> Doc {
-        use crate::document::Holds;
+        use crate::document::ParameterType;
         let name = self.name;
-        let doc = doc.requires(&format!("filter[{name}]"), Holds::Integer);
-        let doc =
-            doc.with(&format!("filter[{name}_eq]"), Holds::Integer).with(name, Holds::Integer).fails(404);
+        let doc = doc.requires(&format!("filter[{name}]"), ParameterType::Integer);
+        let doc = doc
+            .with(&format!("filter[{name}_eq]"), ParameterType::Integer)
+            .with(name, ParameterType::Integer)
+            .fails(404);
         doc.describing::<ListMeta>().describing::<LocaleMeta>()
     }
 }

@@ -7,7 +7,7 @@ use crate::error::ErrorDetail;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::resources::jobs::{JobStatusName, job_id};
-use crate::route::{Answer, Routes};
+use crate::route::{HandlerResult, Routes};
 use crate::shapes::type_names;
 use actix_web::http::StatusCode;
 use civitas_application::RenderContext;
@@ -98,7 +98,7 @@ pub(super) fn accepted(request: &Request, id: JobId) -> Result<Reply> {
     Ok(reply.with("Location", location).with("Retry-After", RETRY_AFTER))
 }
 
-async fn show_one(request: Request) -> Answer {
+async fn show_one(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     context.ctx.require(&READ_SUBMISSIONS)?;
     let jobs = Jobs { store: request.ports().jobs() };

@@ -121,7 +121,7 @@ impl Administrators<'_> {
         if holder.is_some_and(|(other, _)| other != id) {
             return Err(Administrator::taken());
         }
-        self.edit(id, now, |administrator| {
+        edit(self.administrators, id, now, |administrator| {
             administrator.email = email;
             Ok(())
         })
@@ -138,7 +138,7 @@ impl Administrators<'_> {
         password: NewPassword,
         now: OffsetDateTime,
     ) -> Result<()> {
-        self.edit(id, now, |administrator| {
+        edit(self.administrators, id, now, |administrator| {
             store_password(administrator, &password)?;
             administrator.sources.forget_failures();
             Ok(())
@@ -158,7 +158,7 @@ impl Administrators<'_> {
         session: &Digest,
         now: OffsetDateTime,
     ) -> Result<()> {
-        self.edit(id, now, |administrator| store_password(administrator, &password)).await?;
+        edit(self.administrators, id, now, |administrator| store_password(administrator, &password)).await?;
         self.sessions.remove_all_of(id, Some(session)).await
     }
 
@@ -172,7 +172,7 @@ impl Administrators<'_> {
 
     /// Forgets failures to sign in: no source is refused.
     pub async fn unlock(&self, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
-        self.edit(id, now, |administrator| {
+        edit(self.administrators, id, now, |administrator| {
             administrator.sources.forget_failures();
             Ok(())
         })
@@ -201,7 +201,7 @@ impl Administrators<'_> {
         theme: Theme,
         now: OffsetDateTime,
     ) -> Result<()> {
-        self.edit(id, now, |administrator| {
+        edit(self.administrators, id, now, |administrator| {
             administrator.locale = locale;
             administrator.theme = theme;
             Ok(())
@@ -221,15 +221,6 @@ impl Administrators<'_> {
         }
         administrator.organization = organization;
         self.administrators.save(id, &administrator).await
-    }
-
-    async fn edit<T>(
-        &self,
-        id: AdministratorId,
-        now: OffsetDateTime,
-        change: impl FnOnce(&mut Administrator) -> Result<T>,
-    ) -> Result<T> {
-        edit(self.administrators, id, now, change).await
     }
 }
 

@@ -1,14 +1,20 @@
 //! Stores in memory and readable codes, for the tests of the rules.
 
 use super::{
-    Administrator, AdministratorStore, Administrators, PanelSession, PanelSessionStore, SecondFactorCodes,
-    SecondFactors, TextCipher,
+    Administrator, AdministratorStore, Administrators, NewPassword, PanelSession, PanelSessionStore,
+    SecondFactorCodes, SecondFactors, TextCipher,
 };
 use crate::{Digest, Passwords, Secret};
 use async_trait::async_trait;
 use civitas_kernel::{AdministratorId, Error, Page, PageRequest, Result};
 use std::sync::{Mutex, MutexGuard};
 use time::OffsetDateTime;
+use time::macros::datetime;
+
+pub(crate) const NOW: OffsetDateTime = datetime!(2026-01-01 8:00 UTC);
+pub(crate) const LATER: OffsetDateTime = datetime!(2026-01-02 8:00 UTC);
+pub(crate) const EMAIL: &str = "ada@city.example";
+pub(crate) const PASSWORD: &str = "correct horse battery";
 
 #[derive(Default)]
 pub(crate) struct Memory {
@@ -215,5 +221,33 @@ impl SecondFactorCodes for StepCodes {
     fn step_of(&self, secret: &Secret, code: &str, _: OffsetDateTime) -> Result<Option<i64>> {
         let step = code.strip_prefix(&secret.expose().to_lowercase());
         Ok(step.and_then(|step| step.parse().ok()))
+    }
+}
+
+/// A password that meets the rule.
+pub(crate) async fn password(email: &str, text: &str) -> Result<NewPassword> {
+    NewPassword::of(&PlainPasswords, email, &Secret::new(text)).await
+}
+
+/// A store with one account.
+pub(crate) async fn ada() -> (Memory, AdministratorId) {
+    let memory = Memory::default();
+    let id =
+        memory.administrators().create(password(" Ada@City.example", PASSWORD).await.unwrap(), NOW).await;
+    (memory, id.unwrap())
+}
+
+/// Begins a session.
+pub(crate) async fn session(memory: &Memory, id: AdministratorId) -> Digest {
+    let (session, _) = PanelSession::begin(id, NOW);
+    PanelSessionStore::add(memory, &session).await.unwrap();
+    session.digest
+}
+
+/// The text of a refusal.
+pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
+    match result {
+        Err(Error::Rejected(text)) => text.into_owned(),
+        other => panic!("{other:?}"),
     }
 }

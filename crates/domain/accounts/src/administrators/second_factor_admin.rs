@@ -2,8 +2,7 @@
 
 use super::admin::{edit, refusals};
 use super::{
-    Administrator, AdministratorStore, NewSecondFactor, PanelSessionStore, SecondFactor, SecondFactorCodes,
-    TextCipher,
+    AdministratorStore, NewSecondFactor, PanelSessionStore, SecondFactor, SecondFactorCodes, TextCipher,
 };
 use crate::{Digest, Secret};
 use civitas_kernel::{AdministratorId, Error, Result};
@@ -53,31 +52,21 @@ impl SecondFactors<'_> {
         session: &Digest,
         now: OffsetDateTime,
     ) -> Result<Vec<Secret>> {
-        let recovery_codes = self
-            .edit(id, now, |administrator| {
-                if administrator.second_factor.is_some() {
-                    return Err(Error::rejected(refusals::SECOND_FACTOR_IS_ON));
-                }
-                let secret = NewSecondFactor::open(sealed, id, self.cipher, now)
-                    .ok_or_else(|| Error::rejected(refusals::SECOND_FACTOR_EXPIRED))?;
-                let step = SecondFactor::step_of(&secret, code, self.codes, now)?
-                    .ok_or_else(|| Error::rejected(refusals::CODE_WRONG))?;
-                let (factor, codes) = SecondFactor::activate(&secret, step, self.cipher)?;
-                administrator.second_factor = Some(factor);
-                Ok(codes)
-            })
-            .await?;
+        let recovery_codes = edit(self.administrators, id, now, |administrator| {
+            if administrator.second_factor.is_some() {
+                return Err(Error::rejected(refusals::SECOND_FACTOR_IS_ON));
+            }
+            let secret = NewSecondFactor::open(sealed, id, self.cipher, now)
+                .ok_or_else(|| Error::rejected(refusals::SECOND_FACTOR_EXPIRED))?;
+            let step = SecondFactor::step_of(&secret, code, self.codes, now)?
+                .ok_or_else(|| Error::rejected(refusals::CODE_WRONG))?;
+            let (factor, codes) = SecondFactor::activate(&secret, step, self.cipher)?;
+            administrator.second_factor = Some(factor);
+            Ok(codes)
+        })
+        .await?;
         self.sessions.remove_all_of(id, Some(session)).await?;
         Ok(recovery_codes)
-    }
-
-    async fn edit<T>(
-        &self,
-        id: AdministratorId,
-        now: OffsetDateTime,
-        change: impl FnOnce(&mut Administrator) -> Result<T>,
-    ) -> Result<T> {
-        edit(self.administrators, id, now, change).await
     }
 }
 

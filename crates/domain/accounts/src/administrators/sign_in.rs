@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 
 /// Why a sign-in was refused.
 #[derive(Debug)]
-pub enum SignInFault {
+pub enum SignInError {
     /// Unknown address, wrong password, wrong code or refused source: the answer does not say which.
     Refused {
         /// Attempts from this source are refused, whatever the password.
@@ -30,12 +30,12 @@ pub enum SignInFault {
     Store(Error),
 }
 
-impl SignInFault {
+impl SignInError {
     /// Counted for no source: there is no account, or no failure.
     const REFUSED: Self = Self::Refused { is_locked: false, locks: false, ends_session: false };
 }
 
-impl fmt::Display for SignInFault {
+impl fmt::Display for SignInError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { .. } => f.write_str("E-mail address or password is not right."),
@@ -45,9 +45,9 @@ impl fmt::Display for SignInFault {
     }
 }
 
-impl std::error::Error for SignInFault {}
+impl std::error::Error for SignInError {}
 
-impl From<Error> for SignInFault {
+impl From<Error> for SignInError {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
@@ -150,7 +150,7 @@ impl SignInAttempt<'_> {
         code: Option<&str>,
         source: &str,
         now: OffsetDateTime,
-    ) -> Result<Result<SignedIn, SignInFault>> {
+    ) -> Result<Result<SignedIn, SignInError>> {
         let (id, mut administrator) = match self.check(checked, code, source, now).await? {
             Ok(found) => found,
             Err(fault) => return Ok(Err(fault)),
@@ -174,7 +174,7 @@ impl SignInAttempt<'_> {
         code: Option<&str>,
         (session, source): (&Digest, &str),
         now: OffsetDateTime,
-    ) -> Result<Result<(), SignInFault>> {
+    ) -> Result<Result<(), SignInError>> {
         let mut outcome = self.check(checked, code, source, now).await?;
         match &mut outcome {
             Ok((id, administrator)) => {
@@ -182,7 +182,7 @@ impl SignInAttempt<'_> {
                 self.administrators.save(*id, administrator).await?;
                 self.sessions.confirm(session, now).await?;
             }
-            Err(SignInFault::Refused { ends_session: true, .. }) => self.sessions.remove(session).await?,
+            Err(SignInError::Refused { ends_session: true, .. }) => self.sessions.remove(session).await?,
             Err(_) => {}
         }
         Ok(outcome.map(drop))
@@ -196,22 +196,22 @@ impl SignInAttempt<'_> {
         code: Option<&str>,
         source: &str,
         now: OffsetDateTime,
-    ) -> Result<Result<(AdministratorId, Administrator), SignInFault>> {
-        let Some(id) = checked.administrator() else { return Ok(Err(SignInFault::REFUSED)) };
+    ) -> Result<Result<(AdministratorId, Administrator), SignInError>> {
+        let Some(id) = checked.administrator() else { return Ok(Err(SignInError::REFUSED)) };
         let Some(mut administrator) = self.administrators.find_for_update(id).await? else {
-            return Ok(Err(SignInFault::REFUSED));
+            return Ok(Err(SignInError::REFUSED));
         };
         if administrator.sources.is_refused(source, now) {
             let ends_session = administrator.sources.has_failed_too_often(source, now);
-            return Ok(Err(SignInFault::Refused { is_locked: true, locks: false, ends_session }));
+            return Ok(Err(SignInError::Refused { is_locked: true, locks: false, ends_session }));
         }
         match self.compare(id, &mut administrator, checked, code, now)? {
             Ok(()) => Ok(Ok((id, administrator))),
-            Err(SignInFault::Refused { .. }) => {
+            Err(SignInError::Refused { .. }) => {
                 let locks = administrator.sources.count_failure(source, now);
                 let is_locked = administrator.sources.is_refused(source, now);
                 self.administrators.save(id, &administrator).await?;
-                Ok(Err(SignInFault::Refused { is_locked, locks, ends_session: is_locked }))
+                Ok(Err(SignInError::Refused { is_locked, locks, ends_session: is_locked }))
             }
             Err(fault) => Ok(Err(fault)),
         }
@@ -225,43 +225,38 @@ impl SignInAttempt<'_> {
         checked: &CheckedPassword,
         code: Option<&str>,
         now: OffsetDateTime,
-    ) -> Result<Result<(), SignInFault>> {
+    ) -> Result<Result<(), SignInError>> {
         if !checked.opens(id, administrator) {
-            return Ok(Err(SignInFault::REFUSED));
+            return Ok(Err(SignInError::REFUSED));
         }
         let Some(factor) = &mut administrator.second_factor else { return Ok(Ok(())) };
         let Some(code) = code.filter(|code| !code.trim().is_empty()) else {
-            return Ok(Err(SignInFault::CodeNeeded));
+            return Ok(Err(SignInError::CodeNeeded));
         };
         let is_right = factor.accept(code, self.cipher, self.codes, now)?;
-        Ok(if is_right { Ok(()) } else { Err(SignInFault::REFUSED) })
+        Ok(if is_right { Ok(()) } else { Err(SignInError::REFUSED) })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::{Memory, PlainCipher, PlainPasswords, StepCodes};
-    use super::super::{NewPassword, SecondFactor, SignInSources};
+    use super::super::memory::{
+        EMAIL, Memory, NOW, PASSWORD as RIGHT, PlainCipher, PlainPasswords, StepCodes, ada as new_ada,
+    };
+    use super::super::{SecondFactor, SignInSources};
     use super::*;
     use time::Duration;
-    use time::macros::datetime;
-
-    const NOW: OffsetDateTime = datetime!(2026-01-01 8:00 UTC);
-    const EMAIL: &str = "ada@city.example";
-    const RIGHT: &str = "correct horse battery";
 
     async fn ada(change: impl FnOnce(&mut Administrator)) -> Memory {
-        let memory = Memory::default();
-        let password = NewPassword::of(&PlainPasswords, EMAIL, &Secret::new(RIGHT)).await.unwrap();
-        let id = memory.administrators().create(password, NOW).await.unwrap();
+        let (memory, id) = new_ada().await;
         memory.edit(id, change);
         memory
     }
 
-    fn told(fault: &SignInFault) -> String {
+    fn told(fault: &SignInError) -> String {
         match fault {
-            SignInFault::Refused { is_locked: true, locks, .. } => format!("Locked, {locks}"),
-            SignInFault::Refused { .. } => "Refused".to_owned(),
+            SignInError::Refused { is_locked: true, locks, .. } => format!("Locked, {locks}"),
+            SignInError::Refused { .. } => "Refused".to_owned(),
             other => format!("{other:?}"),
         }
     }

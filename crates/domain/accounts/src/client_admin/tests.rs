@@ -10,16 +10,9 @@ fn words(list: &str) -> Vec<String> {
 }
 
 fn held(permissions: &str) -> ApiClient {
-    ApiClient {
-        uid: TAKEN.to_owned(),
-        secret: Digest::kept(""),
-        name: "App".to_owned(),
-        organization: Some(OrganizationId(2)),
-        scopes: Scopes::read("public blogs"),
-        permissions: Abilities::read(permissions),
-        created_at: NOW,
-        updated_at: NOW,
-    }
+    let (scopes, mine) = (Scopes::read("public blogs"), Some(OrganizationId(2)));
+    let new = ApiClient::new(TAKEN.to_owned(), Digest::kept(""), "App".to_owned(), mine, scopes, NOW);
+    ApiClient { permissions: Abilities::read(permissions), ..new }
 }
 
 /// A store with one client and one organization.
@@ -107,7 +100,7 @@ async fn of_two_who_take_a_name_at_once_one_is_reported() {
     let new = NewClient { uid: Some("id_that_is_free".to_owned()), ..asked("public", "") };
     let fault =
         ClientAdmin { clients: &store, organizations: &organizations }.create(new, NOW).await.unwrap_err();
-    assert!(matches!(fault, ClientFault::UidTaken(uid) if uid == "id_that_is_free"));
+    assert!(matches!(fault, ClientAdminError::UidTaken(uid) if uid == "id_that_is_free"));
 }
 
 #[tokio::test]
@@ -131,7 +124,7 @@ async fn what_changes_nothing_is_not_kept_again() {
     assert_eq!(admin.grant(TAKEN, &words("blogs.read"), later).await.unwrap(), held("blogs.read"));
     assert_eq!(admin.revoke(TAKEN, &words("blogs.write"), later).await.unwrap(), held("blogs.read"));
     let fault = admin.grant(TAKEN, &words("blogs.write proposals.vote"), later).await.unwrap_err();
-    assert!(matches!(fault, ClientFault::WrongScope { .. }), "and then nothing is granted");
+    assert!(matches!(fault, ClientAdminError::WrongScope { .. }), "and then nothing is granted");
     let stranger = admin.delete("id_of_nobody").await.unwrap_err();
     assert_eq!(stranger.to_string(), "client with ID id_of_nobody does not exist");
 }
@@ -144,7 +137,7 @@ async fn permissions_are_replaced_as_a_whole_or_not_at_all() {
     let (later, seen) = (NOW + time::Duration::HOUR, held("blogs.read").revision());
     for wrong in ["blogs.write proposals.vote", "blogs.write ghost", "user.created"] {
         let fault = admin.replace_permissions((TAKEN, &seen), &words(wrong), later).await.unwrap_err();
-        assert!(matches!(fault, ClientFault::WrongScope { .. }), "{wrong}");
+        assert!(matches!(fault, ClientAdminError::WrongScope { .. }), "{wrong}");
     }
     let other =
         admin.replace_permissions((TAKEN, &seen), &words("blogs.write oauth.login"), later).await.unwrap();
@@ -155,10 +148,10 @@ async fn permissions_are_replaced_as_a_whole_or_not_at_all() {
     let same = admin.replace_permissions((TAKEN, &seen), &words("blogs.read"), later).await.unwrap();
     assert_eq!(same, held("blogs.read"), "what changes nothing is not stored");
     let unknown = admin.replace_permissions(("id_of_nobody", &seen), &[], later).await.unwrap_err();
-    assert!(matches!(unknown, ClientFault::UnknownClient(_)));
+    assert!(matches!(unknown, ClientAdminError::UnknownClient(_)));
     for other in ["", &held("blogs.read oauth.impersonate").revision()] {
         let late = admin.replace_permissions((TAKEN, other), &[], later).await.unwrap_err();
-        assert!(matches!(late, ClientFault::Store(Error::Invalid { .. })), "another set was shown");
+        assert!(matches!(late, ClientAdminError::Store(Error::Invalid { .. })), "another set was shown");
     }
 }
 

@@ -5,32 +5,21 @@ use crate::{
     AccessToken, Confirmation, ConfirmationStore, Digest, EndedCredentials, OrganizationLookup,
     ParticipantSession, Secret, SessionStore, TokenStore, User, UserStore,
 };
-use civitas_kernel::{ClientId, OrganizationId, Result, UserId};
+use civitas_kernel::{ClientId, OrganizationId, Result, UserId, conformance_world};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, and two existing organizations, `mine.example` and `other.example`.
-pub struct LinkWorld<'a> {
-    /// The store of accounts.
-    pub users: &'a dyn UserStore,
-    /// Under test.
-    pub organizations: &'a dyn OrganizationLookup,
-    /// Under test.
-    pub confirmations: &'a dyn ConfirmationStore,
-    /// Under test.
-    pub magic_links: &'a dyn MagicLinkStore,
-    /// Under test.
-    pub sessions: &'a dyn SessionStore,
-    /// Under test.
-    pub tokens: &'a dyn TokenStore,
-    /// Under test.
-    pub ended: &'a dyn EndedCredentials,
-    /// A client that exists.
-    pub client: ClientId,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
+conformance_world! {
+    /// The stores, and two existing organizations, `mine.example` and `other.example`.
+    pub struct LinkWorld {
+        ports(
+            users: UserStore, organizations: OrganizationLookup, confirmations: ConfirmationStore,
+            magic_links: MagicLinkStore, sessions: SessionStore, tokens: TokenStore,
+            ended: EndedCredentials,
+        )
+        /// A client that exists.
+        client: ClientId,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);

@@ -5,24 +5,19 @@ use crate::login_failures::{
 };
 use crate::mail_limits::{MAILS_COUNT_FOR, MailCounts};
 use crate::{Digest, Secret};
-use civitas_kernel::{ClientId, OrganizationId, Result};
+use civitas_kernel::{ClientId, Result, conformance_world};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-/// The stores, two clients and two organizations that exist.
-pub struct LoginWorld<'a> {
-    /// Under test.
-    pub failures: &'a dyn LoginFailureStore,
-    /// Under test.
-    pub counts: &'a dyn MailCounts,
-    /// A client with the public name `id_of_other`.
-    pub client: ClientId,
-    /// A client with the public name `id_of_all`.
-    pub second_client: ClientId,
-    /// An organization.
-    pub mine: OrganizationId,
-    /// Another one.
-    pub other: OrganizationId,
+conformance_world! {
+    /// The stores, two clients and two organizations that exist.
+    pub struct LoginWorld {
+        ports(failures: LoginFailureStore, counts: MailCounts)
+        /// A client with the public name `id_of_other`.
+        client: ClientId,
+        /// A client with the public name `id_of_all`.
+        second_client: ClientId,
+    }
 }
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);

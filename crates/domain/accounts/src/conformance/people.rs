@@ -2,13 +2,13 @@
 
 use super::{NOW, World, admin, unusual, user};
 use crate::{ListedState, USER_FIELDS, User, UserField, UserSearch, UserSort};
-use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::filter::read;
+use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{PageRequest, Result, UserId};
 use serde_json::json;
 
 async fn ids(world: &World<'_>, key: &str, value: &str) -> Result<Vec<UserId>> {
-    let raw = RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
-    let filters = read(USER_FIELDS, &raw)?;
+    let filters = read(USER_FIELDS, &raw_filter(key, value))?;
     assert!(filters.iter().all(|f| f.field != UserField::Nickname || key.starts_with("nickname")));
     let page = world.users.list(world.mine, &filters, PageRequest::default()).await?;
     Ok(page.items.into_iter().map(|(id, _)| id).collect())

@@ -9,16 +9,7 @@ use time::{Duration, OffsetDateTime};
 
 /// A role given directly.
 pub(super) fn role(space: SpaceRef, user: Option<UserId>, kind: RoleKind) -> Role {
-    Role {
-        space,
-        user,
-        email: None,
-        kind,
-        invited_at: None,
-        accepted_at: None,
-        created_at: NOW,
-        updated_at: NOW + Duration::seconds(1),
-    }
+    Role { updated_at: NOW + Duration::seconds(1), ..Role::new(space, user, kind, NOW) }
 }
 
 fn pending(space: SpaceRef, email: &str) -> Role {
@@ -31,9 +22,6 @@ fn is_taken<T>(outcome: Result<T>) -> bool {
 }
 
 /// Roles for the conformance tests of [`Records`](civitas_kernel::records::Records).
-///
-/// # Errors
-/// Those of the store of accounts.
 pub async fn roles(world: World<'_>) -> Result<Samples<'_, Role>> {
     let id = world.add_user(&user("Nora")).await?;
     let member = role(world.space, Some(id), RoleKind::SpacePrivateMember);
@@ -46,7 +34,7 @@ pub async fn roles(world: World<'_>) -> Result<Samples<'_, Role>> {
         ..member.clone()
     };
     let samples = [accepted, pending(world.assembly, "new@example.org"), member];
-    Ok(Samples { records: world.roles, mine: world.mine, other: world.other, samples, unknown: i64::MAX })
+    Ok(Samples::new(world.roles, [world.mine, world.other], samples, i64::MAX))
 }
 
 /// A user has each kind of role once in a space, by invitation or not.

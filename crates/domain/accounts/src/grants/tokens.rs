@@ -3,7 +3,7 @@
 use super::{Granted, TokenRequest};
 use crate::callers::{AuthContext, Callers};
 use crate::{
-    AccessToken, Claims, ClientStore, Identity, Secret, TokenFault, TokenSigner, TokenStore, User, UserStore,
+    AccessToken, Claims, ClientStore, Identity, Secret, TokenError, TokenSigner, TokenStore, User, UserStore,
 };
 use civitas_kernel::{ClientId, Error, Result, TokenId, UserId};
 use time::Duration;
@@ -91,7 +91,7 @@ pub struct Introspection<'a> {
 
 impl Introspection<'_> {
     /// The client of the bearer token. The inner `Err` is the fault of that token.
-    pub async fn client(&self, auth: AuthContext, bearer: &str) -> Result<Result<ClientId, TokenFault>> {
+    pub async fn client(&self, auth: AuthContext, bearer: &str) -> Result<Result<ClientId, TokenError>> {
         Ok(self.callers.identify(auth, bearer).await?.map(|(_, identity)| identity.token.client))
     }
 

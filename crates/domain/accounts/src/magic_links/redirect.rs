@@ -1,6 +1,6 @@
 //! Checks the `redirect_url` of a magic link (contract 03 §3.1); returns the first broken rule.
 
-use civitas_kernel::{Error, FieldError, Result, Wording};
+use civitas_kernel::{Error, Result};
 use serde_json::Value;
 use url::{ParseError, Url};
 
@@ -90,8 +90,7 @@ fn invalid() -> Error {
 }
 
 fn refused(code: &'static str, description: &'static str) -> Error {
-    let fields = vec![FieldError::new("redirect_url", code, description)];
-    Error::Invalid { wording: Wording::Unprocessable, fields }
+    Error::unprocessable("redirect_url", code, description)
 }
 
 #[cfg(test)]

@@ -58,16 +58,7 @@ impl RoleAdmin<'_> {
             let (account, _) = self.set_admin(organization, user, true, now).await?;
             return RoleDetail::of_admin(organization, user, &account).ok_or(Error::NotFound);
         };
-        let role = Role {
-            space,
-            user: Some(user),
-            email: None,
-            kind,
-            invited_at: None,
-            accepted_at: None,
-            created_at: now,
-            updated_at: now,
-        };
+        let role = Role::new(space, Some(user), kind, now);
         self.store.add(organization, &role).await?;
         Ok(role.detail())
     }

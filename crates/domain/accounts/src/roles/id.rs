@@ -112,7 +112,7 @@ impl RoleId {
         self.encoded(self.resource_type())
     }
 
-    /// The same, with the prefix of these class names.
+    /// The text on the wire, with the prefix of these class names.
     pub fn encode_as(&self, names: &ClassNames) -> String {
         self.encoded(&names.written(self.resource_type()))
     }
@@ -135,7 +135,7 @@ impl RoleId {
         Self::decode_as(text, &ClassNames::default())
     }
 
-    /// The same; the class name is understood with each prefix of these.
+    /// As [`Self::decode`]; the class name may have each prefix of these class names.
     pub fn decode_as(text: &str, names: &ClassNames) -> Option<Self> {
         let json = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()?;
         // An object first: a struct would also be read from a list.

@@ -54,7 +54,7 @@ impl Roles<'_> {
 mod tests {
     use super::*;
     use crate::{MockRoleStore, MockUserStore, User};
-    use civitas_kernel::filter::RawValue;
+    use civitas_kernel::testing::raw_filter;
     use civitas_kernel::{OrganizationId, UserId};
 
     fn admin(organization: i64) -> RoleId {
@@ -103,8 +103,7 @@ mod tests {
         let roles = Roles { store: &store, users: &users };
         let ctx = Ctx::for_test().with(&READ_ROLES);
         let ask = async |key: &str, value: &str| {
-            let filter = RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
-            roles.list(&ctx, &filter, PageRequest::default()).await.map(drop)
+            roles.list(&ctx, &raw_filter(key, value), PageRequest::default()).await.map(drop)
         };
         ask("type_start", "space").await.unwrap();
         let refused = ask("user_id", "x").await.unwrap_err();

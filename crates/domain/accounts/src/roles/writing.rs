@@ -6,8 +6,7 @@ use crate::{Role, RoleAdmin, RoleDetail, RoleGrant, RoleId, SpaceRoleId};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin};
 use civitas_kernel::{
-    Ability, Access, Command, Ctx, Error, FieldError, Handle, Result, Scope, SpaceRef, UserId, Wording,
-    integer,
+    Ability, Access, Ctx, Error, Handle, Result, Scope, SpaceRef, UserId, commands, integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,16 +21,10 @@ pub struct CreateRole {
     pub resource_type: String,
     /// Its number.
     pub resource_id: i64,
-    /// Who.
+    /// The user who gets the role.
     pub user: UserId,
     /// The new kind.
     pub role_type: String,
-}
-
-impl Command for CreateRole {
-    const KEY: &'static str = "roles#create";
-    const ACCESS: Access = WRITE_ROLES;
-    type Output = RoleDetail;
 }
 
 /// Changes the kind of a role in a space.
@@ -45,23 +38,17 @@ pub struct UpdateRole {
     pub sent: Map<String, Value>,
 }
 
-impl Command for UpdateRole {
-    const KEY: &'static str = "roles#update";
-    const ACCESS: Access = WRITE_ROLES;
-    type Output = RoleDetail;
-}
-
 /// Removes a role.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DestroyRole {
-    /// Which.
+    /// The role.
     pub id: RoleId,
 }
 
-impl Command for DestroyRole {
-    const KEY: &'static str = "roles#destroy";
-    const ACCESS: Access = WRITE_ROLES;
-    type Output = ();
+commands! {
+    CreateRole: "roles#create", WRITE_ROLES => RoleDetail;
+    UpdateRole: "roles#update", WRITE_ROLES => RoleDetail;
+    DestroyRole: "roles#destroy", WRITE_ROLES => ();
 }
 
 impl RoleGrant {
@@ -72,18 +59,18 @@ impl RoleGrant {
         let in_organization = resource_type == RoleId::ORGANIZATION;
         if role == RoleType::GeneralAdmin && !in_organization {
             let text = "general_admin requires resource_type Platform::Organization";
-            return Err(unprocessable("resource_type", "invalid", text));
+            return Err(Error::unprocessable("resource_type", "invalid", text));
         }
         if in_organization && *resource_id != ctx.organization.0 {
             let text = "Resource must belong to current organization";
-            return Err(unprocessable("resource_id", "invalid", text));
+            return Err(Error::unprocessable("resource_id", "invalid", text));
         }
         match role {
             RoleType::GeneralAdmin => Ok(Self::GeneralAdmin),
             RoleType::InSpace(kind) => {
                 let manifest = space_class(resource_type).ok_or_else(|| {
                     let text = format!("Unsupported resource_type for space role: {resource_type}");
-                    unprocessable("resource_type", "inclusion", text)
+                    Error::unprocessable("resource_type", "inclusion", text)
                 })?;
                 Ok(Self::InSpace(SpaceRef { manifest, id: *resource_id }, kind))
             }
@@ -131,7 +118,7 @@ impl Roles<'_> {
             }
             _ => {
                 let text = "general_admin can not be exchanged with a space role";
-                Err(unprocessable("type", "invalid", text))
+                Err(Error::unprocessable("type", "invalid", text))
             }
         }
     }
@@ -197,7 +184,7 @@ impl Handle<DestroyRole> for Roles<'_> {
 }
 
 fn role_type(name: &str) -> Result<RoleType> {
-    let unknown = || unprocessable("type", "inclusion", format!("Invalid role type: {name}"));
+    let unknown = || Error::unprocessable("type", "inclusion", format!("Invalid role type: {name}"));
     RoleType::parse(name).ok_or_else(unknown)
 }
 
@@ -211,14 +198,10 @@ fn same_identity(id: &RoleId, sent: &Map<String, Value>) -> Result<()> {
     };
     for name in ["resource_type", "resource_id", "user_id"] {
         if sent.get(name).is_some_and(|value| !same(name, value)) {
-            return Err(unprocessable(name, "invalid", "Resource and user of a role can not change"));
+            return Err(Error::unprocessable(name, "invalid", "Resource and user of a role can not change"));
         }
     }
     Ok(())
-}
-
-fn unprocessable(field: &'static str, code: &'static str, text: impl Into<String>) -> Error {
-    Error::Invalid { wording: Wording::Unprocessable, fields: vec![FieldError::new(field, code, text)] }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::*;
 use crate::commands::{AttachmentEdit, Grouping, SentText, Source};
 use crate::{
-    Attachment, ContentFault, FileState, MockAttachmentStore, MockCollectionStore, MockFileRegistry,
+    Attachment, ContentError, FileState, MockAttachmentStore, MockCollectionStore, MockFileRegistry,
     MockParentLookup, MockUploadStore, Parent, ParentKind, SignedId, StoredFile, Upload,
 };
 use civitas_kernel::{
@@ -167,7 +167,7 @@ async fn what_the_bytes_are_is_checked_by_the_list_of_the_record() {
     let bomb = StoredFile {
         filename: "a.png".to_owned(),
         content_type: "image/png".to_owned(),
-        fault: Some(ContentFault::ImageTooBig),
+        fault: Some(ContentError::ImageTooBig),
         ..file(FileState::Pending)
     };
     let mocks = Mocks::new(bomb, upload(String::new()));

@@ -53,7 +53,7 @@ pub async fn filters_the_log(world: World<'_>) -> Result<()> {
         world.jobs.add(job).await?;
     }
     assert_eq!(world.jobs.claim("w", NOW, NOW + LEASE, 1).await?[0].id, mine.id);
-    world.jobs.fail("w", mine.id, &refusal(), NOW).await?;
+    world.jobs.end("w", mine.id, Err(&refusal()), NOW).await?;
     let any = JobLogFilter::default;
     let at = |seconds| Some(NOW + Duration::seconds(seconds));
     for (filter, expected) in [
@@ -86,7 +86,7 @@ pub async fn shows_a_job_to_administrators(world: World<'_>) -> Result<()> {
     assert_eq!(uid, Some(world.client_uid));
     assert_eq!(shown.job.user, Some(JobUser { id: world.user, nickname: Some(world.nickname.to_owned()) }));
     world.claim("w", NOW).await?;
-    world.jobs.fail("w", job.id, &refusal(), NOW).await?;
+    world.jobs.end("w", job.id, Err(&refusal()), NOW).await?;
     let ended = world.log.find(job.id).await?.expect("it is stored");
     assert_eq!((ended.request, ended.report.failure), (None, Some(refusal())));
     assert_eq!(ended.job.error_class.as_deref(), Some("ValidationError"));
@@ -106,9 +106,9 @@ pub async fn counts_jobs_by_status(world: World<'_>) -> Result<()> {
     let now = NOW + Duration::minutes(1);
     assert_eq!(world.claim("w", now).await?.len(), 4);
     for job in [&old, &done] {
-        world.jobs.complete("w", job.id, &json!(1), now).await?;
+        world.jobs.end("w", job.id, Ok(&json!(1)), now).await?;
     }
-    world.jobs.fail("w", failed.id, &refusal(), now).await?;
+    world.jobs.end("w", failed.id, Err(&refusal()), now).await?;
     let expected = JobCounts { pending: 1, processing: 1, completed: 1, failed: 1 };
     assert_eq!(world.log.counts(NOW).await?, expected);
     Ok(())
@@ -125,7 +125,7 @@ pub async fn removes_the_jobs_of_a_user(world: World<'_>) -> Result<()> {
     }
     let soon = NOW + Duration::minutes(1);
     assert_eq!(world.claim("w", soon).await?.len(), 3);
-    world.jobs.complete("w", ended.id, &json!({"data": "of the person"}), soon).await?;
+    world.jobs.end("w", ended.id, Ok(&json!({"data": "of the person"})), soon).await?;
     assert_eq!(world.log.remove_of_user(world.mine, world.user, 1).await?, 1);
     assert_eq!(world.log.remove_of_user(world.mine, world.user, 9).await?, 1);
     assert_eq!(world.log.remove_of_user(world.mine, world.user, 9).await?, 0);
@@ -143,8 +143,8 @@ pub async fn removes_jobs_that_ended(world: World<'_>) -> Result<()> {
     }
     let (soon, later) = (NOW + Duration::minutes(1), NOW + Duration::minutes(2));
     assert_eq!(world.claim("w", soon).await?.len(), 2);
-    world.jobs.complete("w", first.id, &json!(1), soon).await?;
-    world.jobs.fail("w", second.id, &refusal(), later).await?;
+    world.jobs.end("w", first.id, Ok(&json!(1)), soon).await?;
+    world.jobs.end("w", second.id, Err(&refusal()), later).await?;
     assert_eq!(world.log.remove_ended(soon, 9).await?, 0, "the time is not included");
     assert_eq!(world.log.remove_ended(later + Duration::seconds(1), 1).await?, 1);
     assert_eq!(world.log.find(first.id).await?, None, "the oldest is first");

@@ -9,9 +9,6 @@ use serde_json::json;
 use time::Duration;
 
 /// Meetings for the conformance tests of [`Records`](civitas_kernel::records::Records).
-///
-/// # Errors
-/// None.
 pub async fn meetings(world: World<'_>) -> Result<Samples<'_, Meeting>> {
     let at = |seconds| Some(NOW + Duration::seconds(seconds));
     let unusual = Meeting {

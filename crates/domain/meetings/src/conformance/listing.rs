@@ -2,7 +2,8 @@
 
 use super::{NOW, World, closed, everything, open, within};
 use crate::{MEETING_FIELDS, Meeting, MeetingQuery};
-use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::filter::read;
+use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{Direction, MeetingId, Order, PageRequest, Result, SpaceManifest, Within};
 use serde_json::json;
 use time::{Duration, OffsetDateTime};
@@ -60,8 +61,7 @@ pub async fn filters_by_number_and_extended_data(world: World<'_>) -> Result<()>
         ("extended_data_cont", r#""Key":{"IS":"été 50%"}"#.to_owned(), vec![first]),
         ("extended_data_cont", "5_%".to_owned(), vec![]),
     ] {
-        let raw = RawFilter(vec![(key.to_owned(), RawValue::One(value.clone()))]);
-        let filters = read(MEETING_FIELDS, &raw)?;
+        let filters = read(MEETING_FIELDS, &raw_filter(key, &value))?;
         let query = MeetingQuery { filters, ..everything(within(world.agenda), Direction::Ascending) };
         assert_eq!(world.list(world.of(world.nora), &query).await?, expected, "{key} {value}");
     }

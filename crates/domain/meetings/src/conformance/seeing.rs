@@ -1,7 +1,7 @@
 //! Visibility of meetings.
 
 use super::{ALL, NOW, World, closed, everything, open, text, within};
-use crate::{Meeting, Place};
+use crate::Meeting;
 use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{Direction, Error, MeetingId, ReadContext, Result, Within};
 use serde_json::json;
@@ -79,8 +79,8 @@ pub async fn tells_all_of_a_meeting(world: World<'_>) -> Result<()> {
     assert_eq!((seen.start_time, seen.end_time), (meeting.start_time, meeting.end_time));
     assert_eq!((seen.created_at, seen.updated_at, seen.changed_at), (NOW, later, later));
     assert_eq!(seen.extended_data, meeting.extended_data);
-    let place = Place { component: world.agenda, name: text("Component"), space: world.space };
-    assert_eq!(seen.place, place);
+    let place = &seen.place;
+    assert_eq!((place.component, &place.name, place.space), (world.agenda, &text("Component"), world.space));
     let listed =
         world.meetings.list(nora, &everything(within(world.agenda), Direction::Ascending), ALL).await?;
     assert_eq!(listed.items, [seen], "the list tells the same");

@@ -2,8 +2,9 @@
 
 use super::{ALL, NOW, World, draft, everything, published, text, within};
 use crate::{PROPOSAL_FIELDS, Proposal, ProposalQuery, ProposalState};
-use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::filter::read;
 use civitas_kernel::records::conformance::replace;
+use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{Direction, Error, Locale, Result, StateId, Within};
 
 /// No organization sees or changes another's proposals, states and votes.
@@ -115,8 +116,7 @@ pub async fn a_state_that_is_renamed_is_filtered_by_its_new_name(world: World<'_
     let hidden_answer = Proposal { state_published_at: None, ..answered };
     world.add(&hidden_answer).await?;
     let where_state = async |token: &str| {
-        let raw = RawFilter(vec![("state".to_owned(), RawValue::One(token.to_owned()))]);
-        let filters = read(PROPOSAL_FIELDS, &raw)?;
+        let filters = read(PROPOSAL_FIELDS, &raw_filter("state", token))?;
         let query = ProposalQuery { within: within(ideas), filters, ..ProposalQuery::default() };
         world.list(world.of(world.nora), &query).await
     };

@@ -2,20 +2,13 @@
 
 use super::{NOW, World, draft, everything, ids, published, within};
 use crate::{HiddenProposals, Neighbours, PROPOSAL_FIELDS, Proposal, ProposalQuery};
-use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::filter::read;
+use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{
     Direction, Error, Order, PageRequest, ProposalId, ReadContext, Result, SpaceManifest, Within,
 };
 use serde_json::json;
 use time::Duration;
-
-fn raw(key: &str, value: &str) -> RawFilter {
-    let value = match value.strip_prefix("[]") {
-        Some(list) => RawValue::Many(list.split(',').map(str::to_owned).collect()),
-        None => RawValue::One(value.to_owned()),
-    };
-    RawFilter(vec![(key.to_owned(), value)])
-}
 
 impl World<'_> {
     async fn ideas_where(
@@ -24,7 +17,7 @@ impl World<'_> {
         key: &str,
         value: &str,
     ) -> Result<Vec<ProposalId>> {
-        let filters = read(PROPOSAL_FIELDS, &raw(key, value))?;
+        let filters = read(PROPOSAL_FIELDS, &raw_filter(key, value))?;
         self.list(read_context, &ProposalQuery { filters, ..everything(self.ideas, Direction::Ascending) })
             .await
     }
@@ -215,7 +208,7 @@ pub async fn neighbours_stay_inside_and_satisfy_the_filters(world: World<'_>) ->
     world.vote(all[0], world.nora, 1).await?;
     world.vote(all[2], world.nora, 1).await?;
     let nora = world.of(world.nora);
-    let voted = read(PROPOSAL_FIELDS, &raw("voted_weight", "1"))?;
+    let voted = read(PROPOSAL_FIELDS, &raw_filter("voted_weight", "1"))?;
     let filtered = ProposalQuery { filters: voted, ..ProposalQuery::default() };
     let of = async |query: &ProposalQuery, id| world.neighbours(nora, query, id).await;
     let beside = |next: Option<ProposalId>, prev: Option<ProposalId>| Neighbours { next, prev };
@@ -256,7 +249,7 @@ pub async fn lists_hidden_proposals(world: World<'_>) -> Result<()> {
     assert_eq!(listed(world.mine, None, newest, second).await?, (vec![elsewhere], true));
     assert_eq!(listed(world.mine, Some(world.ideas), oldest, all).await?.0, [first, last]);
     assert_eq!(listed(world.other, None, newest, all).await?.0, []);
-    let filters = read(PROPOSAL_FIELDS, &raw("id_not_eq", &last.to_string()))?;
+    let filters = read(PROPOSAL_FIELDS, &raw_filter("id_not_eq", &last.to_string()))?;
     let query = HiddenProposals { component: Some(world.ideas), filters, direction: newest };
     let page = world.proposals.hidden(world.mine, &query, all).await?;
     assert_eq!(page.items.iter().map(|found| found.id).collect::<Vec<_>>(), [first]);

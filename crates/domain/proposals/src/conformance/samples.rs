@@ -8,9 +8,6 @@ use serde_json::json;
 use time::Duration;
 
 /// Proposals.
-///
-/// # Errors
-/// Those of the store of states.
 pub async fn proposals(world: World<'_>) -> Result<Samples<'_, Proposal>> {
     let at = |seconds| Some(NOW + Duration::seconds(seconds));
     let accepted = world.states.find_by_token(world.mine, world.ideas, "accepted").await?;
@@ -34,19 +31,10 @@ pub async fn proposals(world: World<'_>) -> Result<Samples<'_, Proposal>> {
     let answered = Proposal { state: Some(accepted), state_published_at: at(6), ..published(world.ideas) };
     let early = Proposal { created_at: NOW - Duration::days(1), ..draft(world.wishes, world.nora) };
     let samples = [unusual, early, answered];
-    Ok(Samples {
-        records: world.proposals,
-        mine: world.mine,
-        other: world.other,
-        samples,
-        unknown: ProposalId(i64::MAX),
-    })
+    Ok(Samples::new(world.proposals, [world.mine, world.other], samples, ProposalId(i64::MAX)))
 }
 
 /// States of proposals.
-///
-/// # Errors
-/// None.
 pub async fn states(world: World<'_>) -> Result<Samples<'_, ProposalState>> {
     let unusual = ProposalState {
         component: world.ideas,
@@ -64,19 +52,10 @@ pub async fn states(world: World<'_>) -> Result<Samples<'_, ProposalState>> {
     };
     let dark =
         ProposalState { token: "dark".to_owned(), bg_color: Some("black".to_owned()), ..plain.clone() };
-    Ok(Samples {
-        records: world.states,
-        mine: world.mine,
-        other: world.other,
-        samples: [unusual, plain, dark],
-        unknown: StateId(i64::MAX),
-    })
+    Ok(Samples::new(world.states, [world.mine, world.other], [unusual, plain, dark], StateId(i64::MAX)))
 }
 
 /// Votes on proposals that are added for them.
-///
-/// # Errors
-/// Those of the store of proposals.
 pub async fn votes(world: World<'_>) -> Result<Samples<'_, Vote>> {
     let idea = world.add(&published(world.ideas)).await?;
     let wish = world.add(&published(world.wishes)).await?;
@@ -90,11 +69,6 @@ pub async fn votes(world: World<'_>) -> Result<Samples<'_, Vote>> {
     };
     let heavy = Vote { weight: 3, temporary: true, updated_at: NOW + Duration::hours(1), ..plain.clone() };
     let early = Vote { user: world.otto, created_at: NOW - Duration::days(1), ..plain.clone() };
-    Ok(Samples {
-        records: world.votes,
-        mine: world.mine,
-        other: world.other,
-        samples: [Vote { proposal: wish, ..heavy }, plain, early],
-        unknown: VoteId(i64::MAX),
-    })
+    let samples = [Vote { proposal: wish, ..heavy }, plain, early];
+    Ok(Samples::new(world.votes, [world.mine, world.other], samples, VoteId(i64::MAX)))
 }

@@ -2,7 +2,8 @@
 
 use super::{ALL, NOW, World, draft, published, within};
 use crate::{Proposal, Tally, VOTE_FIELDS, Vote, VotingStatus};
-use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::filter::read;
+use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId, Within};
 use time::Duration;
 
@@ -81,7 +82,7 @@ pub async fn filters_votes(world: World<'_>) -> Result<()> {
     ];
     let read_context = world.services()[1];
     let list = async |part, key: &str, value: String| {
-        let filters = read(VOTE_FIELDS, &RawFilter(vec![(key.to_owned(), RawValue::One(value))]))?;
+        let filters = read(VOTE_FIELDS, &raw_filter(key, &value))?;
         let page = world.votes.list(read_context, part, &filters, ALL).await?;
         Ok::<_, Error>(page.items.into_iter().map(|(id, _)| id).collect::<Vec<VoteId>>())
     };

@@ -7,9 +7,6 @@ use civitas_kernel::{Locale, Result, SpaceManifest};
 use time::Duration;
 
 /// Entries of components that are added for them; of one kind, for the kind of an entry never changes.
-///
-/// # Errors
-/// Those of the stores of spaces and components.
 pub async fn entries(world: World<'_>) -> Result<Samples<'_, Entry>> {
     let home = world.add(&space(SpaceManifest::Assemblies, "home")).await?;
     let debates = world.add_component(&component(home, EntryKind::Debate.manifest(), "x")).await?;
@@ -26,13 +23,12 @@ pub async fn entries(world: World<'_>) -> Result<Samples<'_, Entry>> {
         Entry::new(EntryKind::Debate, debates, text("plain"), NOW),
         Entry::new(EntryKind::Debate, others, text("late"), NOW + Duration::days(1)),
     ];
-    Ok(Samples {
-        records: world.entries,
-        mine: world.mine,
-        other: world.other,
+    Ok(Samples::new(
+        world.entries,
+        [world.mine, world.other],
         samples,
-        unknown: EntryRef { kind: EntryKind::Debate, id: i64::MAX },
-    })
+        EntryRef { kind: EntryKind::Debate, id: i64::MAX },
+    ))
 }
 
 /// The entries of each kind have separate pages.

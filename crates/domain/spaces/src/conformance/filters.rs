@@ -2,25 +2,18 @@
 
 use super::{World, component, space, text};
 use crate::{COMPONENT_FIELDS, Component, ComponentManifest, SPACE_FIELDS, Space, Visibility};
-use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::filter::read;
+use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{Locale, PageRequest, Result, SpaceManifest, SpaceRef, Translated, Viewer};
 use serde_json::json;
 
 /// The weight of the components of these tests.
 const WEIGHT: i64 = 77;
 
-fn raw(key: &str, value: &str) -> RawFilter {
-    let value = match value.strip_prefix("[]") {
-        Some(list) => RawValue::Many(list.split(',').map(str::to_owned).collect()),
-        None => RawValue::One(value.to_owned()),
-    };
-    RawFilter(vec![(key.to_owned(), value)])
-}
-
 impl World<'_> {
     /// The titles of the spaces that match a filter, in their order.
     async fn spaces_where(&self, key: &str, value: &str) -> Result<Vec<String>> {
-        let filters = read(SPACE_FIELDS, &raw(key, value))?;
+        let filters = read(SPACE_FIELDS, &raw_filter(key, value))?;
         let read_context = self.seen_by(Viewer::Public);
         let page = self.spaces.list(read_context, None, &filters, PageRequest::default()).await?;
         let title = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
@@ -30,7 +23,7 @@ impl World<'_> {
     }
 
     async fn components_where(&self, key: &str, value: &str) -> Result<Vec<String>> {
-        let filters = read(COMPONENT_FIELDS, &raw(key, value))?;
+        let filters = read(COMPONENT_FIELDS, &raw_filter(key, value))?;
         let read_context = self.seen_by(Viewer::Public);
         let page = self.components.list(read_context, None, &filters, PageRequest::default()).await?;
         let name = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
@@ -147,7 +140,7 @@ pub async fn filters_components(world: World<'_>) -> Result<()> {
     }
     let read_context = world.seen_by(Viewer::Public);
     let typed = Some(ComponentManifest::Proposals);
-    let blogs = read(COMPONENT_FIELDS, &raw("manifest_name", "blogs"))?;
+    let blogs = read(COMPONENT_FIELDS, &raw_filter("manifest_name", "blogs"))?;
     let none = world.components.list(read_context, typed, &blogs, PageRequest::default()).await?;
     assert_eq!(none.items, [], "the kind of a typed list is a condition of its own");
     Ok(())

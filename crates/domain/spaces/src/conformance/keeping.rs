@@ -11,10 +11,18 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use time::Duration;
 
+fn step(space: SpaceRef, position: i64, active: bool) -> Step {
+    Step { space, title: text("step"), position, active, starts_at: None, ends_at: None }
+}
+
+impl World<'_> {
+    async fn processes(&self) -> Result<[SpaceRef; 2]> {
+        let process = space(SpaceManifest::ParticipatoryProcesses, "process");
+        Ok([self.add(&process).await?, self.add(&process).await?])
+    }
+}
+
 /// Spaces for the conformance tests of [`Records`](civitas_kernel::records::Records).
-///
-/// # Errors
-/// None.
 pub async fn spaces(world: World<'_>) -> Result<Samples<'_, Space>> {
     let texts: Translated = [(Locale::EN, "A".to_owned()), (Locale::FR, "É".to_owned())].into();
     let unusual = Space {
@@ -36,19 +44,12 @@ pub async fn spaces(world: World<'_>) -> Result<Samples<'_, Space>> {
         ..Space::new(SpaceManifest::Assemblies, text("private"), early)
     };
     let unknown = SpaceRef { manifest: SpaceManifest::Assemblies, id: i64::MAX };
-    let samples = [unusual, plain, private];
-    Ok(Samples { records: world.spaces, mine: world.mine, other: world.other, samples, unknown })
+    Ok(Samples::new(world.spaces, [world.mine, world.other], [unusual, plain, private], unknown))
 }
 
 /// Steps of a process that is added for them.
-///
-/// # Errors
-/// Those of the store of spaces.
 pub async fn steps(world: World<'_>) -> Result<Samples<'_, Step>> {
-    let [first, second] = [
-        world.add(&space(SpaceManifest::ParticipatoryProcesses, "first")).await?,
-        world.add(&space(SpaceManifest::ParticipatoryProcesses, "second")).await?,
-    ];
+    let [first, second] = world.processes().await?;
     let dated = Step {
         space: first,
         title: text("Ideas"),
@@ -58,28 +59,15 @@ pub async fn steps(world: World<'_>) -> Result<Samples<'_, Step>> {
         ends_at: Some(NOW + Duration::days(9)),
     };
     let active = Step { active: true, ends_at: None, ..dated.clone() };
-    let plain =
-        Step { space: second, title: text("x"), position: 0, active: false, starts_at: None, ends_at: None };
-    let samples = [dated, active, plain];
-    Ok(Samples {
-        records: world.steps,
-        mine: world.mine,
-        other: world.other,
-        samples,
-        unknown: StepId(i64::MAX),
-    })
+    let samples = [dated, active, step(second, 0, false)];
+    Ok(Samples::new(world.steps, [world.mine, world.other], samples, StepId(i64::MAX)))
 }
 
 /// Components of a process that is added for them.
-///
-/// # Errors
-/// Those of the stores of spaces and steps.
 pub async fn components(world: World<'_>) -> Result<Samples<'_, Component>> {
     let home = world.add(&space(SpaceManifest::ParticipatoryProcesses, "home")).await?;
     let assembly = world.add(&space(SpaceManifest::Assemblies, "assembly")).await?;
-    let step =
-        Step { space: home, title: text("x"), position: 0, active: false, starts_at: None, ends_at: None };
-    let step = world.steps.add(world.mine, &step).await?;
+    let step = world.steps.add(world.mine, &step(home, 0, false)).await?;
     let unusual = Component {
         weight: -3,
         settings: object(json!({"vote_limit": 3, "voting_cards_box_title": {"en": "Vote!"}})),
@@ -93,8 +81,7 @@ pub async fn components(world: World<'_>) -> Result<Samples<'_, Component>> {
     let plain = component(home, ComponentManifest::Blogs, "News");
     let early = NOW - Duration::days(1);
     let samples = [unusual, plain, Component::new(assembly, ComponentManifest::Pages, text("Early"), early)];
-    let unknown = ComponentId(i64::MAX);
-    Ok(Samples { records: world.components, mine: world.mine, other: world.other, samples, unknown })
+    Ok(Samples::new(world.components, [world.mine, world.other], samples, ComponentId(i64::MAX)))
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -154,16 +141,7 @@ pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
 
 /// An active step makes the others of its process inactive, and none of another process.
 pub async fn at_most_one_step_is_active(world: World<'_>) -> Result<()> {
-    let here = world.add(&space(SpaceManifest::ParticipatoryProcesses, "here")).await?;
-    let there = world.add(&space(SpaceManifest::ParticipatoryProcesses, "there")).await?;
-    let step = |space, position, active| Step {
-        space,
-        title: text("step"),
-        position,
-        active,
-        starts_at: None,
-        ends_at: None,
-    };
+    let [here, there] = world.processes().await?;
     let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
     let elsewhere = admin.create(world.mine, &step(there, 0, true)).await?;
     let first = admin.create(world.mine, &step(here, 0, true)).await?;
@@ -215,16 +193,7 @@ pub async fn finds_spaces_for_administrators(world: World<'_>) -> Result<()> {
 
 /// The steps of a process are listed in their order, the active ones of several at once, and a deleted one is gone.
 pub async fn lists_and_deletes_steps(world: World<'_>) -> Result<()> {
-    let here = world.add(&space(SpaceManifest::ParticipatoryProcesses, "here")).await?;
-    let there = world.add(&space(SpaceManifest::ParticipatoryProcesses, "there")).await?;
-    let step = |space, position, active| Step {
-        space,
-        title: text("step"),
-        position,
-        active,
-        starts_at: None,
-        ends_at: None,
-    };
+    let [here, there] = world.processes().await?;
     let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
     let last = admin.create(world.mine, &step(here, 2, false)).await?;
     let first = admin.create(world.mine, &step(here, 0, true)).await?;

@@ -1,15 +1,12 @@
 //! The rules of questions and options, for the interface and for administrators. The caller has locked the
 //! questionnaire, and sets the time of its last change.
 
-use crate::response::refused;
 use crate::{
     AnswerFiles, AnswerOption, AnswerOptionStore, MAX_OPTIONS, MAX_QUESTIONS, Question, QuestionStore,
     QuestionType,
 };
 use civitas_kernel::records::{Change, Plain, RecordAdmin};
-use civitas_kernel::{
-    AnswerOptionId, Error, FieldError, Locale, OrganizationId, QuestionId, Result, Wording,
-};
+use civitas_kernel::{AnswerOptionId, Error, Locale, OrganizationId, QuestionId, Result};
 
 /// Writes questions and options by their rules.
 #[derive(Clone, Copy)]
@@ -50,7 +47,11 @@ impl Rules<'_> {
     ) -> Result<()> {
         change.after.check(locale)?;
         if change.after.kind != change.before.kind && self.questions.has_answers(organization, id).await? {
-            return Err(refused("question_type", "locked", "Question type cannot change once answers exist"));
+            return Err(Error::unprocessable(
+                "question_type",
+                "locked",
+                "Question type cannot change once answers exist",
+            ));
         }
         Plain(self.questions).change(organization, id, change).await
     }
@@ -84,8 +85,7 @@ impl Rules<'_> {
         locale: Locale,
     ) -> Result<AnswerOptionId> {
         if !question.kind.has_options() {
-            let error = FieldError::new("question_id", "invalid", "Question does not have options");
-            return Err(Error::Invalid { wording: Wording::InvalidRequest, fields: vec![error] });
+            return Err(Error::invalid("question_id", "invalid", "Question does not have options"));
         }
         option.check(locale)?;
         if self.options.count(organization, option.question).await? >= MAX_OPTIONS {
@@ -113,7 +113,5 @@ impl Rules<'_> {
 
 /// The error of a list that is full.
 fn full(field: &'static str, what: &str, max: i64) -> Error {
-    let description = format!("{what} (maximum is {max})");
-    let fields = vec![FieldError::new(field, "too_many", description)];
-    Error::Invalid { wording: Wording::InvalidRequest, fields }
+    Error::invalid(field, "too_many", format!("{what} (maximum is {max})"))
 }

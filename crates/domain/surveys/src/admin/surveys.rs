@@ -123,7 +123,7 @@ impl SurveyAdmin<'_> {
             }
         };
         if survey.as_ref().is_some_and(|survey| !survey.is_empty()) {
-            // Whoever saw the former dates is to be told that they changed.
+            // Clients that read the former dates see by this time that the dates changed.
             change.after.updated_at = now;
         }
         Plain(self.questionnaires).change(organization, id, &change).await?;

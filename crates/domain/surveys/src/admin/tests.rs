@@ -6,9 +6,10 @@ use crate::{
     Questionnaire, Survey,
 };
 use civitas_kernel::records::revision_at;
+use civitas_kernel::testing::text;
 use civitas_kernel::{
     AnswerId, AnswerOptionId, ComponentId, DisplayConditionId, Locale, MatrixRowId, OrganizationId,
-    QuestionId, QuestionnaireId, ResponseId, SurveyId, Translated,
+    QuestionId, QuestionnaireId, ResponseId, SurveyId,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -20,10 +21,6 @@ const POLL: QuestionnaireId = QuestionnaireId(40);
 const FIRST: QuestionId = QuestionId(201);
 const SECOND: QuestionId = QuestionId(202);
 const BUS: AnswerOptionId = AnswerOptionId(301);
-
-fn text(text: &str) -> Translated {
-    [(Locale::EN, text.to_owned())].into()
-}
 
 fn question(position: i64, kind: QuestionType) -> Question {
     Question::new(POLL, position, kind, text("Why?"))

@@ -4,7 +4,7 @@ use super::{AnswerOptionDetail, QuestionDetail};
 use crate::question::Variant;
 use crate::{Form, MANAGE_QUESTIONS, Question, QuestionType, Questionnaire, QuestionnaireDetail};
 use civitas_kernel::{
-    Access, AnswerOptionId, Command, Error, QuestionId, QuestionnaireId, Result, Translated,
+    AnswerOptionId, Error, QuestionId, QuestionnaireId, Result, Translated, commands, set_given,
 };
 use serde::{Deserialize, Serialize};
 
@@ -104,37 +104,21 @@ pub struct DestroyAnswerOption {
     pub id: AnswerOptionId,
 }
 
-macro_rules! commands {
-    ($($command:ident = $key:literal -> $Output:ty;)+) => {$(
-        impl Command for $command {
-            const KEY: &'static str = $key;
-            const ACCESS: Access = MANAGE_QUESTIONS;
-            type Output = $Output;
-        }
-    )+};
-}
-
 commands! {
-    UpdateQuestionnaire = "forms/questionnaires#update" -> (QuestionnaireDetail, Form);
-    CreateQuestion = "forms/questions#create" -> QuestionDetail;
-    UpdateQuestion = "forms/questions#update" -> QuestionDetail;
-    DestroyQuestion = "forms/questions#destroy" -> ();
-    CreateAnswerOption = "forms/answer_options#create" -> AnswerOptionDetail;
-    UpdateAnswerOption = "forms/answer_options#update" -> AnswerOptionDetail;
-    DestroyAnswerOption = "forms/answer_options#destroy" -> ();
+    UpdateQuestionnaire: "forms/questionnaires#update", MANAGE_QUESTIONS => (QuestionnaireDetail, Form);
+    CreateQuestion: "forms/questions#create", MANAGE_QUESTIONS => QuestionDetail;
+    UpdateQuestion: "forms/questions#update", MANAGE_QUESTIONS => QuestionDetail;
+    DestroyQuestion: "forms/questions#destroy", MANAGE_QUESTIONS => ();
+    CreateAnswerOption: "forms/answer_options#create", MANAGE_QUESTIONS => AnswerOptionDetail;
+    UpdateAnswerOption: "forms/answer_options#update", MANAGE_QUESTIONS => AnswerOptionDetail;
+    DestroyAnswerOption: "forms/answer_options#destroy", MANAGE_QUESTIONS => ();
 }
 
 impl UpdateQuestionnaire {
     pub(super) fn apply(self, questionnaire: &mut Questionnaire) {
-        if let Some(title) = self.title {
-            questionnaire.title = title;
-        }
-        if let Some(description) = self.description {
-            questionnaire.description = description;
-        }
-        if let Some(tos) = self.tos {
-            questionnaire.tos = tos;
-        }
+        set_given(&mut questionnaire.title, self.title);
+        set_given(&mut questionnaire.description, self.description);
+        set_given(&mut questionnaire.tos, self.tos);
     }
 }
 
@@ -176,23 +160,11 @@ impl UpdateQuestion {
             question.kind = kind;
             question.reset_limits();
         }
-        if let Some(position) = self.position {
-            question.position = position;
-        }
-        if let Some(mandatory) = self.mandatory {
-            question.mandatory = mandatory;
-        }
-        if let Some(body) = self.body {
-            question.body = body;
-        }
-        if let Some(Replacement { value }) = self.description {
-            question.description = value;
-        }
-        if let Some(Replacement { value }) = self.max_choices {
-            question.max_choices = value;
-        }
-        if let Some(Replacement { value }) = self.max_characters {
-            question.max_characters = value.unwrap_or(0);
-        }
+        set_given(&mut question.position, self.position);
+        set_given(&mut question.mandatory, self.mandatory);
+        set_given(&mut question.body, self.body);
+        set_given(&mut question.description, self.description.map(|new| new.value));
+        set_given(&mut question.max_choices, self.max_choices.map(|new| new.value));
+        set_given(&mut question.max_characters, self.max_characters.map(|new| new.value.unwrap_or(0)));
     }
 }

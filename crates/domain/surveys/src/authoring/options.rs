@@ -1,12 +1,12 @@
 //! Writing answer options.
 
-use super::{AnswerOptionDetail, Authoring, CreateAnswerOption, DestroyAnswerOption, UpdateAnswerOption};
-use crate::{AnswerOption, MANAGE_QUESTIONS};
+use super::{AnswerOptionDetail, CreateAnswerOption, DestroyAnswerOption, UpdateAnswerOption};
+use crate::{AnswerOption, MANAGE_QUESTIONS, Questionnaires};
 use async_trait::async_trait;
 use civitas_kernel::records::Change;
 use civitas_kernel::{AnswerOptionId, Ctx, Error, Handle, QuestionnaireId, Result};
 
-impl Authoring<'_> {
+impl Questionnaires<'_> {
     /// The option.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ impl Authoring<'_> {
         self.find_question(ctx, option.question).await.map(drop)
     }
 
-    /// The same with its questionnaire, which is locked until the transaction ends.
+    /// The option with its questionnaire, which is locked until the transaction ends.
     async fn find_option_to_change(
         &self,
         ctx: &Ctx,
@@ -35,7 +35,7 @@ impl Authoring<'_> {
 }
 
 #[async_trait]
-impl Handle<CreateAnswerOption> for Authoring<'_> {
+impl Handle<CreateAnswerOption> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateAnswerOption) -> Result<AnswerOptionDetail> {
         let CreateAnswerOption { question: id, body } = command;
         let question = self.find_question_to_change(ctx, id).await?;
@@ -47,7 +47,7 @@ impl Handle<CreateAnswerOption> for Authoring<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateAnswerOption> for Authoring<'_> {
+impl Handle<UpdateAnswerOption> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateAnswerOption) -> Result<()> {
         self.check_option(ctx, command.id).await
     }
@@ -64,7 +64,7 @@ impl Handle<UpdateAnswerOption> for Authoring<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyAnswerOption> for Authoring<'_> {
+impl Handle<DestroyAnswerOption> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyAnswerOption) -> Result<()> {
         self.check_option(ctx, command.id).await
     }

@@ -1,13 +1,13 @@
 //! Writing questions.
 
-use super::{Authoring, CreateQuestion, DestroyQuestion, QuestionDetail, UpdateQuestion};
-use crate::MANAGE_QUESTIONS;
+use super::{CreateQuestion, DestroyQuestion, QuestionDetail, UpdateQuestion};
+use crate::{MANAGE_QUESTIONS, Questionnaires};
 use async_trait::async_trait;
 use civitas_kernel::records::Change;
 use civitas_kernel::{Ctx, Handle, Result};
 
 #[async_trait]
-impl Handle<CreateQuestion> for Authoring<'_> {
+impl Handle<CreateQuestion> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateQuestion) -> Result<QuestionDetail> {
         ctx.require(&MANAGE_QUESTIONS)?;
         let questionnaire = command.questionnaire;
@@ -20,7 +20,7 @@ impl Handle<CreateQuestion> for Authoring<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateQuestion> for Authoring<'_> {
+impl Handle<UpdateQuestion> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateQuestion) -> Result<()> {
         command.check(&self.find_question(ctx, command.id).await?)
     }
@@ -40,7 +40,7 @@ impl Handle<UpdateQuestion> for Authoring<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyQuestion> for Authoring<'_> {
+impl Handle<DestroyQuestion> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyQuestion) -> Result<()> {
         self.find_question(ctx, command.id).await.map(drop)
     }

@@ -1,13 +1,10 @@
 use super::*;
 use crate::{
     Host, MockAnswerFiles, MockAnswerOptionStore, MockQuestionStore, MockQuestionnaireStore,
-    MockSurveyLookup, QuestionType, Questionnaire,
+    MockResponseStore, MockSurveyLookup, MockSurveyStore, QuestionType, Questionnaire,
 };
-use civitas_kernel::{ComponentId, ComponentPlace, Locale, SurveyId, Translated};
-
-fn text(text: &str) -> Translated {
-    [(Locale::EN, text.to_owned())].into()
-}
+use civitas_kernel::testing::text;
+use civitas_kernel::{ComponentId, ComponentPlace, SurveyId};
 
 fn questionnaire(ctx: &Ctx) -> Questionnaire {
     Questionnaire::new(Host::Survey(SurveyId(1)), ComponentId(3), text("Title"), ctx.now)
@@ -59,9 +56,16 @@ async fn updated(
     let mut lookup = MockSurveyLookup::new();
     lookup.expect_administers().returning(|_, user, _| Ok(user.0 == 8));
     let (questionnaires, questions) = &stores;
-    let authoring =
-        Authoring { questionnaires, questions, options: &options, lookup: &lookup, files: &files };
-    Ok(authoring.handle(ctx, command).await?.question)
+    let writes = Questionnaires {
+        surveys: &MockSurveyStore::new(),
+        questionnaires,
+        questions,
+        options: &options,
+        responses: &MockResponseStore::new(),
+        lookup: &lookup,
+        files: &files,
+    };
+    Ok(writes.handle(ctx, command).await?.question)
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ impl Schema {
         Self { properties: Some(properties.collect()), ..Self::of("object") }
     }
 
-    /// The same with another keyword; null leaves it out.
+    /// Adds a keyword; a null value adds none.
     pub(super) fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
         if !value.is_null() {

@@ -1,11 +1,11 @@
 use super::*;
 use crate::{AnswerOption, ConditionType, DisplayCondition, MatrixRow, Question};
+use civitas_kernel::testing::text;
 use civitas_kernel::{AnswerOptionId, Locale, MatrixRowId, QuestionId, QuestionnaireId};
 
 const LANGUAGES: TextLanguages = TextLanguages { effective: Locale::FR, default: Locale::EN };
 
 fn form() -> Form {
-    let text = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
     let of = |id, kind| FormQuestion {
         id: QuestionId(id),
         question: Question::new(QuestionnaireId(1), id, kind, text("Q")),

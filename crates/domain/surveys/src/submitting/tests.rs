@@ -1,7 +1,8 @@
 use super::*;
 use crate::{
-    Form, FormQuestion, MockAnswerFiles, MockQuestionnaireStore, MockResponseStore, MockSurveyLookup,
-    MockSurveyStore, Question, QuestionType, Questionnaire, Respondent, Survey,
+    Form, FormQuestion, MockAnswerFiles, MockAnswerOptionStore, MockQuestionStore, MockQuestionnaireStore,
+    MockResponseStore, MockSurveyLookup, MockSurveyStore, Question, QuestionType, Questionnaire, Respondent,
+    Survey,
 };
 use civitas_kernel::{ComponentId, ComponentPlace, MeetingId, SurveyId, Translated};
 use serde_json::json;
@@ -14,6 +15,8 @@ const UPLOAD: QuestionId = QuestionId(2);
 struct Stores {
     surveys: MockSurveyStore,
     questionnaires: MockQuestionnaireStore,
+    questions: MockQuestionStore,
+    options: MockAnswerOptionStore,
     responses: MockResponseStore,
     lookup: MockSurveyLookup,
     files: MockAnswerFiles,
@@ -59,7 +62,8 @@ impl Stores {
                 .map(|(_, blocked)| Respondent { blocked }))
         });
         lookup.expect_administers().returning(|_, _, _| Ok(false));
-        Self { surveys, questionnaires, responses, lookup, files: MockAnswerFiles::new() }
+        let (questions, options) = (MockQuestionStore::new(), MockAnswerOptionStore::new());
+        Self { surveys, questionnaires, questions, options, responses, lookup, files: MockAnswerFiles::new() }
     }
 
     fn survey() -> Self {
@@ -70,9 +74,13 @@ impl Stores {
         Self::of(Host::Meeting(MeetingId(1)), Survey::new(ComponentId(3), service().now))
     }
 
+    fn writes(&self) -> Questionnaires<'_> {
+        let Self { surveys, questionnaires, questions, options, responses, lookup, files } = self;
+        Questionnaires { surveys, questionnaires, questions, options, responses, lookup, files }
+    }
+
     async fn submit(&self, ctx: &Ctx, command: SubmitAnswers) -> Result<ResponseDetail> {
-        let Self { surveys, questionnaires, responses, lookup, files } = self;
-        Responses { surveys, questionnaires, responses, lookup, files }.handle(ctx, command).await
+        self.writes().handle(ctx, command).await
     }
 }
 
@@ -170,8 +178,7 @@ async fn only_administrators_delete_responses() {
     });
     stores.responses.expect_remove().once().returning(|_, _| Ok(()));
     stores.files.expect_detach().once().withf(|_, answers| answers.len() == 2).returning(|_, _| Ok(()));
-    let Stores { surveys, questionnaires, responses, lookup, files } = &stores;
-    let writes = Responses { surveys, questionnaires, responses, lookup, files };
+    let writes = stores.writes();
     let destroy = || DestroyResponse { id: AnswerId(514) };
     assert!(matches!(writes.handle(&service().of_user(7), destroy()).await, Err(Error::Forbidden)));
     writes.handle(&service(), destroy()).await.unwrap();

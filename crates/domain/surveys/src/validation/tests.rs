@@ -6,7 +6,8 @@ use crate::{
     AnswerOption, ConditionType, DisplayCondition, FormOption, FormQuestion, MatrixRow, Question,
     QuestionType, TextLanguages,
 };
-use civitas_kernel::{AnswerOptionId, Locale, MatrixRowId, QuestionnaireId, Translated};
+use civitas_kernel::testing::text;
+use civitas_kernel::{AnswerOptionId, Locale, MatrixRowId, QuestionnaireId};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
@@ -22,10 +23,6 @@ const DATA_TYPES: [QuestionType; 8] = [
     QuestionType::MatrixSingle,
     QuestionType::MatrixMultiple,
 ];
-
-fn text(text: &str) -> Translated {
-    [(Locale::EN, text.to_owned())].into()
-}
 
 /// A question with as many options and rows; their ids begin with its own, times 100.
 fn question(id: i64, kind: QuestionType, options: i64, rows: i64) -> FormQuestion {

@@ -192,10 +192,7 @@ pub async fn makes_a_released_registration_due_with_its_next_delivery(world: Wor
         .await?;
     world.queue(idle, 0).await?;
     assert_eq!(world.claim("w", at(1)).await?, [idle]);
-    assert_eq!(
-        world.deliveries.expire(civitas_kernel::clock::now() + Duration::from_secs(60), at(2), 9).await?,
-        1
-    );
+    assert_eq!(world.log.expire(civitas_kernel::clock::now() + Duration::from_secs(60), at(2), 9).await?, 1);
     world.deliveries.release("w", idle).await?;
     assert!(world.claim("w", at(9999)).await?.is_empty(), "nothing is pending");
     Ok(())

@@ -151,10 +151,10 @@ pub async fn expires_what_waits_too_long(world: World<'_>) -> Result<()> {
     let (sent, one, two) = (world.queue(id, 0).await?, world.queue(id, 0).await?, world.queue(id, 0).await?);
     world.end(id, sent, Verdict::Delivered).await?;
     let now = clock::now();
-    assert_eq!(world.deliveries.expire(now - Duration::HOUR, at(90), 9).await?, 0);
+    assert_eq!(world.log.expire(now - Duration::HOUR, at(90), 9).await?, 0);
     let before = now + Duration::MINUTE;
     for expected in [1, 1, 0] {
-        assert_eq!(world.deliveries.expire(before, at(90), 1).await?, expected);
+        assert_eq!(world.log.expire(before, at(90), 1).await?, expected);
     }
     for delivery in [one, two] {
         let logged = world.logged(delivery).await?;
@@ -172,13 +172,9 @@ pub async fn removes_ended_deliveries(world: World<'_>) -> Result<()> {
         (world.queue(id, 0).await?, world.queue(id, 0).await?, world.queue(id, 0).await?);
     let outcomes = [one, two].map(|id| outcome(id, Some(attempt(Ok(200))), Verdict::Delivered));
     world.deliveries.record(id, &outcomes, &Health::default(), at(60)).await?;
-    assert_eq!(
-        world.deliveries.remove_ended(&DeliveryStatus::ALL, at(60), 9).await?,
-        0,
-        "the time is not included"
-    );
+    assert_eq!(world.log.remove_ended(&DeliveryStatus::ALL, at(60), 9).await?, 0, "the time is not included");
     for expected in [1, 1, 0] {
-        assert_eq!(world.deliveries.remove_ended(&DeliveryStatus::ALL, at(61), 1).await?, expected);
+        assert_eq!(world.log.remove_ended(&DeliveryStatus::ALL, at(61), 1).await?, expected);
     }
     for delivery in [one, two] {
         assert_eq!(world.log.find(None, delivery).await?, None);

@@ -32,7 +32,6 @@ pub(in crate::cli) struct FireArgs {
     dry_run: bool,
 }
 
-/// Sends one delivery.
 pub(super) async fn run(args: FireArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
     let url = TargetPolicy::parse(&args.url)
@@ -50,13 +49,13 @@ pub(super) async fn run(args: FireArgs, sources: &Sources, console: &mut Console
     }
     if args.dry_run {
         shown["body"] = body.into();
-        return print(&shown, console);
+        return console.print(shown);
     }
     let sender = webhooks::sender(&config).map_err(because)?;
     let attempt = sender.send(message, 1).await;
     let is_accepted = add_answer(&mut shown, &attempt);
-    print(&shown, console)?;
-    if is_accepted { Ok(()) } else { Err(Failure::Told) }
+    console.print(shown)?;
+    if is_accepted { Ok(()) } else { Err(Failure::Reported) }
 }
 
 fn no_event(name: &str) -> Failure {
@@ -65,8 +64,8 @@ fn no_event(name: &str) -> Failure {
     Failure::Because(format!("{name} is not an event; events are {}", names.join(", ")))
 }
 
-fn secret(given: Option<&str>) -> Outcome<SigningSecret> {
-    match given {
+fn secret(chosen: Option<&str>) -> Outcome<SigningSecret> {
+    match chosen {
         None => random_webhook_secret().map_err(because),
         Some(text) if SigningSecret::is_valid(text) => Ok(SigningSecret::new(text)),
         Some(_) => {
@@ -102,8 +101,4 @@ fn add_answer(shown: &mut Value, attempt: &Attempt) -> bool {
     let is_accepted = response.is_some_and(civitas_webhooks::Response::is_success);
     shown["accepted"] = is_accepted.into();
     is_accepted
-}
-
-fn print(value: &Value, console: &mut Console<'_>) -> Outcome {
-    writeln!(console.stdout, "{value}").map_err(because)
 }

@@ -1,22 +1,21 @@
 //! The log of deliveries: lists, replays, pauses, tests. Each record is one JSON object on a line of standard output.
 
-use crate::cli::{Console, Failure, Outcome, because, configure, find_organization, open_store};
+use crate::cli::{
+    Console, Failure, Outcome, actor, because, configure, find_organization, open_store, read_time, time_text,
+};
 use crate::config::Sources;
 use crate::site;
 use civitas_api::webhook_example;
 use civitas_application::Store;
-use civitas_application::webhooks::{WebhookAdmin, WebhookChanges};
-use civitas_audit::Actor;
+use civitas_event_delivery::{WebhookAdmin, WebhookChanges};
 use civitas_kernel::{OrganizationId, Page, PageRequest, RegistrationId, clock};
 use civitas_webhooks::{
     Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Registration, RegistrationFilter,
     RegistrationReport, Replay, parse_event,
 };
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 /// What is done with the log.
@@ -117,12 +116,12 @@ impl PageArgs {
 }
 
 /// The store, and the organization a command is restricted to.
-struct Reach {
+struct WebhookScope {
     store: Arc<dyn Store>,
     organization: Option<OrganizationId>,
 }
 
-impl Reach {
+impl WebhookScope {
     fn admin(&self) -> WebhookAdmin<'_> {
         WebhookAdmin { store: &*self.store, organization: self.organization }
     }
@@ -138,7 +137,7 @@ impl Reach {
         let changes = WebhookChanges {
             tx: &*tx,
             organization: self.organization,
-            actor: Actor::CommandLine { command: format!("civitas webhook {command}") },
+            actor: actor(&format!("webhook {command}")),
             from: None,
             now,
         };
@@ -163,7 +162,6 @@ impl Reach {
     }
 }
 
-/// Runs a command.
 pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
     let (LogCommand::List { scope, .. }
@@ -177,11 +175,11 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
         None => None,
         Some(host) => Some(find_organization(&*store, host).await?),
     };
-    let reach = Reach { store, organization };
+    let scope = WebhookScope { store, organization };
     let now = clock::now();
     match command {
         LogCommand::List { page, .. } => {
-            let listed = reach
+            let listed = scope
                 .admin()
                 .registrations(&RegistrationFilter::default(), page.request())
                 .await
@@ -189,10 +187,10 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
             print_page(listed, console, |report| report_json(&report))
         }
         LogCommand::Deliveries { delivery: Some(id), .. } => {
-            let found = reach.admin().delivery(DeliveryId(id)).await.map_err(because)?;
+            let found = scope.admin().delivery(DeliveryId(id)).await.map_err(because)?;
             let mut shown = delivery_json(&found.0);
             shown["log"] = found.1.iter().map(attempt_json).collect();
-            print(&shown, console)
+            console.print(shown)
         }
         LogCommand::Deliveries { delivery: None, registration, status, page, .. } => {
             let filter = DeliveryFilter {
@@ -200,27 +198,27 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
                 status: status.as_deref().and_then(DeliveryStatus::parse),
                 ..DeliveryFilter::default()
             };
-            let listed = reach.admin().deliveries(&filter, page.request()).await.map_err(because)?;
+            let listed = scope.admin().deliveries(&filter, page.request()).await.map_err(because)?;
             print_page(listed, console, |delivery| delivery_json(&delivery))
         }
         LogCommand::Replay { delivery, registration, failed, since, until, .. } => {
             let which = replay(delivery, registration, failed, since, until.unwrap_or(now))?;
-            let replayed = reach.replay(&which, now).await?;
-            print(&json!({"replayed": replayed}), console)
+            let replayed = scope.replay(&which, now).await?;
+            console.print(json!({"replayed": replayed}))
         }
         LogCommand::Pause { registration, .. } => {
             let id = RegistrationId(registration);
-            let paused = reach.change("pause", now, async |changes| changes.pause(id).await).await?;
-            print(&registration_json(id, &paused), console)
+            let paused = scope.change("pause", now, async |changes| changes.pause(id).await).await?;
+            console.print(registration_json(id, &paused))
         }
         LogCommand::Resume { registration, .. } => {
             let id = RegistrationId(registration);
-            let resumed = reach.change("resume", now, async |changes| changes.resume(id).await).await?;
-            print(&registration_json(id, &resumed), console)
+            let resumed = scope.change("resume", now, async |changes| changes.resume(id).await).await?;
+            console.print(registration_json(id, &resumed))
         }
         LogCommand::Test { registration, event, .. } => {
             let origin = site::of(&config).origin("city.example");
-            test(&reach, RegistrationId(registration), event, &origin, console).await
+            test(&scope, RegistrationId(registration), event, &origin, console).await
         }
     }
 }
@@ -241,7 +239,7 @@ fn replay(
 }
 
 async fn test(
-    reach: &Reach,
+    scope: &WebhookScope,
     id: RegistrationId,
     event: Option<String>,
     origin: &str,
@@ -250,23 +248,15 @@ async fn test(
     let event = if let Some(name) = event {
         parse_event(&name).ok_or_else(|| Failure::Because(format!("{name} is not an event")))?
     } else {
-        let found = reach.store.registrations().find_any(id).await.map_err(because)?;
+        let found = scope.store.registrations().find_any(id).await.map_err(because)?;
         let first = found.and_then(|one| one.subscriptions.first().copied());
         first.ok_or_else(|| because(civitas_kernel::Error::NotFound))?
     };
     let body = webhook_example(event, origin);
     let body = body.ok_or_else(|| Failure::Because(format!("{event} has no sample data")))?;
     let delivery =
-        reach.change("test", clock::now(), async |changes| changes.test(id, event, body).await).await?;
-    print(&json!({"delivery": delivery.0, "event": event.as_str()}), console)
-}
-
-fn read_time(text: &str) -> Result<OffsetDateTime, String> {
-    OffsetDateTime::parse(text, &Rfc3339).map_err(|_| "must be a time, as 2026-03-01T09:30:00Z".to_owned())
-}
-
-fn time(at: OffsetDateTime) -> Option<String> {
-    at.format(&Rfc3339).ok()
+        scope.change("test", clock::now(), async |changes| changes.test(id, event, body).await).await?;
+    console.print(json!({"delivery": delivery.0, "event": event.as_str()}))
 }
 
 fn report_json(report: &RegistrationReport) -> Value {
@@ -278,7 +268,7 @@ fn report_json(report: &RegistrationReport) -> Value {
         "delivered": figures.delivered,
         "dead": figures.dead,
         "dropped": figures.dropped,
-        "oldest_pending": figures.oldest_pending.and_then(time),
+        "oldest_pending": figures.oldest_pending.map(time_text),
     });
     shown
 }
@@ -290,10 +280,10 @@ fn registration_json(id: RegistrationId, registration: &Registration) -> Value {
         "url": registration.url,
         "subscriptions": registration.subscriptions.iter().map(|event| event.as_str()).collect::<Vec<_>>(),
         "failures": health.failures,
-        "failing_since": health.failing_since.and_then(time),
-        "succeeded_at": health.succeeded_at.and_then(time),
-        "disabled_at": health.disabled_at.and_then(time),
-        "paused_at": registration.paused_at.and_then(time),
+        "failing_since": health.failing_since.map(time_text),
+        "succeeded_at": health.succeeded_at.map(time_text),
+        "disabled_at": health.disabled_at.map(time_text),
+        "paused_at": registration.paused_at.map(time_text),
     })
 }
 
@@ -305,9 +295,9 @@ fn delivery_json(delivery: &LoggedDelivery) -> Value {
         "type": delivery.name.as_str(),
         "status": delivery.status.as_str(),
         "attempts": delivery.attempts,
-        "due_at": Some(delivery.due_at).filter(|_| delivery.status == DeliveryStatus::Pending).and_then(time),
-        "created_at": time(delivery.created_at),
-        "ended_at": delivery.ended_at.and_then(time),
+        "due_at": Some(delivery.due_at).filter(|_| delivery.status == DeliveryStatus::Pending).map(time_text),
+        "created_at": time_text(delivery.created_at),
+        "ended_at": delivery.ended_at.map(time_text),
         "reason": delivery.reason,
     })
 }
@@ -319,7 +309,7 @@ fn attempt_json(attempt: &Attempt) -> Value {
     };
     json!({
         "number": attempt.number,
-        "at": time(attempt.at),
+        "at": time_text(attempt.at),
         "duration_ms": u64::try_from(attempt.duration.as_millis()).unwrap_or(u64::MAX),
         "status": status,
         "answer": answer,
@@ -330,14 +320,10 @@ fn attempt_json(attempt: &Attempt) -> Value {
 /// Prints the rows; on standard error, whether more follow.
 fn print_page<T>(page: Page<T>, console: &mut Console<'_>, show: impl Fn(T) -> Value) -> Outcome {
     for row in page.items {
-        print(&show(row), console)?;
+        console.print(show(row))?;
     }
     if page.has_more {
-        writeln!(console.stderr, "There are more: use --page.").map_err(because)?;
+        console.note("There are more: use --page.")?;
     }
     Ok(())
-}
-
-fn print(value: &impl Serialize, console: &mut Console<'_>) -> Outcome {
-    writeln!(console.stdout, "{}", serde_json::to_string(value).map_err(because)?).map_err(because)
 }

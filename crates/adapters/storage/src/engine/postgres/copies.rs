@@ -1,7 +1,7 @@
 //! Copies of the database for backups, by the programs `pg_dump` and `pg_restore`.
 
 use super::tls::{self, Usage};
-use crate::pools::Settings;
+use crate::pools::DatabaseSettings;
 use async_trait::async_trait;
 use civitas_application::backups::{DatabaseCopies, DatabaseCopy, Guard, Proof, Rows};
 use civitas_attachments::Content;
@@ -22,7 +22,7 @@ const TEMPORARY: &str = "civitas_backup_check_";
 #[derive(Debug, Clone)]
 pub struct Copies {
     /// The database.
-    pub settings: Settings,
+    pub settings: DatabaseSettings,
     /// A directory for temporary files: a dump is kept there until it is stored.
     pub work: PathBuf,
 }
@@ -356,7 +356,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_that_is_missing_is_named_with_what_to_install() {
-        let settings = Settings {
+        let settings = DatabaseSettings {
             url: "postgres://nora@127.0.0.1:1/city".to_owned(),
             pool_size: 1,
             wait: std::time::Duration::from_secs(1),

@@ -36,18 +36,18 @@ pub struct Wire<S> {
     chunk: Box<[u8; CHUNK]>,
     /// The number of bytes of `messages.ready` that were passed on.
     handed: usize,
-    answer: Answer,
+    answer: AnswerTimeout,
 }
 
 /// The time limit of an answer: from the last byte that was sent or received until the server is ready for the next
 /// statement.
-struct Answer {
+struct AnswerTimeout {
     limit: Option<Duration>,
     /// `None` while no answer is expected.
     late: Option<Pin<Box<Sleep>>>,
 }
 
-impl Answer {
+impl AnswerTimeout {
     /// Starts the time again.
     fn expect(&mut self) {
         let Some(limit) = self.limit else { return };
@@ -79,7 +79,7 @@ impl<S> Wire<S> {
             messages: Messages::default(),
             chunk: Box::new([0; CHUNK]),
             handed: 0,
-            answer: Answer { limit: silence, late: None },
+            answer: AnswerTimeout { limit: silence, late: None },
         }
     }
 }

@@ -103,9 +103,6 @@ impl WriteTransaction {
     }
 
     /// Rolls it back.
-    ///
-    /// # Errors
-    /// `Unavailable` when the database does not answer.
     pub(crate) async fn rollback(mut self) -> Result<()> {
         let Some(connection) = self.connection() else { return Ok(()) };
         SimpleAsyncConnection::batch_execute(connection, "ROLLBACK").await.stored()?;

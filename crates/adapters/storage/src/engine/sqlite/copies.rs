@@ -1,7 +1,7 @@
 //! Copies of the database for backups, by `VACUUM INTO`: its rows, without what was deleted.
 
 use super::path_of;
-use crate::pools::Settings;
+use crate::pools::DatabaseSettings;
 use async_trait::async_trait;
 use civitas_application::backups::{DatabaseCopies, DatabaseCopy, Guard, Proof, Rows};
 use civitas_attachments::Content;
@@ -23,7 +23,7 @@ const TEMPORARY: &str = "backup-";
 #[derive(Debug, Clone)]
 pub struct Copies {
     /// The database.
-    pub settings: Settings,
+    pub settings: DatabaseSettings,
     /// A directory for temporary files: a copy or a check needs the size of the database there.
     pub work: PathBuf,
 }
@@ -193,7 +193,7 @@ mod tests {
          INSERT INTO right_side VALUES (1, 1);";
 
     fn copies(directory: &Path, name: &str) -> Copies {
-        let settings = Settings {
+        let settings = DatabaseSettings {
             url: format!("sqlite://{}", directory.join(name).display()),
             pool_size: 1,
             wait: Duration::from_secs(1),

@@ -1,7 +1,7 @@
 //! SQL that is specific to SQLite.
 
 use super::{Db, read_json, sql};
-use crate::columns::{self, Condition, Expr};
+use crate::columns::{Condition, Expr};
 use civitas_kernel::text;
 use diesel::backend::Backend;
 use diesel::deserialize;
@@ -137,10 +137,13 @@ pub fn uuids(ids: &[uuid::Uuid]) -> String {
 pub const GIVE_POSITIONS: &str = "UPDATE outbox SET position = ? + given.key + 1 \
      FROM json_each(?) AS given WHERE outbox.id = unhex(given.value)";
 
+// A literal, to save a bind parameter.
+diesel::postfix_operator!(PlusZero, " + 0", Nullable<BigInt>);
+
 /// The same number, but SQLite uses no index for it. Without statistics of a set of ids, SQLite may search an index for
 /// each id and sort the rows, instead of reading another index in the requested order.
 pub fn unindexed<QS: 'static>(on: Expr<QS, BigInt>) -> Expr<QS, BigInt> {
-    columns::plus_zero(on)
+    Box::new(PlusZero::new(on))
 }
 
 /// The same text: SQLite compares byte by byte.

@@ -20,13 +20,13 @@ type Outcome<R> = Result<R, Box<dyn Error + Send + Sync>>;
 /// Runs the statements of one connection. diesel-async's own runtime panics on current-thread runtimes, such as
 /// actix-web's workers, when its caller is dropped during a statement: it waits in `block_in_place`.
 pub struct Runtime {
-    place: Place,
+    thread: StatementThread,
     limit: Duration,
 }
 
 /// The thread of a statement.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum StatementThread {
     /// That of the caller: for statements of a few microseconds.
     Caller,
     /// One of the blocking threads of the caller's runtime, when one of the slots is free: for searches. A search waits for
@@ -37,8 +37,8 @@ pub enum Place {
 
 impl Runtime {
     /// A runtime whose statements end with the error `interrupted` after `limit`.
-    pub fn new(place: Place, limit: Duration) -> Self {
-        Self { place, limit }
+    pub fn new(thread: StatementThread, limit: Duration) -> Self {
+        Self { thread, limit }
     }
 }
 
@@ -49,15 +49,17 @@ impl SpawnBlocking for Runtime {
     ) -> BoxFuture<'a, Outcome<R>> {
         // As one type: what follows is compiled once, not for each statement of the program.
         let task: Box<dyn FnOnce() -> R + Send> = Box::new(task);
-        match &self.place {
-            Place::Caller => std::future::ready(Ok(run(self.limit, Cancellation::default(), task))).boxed(),
-            Place::Blocking(slots) => OnThread::start(slots.clone(), self.limit, task).boxed(),
+        match &self.thread {
+            StatementThread::Caller => {
+                std::future::ready(Ok(run(self.limit, Cancellation::default(), task))).boxed()
+            }
+            StatementThread::Blocking(slots) => OnThread::start(slots.clone(), self.limit, task).boxed(),
         }
     }
 
     /// Diesel calls it to open a connection by itself, which nothing here does.
     fn get_runtime() -> Self {
-        Self::new(Place::Caller, StatementLimits::default().write)
+        Self::new(StatementThread::Caller, StatementLimits::default().write)
     }
 }
 
@@ -133,8 +135,8 @@ mod tests {
         SqliteConnection::establish(":memory:").unwrap()
     }
 
-    fn searching(slots: usize) -> Place {
-        Place::Blocking(Arc::new(Semaphore::new(slots)))
+    fn searching(slots: usize) -> StatementThread {
+        StatementThread::Blocking(Arc::new(Semaphore::new(slots)))
     }
 
     fn endless(mut connection: SqliteConnection) -> impl FnOnce() -> String + Send {
@@ -143,10 +145,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_statement_that_takes_too_long_is_interrupted() {
-        for place in [Place::Caller, searching(1)] {
-            let mut runtime = Runtime::new(place.clone(), Duration::from_millis(100));
+        for thread in [StatementThread::Caller, searching(1)] {
+            let mut runtime = Runtime::new(thread.clone(), Duration::from_millis(100));
             let message = runtime.spawn_blocking(endless(connection())).await.unwrap();
-            assert_eq!(message, "interrupted", "{place:?}");
+            assert_eq!(message, "interrupted", "{thread:?}");
         }
     }
 
@@ -179,12 +181,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_that_gets_no_slot_in_its_time_is_interrupted() {
-        let place = searching(1);
-        let mut first = Runtime::new(place.clone(), Duration::from_secs(60));
+        let thread = searching(1);
+        let mut first = Runtime::new(thread.clone(), Duration::from_secs(60));
         let running = first.spawn_blocking(endless(connection()));
         tokio::time::sleep(Duration::from_millis(50)).await;
         let begun = Instant::now();
-        let mut second = Runtime::new(place, Duration::from_millis(100));
+        let mut second = Runtime::new(thread, Duration::from_millis(100));
         assert_eq!(second.spawn_blocking(endless(connection())).await.unwrap(), "interrupted");
         assert!(begun.elapsed() < Duration::from_secs(30), "the other one still runs");
         drop(running);
@@ -192,9 +194,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_waits_for_a_slot_until_it_is_cancelled() {
-        let place = searching(1);
+        let thread = searching(1);
         let limit = Duration::from_secs(60);
-        let (mut first, mut second) = (Runtime::new(place.clone(), limit), Runtime::new(place, limit));
+        let (mut first, mut second) = (Runtime::new(thread.clone(), limit), Runtime::new(thread, limit));
         let begun = Instant::now();
         let running = first.spawn_blocking(endless(connection()));
         tokio::time::sleep(Duration::from_millis(50)).await;

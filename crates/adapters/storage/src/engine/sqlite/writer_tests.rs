@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::pools;
-use crate::pools::{Settings, StatementLimits};
+use crate::pools::{DatabaseSettings, StatementLimits};
 use civitas_kernel::Locales;
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
@@ -12,14 +12,14 @@ use tokio::task::JoinHandle;
 
 struct Fixture {
     writer: Arc<Writer>,
-    settings: Settings,
+    settings: DatabaseSettings,
     _directory: TempDir,
 }
 
 impl Fixture {
     async fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let settings = Settings {
+        let settings = DatabaseSettings {
             url: format!("sqlite://{}", directory.path().join("civitas.db").display()),
             pool_size: 2,
             wait: Duration::from_secs(20),

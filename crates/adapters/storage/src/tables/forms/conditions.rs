@@ -2,16 +2,13 @@
 
 use crate::columns::{self, columns};
 use crate::engine::Conn;
-use crate::failure::{Stored, changed};
 use crate::records::records;
 use crate::schema::display_conditions;
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Run, Session, on};
 use async_trait::async_trait;
 use civitas_kernel::{AnswerOptionId, DisplayConditionId, OrganizationId, QuestionId, Result, Translated};
 use civitas_surveys::{ConditionType, DisplayCondition, DisplayConditionStore};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 
 columns! {
     /// A condition as its row stores it.
@@ -27,9 +24,7 @@ columns! {
     }
 }
 
-scoped! { display_conditions }
-
-records! { display_conditions: DisplayConditionId => DisplayCondition; }
+records! { scoped display_conditions: DisplayConditionId => DisplayCondition; }
 
 #[async_trait]
 impl DisplayConditionStore for Session {
@@ -38,22 +33,15 @@ impl DisplayConditionStore for Session {
         organization: OrganizationId,
         question: QuestionId,
     ) -> Result<Vec<(DisplayConditionId, DisplayCondition)>> {
-        let rows: Vec<Row> = of(organization)
+        of(organization)
             .filter(display_conditions::question_id.eq(question.0))
             .order(display_conditions::id)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     async fn remove(&self, organization: OrganizationId, id: DisplayConditionId) -> Result<()> {
-        diesel::delete(of(organization).filter(display_conditions::id.eq(id.0)))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .and_then(changed)
+        diesel::delete(of(organization).filter(display_conditions::id.eq(id.0))).change_on(self.write()).await
     }
 }
 
@@ -66,13 +54,10 @@ pub(super) async fn of_questions(
     if questions.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<Row> = display_conditions::table
+    display_conditions::table
         .filter(columns::equals_unindexed(display_conditions::organization_id.nullable(), organization.0))
         .filter(columns::any_of(display_conditions::question_id.nullable(), questions))
         .order(display_conditions::id)
-        .select(columns::of::<Row>())
-        .load(connection)
+        .models_from::<Row, _>(on(connection))
         .await
-        .stored()?;
-    Ok(rows.into_iter().map(Row::into_model).collect())
 }

@@ -1,16 +1,14 @@
 //! The files of answers: attachments whose record is an answer.
 
 use crate::columns;
-use crate::failure::Stored;
 use crate::schema::{attachments, files};
-use crate::session::Session;
+use crate::session::{Rows, Session};
 use async_trait::async_trait;
 use civitas_attachments::{AnswerUploads, AttachmentStore, Sender};
 use civitas_kernel::{AnswerId, ClientId, Error, OrganizationId, Result, clock};
 use civitas_organizations::OrganizationStore;
 use civitas_surveys::{AnswerFile, AnswerFiles};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 
 impl Session {
     fn answer_uploads(&self) -> AnswerUploads<'_> {
@@ -64,9 +62,8 @@ impl AnswerFiles for Session {
             .filter(columns::any_of(attachments::id.nullable(), named))
             .order(attachments::id)
             .select((attachments::id, files::key, files::filename, files::byte_size))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let file =
             |(attachment, key, filename, byte_size)| AnswerFile { attachment, key, filename, byte_size };
         Ok(rows.into_iter().map(file).collect())

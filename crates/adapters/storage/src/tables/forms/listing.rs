@@ -4,12 +4,11 @@ use super::questionnaires::{Row, model, of};
 use super::surveys;
 use crate::columns::{self, Condition};
 use crate::engine::{Conn, Db, sql};
-use crate::failure::Stored;
 use crate::filter::{holds, translated};
 use crate::schema::questionnaires;
-use crate::session::Session;
+use crate::session::{Rows, Session, on};
 use crate::tables::component_places;
-use crate::tables::pages::OnPage;
+use crate::tables::planner::OnPage;
 use civitas_kernel::filter::Condition as FilterCondition;
 use civitas_kernel::{OrganizationId, Page, PageRequest, QuestionnaireId, Result};
 use civitas_surveys::{
@@ -19,11 +18,10 @@ use diesel::dsl;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// A row with the numbers of questions and responses.
-type Counted = (Row, i64, i64);
+type QuestionnaireColumns = (Row, i64, i64);
 
 /// Whether the component and the survey or meeting are not deleted. Scalar subqueries: PostgreSQL reads all rows for
 /// `EXISTS`, to hash them. Requires `questionnaires`.
@@ -92,7 +90,7 @@ fn is_in(period: Period, now: OffsetDateTime) -> Condition<questionnaires::table
 async fn complete(
     connection: &mut Conn,
     organization: OrganizationId,
-    rows: Vec<Counted>,
+    rows: Vec<QuestionnaireColumns>,
 ) -> Result<Vec<QuestionnaireSummary>> {
     let mut found = Vec::new();
     for (row, questions, responses) in rows {
@@ -160,7 +158,7 @@ impl Session {
             }
         };
         let connection = &mut *self.read_long().await?;
-        let rows: Vec<Counted> = rows.limit(page.fetch()).load(connection).await.stored()?;
+        let rows: Vec<QuestionnaireColumns> = rows.limit(page.fetch()).rows_from(on(connection)).await?;
         let Page { items, has_more } = Page::cut(rows, page);
         Ok(Page { items: complete(connection, organization, items).await?, has_more })
     }
@@ -175,9 +173,8 @@ impl Session {
             .filter(questionnaires::id.eq(id.0))
             .filter(is_kept())
             .select(columns::of::<Row>())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(row.map(model).transpose()?.map(|(_, questionnaire)| questionnaire))
     }
 
@@ -188,13 +185,12 @@ impl Session {
         id: QuestionnaireId,
     ) -> Result<Option<QuestionnaireSummary>> {
         let connection = &mut *self.read().await?;
-        let row: Option<Counted> = of(organization)
+        let row: Option<QuestionnaireColumns> = of(organization)
             .filter(questionnaires::id.eq(id.0))
             .filter(is_kept())
             .select((columns::of::<Row>(), question_count(), response_count()))
-            .first(connection)
-            .await
-            .found()?;
+            .first_from(on(connection))
+            .await?;
         let found = complete(connection, organization, row.into_iter().collect()).await?;
         Ok(found.into_iter().next())
     }

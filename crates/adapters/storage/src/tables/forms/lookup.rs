@@ -1,9 +1,8 @@
 //! Users, for questionnaires.
 
 use crate::columns::EnumColumn;
-use crate::failure::Stored;
 use crate::schema::{components, users};
-use crate::session::Session;
+use crate::session::{Rows, Session};
 use async_trait::async_trait;
 use civitas_blogs::BlogLookup;
 use civitas_kernel::{ComponentId, OrganizationId, Result, SpaceRef, UserId};
@@ -11,7 +10,6 @@ use civitas_spaces::ComponentManifest;
 use civitas_surveys::{Respondent, SurveyLookup};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 
 #[async_trait]
 impl SurveyLookup for Session {
@@ -25,9 +23,8 @@ impl SurveyLookup for Session {
             .filter(users::id.eq(user.0))
             .filter(users::deleted_at.is_null())
             .select(users::blocked_at.is_not_null())
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(blocked.map(|blocked| Respondent { blocked }))
     }
 
@@ -37,6 +34,6 @@ impl SurveyLookup for Session {
             .filter(components::id.eq(component.0))
             .filter(components::manifest.eq(EnumColumn(ComponentManifest::Surveys)))
             .filter(components::deleted_at.is_null());
-        diesel::select(exists(found)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(found)).value_from(self.read()).await
     }
 }

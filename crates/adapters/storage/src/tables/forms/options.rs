@@ -2,17 +2,15 @@
 
 use crate::columns::{self, columns};
 use crate::engine::Conn;
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::answer_options;
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_kernel::{AnswerOptionId, OrganizationId, Page, PageRequest, QuestionId, Result, Translated};
 use civitas_surveys::{AnswerOption, AnswerOptionStore, FormOption};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 
 columns! {
     /// An option as its row stores it.
@@ -24,9 +22,7 @@ columns! {
     }
 }
 
-scoped! { answer_options }
-
-records! { answer_options: AnswerOptionId => AnswerOption; }
+records! { scoped answer_options: AnswerOptionId => AnswerOption; }
 
 #[async_trait]
 impl AnswerOptionStore for Session {
@@ -50,15 +46,11 @@ impl AnswerOptionStore for Session {
 
     async fn count(&self, organization: OrganizationId, question: QuestionId) -> Result<i64> {
         let options = of(organization).filter(answer_options::question_id.eq(question.0)).count();
-        options.get_result(&mut *self.read().await?).await.stored()
+        options.value_from(self.read()).await
     }
 
     async fn remove(&self, organization: OrganizationId, id: AnswerOptionId) -> Result<()> {
-        diesel::delete(of(organization).filter(answer_options::id.eq(id.0)))
-            .execute(&mut *self.write().await?)
-            .await
-            .stored()
-            .and_then(changed)
+        diesel::delete(of(organization).filter(answer_options::id.eq(id.0))).change_on(self.write()).await
     }
 }
 

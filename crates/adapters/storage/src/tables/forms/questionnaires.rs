@@ -3,16 +3,16 @@
 use super::form;
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
 use crate::filter::{Column, holds};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{components, questionnaires};
 use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Rows, Run, Session, on};
 use crate::tables::component_places;
-use crate::tables::pages::{Checked, OnPage};
-use crate::tables::visible_components::{Located, VisibleComponents};
+use crate::tables::planner::{Checked, OnPage};
+use crate::tables::visible_components::{ComponentInSpace, VisibleComponents};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::filter::{Condition as FilterCondition, Is};
@@ -26,7 +26,6 @@ use civitas_surveys::{
     QuestionnaireSearch, QuestionnaireStore, QuestionnaireSummary, space_type,
 };
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 columns! {
@@ -97,8 +96,8 @@ fn by_manifest(condition: &FilterCondition) -> FilterCondition {
 }
 
 /// A condition on components; `None` for one on questionnaires.
-fn of_component(filter: &QuestionnaireFilter) -> Result<Option<Condition<Located>>> {
-    let column: Column<Located> = match filter.field {
+fn of_component(filter: &QuestionnaireFilter) -> Result<Option<Condition<ComponentInSpace>>> {
+    let column: Column<ComponentInSpace> = match filter.field {
         QuestionnaireField::Id => return Ok(None),
         QuestionnaireField::Component => Column::Integer(Box::new(components::id.nullable())),
         QuestionnaireField::Space => Column::Integer(Box::new(components::space_id.nullable())),
@@ -194,9 +193,8 @@ impl QuestionnaireStore for Session {
             .filter(questionnaires::id.eq(id.0))
             .filter(Rule::QuestionnaireIsOpen(read_context.viewer))
             .select(columns::of::<Row>())
-            .first(connection)
-            .await
-            .found()?;
+            .first_from(on(connection))
+            .await?;
         let Some(row) = row else { return Ok(None) };
         let (id, questionnaire) = model(row)?;
         let (component, manifest) = (questionnaire.component, manifest(questionnaire.host));
@@ -213,8 +211,7 @@ impl QuestionnaireStore for Session {
 
     async fn lock_for_submission(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<bool> {
         let row = of(organization).filter(questionnaires::id.eq(id.0)).select(questionnaires::id);
-        let found: Option<i64> =
-            dialect::for_share!(row).get_result(&mut *self.for_update().await?).await.found()?;
+        let found: Option<i64> = dialect::for_share!(row).row_from(self.for_update()).await?;
         Ok(found.is_some())
     }
 
@@ -251,9 +248,7 @@ impl QuestionnaireStore for Session {
     ) -> Result<()> {
         diesel::update(of(organization).filter(questionnaires::id.eq(id.0)))
             .set(questionnaires::updated_at.eq(now))
-            .execute(&mut *self.write().await?)
+            .change_on(self.write())
             .await
-            .stored()
-            .and_then(changed)
     }
 }

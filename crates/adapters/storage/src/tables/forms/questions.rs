@@ -3,12 +3,11 @@
 use crate::bounded::Bounded;
 use crate::columns::{self, ColumnValue, columns};
 use crate::engine::Conn;
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{answers, matrix_rows, questions, responses};
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Rows, Run, Session, on};
 use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, MatrixRowId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, Result, Translated,
@@ -16,7 +15,6 @@ use civitas_kernel::{
 use civitas_surveys::{MOST_COUNTED, MatrixRow, Question, QuestionStore, QuestionType};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 
 columns! {
@@ -36,8 +34,6 @@ columns! {
     read_with { rows: Vec<MatrixRow> }
 }
 
-scoped! { questions }
-
 /// These questions with their rows.
 async fn with_rows(connection: &mut Conn, found: Vec<Row>) -> Result<Vec<(QuestionId, Question)>> {
     let with_matrix: Vec<i64> =
@@ -52,12 +48,12 @@ async fn with_rows(connection: &mut Conn, found: Vec<Row>) -> Result<Vec<(Questi
 
 /// The rows of these questions, in their order.
 async fn rows_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<MatrixRow>>> {
-    type Found = (i64, i64, String, i64, <Translated as ColumnValue>::Read);
+    type MatrixRowColumns = (i64, i64, String, i64, <Translated as ColumnValue>::Read);
     let mut rows: HashMap<i64, Vec<MatrixRow>> = HashMap::new();
     if ids.is_empty() {
         return Ok(rows);
     }
-    let found: Vec<Found> = matrix_rows::table
+    let found: Vec<MatrixRowColumns> = matrix_rows::table
         .filter(columns::any_of(matrix_rows::question_id.nullable(), ids))
         .order((matrix_rows::question_id, matrix_rows::position, matrix_rows::id))
         .select((
@@ -67,9 +63,8 @@ async fn rows_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<
             matrix_rows::position,
             matrix_rows::body,
         ))
-        .load(connection)
-        .await
-        .stored()?;
+        .rows_from(on(connection))
+        .await?;
     for (question, id, reference, position, body) in found {
         let row = MatrixRow { id: MatrixRowId(id), reference, position, body: body.0 };
         rows.entry(question).or_default().push(row);
@@ -97,9 +92,8 @@ async fn write_rows(
     if !gone.is_empty() {
         let of_question = matrix_rows::table.filter(matrix_rows::question_id.eq(id.0));
         diesel::delete(of_question.filter(columns::any_of(matrix_rows::id.nullable(), &gone)))
-            .execute(connection)
-            .await
-            .stored()?;
+            .run_on(on(connection))
+            .await?;
     }
     for row in after.rows.iter().filter(|row| !old.contains(row)) {
         let values = (
@@ -109,19 +103,18 @@ async fn write_rows(
             matrix_rows::body.eq(row.body.to_column()),
         );
         let is_stored = old.iter().any(|other| other.id == row.id);
-        let written = if is_stored {
+        if is_stored {
             let stored = matrix_rows::table.filter(matrix_rows::id.eq(row.id.0));
-            diesel::update(stored).set(values).execute(connection).await
+            diesel::update(stored).set(values).run_on(on(connection)).await?;
         } else {
-            diesel::insert_into(matrix_rows::table).values(values).execute(connection).await
-        };
-        written.stored()?;
+            diesel::insert_into(matrix_rows::table).values(values).run_on(on(connection)).await?;
+        }
     }
     Ok(())
 }
 
 records! {
-    questions: QuestionId => Question;
+    scoped questions: QuestionId => Question;
     read with_rows;
     write write_rows;
 }
@@ -150,14 +143,14 @@ impl QuestionStore for Session {
 
     async fn count(&self, organization: OrganizationId, questionnaire: QuestionnaireId) -> Result<i64> {
         let questions = of(organization).filter(questions::questionnaire_id.eq(questionnaire.0)).count();
-        questions.get_result(&mut *self.read().await?).await.stored()
+        questions.value_from(self.read()).await
     }
 
     async fn has_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<bool> {
         let answers = answers::table
             .filter(answers::question_id.eq(id.0))
             .filter(answers::organization_id.eq(organization.0));
-        diesel::select(exists(answers)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(answers)).value_from(self.read()).await
     }
 
     async fn count_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<i64> {
@@ -167,7 +160,7 @@ impl QuestionStore for Session {
             .limit(MOST_COUNTED)
             .select(answers::organization_id);
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).get_result(&mut *self.read().await?).await.stored()?;
+            Bounded(some).value_from(self.read()).await?;
         Ok(number)
     }
 
@@ -181,27 +174,24 @@ impl QuestionStore for Session {
             .filter(answers::organization_id.eq(organization.0))
             .filter(answers::value.is_not_null())
             .select(answers::id)
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(ids.into_iter().map(AnswerId).collect())
     }
 
     async fn remove(&self, organization: OrganizationId, id: QuestionId) -> Result<()> {
         let atomic = self.transaction().await?;
         let own = of(organization).filter(questions::id.eq(id.0)).select(questions::questionnaire_id);
-        let questionnaire: Option<i64> = own.first(&mut *atomic.connection().await?).await.found()?;
+        let questionnaire: Option<i64> = own.first_from(atomic.connection()).await?;
         diesel::delete(of(organization).filter(questions::id.eq(id.0)))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
+            .change_on(atomic.connection())
+            .await?;
         let left = answers::table.filter(answers::response_id.eq(responses::id));
         let empty = responses::table
             .filter(responses::organization_id.eq(organization.0))
             .filter(responses::questionnaire_id.eq(questionnaire.unwrap_or_default()))
             .filter(not(exists(left)));
-        diesel::delete(empty).execute(&mut *atomic.connection().await?).await.stored()?;
+        diesel::delete(empty).run_on(atomic.connection()).await?;
         atomic.commit().await
     }
 }

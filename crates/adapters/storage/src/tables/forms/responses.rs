@@ -3,21 +3,20 @@
 use super::inserting::{InsertAnswers, NewAnswer};
 use crate::columns::{self, JsonColumn, LongText, columns};
 use crate::engine::{Conn, Db};
-use crate::failure::{Stored, changed};
+use crate::failure::Stored;
+use crate::log_pages::log_page;
 use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::{answers, responses};
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Rows, Run, Session, on};
 use async_trait::async_trait;
 use civitas_kernel::{
-    AnswerId, LogPage, LogRequest, LogStart, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId,
+    AnswerId, LogPage, LogRequest, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId,
     ResponseId, Result, UserId,
 };
 use civitas_surveys::{AnswerDetail, AnswerRow, Response, ResponseDetail, ResponseStore};
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use serde_json::Value;
 use std::collections::HashMap;
 use time::OffsetDateTime;
@@ -68,8 +67,6 @@ impl From<StoredAnswer> for AnswerDetail {
 }
 
 type ScopedAnswers = Filter<answers::table, Eq<answers::organization_id, i64>>;
-scoped! { responses }
-
 /// The answers of one organization.
 fn answers_of(organization: OrganizationId) -> ScopedAnswers {
     answers::table.filter(answers::organization_id.eq(organization.0))
@@ -84,9 +81,8 @@ async fn answers_of_responses(connection: &mut Conn, ids: &[i64]) -> Result<Vec<
         .filter(columns::any_of(answers::response_id.nullable(), ids))
         .order(answers::id)
         .select(columns::of::<StoredAnswer>())
-        .load(connection)
+        .rows_from(on(connection))
         .await
-        .stored()
 }
 
 /// These responses with their answers.
@@ -120,9 +116,8 @@ async fn write_answers(
     }
     if before.is_some() {
         diesel::delete(answers_of(organization).filter(answers::response_id.eq(id.0)))
-            .execute(connection)
-            .await
-            .stored()?;
+            .run_on(on(connection))
+            .await?;
     }
     if after.answers.is_empty() {
         return Ok(());
@@ -140,11 +135,11 @@ async fn write_answers(
         created_at: after.created_at,
         rows: after.answers.iter().map(row).collect(),
     };
-    insert.execute(connection).await.stored().map(drop)
+    insert.done_on(on(connection)).await
 }
 
 records! {
-    responses: ResponseId => Response;
+    scoped responses: ResponseId => Response;
     read with_answers;
     write write_answers;
 }
@@ -161,9 +156,8 @@ impl ResponseStore for Session {
         let row: Option<Row> = of(organization)
             .filter(responses::id.eq_any(named))
             .select(columns::of::<Row>())
-            .first(connection)
-            .await
-            .found()?;
+            .first_from(on(connection))
+            .await?;
         let Some(row) = row else { return Ok(None) };
         let response = ResponseId(row.id);
         let answers = answers_of_responses(connection, &[response.0]).await?;
@@ -182,19 +176,16 @@ impl ResponseStore for Session {
             .filter(answers::response_id.eq(id.0))
             .order(answers::id)
             .select((answers::question_id, answers::id))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(ids.into_iter().map(|(question, id)| (QuestionId(question), AnswerId(id))).collect())
     }
 
     async fn set_value(&self, organization: OrganizationId, id: AnswerId, value: &Value) -> Result<()> {
         diesel::update(answers_of(organization).filter(answers::id.eq(id.0)))
             .set(answers::value.eq(JsonColumn(value)))
-            .execute(&mut *self.write().await?)
+            .change_on(self.write())
             .await
-            .stored()
-            .and_then(changed)
     }
 
     async fn list_answers(
@@ -231,21 +222,8 @@ impl ResponseStore for Session {
             .filter(responses::questionnaire_id.eq(questionnaire.0))
             .select(columns::of::<Row>())
             .into_boxed::<Db>();
-        let some = match request.start {
-            LogStart::Newest => all,
-            LogStart::OlderThan(at, id) => all
-                .filter(responses::created_at.le(at))
-                .filter(responses::created_at.lt(at).or(responses::id.lt(id.0))),
-            LogStart::NewerThan(at, id) => all
-                .filter(responses::created_at.ge(at))
-                .filter(responses::created_at.gt(at).or(responses::id.gt(id.0))),
-        };
-        let some = if request.is_ascending() {
-            some.order((responses::created_at.asc(), responses::id.asc()))
-        } else {
-            some.order((responses::created_at.desc(), responses::id.desc()))
-        };
-        let rows: Vec<Row> = some.limit(request.fetch()).load(connection).await.stored()?;
+        let some = log_page!(all, request, [responses::created_at, responses::id], |id| id.0);
+        let rows: Vec<Row> = some.rows_from(on(connection)).await?;
         let page = LogPage::cut(rows, request);
         let ids: Vec<i64> = page.items.iter().map(|row| row.id).collect();
         let mut answers: HashMap<i64, Vec<StoredAnswer>> = HashMap::new();
@@ -265,10 +243,8 @@ impl ResponseStore for Session {
     async fn remove(&self, organization: OrganizationId, id: ResponseId) -> Result<()> {
         let atomic = self.transaction().await?;
         diesel::delete(of(organization).filter(responses::id.eq(id.0)))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()
-            .and_then(changed)?;
+            .change_on(atomic.connection())
+            .await?;
         self.finish_write(atomic, organization, vec!["answers"], Vec::new()).await
     }
 }

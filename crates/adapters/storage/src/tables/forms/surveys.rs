@@ -2,16 +2,13 @@
 
 use crate::columns::{self, columns};
 use crate::engine::Conn;
-use crate::failure::Stored;
 use crate::records::records;
 use crate::schema::surveys;
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Session, on};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, SurveyId};
 use civitas_surveys::{Survey, SurveyStore};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
@@ -29,9 +26,7 @@ columns! {
     }
 }
 
-scoped! { surveys }
-
-records! { surveys: SurveyId => Survey; }
+records! { scoped surveys: SurveyId => Survey; }
 
 #[async_trait]
 impl SurveyStore for Session {}
@@ -45,15 +40,7 @@ pub(super) async fn of_ids(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<Row> = of(organization)
-        .filter(columns::any_of(surveys::id.nullable(), ids))
-        .select(columns::of::<Row>())
-        .load(connection)
-        .await
-        .stored()?;
-    let survey = |row: Row| {
-        let (id, survey): (SurveyId, Survey) = row.into();
-        (id.0, survey)
-    };
-    Ok(rows.into_iter().map(survey).collect())
+    let these = of(organization).filter(columns::any_of(surveys::id.nullable(), ids));
+    let found: Vec<(SurveyId, Survey)> = these.models_from::<Row, _>(on(connection)).await?;
+    Ok(found.into_iter().map(|(id, survey)| (id.0, survey)).collect())
 }

@@ -4,14 +4,12 @@ use super::turns::first;
 use super::{Transition, processing};
 use crate::columns::{self, EnumColumn, JsonColumn, Tolerant, UuidColumn};
 use crate::engine::Db;
-use crate::failure::Stored;
 use crate::prepared::PrepareOnce;
 use crate::schema::jobs;
-use crate::session::Session;
+use crate::session::{Rows, Run, Session};
 use civitas_jobs::{Failure, Job, JobOwner, JobPayload, JobStatus, MOST_ATTEMPTS, next_attempt};
 use civitas_kernel::{ClientId, Error, JobId, OrganizationId, Result, TokenId, UserId};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -85,9 +83,8 @@ async fn claim_once(
         ))
         .returning(ClaimedRow::as_returning())
         .prepare_once()
-        .get_results(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .rows_from(atomic.connection())
+        .await?;
     atomic.commit().await?;
     rows.sort_by_key(|row| (row.turn, row.created_at));
     let (mut claimed, mut broken) = (Vec::new(), Vec::new());
@@ -103,9 +100,8 @@ async fn claim_once(
         diesel::update(jobs::table.filter(columns::any_uuid(jobs::id.nullable(), &ids)))
             .filter(jobs::worker.eq(worker))
             .set(Transition::failed(&failure, now).ended())
-            .execute(&mut *session.write().await?)
-            .await
-            .stored()?;
+            .run_on(session.write())
+            .await?;
     }
     for (job, cause) in &broken {
         tracing::error!(%job, cause, "a job failed: its payload cannot be read");
@@ -127,10 +123,8 @@ pub(super) async fn renew(
         .filter(processing())
         .filter(jobs::worker.eq(worker))
         .set(jobs::leased_until.eq(until))
-        .execute(&mut *session.write().await?)
+        .done_on(session.write())
         .await
-        .stored()
-        .map(drop)
 }
 
 /// Releases the jobs whose lease has ended.
@@ -143,16 +137,14 @@ pub(super) async fn reclaim(session: &Session, now: OffsetDateTime, lost: &Failu
         let Some(delay) = next_attempt(attempt) else { continue };
         reclaimed += diesel::update(ended().filter(jobs::attempts.le(attempt)))
             .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(at + delay)))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
     }
     // A job that was claimed since the statements above has attempts left.
     reclaimed += diesel::update(ended().filter(jobs::attempts.ge(MOST_ATTEMPTS)))
         .set(Transition::failed(lost, now).ended())
-        .execute(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .run_on(atomic.connection())
+        .await?;
     atomic.commit().await?;
     Ok(reclaimed as u64)
 }
@@ -163,14 +155,12 @@ pub(super) async fn take_over(session: &Session, now: OffsetDateTime, lost: &Fai
     let atomic = session.transaction().await?;
     let failed = diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MOST_ATTEMPTS)))
         .set(Transition::failed(lost, now).ended())
-        .execute(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .run_on(atomic.connection())
+        .await?;
     let pending = diesel::update(jobs::table.filter(processing()))
         .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(due)))
-        .execute(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .run_on(atomic.connection())
+        .await?;
     atomic.commit().await?;
     Ok((failed + pending) as u64)
 }
@@ -178,14 +168,13 @@ pub(super) async fn take_over(session: &Session, now: OffsetDateTime, lost: &Fai
 /// Releases all jobs of a worker that stops, without counting the attempt.
 pub(super) async fn release_all(session: &Session, worker: &str, now: OffsetDateTime) -> Result<u64> {
     let due = session.database_time(now).await?;
-    let released = diesel::update(jobs::table.filter(processing()).filter(jobs::worker.eq(worker)))
+    diesel::update(jobs::table.filter(processing()).filter(jobs::worker.eq(worker)))
         .set((
             Transition::to(JobStatus::Pending, now),
             jobs::due_at.eq(due),
             jobs::attempts.eq(jobs::attempts - 1),
         ))
-        .execute(&mut *session.write().await?)
+        .run_on(session.write())
         .await
-        .stored()?;
-    Ok(released as u64)
+        .map(|rows| rows as u64)
 }

@@ -4,7 +4,7 @@ use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::schema::{meeting_registrations, meetings, users};
-use civitas_kernel::extended_data::{FreeData, canonical_object};
+use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::{ComponentId, Error, MeetingId, OrganizationId, Result, Translated, UserId};
 use civitas_meetings::Meeting;
 use diesel::prelude::*;
@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
 /// The most users in one statement; SQLite allows about 32,000 values.
-pub(super) const AT_ONCE: usize = 10_000;
+const AT_ONCE: usize = 10_000;
 
 columns! {
     /// A meeting as its row stores it.
@@ -32,7 +32,7 @@ columns! {
         withdrawn_at: Option<OffsetDateTime>,
         hidden_at: Option<OffsetDateTime>,
         deleted_at: Option<OffsetDateTime>,
-        extended_data: FreeData,
+        extended_data: ExtendedDataValue,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
@@ -40,22 +40,27 @@ columns! {
     write_only { extended_data_text: String = |meeting| canonical_object(&meeting.extended_data) }
 }
 
-/// The registered users of these meetings.
-pub(super) async fn registrations_of(
+/// These rows with their registered users.
+pub(super) async fn with_registrations(
     connection: &mut Conn,
-    ids: &[i64],
-) -> Result<HashMap<i64, BTreeSet<UserId>>> {
-    let rows: Vec<(i64, i64)> = meeting_registrations::table
-        .filter(columns::any_of(meeting_registrations::meeting_id.nullable(), ids))
+    rows: Vec<Row>,
+) -> Result<Vec<(MeetingId, Meeting)>> {
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let registered: Vec<(i64, i64)> = meeting_registrations::table
+        .filter(columns::any_of(meeting_registrations::meeting_id.nullable(), &ids))
         .select((meeting_registrations::meeting_id, meeting_registrations::user_id))
         .load(connection)
         .await
         .stored()?;
     let mut registrations: HashMap<i64, BTreeSet<UserId>> = HashMap::new();
-    for (meeting, user) in rows {
+    for (meeting, user) in registered {
         registrations.entry(meeting).or_default().insert(UserId(user));
     }
-    Ok(registrations)
+    let meetings = rows.into_iter().map(|row| {
+        let registered = registrations.remove(&row.id).unwrap_or_default();
+        (MeetingId(row.id), row.into_model(registered))
+    });
+    Ok(meetings.collect())
 }
 
 /// Sets the registered users.

@@ -1,15 +1,13 @@
 //! The hosts of organizations.
 
 use crate::engine::Db;
-use crate::failure::Stored;
 use crate::schema::{organization_hosts, organizations};
-use crate::session::Atomic;
+use crate::session::{Atomic, Rows, Run};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{OrganizationId, Result, clock};
 use civitas_organizations::Organization;
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
-use diesel_async::RunQueryDsl;
 
 pub(in crate::tables) const PRIMARY: &str = "primary";
 pub(in crate::tables) const SECONDARY: &str = "secondary";
@@ -26,8 +24,7 @@ pub(super) const FAILED: &str = "failed";
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Clone, PartialEq)]
 #[diesel(table_name = organization_hosts, primary_key(host), check_for_backend(Db), treat_none_as_default_value = false)]
-#[expect(clippy::struct_field_names, reason = "the columns of the table")]
-pub(super) struct Host {
+pub(super) struct HostRow {
     pub(super) host: String,
     pub(super) organization_id: i64,
     pub(super) kind: String,
@@ -36,7 +33,7 @@ pub(super) struct Host {
 }
 
 /// All hosts of an organization, in their order.
-pub(super) fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<Host> {
+pub(super) fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<HostRow> {
     let primary = [(&organization.host, PRIMARY)];
     let pending = organization.unconfirmed_host.as_ref();
     let kind = |host| if pending == Some(host) { PROMOTED } else { SECONDARY };
@@ -49,7 +46,7 @@ pub(super) fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<H
     };
     let all = primary.into_iter().chain(secondary).chain(unconfirmed);
     all.zip(0..)
-        .map(|((host, kind), position)| Host {
+        .map(|((host, kind), position)| HostRow {
             host: host.clone(),
             organization_id: id.0,
             kind: kind.to_owned(),
@@ -61,21 +58,19 @@ pub(super) fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<H
 
 /// Writes the hosts of an organization that has none. Those that others have released are taken from them: their
 /// organizations change.
-pub(super) async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<()> {
+pub(super) async fn write_hosts(atomic: &Atomic<'_>, hosts: &[HostRow]) -> Result<()> {
     let released = organization_hosts::host
         .eq_any(hosts.iter().map(|host| &host.host))
         .and(organization_hosts::state.eq(FAILED));
     let former: Vec<i64> = QueryDsl::filter(organization_hosts::table, released)
         .select(organization_hosts::organization_id)
-        .load(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .rows_from(atomic.connection())
+        .await?;
     if !former.is_empty() {
         diesel::update(QueryDsl::filter(organizations::table, organizations::id.eq_any(former)))
             .set(organizations::updated_at.eq(clock::now()))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
     }
     for host in hosts {
         let written = diesel::insert_into(organization_hosts::table)
@@ -84,9 +79,8 @@ pub(super) async fn write_hosts(atomic: &Atomic<'_>, hosts: &[Host]) -> Result<(
             .do_update()
             .set(host)
             .filter(organization_hosts::state.eq(FAILED))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         if written == 0 {
             return Err(Organization::taken()); // a moment ago, or twice in the list
         }

@@ -4,11 +4,10 @@ use crate::columns::{Condition, Expr, columns};
 use crate::engine::sql::Moment;
 use crate::schema::posts;
 use crate::scoped::scoped;
+use crate::tables::planner::published_without_index;
 use civitas_blogs::Post;
 use civitas_kernel::{ComponentId, PostId, Translated, UserId};
-use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::Nullable;
 use time::OffsetDateTime;
 
 columns! {
@@ -34,9 +33,9 @@ pub(in crate::tables) fn visible(author: Option<UserId>, now: OffsetDateTime) ->
     visible_at(Box::new(posts::published_at), author, now)
 }
 
-/// The same, found in another order than that of the times: SQLite would read an index of these, and sort its rows.
+/// The same, for reads in another order than that of the times.
 pub(super) fn visible_in_any_order(author: Option<UserId>, now: OffsetDateTime) -> Condition<posts::table> {
-    visible_at(Box::new(sql::<Nullable<Moment>>("coalesce(posts.published_at, NULL)")), author, now)
+    visible_at(published_without_index("posts"), author, now)
 }
 
 fn visible_at(

@@ -15,8 +15,7 @@ use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use std::collections::{HashMap, HashSet};
 
-/// The proposals and drafts a user is an author of. In further conditions `+ 0` prevents the use of an index by SQLite:
-/// it would read all records of a component and search each for the user.
+/// The proposals and drafts a user is an author of. Further conditions use [no index](crate::tables::planner::without_index).
 #[auto_type(no_type_alias)]
 pub(in crate::tables) fn written_by(user: i64) -> _ {
     proposals::table
@@ -31,7 +30,19 @@ pub(super) async fn with_authors(
     rows: Vec<Row>,
 ) -> Result<Vec<(ProposalId, Proposal)>> {
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let mut authors = authors_of(connection, &ids).await?;
+    let mut authors: HashMap<i64, Vec<UserId>> = HashMap::new();
+    if !ids.is_empty() {
+        let of_proposals: Vec<(i64, i64)> = proposal_authors::table
+            .filter(columns::any_of(proposal_authors::proposal_id.nullable(), &ids))
+            .order((proposal_authors::proposal_id, proposal_authors::position))
+            .select((proposal_authors::proposal_id, proposal_authors::user_id))
+            .load(connection)
+            .await
+            .stored()?;
+        for (proposal, user) in of_proposals {
+            authors.entry(proposal).or_default().push(UserId(user));
+        }
+    }
     let proposals = rows.into_iter().map(|row| {
         let authors = authors.remove(&row.id).unwrap_or_default();
         (ProposalId(row.id), row.into_model(authors))
@@ -45,25 +56,6 @@ struct Author {
     proposal_id: i64,
     user_id: i64,
     position: i64,
-}
-
-/// The authors of these proposals, in the order of joining.
-pub(super) async fn authors_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<UserId>>> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let rows: Vec<(i64, i64)> = proposal_authors::table
-        .filter(columns::any_of(proposal_authors::proposal_id.nullable(), ids))
-        .order((proposal_authors::proposal_id, proposal_authors::position))
-        .select((proposal_authors::proposal_id, proposal_authors::user_id))
-        .load(connection)
-        .await
-        .stored()?;
-    let mut authors: HashMap<i64, Vec<UserId>> = HashMap::new();
-    for (proposal, user) in rows {
-        authors.entry(proposal).or_default().push(UserId(user));
-    }
-    Ok(authors)
 }
 
 /// Writes the authors, if they change. Duplicates are stored once.

@@ -1,53 +1,23 @@
-//! Lists of proposals: the published ones in the order of an index, and the reader's own drafts, which are few and
-//! come after the last of them or before the first.
+//! Lists of proposals: the published ones with the reader's own drafts, and the hidden ones.
 
-use super::reading::{Facts, published_or_own, read, satisfies, shown};
-use crate::columns::{self, Condition, Expr};
-use crate::correlated::Correlated;
-use crate::engine::{Conn, Db, sql};
-use crate::failure::Stored;
-use crate::page_rows::{Bounds, LoadPage};
+use super::reading::{Facts, PROPOSALS, any, load, published_or_own, satisfies, shown};
+use crate::columns::Condition;
+use crate::engine::Conn;
+use crate::page_rows::Bounds;
 use crate::schema::{proposal_authors, proposals, votes};
 use crate::session::Session;
-use crate::tables::pages::{By, Checked, InOrder, OnPage, Rows, Seek};
-use crate::tables::places;
-use crate::tables::random_pages::{self, ById, Part};
-use crate::tables::two_parts::{TwoParts, Way};
+use crate::tables::component_places;
+use crate::tables::listing::{self, ListedTable, Listing, Members};
+use crate::tables::planner::Checked;
+use crate::tables::select::Records;
 use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
+    ComponentId, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
 };
-use civitas_proposals::{ProposalDetail, ProposalField, ProposalFilter, ProposalQuery};
+use civitas_proposals::{HiddenProposals, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery};
 use civitas_spaces::ComponentManifest;
-use diesel::dsl::{IntoBoxed, Select, count_star};
 use diesel::prelude::*;
-use diesel::sql_types::Nullable;
-use diesel_async::RunQueryDsl;
-use time::OffsetDateTime;
-
-/// The ids of some proposals.
-pub(super) type Ids = IntoBoxed<'static, Select<proposals::table, proposals::id>, Db>;
-
-/// The time that the neighbours of a proposal are searched from.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum At {
-    /// This one.
-    Known(OffsetDateTime),
-    /// That of this proposal of the organization, which the statement reads.
-    Of(OrganizationId, ProposalId),
-}
-
-impl At {
-    fn expression(self) -> Expr<proposals::table, sql::Moment> {
-        match self {
-            Self::Known(at) => Box::new(at.into_sql::<Nullable<sql::Moment>>()),
-            Self::Of(organization, id) => Box::new(Correlated(
-                super::of(organization).filter(proposals::id.eq(id.0)).select(proposals::published_at),
-            )),
-        }
-    }
-}
 
 /// The members of a list.
 pub(super) struct List<'a> {
@@ -66,17 +36,11 @@ impl<'a> List<'a> {
         read_context: ReadContext,
         query: &'a ProposalQuery,
     ) -> Result<Self> {
-        let components =
-            VisibleComponents::load(session, read_context, query.within, Some(ComponentManifest::Proposals))
-                .await?;
+        let kind = Some(ComponentManifest::Proposals);
+        let components = VisibleComponents::load(session, read_context, query.within, kind).await?;
         let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
         let author = read_context.participant.filter(|_| has_drafts);
         Ok(Self { read_context, query, components, author, bounds: session.bounds })
-    }
-
-    /// Whether no component is visible; then the list is empty.
-    pub(super) fn is_empty(&self) -> bool {
-        self.components.is_empty()
     }
 
     /// Whether drafts may be members.
@@ -84,17 +48,29 @@ impl<'a> List<'a> {
         self.author.is_some()
     }
 
+    /// Whether proposals of a component are members. Without filters all are members that the reader sees.
+    pub(super) fn may_have(&self, component: ComponentId) -> bool {
+        self.components.has(component.0)
+    }
+
+    /// Whether a proposal is a member.
+    pub(super) async fn has(&self, connection: &mut Conn, id: ProposalId) -> Result<bool> {
+        let this = self.filtered(self.by_id())?.filter(proposals::id.eq(id.0));
+        let found = this.filter(published_or_own(self.author)).load_ids(connection).await?;
+        Ok(!found.is_empty())
+    }
+
     /// Proposals, published and drafts, that are shown and satisfy the filters.
-    fn filtered(&self, place: Condition<proposals::table>) -> Result<Ids> {
-        let mut ids = proposals::table.select(proposals::id).into_boxed::<Db>().filter(place).filter(shown());
+    fn filtered(&self, of_components: Condition<()>) -> Result<Records> {
+        let mut found = PROPOSALS.records().filter(of_components).filter(shown());
         for filter in &self.query.filters {
-            ids = ids.filter(satisfies(self.read_context.participant, filter)?);
+            found = found.filter(satisfies(self.read_context.participant, filter)?);
         }
         if let Some(user) = self.voter() {
             let voted = votes::table.filter(votes::user_id.eq(user.0)).select(votes::proposal_id);
-            ids = ids.filter(proposals::id.eq_any(voted));
+            found = found.filter(proposals::id.eq_any(voted));
         }
-        Ok(ids)
+        Ok(found)
     }
 
     /// The user whose votes all members have: they are found by these votes, which are few, and not by the list.
@@ -105,184 +81,50 @@ impl<'a> List<'a> {
         self.read_context.participant.filter(|_| self.query.filters.iter().any(needs_vote))
     }
 
-    /// The published members. The conditions are those of the partial indexes, exactly.
-    pub(super) fn published(&self, checked: Checked) -> Result<Ids> {
-        Ok(self.filtered(self.in_order(checked))?.filter(proposals::published_at.is_not_null()))
-    }
-
-    /// How many rows are checked for the first ones in an order; with filters, all may be.
-    fn checked_for(&self, rows: Rows) -> Checked {
-        if self.query.filters.is_empty() { rows.checked() } else { Checked::Many }
-    }
-
-    /// The published members for a seek.
-    fn nearest(&self) -> Result<Ids> {
-        self.published(self.checked_for(Rows { limit: 1, offset: 0 }))
-    }
-
-    /// Whether proposals of a component are members. Without filters all are members that the reader sees.
-    pub(super) fn may_have(&self, component: ComponentId) -> bool {
-        self.components.has(component.0)
-    }
-
-    /// Whether a proposal is a member.
-    pub(super) async fn has(&self, connection: &mut Conn, id: ProposalId) -> Result<bool> {
-        let member = self
-            .filtered(self.by_id())?
-            .filter(proposals::id.eq(id.0))
-            .filter(published_or_own(self.author))
-            .first::<i64>(connection)
-            .await
-            .found()?;
-        Ok(member.is_some())
-    }
-
-    fn in_order(&self, checked: Checked) -> Condition<proposals::table> {
-        if self.voter().is_some() {
-            return self.by_id();
-        }
-        let organization = Box::new(proposals::organization_id.nullable());
-        self.components.contain(organization, Box::new(proposals::component_id.nullable()), checked)
-    }
-
-    fn by_id(&self) -> Condition<proposals::table> {
-        self.components.contain_one(Box::new(proposals::component_id.nullable()), Checked::Few)
-    }
-
-    /// Some rows of the list, in its order.
-    async fn page_rows(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
-        match self.query.order {
-            Order::Random => self.shuffled(connection, rows).await,
-            Order::Column(direction) => self.rows(connection, direction, rows).await,
-        }
-    }
-
-    /// The members at this time that are in this direction from an id, nearest first.
-    fn at_the_same_time(&self, id: i64, at: At, way: Way) -> Result<Ids> {
-        let members = self.nearest()?.filter(proposals::published_at.eq(at.expression()));
-        Ok(match way {
-            Way::Next => members.filter(proposals::id.gt(id)).order(proposals::id.asc()),
-            Way::Prev => members.filter(proposals::id.lt(id)).order(proposals::id.desc()),
-        })
-    }
-
-    /// The published members in this direction from a time, or all of them, nearest first.
-    fn at_other_times(&self, at: Option<At>, way: Way, direction: Direction) -> Result<Ids> {
-        let (dates, members) = (way.of_dates(direction), self.nearest()?);
-        let members = match (at, dates) {
-            (Some(at), Direction::Ascending) => members.filter(proposals::published_at.gt(at.expression())),
-            (Some(at), Direction::Descending) => members.filter(proposals::published_at.lt(at.expression())),
-            (None, _) => members,
-        };
-        Ok(members.order((By(proposals::published_at, dates), By(proposals::id, way.of_ids()))))
-    }
-
-    /// The next and the previous published member beside a proposal, as two values of a statement.
-    pub(super) fn seeks(&self, direction: Direction, id: i64, at: At) -> Result<(Seek<Ids>, Seek<Ids>)> {
-        let seek = |way| -> Result<_> {
-            Ok(Seek(vec![
-                self.at_the_same_time(id, at, way)?,
-                self.at_other_times(Some(at), way, direction)?,
-            ]))
-        };
-        Ok((seek(Way::Next)?, seek(Way::Prev)?))
-    }
-
-    /// Some members in random order.
-    async fn shuffled(&self, connection: &mut Conn, rows: Rows) -> Result<Vec<Facts>> {
-        let ids = if self.voter().is_some() {
-            let all = self.published(Checked::Few)?.load(connection).await.stored()?;
-            random_pages::page_of(all, rows)
-        } else {
-            let drafts = self.drafts(connection).await?;
-            random_pages::draw(self, connection, rows, &drafts).await?
-        };
-        let found = self.rows_of(connection, &ids).await?;
-        Ok(random_pages::in_order_of(&ids, found, Facts::id))
+    fn by_id(&self) -> Condition<()> {
+        self.components.contain_records_by_id(PROPOSALS.name, Checked::Few)
     }
 }
 
-impl ById for List<'_> {
-    type Ids = Ids;
+impl Members for List<'_> {
+    fn table(&self) -> ListedTable {
+        PROPOSALS
+    }
 
-    fn part(&self, part: Part) -> Result<Ids> {
-        let id = || random_pages::id(Box::new(proposals::id.nullable()));
-        let members = self.nearest()?;
-        Ok(match part {
-            Part::All => members.order(id().asc()),
-            Part::Reversed => members.order(id().desc()),
-            Part::From(from) => members.filter(id().ge(from)).order(id().asc()),
-            Part::Before(to) => members.filter(id().lt(to)).order(id().asc()),
-        })
+    fn components(&self) -> &VisibleComponents {
+        &self.components
+    }
+
+    fn dated(&self, checked: Checked) -> Result<Records> {
+        // With filters, all rows may be checked for the first ones in an order.
+        let checked = if self.query.filters.is_empty() { checked } else { Checked::Many };
+        let of_components = match self.voter() {
+            Some(_) => self.by_id(),
+            None => self.components.contain_records(PROPOSALS.name, checked),
+        };
+        Ok(self.filtered(of_components)?.filter(proposals::published_at.is_not_null()))
+    }
+
+    fn drafts(&self) -> Result<Option<Records>> {
+        let Some(user) = self.author else { return Ok(None) };
+        let own = proposal_authors::table
+            .filter(proposal_authors::user_id.eq(user.0))
+            .select(proposal_authors::proposal_id);
+        let drafts = self.filtered(self.by_id())?.filter(proposals::id.eq_any(own));
+        Ok(Some(drafts.filter(proposals::published_at.is_null())))
+    }
+
+    fn are_few(&self) -> bool {
+        self.voter().is_some()
     }
 }
 
 #[async_trait]
-impl TwoParts for List<'_> {
+impl Listing for List<'_> {
     type Row = Facts;
 
-    async fn dated(&self, connection: &mut Conn, direction: Direction, rows: Rows) -> Result<Vec<Facts>> {
-        let order = (By(proposals::published_at, direction), proposals::id);
-        let ids = self.published(self.checked_for(rows))?.order(order);
-        let columns = read(self.read_context.participant);
-        if rows.are_direct() {
-            let found = InOrder { select: ids.select(columns), rows };
-            return found.load_page(connection, self.bounds).await.stored();
-        }
-        let found = proposals::table
-            .filter(OnPage::of(Box::new(proposals::id.nullable()), ids, rows))
-            .select(columns)
-            .limit(rows.limit)
-            .into_boxed::<Db>()
-            .order((By(proposals::published_at, direction), proposals::id));
-        found.load_page(connection, self.bounds).await.stored()
-    }
-
-    async fn rows_of(&self, connection: &mut Conn, ids: &[i64]) -> Result<Vec<Facts>> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        proposals::table
-            .filter(columns::any_of(proposals::id.nullable(), ids))
-            .select(read(self.read_context.participant))
-            .order(proposals::id)
-            .load_page(connection, self.bounds)
-            .await
-            .stored()
-    }
-
-    async fn count_dated(&self, connection: &mut Conn) -> Result<i64> {
-        self.published(Checked::Many)?.select(count_star()).first(connection).await.stored()
-    }
-
-    async fn drafts(&self, connection: &mut Conn) -> Result<Vec<i64>> {
-        let Some(user) = self.author else { return Ok(Vec::new()) };
-        let own = proposal_authors::table
-            .filter(proposal_authors::user_id.eq(user.0))
-            .select(proposal_authors::proposal_id)
-            .into_boxed::<Db>();
-        self.filtered(self.by_id())?
-            .filter(proposals::id.eq_any(own))
-            .filter(proposals::published_at.is_null())
-            .order(proposals::id)
-            .load(connection)
-            .await
-            .stored()
-    }
-
-    async fn beside(
-        &self,
-        connection: &mut Conn,
-        direction: Direction,
-        id: i64,
-        at: OffsetDateTime,
-    ) -> Result<(Option<i64>, Option<i64>)> {
-        diesel::select(self.seeks(direction, id, At::Known(at))?).get_result(connection).await.stored()
-    }
-
-    async fn outermost(&self, connection: &mut Conn, direction: Direction, way: Way) -> Result<Option<i64>> {
-        let seek = Seek(vec![self.at_other_times(None, way, direction)?]);
-        diesel::select(seek).get_result(connection).await.stored()
+    async fn load(&self, connection: &mut Conn, records: Records) -> Result<Vec<Facts>> {
+        load(connection, self.read_context.participant, records, self.bounds).await
     }
 }
 
@@ -294,14 +136,13 @@ pub(super) async fn page(
     page: PageRequest,
 ) -> Result<Page<ProposalDetail>> {
     let list = List::open(session, read_context, query).await?;
-    let rows = if list.is_empty() {
-        Vec::new()
-    } else {
-        let is_long = !query.filters.is_empty() || query.order == Order::Random;
-        list.page_rows(&mut *session.read_page(page, is_long).await?, page.into()).await?
-    };
-    let reader = read_context.viewer.user();
-    details(session, read_context.organization, reader, Page::cut(rows, page)).await
+    if list.components().is_empty() {
+        // No connection is needed.
+        return Ok(Page { items: Vec::new(), has_more: false });
+    }
+    let is_long = !query.filters.is_empty() || query.order == Order::Random;
+    let page = listing::page(&list, &mut *session.read_page(page, is_long).await?, query.order, page).await?;
+    details(session, read_context.organization, read_context.viewer.user(), page).await
 }
 
 /// The proposals of a page with their places.
@@ -314,10 +155,46 @@ pub(super) async fn details(
     let mut ids: Vec<i64> = page.items.iter().map(Facts::component).collect();
     ids.sort_unstable();
     ids.dedup();
-    let places = places::of_components(session, organization, reader, &ids).await?;
+    let places = component_places::of_proposals(session, organization, reader, &ids).await?;
     let items = page.items.into_iter().filter_map(|facts| {
         let place = places.get(&facts.component())?.clone();
         Some(facts.detail(place))
     });
     Ok(Page { items: items.collect(), has_more: page.has_more })
+}
+
+/// The proposal of this id for an anonymous viewer, visible or not.
+pub(super) async fn detail(
+    session: &Session,
+    organization: OrganizationId,
+    id: ProposalId,
+) -> Result<Option<ProposalDetail>> {
+    let items = load(&mut *session.read().await?, None, any(organization, id), Bounds::NONE).await?;
+    let found = details(session, organization, None, Page { items, has_more: false }).await?;
+    Ok(found.items.into_iter().next())
+}
+
+/// One page of hidden proposals and drafts. The first conditions are those of the partial indexes.
+pub(super) async fn hidden(
+    session: &Session,
+    organization: OrganizationId,
+    list: &HiddenProposals,
+    page: PageRequest,
+) -> Result<Page<ProposalDetail>> {
+    let mut found = PROPOSALS
+        .records()
+        .filter(proposals::organization_id.eq(organization.0))
+        .filter(proposals::hidden_at.is_not_null())
+        .filter(proposals::deleted_at.is_null());
+    if let Some(component) = list.component {
+        found = found.filter(proposals::component_id.eq(component.0));
+    }
+    for filter in &list.filters {
+        found = found.filter(satisfies(None, filter)?);
+    }
+    for column in ["hidden_at", "id"] {
+        found = found.order(PROPOSALS.column(column), list.direction);
+    }
+    let rows = load(&mut *session.read_long().await?, None, found.limited(page), Bounds::NONE).await?;
+    details(session, organization, None, Page::cut(rows, page)).await
 }

@@ -1,17 +1,14 @@
 //! The neighbours of a proposal in a list, found by its position in the order without reading the list.
 
-use super::listing::{At, Ids, List};
+use super::listing::List;
 use super::reading::{self, Facts};
-use crate::engine::Db;
 use crate::failure::Stored;
-use crate::schema::proposals;
 use crate::session::Session;
-use crate::tables::pages::Seek;
-use crate::tables::places;
-use crate::tables::two_parts::TwoParts;
+use crate::tables::component_places::visible_of_proposals;
+use crate::tables::listing::{self, Beside};
+use crate::tables::select::Seek;
 use civitas_kernel::{Direction, Order, ProposalId, ReadContext, Result, Within};
 use civitas_proposals::{Neighbours, Position, ProposalDetail, ProposalQuery};
-use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
 /// The neighbours of a proposal in the list of a query; none when it is not in that list. In random order the next one
@@ -31,7 +28,9 @@ pub(super) async fn neighbours(
         return Ok(Neighbours::default());
     }
     let Position { id, published_at, .. } = position;
-    Ok(in_order(query.order, list.neighbours(connection, direction(query.order), id.0, published_at).await?))
+    let direction = direction(query.order);
+    let beside = listing::neighbours(&list, connection, direction, id.0, published_at).await?;
+    Ok(in_order(query.order, beside))
 }
 
 /// The visible proposal of this id inside, and its neighbours: one statement for a published one, without filters.
@@ -42,14 +41,15 @@ pub(super) async fn with_neighbours(
     id: ProposalId,
 ) -> Result<Option<(ProposalDetail, Neighbours)>> {
     if !query.filters.is_empty() {
-        let found = reading::visible(session, read_context, id, query.within, Vec::new()).await?;
+        let found = reading::visible(read_context, id, query.within);
+        let found = reading::find(session, read_context, query.within, found).await?;
         let Some(detail) = found else { return Ok(None) };
         let beside = neighbours(session, read_context, query, detail.position()).await?;
         return Ok(Some((detail, beside)));
     }
     let list = List::open(session, read_context, query).await?;
     let direction = direction(query.order);
-    let seeks = list.seeks(direction, id.0, At::Of(read_context.organization, id))?;
+    let seeks = listing::seeks(&list, direction, id.0, None)?;
     let found = visible_with(session, read_context, (id, query.within), seeks).await?;
     let Some((detail, dated)) = found else { return Ok(None) };
     let Position { component, published_at, .. } = detail.position();
@@ -60,8 +60,8 @@ pub(super) async fn with_neighbours(
     } else {
         let connection = &mut *session.read().await?;
         match published_at {
-            Some(_) => list.with_drafts(connection, direction, dated).await?,
-            None => list.neighbours(connection, direction, id.0, None).await?,
+            Some(_) => listing::with_drafts(&list, connection, direction, dated).await?,
+            None => listing::neighbours(&list, connection, direction, id.0, None).await?,
         }
     };
     Ok(Some((detail, in_order(query.order, beside))))
@@ -72,19 +72,14 @@ async fn visible_with(
     session: &Session,
     read_context: ReadContext,
     (id, within): (ProposalId, Within),
-    (next, prev): (Seek<Ids>, Seek<Ids>),
-) -> Result<Option<(ProposalDetail, (Option<i64>, Option<i64>))>> {
-    let mut found = super::of(read_context.organization)
-        .filter(proposals::id.eq(id.0))
-        .select((reading::read(read_context.participant), next, prev))
-        .into_boxed::<Db>();
-    for condition in reading::visible_itself(read_context, within) {
-        found = found.filter(condition);
-    }
-    let row: Option<(Facts, Option<i64>, Option<i64>)> =
-        found.first(&mut *session.read().await?).await.found()?;
-    let Some((facts, next, prev)) = row else { return Ok(None) };
-    let place = places::visible(session, read_context, within, facts.component()).await?;
+    (next, prev): (Seek, Seek),
+) -> Result<Option<(ProposalDetail, Beside)>> {
+    let columns = (reading::read(read_context.participant), next, prev);
+    let found = reading::visible(read_context, id, within).select(columns);
+    let rows: Vec<(Facts, Option<i64>, Option<i64>)> =
+        found.load(&mut *session.read().await?).await.stored()?;
+    let Some((facts, next, prev)) = rows.into_iter().next() else { return Ok(None) };
+    let place = visible_of_proposals(session, read_context, within, facts.component()).await?;
     Ok(place.map(|place| (facts.detail(place), (next, prev))))
 }
 
@@ -96,7 +91,7 @@ fn direction(order: Order) -> Direction {
     }
 }
 
-fn in_order(order: Order, (next, prev): (Option<i64>, Option<i64>)) -> Neighbours {
+fn in_order(order: Order, (next, prev): Beside) -> Neighbours {
     let (next, prev) = (next.map(ProposalId), prev.map(ProposalId));
     match order {
         Order::Column(_) => Neighbours { next, prev },

@@ -1,25 +1,30 @@
 //! Reads of one proposal: the proposal by id, then its component.
 
 use super::rows::Row;
-use crate::columns::{self, Condition, Expr, ListColumn};
+use crate::columns::{self, Condition, Expr, ListColumn, expressions};
 use crate::correlated::Correlated;
-use crate::engine::{Db, dialect, sql};
+use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
+use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::{api_clients, proposal_authors, proposals, votes};
 use crate::session::Session;
-use crate::tables::places;
-use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Viewer, Within};
-use civitas_proposals::{Place, ProposalDetail, ProposalField, ProposalFilter};
-use diesel::dsl::case_when;
-use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
+use crate::tables::component_places::visible_of_proposals;
+use crate::tables::listing::ListedTable;
+use crate::tables::select::Records;
+use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Within};
+use civitas_proposals::{ProposalDetail, ProposalField, ProposalFilter, ProposalPlace};
+use diesel::dsl::{auto_type, case_when};
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Nullable, Text};
-use diesel_async::RunQueryDsl;
 use std::sync::Arc;
 use time::OffsetDateTime;
+
+/// The proposals.
+pub(super) const PROPOSALS: ListedTable =
+    ListedTable { name: "proposals", date: "published_at", is_read_in_order: true };
 
 /// The columns of a proposal to read.
 #[derive(Queryable)]
@@ -39,6 +44,12 @@ type ReadFacts = (
     Expr<proposals::table, sql::Moment>,
 );
 
+/// The vote of this user.
+#[auto_type(no_type_alias)]
+fn own_vote(user: i64) -> _ {
+    votes::table.filter(votes::proposal_id.eq(proposals::id)).filter(votes::user_id.eq(user))
+}
+
 /// The columns of [`Facts`].
 pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
     let client = api_clients::table
@@ -47,12 +58,7 @@ pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
         .select(api_clients::uid);
     let voted_at: Expr<proposals::table, sql::Moment> = match reader {
         None => Box::new(None::<OffsetDateTime>.into_sql::<Nullable<sql::Moment>>()),
-        Some(user) => Box::new(Correlated(
-            votes::table
-                .filter(votes::proposal_id.eq(proposals::id))
-                .filter(votes::user_id.eq(user.0))
-                .select(votes::updated_at),
-        )),
+        Some(user) => Box::new(Correlated(own_vote(user.0).select(votes::updated_at))),
     };
     // Most proposals have no client.
     let client_uid = case_when(proposals::api_client_id.is_not_null(), Correlated(client));
@@ -63,27 +69,18 @@ pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
 fn own_weight(reader: Option<UserId>) -> Expr<proposals::table, BigInt> {
     match reader {
         None => Box::new(None::<i64>.into_sql::<Nullable<BigInt>>()),
-        Some(user) => Box::new(Correlated(
-            votes::table
-                .filter(votes::proposal_id.eq(proposals::id))
-                .filter(votes::user_id.eq(user.0))
-                .select(votes::weight),
-        )),
+        Some(user) => Box::new(Correlated(own_vote(user.0).select(votes::weight))),
     }
 }
 
 impl Facts {
-    pub(super) fn id(&self) -> i64 {
-        self.row.id
-    }
-
     /// The component it belongs to.
     pub(super) fn component(&self) -> i64 {
         self.row.component_id
     }
 
     /// The proposal for reads.
-    pub(super) fn detail(self, place: Arc<Place>) -> ProposalDetail {
+    pub(super) fn detail(self, place: Arc<ProposalPlace>) -> ProposalDetail {
         let id = ProposalId(self.row.id);
         let state = self.row.public_state();
         let proposal = self.row.into_model(self.authors.0.into_iter().map(UserId).collect());
@@ -133,80 +130,50 @@ pub(super) fn satisfies(
     holds(column, &filter.condition)
 }
 
-/// The proposal of this id, if it is visible (contract 06 §1.3), inside, and satisfies these conditions.
-pub(super) async fn visible(
+/// The proposal of this id, visible or not.
+pub(super) fn any(organization: OrganizationId, id: ProposalId) -> Records {
+    PROPOSALS.records().filter(proposals::organization_id.eq(organization.0)).filter(proposals::id.eq(id.0))
+}
+
+/// The proposal of this id, if it is visible (contract 06 §1.3) and inside, whatever its component is.
+pub(super) fn visible(read_context: ReadContext, id: ProposalId, within: Within) -> Records {
+    let found = any(read_context.organization, id).filter(shown());
+    let found = found.filter(published_or_own(read_context.participant));
+    match within.component {
+        Some(component) => found.filter(proposals::component_id.eq(component.0)),
+        None => found,
+    }
+}
+
+/// The proposal that these are, if its component is visible and inside too.
+pub(super) async fn find(
     session: &Session,
     read_context: ReadContext,
-    id: ProposalId,
     within: Within,
-    mut conditions: Vec<Condition<proposals::table>>,
+    found: Records,
 ) -> Result<Option<ProposalDetail>> {
-    conditions.extend(visible_itself(read_context, within));
-    let Some(facts) =
-        facts(session, read_context.organization, id, read_context.participant, conditions).await?
-    else {
-        return Ok(None);
-    };
-    let place = places::visible(session, read_context, within, facts.component()).await?;
+    let reader = read_context.participant;
+    let rows = load(&mut *session.read().await?, reader, found, Bounds::NONE).await?;
+    let Some(facts) = rows.into_iter().next() else { return Ok(None) };
+    let place = visible_of_proposals(session, read_context, within, facts.component()).await?;
     Ok(place.map(|place| facts.detail(place)))
 }
 
-/// What a visible proposal inside satisfies, besides being in a visible component.
-pub(super) fn visible_itself(read_context: ReadContext, within: Within) -> Vec<Condition<proposals::table>> {
-    let mut conditions = vec![shown(), published_or_own(read_context.participant)];
-    if let Some(component) = within.component {
-        conditions.push(Box::new(proposals::component_id.eq(component.0).nullable()));
-    }
-    conditions
-}
-
-/// The proposal of this id for an anonymous viewer, visible or not.
-pub(super) async fn any(
-    session: &Session,
-    organization: OrganizationId,
-    id: ProposalId,
-) -> Result<Option<ProposalDetail>> {
-    let Some(facts) = facts(session, organization, id, None, Vec::new()).await? else { return Ok(None) };
-    let component = facts.component();
-    let reader = Viewer::Public.user();
-    let mut places = places::of_components(session, organization, reader, &[component]).await?;
-    Ok(places.remove(&component).map(|place| facts.detail(place)))
-}
-
-/// The proposal of this id, if it satisfies these conditions, without its place.
-async fn facts(
-    session: &Session,
-    organization: OrganizationId,
-    id: ProposalId,
+/// These proposals as this user reads them.
+pub(super) async fn load(
+    connection: &mut Conn,
     reader: Option<UserId>,
-    conditions: Vec<Condition<proposals::table>>,
-) -> Result<Option<Facts>> {
-    let mut found =
-        super::of(organization).filter(proposals::id.eq(id.0)).select(read(reader)).into_boxed::<Db>();
-    for condition in conditions {
-        found = found.filter(condition);
-    }
-    found.first(&mut *session.read().await?).await.found()
+    found: Records,
+    bounds: Bounds,
+) -> Result<Vec<Facts>> {
+    found.select(read(reader)).load_page(connection, bounds).await.stored()
 }
 
 /// The authors of a proposal in the order of joining.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Authors;
 
-impl Expression for Authors {
-    type SqlType = dialect::List;
-}
-
-impl AppearsOnTable<proposals::table> for Authors {}
-impl SelectableExpression<proposals::table> for Authors {}
-
-impl<GB> ValidGrouping<GB> for Authors {
-    type IsAggregate = is_aggregate::No;
-}
-
-impl QueryId for Authors {
-    type QueryId = Self;
-}
+expressions! { Authors: dialect::List; }
 
 impl QueryFragment<Db> for Authors {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {

@@ -4,7 +4,7 @@ use crate::columns::columns;
 use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::schema::{proposal_states, proposals};
-use civitas_kernel::extended_data::{FreeData, canonical_object};
+use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::{ClientId, ComponentId, Error, OrganizationId, Result, StateId, Translated, UserId};
 use civitas_proposals::{Proposal, PublicState};
 use diesel::prelude::*;
@@ -28,7 +28,7 @@ columns! {
         hidden_at: Option<OffsetDateTime>,
         deleted_at: Option<OffsetDateTime>,
         scope_id: Option<i64>,
-        extended_data: FreeData,
+        extended_data: ExtendedDataValue,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }

@@ -4,10 +4,10 @@
 
 use super::of;
 use crate::columns::{Condition, EnumColumn, Expr};
-use crate::engine::{Conn, sql as engine};
-use crate::failure::Stored;
+use crate::engine::{Conn, Db, sql as engine};
 use crate::filter::{Column, holds};
 use crate::schema::{roles, users};
+use crate::session::{Rows, on};
 use civitas_accounts::{Role, RoleDetail, RoleField, RoleFilter, RoleId, RoleKind, RoleType};
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
 use diesel::dsl::{exists, not, sql};
@@ -15,7 +15,6 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::query_dsl::positional_order_dsl::PositionalOrderDsl;
 use diesel::sql_types::{Integer, Nullable, Text};
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// A role as both halves read it.
@@ -124,7 +123,7 @@ pub(super) async fn list(
             moment.into_sql::<Nullable<engine::Moment>>(),
             users::updated_at,
         ))
-        .into_boxed();
+        .into_boxed::<Db>();
     let mut rows = of(organization)
         .filter(of_living())
         .order((group(), roles::created_at, roles::id))
@@ -141,7 +140,7 @@ pub(super) async fn list(
             roles::accepted_at,
             roles::updated_at,
         ))
-        .into_boxed();
+        .into_boxed::<Db>();
     for filter in filters {
         admins = admins.filter(of_admin(filter)?);
         rows = rows.filter(of_row(filter)?);
@@ -151,8 +150,7 @@ pub(super) async fn list(
         .positional_order_by((1, 2, 3))
         .limit(page.fetch())
         .offset(page.offset())
-        .load(connection)
-        .await
-        .stored()?;
+        .rows_from(on(connection))
+        .await?;
     Ok(Page::cut(listed.into_iter().map(Into::into).collect(), page))
 }

@@ -4,17 +4,15 @@ use super::pending;
 use crate::columns;
 use crate::engine::dialect::{self, GREATEST, IN_EACH};
 use crate::engine::sql::Moment;
-use crate::failure::Stored;
 use crate::prepared::PrepareOnce;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
-use crate::session::{Session, lock_row};
+use crate::session::{Rows, Run, Session, lock_row};
 use civitas_kernel::{ClientId, OrganizationId, RegistrationId, Result};
 use civitas_webhooks::{Health, WaitingRegistration};
 use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The condition of the index `webhook_registrations_in_turn`.
@@ -45,9 +43,8 @@ pub(super) async fn waiting(
         .bind::<BigInt, _>(each)
         .sql(&format!("{end} ORDER BY due.served_at NULLS FIRST, due.id"))
         .prepare_once()
-        .load(&mut *session.read().await?)
-        .await
-        .stored()?;
+        .rows_from(session.read())
+        .await?;
     let registration = |(id, client, organization): (i64, i64, Option<i64>)| WaitingRegistration {
         id: RegistrationId(id),
         client: ClientId(client),
@@ -75,7 +72,7 @@ pub(super) async fn claim(
         .filter(registrations::leased_until.is_null().or(registrations::leased_until.le(now)))
         .order(registrations::id)
         .select(registrations::id);
-    let ids: Vec<i64> = dialect::skip_locked!(due).load(&mut *atomic.connection().await?).await.stored()?;
+    let ids: Vec<i64> = dialect::skip_locked!(due).rows_from(atomic.connection()).await?;
     if !ids.is_empty() {
         diesel::update(registrations::table)
             .filter(columns::any_of(registrations::id.nullable(), &ids))
@@ -85,9 +82,8 @@ pub(super) async fn claim(
                 registrations::served_at.eq(now),
             ))
             .prepare_once()
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
     }
     atomic.commit().await?;
     Ok(ids.into_iter().map(RegistrationId).collect())
@@ -98,32 +94,29 @@ pub(super) async fn renew(session: &Session, worker: &str, until: OffsetDateTime
     let until = session.database_time(until).await?;
     let leased = || registrations::table.filter(registrations::worker.eq(worker));
     // Most calls find none, and do not wait for the write lock.
-    let is_any: bool =
-        diesel::select(exists(leased())).get_result(&mut *session.read().await?).await.stored()?;
+    let is_any: bool = diesel::select(exists(leased())).value_from(session.read()).await?;
     if !is_any {
         return Ok(());
     }
     let atomic = session.transaction().await?;
     let ids = leased().order(registrations::id).select(registrations::id);
-    let ids: Vec<i64> = dialect::for_update!(ids).load(&mut *atomic.connection().await?).await.stored()?;
+    let ids: Vec<i64> = dialect::for_update!(ids).rows_from(atomic.connection()).await?;
     diesel::update(registrations::table)
         .filter(columns::any_of(registrations::id.nullable(), &ids))
         .set(registrations::leased_until.eq(until))
         .prepare_once()
-        .execute(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .run_on(atomic.connection())
+        .await?;
     atomic.commit().await
 }
 
 /// Ends all leases.
 pub(super) async fn take_over(session: &Session) -> Result<u64> {
-    let ended = diesel::update(registrations::table.filter(registrations::worker.is_not_null()))
+    diesel::update(registrations::table.filter(registrations::worker.is_not_null()))
         .set((registrations::worker.eq(None::<&str>), registrations::leased_until.eq(None::<OffsetDateTime>)))
-        .execute(&mut *session.write().await?)
+        .run_on(session.write())
         .await
-        .stored()?;
-    Ok(ended as u64)
+        .map(|rows| rows as u64)
 }
 
 /// The columns of a health.
@@ -137,8 +130,7 @@ pub(super) async fn lock(session: &Session, worker: &str, id: RegistrationId) ->
         registrations::succeeded_at,
         registrations::disabled_at,
     ));
-    let row: Option<HealthRow> =
-        dialect::for_update!(row).first(&mut *session.for_update().await?).await.found()?;
+    let row: Option<HealthRow> = dialect::for_update!(row).first_from(session.for_update()).await?;
     Ok(row.map(|(failures, failing_since, succeeded_at, disabled_at)| Health {
         failures,
         failing_since,
@@ -163,9 +155,8 @@ pub(super) async fn release(session: &Session, worker: &str, id: RegistrationId)
         .select(deliveries::due_at)
         .limit(1)
         .prepare_once()
-        .get_result(&mut *session.for_update().await?)
-        .await
-        .found()?;
+        .row_from(session.for_update())
+        .await?;
     diesel::update(registrations::table.find(id.0))
         .set((
             registrations::due_at.eq(next),
@@ -173,8 +164,6 @@ pub(super) async fn release(session: &Session, worker: &str, id: RegistrationId)
             registrations::leased_until.eq(None::<OffsetDateTime>),
         ))
         .prepare_once()
-        .execute(&mut *session.for_update().await?)
+        .done_on(session.for_update())
         .await
-        .stored()
-        .map(drop)
 }

@@ -6,16 +6,17 @@ use crate::bounded::Bounded;
 use crate::columns::{self, Condition, EnumColumn, UuidColumn};
 use crate::engine::Db;
 use crate::engine::sql::Moment;
-use crate::failure::Stored;
 use crate::filter::{containing, like};
+use crate::log_pages::log_page;
+use crate::old_rows::{oldest, remove_oldest};
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
 use crate::schema::{api_clients, outbox, webhook_attempts};
-use crate::session::{Session, Work};
+use crate::session::{Rows, Run, Session, Work};
 use crate::tables::webhook_registrations::Row as RegistrationRow;
 use async_trait::async_trait;
 use civitas_kernel::{
-    EventName, LogPage, LogRequest, LogStart, OrganizationId, Page, PageRequest, RegistrationId, Result,
+    EventName, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result,
 };
 use civitas_webhooks::{
     Attempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryStatus, Figures, LoggedDelivery,
@@ -23,7 +24,6 @@ use civitas_webhooks::{
 };
 use diesel::dsl::{IntoBoxed, LeftJoin, count_star, sql};
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use std::collections::HashMap;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -123,36 +123,6 @@ fn matching<'a>(organization: Option<OrganizationId>, filter: &DeliveryFilter) -
     all
 }
 
-/// The deliveries of a page in the order of their ids.
-fn turn_by_id(all: Logged<'_>, start: LogStart<DeliveryId>) -> Logged<'_> {
-    match start {
-        LogStart::Newest => all.order(deliveries::id.desc()),
-        LogStart::OlderThan(_, id) => {
-            all.filter(deliveries::id.lt(UuidColumn(id.0))).order(deliveries::id.desc())
-        }
-        LogStart::NewerThan(_, id) => {
-            all.filter(deliveries::id.gt(UuidColumn(id.0))).order(deliveries::id.asc())
-        }
-    }
-}
-
-/// The deliveries of a page in the order of their times. The first condition is a range of an index; the second one
-/// decides between deliveries of one moment.
-fn turn_by_time(all: Logged<'_>, start: LogStart<DeliveryId>) -> Logged<'_> {
-    let newest = (deliveries::created_at.desc(), deliveries::id.desc());
-    match start {
-        LogStart::Newest => all.order(newest),
-        LogStart::OlderThan(at, id) => all
-            .filter(deliveries::created_at.le(at))
-            .filter(deliveries::created_at.lt(at).or(deliveries::id.lt(UuidColumn(id.0))))
-            .order(newest),
-        LogStart::NewerThan(at, id) => all
-            .filter(deliveries::created_at.ge(at))
-            .filter(deliveries::created_at.gt(at).or(deliveries::id.gt(UuidColumn(id.0))))
-            .order((deliveries::created_at.asc(), deliveries::id.asc())),
-    }
-}
-
 impl Session {
     /// The figures of these registrations.
     async fn figures(&self, ids: &[i64]) -> Result<HashMap<i64, Figures>> {
@@ -161,17 +131,15 @@ impl Session {
             .filter(these())
             .group_by((deliveries::registration_id, deliveries::status))
             .select((deliveries::registration_id, deliveries::status, count_star()))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let oldest: Vec<(i64, OffsetDateTime)> = deliveries::table
             .filter(these())
             .filter(pending())
             .group_by(deliveries::registration_id)
             .select((deliveries::registration_id, sql::<Moment>("min(webhook_deliveries.created_at)")))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let mut figures: HashMap<i64, Figures> = HashMap::new();
         for (id, status, count) in counts {
             let figures = figures.entry(id).or_default();
@@ -209,9 +177,8 @@ impl DeliveryLog for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select((columns::of::<Row>(), outbox::organization_id.nullable()))
-            .load(&mut *self.read_long().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read_long())
+            .await?;
         Ok(Page::cut(rows, page).map(logged))
     }
 
@@ -221,20 +188,19 @@ impl DeliveryLog for Session {
         filter: &DeliveryFilter,
         page: LogRequest<DeliveryId>,
     ) -> Result<LogPage<LoggedDelivery>> {
-        let all = matching(organization, filter).limit(page.fetch());
+        let all = matching(organization, filter);
         // Without a filter by the primary key, as `list`: ids sort by time. An index on `created_at` alone would be
         // taken for `expire`.
         let timeless = DeliveryFilter { from: None, to: None, ..*filter };
         let all = if organization.is_none() && timeless == DeliveryFilter::default() {
-            turn_by_id(all, page.start)
+            log_page!(all, page, [deliveries::id], |id| UuidColumn(id.0))
         } else {
-            turn_by_time(all, page.start)
+            log_page!(all, page, [deliveries::created_at, deliveries::id], |id| UuidColumn(id.0))
         };
         let rows: Vec<(Row, Option<i64>)> = all
             .select((columns::of::<Row>(), outbox::organization_id.nullable()))
-            .load(&mut *self.read_long().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read_long())
+            .await?;
         Ok(LogPage::cut(rows, &page).map(logged))
     }
 
@@ -252,9 +218,8 @@ impl DeliveryLog for Session {
         }
         let row: Option<(Row, Option<i64>)> = one
             .select((columns::of::<Row>(), outbox::organization_id.nullable()))
-            .first(&mut *self.read().await?)
-            .await
-            .found()?;
+            .first_from(self.read())
+            .await?;
         Ok(row.map(logged))
     }
 
@@ -264,9 +229,8 @@ impl DeliveryLog for Session {
             .order(webhook_attempts::number.desc())
             .limit(MOST_ATTEMPTS)
             .select(columns::of::<AttemptRow>())
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         Ok(rows.into_iter().rev().map(Into::into).collect())
     }
 
@@ -282,9 +246,8 @@ impl DeliveryLog for Session {
         let found: Vec<(UuidColumn, i64)> = to_replay(organization, which, now)
             .limit(limit)
             .select((deliveries::id, deliveries::registration_id))
-            .load(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .rows_from(atomic.connection())
+            .await?;
         let Some((_, registration)) = found.as_slice().first() else { return Ok(0) };
         // All are of one registration.
         let registration = [*registration];
@@ -300,9 +263,8 @@ impl DeliveryLog for Session {
                 deliveries::reason.eq(None::<&str>),
                 deliveries::replayed_after.eq(deliveries::attempts),
             ))
-            .execute(&mut *atomic.connection().await?)
-            .await
-            .stored()?;
+            .run_on(atomic.connection())
+            .await?;
         make_due(&mut *atomic.connection().await?, &registration, due).await?;
         atomic.commit().await?;
         self.notify(Work::Deliveries);
@@ -318,7 +280,7 @@ impl DeliveryLog for Session {
     ) -> Result<i64> {
         let some = to_replay(organization, which, now).limit(limit).select(deliveries::organization_id);
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).get_result(&mut *self.read_long().await?).await.stored()?;
+            Bounded(some).value_from(self.read_long()).await?;
         Ok(number)
     }
 
@@ -361,9 +323,8 @@ impl DeliveryLog for Session {
             .limit(page.fetch())
             .offset(page.offset())
             .select((columns::of::<RegistrationRow>(), api_clients::uid))
-            .load(&mut *self.read().await?)
-            .await
-            .stored()?;
+            .rows_from(self.read())
+            .await?;
         let page = Page::cut(rows, page);
         let ids: Vec<i64> = page.items.iter().map(|(row, _)| row.id).collect();
         let mut figures = if ids.is_empty() { HashMap::new() } else { self.figures(&ids).await? };
@@ -373,5 +334,54 @@ impl DeliveryLog for Session {
             registration: row.into_registration(),
             client_uid,
         }))
+    }
+
+    async fn addresses(&self, ids: &[RegistrationId]) -> Result<Vec<(RegistrationId, String)>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let found: Vec<(i64, String)> = registrations::table
+            .filter(columns::any_of(registrations::id.nullable(), &ids))
+            .select((registrations::id, registrations::url))
+            .rows_from(self.read())
+            .await?;
+        Ok(found.into_iter().map(|(id, url)| (RegistrationId(id), url)).collect())
+    }
+
+    async fn expire(&self, before: OffsetDateTime, now: OffsetDateTime, limit: i64) -> Result<u64> {
+        let old = || deliveries::table.filter(pending()).filter(deliveries::created_at.lt(before));
+        let Some((atomic, oldest)) = oldest!(
+            self,
+            old(),
+            order deliveries::created_at,
+            key deliveries::id => UuidColumn,
+            limit limit
+        ) else {
+            return Ok(0);
+        };
+        let oldest: Vec<Uuid> = oldest.into_iter().map(|id| id.0).collect();
+        let ended = diesel::update(deliveries::table)
+            .filter(columns::any_uuid(deliveries::id.nullable(), &oldest))
+            .set((
+                deliveries::status.eq(EnumColumn(DeliveryStatus::Dead)),
+                deliveries::reason.eq("it waited too long"),
+                deliveries::ended_at.eq(now),
+            ))
+            .run_on(atomic.connection())
+            .await?;
+        atomic.commit().await?;
+        Ok(ended as u64)
+    }
+
+    async fn remove_ended(
+        &self,
+        states: &[DeliveryStatus],
+        before: OffsetDateTime,
+        limit: i64,
+    ) -> Result<u64> {
+        let states: Vec<_> = states.iter().copied().map(EnumColumn).collect();
+        let old = || {
+            let in_state = deliveries::status.eq_any(states.clone());
+            deliveries::table.filter(deliveries::ended_at.lt(before)).filter(in_state)
+        };
+        Ok(remove_oldest!(self, deliveries by uuid, old(), order deliveries::ended_at, limit))
     }
 }

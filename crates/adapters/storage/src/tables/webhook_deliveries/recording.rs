@@ -2,13 +2,12 @@
 
 use crate::columns::{self, EnumColumn, UuidColumn};
 use crate::engine::{Db, dialect, sql};
-use crate::failure::Stored;
 use crate::insert::{insert_rows, inserted};
 use crate::prepared::PrepareOnce;
 use crate::schema::webhook_attempts;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
-use crate::session::{Atomic, Session};
+use crate::session::{Atomic, Rows, Run, Session};
 use civitas_kernel::{RegistrationId, Result};
 use civitas_webhooks::{
     Attempt, DeliveryStatus, Health, Outcome, Response, SendError, SendErrorKind, Verdict,
@@ -16,7 +15,6 @@ use civitas_webhooks::{
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-use diesel_async::RunQueryDsl;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -88,14 +86,14 @@ fn storable(text: &str) -> String {
 
 /// What several deliveries come to.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum End<'a> {
+enum DeliveryEnd<'a> {
     Delivered,
     Retry(OffsetDateTime),
     Dead(&'a str),
     Dropped(&'a str),
 }
 
-impl<'a> From<&'a Verdict> for End<'a> {
+impl<'a> From<&'a Verdict> for DeliveryEnd<'a> {
     fn from(verdict: &'a Verdict) -> Self {
         match verdict {
             Verdict::Delivered => Self::Delivered,
@@ -119,17 +117,17 @@ pub(super) async fn record(
     let atomic = session.transaction().await?;
     let mut existing = lock(&atomic, id, outcomes).await?;
     let mut attempts: Vec<AttemptRow> = Vec::new();
-    let mut groups: BTreeMap<(End<'_>, bool), Vec<Uuid>> = BTreeMap::new();
+    let mut groups: BTreeMap<(DeliveryEnd<'_>, bool), Vec<Uuid>> = BTreeMap::new();
     for Outcome { delivery, attempt, verdict } in outcomes {
         let Some(earlier) = existing.remove(&delivery.0) else { continue };
-        groups.entry((End::from(verdict), attempt.is_some())).or_default().push(delivery.0);
+        groups.entry((DeliveryEnd::from(verdict), attempt.is_some())).or_default().push(delivery.0);
         // The number is counted here: a worker that lost its lease for a while may have an outdated one.
         attempts.extend(attempt.as_ref().map(|attempt| AttemptRow::of(delivery.0, earlier + 1, attempt)));
     }
     insert_rows(&mut *atomic.connection().await?, &attempts).await?;
     for ((end, is_attempted), ids) in groups {
         let end = match end {
-            End::Retry(at) => End::Retry(at + offset),
+            DeliveryEnd::Retry(at) => DeliveryEnd::Retry(at + offset),
             end => end,
         };
         store(&atomic, &end, is_attempted, &ids, now).await?;
@@ -142,9 +140,8 @@ pub(super) async fn record(
             registrations::disabled_at.eq(health.disabled_at),
         ))
         .prepare_once()
-        .execute(&mut *atomic.connection().await?)
-        .await
-        .stored()?;
+        .run_on(atomic.connection())
+        .await?;
     atomic.commit().await
 }
 
@@ -156,8 +153,7 @@ async fn lock(atomic: &Atomic<'_>, id: RegistrationId, outcomes: &[Outcome]) -> 
         .filter(columns::equals_unindexed(deliveries::registration_id.nullable(), id.0))
         .order(deliveries::id)
         .select((deliveries::id, deliveries::attempts));
-    let rows: Vec<(UuidColumn, i64)> =
-        dialect::for_update!(rows).load(&mut *atomic.connection().await?).await.stored()?;
+    let rows: Vec<(UuidColumn, i64)> = dialect::for_update!(rows).rows_from(atomic.connection()).await?;
     Ok(rows.into_iter().map(|(id, attempts)| (id.0, attempts)).collect())
 }
 
@@ -169,7 +165,7 @@ fn is_pending() -> SqlLiteral<Bool> {
 /// Stores one end of several deliveries. A delivery that expired during the attempt stays so, unless it was accepted.
 async fn store(
     atomic: &Atomic<'_>,
-    end: &End<'_>,
+    end: &DeliveryEnd<'_>,
     is_attempted: bool,
     ids: &[Uuid],
     now: OffsetDateTime,
@@ -184,35 +180,26 @@ async fn store(
         );
         (columns, counted())
     };
-    let mut connection = atomic.connection().await?;
+    let pending = || diesel::update(deliveries::table.filter(these()).filter(is_pending()));
+    let connection = atomic.connection();
     match end {
-        End::Delivered => {
+        DeliveryEnd::Delivered => {
             let delivered = ended(DeliveryStatus::Delivered, None);
-            diesel::update(deliveries::table.filter(these()))
-                .set(delivered)
-                .prepare_once()
-                .execute(&mut *connection)
-                .await
+            let these = diesel::update(deliveries::table.filter(these()));
+            these.set(delivered).prepare_once().run_on(connection).await
         }
-        End::Retry(at) => {
-            let pending = deliveries::table.filter(these()).filter(is_pending());
-            diesel::update(pending)
-                .set((deliveries::due_at.eq(at), counted()))
-                .prepare_once()
-                .execute(&mut *connection)
-                .await
+        DeliveryEnd::Retry(at) => {
+            let due = (deliveries::due_at.eq(at), counted());
+            pending().set(due).prepare_once().run_on(connection).await
         }
-        End::Dead(reason) => {
-            let pending = deliveries::table.filter(these()).filter(is_pending());
+        DeliveryEnd::Dead(reason) => {
             let dead = ended(DeliveryStatus::Dead, Some(storable(reason)));
-            diesel::update(pending).set(dead).prepare_once().execute(&mut *connection).await
+            pending().set(dead).prepare_once().run_on(connection).await
         }
-        End::Dropped(reason) => {
-            let pending = deliveries::table.filter(these()).filter(is_pending());
+        DeliveryEnd::Dropped(reason) => {
             let dropped = ended(DeliveryStatus::Dropped, Some(storable(reason)));
-            diesel::update(pending).set(dropped).prepare_once().execute(&mut *connection).await
+            pending().set(dropped).prepare_once().run_on(connection).await
         }
     }
-    .stored()
     .map(drop)
 }

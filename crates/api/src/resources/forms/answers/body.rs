@@ -3,7 +3,7 @@
 use super::super::bodies::{flag, id as read_id};
 use crate::request::Request;
 use crate::shapes::written;
-use crate::typed_body::Sent;
+use crate::typed_body::RawBody;
 use civitas_kernel::{Error, QuestionnaireId, Result, UserId};
 use civitas_surveys::SubmitAnswers;
 use serde::Deserialize;
@@ -68,7 +68,7 @@ struct Options {
     client_ip: Option<IpAddr>,
 }
 
-pub(super) fn submit(_: &Request, sent: Sent<'_, AnswersToCreate>) -> Result<SubmitAnswers> {
+pub(super) fn submit(_: &Request, sent: RawBody<'_, AnswersToCreate>) -> Result<SubmitAnswers> {
     let AnswersToCreate { meta, data } = sent.read()?;
     let Some(Value::Object(meta)) = &meta else { return Err(Error::rejected("meta required")) };
     let Options { anonymous, client_ip } = options(meta)?;
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn other_members_of_the_top_level_are_refused() {
         let read = |body: Value| {
-            let read = Sent::<AnswersToCreate>::new(&body, true).read();
+            let read = RawBody::<AnswersToCreate>::new(&body, true).read();
             read.map(drop).map_err(|error| error.description().into_owned())
         };
         assert_eq!(read(json!({"x": 1})), Err("Unknown key: x".to_owned()));

@@ -4,7 +4,7 @@ use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, check_closed, id as 
 use super::super::shapes::QuestionsType;
 use crate::request::Request;
 use crate::shapes::{TranslatedProp, number_or_text, words, written};
-use crate::typed_body::{ClosedData, Sent, read_at};
+use crate::typed_body::{ClosedData, RawBody, read_at};
 use civitas_kernel::{Error, FieldError, QuestionId, QuestionnaireId, Result, Wording};
 use civitas_surveys::{CreateQuestion, QuestionType, Replacement, UpdateQuestion};
 use serde::Deserialize;
@@ -167,7 +167,7 @@ fn question_type(sent: &Value) -> Result<QuestionType> {
 
 pub(super) fn create(
     request: &Request,
-    sent: Sent<'_, ClosedData<QuestionToCreate>>,
+    sent: RawBody<'_, ClosedData<QuestionToCreate>>,
 ) -> Result<CreateQuestion> {
     let QuestionToCreate { attributes, relationships, .. } = sent.read()?.data;
     let kind = match attributes.get("question_type") {
@@ -198,7 +198,7 @@ pub(super) fn create(
 
 pub(super) fn update(
     request: &Request,
-    sent: Sent<'_, ClosedData<QuestionToUpdate>>,
+    sent: RawBody<'_, ClosedData<QuestionToUpdate>>,
 ) -> Result<UpdateQuestion> {
     let id = QuestionId(request.id()?);
     let QuestionToUpdate { id: sent_id, attributes, relationships, .. } = sent.read()?.data;

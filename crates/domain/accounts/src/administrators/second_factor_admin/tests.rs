@@ -1,36 +1,6 @@
-use super::super::memory::{Memory, PlainPasswords};
-use super::super::{NewPassword, PanelSession};
+use super::super::memory::{LATER, NOW, ada, refusal, session};
 use super::*;
 use time::Duration;
-use time::macros::datetime;
-
-const NOW: OffsetDateTime = datetime!(2026-01-01 8:00 UTC);
-const LATER: OffsetDateTime = datetime!(2026-01-02 8:00 UTC);
-const PASSWORD: &str = "correct horse battery";
-
-async fn password(email: &str, text: &str) -> Result<NewPassword> {
-    NewPassword::of(&PlainPasswords, email, &Secret::new(text)).await
-}
-
-async fn ada() -> (Memory, AdministratorId) {
-    let memory = Memory::default();
-    let id =
-        memory.administrators().create(password(" Ada@City.example", PASSWORD).await.unwrap(), NOW).await;
-    (memory, id.unwrap())
-}
-
-async fn session(memory: &Memory, id: AdministratorId) -> Digest {
-    let (session, _) = PanelSession::begin(id, NOW);
-    PanelSessionStore::add(memory, &session).await.unwrap();
-    session.digest
-}
-
-fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
-    match result {
-        Err(Error::Rejected(text)) => text.into_owned(),
-        other => panic!("{other:?}"),
-    }
-}
 
 #[tokio::test]
 async fn a_second_factor_is_active_after_its_first_code() {

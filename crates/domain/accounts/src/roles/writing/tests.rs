@@ -19,16 +19,7 @@ fn user(admin: bool) -> User {
 }
 
 fn role(kind: RoleKind) -> Role {
-    Role {
-        space: SPACE,
-        user: Some(UserId(42)),
-        email: None,
-        kind,
-        invited_at: Some(THEN),
-        accepted_at: None,
-        created_at: THEN,
-        updated_at: THEN,
-    }
+    Role { invited_at: Some(THEN), ..Role::new(SPACE, Some(UserId(42)), kind, THEN) }
 }
 
 /// A store with user 42.

@@ -1,0 +1,34 @@
+//! Statements as one type.
+
+use super::Db;
+use diesel::QueryResult;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::Untyped;
+
+/// A statement of any type.
+pub struct AnyStatement<'q>(Box<dyn QueryFragment<Db> + Send + 'q>);
+
+/// The statement as one type: what runs it is compiled once, not for each statement of the program. Prepared statements are
+/// found by their text in any case.
+pub fn any_statement<'q>(statement: impl QueryFragment<Db> + Send + 'q) -> AnyStatement<'q> {
+    AnyStatement(Box::new(statement))
+}
+
+impl QueryId for AnyStatement<'_> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for AnyStatement<'_> {
+    type SqlType = Untyped;
+}
+
+impl QueryFragment<Db> for AnyStatement<'_> {
+    fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        self.0.walk_ast(pass)
+    }
+
+    fn is_safe_to_cache_prepared(&self, backend: &Db) -> QueryResult<bool> {
+        (*self.0).is_safe_to_cache_prepared(backend)
+    }
+}

@@ -1,0 +1,226 @@
+//! Runs statements on the connection of a session.
+//!
+//! Each statement is one boxed future, so that the methods of the stores are compiled without the types of their statements.
+
+use super::ConnectionGuard;
+use crate::columns;
+use crate::engine::{Conn, Db, any_statement};
+use crate::failure::{Stored, changed};
+use civitas_kernel::{Error, Page, PageRequest, Result};
+use diesel::deserialize::FromSqlRow;
+use diesel::dsl::{Limit, Offset, Select};
+use diesel::expression::Selectable;
+use diesel::query_builder::{AsQuery, Query, QueryFragment, QueryId};
+use diesel::query_dsl::CompatibleType;
+use diesel::query_dsl::methods::{LimitDsl, OffsetDsl, SelectDsl};
+use diesel::result::{Error as Failure, QueryResult};
+use diesel::row::Row;
+use diesel_async::AsyncConnectionCore;
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use std::future::{Ready, ready};
+
+/// A connection that is got when the statement runs, such as [`Session::read`](super::Session::read).
+pub(crate) trait Connecting<'q>: Future<Output = Result<ConnectionGuard<'q>>> + Send + 'q {}
+
+impl<'q, C: Future<Output = Result<ConnectionGuard<'q>>> + Send + 'q> Connecting<'q> for C {}
+
+/// A connection that the caller has.
+pub(crate) fn on(connection: &mut Conn) -> Ready<Result<ConnectionGuard<'_>>> {
+    ready(Ok(ConnectionGuard::Borrowed(connection)))
+}
+
+/// Statements that return rows of type `R`. The errors are those of [`Stored::stored`].
+pub(crate) trait Rows<'q, R: Send + 'static>: Sized {
+    /// All rows, converted.
+    fn rows_as<T: From<R> + Send + 'static>(
+        self,
+        connection: impl Connecting<'q>,
+    ) -> BoxFuture<'q, Result<Vec<T>>>;
+
+    /// The row, converted, if there is one.
+    fn row_as<T: From<R> + Send + 'static>(
+        self,
+        connection: impl Connecting<'q>,
+    ) -> BoxFuture<'q, Result<Option<T>>>;
+
+    /// The row of a statement that always has one.
+    fn value_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<R>>;
+
+    /// All rows.
+    fn rows_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Vec<R>>> {
+        Rows::<'q, R>::rows_as(self, connection)
+    }
+
+    /// The row, if there is one.
+    fn row_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Option<R>>> {
+        Rows::<'q, R>::row_as(self, connection)
+    }
+
+    /// The first row, if there is one: with `LIMIT 1`.
+    fn first_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Option<R>>>
+    where
+        Self: LimitDsl,
+        Limit<Self>: Rows<'q, R>,
+    {
+        Rows::<'q, R>::row_as(LimitDsl::limit(self, 1), connection)
+    }
+}
+
+impl<'q, Q, R, ST> Rows<'q, R> for Q
+where
+    Q: AsQuery,
+    Q::Query: QueryFragment<Db> + QueryId + Send + 'q,
+    Q::SqlType: CompatibleType<R, Db, SqlType = ST>,
+    R: FromSqlRow<ST, Db> + Send + 'static,
+    ST: 'static,
+{
+    fn rows_as<T: From<R> + Send + 'static>(
+        self,
+        connection: impl Connecting<'q>,
+    ) -> BoxFuture<'q, Result<Vec<T>>> {
+        Box::pin(load::<_, R, ST, T, _>(any_statement(self.as_query()), connection))
+    }
+
+    fn row_as<T: From<R> + Send + 'static>(
+        self,
+        connection: impl Connecting<'q>,
+    ) -> BoxFuture<'q, Result<Option<T>>> {
+        Box::pin(load_one::<_, R, ST, T, _>(any_statement(self.as_query()), connection))
+    }
+
+    fn value_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<R>> {
+        let row = load_one::<_, R, ST, R, _>(any_statement(self.as_query()), connection);
+        Box::pin(async move { row.await.and_then(|row| row.ok_or(Failure::NotFound).stored()) })
+    }
+}
+
+/// Queries of a table, whose rows of a type `R` are read and converted.
+pub(crate) trait Models: Sized {
+    /// All rows.
+    fn models_from<'q, R, T>(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Vec<T>>>
+    where
+        R: Selectable<Db> + Send + 'static,
+        T: From<R> + Send + 'static,
+        Self: SelectDsl<R::SelectExpression>,
+        Select<Self, R::SelectExpression>: Rows<'q, R>,
+    {
+        Rows::<'q, R>::rows_as(SelectDsl::select(self, columns::of::<R>()), connection)
+    }
+
+    /// The first row, if there is one.
+    fn model_from<'q, R, T>(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Option<T>>>
+    where
+        R: Selectable<Db> + Send + 'static,
+        T: From<R> + Send + 'static,
+        Self: SelectDsl<R::SelectExpression>,
+        Select<Self, R::SelectExpression>: LimitDsl,
+        Limit<Select<Self, R::SelectExpression>>: Rows<'q, R>,
+    {
+        let first = LimitDsl::limit(SelectDsl::select(self, columns::of::<R>()), 1);
+        Rows::<'q, R>::row_as(first, connection)
+    }
+
+    /// A page of the rows.
+    fn page_from<'q, R, T>(
+        self,
+        page: PageRequest,
+        connection: impl Connecting<'q>,
+    ) -> BoxFuture<'q, Result<Page<T>>>
+    where
+        R: Selectable<Db> + Send + 'static,
+        T: From<R> + Send + 'static,
+        Self: SelectDsl<R::SelectExpression>,
+        Select<Self, R::SelectExpression>: LimitDsl,
+        Limit<Select<Self, R::SelectExpression>>: OffsetDsl,
+        Offset<Limit<Select<Self, R::SelectExpression>>>: Rows<'q, R>,
+    {
+        let some = LimitDsl::limit(SelectDsl::select(self, columns::of::<R>()), page.fetch());
+        let rows = Rows::<'q, R>::rows_as(OffsetDsl::offset(some, page.offset()), connection);
+        Box::pin(async move { rows.await.map(|rows| Page::cut(rows, page)) })
+    }
+}
+
+impl<Q> Models for Q {}
+
+/// Statements that return the number of rows that they changed. The errors are those of [`Stored::stored`].
+pub(crate) trait Run<'q>: Sized {
+    /// Executes the statement.
+    fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<usize>>;
+
+    /// Executes the statement, however many rows it changes.
+    fn done_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>>;
+
+    /// Executes a statement that changes one row.
+    ///
+    /// # Errors
+    /// `NotFound` when there was no row.
+    fn change_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>>;
+
+    /// The same, but this error when a unique value is taken. On PostgreSQL this aborts the open transaction: to continue
+    /// after a conflict, use `ON CONFLICT DO NOTHING` instead.
+    fn save_on(self, connection: impl Connecting<'q>, taken: fn() -> Error) -> BoxFuture<'q, Result<()>>;
+}
+
+impl<'q, Q: QueryFragment<Db> + QueryId + Send + 'q> Run<'q> for Q {
+    fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<usize>> {
+        let executed = execute(any_statement(self), connection);
+        Box::pin(async move { executed.await?.stored() })
+    }
+
+    fn done_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>> {
+        let executed = execute(any_statement(self), connection);
+        Box::pin(async move { executed.await?.stored().map(drop) })
+    }
+
+    fn change_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>> {
+        let executed = execute(any_statement(self), connection);
+        Box::pin(async move { executed.await?.stored().and_then(changed) })
+    }
+
+    fn save_on(self, connection: impl Connecting<'q>, taken: fn() -> Error) -> BoxFuture<'q, Result<()>> {
+        let executed = execute(any_statement(self), connection);
+        Box::pin(async move { executed.await?.stored_unless(taken).and_then(changed) })
+    }
+}
+
+async fn load<'q, S, R, ST, T, C>(statement: S, connection: C) -> Result<Vec<T>>
+where
+    S: Query + QueryFragment<Db> + QueryId + Send + 'q,
+    R: FromSqlRow<ST, Db>,
+    T: From<R>,
+    C: Connecting<'q>,
+{
+    let mut guard = connection.await?;
+    let mut rows = AsyncConnectionCore::load(&mut *guard, statement).await.stored()?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().await {
+        found.push(T::from(decoded::<R, ST>(row)?));
+    }
+    Ok(found)
+}
+
+async fn load_one<'q, S, R, ST, T, C>(statement: S, connection: C) -> Result<Option<T>>
+where
+    S: Query + QueryFragment<Db> + QueryId + Send + 'q,
+    R: FromSqlRow<ST, Db>,
+    T: From<R>,
+    C: Connecting<'q>,
+{
+    let mut guard = connection.await?;
+    let mut rows = AsyncConnectionCore::load(&mut *guard, statement).await.stored()?;
+    Ok(rows.next().await.map(decoded::<R, ST>).transpose()?.map(T::from))
+}
+
+fn decoded<'r, R: FromSqlRow<ST, Db>, ST>(row: QueryResult<impl Row<'r, Db>>) -> Result<R> {
+    R::build_from_row(&row.stored()?).map_err(Failure::DeserializationError).stored()
+}
+
+async fn execute<'q, S, C>(statement: S, connection: C) -> Result<QueryResult<usize>>
+where
+    S: QueryFragment<Db> + QueryId + Send + 'q,
+    C: Connecting<'q>,
+{
+    let mut guard = connection.await?;
+    Ok(AsyncConnectionCore::execute_returning_count(&mut *guard, statement).await)
+}

@@ -1,0 +1,125 @@
+//! The neighbours of a record in a list, found by its place in the order without reading the list.
+
+use super::{Members, drafts};
+use crate::correlated::Correlated;
+use crate::engine::{Conn, sql};
+use crate::failure::Stored;
+use crate::tables::planner::{Checked, Sql};
+use crate::tables::select::{Seek, number};
+use civitas_kernel::{Direction, Result};
+use diesel::IntoSql;
+use diesel::sql_types::Nullable;
+use diesel_async::RunQueryDsl;
+use time::OffsetDateTime;
+
+/// The ids of the next record and of the previous one.
+pub(in crate::tables) type Beside = (Option<i64>, Option<i64>);
+
+/// Which neighbour is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Neighbour {
+    Next,
+    Previous,
+}
+
+impl Neighbour {
+    /// The directions of dates and of ids in which it is searched.
+    fn directions(self, direction: Direction) -> (Direction, Direction) {
+        let ids = if self == Self::Next { Direction::Ascending } else { Direction::Descending };
+        let dates = if direction == ids { Direction::Ascending } else { Direction::Descending };
+        (dates, ids)
+    }
+}
+
+/// The date of a record: this one, else that of the record, which the statement reads.
+fn date(list: &dyn Members, id: i64, at: Option<OffsetDateTime>) -> Sql {
+    let table = list.table();
+    if let Some(at) = at {
+        return Box::new(at.into_sql::<Nullable<sql::Moment>>());
+    }
+    let organization = number(list.components().organization());
+    let own = table.records().compare(table.column("organization_id"), " = ", organization);
+    let this = own.compare(table.column("id"), " = ", number(id));
+    Box::new(Correlated(this.select(table.column(table.date))))
+}
+
+/// The nearest member with a date beside this record: one of the same date, else one of another date.
+fn seek(
+    list: &dyn Members,
+    direction: Direction,
+    neighbour: Neighbour,
+    (id, at): (i64, Option<OffsetDateTime>),
+) -> Result<Seek> {
+    let (table, (dates, ids)) = (list.table(), neighbour.directions(direction));
+    let beyond = |direction: Direction| if direction == Direction::Ascending { " > " } else { " < " };
+    let same = list.dated(Checked::Few)?.compare(table.column(table.date), " = ", date(list, id, at));
+    let same = same.compare(table.column("id"), beyond(ids), number(id)).order(table.column("id"), ids);
+    let others = list.dated(Checked::Few)?;
+    let others = others.compare(table.column(table.date), beyond(dates), date(list, id, at));
+    Ok(Seek(vec![same.ids(), table.order(others, dates, ids).ids()]))
+}
+
+/// The next and the previous member with a date beside this record, as two values of a statement. `at`: the date of the
+/// record, if it is known.
+pub(in crate::tables) fn seeks(
+    list: &dyn Members,
+    direction: Direction,
+    id: i64,
+    at: Option<OffsetDateTime>,
+) -> Result<(Seek, Seek)> {
+    let seek = |neighbour| seek(list, direction, neighbour, (id, at));
+    Ok((seek(Neighbour::Next)?, seek(Neighbour::Previous)?))
+}
+
+/// The neighbours of a record with a date, of which these have a date.
+pub(in crate::tables) async fn with_drafts(
+    list: &dyn Members,
+    connection: &mut Conn,
+    direction: Direction,
+    (mut next, mut previous): Beside,
+) -> Result<Beside> {
+    let drafts_are_last = direction == Direction::Ascending;
+    if drafts_are_last && next.is_none() {
+        next = drafts(list, connection).await?.into_iter().next();
+    } else if !drafts_are_last && previous.is_none() {
+        previous = drafts(list, connection).await?.pop();
+    }
+    Ok((next, previous))
+}
+
+/// The neighbours of a member whose date is `at`, or which is a draft.
+pub(in crate::tables) async fn neighbours(
+    list: &dyn Members,
+    connection: &mut Conn,
+    direction: Direction,
+    id: i64,
+    at: Option<OffsetDateTime>,
+) -> Result<Beside> {
+    if at.is_some() {
+        let seeks = seeks(list, direction, id, at)?;
+        let dated: Beside = diesel::select(seeks).get_result(connection).await.stored()?;
+        return with_drafts(list, connection, direction, dated).await;
+    }
+    let drafts_are_last = direction == Direction::Ascending;
+    let drafts = drafts(list, connection).await?;
+    let mut next = drafts.iter().copied().find(|draft| *draft > id);
+    let mut previous = drafts.iter().copied().rev().find(|draft| *draft < id);
+    if drafts_are_last && previous.is_none() {
+        previous = outermost(list, connection, direction, Neighbour::Previous).await?;
+    } else if !drafts_are_last && next.is_none() {
+        next = outermost(list, connection, direction, Neighbour::Next).await?;
+    }
+    Ok((next, previous))
+}
+
+/// The first member with a date in this direction: the first of the list for `Next`, the last for `Previous`.
+async fn outermost(
+    list: &dyn Members,
+    connection: &mut Conn,
+    direction: Direction,
+    neighbour: Neighbour,
+) -> Result<Option<i64>> {
+    let (dates, ids) = neighbour.directions(direction);
+    let first = list.table().order(list.dated(Checked::Few)?, dates, ids).ids();
+    diesel::select(Seek(vec![first])).get_result(connection).await.stored()
+}

@@ -1,0 +1,70 @@
+//! Random pages: the members of a list from a random id on, and from the smallest one again after the largest
+//! (docs/decisions/0066).
+
+use super::{Members, drafts, length};
+use crate::engine::Conn;
+use crate::failure::Stored;
+use crate::tables::planner::{BY_RANDOM_PAGES, Checked, Rows};
+use crate::tables::select::{Records, Seek, number};
+use civitas_kernel::{Direction, Result};
+use diesel_async::RunQueryDsl;
+
+/// An operator and a number: the members whose id has this relation to it.
+type Part = Option<(&'static str, i64)>;
+
+/// The ids of the rows of a page.
+pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: Rows) -> Result<Vec<i64>> {
+    if list.are_few() {
+        let mut all = list.dated(Checked::Few)?.load_ids(connection).await?;
+        fastrand::shuffle(&mut all);
+        let [limit, offset] = [rows.limit, rows.offset].map(|rows| usize::try_from(rows).unwrap_or(0));
+        return Ok(all.into_iter().skip(offset).take(limit).collect());
+    }
+    let drafts = drafts(list, connection).await?;
+    let end = |direction| -> Result<Seek> { Ok(Seek(vec![members(list, None, direction)?.ids()])) };
+    let ends = (end(Direction::Ascending)?, end(Direction::Descending)?);
+    let (smallest, largest): (Option<i64>, Option<i64>) =
+        diesel::select(ends).get_result(connection).await.stored()?;
+    let smallest = drafts.iter().copied().chain(smallest).min();
+    let largest = drafts.iter().copied().chain(largest).max();
+    let (Some(smallest), Some(largest)) = (smallest, largest) else { return Ok(Vec::new()) };
+    let mut limit = rows.limit;
+    if rows.offset > 0 {
+        // As many as an ordered list has on this page.
+        let before = length(&drafts) - rows.offset;
+        let rows = Rows { offset: (-before).max(0), ..rows };
+        limit = limit.min(length(&read(list, connection, None, rows).await?) + before.max(0));
+    }
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    let start = fastrand::i64(smallest..=largest);
+    let mut ids = read(list, connection, Some((" >= ", start)), Rows { limit, offset: 0 }).await?;
+    let missing = limit - length(&ids);
+    if missing > 0 {
+        ids.extend(read(list, connection, Some((" < ", start)), Rows { limit: missing, offset: 0 }).await?);
+    }
+    ids.extend(drafts);
+    ids.sort_unstable_by_key(|id| (*id < start, *id));
+    // A draft that was published meanwhile.
+    ids.dedup();
+    ids.truncate(usize::try_from(limit).unwrap_or(0));
+    Ok(ids)
+}
+
+/// A part of the members with a date, or all, by id.
+fn members(list: &dyn Members, part: Part, direction: Direction) -> Result<Records> {
+    let id = list.table().column("id").and(BY_RANDOM_PAGES);
+    let mut members = list.dated_by_id()?;
+    if let Some((operator, value)) = part {
+        members = members.compare(id, operator, number(value));
+    }
+    Ok(members.order(id, direction))
+}
+
+async fn read(list: &dyn Members, connection: &mut Conn, part: Part, rows: Rows) -> Result<Vec<i64>> {
+    let some = members(list, part, Direction::Ascending)?.at_least(rows);
+    let mut ids = some.load_ids(connection).await?;
+    ids.truncate(usize::try_from(rows.limit).unwrap_or(0));
+    Ok(ids)
+}

@@ -1,0 +1,337 @@
+//! Import: reads an archive into the database, line by line, in two passes.
+
+use super::check::{Checked, check, references};
+use super::chunk::{Chunk, Line};
+use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
+use super::error::{ImportError, RecordError};
+use super::files::{ImportedFiles, delete_objects};
+use super::prepared_files::PreparedFiles;
+use super::progress::{Pass, Progress};
+use super::reader::{Chunks, Prepared};
+use super::record::{ArchiveRecord, Head};
+use super::refs::{RecordId, Refs, unknown};
+use super::report::{Outcome, Report};
+use super::stored_files::{discard, store_files};
+use super::target::Target;
+use super::types;
+use civitas_accounts::Passwords;
+use civitas_application::{Store, Transaction};
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::{Error, OrganizationId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+
+/// One import.
+struct Import<'a> {
+    transaction: &'a dyn Transaction,
+    types: Vec<Box<dyn RecordType>>,
+    context: ImportContext<'a>,
+    target: Option<Target>,
+}
+
+/// Reads an archive from a stream into the database (contract 10 §1): checks all lines and copies them to a temporary
+/// file, then writes their records as [`import_seekable`] does.
+///
+/// # Errors
+/// As [`import_seekable`].
+pub async fn import(
+    store: &dyn Store,
+    passwords: &dyn Passwords,
+    input: impl BufRead + Send,
+    options: ImportOptions<'_>,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Report, ImportError> {
+    let mut copy = tempfile::tempfile().map_err(not_readable_again)?;
+    let mut copied = BufReader::new(Copied { input, copy: BufWriter::new(&mut copy) });
+    let checked = check(store, passwords, &mut copied, options, progress).await?;
+    copied.into_inner().copy.flush().map_err(not_readable_again)?;
+    import_checked(store, passwords, BufReader::new(copy), (options, checked), progress).await
+}
+
+/// Reads an archive into the database (contract 10 §1), twice: first all lines are checked, passwords are hashed and the
+/// bytes of files are stored, without a transaction; then the records are written in one transaction. An archive with
+/// files is read once more for them.
+///
+/// A record with a known ref updates its row with the members it has; equal values change nothing. Events are
+/// discarded unless there is an announcer. Memory is bounded for files of any length. `progress` is called after
+/// each line of each pass.
+///
+/// # Errors
+/// [`ImportError::Line`] for the first invalid line, [`ImportError::Store`] when the database fails.
+pub async fn import_seekable(
+    store: &dyn Store,
+    passwords: &dyn Passwords,
+    mut input: impl BufRead + Seek + Send + 'static,
+    options: ImportOptions<'_>,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Report, ImportError> {
+    let checked = check(store, passwords, &mut input, options, progress).await?;
+    import_checked(store, passwords, input, (options, checked), progress).await
+}
+
+/// Stores the files of an archive that was checked, then writes its records.
+async fn import_checked(
+    store: &dyn Store,
+    passwords: &dyn Passwords,
+    mut input: impl BufRead + Seek + Send + 'static,
+    (options, checked): (ImportOptions<'_>, Checked),
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Report, ImportError> {
+    let mut files = PreparedFiles::default();
+    input.rewind().map_err(not_readable_again)?;
+    if let Some(services) = options.files.filter(|_| checked.has_files) {
+        files = store_files(store, services, &mut input, options).await?;
+        if let Err(error) = input.rewind() {
+            discard(files, store, options.files).await;
+            return Err(not_readable_again(error));
+        }
+    }
+    let prepared = Prepared { passwords: checked.passwords, files };
+    write(store, passwords, input, (options, prepared), progress).await
+}
+
+/// A stream whose bytes are copied to a file when they are read.
+struct Copied<R, W> {
+    input: R,
+    copy: W,
+}
+
+impl<R: Read, W: Write> Read for Copied<R, W> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(to)?;
+        self.copy.write_all(&to[..length])?;
+        Ok(length)
+    }
+}
+
+/// The archive cannot be copied, or not read again.
+fn not_readable_again(error: io::Error) -> ImportError {
+    ImportError::Store(0, Error::internal(error))
+}
+
+/// The second pass: writes the records in one transaction.
+async fn write(
+    store: &dyn Store,
+    passwords: &dyn Passwords,
+    input: impl BufRead + Send + 'static,
+    (options, prepared): (ImportOptions<'_>, Prepared),
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Report, ImportError> {
+    let transaction = match store.begin_long().await {
+        Ok(transaction) => transaction,
+        Err(error) => {
+            discard(prepared.files, store, options.files).await;
+            return Err(ImportError::Store(0, error));
+        }
+    };
+    let context = ImportContext {
+        ports: &*transaction,
+        passwords,
+        password: None,
+        options,
+        refs: Refs::new(&*transaction),
+        report: Report::default(),
+        reference: String::new(),
+        files: ImportedFiles::new(options.files, options.dry_run),
+    };
+    let target = options.into.map(Target::new);
+    let mut import = Import { transaction: &*transaction, types: types::all(), context, target };
+    let mut chunks = Chunks::read(input, prepared);
+    let done = import.run(&mut chunks, progress).await;
+    // Without its end the archive would seem to end where the reading stopped.
+    let (done, prepared) = match chunks.end().await {
+        Ok(prepared) => (done, prepared.files),
+        Err(error) => (done.and(Err(ImportError::Store(0, error))), PreparedFiles::default()),
+    };
+    let done = match done {
+        Ok(()) => import.record().await.map_err(|error| ImportError::Store(0, error)),
+        Err(error) => Err(error),
+    };
+    let ImportContext { files, report, .. } = import.context;
+    let stored = files.into_stored();
+    let ended = match done {
+        Ok(()) if !options.dry_run => {
+            transaction.commit().await.map(|()| report).map_err(|error| ImportError::Store(0, error))
+        }
+        done => {
+            transaction.rollback().await;
+            done.map(|()| report)
+        }
+    };
+    if ended.is_err() || options.dry_run {
+        delete_objects(options.files, &stored).await;
+        discard(prepared, store, options.files).await;
+    } else if let Err(error) = store.analyze().await {
+        // The records are committed.
+        tracing::warn!(%error, "the table statistics could not be updated; reads may be slow until they are");
+    }
+    ended
+}
+
+impl Import<'_> {
+    /// The entry of the audit trail, if the archive changed anything.
+    async fn record(&self) -> civitas_kernel::Result<()> {
+        let ImportContext { report, options, .. } = &self.context;
+        let sum = |counts: &BTreeMap<&str, u64>| counts.values().sum::<u64>();
+        let (created, updated) = (sum(&report.created), sum(&report.updated));
+        if created + updated == 0 {
+            return Ok(());
+        }
+        let mut record = Record::new(Actor::Archive, Action::ArchiveImported)
+            .changed("created", None, Some(&created.to_string()))
+            .changed("updated", None, Some(&updated.to_string()));
+        if let Some(host) = options.into {
+            record = record.on("organization", "", host);
+        }
+        self.transaction.audit().append(&record, options.now).await.map(drop)
+    }
+
+    async fn run(
+        &mut self,
+        chunks: &mut Chunks,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<(), ImportError> {
+        if let Some(target) = &mut self.target {
+            target.find(self.context.ports).await.map_err(|error| ImportError::Store(0, error))?;
+        }
+        while let Some(chunk) = chunks.next().await? {
+            self.import_chunk(chunk, progress).await?;
+        }
+        self.finish().await.map_err(|error| error.at(chunks.lines, None))
+    }
+
+    /// Imports the records of a chunk together if that is possible, otherwise one by one: then the first invalid one ends
+    /// the import with its error.
+    async fn import_chunk(
+        &mut self,
+        chunk: Chunk,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<(), ImportError> {
+        let mut lines = chunk.into_lines();
+        let is_done = match self.import_together(&mut lines).await {
+            Ok(is_done) => is_done,
+            Err(error) => return Err(error.at(lines.first().map_or(0, |line| line.count), None)),
+        };
+        for line in lines {
+            let at = Progress { pass: Pass::Write, lines: line.count, bytes: line.bytes };
+            if !is_done {
+                let (head, count) = (line.head.clone(), line.count);
+                let imported = self.import_record(line).await;
+                imported.map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
+            }
+            progress(at);
+        }
+        Ok(())
+    }
+
+    /// Adds new records with few statements. Whether it did: nothing is written when one of them is invalid, exists, or
+    /// has to be added alone. Also reads the rows that the records refer to.
+    async fn import_together(&mut self, lines: &mut [Line]) -> Result<bool, RecordError> {
+        let Self { transaction, types, context, target, .. } = self;
+        let [first, _, ..] = &*lines else { return Ok(false) };
+        let kind = types::find(types, &first.head.kind);
+        let (Some(kind), Some(organization)) = (kind, &first.head.organization) else { return Ok(false) };
+        let Ok(organization) = find_organization(context, organization).await else { return Ok(false) };
+        load_references(&mut context.refs, organization, lines).await?;
+        let is_accepted = target.as_ref().is_none_or(|target| target.check(Some(organization)).is_ok());
+        if !is_accepted || context.options.announcer.is_some() {
+            return Ok(false);
+        }
+        let name = kind.name();
+        let references: Vec<&str> = lines.iter().map(|line| line.head.reference.as_str()).collect();
+        if context.refs.has_any(organization, name, &references).await? {
+            return Ok(false);
+        }
+        for line in &mut *lines {
+            line.record.organization = Some(organization);
+        }
+        let Some(imported) = kind.import_together(context, lines).await? else { return Ok(false) };
+        let ids = lines.iter().zip(&imported);
+        let ids: Vec<_> = ids.map(|(line, one)| (line.head.reference.as_str(), one.id.clone())).collect();
+        context.refs.add_many(organization, name, &ids).await?;
+        for (line, imported) in lines.iter().zip(&imported) {
+            add_to_report(&mut context.report, name, &line.head, imported);
+        }
+        drop(transaction.announced());
+        Ok(true)
+    }
+
+    /// Writes what follows from all records.
+    async fn finish(&mut self) -> Result<(), RecordError> {
+        for kind in &mut self.types {
+            kind.finish(&mut self.context).await?;
+        }
+        Ok(())
+    }
+
+    async fn import_record(&mut self, line: Line) -> Result<(), RecordError> {
+        let Self { transaction, types, context, target, .. } = self;
+        let Line { head, record, long_texts, password, files, .. } = line;
+        context.files.begin_line(long_texts, files);
+        context.password = password;
+        let kind = types::find(types, &head.kind);
+        let kind = kind.ok_or_else(|| format!("type {:?} is not known", head.kind))?;
+        let name = kind.name();
+        let organization = match &head.organization {
+            Some(reference) => Some(find_organization(context, reference).await?),
+            None => None,
+        };
+        if let Some(target) = target.as_ref().filter(|_| name != types::ORGANIZATION) {
+            target.check(organization)?;
+        }
+        let existing_id = context.refs.find(organization, name, &head.reference).await?;
+        context.reference.clone_from(&head.reference);
+        let record = ArchiveRecord { organization, existing_id: existing_id.clone(), ..record };
+        let imported = kind.import(context, record).await?;
+        if let Some(target) = target.as_mut().filter(|_| name == types::ORGANIZATION) {
+            target.check_organization(context.ports, &imported).await?;
+        }
+        if existing_id.as_ref() != Some(&imported.id) {
+            context.refs.add(organization, name, &head.reference, &imported.id).await?;
+        }
+        add_to_report(&mut context.report, name, &head, &imported);
+        if imported.outcome == Outcome::Updated {
+            for kind in types {
+                kind.invalidate(name);
+            }
+        }
+        match context.options.announcer {
+            Some(announcer) => announcer.render_recorded_events(*transaction, context.options.now).await?,
+            None => drop(transaction.announced()),
+        }
+        Ok(())
+    }
+}
+
+/// Reads the ids of the refs in the members of these lines, with one query for each type.
+async fn load_references(
+    refs: &mut Refs<'_>,
+    organization: OrganizationId,
+    lines: &[Line],
+) -> Result<(), RecordError> {
+    let mut by_kind: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (kind, reference) in lines.iter().flat_map(|line| references(&line.record.members)) {
+        by_kind.entry(kind).or_default().insert(reference);
+    }
+    for (kind, references) in by_kind {
+        refs.load(organization, kind, &references).await?;
+    }
+    Ok(())
+}
+
+async fn find_organization(
+    context: &mut ImportContext<'_>,
+    reference: &str,
+) -> Result<OrganizationId, RecordError> {
+    let id = context.refs.find(None, types::ORGANIZATION, reference).await?;
+    id.as_deref().and_then(OrganizationId::parse).ok_or_else(|| unknown(types::ORGANIZATION, reference))
+}
+
+fn add_to_report(report: &mut Report, name: &'static str, head: &Head, imported: &ImportedRecord) {
+    report.count(name, imported.outcome);
+    let own_reference = (name == types::ORGANIZATION).then_some(head.reference.as_str());
+    let organization = head.organization.as_deref().or(own_reference).unwrap_or_default();
+    let in_id = || imported.id.rsplit('/').next().and_then(|number| number.parse().ok());
+    let number = imported.number.or_else(in_id).unwrap_or_default();
+    report.add_id(organization, name, &head.reference, number);
+}

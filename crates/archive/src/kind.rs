@@ -1,0 +1,406 @@
+//! The part of import and export that is the same for all record types.
+
+use super::chunk::Line;
+use super::context::{ExportSource, ImportContext, ImportOptions, ImportedRecord, RecordType};
+use super::error::{ExportError, RecordError};
+use super::lines::LongTexts;
+use super::output::{Output, PAGE, Row};
+use super::owner::Owner;
+use super::record::ArchiveRecord;
+use super::refs::RecordId;
+use super::report::Outcome;
+use async_trait::async_trait;
+use civitas_application::Ports;
+use civitas_attachments::StoredFile;
+use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, Records};
+use civitas_kernel::{OrganizationId, Result};
+use serde::de::DeserializeOwned;
+
+/// The table of members of a record type; written with the macro [`members`].
+#[async_trait]
+pub(super) trait Members: Sized + Send + Sync {
+    type Owner: Owner;
+    type Entity: Entity<Id: RecordId>;
+    type Fields: DeserializeOwned + Send + Sync;
+
+    /// The value of `type`.
+    fn type_name(&self) -> &'static str;
+
+    /// Sets the members of an entity, in the order of the table. `is_new` skips the members that `create` has set.
+    async fn apply(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: Self::Fields,
+        entity: &mut Self::Entity,
+        is_new: bool,
+    ) -> Imported;
+
+    /// Adds the members of an entity to an exported record, in the order of the table.
+    fn write(&self, entity: &Self::Entity, row: Row) -> Row;
+}
+
+/// The import of one record.
+pub(super) struct Import<'a, 'b, K: Members> {
+    pub(super) context: &'a mut ImportContext<'b>,
+    pub(super) owner: K::Owner,
+}
+
+/// The result of a step of an import.
+pub(super) type Imported<T = ()> = Result<T, RecordError>;
+
+/// The id of a row.
+pub(super) type Id<K> = <<K as Members>::Entity as Entity>::Id;
+
+/// An id and the entity of its row.
+pub(super) type StoredRecord<K> = (Id<K>, <K as Members>::Entity);
+
+/// A page of rows.
+pub(super) type Rows<K> = Result<Vec<StoredRecord<K>>>;
+
+/// Finds and stores the rows of a record type.
+#[async_trait]
+pub(super) trait KindStore: Members {
+    /// The row of this id, locked against other writers until the transaction ends: what they write meanwhile would be
+    /// lost.
+    async fn find_for_update(
+        &self,
+        ports: &dyn Ports,
+        owner: Self::Owner,
+        id: Id<Self>,
+    ) -> Result<Option<Self::Entity>>;
+
+    /// The rows after an id, in the order of ids.
+    async fn page(&mut self, ports: &dyn Ports, owner: Self::Owner, after: Option<Id<Self>>) -> Rows<Self>;
+
+    /// Stores a new entity.
+    async fn add(&self, import: &Import<'_, '_, Self>, entity: &Self::Entity) -> Imported<Id<Self>>;
+
+    /// Stores new entities with few statements; see [`Records::add_many`].
+    async fn add_together(
+        &self,
+        _: &Import<'_, '_, Self>,
+        _entities: &[Self::Entity],
+    ) -> Imported<Option<Vec<Id<Self>>>> {
+        Ok(None)
+    }
+
+    /// Stores a changed entity.
+    async fn save(
+        &self,
+        import: &Import<'_, '_, Self>,
+        id: Id<Self>,
+        change: &Change<Self::Entity>,
+    ) -> Imported;
+}
+
+/// A record type whose rows are the [`Records`](civitas_kernel::records::Records) of an organization.
+#[async_trait]
+pub(super) trait OrganizationKind: Members<Owner = OrganizationId> {
+    /// The store.
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Self::Entity>;
+
+    /// The rules by which records are written. By default there are none.
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Self::Entity> + 'a> {
+        Box::new(Plain(self.records(context.ports)))
+    }
+
+    /// The rows after an id, in the order of ids.
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<Id<Self>>) -> Rows<Self> {
+        self.records(ports).page_after(of, after, PAGE).await
+    }
+}
+
+#[async_trait]
+impl<K: OrganizationKind> KindStore for K {
+    async fn find_for_update(
+        &self,
+        ports: &dyn Ports,
+        of: OrganizationId,
+        id: Id<K>,
+    ) -> Result<Option<K::Entity>> {
+        self.records(ports).find_for_update(of, id).await
+    }
+
+    async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<Id<K>>) -> Rows<K> {
+        OrganizationKind::page(self, ports, of, after).await
+    }
+
+    async fn add(&self, import: &Import<'_, '_, K>, entity: &K::Entity) -> Imported<Id<K>> {
+        Ok(self.admin(import.context).create(import.owner, entity).await?)
+    }
+
+    async fn add_together(
+        &self,
+        import: &Import<'_, '_, K>,
+        entities: &[K::Entity],
+    ) -> Imported<Option<Vec<Id<K>>>> {
+        Ok(self.admin(import.context).create_many(import.owner, entities).await?)
+    }
+
+    async fn save(&self, import: &Import<'_, '_, K>, id: Id<K>, change: &Change<K::Entity>) -> Imported {
+        Ok(self.admin(import.context).change(import.owner, id, change).await?)
+    }
+}
+
+/// A record type that follows the common sequence: find or create, apply, check, add or save, follow up.
+#[async_trait]
+pub(super) trait RecordKind: KindStore {
+    /// Whether new records are added together: then `create`, `apply` and `check` write nothing, records with the key
+    /// of another are refused by [`KindStore::add_together`], and there is no [`Self::number`].
+    const TOGETHER: bool = false;
+
+    /// A new entity with its required and fixed members; the other members have their defaults.
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &Self::Fields,
+    ) -> Imported<Self::Entity>;
+
+    /// Whether a record of this owner has rights over the whole deployment.
+    fn is_of_operators(&self, _owner: Self::Owner) -> bool {
+        false
+    }
+
+    /// The id of the existing row with the natural key of a record, in types that have one.
+    async fn find_by_key(
+        &self,
+        _: &Import<'_, '_, Self>,
+        _fields: &Self::Fields,
+    ) -> Imported<Option<Id<Self>>> {
+        Ok(None)
+    }
+
+    /// The existing row of a record: that of the id that is stored for the ref, or else of the natural key.
+    async fn find_existing(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        id: Option<Id<Self>>,
+        fields: &Self::Fields,
+    ) -> Imported<Option<StoredRecord<Self>>> {
+        if let Some(found) = self.find_by_id(import, id).await? {
+            return Ok(Some(found));
+        }
+        let id = self.find_by_key(import, fields).await?;
+        self.find_by_id(import, id).await
+    }
+
+    /// The row of this id, locked, with the id.
+    async fn find_by_id(
+        &self,
+        import: &Import<'_, '_, Self>,
+        id: Option<Id<Self>>,
+    ) -> Imported<Option<StoredRecord<Self>>> {
+        let Some(id) = id else { return Ok(None) };
+        let found = self.find_for_update(import.context.ports, import.owner, id).await?;
+        Ok(found.map(|entity| (id, entity)))
+    }
+
+    /// Normalizes and checks an entity after its members are set.
+    fn check(&self, _: &ImportContext<'_>, _entity: &mut Self::Entity) -> Imported {
+        Ok(())
+    }
+
+    /// Writes what follows from a stored entity. `before`: the state it replaces, none if it is new.
+    async fn follow_up(
+        &mut self,
+        _: &mut Import<'_, '_, Self>,
+        _id: Id<Self>,
+        _before: Option<&Self::Entity>,
+        _entity: &Self::Entity,
+    ) -> Imported {
+        Ok(())
+    }
+
+    /// Writes what follows from new entities that were stored together.
+    async fn follow_up_together(
+        &mut self,
+        import: &mut Import<'_, '_, Self>,
+        ids: &[Id<Self>],
+        entities: &[Self::Entity],
+    ) -> Imported {
+        for (id, entity) in ids.iter().zip(entities) {
+            self.follow_up(import, *id, None, entity).await?;
+        }
+        Ok(())
+    }
+
+    /// See [`RecordType::finish`].
+    async fn finish(&mut self, _: &mut ImportContext<'_>) -> Imported {
+        Ok(())
+    }
+
+    /// The number of a stored entity that clients see, if it is not its id.
+    async fn number(&self, _: &Import<'_, '_, Self>, _id: Id<Self>) -> Imported<Option<i64>> {
+        Ok(None)
+    }
+
+    /// The object whose bytes are the member `data` of an exported record.
+    fn data_object(&self, _entity: &Self::Entity) -> Option<StoredFile> {
+        None
+    }
+
+    /// Adds members of an exported record that are read for it alone.
+    async fn complete(
+        &self,
+        _: ExportSource<'_>,
+        _: Self::Owner,
+        _: &StoredRecord<Self>,
+        row: Row,
+    ) -> Result<Row> {
+        Ok(row)
+    }
+
+    /// See [`RecordType::invalidate`].
+    fn invalidate_cache(&mut self, _name: &str) {}
+}
+
+/// Imports a record whose fields are already parsed.
+pub(super) async fn import_fields<K: RecordKind>(
+    kind: &mut K,
+    import: &mut Import<'_, '_, K>,
+    record: &ArchiveRecord,
+    fields: K::Fields,
+) -> Imported<ImportedRecord> {
+    let id = record.existing_id.as_deref().and_then(Id::<K>::parse);
+    let old = kind.find_existing(import, id, &fields).await?;
+    let mut entity = match &old {
+        Some((_, entity)) => entity.clone(),
+        None => kind.create(import, &fields).await?,
+    };
+    kind.apply(import, fields, &mut entity, old.is_none()).await?;
+    kind.check(import.context, &mut entity)?;
+    let (id, outcome) = match old {
+        None => {
+            let id = kind.add(import, &entity).await?;
+            kind.follow_up(import, id, None, &entity).await?;
+            (id, Outcome::Created)
+        }
+        Some((id, old)) if old == entity => (id, Outcome::Unchanged),
+        Some((id, old)) => {
+            if !record.members.contains_key("updated_at")
+                && let Some(at) = entity.updated_at()
+            {
+                *at = import.context.options.now;
+            }
+            let change = Change::new(old, entity);
+            kind.save(import, id, &change).await?;
+            kind.follow_up(import, id, Some(&change.before), &change.after).await?;
+            (id, Outcome::Updated)
+        }
+    };
+    let number = kind.number(import, id).await?;
+    Ok(ImportedRecord { id: id.to_text(), number, outcome })
+}
+
+/// The entities of new records.
+async fn new_entities<K: RecordKind>(
+    kind: &K,
+    import: &mut Import<'_, '_, K>,
+    lines: &[Line],
+) -> Imported<Vec<K::Entity>> {
+    let options = import.context.options;
+    check_operators(kind, import.owner, options)?;
+    let mut entities = Vec::with_capacity(lines.len());
+    for Line { record, password, .. } in lines {
+        import.context.password.clone_from(password);
+        let fields = record.fields(options.rules(), &LongTexts::default())?;
+        let mut entity = kind.create(import, &fields).await?;
+        kind.apply(import, fields, &mut entity, true).await?;
+        kind.check(import.context, &mut entity)?;
+        entities.push(entity);
+    }
+    Ok(entities)
+}
+
+/// An error for a record with rights over the whole deployment that the import does not accept.
+fn check_operators<K: RecordKind>(kind: &K, owner: K::Owner, options: ImportOptions<'_>) -> Imported {
+    if kind.is_of_operators(owner) && !options.allow_operators {
+        return Err("needs --allow-operators".into());
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl<K: RecordKind> RecordType for K {
+    fn name(&self) -> &'static str {
+        self.type_name()
+    }
+
+    fn check_fields(
+        &self,
+        record: &ArchiveRecord,
+        options: ImportOptions<'_>,
+        long_texts: &LongTexts,
+    ) -> Imported {
+        let owner = K::Owner::of_record(record)?;
+        // A record that is not of the organization has the error of the second pass.
+        if options.into.is_none() {
+            check_operators(self, owner, options)?;
+        }
+        record.fields::<K::Fields>(options.rules(), long_texts).map(drop)
+    }
+
+    async fn import(
+        &mut self,
+        context: &mut ImportContext<'_>,
+        record: ArchiveRecord,
+    ) -> Imported<ImportedRecord> {
+        let owner = K::Owner::of_record(&record)?;
+        check_operators(self, owner, context.options)?;
+        let fields = record.fields(context.options.rules(), &context.files.long_texts)?;
+        import_fields(self, &mut Import { context, owner }, &record, fields).await
+    }
+
+    async fn import_together(
+        &mut self,
+        context: &mut ImportContext<'_>,
+        lines: &[Line],
+    ) -> Imported<Option<Vec<ImportedRecord>>> {
+        let Some(first) = lines.first().filter(|_| K::TOGETHER) else { return Ok(None) };
+        let owner = K::Owner::of_record(&first.record)?;
+        let import = &mut Import { context, owner };
+        let entities = match new_entities(self, import, lines).await {
+            Ok(entities) => entities,
+            Err(RecordError::Invalid(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let Some(ids) = self.add_together(import, &entities).await? else { return Ok(None) };
+        self.follow_up_together(import, &ids, &entities).await?;
+        let added = |id: Id<K>| ImportedRecord { id: id.to_text(), number: None, outcome: Outcome::Created };
+        Ok(Some(ids.into_iter().map(added).collect()))
+    }
+
+    async fn finish(&mut self, context: &mut ImportContext<'_>) -> Imported {
+        RecordKind::finish(self, context).await
+    }
+
+    async fn export(
+        &mut self,
+        source: ExportSource<'_>,
+        organization: Option<OrganizationId>,
+        output: &mut Output<'_>,
+    ) -> Result<(), ExportError> {
+        let ports = source.ports;
+        let Some(owner) = K::Owner::of_export(organization) else { return Ok(()) };
+        let in_record = organization.filter(|_| K::Owner::IN_RECORD);
+        let mut after = None;
+        loop {
+            let rows = self.page(ports, owner, after).await?;
+            let Some((last, _)) = rows.last() else { return Ok(()) };
+            after = Some(*last);
+            for found in rows {
+                let (id, entity) = &found;
+                let row = output.row(self.type_name(), &id.to_text(), in_record);
+                let row = self.complete(source, owner, &found, self.write(entity, row)).await?;
+                match self.data_object(entity) {
+                    None => output.write(&row)?,
+                    Some(file) => output.write_with_data(&row, source.read(&file).await?).await?,
+                }
+            }
+        }
+    }
+
+    fn invalidate(&mut self, name: &str) {
+        self.invalidate_cache(name);
+    }
+}

@@ -1,0 +1,55 @@
+//! What the rows of a record type belong to: an organization, or the deployment.
+
+use super::error::RecordError;
+use super::record::ArchiveRecord;
+use civitas_kernel::OrganizationId;
+
+/// What rows of a record type belong to.
+pub(super) trait Owner: Copy + Send + Sync {
+    /// Whether a record has the member `organization`.
+    const IN_RECORD: bool = true;
+
+    /// The owner of an imported record; an error if the record must, or must not, have an organization.
+    fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError>;
+
+    /// The owner of the rows to export for an organization, or for none; `None` if there are no such rows.
+    fn of_export(organization: Option<OrganizationId>) -> Option<Self>;
+}
+
+/// Each row belongs to an organization.
+impl Owner for OrganizationId {
+    fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
+        record.require_organization()
+    }
+
+    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
+        organization
+    }
+}
+
+/// A row may belong to an organization or to the deployment.
+impl Owner for Option<OrganizationId> {
+    fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
+        Ok(record.organization)
+    }
+
+    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
+        Some(organization)
+    }
+}
+
+/// A record has no organization. In an export: the organization that is exported, or none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NoOrganization(pub(super) Option<OrganizationId>);
+
+impl Owner for NoOrganization {
+    const IN_RECORD: bool = false;
+
+    fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
+        record.forbid_organization().map(|()| Self(None))
+    }
+
+    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
+        Some(Self(organization))
+    }
+}

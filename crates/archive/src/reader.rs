@@ -1,0 +1,164 @@
+//! Reads the chunks of the second pass ahead, on a thread of its own: while the records of one chunk are written, the next
+//! one is parsed.
+
+use super::chunk::{Chunk, Line};
+use super::error::{ImportError, RecordError};
+use super::lines::Lines;
+use super::passwords::PreparedPasswords;
+use super::prepared_files::PreparedFiles;
+use super::record::{self, ArchiveRecord};
+use civitas_kernel::Error;
+use std::io::BufRead;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+/// The chunks that wait to be written: one more is being read.
+const WAITING: usize = 1;
+
+/// What is done before the transaction begins.
+pub(super) struct Prepared {
+    pub(super) passwords: PreparedPasswords,
+    pub(super) files: PreparedFiles,
+}
+
+/// The chunks of an archive, in their order.
+pub(super) struct Chunks {
+    receiver: mpsc::Receiver<Result<Chunk, ImportError>>,
+    thread: JoinHandle<Prepared>,
+    /// The number of the last line that was received.
+    pub(super) lines: u64,
+}
+
+impl Chunks {
+    /// Begins to read.
+    pub(super) fn read(input: impl BufRead + Send + 'static, prepared: Prepared) -> Self {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let thread = spawn_blocking(move || {
+            let mut reader = Reader { lines: Lines::new(input), prepared, following: None };
+            while let Some(chunk) = reader.next().transpose() {
+                let is_last = chunk.is_err();
+                // Nobody receives it when the import has failed.
+                if sender.blocking_send(chunk).is_err() || is_last {
+                    break;
+                }
+            }
+            reader.prepared
+        });
+        Self { receiver, thread, lines: 0 }
+    }
+
+    /// The next chunk; `None` at the end. An error comes after the lines before it.
+    pub(super) async fn next(&mut self) -> Result<Option<Chunk>, ImportError> {
+        let chunk = self.receiver.recv().await.transpose()?;
+        self.lines = chunk.as_ref().and_then(Chunk::last).map_or(self.lines, |line| line.count);
+        Ok(chunk)
+    }
+
+    /// Ends the reading, and gives back what was prepared.
+    pub(super) async fn end(self) -> Result<Prepared, Error> {
+        drop(self.receiver);
+        self.thread.await.map_err(Error::internal)
+    }
+}
+
+/// Reads chunks.
+struct Reader<R> {
+    lines: Lines<R>,
+    prepared: Prepared,
+    /// What follows the last chunk: the first line of the next one, or why there is none.
+    following: Option<Result<Line, ImportError>>,
+}
+
+impl<R: BufRead> Reader<R> {
+    fn next(&mut self) -> Result<Option<Chunk>, ImportError> {
+        let mut chunk = Chunk::default();
+        if let Some(line) = self.following.take().transpose()? {
+            chunk.push(line);
+        }
+        loop {
+            match self.line() {
+                Ok(Some(line)) if chunk.accepts(&line) => chunk.push(line),
+                Ok(None) => return Ok(chunk.last().is_some().then_some(chunk)),
+                Err(error) if chunk.last().is_none() => return Err(error),
+                following => {
+                    self.following = following.transpose();
+                    return Ok(Some(chunk));
+                }
+            }
+        }
+    }
+
+    fn line(&mut self) -> Result<Option<Line>, ImportError> {
+        let Self { lines, prepared, .. } = self;
+        let (line, count) = match lines.next() {
+            Ok(None) => return Ok(None),
+            Ok(Some(line)) => (record::read(line), lines.count),
+            Err(error) => return Err(RecordError::from(error.to_string()).at(lines.count, None)),
+        };
+        let (head, members) = line.map_err(|error| error.at(count, None))?;
+        let failed = |error| ImportError::Store(count, error);
+        Ok(Some(Line {
+            head,
+            record: ArchiveRecord { organization: None, existing_id: None, members },
+            long_texts: lines.long_texts(),
+            password: prepared.passwords.take(count).map_err(failed)?,
+            files: prepared.files.take(count).map_err(failed)?,
+            count,
+            length: lines.length(),
+            bytes: lines.bytes,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{self, BufReader, Read};
+
+    /// Ends with a panic.
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            panic!("the input is broken");
+        }
+    }
+
+    fn read(input: impl Read + Send + 'static) -> Chunks {
+        let passwords = PreparedPasswords::none().unwrap();
+        Chunks::read(BufReader::new(input), Prepared { passwords, files: PreparedFiles::default() })
+    }
+
+    async fn refs(chunks: &mut Chunks) -> Result<Vec<String>, ImportError> {
+        let lines = chunks.next().await?.map(Chunk::into_lines).unwrap_or_default();
+        Ok(lines.into_iter().map(|line| line.head.reference).collect())
+    }
+
+    #[tokio::test]
+    async fn all_lines_come_in_their_order_and_an_error_after_those_before_it() {
+        let input = "{\"type\": \"user\", \"ref\": \"a\"}\n{\"type\": \"user\", \"ref\": \"b\"}\n\
+                     {\"type\": \"vote\", \"ref\": \"c\"}\n{\"type\": \"vote\"}\n{\"type\": \"vote\", \"ref\": \"d\"}";
+        let mut chunks = read(input.as_bytes());
+        assert_eq!(refs(&mut chunks).await.unwrap(), ["a", "b"]);
+        assert_eq!(chunks.lines, 2);
+        assert_eq!(refs(&mut chunks).await.unwrap(), ["c"]);
+        let error = refs(&mut chunks).await.unwrap_err();
+        assert_eq!(error.to_string(), "line 4: ref is required");
+        chunks.end().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_end_before_the_end_of_the_archive_is_an_error() {
+        let mut chunks = read("{\"type\": \"user\", \"ref\": \"a\"}\n".as_bytes().chain(Broken));
+        while chunks.next().await.unwrap().is_some() {}
+        chunks.end().await.map(drop).unwrap_err();
+    }
+
+    #[tokio::test]
+    async fn the_thread_ends_when_the_import_fails() {
+        let input = "{\"type\": \"user\", \"ref\": \"a\"}\n".repeat(1_000);
+        let mut chunks = read(io::Cursor::new(input));
+        assert_eq!(refs(&mut chunks).await.unwrap(), ["a"]);
+        chunks.end().await.unwrap();
+    }
+}

@@ -1,0 +1,257 @@
+//! Parses one line of an archive.
+
+use super::error::RecordError;
+use super::lines::LongTexts;
+use civitas_kernel::extended_data::check_size;
+use civitas_kernel::limits::{EXTENDED_DATA, LINE, PROSE, URL, is_longer};
+use civitas_kernel::{Locales, OrganizationId, read_json};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The members that all types of records have.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    /// `type`: the name of the record type.
+    pub(super) kind: String,
+    /// `ref`: the name chosen by the author of the file.
+    pub(super) reference: String,
+    /// `organization`: the ref of the organization.
+    pub(super) organization: Option<String>,
+}
+
+/// What the values of all records obey.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ValueRules<'a> {
+    /// The languages of the deployment.
+    pub(super) locales: &'a Locales,
+}
+
+/// A record to import.
+#[derive(Debug)]
+pub(super) struct ArchiveRecord {
+    /// The organization.
+    pub(super) organization: Option<OrganizationId>,
+    /// The stored id, if an earlier line or import has the same ref.
+    pub(super) existing_id: Option<String>,
+    /// All members except `type`, `ref` and `organization`.
+    pub(super) members: Map<String, Value>,
+}
+
+/// Parses a line into its head and its other members. The other members are checked later, when errors can name
+/// the record.
+pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), RecordError> {
+    let value = read_json(line)
+        .map_err(|error| if error.is_data() { error.to_string() } else { format!("is not JSON: {error}") })?;
+    let Value::Object(mut members) = value else { return Err("is not a JSON object".into()) };
+    let mut text = |name: &str| match members.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if is_longer(&text, LINE) => {
+            Err(RecordError::from(format!("{name} is too long (maximum is {LINE} characters)")))
+        }
+        Some(Value::String(text)) if !text.is_empty() && !text.contains('\0') => Ok(Some(text)),
+        Some(_) => Err(RecordError::from(format!("{name} must be a text"))),
+    };
+    let kind = text("type")?.ok_or("type is required")?;
+    let reference = text("ref")?.ok_or("ref is required")?;
+    let organization = text("organization")?;
+    Ok((Head { kind, reference, organization }, members))
+}
+
+impl ArchiveRecord {
+    /// The organization; an error if the record has none.
+    pub(super) fn require_organization(&self) -> Result<OrganizationId, RecordError> {
+        self.organization.ok_or_else(|| "organization is required".into())
+    }
+
+    /// An error if the record has an organization.
+    pub(super) fn forbid_organization(&self) -> Result<(), RecordError> {
+        if self.organization.is_none() { Ok(()) } else { Err("belongs to no organization".into()) }
+    }
+
+    /// The members as the fields of the record type. Checks text lengths, the size of extended data, U+0000 and that all
+    /// languages are those of the deployment.
+    pub(super) fn fields<R: DeserializeOwned>(
+        &self,
+        rules: ValueRules<'_>,
+        long_texts: &LongTexts,
+    ) -> Result<R, RecordError> {
+        // Only the bytes of files may be long texts.
+        let texts = self.members.iter().filter(|(name, _)| !matches!(name.as_str(), "answers" | "data"));
+        if let Some((name, _)) = texts.into_iter().find(|(_, value)| has_long_text(value, long_texts)) {
+            return Err(format!("{name} is too long").into());
+        }
+        let has_nul = |value| has_nul(value, long_texts);
+        if let Some(name) = self.members.iter().find_map(|(name, value)| has_nul(value).then_some(name)) {
+            return Err(format!("{name} must not contain the character U+0000").into());
+        }
+        for (name, value) in &self.members {
+            if let Some(max) = max_length(name).filter(|max| has_longer_text(value, *max)) {
+                return Err(format!("{name} is too long (maximum is {max} characters)").into());
+            }
+        }
+        if let Some(Value::Object(data)) = self.members.get("extended_data") {
+            check_size(data, EXTENDED_DATA)?;
+        }
+        let fields = R::deserialize(&self.members).map_err(|error| self.name_member::<R>(&error))?;
+        for (name, value) in &self.members {
+            if let Some(unknown) = languages(name, value).find(|text| rules.locales.find(text).is_none()) {
+                return Err(format!("{name}: {unknown:?} is not a locale of the deployment").into());
+            }
+        }
+        Ok(fields)
+    }
+
+    /// Adds the name of the invalid member to an error of serde: parses each member alone and takes the first that
+    /// fails.
+    fn name_member<R: DeserializeOwned>(&self, whole: &serde_json::Error) -> RecordError {
+        let alone = |(name, value): (&String, &Value)| {
+            let single: Map<_, _> = [(name.clone(), value.clone())].into_iter().collect();
+            let error = R::deserialize(&single).err()?.to_string();
+            Some(if error.starts_with(&format!("unknown field `{name}`")) {
+                format!("unknown member {name:?}")
+            } else {
+                format!("{name}: {error}")
+            })
+        };
+        self.members.iter().find_map(alone).unwrap_or_else(|| whole.to_string()).into()
+    }
+}
+
+/// The languages in a member of one of these names: of texts in several languages, or of a list, or one.
+fn languages<'a>(name: &str, value: &'a Value) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+    match (name, value) {
+        ("locale" | "default_locale", Value::String(locale)) => Box::new(std::iter::once(locale.as_str())),
+        ("available_locales", Value::Array(locales)) => Box::new(locales.iter().filter_map(Value::as_str)),
+        (
+            "body" | "description" | "name" | "short_description" | "subtitle" | "title" | "tos" | "value",
+            Value::Object(texts),
+        ) => Box::new(texts.keys().map(String::as_str)),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// Whether a text contains U+0000, which PostgreSQL cannot store.
+fn has_nul(value: &Value, long_texts: &LongTexts) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0') && !long_texts.has(text),
+        Value::Array(items) => items.iter().any(|item| has_nul(item, long_texts)),
+        Value::Object(members) => {
+            members.iter().any(|(key, value)| key.contains('\0') || has_nul(value, long_texts))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether a text was so long that it was written to a file.
+fn has_long_text(value: &Value, long_texts: &LongTexts) -> bool {
+    match value {
+        Value::String(text) => long_texts.has(text),
+        Value::Array(items) => items.iter().any(|item| has_long_text(item, long_texts)),
+        Value::Object(members) => members.values().any(|value| has_long_text(value, long_texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The maximum length of texts in a member, in characters; `None` if another rule limits it.
+fn max_length(name: &str) -> Option<usize> {
+    match name {
+        // A response has the answers that its questions allow.
+        "answers" | "data" | "extended_data" => None,
+        "about"
+        | "body"
+        | "default_step_settings"
+        | "description"
+        | "matrix_rows"
+        | "settings"
+        | "short_description"
+        | "step_settings"
+        | "tos" => Some(PROSE),
+        "link" | "path" | "personal_url" | "url" => Some(URL),
+        _ => Some(LINE),
+    }
+}
+
+fn has_longer_text(value: &Value, max: usize) -> bool {
+    match value {
+        Value::String(text) => is_longer(text, max),
+        Value::Array(items) => items.iter().any(|item| has_longer_text(item, max)),
+        Value::Object(members) => members.values().any(|value| has_longer_text(value, max)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use civitas_kernel::{Field, Translated};
+    use serde::Deserialize;
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Sample {
+        title: Field<Translated>,
+        weight: Field<i64>,
+        extended_data: Field<Map<String, Value>>,
+    }
+
+    fn members(json: &str) -> Result<Sample, String> {
+        let members = serde_json::from_str(json).unwrap();
+        let record = ArchiveRecord { organization: None, existing_id: None, members };
+        let rules = ValueRules { locales: &Locales::standard() };
+        record.fields(rules, &LongTexts::default()).map_err(|error| error.at(1, None).to_string())
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_member() {
+        let read = members(r#"{"weight": 3}"#).unwrap();
+        assert_eq!((read.weight, read.title), (Field::Value(3), Field::Absent));
+        assert_eq!(
+            members(r#"{"title": {"en": "x"}, "weight": "3"}"#).unwrap_err(),
+            r#"line 1: weight: invalid type: string "3", expected i64"#
+        );
+        assert_eq!(
+            members(r#"{"title": {"de": "x"}}"#).unwrap_err(),
+            r#"line 1: title: "de" is not a locale of the deployment"#
+        );
+    }
+
+    #[test]
+    fn an_unknown_member_is_an_error() {
+        assert_eq!(members(r#"{"wieght": 3}"#).unwrap_err(), r#"line 1: unknown member "wieght""#);
+    }
+
+    #[test]
+    fn the_character_nul_is_refused_wherever_it_hides() {
+        let refused = members(r#"{"title": {"en": "a\u0000b"}}"#).unwrap_err();
+        assert_eq!(refused, "line 1: title must not contain the character U+0000");
+        members(r#"{"title": {"en": "a\\u0000b"}}"#).unwrap();
+    }
+
+    #[test]
+    fn a_text_of_a_record_has_a_maximum() {
+        let refused = members(&format!(r#"{{"title": {{"en": "{}"}}}}"#, "x".repeat(256))).unwrap_err();
+        assert_eq!(refused, "line 1: title is too long (maximum is 255 characters)");
+        members(&format!(r#"{{"title": {{"en": "{}"}}}}"#, "é".repeat(255))).unwrap();
+        let line = format!(r#"{{"type": "user", "ref": "{}"}}"#, "x".repeat(256));
+        let refused = read(&line).unwrap_err().at(1, None).to_string();
+        assert_eq!(refused, "line 1: ref is too long (maximum is 255 characters)");
+    }
+
+    #[test]
+    fn extended_data_has_a_maximum() {
+        // With the rest of `{"a":"x"}`.
+        let longest = "x".repeat(EXTENDED_DATA - 8);
+        members(&format!(r#"{{"extended_data": {{"a": "{longest}"}}}}"#)).unwrap();
+        let refused = members(&format!(r#"{{"extended_data": {{"a": "{longest}x"}}}}"#)).unwrap_err();
+        assert_eq!(refused, "line 1: extended_data exceeds maximum size of 1048576 bytes");
+    }
+
+    #[test]
+    fn a_record_has_type_and_ref() {
+        let reason = |line| read(line).unwrap_err().at(1, None).to_string();
+        assert_eq!(reason("[]"), "line 1: is not a JSON object");
+        assert_eq!(reason(r#"{"ref": "x"}"#), "line 1: type is required");
+        assert_eq!(reason(r#"{"type": "user"}"#), "line 1: ref is required");
+        assert_eq!(reason(r#"{"type": "user", "ref": 3}"#), "line 1: ref must be a text");
+    }
+}

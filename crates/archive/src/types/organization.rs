@@ -1,0 +1,165 @@
+//! `organization`: a tenant.
+
+use super::{
+    Change, Import, ImportContext, Imported, KindStore, Moment, ORGANIZATION, RecordKind, Rows, members,
+    required,
+};
+use super::{ExtendedDataValue, Field, OrganizationId, Ports, Result, Translated, async_trait};
+use crate::owner::NoOrganization;
+use civitas_kernel::{Locale, Locales};
+use civitas_organizations::{Features, Organization, OrganizationAdmin, RegistrationMode};
+use serde::Deserialize;
+
+pub(super) struct Organizations;
+
+members! { Organizations, ORGANIZATION, NoOrganization, OrganizationFields, |kind, organization: Organization| {
+    host: required(String),
+    name: required(Translated),
+    description: filled(Translated),
+    available_locales: required(Locales),
+    default_locale: required(Locale),
+    secondary_hosts: filled(Vec<String>),
+    unconfirmed_secondary_hosts: filled(Vec<String>),
+    unconfirmed_host: optional(String),
+    reference_prefix: required(String),
+    time_zone: required(String),
+    comments_max_length: required(i64),
+    users_registration_mode: required(RegistrationMode),
+    force_users_to_authenticate_before_access_organization: flag(bool),
+    badges_enabled: flag(bool),
+    enable_participatory_space_filters: flag(bool),
+    enable_machine_translations: flag(bool),
+    user_groups_enabled: flag(bool),
+    rich_text_editor_in_public_views: flag(bool),
+    send_welcome_notification: flag(bool),
+    external_domain_allowlist: filled(Vec<String>),
+    max_attachment_bytes: required(i64),
+    features: custom(FeaturesFields, set_features, with(organization.features)),
+    extended_data: filled(ExtendedDataValue),
+    created_at: required(Moment),
+    updated_at: required(Moment),
+}}
+
+/// The features of a record. An absent feature keeps its value.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FeaturesFields {
+    enabled: Option<bool>,
+    proposals_enabled: Option<bool>,
+    blogs_enabled: Option<bool>,
+    debates_enabled: Option<bool>,
+    surveys_enabled: Option<bool>,
+    forms_enabled: Option<bool>,
+    meetings_enabled: Option<bool>,
+    attachments_enabled: Option<bool>,
+    budgets_enabled: Option<bool>,
+    accountabilities_enabled: Option<bool>,
+}
+
+impl FeaturesFields {
+    fn apply(&self, current: Features) -> Features {
+        Features {
+            enabled: self.enabled.unwrap_or(current.enabled),
+            proposals_enabled: self.proposals_enabled.unwrap_or(current.proposals_enabled),
+            blogs_enabled: self.blogs_enabled.unwrap_or(current.blogs_enabled),
+            debates_enabled: self.debates_enabled.unwrap_or(current.debates_enabled),
+            surveys_enabled: self.surveys_enabled.unwrap_or(current.surveys_enabled),
+            forms_enabled: self.forms_enabled.unwrap_or(current.forms_enabled),
+            meetings_enabled: self.meetings_enabled.unwrap_or(current.meetings_enabled),
+            attachments_enabled: self.attachments_enabled.unwrap_or(current.attachments_enabled),
+            budgets_enabled: self.budgets_enabled.unwrap_or(current.budgets_enabled),
+            accountabilities_enabled: self
+                .accountabilities_enabled
+                .unwrap_or(current.accountabilities_enabled),
+        }
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the table of members expects a result")]
+fn set_features(fields: &mut OrganizationFields, organization: &mut Organization) -> Imported {
+    match &fields.features {
+        Field::Absent => {}
+        Field::Null => organization.features = Features::default(),
+        Field::Value(features) => organization.features = features.apply(organization.features),
+    }
+    Ok(())
+}
+
+fn admin<'a>(context: &ImportContext<'a>) -> OrganizationAdmin<'a> {
+    OrganizationAdmin {
+        store: context.ports.organizations(),
+        queue: context.ports.queue(),
+        single_label_hosts: context.options.single_label_hosts,
+    }
+}
+
+#[async_trait]
+impl KindStore for Organizations {
+    async fn find_for_update(
+        &self,
+        ports: &dyn Ports,
+        _: NoOrganization,
+        id: OrganizationId,
+    ) -> Result<Option<Organization>> {
+        ports.organizations().find_for_update(id).await
+    }
+
+    async fn page(
+        &mut self,
+        ports: &dyn Ports,
+        owner: NoOrganization,
+        after: Option<OrganizationId>,
+    ) -> Rows<Self> {
+        let (NoOrganization(Some(id)), None) = (owner, after) else { return Ok(Vec::new()) };
+        let found = ports.organizations().find(id).await?;
+        Ok(found.map(|organization| (id, organization)).into_iter().collect())
+    }
+
+    async fn add(
+        &self,
+        import: &Import<'_, '_, Self>,
+        organization: &Organization,
+    ) -> Imported<OrganizationId> {
+        Ok(admin(import.context).create(&mut organization.clone(), import.context.options.now).await?)
+    }
+
+    async fn save(
+        &self,
+        import: &Import<'_, '_, Self>,
+        id: OrganizationId,
+        change: &Change<Organization>,
+    ) -> Imported {
+        let Change { before, after } = change;
+        admin(import.context).change(id, before, after.clone(), import.context.options.now).await?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl RecordKind for Organizations {
+    /// The host.
+    async fn find_by_key(
+        &self,
+        import: &Import<'_, '_, Self>,
+        fields: &OrganizationFields,
+    ) -> Imported<Option<OrganizationId>> {
+        let Some(host) = fields.host.as_value() else { return Ok(None) };
+        Ok(import.context.ports.organizations().find_by_host(&host.trim().to_lowercase()).await?)
+    }
+
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &OrganizationFields,
+    ) -> Imported<Organization> {
+        required("available_locales", &fields.available_locales)?;
+        let (host, name) = (required("host", &fields.host)?, required("name", &fields.name)?);
+        let locale = required("default_locale", &fields.default_locale)?;
+        Ok(Organization::new(host, name, locale, import.context.options.now))
+    }
+
+    fn check(&self, context: &ImportContext<'_>, organization: &mut Organization) -> Imported {
+        organization.tidy();
+        Ok(organization.check(context.options.single_label_hosts)?)
+    }
+}

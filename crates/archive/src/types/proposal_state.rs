@@ -1,0 +1,74 @@
+//! `proposal_state`: a state of a proposals component. Built-in states exist with the component; a record with the
+//! token of a built-in state changes how that state is shown.
+
+use super::{Field, OrganizationId, Ports, Result, Translated, async_trait};
+use super::{Import, Imported, OrganizationKind, RecordKind, StoredRecord, members, required};
+use civitas_kernel::records::Records;
+use civitas_kernel::{ComponentId, StateId};
+use civitas_proposals::ProposalState;
+use civitas_spaces::ComponentManifest;
+
+pub(super) struct ProposalStates;
+
+members! { ProposalStates, "proposal_state", OrganizationId, ProposalStateFields, |kind, state: ProposalState| {
+    component: parent(ComponentId),
+    token: fixed(String),
+    title: required(Translated),
+    bg_color: optional(String),
+    text_color: optional(String),
+}}
+
+impl OrganizationKind for ProposalStates {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<ProposalState> {
+        ports.states()
+    }
+}
+
+#[async_trait]
+impl RecordKind for ProposalStates {
+    /// By id, else by component and token. Checks the manifest of the component.
+    async fn find_existing(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        id: Option<StateId>,
+        fields: &ProposalStateFields,
+    ) -> Imported<Option<StoredRecord<Self>>> {
+        let component = match &fields.component {
+            Field::Value(_) => {
+                let manifest = ComponentManifest::Proposals;
+                Some(
+                    import
+                        .context
+                        .refs
+                        .component_for(import.owner, &fields.component, manifest, "proposals")
+                        .await?,
+                )
+            }
+            Field::Absent | Field::Null => None,
+        };
+        if let Some(found) = self.find_by_id(import, id).await? {
+            return Ok(Some(found));
+        }
+        let (Some(component), Field::Value(token)) = (component, &fields.token) else { return Ok(None) };
+        match import.context.ports.states().find_by_token(import.owner, component, token).await? {
+            Some(_) if !ProposalState::BUILT_IN.contains(&token.as_str()) => {
+                Err(format!("token {token:?} has already been taken").into())
+            }
+            found => self.find_by_id(import, found.map(|(id, _)| id)).await,
+        }
+    }
+
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &ProposalStateFields,
+    ) -> Imported<ProposalState> {
+        let component =
+            import.context.refs.resolve(import.owner, &required("component", &fields.component)?).await?;
+        let (token, title) = (required("token", &fields.token)?, required("title", &fields.title)?);
+        if token.trim().is_empty() {
+            return Err("token must not be blank".into());
+        }
+        Ok(ProposalState { component, token, title, bg_color: None, text_color: None })
+    }
+}

@@ -1,0 +1,87 @@
+//! `questionnaire`: the questionnaire of a survey or a meeting.
+
+use super::{Field, OrganizationId, Ports, Result, Translated, async_trait};
+use super::{Import, Imported, Moment, OrganizationKind, RecordKind, members, required};
+use crate::refs::unknown;
+use civitas_kernel::records::Records;
+use civitas_kernel::{ComponentId, MeetingId, SurveyId};
+use civitas_surveys::{Host, Questionnaire};
+
+pub(super) struct Questionnaires;
+
+members! { Questionnaires, "questionnaire", OrganizationId, QuestionnaireFields, |kind, questionnaire: Questionnaire| {
+    survey: resolved(String, check_host, optional(survey(questionnaire))),
+    meeting: output(String, optional(meeting(questionnaire))),
+    title: required(Translated),
+    description: filled(Translated),
+    tos: filled(Translated),
+    salt: required(String),
+    created_at: required(Moment),
+    updated_at: required(Moment),
+}}
+
+fn survey(questionnaire: &Questionnaire) -> Option<String> {
+    if let Host::Survey(id) = questionnaire.host { Some(id.to_string()) } else { None }
+}
+
+fn meeting(questionnaire: &Questionnaire) -> Option<String> {
+    if let Host::Meeting(id) = questionnaire.host { Some(id.to_string()) } else { None }
+}
+
+/// The record that a questionnaire names, and its component; `None` if it names none.
+async fn host(
+    import: &mut Import<'_, '_, Questionnaires>,
+    fields: &QuestionnaireFields,
+) -> Imported<Option<(Host, ComponentId)>> {
+    let (ports, of) = (import.context.ports, import.owner);
+    match (fields.survey.as_value(), fields.meeting.as_value()) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Err("survey and meeting exclude each other".into()),
+        (Some(reference), None) => {
+            let id: SurveyId = import.context.refs.resolve(of, reference).await?;
+            let survey = ports.surveys().find(of, id).await?.ok_or_else(|| unknown("survey", reference))?;
+            Ok(Some((Host::Survey(id), survey.component)))
+        }
+        (None, Some(reference)) => {
+            let id: MeetingId = import.context.refs.resolve(of, reference).await?;
+            let meeting =
+                ports.meetings().find(of, id).await?.ok_or_else(|| unknown("meeting", reference))?;
+            Ok(Some((Host::Meeting(id), meeting.component)))
+        }
+    }
+}
+
+/// The survey or meeting of a questionnaire cannot change.
+async fn check_host(
+    import: &mut Import<'_, '_, Questionnaires>,
+    fields: &mut QuestionnaireFields,
+    questionnaire: &mut Questionnaire,
+) -> Imported {
+    match host(import, fields).await? {
+        Some((host, _)) if host != questionnaire.host => Err("survey or meeting cannot change".into()),
+        _ => Ok(()),
+    }
+}
+
+impl OrganizationKind for Questionnaires {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Questionnaire> {
+        ports.questionnaires()
+    }
+}
+
+#[async_trait]
+impl RecordKind for Questionnaires {
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &QuestionnaireFields,
+    ) -> Imported<Questionnaire> {
+        let found = host(import, fields).await?;
+        let (host, component) = found.ok_or("survey or meeting is required")?;
+        let title = required("title", &fields.title)?;
+        if matches!(fields.salt.as_value(), Some(salt) if salt.is_empty()) || fields.salt == Field::Null {
+            return Err("salt must not be empty".into());
+        }
+        Ok(Questionnaire::new(host, component, title, import.context.options.now))
+    }
+}

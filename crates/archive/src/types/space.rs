@@ -1,0 +1,61 @@
+//! `space`: a participatory space.
+
+use super::{ExtendedDataValue, Field, OrganizationId, Ports, Result, Translated, async_trait};
+use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
+use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::text::nfc;
+use civitas_kernel::{SpaceManifest, SpaceRef};
+use civitas_spaces::{Space, SpaceAdmin, Visibility};
+
+pub(super) struct Spaces;
+
+members! { Spaces, "space", OrganizationId, SpaceFields, |kind, space: Space| {
+    manifest: fixed(SpaceManifest),
+    slug: optional(String),
+    title: required(Translated),
+    subtitle: filled(Translated),
+    short_description: filled(Translated),
+    description: filled(Translated),
+    visibility: required(Visibility),
+    published_at: optional(Moment),
+    scope_id: optional(i64),
+    extended_data: filled(ExtendedDataValue),
+    created_at: required(Moment),
+    updated_at: required(Moment),
+}}
+
+impl OrganizationKind for Spaces {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Space> {
+        ports.spaces()
+    }
+
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Space> + 'a> {
+        let ports = context.ports;
+        Box::new(SpaceAdmin { spaces: ports.spaces() })
+    }
+}
+
+#[async_trait]
+impl RecordKind for Spaces {
+    /// Manifest and slug.
+    async fn find_by_key(
+        &self,
+        import: &Import<'_, '_, Self>,
+        fields: &SpaceFields,
+    ) -> Imported<Option<SpaceRef>> {
+        let (Field::Value(manifest), Field::Value(slug)) = (&fields.manifest, &fields.slug) else {
+            return Ok(None);
+        };
+        Ok(import.context.ports.spaces().find_by_slug(import.owner, *manifest, slug).await?)
+    }
+
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &SpaceFields) -> Imported<Space> {
+        let (manifest, title) = (required("manifest", &fields.manifest)?, required("title", &fields.title)?);
+        Ok(Space::new(manifest, title, import.context.options.now))
+    }
+
+    fn check(&self, _: &ImportContext<'_>, space: &mut Space) -> Imported {
+        space.slug = space.slug.take().map(|slug| nfc(&slug).into_owned());
+        Ok(())
+    }
+}

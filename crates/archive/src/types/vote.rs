@@ -1,0 +1,158 @@
+//! `vote`: a vote of a user on a proposal. Whether it is temporary is not a member: it follows from the number of
+//! votes of the user in the component (contract 06 §4.3).
+
+use super::{Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, RecordKind, members, required};
+use super::{OrganizationId, Ports, Result, async_trait};
+use crate::refs::BoundedCache;
+use civitas_application::minimum_votes;
+use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::{ComponentId, Error, ProposalId, UserId, VoteId};
+use civitas_proposals::{Vote, VoteStore};
+use civitas_spaces::ComponentManifest;
+use std::collections::BTreeSet;
+
+pub(super) struct Votes {
+    /// The component of a proposal and the minimum of votes there.
+    minimums: BoundedCache<ProposalId, (ComponentId, i64)>,
+    /// The organizations whose votes were added together.
+    unsettled: BTreeSet<OrganizationId>,
+}
+
+/// The weights that any component allows (contract 05 §3.8).
+const WEIGHTS: std::ops::RangeInclusive<i64> = 0..=3;
+
+members! { Votes, "vote", OrganizationId, VoteFields, |kind, vote: Vote| {
+    proposal: parent(ProposalId),
+    user: parent(UserId),
+    weight: required(i64),
+    created_at: required(Moment),
+    updated_at: required(Moment),
+}}
+
+impl Votes {
+    pub(super) fn new() -> Self {
+        Self { minimums: BoundedCache::new(), unsettled: BTreeSet::new() }
+    }
+
+    /// The component of a proposal and the minimum of votes there.
+    async fn minimum(
+        &mut self,
+        ports: &dyn Ports,
+        of: OrganizationId,
+        proposal: ProposalId,
+    ) -> Result<(ComponentId, i64)> {
+        if let Some(cached) = self.minimums.get(&proposal) {
+            return Ok(cached);
+        }
+        let missing = || Error::internal("a proposal without component");
+        let found = ports.proposals().find(of, proposal).await?.ok_or_else(missing)?;
+        let component = ports.components().find(of, found.component).await?.ok_or_else(missing)?;
+        let minimum = (found.component, minimum_votes(&component));
+        self.minimums.insert(proposal, minimum);
+        Ok(minimum)
+    }
+}
+
+/// Votes, with the error of an import.
+struct ImportedVotes<'a>(&'a dyn VoteStore);
+
+#[async_trait]
+impl RecordAdmin<Vote> for ImportedVotes<'_> {
+    fn records(&self) -> &dyn Records<Vote> {
+        self.0
+    }
+
+    async fn create(&self, organization: OrganizationId, vote: &Vote) -> Result<VoteId> {
+        self.0.add(organization, vote).await.map_err(|error| match error {
+            Error::Rejected(_) => Error::rejected("the user has already voted on the proposal"),
+            other => other,
+        })
+    }
+
+    async fn create_many(&self, organization: OrganizationId, votes: &[Vote]) -> Result<Option<Vec<VoteId>>> {
+        self.0.add_many(organization, votes).await
+    }
+}
+
+impl OrganizationKind for Votes {
+    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Vote> {
+        ports.votes()
+    }
+
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Vote> + 'a> {
+        let ports = context.ports;
+        Box::new(ImportedVotes(ports.votes()))
+    }
+}
+
+#[async_trait]
+impl RecordKind for Votes {
+    const TOGETHER: bool = true;
+
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> Imported<Vote> {
+        let proposal =
+            import.context.refs.resolve(import.owner, &required("proposal", &fields.proposal)?).await?;
+        let user = import.context.refs.resolve(import.owner, &required("user", &fields.user)?).await?;
+        let now = import.context.options.now;
+        Ok(Vote { proposal, user, weight: 1, temporary: false, created_at: now, updated_at: now })
+    }
+
+    fn check(&self, _: &ImportContext<'_>, vote: &mut Vote) -> Imported {
+        if WEIGHTS.contains(&vote.weight) { Ok(()) } else { Err("weight must be between 0 and 3".into()) }
+    }
+
+    /// Makes the votes of the user in the component temporary or final by their number, where a minimum is set.
+    async fn follow_up(
+        &mut self,
+        import: &mut Import<'_, '_, Self>,
+        _: VoteId,
+        before: Option<&Vote>,
+        vote: &Vote,
+    ) -> Imported {
+        if before.is_some() {
+            return Ok(());
+        }
+        let (ports, of) = (import.context.ports, import.owner);
+        let (component, minimum) = self.minimum(ports, of, vote.proposal).await?;
+        if minimum > 0 {
+            let votes = ports.votes().count_of_user(of, vote.user, component).await?;
+            ports.votes().set_temporary(of, vote.user, component, votes < minimum).await?;
+        }
+        Ok(())
+    }
+
+    async fn follow_up_together(
+        &mut self,
+        import: &mut Import<'_, '_, Self>,
+        _: &[VoteId],
+        _: &[Vote],
+    ) -> Imported {
+        self.unsettled.insert(import.owner);
+        Ok(())
+    }
+
+    /// Makes the votes of all users in a component temporary or final at once.
+    async fn finish(&mut self, context: &mut ImportContext<'_>) -> Imported {
+        for of in std::mem::take(&mut self.unsettled) {
+            let mut after = None;
+            loop {
+                let page = context.ports.components().page_after(of, after, PAGE).await?;
+                let Some((last, _)) = page.last() else { break };
+                after = Some(*last);
+                for (id, component) in &page {
+                    let minimum = minimum_votes(component);
+                    if component.manifest == ComponentManifest::Proposals && minimum > 0 {
+                        context.ports.votes().settle(of, *id, minimum).await?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn invalidate_cache(&mut self, name: &str) {
+        if name == "component" {
+            self.minimums.clear();
+        }
+    }
+}

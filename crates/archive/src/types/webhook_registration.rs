@@ -1,0 +1,301 @@
+//! `webhook_registration`: an address of an API client that receives events.
+//!
+//! Host names are not resolved, and the event permissions of the client are not required: a permission that is
+//! withdrawn later leaves the list of a registration as it is (contract 09 B), and both are checked at each delivery.
+
+use super::{
+    Change, ExportSource, Import, Imported, KindStore, Moment, PAGE, RecordKind, Rows, StoredRecord, members,
+    required,
+};
+use super::{Field, OrganizationId, Ports, Result, async_trait};
+use crate::context::WebhookArchive;
+use crate::kind::Members;
+use crate::members::{check_fixed, set, set_optional};
+use crate::output::Row;
+use crate::refs::unknown;
+use civitas_kernel::{ClientId, Error, EventName, RegistrationId};
+use civitas_webhooks::{Registration, SealedSecret, SigningSecret, TargetError, TargetPolicy, parse_event};
+
+pub(super) struct WebhookRegistrations;
+
+/// The organization of the client; `None` for a deployment-wide client.
+type Owner = Option<OrganizationId>;
+
+members! { WebhookRegistrations, "webhook_registration", Owner, RegistrationFields, |kind, registration: Registration| {
+    api_client: resolved(String, check_client, with(registration.client.to_string())),
+    url: resolved(String, set_url, with(&registration.url)),
+    subscriptions: custom(
+        Vec<String>,
+        set_subscriptions,
+        with(registration.subscriptions.iter().map(|event| event.as_str()).collect::<Vec<_>>())
+    ),
+    signing_secret: resolved(String, set_signing_secret, completed(())),
+    disabled_at: custom(Moment, set_disabled_at, optional(registration.health.disabled_at.map(Moment))),
+    created_at: required(Moment),
+    updated_at: required(Moment),
+}}
+
+fn services<'a>(import: &Import<'_, 'a, WebhookRegistrations>) -> Imported<WebhookArchive<'a>> {
+    import.context.options.webhooks.ok_or_else(|| "webhook registrations cannot be imported here".into())
+}
+
+async fn check_client(
+    import: &mut Import<'_, '_, WebhookRegistrations>,
+    fields: &mut RegistrationFields,
+    registration: &mut Registration,
+) -> Imported {
+    match &fields.api_client {
+        Field::Absent => Ok(()),
+        Field::Null => Err("api_client cannot change".into()),
+        Field::Value(reference) => {
+            let client: ClientId = import.context.refs.resolve(import.owner, reference).await?;
+            check_fixed("api_client", &Field::Value(client), &registration.client)
+        }
+    }
+}
+
+async fn set_url(
+    import: &mut Import<'_, '_, WebhookRegistrations>,
+    fields: &mut RegistrationFields,
+    registration: &mut Registration,
+) -> Imported {
+    if let Field::Value(text) = &fields.url {
+        check_url(services(import)?.policy, text)?;
+    }
+    set("url", std::mem::take(&mut fields.url), &mut registration.url)
+}
+
+/// The rules of the interface, as far as they need no name server.
+fn check_url(policy: &TargetPolicy, text: &str) -> Imported {
+    let checked = TargetPolicy::parse(text).and_then(|url| policy.check_unresolved(&url));
+    checked.map_err(|error| match error {
+        TargetError::Invalid => format!("url {text:?} is not a valid http or https address").into(),
+        TargetError::Forbidden => format!("url {text:?} is not allowed").into(),
+    })
+}
+
+fn set_subscriptions(fields: &mut RegistrationFields, registration: &mut Registration) -> Imported {
+    let names = match &fields.subscriptions {
+        Field::Absent => return Ok(()),
+        Field::Null => return Err("subscriptions cannot be null".into()),
+        Field::Value(names) => names,
+    };
+    registration.subscriptions = subscriptions(names)?;
+    Ok(())
+}
+
+/// The events of these names, each once, in the order of its first name.
+fn subscriptions(names: &[String]) -> Imported<Vec<EventName>> {
+    let mut events = Vec::new();
+    for name in names {
+        let event = parse_event(name).ok_or_else(|| format!("event {name:?} is not known"))?;
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    if events.is_empty() { Err("subscriptions must not be empty".into()) } else { Ok(events) }
+}
+
+/// Encrypts a secret, unless it is the one that is stored: encrypted again it would be a change. A stored secret that
+/// cannot be decrypted is replaced.
+async fn set_signing_secret(
+    import: &mut Import<'_, '_, WebhookRegistrations>,
+    fields: &mut RegistrationFields,
+    registration: &mut Registration,
+) -> Imported {
+    let text = match &fields.signing_secret {
+        Field::Absent => return Ok(()),
+        Field::Null => return Err("signing_secret cannot be null".into()),
+        Field::Value(text) if !SigningSecret::is_valid(text) => {
+            return Err("signing_secret must be 16 to 255 printable ASCII characters without spaces".into());
+        }
+        Field::Value(text) => SigningSecret::new(text.as_str()),
+    };
+    let cipher = services(import)?.cipher;
+    if !cipher.open(&registration.secret).is_ok_and(|current| current == text) {
+        registration.secret = cipher.seal(&text)?;
+    }
+    Ok(())
+}
+
+/// Null enables a registration that is disabled and forgets its failures, as the interface does.
+#[expect(clippy::unnecessary_wraps, reason = "the table of members expects a result")]
+fn set_disabled_at(fields: &mut RegistrationFields, registration: &mut Registration) -> Imported {
+    if matches!(fields.disabled_at, Field::Null) && registration.health.disabled_at.is_some() {
+        registration.health.reset();
+    }
+    set_optional(std::mem::take(&mut fields.disabled_at), &mut registration.health.disabled_at);
+    Ok(())
+}
+
+fn taken<T>(url: &str) -> Imported<T> {
+    Err(format!("url {url:?} has already been taken").into())
+}
+
+/// Whether a registration has an event whose name this version has; a message in the log when it has none.
+fn is_readable(id: RegistrationId, registration: &Registration) -> bool {
+    let is_readable = !registration.subscriptions.is_empty();
+    if !is_readable {
+        tracing::warn!(
+            registration = id.0,
+            "a registration is left out: its events are unknown to this version"
+        );
+    }
+    is_readable
+}
+
+#[async_trait]
+impl KindStore for WebhookRegistrations {
+    async fn find_for_update(
+        &self,
+        ports: &dyn Ports,
+        of: Owner,
+        id: RegistrationId,
+    ) -> Result<Option<Registration>> {
+        let found = ports.registrations().find_any_for_update(id).await?;
+        Ok(found.filter(|registration| registration.organization == of))
+    }
+
+    /// The store returns the registrations of all organizations for `None`; these are skipped. So are registrations
+    /// without an event of this version: an archive with them could not be imported.
+    async fn page(&mut self, ports: &dyn Ports, of: Owner, mut after: Option<RegistrationId>) -> Rows<Self> {
+        loop {
+            let mut rows = ports.registrations().page_after(of, after, PAGE).await?;
+            let Some((last, _)) = rows.last() else { return Ok(rows) };
+            after = Some(*last);
+            rows.retain(|(id, registration)| {
+                registration.organization == of && is_readable(*id, registration)
+            });
+            if !rows.is_empty() {
+                return Ok(rows);
+            }
+        }
+    }
+
+    async fn add(&self, import: &Import<'_, '_, Self>, new: &Registration) -> Imported<RegistrationId> {
+        let id = import.context.ports.registrations().add(new).await?;
+        id.map_or_else(|| taken(&new.url), Ok)
+    }
+
+    async fn save(
+        &self,
+        import: &Import<'_, '_, Self>,
+        id: RegistrationId,
+        Change { before, after }: &Change<Registration>,
+    ) -> Imported {
+        let store = import.context.ports.registrations();
+        if before.url != after.url && store.is_taken(after.client, &after.url, Some(id)).await? {
+            return taken(&after.url);
+        }
+        Ok(store.save(id, after).await?)
+    }
+}
+
+#[async_trait]
+impl RecordKind for WebhookRegistrations {
+    fn is_of_operators(&self, organization: Owner) -> bool {
+        organization.is_none()
+    }
+
+    /// By id. An import without the services refuses all registrations.
+    async fn find_existing(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        id: Option<RegistrationId>,
+        _: &RegistrationFields,
+    ) -> Imported<Option<StoredRecord<Self>>> {
+        services(import)?;
+        self.find_by_id(import, id).await
+    }
+
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &RegistrationFields,
+    ) -> Imported<Registration> {
+        let reference = required("api_client", &fields.api_client)?;
+        let client: ClientId = import.context.refs.resolve(import.owner, &reference).await?;
+        if import.context.ports.clients().find(client).await?.is_none() {
+            return Err(unknown("api_client", &reference));
+        }
+        let url = required("url", &fields.url)?;
+        required("subscriptions", &fields.subscriptions)?;
+        let cipher = services(import)?.cipher;
+        let secret = if fields.signing_secret.is_absent() {
+            let secret = cipher.generate()?;
+            import.context.report.add_secret(self.type_name(), &import.context.reference, secret.expose());
+            cipher.seal(&secret)?
+        } else {
+            // The member sets it.
+            SealedSecret(String::new())
+        };
+        Ok(Registration::new(client, import.owner, url, secret, import.context.options.now))
+    }
+
+    /// Adds the signing secret. Without secrets it is not decrypted.
+    async fn complete(
+        &self,
+        source: ExportSource<'_>,
+        _: Owner,
+        (id, registration): &StoredRecord<Self>,
+        row: Row,
+    ) -> Result<Row> {
+        if !row.has_secrets() {
+            return Ok(row);
+        }
+        let opened = source.services.cipher.open(&registration.secret);
+        let secret = opened.map_err(|error| {
+            Error::internal(format!(
+                "the signing secret of webhook_registration {id} is not readable: {error}"
+            ))
+        })?;
+        Ok(row.secret("signing_secret", Some(secret.expose())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason<T>(result: Imported<T>) -> Option<String> {
+        result.err().map(|error| error.at(1, None).to_string())
+    }
+
+    #[test]
+    fn events_are_kept_once_in_their_order_and_must_be_known() {
+        let of = |names: &[&str]| subscriptions(&names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let events = of(&["user.created", "proposal_creation.succeeded", "user.created"]);
+        assert_eq!(events.unwrap(), [EventName::UserCreated, EventName::ProposalCreation]);
+        assert_eq!(reason(of(&[])).unwrap(), "line 1: subscriptions must not be empty");
+        assert_eq!(
+            reason(of(&["proposals.read"])).unwrap(),
+            r#"line 1: event "proposals.read" is not known"#
+        );
+    }
+
+    #[test]
+    fn addresses_are_checked_without_a_name_server() {
+        let own = TargetPolicy { allowed: vec!["10.0.0.0/8".parse().unwrap()] };
+        let public = TargetPolicy::default();
+        let checked = |policy, url| reason(check_url(policy, url));
+        for url in ["https://hooks.example/a?b=c", "http://hooks.example:8080/"] {
+            assert_eq!(checked(&public, url), None, "{url}");
+        }
+        for url in [
+            "https://10.0.0.5/",
+            "https://localhost/",
+            "https://hooks.internal/",
+            "https://hooks.example:22/",
+        ] {
+            assert_eq!(checked(&public, url).unwrap(), format!("line 1: url {url:?} is not allowed"));
+        }
+        assert_eq!(checked(&own, "https://10.0.0.5:22/"), None);
+        assert_eq!(checked(&own, "https://hooks.internal/"), None, "its addresses may be in the network");
+        assert!(checked(&own, "https://192.168.0.5/").is_some());
+        let invalid = checked(&public, "https://user@hooks.example/").unwrap();
+        assert_eq!(
+            invalid,
+            r#"line 1: url "https://user@hooks.example/" is not a valid http or https address"#
+        );
+    }
+}

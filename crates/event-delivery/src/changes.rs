@@ -1,0 +1,189 @@
+//! Changes of registrations and deliveries, by clients and administrators. The caller checks permission, and commits.
+
+use civitas_application::{MOST_REGISTRATIONS, Share, Transaction, metrics};
+use civitas_audit::{Action, Actor, Record};
+use civitas_kernel::{ClientId, Error, EventName, OrganizationId, RegistrationId, Result};
+use civitas_webhooks::{
+    CheckedRegistration, Content, DeliveryId, NewDelivery, Registration, Replay, already_taken, too_many,
+};
+use time::OffsetDateTime;
+
+/// The most deliveries that one transaction replays.
+const BATCH: i64 = 1_000;
+
+/// Changes registrations and sends deliveries again. Each change has its entry in the audit trail.
+pub struct WebhookChanges<'a> {
+    /// The transaction.
+    pub tx: &'a dyn Transaction,
+    /// Restricts everything to the registrations of the clients of this organization; `None`: all of the deployment.
+    pub organization: Option<OrganizationId>,
+    /// Who acts.
+    pub actor: Actor,
+    /// The network address of the actor, if there is one.
+    pub from: Option<String>,
+    /// The present.
+    pub now: OffsetDateTime,
+}
+
+impl WebhookChanges<'_> {
+    /// Makes deliveries due again, with the same ids and bodies; at most 1,000, the oldest first. Returns their number:
+    /// call it until it is 0. Deliveries that are pending, or were replayed at `now`, are left out.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such delivery or registration.
+    pub async fn replay(&self, which: &Replay) -> Result<u64> {
+        let record = self.record(Action::WebhookDeliveryReplayed);
+        let record = match which {
+            Replay::One(id) => {
+                let found = self.tx.delivery_log().find(self.organization, *id).await?;
+                let delivery = found.ok_or(Error::NotFound)?;
+                let record = record.of(delivery.organization);
+                record.on("webhook_delivery", &id.0.to_string(), delivery.name.as_str())
+            }
+            Replay::Range { registration, .. } | Replay::Failed(registration) => {
+                on(record, *registration, &self.registration(*registration).await?)
+            }
+        };
+        let replayed = self.tx.delivery_log().replay(self.organization, which, self.now, BATCH).await?;
+        if replayed > 0 {
+            let record = record.changed("deliveries", None, Some(&replayed.to_string()));
+            self.tx.audit().append(&record, self.now).await?;
+        }
+        Ok(replayed)
+    }
+
+    /// Queues a delivery of this body, whatever the registration is subscribed to. It has one attempt.
+    ///
+    /// # Errors
+    /// `NotFound`; `Registration is paused`, `Registration is disabled`.
+    pub async fn test(&self, id: RegistrationId, event: EventName, body: String) -> Result<DeliveryId> {
+        let registration = self.registration(id).await?;
+        if registration.paused_at.is_some() {
+            return Err(Error::rejected("Registration is paused"));
+        }
+        if registration.health.disabled_at.is_some() {
+            return Err(Error::rejected("Registration is disabled"));
+        }
+        let delivery = NewDelivery {
+            id: DeliveryId::generate(),
+            registration: id,
+            name: event,
+            content: Content::Test(body),
+            due_at: self.now,
+        };
+        self.tx.deliveries().add(std::slice::from_ref(&delivery)).await?;
+        self.append(Action::WebhookRegistrationTested, id, &registration).await?;
+        Ok(delivery.id)
+    }
+
+    /// Stops sending to a registration; its deliveries wait, at most 30 days. Does nothing when it is paused.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn pause(&self, id: RegistrationId) -> Result<Registration> {
+        self.edit(id, Action::WebhookRegistrationPaused, |registration| registration.pause(self.now)).await
+    }
+
+    /// Sends to a paused or disabled registration again.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn resume(&self, id: RegistrationId) -> Result<Registration> {
+        self.edit(id, Action::WebhookRegistrationResumed, Registration::resume).await
+    }
+
+    /// Stores a new registration.
+    ///
+    /// # Errors
+    /// `Invalid` when the client has as many as it may have, or has got another one with this address meanwhile.
+    pub async fn create(&self, registration: &Registration) -> Result<RegistrationId> {
+        let count = self.tx.registrations().count_for_update(registration.client).await?;
+        if count.unsigned_abs() >= MOST_REGISTRATIONS {
+            metrics::share_refused(Share::Registrations.name());
+            return Err(too_many(MOST_REGISTRATIONS));
+        }
+        let id = self.tx.registrations().add(registration).await?.ok_or_else(already_taken)?;
+        self.append(Action::WebhookRegistrationCreated, id, registration).await?;
+        Ok(id)
+    }
+
+    /// Replaces address and events of a registration of a client, and enables it if it was disabled.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` when the client has got another one with this address meanwhile.
+    pub async fn update(
+        &self,
+        client: ClientId,
+        id: RegistrationId,
+        checked: &CheckedRegistration,
+    ) -> Result<Registration> {
+        let before = self.registration(id).await?;
+        let updated = match self.tx.registrations().update(client, id, checked, self.now).await {
+            Err(Error::Conflict(_)) => return Err(already_taken()),
+            updated => updated?.ok_or(Error::NotFound)?,
+        };
+        let record = on(self.record(Action::WebhookRegistrationUpdated), id, &updated);
+        let record = record.changed("url", Some(&before.url), Some(&updated.url));
+        let events = |of: &Registration| {
+            of.subscriptions.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let record = record.changed("subscriptions", Some(&events(&before)), Some(&events(&updated)));
+        self.tx.audit().append(&record, self.now).await?;
+        Ok(updated)
+    }
+
+    /// Deletes a registration with its deliveries. Returns the last state.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn remove(&self, id: RegistrationId) -> Result<Registration> {
+        let registration = self.registration(id).await?;
+        if !self.tx.registrations().remove(registration.client, id).await? {
+            return Err(Error::NotFound);
+        }
+        self.append(Action::WebhookRegistrationDeleted, id, &registration).await?;
+        Ok(registration)
+    }
+
+    async fn edit(
+        &self,
+        id: RegistrationId,
+        action: Action,
+        edit: impl FnOnce(&mut Registration),
+    ) -> Result<Registration> {
+        let mut registration = self.in_reach(self.tx.registrations().find_any_for_update(id).await?)?;
+        let before = registration.clone();
+        edit(&mut registration);
+        if registration != before {
+            self.tx.registrations().save(id, &registration).await?;
+            self.append(action, id, &registration).await?;
+        }
+        Ok(registration)
+    }
+
+    async fn registration(&self, id: RegistrationId) -> Result<Registration> {
+        self.in_reach(self.tx.registrations().find_any(id).await?)
+    }
+
+    fn in_reach(&self, found: Option<Registration>) -> Result<Registration> {
+        let in_reach = |one: &Registration| self.organization.is_none_or(|own| one.organization == Some(own));
+        found.filter(in_reach).ok_or(Error::NotFound)
+    }
+
+    fn record(&self, action: Action) -> Record {
+        let record = Record::new(self.actor.clone(), action);
+        match &self.from {
+            Some(address) => record.from(address),
+            None => record,
+        }
+    }
+
+    async fn append(&self, action: Action, id: RegistrationId, registration: &Registration) -> Result<()> {
+        let record = on(self.record(action), id, registration);
+        self.tx.audit().append(&record, self.now).await.map(drop)
+    }
+}
+
+fn on(record: Record, id: RegistrationId, registration: &Registration) -> Record {
+    record.of(registration.organization).on("webhook_registration", &id.to_string(), &registration.url)
+}

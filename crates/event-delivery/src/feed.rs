@@ -1,0 +1,330 @@
+//! Live events (contract 09 D): one tail of the outbox for all streams of a process, and the positions of the streams.
+//!
+//! The tail runs only while there are streams. It reads each relayed event once and sends it to all of them. A stream
+//! reads the events before its beginning from the database, then receives from the tail. Positions decide what it has
+//! already: no event is missing, and none comes twice.
+
+use civitas_application::Store;
+use civitas_kernel::{EventName, OrganizationId, Result};
+use civitas_webhooks::{Outbox, Position, RelayedEvent};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, Sender, WeakSender, channel};
+use tokio::time::sleep;
+
+/// The events of one read.
+const PAGE: i64 = 100;
+/// The events that a stream may be behind the tail.
+const CAPACITY: usize = 1024;
+/// The longest wait for new events.
+const POLL: Duration = Duration::from_secs(1);
+/// The first pause while an event waits for its position.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+
+/// Gives access to the outbox on the pool.
+pub trait OutboxSource: Send + Sync {
+    /// The outbox.
+    fn outbox(&self) -> &dyn Outbox;
+}
+
+/// The outbox of a store.
+struct OfStore(Arc<dyn Store>);
+
+impl OutboxSource for OfStore {
+    fn outbox(&self) -> &dyn Outbox {
+        self.0.outbox()
+    }
+}
+
+/// The relayed events, as they come.
+#[derive(Clone)]
+pub struct EventFeed(Arc<Shared>);
+
+struct Shared {
+    source: Box<dyn OutboxSource>,
+    runtime: Handle,
+    capacity: usize,
+    /// The sender of the tail; the tail owns it, so that streams end when the tail fails.
+    tail: Mutex<Option<WeakSender<Arc<RelayedEvent>>>>,
+}
+
+impl EventFeed {
+    /// A feed over a store. The tail runs on this runtime.
+    pub fn new(store: Arc<dyn Store>, runtime: Handle) -> Self {
+        Self::over(Box::new(OfStore(store)), runtime, CAPACITY)
+    }
+
+    /// A feed over an outbox, whose streams may be `capacity` events behind the tail.
+    pub fn over(source: Box<dyn OutboxSource>, runtime: Handle, capacity: usize) -> Self {
+        Self(Arc::new(Shared { source, runtime, capacity, tail: Mutex::default() }))
+    }
+
+    /// The position of an event of this organization, if it is still stored.
+    pub async fn position_of(
+        &self,
+        organization: OrganizationId,
+        event: uuid::Uuid,
+    ) -> Result<Option<Position>> {
+        self.0.source.outbox().position_of(organization, event).await
+    }
+
+    /// Follows the events of an organization after this position; `None`: after the last one.
+    pub async fn follow(&self, organization: OrganizationId, after: Option<Position>) -> Result<Follower> {
+        // Read before the tail starts there: what is relayed later comes from the tail or from the first page.
+        let last = self.0.source.outbox().last_position().await?;
+        let receiver = self.subscribe(last);
+        let after = after.unwrap_or(last);
+        let page = VecDeque::new();
+        Ok(Follower { feed: self.clone(), organization, after, page, is_behind: true, receiver })
+    }
+
+    /// Receives from the tail. Starts it at this position if it does not run.
+    fn subscribe(&self, start: Position) -> Receiver<Arc<RelayedEvent>> {
+        let mut tail = self.0.tail();
+        if let Some(sender) = tail.as_ref().and_then(WeakSender::upgrade) {
+            return sender.subscribe();
+        }
+        let (sender, receiver) = channel(self.0.capacity);
+        *tail = Some(sender.downgrade());
+        self.0.runtime.spawn(run_tail(self.0.clone(), sender, start));
+        receiver
+    }
+}
+
+impl Shared {
+    fn tail(&self) -> MutexGuard<'_, Option<WeakSender<Arc<RelayedEvent>>>> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets the tail if there are no streams. Streams subscribe under the same lock.
+    fn ends(&self, sender: &Sender<Arc<RelayedEvent>>) -> bool {
+        let mut tail = self.tail();
+        let ends = sender.receiver_count() == 0;
+        if ends {
+            *tail = None;
+        }
+        ends
+    }
+}
+
+/// Sends the events after a position until there are no streams.
+async fn run_tail(shared: Arc<Shared>, sender: Sender<Arc<RelayedEvent>>, mut after: Position) {
+    let outbox = shared.source.outbox();
+    let mut pause = SHORTEST_PAUSE;
+    while !shared.ends(&sender) {
+        match outbox.relayed_after(after, PAGE).await {
+            Ok(events) if events.is_empty() => {
+                if outbox.has_unrelayed().await.unwrap_or_default() {
+                    sleep(pause).await;
+                    pause = (pause * 2).min(POLL);
+                } else {
+                    pause = SHORTEST_PAUSE;
+                    outbox.wait(POLL).await;
+                }
+            }
+            Ok(events) => {
+                pause = SHORTEST_PAUSE;
+                for event in events {
+                    after = event.position;
+                    // Without receivers the next turn ends the loop.
+                    let _ = sender.send(Arc::new(event));
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the outbox could not be read");
+                sleep(POLL).await;
+            }
+        }
+    }
+}
+
+/// The position of one stream.
+pub struct Follower {
+    feed: EventFeed,
+    organization: OrganizationId,
+    after: Position,
+    /// Events that were read from the database.
+    page: VecDeque<RelayedEvent>,
+    /// Whether the database may have events that the tail sent before this stream received from it.
+    is_behind: bool,
+    receiver: Receiver<Arc<RelayedEvent>>,
+}
+
+impl Follower {
+    /// The next event of the organization with one of these names. `None` when the stream is too far behind the tail:
+    /// it continues from the last event in a new stream. May be dropped while it waits.
+    pub async fn next(&mut self, names: &[EventName]) -> Result<Option<Arc<RelayedEvent>>> {
+        loop {
+            if let Some(event) = self.page.pop_front() {
+                self.after = event.position;
+                return Ok(Some(Arc::new(event)));
+            }
+            // Frees the memory of the page: a stream without events is small.
+            self.page = VecDeque::new();
+            if self.is_behind {
+                self.read_page(names).await?;
+                continue;
+            }
+            match self.receiver.recv().await {
+                Ok(event) => {
+                    let is_new = event.position > self.after;
+                    self.after = self.after.max(event.position);
+                    let of_organization = event.event.organization == self.organization;
+                    if is_new && of_organization && names.contains(&event.event.name) {
+                        return Ok(Some(event));
+                    }
+                }
+                Err(RecvError::Lagged(_) | RecvError::Closed) => return Ok(None),
+            }
+        }
+    }
+
+    /// Reads events from the database. A page that is not full is the last one: later events come from the tail.
+    async fn read_page(&mut self, names: &[EventName]) -> Result<()> {
+        if names.is_empty() {
+            self.is_behind = false;
+            return Ok(());
+        }
+        // What the tail sent until now is stored, and read from there.
+        self.receiver = self.receiver.resubscribe();
+        let outbox = self.feed.0.source.outbox();
+        let events = outbox.relayed_of(self.organization, names, self.after, PAGE).await?;
+        self.is_behind = i64::try_from(events.len()).unwrap_or(PAGE) >= PAGE;
+        self.page = events.into();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use civitas_kernel::sortable_id;
+    use civitas_webhooks::{Announcement, MockOutbox};
+    use time::OffsetDateTime;
+    use tokio::time::timeout;
+
+    const MINE: OrganizationId = OrganizationId(1);
+    const OTHER: OrganizationId = OrganizationId(2);
+    const NAMES: &[EventName] = &[EventName::ProposalCreation, EventName::UserCreated];
+
+    type Stored = Arc<Mutex<Vec<RelayedEvent>>>;
+
+    struct Source(MockOutbox);
+
+    impl OutboxSource for Source {
+        fn outbox(&self) -> &dyn Outbox {
+            &self.0
+        }
+    }
+
+    fn relay(stored: &Stored, organization: OrganizationId, name: EventName) -> i64 {
+        let mut stored = stored.lock().unwrap();
+        let position = Position(i64::try_from(stored.len()).unwrap() + 1);
+        let payload = format!("{{\"n\":{}}}", position.0);
+        let occurred_at = OffsetDateTime::UNIX_EPOCH;
+        let event = Announcement { id: sortable_id(), organization, name, payload, occurred_at };
+        stored.push(RelayedEvent { position, event });
+        position.0
+    }
+
+    fn relay_many(stored: &Stored, count: usize, name: EventName) {
+        for _ in 0..count {
+            relay(stored, MINE, name);
+        }
+    }
+
+    /// A feed over an outbox in memory.
+    fn feed(capacity: usize) -> (EventFeed, Stored) {
+        let stored = Stored::default();
+        let mut outbox = MockOutbox::new();
+        let of = stored.clone();
+        let last = move || Ok(of.lock().unwrap().last().map_or(Position(0), |event| event.position));
+        outbox.expect_last_position().returning(last);
+        let of = stored.clone();
+        outbox.expect_relayed_after().returning(move |after, limit| {
+            let all = of.lock().unwrap();
+            let found = all.iter().filter(|event| event.position > after);
+            Ok(found.take(usize::try_from(limit).unwrap()).cloned().collect())
+        });
+        let of = stored.clone();
+        outbox.expect_relayed_of().returning(move |organization, names, after, limit| {
+            let all = of.lock().unwrap();
+            let found = all.iter().filter(|one| {
+                one.position > after
+                    && one.event.organization == organization
+                    && names.contains(&one.event.name)
+            });
+            Ok(found.take(usize::try_from(limit).unwrap()).cloned().collect())
+        });
+        // Without a position there are none; a wait would be a busy loop here.
+        outbox.expect_has_unrelayed().returning(|| Ok(true));
+        let runtime = Handle::current();
+        (EventFeed::over(Box::new(Source(outbox)), runtime, capacity), stored)
+    }
+
+    async fn take(follower: &mut Follower, count: usize) -> Vec<i64> {
+        let mut taken = Vec::new();
+        for _ in 0..count {
+            let next = timeout(Duration::from_secs(5), follower.next(NAMES)).await;
+            taken.push(next.unwrap().unwrap().unwrap().position.0);
+        }
+        taken
+    }
+
+    #[tokio::test]
+    async fn a_stream_continues_after_a_position_and_gets_each_event_once_and_in_order() {
+        let (feed, stored) = feed(CAPACITY);
+        relay_many(&stored, 250, EventName::ProposalCreation);
+        let mut follower = feed.follow(MINE, Some(Position(3))).await.unwrap();
+        assert_eq!(take(&mut follower, 200).await, (4..204).collect::<Vec<_>>());
+        relay_many(&stored, 50, EventName::UserCreated);
+        assert_eq!(take(&mut follower, 97).await, (204..301).collect::<Vec<_>>());
+        let more = timeout(Duration::from_millis(200), follower.next(NAMES)).await;
+        assert!(more.is_err(), "no event comes twice");
+    }
+
+    #[tokio::test]
+    async fn a_stream_without_position_begins_now_and_has_the_events_of_its_organization_and_names_only() {
+        let (feed, stored) = feed(CAPACITY);
+        relay(&stored, MINE, EventName::ProposalCreation);
+        let mut first = feed.follow(MINE, None).await.unwrap();
+        relay(&stored, OTHER, EventName::ProposalCreation);
+        relay(&stored, MINE, EventName::ProposalUpdate);
+        let expected = relay(&stored, MINE, EventName::UserCreated);
+        let mut second = feed.follow(MINE, None).await.unwrap();
+        assert_eq!(take(&mut first, 1).await, [expected]);
+        let next = relay(&stored, MINE, EventName::UserCreated);
+        assert_eq!((take(&mut first, 1).await, take(&mut second, 1).await), (vec![next], vec![next]));
+    }
+
+    #[tokio::test]
+    async fn a_slow_stream_ends_and_a_new_one_continues_after_its_last_event() {
+        let (feed, stored) = feed(4);
+        let mut slow = feed.follow(MINE, None).await.unwrap();
+        let first = relay(&stored, MINE, EventName::UserCreated);
+        assert_eq!(take(&mut slow, 1).await, [first]);
+        relay_many(&stored, 50, EventName::UserCreated);
+        sleep(Duration::from_millis(500)).await;
+        assert_eq!(slow.next(NAMES).await.unwrap(), None);
+        let mut again = feed.follow(MINE, Some(Position(first))).await.unwrap();
+        assert_eq!(take(&mut again, 50).await, (first + 1..=first + 50).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn the_tail_ends_after_the_last_stream_and_another_starts_with_the_next() {
+        let (feed, stored) = feed(CAPACITY);
+        let runs = || feed.0.tail().as_ref().and_then(WeakSender::upgrade).is_some();
+        assert!(!runs(), "no stream, no tail");
+        let follower = feed.follow(MINE, None).await.unwrap();
+        assert!(runs());
+        drop(follower);
+        sleep(Duration::from_millis(1_500)).await;
+        assert!(!runs());
+        let mut follower = feed.follow(MINE, None).await.unwrap();
+        let next = relay(&stored, MINE, EventName::UserCreated);
+        assert_eq!(take(&mut follower, 1).await, [next]);
+    }
+}

@@ -1,0 +1,270 @@
+//! Streams of live events (contract 09 D): who may open one, what it contains, and when it ends.
+
+use crate::feed::{EventFeed, Follower};
+use civitas_accounts::{AuthContext, Callers, TokenSigner};
+use civitas_application::Store;
+use civitas_kernel::{
+    ClientId, Ctx, Error, EventName, Locale, Locales, OrganizationId, Result, TokenId, clock,
+};
+use civitas_organizations::{Feature, Tenant};
+use civitas_webhooks::{
+    READ_WEBHOOKS, ReceiverRights, RelayedEvent, Switches, events_to_stream, is_of_system, rights_of,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use uuid::Uuid;
+
+/// The most streams of a client in this process.
+const STREAMS_OF_CLIENT: usize = 10;
+/// How long a stream lasts at most.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// The pause after which a stream without events sends a comment.
+const SILENCE: Duration = Duration::from_secs(15);
+/// How long a check of token, rights and switches is valid.
+const CHECKED_FOR: Duration = Duration::from_secs(1);
+
+/// Opens streams of live events.
+pub struct EventStreams {
+    feed: EventFeed,
+    store: Arc<dyn Store>,
+    signer: Arc<dyn TokenSigner>,
+    locales: Locales,
+    /// The number of streams of each client.
+    open: Mutex<HashMap<ClientId, usize>>,
+    closing: watch::Sender<bool>,
+}
+
+/// Where a stream begins, and what it contains.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StreamStart<'a> {
+    /// The names of its events; none for all that the client may receive.
+    pub types: &'a [&'a str],
+    /// The id of the last event the client has; `None` to begin now.
+    pub last_event_id: Option<&'a str>,
+}
+
+/// Why a stream cannot be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// An error of the request.
+    Error(Error),
+    /// The last event is not stored, or not one of this organization.
+    Gone,
+    /// The client has too many streams.
+    TooMany,
+}
+
+impl From<Error> for OpenError {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// A message of a stream.
+#[derive(Debug, Clone)]
+pub enum StreamMessage {
+    /// An event.
+    Event(Arc<RelayedEvent>),
+    /// A comment: the stream is open, and there is no event.
+    Silence,
+}
+
+impl EventStreams {
+    /// Streams over this store. The tail of the outbox runs on this runtime.
+    pub fn new(
+        store: Arc<dyn Store>,
+        signer: Arc<dyn TokenSigner>,
+        locales: Locales,
+        runtime: Handle,
+    ) -> Arc<Self> {
+        let feed = EventFeed::new(store.clone(), runtime);
+        let (open, closing) = (Mutex::default(), watch::Sender::new(false));
+        Arc::new(Self { feed, store, signer, locales, open, closing })
+    }
+
+    /// Ends all streams, and those that are opened later.
+    pub fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    /// Changes to `true` when all streams must end.
+    pub fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
+    }
+
+    /// Opens a stream of the caller's client.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Invalid` for a type that is unknown or not granted; [`OpenError::Gone`]; [`OpenError::TooMany`].
+    pub async fn open(
+        self: &Arc<Self>,
+        ctx: &Ctx,
+        tenant: &Tenant,
+        start: StreamStart<'_>,
+    ) -> Result<EventStream, OpenError> {
+        ctx.require(&READ_WEBHOOKS)?;
+        let chosen = events_to_stream(rights_of(ctx), start.types)?;
+        let names = if chosen.is_empty() {
+            EventName::ALL.iter().copied().filter(|n| n.is_event()).collect()
+        } else {
+            chosen
+        };
+        let after = match start.last_event_id {
+            Some(text) => {
+                let id = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
+                let id = id.ok_or(OpenError::Gone)?;
+                Some(self.feed.position_of(tenant.id, id).await?.ok_or(OpenError::Gone)?)
+            }
+            None => None,
+        };
+        let slot = Slot::take(self, ctx.caller.client).ok_or(OpenError::TooMany)?;
+        let follower = self.feed.follow(tenant.id, after).await?;
+        let left = Duration::try_from(ctx.caller.token_expires_at - ctx.now).unwrap_or_default();
+        let now = Instant::now();
+        Ok(EventStream {
+            slot,
+            follower,
+            names,
+            organization: tenant.id,
+            default_locale: tenant.default_locale,
+            token: ctx.caller.token,
+            deployment_wide: ctx.caller.deployment_wide,
+            permits: Permits { rights: rights_of(ctx), switches: switches(tenant) },
+            checked_at: now,
+            next_comment: now + SILENCE,
+            ends_at: now + left.min(LONGEST),
+            closing: self.closing(),
+        })
+    }
+}
+
+/// One of the streams of a client. The client may open another one when it is dropped.
+struct Slot {
+    streams: Arc<EventStreams>,
+    client: ClientId,
+}
+
+impl Slot {
+    fn take(streams: &Arc<EventStreams>, client: ClientId) -> Option<Self> {
+        let mut open = streams.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(client).or_default();
+        if *count >= STREAMS_OF_CLIENT {
+            return None;
+        }
+        *count += 1;
+        Some(Self { streams: streams.clone(), client })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.client) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.client);
+            }
+        }
+    }
+}
+
+/// What a stream may contain.
+#[derive(Clone, Copy)]
+struct Permits {
+    rights: ReceiverRights,
+    switches: Switches,
+}
+
+/// A stream of live events. It has no task: it works while its owner waits for the next message.
+pub struct EventStream {
+    slot: Slot,
+    follower: Follower,
+    /// The events the client chose.
+    names: Vec<EventName>,
+    organization: OrganizationId,
+    default_locale: Locale,
+    token: TokenId,
+    deployment_wide: bool,
+    permits: Permits,
+    checked_at: Instant,
+    next_comment: Instant,
+    ends_at: Instant,
+    closing: watch::Receiver<bool>,
+}
+
+impl EventStream {
+    /// The next message, after at most 15 s. `None` when the stream ends: after an hour, with its token, when the
+    /// interface is switched off or the server stops, and when the reader is too slow.
+    pub async fn next(&mut self) -> Option<StreamMessage> {
+        loop {
+            let event = tokio::select! {
+                biased;
+                _ = self.closing.wait_for(|closing| *closing) => return None,
+                () = sleep_until(self.ends_at) => return None,
+                event = self.follower.next(&self.names) => Some(event),
+                () = sleep_until(self.next_comment) => None,
+            };
+            let Some(event) = event else {
+                self.check().await.inspect_err(end_of_stream).ok()?;
+                self.next_comment = Instant::now() + SILENCE;
+                return Some(StreamMessage::Silence);
+            };
+            let event = event.inspect_err(end_of_stream).ok()??;
+            if self.checked_at.elapsed() > CHECKED_FOR {
+                self.check().await.inspect_err(end_of_stream).ok()?;
+            }
+            if self.may_send(event.event.name) {
+                self.next_comment = Instant::now() + SILENCE;
+                return Some(StreamMessage::Event(event));
+            }
+        }
+    }
+
+    fn may_send(&self, event: EventName) -> bool {
+        let Permits { rights, switches } = self.permits;
+        // Deployment-wide clients receive events of organizations only (contract 09 C.1).
+        let concerns = !self.deployment_wide || is_of_system(event);
+        concerns && rights.may_receive(event) && switches.allow(event)
+    }
+
+    /// Reads rights and switches again.
+    ///
+    /// # Errors
+    /// When the token is not valid any more, the right to read webhooks was withdrawn, or the interface is switched
+    /// off.
+    async fn check(&mut self) -> Result<()> {
+        let EventStreams { store, signer, locales, .. } = &*self.slot.streams;
+        let tenant = store.organizations().tenant(self.organization).await?.ok_or(Error::NotFound)?;
+        let auth = AuthContext {
+            organization: self.organization,
+            default_locale: self.default_locale,
+            now: clock::now(),
+        };
+        let callers = Callers { tokens: store.tokens(), signer: &**signer, locales };
+        let ctx = callers.resume(auth, self.token).await?;
+        ctx.require(&READ_WEBHOOKS)?;
+        if !tenant.features.enabled {
+            return Err(Error::Disabled);
+        }
+        self.permits = Permits { rights: rights_of(&ctx), switches: switches(&tenant) };
+        self.checked_at = Instant::now();
+        Ok(())
+    }
+}
+
+fn end_of_stream(error: &Error) {
+    tracing::debug!(%error, "a stream of events ends");
+}
+
+/// The switches of an organization that stop its events.
+fn switches(tenant: &Tenant) -> Switches {
+    Switches {
+        api: tenant.features.enabled,
+        proposals: tenant.features.is_on(Feature::Proposals),
+        meetings: tenant.features.is_on(Feature::Meetings),
+    }
+}

@@ -1,0 +1,377 @@
+//! One turn of a registration: sends what is due, records what the receiver answered.
+
+use super::copies::CopyLimit;
+use super::outcomes::{note_health, reason_to_drop, spread};
+use civitas_application::metrics::{self, LeasedWork};
+use civitas_application::worker_loop::goes_on;
+use civitas_application::{Share, ShareHolder, SharePermit, Shares, Store};
+use civitas_kernel::{RegistrationId, Result, clock};
+use civitas_webhooks::{
+    Attempt, DeliveryId, DueDelivery, Message, Outcome, Schedule, SecretCipher, SendError, SendErrorKind,
+    SigningSecret, Target, TargetPolicy, Verdict, WebhookSender,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// The most requests to one registration at once (contract 09 C.4).
+const CONCURRENT: usize = 10;
+/// The most deliveries read at once.
+const READ: i64 = 250;
+/// The most ended attempts before they are recorded.
+const RECORD: usize = 250;
+/// The longest time before an ended attempt is recorded.
+const RECORD_AFTER: Duration = Duration::from_millis(250);
+/// The time that requests in flight have to end when the worker stops.
+const GRACE: Duration = Duration::from_secs(8);
+/// The longest time a turn takes on new deliveries; then the registration waits for its next turn.
+const LONGEST: Duration = Duration::from_secs(30);
+/// The interval of the search for new deliveries while others are in flight.
+const SEARCH: Duration = Duration::from_millis(500);
+/// When a request that got no place tries again, if none of the turn ends before.
+const AGAIN: Duration = Duration::from_millis(100);
+/// How old the state of the registration may be when a request begins.
+const FRESH: Duration = Duration::from_secs(1);
+/// The delays after a fault of the machine while attempts are recorded.
+const WAITS: [Duration; 5] = [
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(10),
+];
+
+/// What the sending of deliveries needs.
+pub(super) struct Sending {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) sender: Arc<dyn WebhookSender>,
+    pub(super) cipher: Arc<dyn SecretCipher>,
+    pub(super) schedule: Schedule,
+    pub(super) shares: Arc<Shares>,
+    pub(super) copies: CopyLimit,
+    /// The name of the worker in leases.
+    pub(super) worker: String,
+    /// Whether to stop.
+    pub(super) stop: watch::Receiver<bool>,
+}
+
+/// A leased registration, and the place for its first request.
+pub struct Leased {
+    pub(super) id: RegistrationId,
+    pub(super) holder: ShareHolder<'static>,
+    pub(super) place: SharePermit,
+}
+
+/// The state of the registration, with its secret decrypted.
+struct Current {
+    target: Target,
+    host: String,
+    secret: Result<Arc<SigningSecret>, String>,
+    read_at: Instant,
+}
+
+/// One turn. Each request has a place of [`Share::WebhookRequests`], and the turn has one at least, from its begin to its
+/// end: so few registrations of one client or organization have a turn at once.
+pub(super) struct DeliveryTurn<'a> {
+    sending: &'a Arc<Sending>,
+    id: RegistrationId,
+    holder: ShareHolder<'static>,
+    /// A place that no request has.
+    place: Option<SharePermit>,
+    begun: Instant,
+    current: Option<Current>,
+    /// Read, not yet sent.
+    waiting: VecDeque<DueDelivery>,
+    /// Tasks of their own: they go on while ended attempts are recorded.
+    in_flight: JoinSet<(DueDelivery, Attempt, SharePermit)>,
+    /// The ids of deliveries in flight.
+    sent: Vec<DeliveryId>,
+    ended: Vec<Outcome>,
+    /// When the oldest of `ended` must be recorded.
+    record_at: Instant,
+    /// When to search for new deliveries again.
+    search_at: Instant,
+    /// When to send again what had no place, or would have been one copy too many.
+    resume_at: Instant,
+    /// Whether an answer did not come in time: other registrations of the client are next.
+    is_silent: bool,
+    /// Whether all deliveries that were due at the last search were read.
+    drained: bool,
+    /// The registration was deleted, paused or disabled, another worker has it, or the database does not answer: what is
+    /// in flight ends, and nothing more is sent.
+    lost: bool,
+    /// Becomes true when the worker stops.
+    stop: watch::Receiver<bool>,
+    /// When requests in flight are given up; `None` while the worker runs.
+    stop_at: Option<Instant>,
+}
+
+impl<'a> DeliveryTurn<'a> {
+    pub(super) fn of(sending: &'a Arc<Sending>, Leased { id, holder, place }: Leased) -> Self {
+        let now = Instant::now();
+        Self {
+            sending,
+            id,
+            holder,
+            place: Some(place),
+            begun: now,
+            current: None,
+            waiting: VecDeque::new(),
+            in_flight: JoinSet::new(),
+            sent: Vec::new(),
+            ended: Vec::new(),
+            record_at: now,
+            search_at: now,
+            resume_at: now,
+            is_silent: false,
+            drained: false,
+            lost: false,
+            stop: sending.stop.clone(),
+            stop_at: None,
+        }
+    }
+
+    /// Sends until nothing is due, the turn is over or the worker stops. Then records and ends the lease.
+    pub(super) async fn run(mut self) -> Result<()> {
+        loop {
+            if self.takes_more()
+                && let Err(error) = self.take_more().await
+            {
+                tracing::warn!(%error, registration = self.id.0, "no more deliveries are sent in this turn");
+                self.waiting.clear();
+                self.lost = true;
+            }
+            if self.in_flight.is_empty() {
+                if !self.takes_more() || (self.drained && self.waiting.is_empty()) {
+                    break;
+                }
+                if self.waiting.is_empty() {
+                    continue;
+                }
+            }
+            if self.stop_at.is_some_and(|at| Instant::now() >= at) {
+                tracing::info!(
+                    registration = self.id.0,
+                    "requests in flight are given up, and sent again later"
+                );
+                break;
+            }
+            self.wait().await?;
+        }
+        self.record().await?;
+        self.release().await
+    }
+
+    /// Whether new requests may begin.
+    fn takes_more(&self) -> bool {
+        let is_over =
+            self.lost || self.is_silent || self.stop_at.is_some() || self.begun.elapsed() >= LONGEST;
+        !is_over && goes_on(&self.stop)
+    }
+
+    /// Reads what is due, and begins requests.
+    async fn take_more(&mut self) -> Result<()> {
+        self.search().await?;
+        self.send_waiting().await
+    }
+
+    /// Reads due deliveries when fewer requests than the limit are in flight.
+    async fn search(&mut self) -> Result<()> {
+        let is_time = !self.drained || Instant::now() >= self.search_at;
+        if !self.waiting.is_empty() || self.in_flight.len() >= CONCURRENT || !is_time {
+            return Ok(());
+        }
+        // Else they would be read again.
+        self.record().await?;
+        if self.lost {
+            return Ok(());
+        }
+        let queue = self.sending.store.deliveries();
+        let found = queue.due(self.id, clock::now(), &self.sent, READ).await?;
+        self.drained = found.len() < usize::try_from(READ).unwrap_or(usize::MAX);
+        self.search_at = Instant::now() + SEARCH;
+        self.waiting.extend(found);
+        Ok(())
+    }
+
+    /// Begins requests, up to the limit, while they get places and are not too many copies.
+    async fn send_waiting(&mut self) -> Result<()> {
+        while self.in_flight.len() < CONCURRENT
+            && let Some(delivery) = self.waiting.pop_front()
+        {
+            if !self.refresh().await? {
+                self.waiting.clear();
+                return Ok(());
+            }
+            let Some(current) = &self.current else { return Ok(()) };
+            if let Some(reason) = reason_to_drop(&current.target, &delivery) {
+                let verdict = Verdict::Dropped(reason);
+                self.end(Outcome { delivery: delivery.id, attempt: None, verdict });
+                continue;
+            }
+            let Sending { shares, copies, .. } = &**self.sending;
+            let spare = || shares.try_take_spare(Share::WebhookRequests, self.holder);
+            let Some(place) = self.place.take().or_else(spare) else {
+                self.postpone(delivery, AGAIN);
+                return Ok(());
+            };
+            if let Err(wait) = copies.take(&current.host, self.holder, delivery.event) {
+                self.place = Some(place);
+                self.postpone(delivery, wait);
+                return Ok(());
+            }
+            self.sent.push(delivery.id);
+            self.in_flight.spawn(request(self.sending.clone(), current, delivery, place));
+        }
+        Ok(())
+    }
+
+    fn postpone(&mut self, delivery: DueDelivery, wait: Duration) {
+        self.waiting.push_front(delivery);
+        self.resume_at = Instant::now() + wait;
+    }
+
+    /// Reads the registration if what is known of it is old. Whether it may be sent to.
+    async fn refresh(&mut self) -> Result<bool> {
+        if self.current.as_ref().is_some_and(|current| current.read_at.elapsed() < FRESH) {
+            return Ok(true);
+        }
+        let Sending { store, worker, cipher, .. } = &**self.sending;
+        self.current = store.deliveries().target(worker, self.id).await?.map(|target| {
+            let secret = cipher.open(&target.registration.secret).map(Arc::new);
+            if let Err(error) = &secret {
+                tracing::error!(%error, registration = self.id.0, "the secret cannot be decrypted");
+            }
+            let secret = secret.map_err(|_| "the secret cannot be decrypted".to_owned());
+            let url = TargetPolicy::parse(&target.registration.url);
+            let host = url.ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+            Current { target, host, secret, read_at: Instant::now() }
+        });
+        self.lost = self.current.is_none();
+        Ok(!self.lost)
+    }
+
+    /// Waits for the end of a request, for the time to record, or for the time to search or to send again.
+    async fn wait(&mut self) -> Result<()> {
+        let may_begin = self.takes_more() && self.in_flight.len() < CONCURRENT;
+        let begin_at = if self.waiting.is_empty() { self.search_at } else { self.resume_at };
+        let (record_at, is_stopping) = (self.record_at, self.stop_at.is_some());
+        let stop_at = self.stop_at.unwrap_or(record_at);
+        tokio::select! {
+            Some(ended) = self.in_flight.join_next() => self.note(ended),
+            () = sleep_until(record_at), if !self.ended.is_empty() => self.record().await?,
+            () = sleep_until(begin_at), if may_begin => {}
+            () = sleep_until(stop_at), if is_stopping => {}
+            _ = self.stop.changed(), if !is_stopping => self.stop_at = Some(Instant::now() + GRACE),
+        }
+        if self.ended.len() >= RECORD { self.record().await } else { Ok(()) }
+    }
+
+    /// Notes what follows from an attempt. After a panic the delivery is sent again in the next turn.
+    fn note(&mut self, ended: Result<(DueDelivery, Attempt, SharePermit), JoinError>) {
+        let (delivery, attempt, place) = match ended {
+            Ok(ended) => ended,
+            Err(panic) => return tracing::error!(%panic, registration = self.id.0, "a request failed"),
+        };
+        self.place.get_or_insert(place);
+        self.is_silent |= matches!(&attempt.result, Err(error) if error.kind == SendErrorKind::Timeout);
+        self.sent.retain(|id| *id != delivery.id);
+        let number = attempt.number - delivery.replayed_after;
+        let verdict = match self.sending.schedule.verdict(number, &attempt, clock::now(), spread()) {
+            Verdict::Retry(_) if delivery.is_test => Verdict::Dead("the test failed".into()),
+            verdict => verdict,
+        };
+        self.end(Outcome { delivery: delivery.id, attempt: Some(attempt), verdict });
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        if self.ended.is_empty() {
+            self.record_at = Instant::now() + RECORD_AFTER;
+        }
+        self.ended.push(outcome);
+    }
+
+    /// Stores what has ended, in one transaction. A fault of the machine is waited for; after the last wait the error is
+    /// returned, and the deliveries are sent again by the next worker.
+    async fn record(&mut self) -> Result<()> {
+        if self.ended.is_empty() {
+            return Ok(());
+        }
+        let mut waits = WAITS.into_iter();
+        loop {
+            match self.store_ended().await {
+                Ok(stored) => {
+                    self.lost |= !stored;
+                    self.ended.clear();
+                    return Ok(());
+                }
+                Err(error) if error.is_transient() => {
+                    let Some(wait) = waits.next() else { return Err(error) };
+                    tracing::warn!(%error, ?wait, "the attempts could not be recorded");
+                    sleep(wait).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Whether it was stored: not when the lease is lost.
+    async fn store_ended(&mut self) -> Result<bool> {
+        let Sending { store, worker, .. } = &**self.sending;
+        let tx = store.begin().await?;
+        let Some(mut health) = tx.deliveries().lock_leased(worker, self.id).await? else {
+            tx.rollback().await;
+            metrics::leases_lost(LeasedWork::Delivery, 1);
+            return Ok(false);
+        };
+        let was_enabled = health.disabled_at.is_none();
+        note_health(&mut health, &self.ended);
+        tx.deliveries().record(self.id, &self.ended, &health, clock::now()).await?;
+        tx.commit().await?;
+        if was_enabled && health.disabled_at.is_some() {
+            tracing::warn!(
+                registration = self.id.0,
+                failures = health.failures,
+                "a registration was disabled"
+            );
+            self.current = None;
+        }
+        Ok(true)
+    }
+
+    /// Ends the lease.
+    async fn release(&mut self) -> Result<()> {
+        let Sending { store, worker, .. } = &**self.sending;
+        let tx = store.begin().await?;
+        tx.deliveries().release(worker, self.id).await?;
+        tx.commit().await
+    }
+}
+
+/// Makes an attempt.
+fn request(
+    sending: Arc<Sending>,
+    current: &Current,
+    delivery: DueDelivery,
+    place: SharePermit,
+) -> impl Future<Output = (DueDelivery, Attempt, SharePermit)> + Send + use<> {
+    let url = current.target.registration.url.clone();
+    let secret = current.secret.clone();
+    async move {
+        let (at, number) = (clock::now(), delivery.attempts + 1);
+        let attempt = match &secret {
+            Ok(secret) => {
+                let message = Message { url: &url, secret, id: delivery.id, at, body: &delivery.payload };
+                sending.sender.send(message, number).await
+            }
+            Err(cause) => {
+                let error = SendError { kind: SendErrorKind::Internal, cause: cause.clone() };
+                Attempt { number, at, duration: Duration::ZERO, result: Err(error) }
+            }
+        };
+        (delivery, attempt, place)
+    }
+}

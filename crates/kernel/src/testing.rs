@@ -1,0 +1,61 @@
+//! Values that tests of many crates need.
+
+use crate::filter::{RawFilter, RawValue};
+use crate::{ComponentId, Locale, OrganizationId, PageRequest, ReadContext, Translated, Viewer, Within};
+
+/// The first page of a list, with all records that a test adds.
+pub const ALL: PageRequest = PageRequest { page: 1, per_page: 100 };
+
+/// A text in English alone.
+pub fn text(english: &str) -> Translated {
+    [(Locale::EN, english.to_owned())].into()
+}
+
+/// The context of a user's token, or of an anonymous viewer.
+pub fn seen_by(organization: OrganizationId, viewer: Viewer) -> ReadContext {
+    ReadContext { organization, viewer, participant: viewer.user() }
+}
+
+/// The context of a service token.
+pub fn seen_by_service(organization: OrganizationId, viewer: Viewer) -> ReadContext {
+    ReadContext { organization, viewer, participant: None }
+}
+
+/// One component.
+pub fn within(component: ComponentId) -> Within {
+    Within { component: Some(component), ..Within::default() }
+}
+
+/// A filter of one condition. A value behind `[]` is a list: `[]1,2`.
+pub fn raw_filter(key: &str, value: &str) -> RawFilter {
+    let value = match value.strip_prefix("[]") {
+        Some(list) => RawValue::Many(list.split(',').map(str::to_owned).collect()),
+        None => RawValue::One(value.to_owned()),
+    };
+    RawFilter(vec![(key.to_owned(), value)])
+}
+
+/// Declares the world of conformance tests: ports, two organizations `mine` and `other`, and what the first one has.
+#[macro_export]
+macro_rules! conformance_world {
+    (
+        $(#[$doc:meta])*
+        pub struct $world:ident {
+            ports($($port:ident: $of:ident),+ $(,)?)
+            $($(#[$about:meta])+ $member:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$doc])*
+        pub struct $world<'a> {
+            $(
+                /// Under test, or needed by a test.
+                pub $port: &'a dyn $of,
+            )+
+            /// An organization.
+            pub mine: $crate::OrganizationId,
+            /// Another one.
+            pub other: $crate::OrganizationId,
+            $($(#[$about])+ pub $member: $type,)*
+        }
+    };
+}

@@ -1,0 +1,221 @@
+//! The fields of the form of a record: [`FormInput`] reads what was typed, [`FormView`] shows it. Both name a field as the
+//! record does: `start_time` is `meeting[start_time]`.
+
+use crate::format;
+use crate::pages::content::typed;
+use crate::parts::{Checkbox, Choice, Field, Group, Html, Problem, Section, Texts};
+use crate::visit::Visit;
+use civitas_kernel::{Locales, Translated};
+use civitas_organizations::Organization;
+use time::OffsetDateTime;
+
+/// What was typed into a form, and what of it cannot be read. A field that was not sent leaves its value as it is.
+pub(crate) struct FormInput<'a> {
+    visit: &'a Visit,
+    /// The name of the form: `meeting`.
+    name: &'static str,
+    /// The languages of its texts.
+    locales: &'a Locales,
+    /// Whether the record is new: its required times must be sent.
+    pub(super) is_new: bool,
+    problems: Vec<Problem>,
+}
+
+impl<'a> FormInput<'a> {
+    pub(crate) fn new(visit: &'a Visit, name: &'static str, locales: &'a Locales) -> Self {
+        Self { visit, name, locales, is_new: false, problems: Vec::new() }
+    }
+
+    /// What cannot be read.
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
+    fn name_of(&self, field: &str) -> String {
+        format!("{}[{field}]", self.name)
+    }
+
+    fn problem(&mut self, field: &str, key: &str) {
+        self.problems.push(Problem::new(self.name_of(field), self.visit.say(key)));
+    }
+
+    fn sent(&self, field: &str) -> Option<&'a str> {
+        self.visit.form.get(&self.name_of(field)).map(str::trim)
+    }
+
+    /// A text in several languages.
+    pub(crate) fn texts(&mut self, field: &str, text: &mut Translated) {
+        *text = typed(self.visit, &self.name_of(field), self.locales, text);
+    }
+
+    /// A line.
+    pub(crate) fn line(&mut self, field: &str, line: &mut String) {
+        if let Some(sent) = self.sent(field) {
+            sent.clone_into(line);
+        }
+    }
+
+    /// A line that may be absent.
+    pub(crate) fn optional_line(&mut self, field: &str, line: &mut Option<String>) {
+        if let Some(sent) = self.sent(field) {
+            *line = Some(sent.to_owned()).filter(|sent| !sent.is_empty());
+        }
+    }
+
+    /// A whole number.
+    pub(crate) fn number(&mut self, field: &str, number: &mut i64) {
+        match self.sent(field).map(str::parse::<i64>) {
+            None => {}
+            Some(Ok(sent)) => *number = sent,
+            Some(Err(_)) => self.problem(field, "problem-number"),
+        }
+    }
+
+    /// A box that is ticked or not.
+    pub(crate) fn flag(&mut self, field: &str, flag: &mut bool) {
+        if let Some(is_on) = self.visit.form.switch(&self.name_of(field)) {
+            *flag = is_on;
+        }
+    }
+
+    /// A time that may be absent.
+    pub(crate) fn optional_time(&mut self, field: &str, time: &mut Option<OffsetDateTime>) {
+        let zone = self.visit.zone;
+        match self.sent(field) {
+            None => {}
+            Some("") => *time = None,
+            // A field has minutes: the same minute keeps the seconds.
+            Some(sent) if time.is_some_and(|at| format::field_value(zone, at) == sent) => {}
+            Some(sent) => match format::read_field(zone, sent) {
+                Some(at) => *time = Some(at),
+                None => self.problem(field, "problem-time"),
+            },
+        }
+    }
+
+    /// A time.
+    pub(crate) fn time(&mut self, field: &str, time: &mut OffsetDateTime) {
+        if self.sent(field).map_or(self.is_new, str::is_empty) {
+            return self.problem(field, "problem-time");
+        }
+        let mut read = Some(*time);
+        self.optional_time(field, &mut read);
+        *time = read.unwrap_or(*time);
+    }
+
+    /// One of these values, by its name.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        field: &str,
+        all: &[T],
+        name: impl Fn(T) -> &'static str,
+    ) -> Option<T> {
+        let sent = self.sent(field)?;
+        let chosen = all.iter().copied().find(|one| name(*one) == sent);
+        if chosen.is_none() {
+            self.problem(field, "problem-inclusion");
+        }
+        chosen
+    }
+}
+
+/// A text of a form in several languages.
+pub(crate) struct TextField<'a> {
+    field: &'static str,
+    label: &'static str,
+    text: &'a Translated,
+    /// Several lines of HTML; one of plain text without.
+    rows: Option<u8>,
+}
+
+impl<'a> TextField<'a> {
+    /// One line of plain text.
+    pub(crate) fn line(field: &'static str, label: &'static str, text: &'a Translated) -> Self {
+        Self { field, label, text, rows: None }
+    }
+
+    /// Several lines of HTML.
+    pub(crate) fn html(field: &'static str, label: &'static str, text: &'a Translated, rows: u8) -> Self {
+        Self { field, label, text, rows: Some(rows) }
+    }
+}
+
+/// A form that is shown, with the values of its record. Labels are keys of texts.
+pub(crate) struct FormView<'a> {
+    pub(crate) visit: &'a Visit,
+    pub(crate) home: &'a Organization,
+    /// The name of the form: `meeting`.
+    pub(crate) name: &'static str,
+    /// The languages of its texts.
+    pub(crate) locales: &'a Locales,
+    pub(crate) problems: &'a [Problem],
+    /// Whether the record is new.
+    pub(crate) is_new: bool,
+}
+
+impl FormView<'_> {
+    fn name_of(&self, field: &str) -> String {
+        format!("{}[{field}]", self.name)
+    }
+
+    /// A section, with the text of its heading.
+    pub(crate) fn section(&self, id: &str, title: &str) -> Section {
+        Section::new(id, self.visit.say(title))
+    }
+
+    /// The HTML of a field, with its problem.
+    pub(crate) fn html(&self, field: Field) -> Html {
+        field.check(self.problems).html(&self.visit.words)
+    }
+
+    /// Texts in several languages, in one group with this id.
+    pub(crate) fn texts(&self, id: &str, texts: &[TextField<'_>]) -> Html {
+        let visit = self.visit;
+        let group = Texts::new(id, visit.say("texts"), self.locales, self.home.default_locale);
+        let group = texts.iter().fold(group, |group, text| {
+            let hint = if text.rows.is_some() { visit.say("html-hint") } else { String::new() };
+            let name = self.name_of(text.field);
+            group.text(&name, visit.say(text.label), hint, text.text, text.rows.unwrap_or(1))
+        });
+        group.html(&visit.words, self.problems)
+    }
+
+    /// A line, as it was read.
+    pub(crate) fn line(&self, field: &str, label: &str, line: &str) -> Field {
+        Field::text(&self.name_of(field), self.visit.say(label), line)
+    }
+
+    /// A whole number: what was typed, else this one.
+    pub(crate) fn number(&self, field: &str, label: &str, number: i64) -> Field {
+        let name = self.name_of(field);
+        let value = self.visit.form.get(&name).map_or_else(|| number.to_string(), str::to_owned);
+        Field::number(&name, self.visit.say(label), value)
+    }
+
+    /// A time: what was typed, else this one.
+    pub(crate) fn time(&self, field: &str, label: &str, at: Option<OffsetDateTime>) -> Field {
+        let (visit, name) = (self.visit, self.name_of(field));
+        let stored = at.map(|at| format::field_value(visit.zone, at)).unwrap_or_default();
+        let value = visit.form.get(&name).map_or(stored, str::to_owned);
+        Field::moment(&name, visit.say(label), value)
+    }
+
+    /// One of a list.
+    pub(crate) fn select(&self, field: &str, label: &str, chosen: &str, choices: Vec<Choice>) -> Field {
+        Field::select(&self.name_of(field), self.visit.say(label), chosen, choices)
+    }
+
+    /// One of these, all shown: what was typed, else `chosen`.
+    pub(crate) fn choice(&self, field: &str, label: &str, chosen: &str, choices: Vec<Choice>) -> Html {
+        let (visit, name) = (self.visit, self.name_of(field));
+        let typed = visit.form.get(&name).filter(|typed| choices.iter().any(|choice| choice.value == *typed));
+        let chosen = typed.unwrap_or(chosen);
+        let group = Group::radios(&name, visit.say(label), choices, chosen);
+        group.check(self.problems).html(&visit.words)
+    }
+
+    /// A box that can be ticked.
+    pub(crate) fn flag(&self, field: &str, label: &str, is_on: bool) -> Checkbox {
+        Checkbox::new(&self.name_of(field), self.visit.say(label), is_on)
+    }
+}

@@ -1,0 +1,40 @@
+//! A request before its session is known.
+
+use crate::addresses;
+use crate::form::Submitted;
+use crate::panel::Panel;
+use crate::query::Query;
+use crate::upload::SentFile;
+use crate::words::Words;
+use actix_web::HttpRequest;
+use std::net::IpAddr;
+use std::sync::Arc;
+use time::OffsetDateTime;
+
+/// The cookie of the session.
+pub(crate) const SESSION: &str = "civitas_panel";
+/// The cookie of the language, before sign-in.
+pub(crate) const LOCALE: &str = "civitas_panel_locale";
+/// The path of the sign-in page.
+pub(crate) const SIGN_IN_PATH: &str = "/system/admins/sign_in";
+/// The sign-in page after the end of a session.
+pub(crate) const ENDED: &str = "/system/admins/sign_in?ended=1";
+
+/// A request before its session is known.
+pub(crate) struct PanelRequest {
+    pub(crate) panel: Arc<Panel>,
+    pub(crate) http: HttpRequest,
+    pub(crate) query: Query,
+    pub(crate) form: Submitted,
+    /// The file of the form.
+    pub(crate) file: Option<SentFile>,
+    pub(crate) words: Words,
+    pub(crate) now: OffsetDateTime,
+}
+
+impl PanelRequest {
+    /// The address of the client.
+    pub(crate) fn client(&self) -> Option<IpAddr> {
+        addresses::client(&self.http, &self.panel.settings.trusted_proxies)
+    }
+}
