@@ -80,59 +80,8 @@ fn connect(url: &str) -> ConnectionResult<SqliteConnection> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::CACHED;
-    use civitas_blogs::PostQuery;
-    use civitas_kernel::{ComponentId, OrganizationId, PageRequest, ReadContext, TokenId, UserId, Viewer};
     use diesel::RunQueryDsl;
-    use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
     use diesel::sql_types::BigInt;
-    use std::cell::RefCell;
-    use std::collections::BTreeSet;
-
-    thread_local! {
-        /// The tables that statements of this thread read.
-        static READ: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
-    }
-
-    /// Notes the tables of all connections that are opened from now on.
-    struct TableLog;
-
-    impl Instrumentation for TableLog {
-        fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
-            let InstrumentationEvent::StartQuery { query, .. } = event else { return };
-            let text = query.to_string();
-            let words: Vec<&str> = text
-                .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .filter(|word| !word.is_empty())
-                .collect();
-            let named = words.windows(2).filter(|pair| ["FROM", "JOIN"].contains(&pair[0]));
-            let tables = named.map(|pair| pair[1].to_owned()).filter(|word| word != "SELECT");
-            READ.with_borrow_mut(|read| read.extend(tables));
-        }
-    }
-
-    #[tokio::test]
-    async fn cached_lookups_read_the_tables_whose_changes_end_their_validity() {
-        set_default_instrumentation(|| Some(Box::new(TableLog))).unwrap();
-        let store = in_memory().await.unwrap();
-        READ.with_borrow_mut(BTreeSet::clear);
-        let organization = OrganizationId(1);
-        store.organizations().locate("a.example").await.unwrap();
-        store.organizations().tenant(organization).await.unwrap();
-        store.tokens().identify(organization, TokenId(1)).await.unwrap();
-        store.list_changes().newest(organization, &["posts"]).await.unwrap();
-        let page = PageRequest { page: 1, per_page: 1 };
-        for viewer in [Viewer::Public, Viewer::Participant(UserId(1)), Viewer::Admin(UserId(1))] {
-            let read_context = ReadContext { organization, viewer, participant: viewer.user() };
-            // Without visible components no posts are read.
-            store.posts().list(read_context, clock::now(), PostQuery::default(), page).await.unwrap();
-            // It reads the place of a proposal with the same tables as the lookup.
-            store.component_lookup().find(read_context, ComponentId(1)).await.unwrap();
-        }
-        let read = READ.with_borrow(Clone::clone);
-        let cached: BTreeSet<String> = CACHED.iter().map(|cached| cached.table.to_owned()).collect();
-        assert_eq!(read, cached);
-    }
 
     /// The tables, as another connection sees them.
     fn tables(url: &str) -> i64 {
