@@ -21,7 +21,7 @@ mod views;
 mod world;
 mod writes;
 
-pub use archives::{export_services, import_options};
+pub use archives::{export_services, import_options, numbered_proposals};
 pub use databases::{Database, Engine, databases};
 pub use document::Validator;
 pub use event_reader::{EventReader, SentEvent};

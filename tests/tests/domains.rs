@@ -60,6 +60,7 @@ mod proposals {
         neighbours_are_those_of_the_list,
         neighbours_stay_inside_and_satisfy_the_filters,
         keeps_one_vote_of_a_user,
+        counts_final_votes_of_proposals,
         counts_votes,
         shows_votes_on_what_is_visible,
         filters_votes,

@@ -26,6 +26,7 @@ mod storage {
     mod schema;
     mod shares;
     mod submissions;
+    mod texts;
     mod transactions;
     mod webhooks;
 }

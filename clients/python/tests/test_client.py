@@ -10,11 +10,13 @@ import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
 from uuid import uuid4
 
 import civitas_client
+import httpx
 from civitas_client import Client, verify_webhook
 from civitas_client.generated import api
 from civitas_client.generated.api.attachments import attachments_direct_upload, upload_attachment_bytes
@@ -208,6 +210,63 @@ class Pages(TestCase):
         found = list(service.items(list_proposals.sync, filter_id_in=few))
         self.assertEqual(sorted(int(proposal.id) for proposal in found), sorted(few))
 
+    def test_typed_filters_orders_and_totals(self):
+        service, published = self.client(), datetime(2026, 2, 2, 9, tzinfo=UTC)
+        for total, filters in (
+            (PROPOSALS, {}),
+            (6, {"filter_title_cont": "NUMBER 20"}),
+            (PROPOSALS, {"filter_search_text_cont": "bénch", "filter_id_blank": False}),
+            (PROPOSALS, {"filter_published_at_in": [published, published + timedelta(days=1)]}),
+            (PROPOSALS, {"filter_published_at_lteq": published.astimezone(timezone(timedelta(hours=5)))}),
+            (0, {"filter_published_at_gt": published}),
+        ):
+            with self.subTest(filters):
+                self.assertEqual(service.total(list_proposals, component_id=COMPONENT, **filters), total)
+        arguments = {"component_id": COMPONENT, "order": "id", "order_direction": "desc", "per_page": 50}
+        found = [int(proposal.id) for proposal in service.items(list_proposals, **arguments)]
+        self.assertEqual((len(found), found), (PROPOSALS, sorted(found, reverse=True)))
+        answer = list_proposals.sync_detailed(client=service, component_id=COMPONENT, prefer="count=exact")
+        self.assertEqual(answer.headers["Total"], str(PROPOSALS))
+
+    def test_pages_follow_links_to_their_end(self):
+        link = '<https://other.example/elsewhere?page=1>; rel="first", <https://other.example/x?after=2&a%5B%5D=b>; rel="next"'
+        for name, headers, following in (
+            ("Link", {"Link": link}, "after=2&a%5B%5D=b"),
+            ("meta.next", {}, "page=7&a%5B%5D=c"),
+        ):
+            with self.subTest(name):
+                service, sent = self.listing(headers, "https://city.example/y?page=7&a[]=c")
+                parameters = {"per_page": 2, "filter_title_cont": "é", "filter_id_in": [1, 2]}
+                self.assertEqual(len(list(service.pages(list_proposals, **parameters))), 2)
+                first, second = (request.url for request in sent)
+                self.assertEqual(first.params.get_list("filter[id_in][]"), ["1", "2"])
+                self.assertEqual((first.params["filter[title_cont]"], first.params["per_page"]), ("é", "2"))
+                self.assertEqual(second.params, httpx.QueryParams(following))
+                self.assertEqual((second.host, second.path), ("city.example", first.path))
+
+    def test_a_total_is_that_of_the_header(self):
+        service, sent = self.listing({"Total": "12345"}, None)
+        self.assertEqual(service.total(list_proposals, filter_title_cont="bench", per_page=50), 12345)
+        (request,) = sent
+        self.assertEqual((request.headers["Prefer"], request.url.params["per_page"]), ("count=exact", "1"))
+        with self.assertRaises(civitas_client.CivitasError):
+            self.listing({}, None)[0].total(list_proposals)
+
+    def listing(self, headers, following):
+        """A client of a list of two pages, the second one empty and the last, and the list of requests it receives."""
+        sent = []
+
+        def answer(request):
+            if request.url.path.endswith("/oauth/token"):
+                return httpx.Response(200, json={"access_token": "a", "expires_in": 7200})
+            is_last = bool(sent) or following is None
+            sent.append(request)
+            meta = {"page": 1, "per_page": 2, "has_more": not is_last, "next": None if is_last else following, "prev": None}
+            return httpx.Response(200, json={"data": [], "meta": meta}, headers={} if len(sent) > 1 else headers)
+
+        options = {"transport": httpx.MockTransport(answer)}
+        return self.enterContext(Client("https://city.example", "id", SECRET, **options)), sent
+
     def test_every_list_is_parsed(self):
         """Calls each list of the generated code that has no required parameter."""
         called = 0
@@ -221,8 +280,8 @@ class Pages(TestCase):
                 continue
             with self.subTest(module.name):
                 try:
-                    for page in service.pages(operation.sync):
-                        self.assertIsInstance(page.data, list)
+                    found = [record for page in service.pages(operation) for record in page.data]
+                    self.assertEqual(service.total(operation), len(found))
                     called += 1
                 except civitas_client.BadRequest as error:
                     self.assertIn("required", error.description)

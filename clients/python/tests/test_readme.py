@@ -37,7 +37,7 @@ class Examples(TestCase):
         return output.getvalue().splitlines()
 
     def test_there_are_as_many_examples_as_tests(self):
-        self.assertEqual(len(EXAMPLES), 3)
+        self.assertEqual(len(EXAMPLES), 4)
 
     def test_titles_of_proposals_are_printed(self):
         replaced = {"https://city.example": URL, "my-client": "tests-full", "my-secret": SECRET,
@@ -46,14 +46,20 @@ class Examples(TestCase):
         self.assertEqual(len(lines), PROPOSALS)
         self.assertRegex(lines[0], r"^\d+ Bench number \d+$")
 
+    def test_proposals_with_a_word_are_counted_and_printed(self):
+        replaced = {'"bench"': f'"NUMBER 20", component_id={COMPONENT}'}
+        lines = self.run_example(1, replaced, client=self.client())
+        self.assertEqual((len(lines), lines[0]), (7, "6"))
+        self.assertRegex(lines[1], r"^\d+ Bench number 20\d?$")
+
     def test_a_vote_is_cast_by_a_job(self):
         (proposal,) = self.proposals()
-        lines = self.run_example(1, {'"proposal_id": 19': f'"proposal_id": {proposal}'}, client=self.user())
+        lines = self.run_example(2, {'"proposal_id": 19': f'"proposal_id": {proposal}'}, client=self.user())
         self.assertEqual(len(lines), 1)
         self.assertRegex(lines[0], r"^\d+$", "the id of the vote")
 
     def test_a_webhook_is_verified(self):
-        lines = self.run_example(2, {}, request=delivery(), signing_secret=SIGNING_SECRET)
+        lines = self.run_example(3, {}, request=delivery(), signing_secret=SIGNING_SECRET)
         self.assertEqual(lines, ["user.created"])
 
 

@@ -2,9 +2,10 @@
 import createFetchClient, {
   type Client as FetchClient,
   type ClientPathsWithMethod,
+  createQuerySerializer,
   type MaybeOptionalInit,
 } from 'openapi-fetch';
-import { JobFailed, JobTimeout, type Job, RateLimited, readRetryAfter, ServiceUnavailable } from './errors.js';
+import { CivitasError, JobFailed, JobTimeout, type Job, RateLimited, readRetryAfter, ServiceUnavailable } from './errors.js';
 import type { paths } from './generated/schema.js';
 import { createTransport, type GetToken, ResponseCache, type Send, tokenSource } from './transport.js';
 
@@ -50,6 +51,8 @@ type Call<M extends Method> = <P extends PathOf<M>>(
   ...init: Arguments<MaybeOptionalInit<paths[P], M>>
 ) => Promise<{ data: Data<P, M>; response: Response }>;
 
+type ListAnswer<P extends ListPath> = { data: Data<P, 'get'>; response: Response };
+
 interface AnyPage {
   data: readonly unknown[];
   meta: { has_more: boolean };
@@ -58,8 +61,14 @@ interface AnyPage {
 /** The paths of lists. */
 export type ListPath = { [P in PathOf<'get'>]: Data<P, 'get'> extends AnyPage ? P : never }[PathOf<'get'>];
 
-/** The query parameters of a list. */
-export type ListQuery<P extends ListPath> = NonNullable<paths[P]['get']['parameters']['query']>;
+type Query<P extends ListPath> = NonNullable<paths[P]['get']['parameters']['query']>;
+type FilterKey<N> = N extends `filter[${infer K}][]` ? K : N extends `filter[${infer K}]` ? K : never;
+
+/** The filters of a list, each a field and a predicate: `{ title_cont: 'bench', id_in: [7, 8] }`. */
+export type ListFilter<P extends ListPath> = { [N in keyof Query<P> as FilterKey<N>]: Query<P>[N] };
+
+/** The query parameters of a list. Filters are those of `filter`, or parameters such as `'filter[title_cont]'`. */
+export type ListQuery<P extends ListPath> = Partial<Query<P>> & { filter?: ListFilter<P> };
 
 export interface WaitOptions {
   /** Default: 60,000 ms. */
@@ -82,10 +91,15 @@ export interface Client {
    * Throws `JobFailed`, or `JobTimeout`.
    */
   wait(job: string | { readonly job_id: string }, options?: WaitOptions): Promise<Job>;
-  /** All pages of a list. `per_page` is 100 unless given. A list in random order has no end. */
+  /**
+   * All pages of a list. `per_page` is 100 unless given. Each page has the parameters of the next one, in the header
+   * `Link`, or else in `meta.next`. A list in random order has no end.
+   */
   pages<P extends ListPath>(path: P, query?: ListQuery<P>): AsyncGenerator<Data<P, 'get'>, void, undefined>;
   /** All records of a list. */
   items<P extends ListPath>(path: P, query?: ListQuery<P>): AsyncGenerator<Data<P, 'get'>['data'][number], void, undefined>;
+  /** The number of all records of a list. Sends `Prefer: count=exact`. */
+  total<P extends ListPath>(path: P, query?: ListQuery<P>): Promise<number>;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -94,14 +108,18 @@ export function createClient(options: ClientOptions): Client {
   const getToken = 'getToken' in options ? options.getToken : tokenSource(`${baseUrl}/oauth/token`, grant(options), send);
   const cache = new ResponseCache(options.cacheBytes ?? 8 * 1024 * 1024);
   const transport = createTransport(new URL(baseUrl).origin, getToken, cache, send);
-  const calls = createFetchClient<paths>({ baseUrl, fetch: transport, redirect: 'manual' });
+  const calls = createFetchClient<paths>({ baseUrl, fetch: transport, redirect: 'manual', querySerializer });
+  const get = calls.GET as unknown as <P extends ListPath>(path: P, init: object) => Promise<ListAnswer<P>>;
 
   async function* pages<P extends ListPath>(path: P, query?: ListQuery<P>): AsyncGenerator<Data<P, 'get'>, void, undefined> {
-    const get = calls.GET as unknown as (path: P, init: object) => Promise<{ data: Data<P, 'get'> }>;
-    for (let page = query?.page ?? 1; ; page += 1) {
-      const { data } = await get(path, { params: { query: { per_page: 100, ...query, page } } });
+    let init: object = { params: { query: { per_page: 100, ...query } } };
+    for (;;) {
+      const { data, response }: ListAnswer<P> = await get(path, init);
       yield data;
-      if (!data.meta.has_more) return;
+      const next = nextPage(response) ?? data.meta.next;
+      if (!next) return;
+      // The path stays the same: no address leads to another server.
+      init = { querySerializer: () => new URL(next, baseUrl).search };
     }
   }
 
@@ -110,6 +128,13 @@ export function createClient(options: ClientOptions): Client {
     query?: ListQuery<P>,
   ): AsyncGenerator<Data<P, 'get'>['data'][number], void, undefined> {
     for await (const page of pages(path, query)) yield* page.data;
+  }
+
+  async function total<P extends ListPath>(path: P, query?: ListQuery<P>): Promise<number> {
+    const { response } = await get(path, { params: { query: { ...query, per_page: 1 } }, headers: { Prefer: 'count=exact' } });
+    const value = response.headers.get('Total');
+    if (value === null) throw new CivitasError('the answer has no total');
+    return Number(value);
   }
 
   async function wait(job: string | { readonly job_id: string }, { timeoutMs = 60_000 }: WaitOptions = {}): Promise<Job> {
@@ -137,7 +162,26 @@ export function createClient(options: ClientOptions): Client {
   }
 
   const { GET, POST, PUT, DELETE } = calls;
-  return { GET, POST, PUT, DELETE, fetch: transport, getToken, wait, pages, items } as unknown as Client;
+  return { GET, POST, PUT, DELETE, fetch: transport, getToken, wait, pages, items, total } as unknown as Client;
+}
+
+const serializeTexts = createQuerySerializer();
+
+/** Writes a query: times as ISO 8601, and the members of `filter` as parameters. */
+function querySerializer({ filter, ...query }: Record<string, unknown>): string {
+  const parameters = Object.entries(query);
+  for (const [key, value] of Object.entries(filter ?? {})) {
+    parameters.push([`filter[${key}]${Array.isArray(value) ? '[]' : ''}`, value]);
+  }
+  const asText = (value: unknown) => (value instanceof Date ? value.toISOString() : value);
+  const texts = parameters.map(([name, value]) => [name, Array.isArray(value) ? value.map(asText) : asText(value)]);
+  return serializeTexts(Object.fromEntries(texts));
+}
+
+/** The address of the next page: `rel="next"` of the header `Link` (RFC 8288). */
+function nextPage(response: Response): string | undefined {
+  const links = response.headers.get('Link') ?? '';
+  return /<([^<>]*)>[^<]*?;\s*rel="?(?:[^"<]* )?next(?:[ ";,]|$)/.exec(links)?.[1];
 }
 
 function grant(credentials: ClientCredentials): Record<string, unknown> {

@@ -4,6 +4,7 @@ export {
   type ClientOptions,
   createClient,
   type Data,
+  type ListFilter,
   type ListPath,
   type ListQuery,
   type WaitOptions,

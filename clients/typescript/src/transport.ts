@@ -47,7 +47,7 @@ interface CachedResponse {
   readonly body: ArrayBuffer;
 }
 
-/** Answers with an `ETag`, by address and language. The least recently used ones are removed beyond `maxBytes`. */
+/** Answers with an `ETag`, by address, language and preference. The least recently used ones are removed beyond `maxBytes`. */
 export class ResponseCache {
   readonly #entries = new Map<string, CachedResponse>();
   readonly #maxBytes: number;
@@ -92,7 +92,7 @@ export class ResponseCache {
 }
 
 function cacheKey(request: Request): string {
-  return `${request.headers.get('Accept-Language') ?? ''} ${request.url}`;
+  return ['Accept-Language', 'Prefer'].map((name) => request.headers.get(name) ?? '').concat(request.url).join('\n');
 }
 
 /**

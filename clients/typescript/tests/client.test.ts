@@ -7,11 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import {
   BadRequest,
+  CivitasError,
   type Client,
   createClient,
   Forbidden,
   JobFailed,
+  type ListFilter,
   type ListPath,
+  type ListQuery,
   NotFound,
   Unauthorized,
   Unprocessable,
@@ -194,6 +197,83 @@ describe('pages', { concurrency: true }, () => {
       found.push(proposal.id);
     }
     assert.deepEqual(found, [String(id)]);
+  });
+
+  test('typed filters, orders and totals', async () => {
+    const client = createClient(credentials);
+    const published = new Date('2026-02-02T09:00:00Z');
+    const totals: [ListQuery<'/proposals'>, number][] = [
+      [{ component_id }, proposalCount],
+      [{ component_id, filter: { title_cont: 'NUMBER 20' } }, 6],
+      [{ component_id, filter: { search_text_cont: 'bénch', id_blank: false } }, proposalCount],
+      [{ component_id, filter: { published_at_in: [published, '2026-02-03T09:00:00+05:00'] } }, proposalCount],
+      [{ component_id, 'filter[published_at_lteq]': published }, proposalCount],
+      [{ component_id, per_page: 50, filter: { published_at_gt: published } }, 0],
+    ];
+    for (const [query, total] of totals) {
+      assert.equal(await client.total('/proposals', query), total, JSON.stringify(query));
+    }
+    const ids: number[] = [];
+    const query = { component_id, order: 'id', order_direction: 'desc', per_page: 50 } as const;
+    for await (const proposal of client.items('/proposals', query)) ids.push(Number(proposal.id));
+    assert.deepEqual(ids, [...ids].sort((left, right) => right - left));
+    assert.equal(ids.length, proposalCount);
+  });
+
+  test('types of filters', () => {
+    const filters: ListFilter<'/proposals'>[] = [
+      { title_cont: 'bench', id_in: [1, 2], published_at_gteq: new Date(), published_at_lt: '2026-02-02' },
+      // @ts-expect-error: no such field.
+      { titel_cont: 'bench' },
+      // @ts-expect-error: not a text.
+      { title_cont: 3 },
+      // @ts-expect-error: not a list.
+      { id_in: 3 },
+      // @ts-expect-error: not a time.
+      { published_at_gteq: 3 },
+    ];
+    assert.equal(filters.length, 5);
+  });
+
+  /** A client of a list of two pages, and the list of requests that it receives. */
+  function listing(headers: Record<string, string>, next: string | null): [Client, Request[]] {
+    const sent: Request[] = [];
+    const answer = async (request: Request) => {
+      const isLast = sent.push(request) > 1 || next === null;
+      const meta = { page: 1, per_page: 2, has_more: !isLast, next: isLast ? null : next, prev: null };
+      return Response.json({ data: [], meta }, sent.length > 1 ? {} : { headers });
+    };
+    return [createClient({ baseUrl: 'https://city.example', getToken: async () => 'token', fetch: answer }), sent];
+  }
+
+  test('pages follow links to their end', async () => {
+    const other = 'https://other.example/x';
+    const link = `<${other}?page=1>; rel="first", <${other}?after=2&a%5B%5D=b>; rel="next", <${other}>; rel="last"`;
+    const cases: [Record<string, string>, string][] = [
+      [{ Link: link }, '?after=2&a%5B%5D=b'],
+      [{}, '?page=7&a%5B%5D=c'],
+    ];
+    for (const [headers, following] of cases) {
+      const [client, sent] = listing(headers, 'https://city.example/y?page=7&a%5B%5D=c');
+      const filter = { title_cont: 'é', id_in: [1, 2], published_at_gteq: new Date(0) };
+      let pages = 0;
+      for await (const page of client.pages('/proposals', { per_page: 2, filter })) pages += 1 + page.data.length;
+      assert.equal(pages, 2);
+      const [first, second] = sent.map(({ url }) => new URL(url));
+      assert.deepEqual(first?.searchParams.getAll('filter[id_in][]'), ['1', '2']);
+      assert.equal(first?.searchParams.get('filter[title_cont]'), 'é');
+      assert.equal(first?.searchParams.get('filter[published_at_gteq]'), '1970-01-01T00:00:00.000Z');
+      assert.equal(first?.searchParams.get('per_page'), '2');
+      assert.deepEqual([second?.host, second?.pathname, second?.search], ['city.example', first?.pathname, following]);
+    }
+  });
+
+  test('a total is that of the header', async () => {
+    const [client, sent] = listing({ Total: '12345' }, null);
+    assert.equal(await client.total('/proposals', { per_page: 50, filter: { title_cont: 'bench' } }), 12345);
+    assert.equal(sent[0]?.headers.get('Prefer'), 'count=exact');
+    assert.equal(new URL(sent[0]?.url ?? '').searchParams.get('per_page'), '1');
+    await assert.rejects(listing({}, null)[0].total('/proposals'), CivitasError);
   });
 
   test('only lists have pages', () => {

@@ -11,6 +11,12 @@ const tests = [
     check: 'assert.equal(printed.length, proposalCount); assert.match(String(printed[0]), /^\\d+,Bench number \\d+$/);',
   },
   {
+    name: 'proposals with a word are counted and printed',
+    before: 'const client = reader();',
+    replaced: { "'bench'": "'NUMBER 20'", '{ filter': '{ component_id, filter' },
+    check: "assert.equal(printed.length, 7); assert.deepEqual([printed[0], printed[1]?.[1]], [[6], 'Bench number 20']);",
+  },
+  {
     name: 'a vote is cast by a job',
     before: 'const client = voter(); const proposal_id = await firstProposal();',
     replaced: { 'proposal_id: 19': 'proposal_id' },
@@ -47,7 +53,7 @@ writeFileSync(
   `import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ${[...imports].join(', ')} } from '@civitas/client';
-import { baseUrl, clientId, clientSecret, component_id, delivery, firstProposal, proposalCount, recorder, signingSecret, voter } from './readme.js';
+import { baseUrl, clientId, clientSecret, component_id, delivery, firstProposal, proposalCount, reader, recorder, signingSecret, voter } from './readme.js';
 
 ${functions.join('\n')}`,
 );

@@ -21,6 +21,11 @@ export function recorder() {
   return { printed, console: { log } };
 }
 
+/** A client for itself. */
+export function reader(): Client {
+  return createClient(credentials);
+}
+
 /** A client for a new user. */
 export function voter(): Client {
   const meta = { register_on_missing: true, skip_confirmation_on_register: true };

@@ -30,7 +30,7 @@ pub(crate) async fn page<T, V: Serialize>(
     view: impl FnMut(T) -> V,
 ) -> HandlerResult {
     let changed_at = newest(request, lists, page.items.iter().map(changed_at)).await?;
-    Ok(Reply::list(request, page.map(view), shuffled, changed_at)?)
+    Ok(Reply::list(request, page.map(view), shuffled, changed_at, |meta| meta)?)
 }
 
 /// The latest of these times and of the last removal from one of these lists (contract 01 §8).

@@ -11,15 +11,13 @@ const LONGEST: usize = 1024;
 /// A class name that no record has.
 const NO_CLASS: &str = "-";
 
-/// A filter `<field>_start` or `<field>_matches` of a field with class names, as a filter of the class names that it
-/// matches: the key and the values. `None` for other filters, and for patterns that the stored names can be compared
-/// with.
+/// A filter of a field with class names by a part or a pattern (`_start`, `_cont`, `_i_cont`, `_matches`), as a filter of
+/// the class names that it matches: the key and the values. `None` for other filters, and for patterns that the stored
+/// names can be compared with.
 pub(crate) fn class_filter(key: &str, pattern: &str, names: &ClassNames) -> Option<(String, RawValue)> {
-    let (field, starts) = match (key.strip_suffix("_start"), key.strip_suffix("_matches")) {
-        (Some(field), _) => (field, true),
-        (_, Some(field)) => (field, false),
-        _ => return None,
-    };
+    let (field, predicate) = ["_start", "_matches", "_i_cont", "_cont"]
+        .into_iter()
+        .find_map(|predicate| Some((key.strip_suffix(predicate)?, predicate)))?;
     let classes = classes_of(field)?;
     let prefixes = names.prefixes_in(pattern);
     if prefixes.is_empty() || pattern.is_empty() || pattern.len() > LONGEST {
@@ -29,7 +27,11 @@ pub(crate) fn class_filter(key: &str, pattern: &str, names: &ClassNames) -> Opti
     let is_match = |class: &&&str| {
         prefixes.iter().any(|prefix| {
             let name = class.replacen("Platform::", &format!("{prefix}::"), 1).to_ascii_lowercase();
-            if starts { name.starts_with(&pattern) } else { is_like(&name, &pattern) }
+            match predicate {
+                "_start" => name.starts_with(&pattern),
+                "_matches" => is_like(&name, &pattern),
+                _ => name.contains(&pattern),
+            }
         })
     };
     let found: Vec<String> = classes.iter().filter(is_match).map(|class| (*class).to_owned()).collect();
@@ -115,6 +117,10 @@ mod tests {
         assert_eq!(found(start, "decidim::a", "Platform"), assembly);
         assert_eq!(found(like, "%Decidim::Assembly", "Platform"), assembly);
         assert_eq!(found(like, "decidim::_ssembl%", "Platform"), assembly);
+        for part in ["participatory_space_type_cont", "participatory_space_type_i_cont"] {
+            assert_eq!(found(part, "dim::Assem", "Platform"), None, "a part without the whole prefix");
+            assert_eq!(found(part, "Decidim::assem", "Platform"), assembly);
+        }
         assert_eq!(found(start, "Platform::A", "Platform"), None, "stored names have this prefix");
         assert_eq!(found(start, "A", "Platform"), None);
         assert_eq!(found("file_type_start", "decidim::a", "Platform"), None);

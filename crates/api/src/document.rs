@@ -60,6 +60,7 @@ pub(crate) enum ParameterType {
     Filled,
     Pattern(&'static str),
     Integer,
+    Time,
     /// A whole number from 1.
     Length,
     Page,
@@ -212,6 +213,16 @@ impl Doc {
         self.with("page", ParameterType::Page).with("per_page", ParameterType::PageLength)
     }
 
+    /// Takes the parameters of a list without an order of its own: pages, and the orders of every list.
+    pub(crate) fn sorted_pages(self) -> Self {
+        self.pages().order(&["id", "created_at", "updated_at"])
+    }
+
+    /// Whether it answers with a page of a list.
+    pub(crate) fn is_list(&self) -> bool {
+        self.answer.as_deref().is_some_and(|answer| answer.ends_with("_index_response"))
+    }
+
     /// Takes `space_manifest` and `space_id`.
     pub(crate) fn within_space(self) -> Self {
         const MANIFESTS: &[&str] = &["participatory_processes", "assemblies", "conferences", "initiatives"];
@@ -252,8 +263,9 @@ impl Doc {
 fn value_of(kind: Kind, predicate: &str) -> ParameterType {
     match (kind, predicate) {
         (_, "blank" | "present") => ParameterType::Boolean,
-        (_, "start" | "matches" | "cont") => ParameterType::Text,
+        (_, "start" | "matches" | "cont" | "i_cont") => ParameterType::Text,
         (Kind::Integer, _) => ParameterType::Integer,
+        (Kind::Time, _) => ParameterType::Time,
         (Kind::IntegerText, _) => ParameterType::Pattern(WHOLE_NUMBER),
         (Kind::Enum(words), _) => ParameterType::Word(words),
         _ => ParameterType::Text,

@@ -28,6 +28,7 @@ mod openapi;
 mod pages;
 mod paths;
 mod pipeline;
+mod prefer;
 mod query;
 mod receipt;
 mod reply;

@@ -6,6 +6,7 @@ use crate::body::{self, Body};
 use crate::error::ApiError;
 use crate::incoming::Incoming;
 use crate::keyed_write::KeyedWrite;
+use crate::prefer;
 use crate::query::Query;
 use crate::request::{Request, auth_context, bearer};
 use crate::route::{HandlerResult, RequiredAccess, Route, UnreadBodies};
@@ -135,6 +136,7 @@ async fn process(
         method: http.method().clone(),
         path: http.path().to_owned(),
         query: Query::read(http.query_string())?,
+        is_counted: prefer::is_count_exact(http.headers()),
         body: body.into(),
         from,
         authorization: authorization.first().map(|v| (*v).to_owned()),

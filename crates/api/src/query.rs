@@ -4,7 +4,8 @@ use crate::class_filters::class_filter;
 use civitas_application::form_pairs;
 use civitas_kernel::filter::{RawFilter, RawValue};
 use civitas_kernel::{
-    ClassNames, ComponentId, Direction, Error, Locales, Order, PageRequest, Result, SpaceManifest, Within,
+    ClassNames, ComponentId, Direction, Error, Locales, Order, PageRequest, Result, Sort, SortColumn,
+    SpaceManifest, TimeZone, Within,
 };
 use std::collections::BTreeMap;
 use url::form_urlencoded;
@@ -59,12 +60,12 @@ impl Query {
 
     /// The value of `filter[..]`. The values of a list come as `filter[id_in][]=1`, `filter[id_in][0]=1`,
     /// `filter[id_in][][0]=1`, `filter[id_in][][]=1`, or as `filter[id_in]=1` again and again. `names`: understands the
-    /// class names in filters of types.
+    /// class names in filters of types. `time_zone`: the zone in which a date begins.
     ///
     /// # Errors
     /// `Rejected` when it is not a map.
-    pub(crate) fn filter(&self, names: &ClassNames) -> Result<RawFilter> {
-        let mut filter = RawFilter::default();
+    pub(crate) fn filter(&self, names: &ClassNames, time_zone: TimeZone) -> Result<RawFilter> {
+        let mut filter = RawFilter { values: Vec::new(), time_zone };
         let mut of_classes = Vec::new();
         for (key, value) in &self.0 {
             let Some(rest) = key.strip_prefix("filter") else { continue };
@@ -82,7 +83,7 @@ impl Query {
             let value = if name.contains("_type") { names.canonical(value) } else { value.into() };
             match tail {
                 "" if is_list(name) => push_one(&mut filter, name, &value),
-                "" => filter.0.push((name.to_owned(), RawValue::One(value.into_owned()))),
+                "" => filter.values.push((name.to_owned(), RawValue::One(value.into_owned()))),
                 "[]" => push(&mut filter, name, &value),
                 _ if is_list(name) && is_index(tail) => push(&mut filter, name, &value),
                 _ => return Err(Error::rejected(format!("Unknown filter: {name}{tail}"))),
@@ -91,25 +92,35 @@ impl Query {
             filter.check_count()?;
         }
         // Last: a list of values of the caller with the same name is another filter.
-        filter.0.extend(of_classes);
+        filter.values.extend(of_classes);
         filter.check_count()?;
         Ok(filter)
     }
 
-    /// `order` and `order_direction`, for a list with one column to sort by.
+    /// `order` and `order_direction`, for a list with a column of its own. `others`: the other columns it can be sorted by.
     ///
     /// # Errors
     /// `Unknown order <v>`, `Unknown order direction <v>`.
-    pub(crate) fn order(&self, column: &str) -> Result<Order> {
-        let direction = match self.get("order_direction") {
-            None | Some("asc") => Direction::Ascending,
-            Some("desc") => Direction::Descending,
-            Some(strange) => return Err(Error::rejected(format!("Unknown order direction {strange}"))),
-        };
+    pub(crate) fn order(&self, own: &str, others: &[SortColumn]) -> Result<Order> {
+        let direction = self.direction()?;
         match self.get("order") {
             Some("rand") => Ok(Order::Random),
-            Some(strange) if strange != column => Err(Error::rejected(format!("Unknown order {strange}"))),
+            Some(other) if other != own => Ok(Order::By(sort(other, others, direction)?)),
             _ => Ok(Order::Column(direction)),
+        }
+    }
+
+    /// The same for a list without such a column. Without `order` the direction has no effect.
+    pub(crate) fn sort(&self, columns: &[SortColumn]) -> Result<Option<Sort>> {
+        let direction = self.direction()?;
+        self.get("order").map(|name| sort(name, columns, direction)).transpose()
+    }
+
+    fn direction(&self) -> Result<Direction> {
+        match self.get("order_direction") {
+            None | Some("asc") => Ok(Direction::Ascending),
+            Some("desc") => Ok(Direction::Descending),
+            Some(strange) => Err(Error::rejected(format!("Unknown order direction {strange}"))),
         }
     }
 
@@ -173,6 +184,13 @@ impl Query {
     }
 }
 
+/// The order by the column of this name, one of these.
+fn sort(name: &str, columns: &[SortColumn], direction: Direction) -> Result<Sort> {
+    let found = columns.iter().find(|column| column.as_str() == name);
+    let column = *found.ok_or_else(|| Error::rejected(format!("Unknown order {name}")))?;
+    Ok(Sort { column, direction })
+}
+
 fn sorted<'q>(pairs: impl Iterator<Item = &'q (String, String)>) -> String {
     let mut pairs: Vec<_> = pairs.collect();
     pairs.sort();
@@ -193,8 +211,8 @@ fn is_index(tail: &str) -> bool {
 
 /// Adds a value of a list; a value that came alone before becomes the first of the list.
 fn push(filter: &mut RawFilter, name: &str, value: &str) {
-    let Some((_, sent)) = filter.0.iter_mut().find(|(key, _)| key == name) else {
-        filter.0.push((name.to_owned(), RawValue::Many(vec![value.to_owned()])));
+    let Some((_, sent)) = filter.values.iter_mut().find(|(key, _)| key == name) else {
+        filter.values.push((name.to_owned(), RawValue::Many(vec![value.to_owned()])));
         return;
     };
     match sent {
@@ -205,10 +223,10 @@ fn push(filter: &mut RawFilter, name: &str, value: &str) {
 
 /// Adds a value of a list that came without brackets.
 fn push_one(filter: &mut RawFilter, name: &str, value: &str) {
-    if filter.0.iter().any(|(key, _)| key == name) {
+    if filter.values.iter().any(|(key, _)| key == name) {
         push(filter, name, value);
     } else {
-        filter.0.push((name.to_owned(), RawValue::One(value.to_owned())));
+        filter.values.push((name.to_owned(), RawValue::One(value.to_owned())));
     }
 }
 
@@ -239,13 +257,13 @@ mod tests {
     fn filters_are_a_map_of_values_and_lists() {
         let names = ClassNames::default();
         let filter = query("filter%5Bid_in%5D%5B%5D=1&filter[id_in][]=2&filter[slug]=a&other=1")
-            .filter(&names)
+            .filter(&names, TimeZone::default())
             .unwrap();
         let list = RawValue::Many(vec!["1".to_owned(), "2".to_owned()]);
         let one = RawValue::One("a".to_owned());
-        assert_eq!(filter.0, [("id_in".to_owned(), list), ("slug".to_owned(), one)]);
+        assert_eq!(filter.values, [("id_in".to_owned(), list), ("slug".to_owned(), one)]);
         for bad in ["filter=abc", "filter[]=1", "filter[a"] {
-            assert!(query(bad).filter(&names).is_err(), "{bad}");
+            assert!(query(bad).filter(&names, TimeZone::default()).is_err(), "{bad}");
         }
     }
 
@@ -256,8 +274,9 @@ mod tests {
         for [first, second] in
             [["[]", "[]"], ["[0]", "[1]"], ["[][0]", "[][1]"], ["[][]", "[][]"], ["[]", "[][0]"]]
         {
-            let filter = query(&format!("filter[id_in]{first}=1&filter[id_in]{second}=2")).filter(&names);
-            assert_eq!(filter.unwrap().0, [("id_in".to_owned(), list.clone())], "{first}");
+            let filter = query(&format!("filter[id_in]{first}=1&filter[id_in]{second}=2"))
+                .filter(&names, TimeZone::default());
+            assert_eq!(filter.unwrap().values, [("id_in".to_owned(), list.clone())], "{first}");
         }
         for bad in [
             "[id_in][x]",
@@ -268,7 +287,7 @@ mod tests {
             "[id_eq][][0]",
             "[id][][",
         ] {
-            assert!(query(&format!("filter{bad}=1")).filter(&names).is_err(), "{bad}");
+            assert!(query(&format!("filter{bad}=1")).filter(&names, TimeZone::default()).is_err(), "{bad}");
         }
     }
 
@@ -280,12 +299,28 @@ mod tests {
 
     #[test]
     fn orders_and_contexts_are_checked_by_name() {
-        let says = |text: &str| query(text).order("published_at").unwrap_err().description().into_owned();
+        let order = |text: &str| query(text).order("published_at", &SortColumn::COMMON);
+        let says = |text: &str| {
+            let refused = order(text).unwrap_err().description().into_owned();
+            let unsorted = query(text).sort(&SortColumn::COMMON).unwrap_err();
+            assert_eq!(unsorted.description(), refused, "{text}");
+            refused
+        };
         assert_eq!(says("order=asc"), "Unknown order asc");
+        assert_eq!(says("order=votes_count"), "Unknown order votes_count");
         assert_eq!(says("order="), "Unknown order ");
         assert_eq!(says("order_direction="), "Unknown order direction ");
-        assert_eq!(says("order_direction=up"), "Unknown order direction up");
-        assert_eq!(query("order=rand").order("published_at").unwrap(), Order::Random);
+        assert_eq!(says("order=id&order_direction=up"), "Unknown order direction up");
+        assert_eq!(order("order=rand").unwrap(), Order::Random);
+        assert_eq!(
+            order("order=published_at&order_direction=desc").unwrap(),
+            Order::Column(Direction::Descending)
+        );
+        let newest = Sort { column: SortColumn::UpdatedAt, direction: Direction::Descending };
+        let asked = "order=updated_at&order_direction=desc";
+        assert_eq!(order(asked).unwrap(), Order::By(newest));
+        assert_eq!(query(asked).sort(&SortColumn::COMMON).unwrap(), Some(newest));
+        assert_eq!(query("order_direction=desc").sort(&SortColumn::COMMON).unwrap(), None);
         let refused = query("space_manifest=towns").within().unwrap_err();
         assert_eq!(refused.description(), "manifest not supported: towns");
         assert!(query("space_id=x").within().is_err());

@@ -12,7 +12,7 @@ use actix_web::web::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use civitas_application::SharePermit;
-use civitas_kernel::{Error, Page, Result, clock, sortable_id};
+use civitas_kernel::{Error, Page, PageRequest, Result, clock, sortable_id};
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, empty};
 use ring::digest::{Context, SHA256};
@@ -27,8 +27,6 @@ use utoipa::ToSchema;
 /// The media type of server-sent events.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 const REVALIDATED: HeaderValue = HeaderValue::from_static("private, max-age=0, must-revalidate");
-const BY_TOKEN: HeaderValue = HeaderValue::from_static("Authorization");
-const BY_TOKEN_AND_LANGUAGE: HeaderValue = HeaderValue::from_static("Authorization, Accept-Language");
 
 /// One resource.
 #[derive(Debug, Serialize)]
@@ -44,7 +42,7 @@ pub(crate) struct Collection<T, M = CollectionMeta> {
     pub(crate) meta: M,
 }
 
-/// The position of a page in a list. The total is never computed.
+/// The position of a page in a list.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = collection_meta)]
 pub(crate) struct CollectionMeta {
@@ -67,20 +65,35 @@ pub(crate) struct CollectionMeta {
 impl CollectionMeta {
     /// The position of the requested page, with the addresses of the pages beside it.
     pub(crate) fn of(request: &Request, has_more: bool) -> Self {
-        let asked = request.query.page();
-        let address = |page| {
-            let origin = &request.origin;
-            let query = request.query.for_page(page, asked.per_page);
-            format!("{}://{}{}?{query}", origin.scheme, origin.authority, request.path)
-        };
+        let PageRequest { page, per_page, .. } = request.query.page();
         Self {
-            page: asked.page,
-            per_page: asked.per_page,
+            page,
+            per_page,
             has_more,
-            next: has_more.then(|| address(asked.page.saturating_add(1))),
-            prev: (asked.page > 1).then(|| address(asked.page - 1)),
+            next: has_more.then(|| page_address(request, page.saturating_add(1))),
+            prev: (page > 1).then(|| page_address(request, page - 1)),
         }
     }
+
+    /// The value of the header `Link` (RFC 8288). `total`: the number of all rows, if it tells which page is the last.
+    fn links(&self, request: &Request, total: Option<i64>) -> String {
+        let last = total.map(|total| (total - 1).max(0) / self.per_page + 1);
+        let links = [
+            ("first", Some(page_address(request, 1))),
+            ("prev", self.prev.clone()),
+            ("next", self.next.clone()),
+            ("last", last.map(|page| page_address(request, page))),
+        ];
+        let links = links.into_iter().filter_map(|(rel, to)| Some(format!("<{}>; rel=\"{rel}\"", to?)));
+        links.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The address of a page of the requested list.
+fn page_address(request: &Request, page: i64) -> String {
+    let (origin, query) = (&request.origin, &request.query);
+    let query = query.for_page(page, query.page().per_page);
+    format!("{}://{}{}?{query}", origin.scheme, origin.authority, request.path)
 }
 
 /// The chunks of a body that is written while the connection is open.
@@ -121,10 +134,8 @@ struct Validators {
     last_modified: SystemTime,
     /// The same in the format of a header.
     date: String,
-    /// Whether the answer depends on the caller.
-    personal: bool,
-    /// Whether the answer depends on `Accept-Language`.
-    localized: bool,
+    /// The headers of the request that the answer depends on.
+    vary: Vec<&'static str>,
 }
 
 impl Reply {
@@ -196,6 +207,16 @@ impl Reply {
         document: &impl Serialize,
         changed_at: OffsetDateTime,
     ) -> Result<Self> {
+        Self::version(request, document, changed_at, "")
+    }
+
+    /// The same for an answer that depends on more than the document: `state`, which changes the `ETag` too.
+    fn version(
+        request: &Request,
+        document: &impl Serialize,
+        changed_at: OffsetDateTime,
+        state: &str,
+    ) -> Result<Self> {
         let mut reply = Self::json(StatusCode::OK, document)?;
         if reply.whole().len() > request.longest {
             return Err(Error::AnswerTooLong);
@@ -203,11 +224,10 @@ impl Reply {
         // No HTTP date is earlier.
         let last_modified = SystemTime::from(changed_at).max(SystemTime::UNIX_EPOCH);
         reply.validators = Some(Validators {
-            etag: etag(request, reply.whole(), ""),
+            etag: etag(request, reply.whole(), state),
             last_modified,
             date: HttpDate::from(last_modified).to_string(),
-            personal: true,
-            localized: false,
+            vary: vec!["Authorization"],
         });
         Ok(reply)
     }
@@ -220,33 +240,42 @@ impl Reply {
     ) -> Result<Self> {
         let mut reply = Self::read(request, document, changed_at)?;
         if let Some(validators) = &mut reply.validators {
-            validators.personal = false;
+            validators.vary.clear();
         }
         Ok(reply)
     }
 
-    /// The answer to the read of a list. With `shuffled` the order is random for each request.
-    pub(crate) fn list<T: Serialize>(
+    /// The answer to the read of a list, whose `meta` has the position of the page. With `shuffled` the order is random
+    /// for each request.
+    pub(crate) fn list<T: Serialize, M: Serialize>(
         request: &Request,
         page: Page<T>,
         shuffled: bool,
         changed_at: OffsetDateTime,
+        meta: impl FnOnce(CollectionMeta) -> M,
     ) -> Result<Self> {
-        let meta = CollectionMeta::of(request, page.has_more || shuffled);
-        let mut reply = Self::read(request, &Collection { data: page.items, meta }, changed_at)?;
-        if shuffled {
-            let etag = etag(request, reply.whole(), &sortable_id().to_string());
-            if let Some(validators) = &mut reply.validators {
-                validators.etag = etag;
-            }
-        }
-        Ok(reply)
+        let position = CollectionMeta::of(request, page.has_more || shuffled);
+        let links = position.links(request, page.total.filter(|_| !shuffled));
+        let (total, per_page) = (page.total, position.per_page);
+        let nonce = if shuffled { sortable_id().to_string() } else { String::new() };
+        let document = Collection { data: page.items, meta: meta(position) };
+        let reply = Self::version(request, &document, changed_at, &format!("{total:?} {nonce}"))?;
+        let reply = reply.varying("Prefer").with("Per-Page", per_page.to_string()).with("Link", links);
+        Ok(match total {
+            Some(total) => reply.with("Total", total.to_string()).with("Preference-Applied", "count=exact"),
+            None => reply,
+        })
     }
 
     /// The answer depends on `Accept-Language`.
-    pub(crate) fn localized(mut self) -> Self {
+    pub(crate) fn localized(self) -> Self {
+        self.varying("Accept-Language")
+    }
+
+    /// The answer depends on this header of the request.
+    fn varying(mut self, header: &'static str) -> Self {
         if let Some(validators) = &mut self.validators {
-            validators.localized = true;
+            validators.vary.push(header);
         }
         self
     }
@@ -273,9 +302,8 @@ impl Reply {
             response.insert_header((ETAG, validators.etag.as_str()));
             response.insert_header((LAST_MODIFIED, validators.date.as_str()));
             response.insert_header((CACHE_CONTROL, REVALIDATED));
-            if validators.personal {
-                let vary = if validators.localized { BY_TOKEN_AND_LANGUAGE } else { BY_TOKEN };
-                response.insert_header((VARY, vary));
+            if !validators.vary.is_empty() {
+                response.insert_header((VARY, validators.vary.join(", ")));
             }
         }
         for (name, value) in &self.headers {

@@ -11,7 +11,8 @@ use civitas_accounts::AuthContext;
 use civitas_application::{Ports, RenderContext, Share, ShareHolder, SharePermit, Store};
 use civitas_kernel::filter::RawFilter;
 use civitas_kernel::{
-    Ability, AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, Result, choose_language,
+    Ability, AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, PageRequest, Result, SortColumn,
+    choose_language,
 };
 use civitas_organizations::Tenant;
 use serde_json::Value;
@@ -37,6 +38,8 @@ pub(crate) struct Request {
     /// The path as sent, without query.
     pub(crate) path: String,
     pub(crate) query: Query,
+    /// Whether the caller requests the total of a list.
+    pub(crate) is_counted: bool,
     /// The body: an object, empty without one.
     pub(crate) body: Value,
     /// The address of the client.
@@ -138,7 +141,20 @@ impl Request {
 
     /// The filters of a list.
     pub(crate) fn filter(&self) -> Result<RawFilter> {
-        self.query.filter(self.class_names())
+        self.query.filter(self.class_names(), self.tenant.time_zone)
+    }
+
+    /// The page of a list without an order of its own, in the requested order.
+    ///
+    /// # Errors
+    /// `Unknown order <v>`, `Unknown order direction <v>`.
+    pub(crate) fn page(&self) -> Result<PageRequest> {
+        Ok(PageRequest { sort: self.query.sort(&SortColumn::COMMON)?, ..self.page_in_own_order() })
+    }
+
+    /// The page of a list whose order is in its query: [`Query::order`].
+    pub(crate) fn page_in_own_order(&self) -> PageRequest {
+        PageRequest { is_counted: self.is_counted, ..self.query.page() }
     }
 
     /// Takes a place of a share for the client, and for the record in the path.
@@ -148,12 +164,13 @@ impl Request {
         self.backend.services.shares.take(share, holder).await
     }
 
-    /// Whether the request is a read that may take long: filters, random order, a search, components, or a page far from
-    /// the first.
+    /// Whether the request is a read that may take long: filters, random order, a total, a search, components, or a page
+    /// far from the first.
     pub(crate) fn may_search(&self) -> bool {
         let reads = matches!(self.method, Method::GET | Method::HEAD);
         let is_list = ["/search", "/components"].iter().any(|end| self.path.ends_with(end));
-        reads && (is_list || self.query.has_filter() || self.query.page().offset() > 1_000)
+        let is_far = self.query.page().offset() > 1_000;
+        reads && (is_list || is_far || self.is_counted || self.query.has_filter())
     }
 
     /// The record in the path, with the first segment of the path as its kind; `None` in a list.

@@ -32,6 +32,7 @@ mod shares;
 mod source_address;
 pub mod sweeping;
 mod tasks;
+mod text_fill;
 mod token_service;
 pub mod traces;
 mod user_states;
@@ -60,7 +61,7 @@ pub use operations::{
 pub use organization_removal::remove_organization;
 pub use pace::Pace;
 pub use panel_sign_in::SignIn;
-pub use ports::{ListChanges, Ports, RefStore, Removals, Store, Transaction};
+pub use ports::{FillPosition, ListChanges, MissingTexts, Ports, RefStore, Removals, Store, Transaction};
 pub use rate_limits::{AuthenticationLimit, ClientLimit, KeyedLimit, RetryAfter, network_of};
 pub use reencryption::{Reencrypted, Reencryption, Reseal};
 pub use render_context::{RenderContext, Site};
@@ -71,6 +72,7 @@ pub use shares::{
 };
 pub use source_address::{forwarded_parameter, source_address};
 pub use tasks::{TaskContext, TaskHandler, TaskKinds, TaskWorker};
+pub use text_fill::{fill_texts, index_texts, run_text_fill};
 pub use token_service::TokenService;
 pub use user_states::{UserStateChange, UserStates};
 pub use worker::{Worker, take_over};

@@ -172,8 +172,8 @@ impl SignIn<'_> {
 /// opened last, or of the first one: a task has an organization.
 async fn queue_notice(tx: &dyn Transaction, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
     let opened = tx.administrators().find(id).await?.and_then(|own| own.organization);
-    let one = PageRequest { page: 1, per_page: 1 };
-    let found = tx.organizations().list(&OrganizationQuery::ById(opened), one).await?;
+    let one = PageRequest::of(1, 1);
+    let found = tx.organizations().list(&OrganizationQuery::ById(opened, Vec::new()), one).await?;
     let Some((organization, _)) = found.items.first() else { return Ok(()) };
     let task = NewTask::of(*organization, &SendSignInNotice { administrator: id }, now)?;
     tx.queue().add(&task.about(format!("notice/{id}"))).await

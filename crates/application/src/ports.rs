@@ -170,6 +170,8 @@ ports! {
     removals: Removals,
     /// The times of the last removals from lists.
     list_changes: ListChanges,
+    /// The texts in which words are searched, of records that have none.
+    missing_texts: MissingTexts,
     /// What clients and organizations store.
     shares: ShareStore,
 }
@@ -271,6 +273,25 @@ pub trait Removals: Send + Sync {
     /// Deletes some rows below one removed organization or client, at most `limit`, in one statement; after the last of
     /// them the record itself. Returns how many rows were deleted or changed; 0: nothing is left.
     async fn remove_rows(&self, limit: i64) -> Result<u64>;
+}
+
+/// Where a fill of texts goes on: the number of a kind of records, and the last id that is done. The default is the begin.
+pub type FillPosition = (usize, i64);
+
+/// The texts in which words are searched (contract 01 §6.2): of records of before texts were stored, and those that are not
+/// in the index of words yet.
+#[async_trait]
+pub trait MissingTexts: Send + Sync {
+    /// Stores the texts of some records of an organization that have none, in a transaction of its own. Texts that others
+    /// store meanwhile stay. Returns where to go on, and how many were stored; `None` at the end of the organization.
+    async fn fill(&self, id: OrganizationId, from: FillPosition) -> Result<Option<(FillPosition, u64)>>;
+    /// Adds some texts to the index of words, in a transaction of its own, and returns their number. Where the database does so
+    /// itself it is 0.
+    async fn index(&self) -> Result<u64>;
+    /// How many records of all organizations have no texts: words are not found in them.
+    async fn count(&self) -> Result<i64>;
+    /// The statements that make the missing indexes of words, for an operator; without them words are searched by scanning.
+    async fn index_statements(&self) -> Result<Vec<String>>;
 }
 
 /// The times of the last removals from lists: a record was deleted, unpublished or hidden from some viewers. The

@@ -50,6 +50,7 @@ impl<'a> CurrentSettings<'a> {
         Rules {
             votes_enabled: self.flag("votes_enabled"),
             votes_blocked: self.flag("votes_blocked"),
+            votes_hidden: self.flag("votes_hidden"),
             votes_enabled_by_status: self.flag("votes_enabled_by_status"),
             votes_enabled_states: serde_json::from_value(states).unwrap_or_default(),
             voting_manifest: match self.value("awesome_voting_manifest").as_str() {

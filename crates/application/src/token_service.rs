@@ -220,7 +220,7 @@ impl TokenService {
             since: Some(since),
             ..AuditFilter::default()
         };
-        let one = PageRequest { page: 1, per_page: 1 };
+        let one = PageRequest::of(1, 1);
         if !self.store.audit().list(&filter, one).await?.items.is_empty() {
             return Ok(());
         }

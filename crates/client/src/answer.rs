@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorDetail, Result};
 use reqwest::StatusCode;
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, LINK};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,6 +26,28 @@ impl Response {
         let body: &[u8] = if self.body.is_empty() { b"null" } else { &self.body };
         serde_json::from_slice(body).map_err(Error::Decode)
     }
+
+    /// The number of all rows of a list, from the header `Total`. `None` unless the request has the header
+    /// `Prefer: count=exact` (contract 01 §7).
+    pub fn total(&self) -> Option<u64> {
+        self.headers.get("total")?.to_str().ok()?.parse().ok()
+    }
+
+    /// The address of the next page of a list, from the header `Link` (RFC 8288). `None` on the last page.
+    pub fn next_page(&self) -> Option<&str> {
+        let links = self.headers.get_all(LINK).into_iter().filter_map(|value| value.to_str().ok());
+        let mut links = links.flat_map(|value| value.split('<').filter_map(|link| link.split_once('>')));
+        links.find(|(_, parameters)| is_next(parameters)).map(|(address, _)| address)
+    }
+}
+
+/// Whether these parameters of a link have the relation `next`.
+fn is_next(parameters: &str) -> bool {
+    let mut parameters = parameters.split([';', ',']).filter_map(|parameter| parameter.split_once('='));
+    parameters.any(|(name, value)| {
+        let mut relations = value.trim().trim_matches('"').split(' ');
+        name.trim().eq_ignore_ascii_case("rel") && relations.any(|relation| relation == "next")
+    })
 }
 
 /// `{"data": …}`: one record.
@@ -120,4 +142,33 @@ pub struct Job {
 #[derive(Deserialize)]
 pub(crate) struct Accepted {
     pub(crate) job_id: Uuid,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderValue;
+
+    fn next_of(links: &[&'static str]) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for &link in links {
+            headers.append(LINK, HeaderValue::from_static(link));
+        }
+        let response = Response { status: StatusCode::OK, headers, body: Arc::from(&b""[..]) };
+        response.next_page().map(str::to_owned)
+    }
+
+    #[test]
+    fn the_next_page_is_a_link_among_others() {
+        for links in [
+            &["<https://a.example/x?page=1>; rel=\"first\", <https://a.example/x?page=3>; rel=\"next\""][..],
+            &["<?page=1>; rel=prev", "<https://a.example/x?page=3>; title=\"a, b\"; rel=\"last next\""],
+            &["<https://a.example/x?page=3>;rel=next,<?page=9>;rel=last"],
+        ] {
+            assert_eq!(next_of(links).as_deref(), Some("https://a.example/x?page=3"), "{links:?}");
+        }
+        for links in [&["<?page=1>; rel=\"first\""][..], &[], &["?page=2; rel=next"], &["<?page=2"]] {
+            assert_eq!(next_of(links), None, "{links:?}");
+        }
+    }
 }

@@ -11,10 +11,13 @@ const ENTRY_OVERHEAD_BYTES: u64 = 256;
 /// An answer is stored when it takes at most this part of the cache.
 const LARGEST_PART: u64 = 8;
 
-/// Answers with an `ETag`, by address and language. The least used ones are removed.
+/// Address, `Accept-Language` and `Prefer` of a request.
+type Key = (String, [Option<HeaderValue>; 2]);
+
+/// Answers with an `ETag`, by address, language and preference. The least used ones are removed.
 #[derive(Debug, Clone)]
 pub(crate) struct ResponseCache {
-    entries: Cache<(String, Option<HeaderValue>), Response>,
+    entries: Cache<Key, Response>,
     max_bytes: u64,
 }
 
@@ -45,8 +48,8 @@ impl ResponseCache {
     }
 }
 
-fn key(url: &Url, headers: &HeaderMap) -> (String, Option<HeaderValue>) {
-    (url.to_string(), headers.get(ACCEPT_LANGUAGE).cloned())
+fn key(url: &Url, headers: &HeaderMap) -> Key {
+    (url.to_string(), [headers.get(ACCEPT_LANGUAGE).cloned(), headers.get("prefer").cloned()])
 }
 
 fn weight(response: &Response) -> u64 {
@@ -81,12 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn languages_have_answers_of_their_own() {
+    fn languages_and_preferences_have_answers_of_their_own() {
         let cache = ResponseCache::new(80_000);
         let mut french = HeaderMap::new();
         french.insert(ACCEPT_LANGUAGE, HeaderValue::from_static("fr"));
         cache.insert(&Method::GET, &url("/"), &french, &response(Some("a"), 10));
         assert!(cache.get(&Method::GET, &url("/"), &HeaderMap::new()).is_none());
         assert!(cache.get(&Method::GET, &url("/"), &french).is_some());
+        french.insert("prefer", HeaderValue::from_static("count=exact"));
+        assert!(cache.get(&Method::GET, &url("/"), &french).is_none());
     }
 }

@@ -31,6 +31,9 @@ pub enum Error {
     /// The job did not end in time. It may still end later.
     #[error("job {0} did not end in time")]
     JobTimeout(Uuid),
+    /// The answer has no header `Total`: it is no list.
+    #[error("the answer has no total")]
+    NoTotal,
     /// The address of the server or the path cannot be used.
     #[error("{0} is not an address of a server")]
     Address(String),

@@ -2,6 +2,7 @@
 
 use crate::answer::{Accepted, Job, JobStatus, Page, Response};
 use crate::error::{Error, Result, retry_after};
+use crate::filter::FilterValue;
 use crate::session::{Outgoing, Session};
 use futures_core::Stream;
 use futures_util::stream::{self, TryStreamExt};
@@ -23,13 +24,22 @@ const LONGEST_DELAY: Duration = Duration::from_secs(5);
 /// How long [`Request::run`] waits for a job.
 const JOB_TIMEOUT: Duration = Duration::from_secs(60);
 /// The records on a page, unless `per_page` is given: the most that the server returns.
-const PER_PAGE: u64 = 100;
+const PER_PAGE: u8 = 100;
 
 /// A stream of the records or pages of a list.
 pub type Listing<T> = Pin<Box<dyn Stream<Item = Result<T>> + Send>>;
 
+/// The direction of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the least value.
+    Ascending,
+    /// From the greatest value.
+    Descending,
+}
+
 /// A request that is not sent yet. A value that cannot be sent is an error when the request is sent.
-#[must_use = "a request is sent by `send`, `run`, `pages` or `items`"]
+#[must_use = "a request is sent by `send`, `run`, `total`, `pages` or `items`"]
 pub struct Request {
     session: Arc<Session>,
     outgoing: Result<Outgoing>,
@@ -48,6 +58,35 @@ impl Request {
             outgoing.url.query_pairs_mut().append_pair(name, &value.to_string());
         }
         self
+    }
+
+    /// Adds a filter, which is a field and a predicate: `.filter("title_cont", "bench")`, `.filter("id_in", [7, 8])`
+    /// (contract 01 §6). Records must match all filters. An empty list or text filters nothing.
+    pub fn filter(self, key: &str, value: impl Into<FilterValue>) -> Self {
+        let value: FilterValue = value.into();
+        let name = format!("filter[{key}]{}", if value.is_list { "[]" } else { "" });
+        value.texts.iter().fold(self, |request, text| request.query(&name, text))
+    }
+
+    /// Sorts a list by a column: `id`, `created_at`, `updated_at`, or one of its own (contract 01 §7).
+    pub fn order(self, column: &str, direction: Direction) -> Self {
+        let direction = if direction == Direction::Ascending { "asc" } else { "desc" };
+        self.replace("order", column).replace("order_direction", direction)
+    }
+
+    /// The records on a page of a list, 1 to 100.
+    pub fn per_page(self, records: u8) -> Self {
+        self.replace("per_page", records)
+    }
+
+    /// Sets a query parameter.
+    fn replace(mut self, name: &str, value: impl Display) -> Self {
+        if let Ok(outgoing) = &mut self.outgoing {
+            let url = outgoing.url.clone();
+            let others = url.query_pairs().filter(|(known, _)| known != name);
+            outgoing.url.query_pairs_mut().clear().extend_pairs(others);
+        }
+        self.query(name, value)
     }
 
     /// Sets a header.
@@ -107,21 +146,30 @@ impl Request {
         serde_json::from_value(job.data).map_err(Error::Decode)
     }
 
-    /// The pages of a list, from `page` (1 unless given), with 100 records unless `per_page` is given. A list in
-    /// random order has no end.
+    /// The number of all records of a list. The request has the header `Prefer: count=exact` (contract 01 §7).
+    ///
+    /// # Errors
+    /// [`Error::NoTotal`] when the path is no list; those of [`Self::send`].
+    pub async fn total(self) -> Result<u64> {
+        let counted = self.header("prefer", "count=exact").per_page(1);
+        counted.response().await?.total().ok_or(Error::NoTotal)
+    }
+
+    /// The pages of a list, from `page` (1 unless given), with 100 records unless `per_page` is given. Each page has
+    /// the parameters of the next one, in the header `Link`, or else in `meta.next`; they are sent to the same path. A
+    /// list in random order has no end.
     pub fn pages<T: DeserializeOwned + Send + 'static>(self) -> Listing<Page<T>> {
-        let session = self.session;
-        let first = self.outgoing.map(|outgoing| {
-            let (page, per_page) = (parameter(&outgoing, "page"), parameter(&outgoing, "per_page"));
-            (outgoing, page.unwrap_or(1), per_page.unwrap_or(PER_PAGE))
-        });
-        let pages = stream::try_unfold(Some(first), move |position| {
+        let is_sized = self.outgoing.as_ref().is_ok_and(|outgoing| has_parameter(outgoing, "per_page"));
+        let Self { session, outgoing } = if is_sized { self } else { self.per_page(PER_PAGE) };
+        let pages = stream::try_unfold(Some(outgoing), move |request| {
             let session = session.clone();
             async move {
-                let Some(position) = position else { return Ok(None) };
-                let (outgoing, number, per_page) = position?;
-                let page: Page<T> = session.execute(at_page(&outgoing, number, per_page)).await?.json()?;
-                let next = page.meta.has_more.then(|| Ok((outgoing, number + 1, per_page)));
+                let Some(request) = request else { return Ok(None) };
+                let request = request?;
+                let answer = session.execute(request.clone()).await?;
+                let page: Page<T> = answer.json()?;
+                let next = answer.next_page().or(page.meta.next.as_deref());
+                let next = next.map(|address| at_page(request, address));
                 Ok(Some((page, next)))
             }
         });
@@ -136,21 +184,15 @@ impl Request {
     }
 }
 
-/// The value of a query parameter that is a number.
-fn parameter(outgoing: &Outgoing, name: &str) -> Option<u64> {
-    outgoing.url.query_pairs().find(|(key, _)| key == name)?.1.parse().ok()
+fn has_parameter(outgoing: &Outgoing, name: &str) -> bool {
+    outgoing.url.query_pairs().any(|(known, _)| known == name)
 }
 
-/// The request for one page.
-fn at_page(outgoing: &Outgoing, page: u64, per_page: u64) -> Outgoing {
-    let mut outgoing = outgoing.clone();
-    let url = outgoing.url.clone();
-    let others = url.query_pairs().filter(|(name, _)| name != "page" && name != "per_page");
-    let mut pairs = outgoing.url.query_pairs_mut();
-    pairs.clear().extend_pairs(others);
-    pairs.append_pair("page", &page.to_string()).append_pair("per_page", &per_page.to_string());
-    drop(pairs);
-    outgoing
+/// The request for the page of this address. It has the path of the first one: no address leads to another server.
+fn at_page(mut outgoing: Outgoing, address: &str) -> Result<Outgoing> {
+    let url = outgoing.url.join(address).map_err(|_| Error::Address(address.to_owned()))?;
+    outgoing.url.set_query(url.query());
+    Ok(outgoing)
 }
 
 /// Waits until a job has completed.

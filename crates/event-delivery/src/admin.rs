@@ -32,7 +32,7 @@ impl WebhookAdmin<'_> {
     /// `NotFound`.
     pub async fn report(&self, id: RegistrationId) -> Result<RegistrationReport> {
         let filter = RegistrationFilter { id: Some(id), ..RegistrationFilter::default() };
-        let page = self.registrations(&filter, PageRequest { page: 1, per_page: 1 }).await?;
+        let page = self.registrations(&filter, PageRequest::of(1, 1)).await?;
         page.items.into_iter().next().ok_or(Error::NotFound)
     }
 

@@ -8,22 +8,36 @@
 //! enum By { Id }
 //! const FIELDS: &[Field<By>] = &[Field::new("id", Kind::Integer, By::Id)];
 //!
-//! let raw = RawFilter(vec![("id_gt".into(), RawValue::One("9".into()))]);
+//! let raw = RawFilter::of(vec![("id_gt".into(), RawValue::One("9".into()))]);
 //! assert_eq!(read(FIELDS, &raw)?, [Filter { field: By::Id, condition: Condition::Integer(Is::Gt(9)) }]);
 //! # Ok::<(), civitas_kernel::Error>(())
 //! ```
 
-use crate::text::nfc;
-use crate::{Error, Result};
+use crate::text::{nfc, searchable};
+use crate::{Error, Result, TimeZone};
+use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::{Iso8601, Rfc3339};
+use time::macros::format_description;
+use time::{Date, OffsetDateTime, UtcOffset};
 
-/// The filters of the caller, in the order given. Keys without the brackets: `title_start`.
+/// The filters of the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RawFilter(pub Vec<(String, RawValue)>);
+pub struct RawFilter {
+    /// Keys and values, in the order given. Keys without the brackets: `title_start`.
+    pub values: Vec<(String, RawValue)>,
+    /// The zone in which a date begins.
+    pub time_zone: TimeZone,
+}
 
 impl RawFilter {
+    /// These filters; dates begin in UTC.
+    pub fn of(values: Vec<(String, RawValue)>) -> Self {
+        Self { values, ..Self::default() }
+    }
+
     /// Whether some key has this prefix. `extended_data` requires an ability even with an empty value.
     pub fn mentions(&self, prefix: &str) -> bool {
-        self.0.iter().any(|(key, _)| key.starts_with(prefix))
+        self.values.iter().any(|(key, _)| key.starts_with(prefix))
     }
 
     /// Checks that there are not more filters than one request may have.
@@ -31,7 +45,7 @@ impl RawFilter {
     /// # Errors
     /// `Too many filters (maximum is 50)`.
     pub fn check_count(&self) -> Result<()> {
-        if self.0.len() <= MAX_FILTERS {
+        if self.values.len() <= MAX_FILTERS {
             return Ok(());
         }
         Err(Error::rejected(format!("Too many filters (maximum is {MAX_FILTERS})")))
@@ -103,14 +117,18 @@ macro_rules! filter_fields {
 /// The kind of a field, which determines its predicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Text: equality, membership, `start`, `matches`, `blank`, `present`.
+    /// Text: equality, membership, `start`, `matches`, `blank`, `present`, `cont`, `i_cont`.
     Text,
+    /// Text of which only the searchable form is compared: the predicates of [`Kind::Text`]. Values are in this form.
+    SearchText,
     /// Text out of a closed list, checked on equality and membership.
     Enum(&'static [&'static str]),
-    /// A whole number: equality, membership, `lt`, `gt`, `blank`, `present`.
+    /// A whole number: equality, membership, `lt`, `lteq`, `gt`, `gteq`, `blank`, `present`.
     Integer,
     /// A whole number that can also be compared as text: all of the above.
     IntegerText,
+    /// A time, or a date, which means its first moment: the predicates of [`Kind::Integer`].
+    Time,
     /// `cont` only: the text of the extended data.
     ExtendedData,
 }
@@ -119,13 +137,16 @@ impl Kind {
     /// The predicates of this kind, as the document lists them.
     pub fn predicates(self) -> &'static [&'static str] {
         match self {
-            Self::Text | Self::Enum(_) => {
-                &["eq", "not_eq", "in", "not_in", "start", "matches", "blank", "present"]
+            Self::Text | Self::SearchText | Self::Enum(_) => {
+                &["eq", "not_eq", "in", "not_in", "start", "matches", "blank", "present", "cont", "i_cont"]
             }
-            Self::Integer => &["eq", "not_eq", "in", "not_in", "lt", "gt", "blank", "present"],
-            Self::IntegerText => {
-                &["eq", "not_eq", "in", "not_in", "lt", "gt", "start", "matches", "blank", "present"]
+            Self::Integer | Self::Time => {
+                &["eq", "not_eq", "in", "not_in", "lt", "lteq", "gt", "gteq", "blank", "present"]
             }
+            Self::IntegerText => &[
+                "eq", "not_eq", "in", "not_in", "lt", "lteq", "gt", "gteq", "start", "matches", "blank",
+                "present",
+            ],
             Self::ExtendedData => &["cont"],
         }
     }
@@ -145,6 +166,8 @@ pub struct Filter<F> {
 pub enum Condition {
     /// Compares numbers.
     Integer(Is<i64>),
+    /// Compares times.
+    Time(Is<OffsetDateTime>),
     /// Compares texts, case-sensitively. Its values are composed (NFC).
     Text(Is<String>),
     /// Begins with this text, case-insensitively; without wildcards.
@@ -153,12 +176,22 @@ pub enum Condition {
     Matches(String),
     /// Contains this part, case-insensitively, in its canonical form; without wildcards.
     Contains(String),
+    /// The searchable form contains this part, which is searchable and not empty; without wildcards.
+    Words(String),
 }
 
 impl Condition {
+    /// Contains these words, as a person writes them; `None` if every text contains them.
+    pub fn words(text: &str) -> Option<Self> {
+        let words = searchable(text);
+        (!words.is_empty()).then_some(Self::Words(words))
+    }
+
     /// Whether null satisfies it.
     pub fn holds_for_null(&self) -> bool {
-        matches!(self, Self::Integer(Is::Blank(true)) | Self::Text(Is::Blank(true)))
+        let blank =
+            [Self::Integer(Is::Blank(true)), Self::Time(Is::Blank(true)), Self::Text(Is::Blank(true))];
+        blank.contains(self)
     }
 }
 
@@ -175,8 +208,12 @@ pub enum Is<T> {
     NotIn(Vec<T>),
     /// Smaller.
     Lt(T),
+    /// Smaller, or equal.
+    AtMost(T),
     /// Larger.
     Gt(T),
+    /// Larger, or equal.
+    AtLeast(T),
     /// `true`: null or empty; `false`: the opposite.
     Blank(bool),
 }
@@ -198,10 +235,10 @@ const MAX_VALUE_BYTES: usize = 1024;
 pub fn read<F: Copy>(fields: &'static [Field<F>], raw: &RawFilter) -> Result<Vec<Filter<F>>> {
     raw.check_count()?;
     let mut filters = Vec::new();
-    for (key, value) in &raw.0 {
+    for (key, value) in &raw.values {
         let (field, predicate) =
             split(fields, key).ok_or_else(|| Error::rejected(format!("Unknown filter: {key}")))?;
-        if let Some(condition) = condition(field.kind, predicate, key, value)? {
+        if let Some(condition) = condition((field.kind, raw.time_zone), predicate, key, value)? {
             filters.push(Filter { field: field.field, condition });
         }
     }
@@ -220,7 +257,12 @@ fn split<'k, F>(fields: &'static [Field<F>], key: &'k str) -> Option<(&'static F
         .find(|(field, predicate)| field.kind.predicates().contains(predicate))
 }
 
-fn condition(kind: Kind, predicate: &str, key: &str, value: &RawValue) -> Result<Option<Condition>> {
+fn condition(
+    (kind, zone): (Kind, TimeZone),
+    predicate: &str,
+    key: &str,
+    value: &RawValue,
+) -> Result<Option<Condition>> {
     let invalid = || Error::rejected(format!("Invalid value for filter {key}"));
     let values = match value {
         RawValue::One(one) => std::slice::from_ref(one),
@@ -237,17 +279,46 @@ fn condition(kind: Kind, predicate: &str, key: &str, value: &RawValue) -> Result
         return if values.is_empty() {
             Ok(None)
         } else {
-            many(kind, predicate, &values).map(Some).ok_or_else(invalid)
+            many((kind, zone), predicate, &values).map(Some).ok_or_else(invalid)
         };
     }
     match value {
         RawValue::Many(_) => Err(invalid()),
-        RawValue::One(one) if one.is_empty() || (predicate == "cont" && one.trim().is_empty()) => Ok(None),
-        RawValue::One(one) => single(kind, predicate, one).map(Some).ok_or_else(invalid),
+        RawValue::One(one) if one.is_empty() => Ok(None),
+        RawValue::One(one) if predicate.ends_with("cont") => Ok(part(kind, one)),
+        RawValue::One(one) => single((kind, zone), predicate, one).map(Some).ok_or_else(invalid),
     }
 }
 
-fn many(kind: Kind, predicate: &str, values: &[&str]) -> Option<Condition> {
+/// The condition that a text contains a part. Everything contains a part without characters.
+fn part(kind: Kind, value: &str) -> Option<Condition> {
+    if kind == Kind::ExtendedData {
+        let canonical = crate::extended_data::canonical_needle(value);
+        return (!value.trim().is_empty()).then_some(Condition::Contains(canonical));
+    }
+    Condition::words(value)
+}
+
+/// The texts, in the form in which texts of this kind are compared.
+fn text(kind: Kind, value: &str) -> String {
+    if kind == Kind::SearchText { searchable(value) } else { nfc(value).into_owned() }
+}
+
+/// The time of a text of ISO 8601 with its distance from UTC, or the first moment of a date.
+fn time(zone: TimeZone, value: &str) -> Option<OffsetDateTime> {
+    const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+    let read = match Date::parse(value, DATE) {
+        Ok(day) => zone.first_moment(day),
+        Err(_) => OffsetDateTime::parse(value, &Rfc3339)
+            .or_else(|_| OffsetDateTime::parse(value, &Iso8601::PARSING))
+            .ok(),
+    };
+    // Engines store years of four digits.
+    let read = read?.checked_to_offset(UtcOffset::UTC)?;
+    (1..=9998).contains(&read.year()).then_some(read)
+}
+
+fn many((kind, zone): (Kind, TimeZone), predicate: &str, values: &[&str]) -> Option<Condition> {
     fn is<T>(predicate: &str, values: Vec<T>) -> Is<T> {
         if predicate == "in" { Is::In(values) } else { Is::NotIn(values) }
     }
@@ -256,40 +327,48 @@ fn many(kind: Kind, predicate: &str, values: &[&str]) -> Option<Condition> {
             let numbers: Option<Vec<i64>> = values.iter().map(|v| v.parse().ok()).collect();
             Some(Condition::Integer(is(predicate, numbers?)))
         }
+        Kind::Time => {
+            let times: Option<Vec<_>> = values.iter().map(|v| time(zone, v)).collect();
+            Some(Condition::Time(is(predicate, times?)))
+        }
         Kind::Enum(words) if !values.iter().all(|v| words.contains(v)) => None,
-        _ => Some(Condition::Text(is(predicate, values.iter().map(|v| nfc(v).into_owned()).collect()))),
+        _ => Some(Condition::Text(is(predicate, values.iter().map(|v| text(kind, v)).collect()))),
     }
 }
 
-fn single(kind: Kind, predicate: &str, value: &str) -> Option<Condition> {
-    let text = || nfc(value).into_owned();
-    let number = || value.parse::<i64>().ok();
-    let numeric = matches!(kind, Kind::Integer | Kind::IntegerText);
+fn single((kind, zone): (Kind, TimeZone), predicate: &str, value: &str) -> Option<Condition> {
     let boolean = || match value {
         "true" | "1" => Some(true),
         "false" | "0" => Some(false),
         _ => None,
     };
+    let blank = || Some(boolean()? == (predicate == "blank"));
+    Some(match (kind, predicate) {
+        (_, "start") => Condition::Start(text(kind, value)),
+        (_, "matches") => Condition::Matches(text(kind, value)),
+        (Kind::Integer | Kind::IntegerText, _) => {
+            Condition::Integer(compared(predicate, || value.parse().ok(), blank)?)
+        }
+        (Kind::Time, _) => Condition::Time(compared(predicate, || time(zone, value), blank)?),
+        (Kind::Enum(words), "eq" | "not_eq") if !words.contains(&value) => return None,
+        _ => Condition::Text(compared(predicate, || Some(text(kind, value)), blank)?),
+    })
+}
+
+/// The comparison of a predicate with one value.
+fn compared<T>(
+    predicate: &str,
+    value: impl FnOnce() -> Option<T>,
+    blank: impl FnOnce() -> Option<bool>,
+) -> Option<Is<T>> {
     Some(match predicate {
-        "eq" | "not_eq" if numeric => {
-            let n = number()?;
-            Condition::Integer(if predicate == "eq" { Is::Eq(n) } else { Is::NotEq(n) })
-        }
-        "eq" | "not_eq" => {
-            if matches!(kind, Kind::Enum(words) if !words.contains(&value)) {
-                return None;
-            }
-            Condition::Text(if predicate == "eq" { Is::Eq(text()) } else { Is::NotEq(text()) })
-        }
-        "lt" => Condition::Integer(Is::Lt(number()?)),
-        "gt" => Condition::Integer(Is::Gt(number()?)),
-        "start" => Condition::Start(text()),
-        "matches" => Condition::Matches(text()),
-        "blank" | "present" => {
-            let blank = boolean()? == (predicate == "blank");
-            if numeric { Condition::Integer(Is::Blank(blank)) } else { Condition::Text(Is::Blank(blank)) }
-        }
-        _ => Condition::Contains(crate::extended_data::canonical_needle(value)),
+        "eq" => Is::Eq(value()?),
+        "not_eq" => Is::NotEq(value()?),
+        "lt" => Is::Lt(value()?),
+        "lteq" => Is::AtMost(value()?),
+        "gt" => Is::Gt(value()?),
+        "gteq" => Is::AtLeast(value()?),
+        _ => Is::Blank(blank()?),
     })
 }
 
@@ -303,22 +382,26 @@ mod tests {
         Kind,
         Title,
         Data,
+        At,
+        Words,
     }
     const FIELDS: &[Field<By>] = &[
         Field::new("id", Kind::Integer, By::Id),
         Field::new("kind", Kind::Enum(&["a", "b"]), By::Kind),
         Field::new("title", Kind::Text, By::Title),
         Field::new("extended_data", Kind::ExtendedData, By::Data),
+        Field::new("start_time", Kind::Time, By::At),
+        Field::new("search_text", Kind::SearchText, By::Words),
     ];
 
     fn one(key: &str, value: &str) -> Result<Vec<Condition>> {
-        let raw = RawFilter(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
+        let raw = RawFilter::of(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
         Ok(read(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
     }
 
     fn list(key: &str, values: &[&str]) -> Result<Vec<Condition>> {
         let values = values.iter().map(|v| (*v).to_owned()).collect();
-        let raw = RawFilter(vec![(key.to_owned(), RawValue::Many(values))]);
+        let raw = RawFilter::of(vec![(key.to_owned(), RawValue::Many(values))]);
         Ok(read(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
     }
 
@@ -346,7 +429,7 @@ mod tests {
     #[test]
     fn a_request_has_at_most_fifty_filters_and_a_value_at_most_1024_bytes() {
         let filters = |count: usize| {
-            RawFilter((0..count).map(|n| ("id_gt".to_owned(), RawValue::One(n.to_string()))).collect())
+            RawFilter::of((0..count).map(|n| ("id_gt".to_owned(), RawValue::One(n.to_string()))).collect())
         };
         assert_eq!(read(FIELDS, &filters(50)).unwrap().len(), 50);
         let refused = read(FIELDS, &filters(51)).unwrap_err();
@@ -359,7 +442,9 @@ mod tests {
 
     #[test]
     fn predicates_of_another_kind_are_unknown() {
-        for key in ["title_lt", "id_start", "id_", "extended_data", "extended_data_eq", "id_not", "_eq"] {
+        for key in
+            ["title_lt", "id_start", "id_cont", "id_", "extended_data", "extended_data_eq", "id_not", "_eq"]
+        {
             assert_eq!(one(key, "1").unwrap_err().description(), format!("Unknown filter: {key}"));
         }
     }
@@ -374,5 +459,44 @@ mod tests {
         assert!(list("title_eq", &["a"]).is_err(), "a list where one value is asked");
         assert!(list("id_in", &["1"; 101]).is_err(), "too many values");
         assert_eq!(one("kind_start", "c").unwrap(), [Condition::Start("c".into())], "free text is free");
+    }
+
+    #[test]
+    fn a_date_alone_is_its_first_moment_in_the_zone() {
+        let at = |value: &str| {
+            let value = RawValue::One(value.to_owned());
+            let raw = RawFilter {
+                values: vec![("start_time_gteq".to_owned(), value)],
+                time_zone: TimeZone::named("Europe/Paris"),
+            };
+            read(FIELDS, &raw).map(|filters| filters[0].condition.clone())
+        };
+        let from = |time| Condition::Time(Is::AtLeast(time));
+        assert_eq!(at("2025-07-01").unwrap(), from(time::macros::datetime!(2025-06-30 22:00 UTC)));
+        assert_eq!(at("2025-07-01T00:00:00Z").unwrap(), from(time::macros::datetime!(2025-07-01 00:00 UTC)));
+        assert_eq!(
+            at("2025-07-01T02:00:00.5+02:00").unwrap(),
+            from(time::macros::datetime!(2025-07-01 00:00:00.5 UTC))
+        );
+        for bad in
+            ["2025-07-01T00:00:00", "yesterday", "2025-02-30", "2025-7-1", "0000-01-01", "+12025-01-01", "1"]
+        {
+            assert_eq!(
+                at(bad).unwrap_err().description(),
+                "Invalid value for filter start_time_gteq",
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn words_are_read_in_their_searchable_form() {
+        for key in ["title_cont", "title_i_cont", "search_text_cont"] {
+            assert_eq!(one(key, "Vélo%").unwrap(), [Condition::Words("velo%".into())]);
+            assert_eq!(one(key, "\u{301}").unwrap(), [], "nothing is searched");
+        }
+        assert_eq!(one("search_text_eq", "Vélo").unwrap(), [Condition::Text(Is::Eq("velo".into()))]);
+        assert_eq!(one("title_eq", "Vélo").unwrap(), [Condition::Text(Is::Eq("Vélo".into()))]);
+        assert_eq!(one("title_cont", " ").unwrap(), [Condition::Words(" ".into())]);
     }
 }

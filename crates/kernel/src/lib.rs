@@ -38,6 +38,7 @@ mod task;
 #[cfg(any(test, feature = "mocks", feature = "conformance"))]
 pub mod testing;
 pub mod text;
+mod time_zone;
 mod within;
 
 pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};
@@ -57,10 +58,11 @@ pub use integers::{integer, whole};
 pub use json::read_json;
 pub use languages::{AnswerLanguages, choose_language};
 pub use locale::{Locale, Locales, Translated};
-pub use page::{Direction, LogPage, LogRequest, LogStart, Order, Page, PageRequest};
+pub use page::{Direction, LogPage, LogRequest, LogStart, Order, Page, PageRequest, Sort, SortColumn};
 pub use patch::{Field, set_given};
 pub use space_ref::{SpaceManifest, SpaceRef};
 #[cfg(any(test, feature = "mocks"))]
 pub use task::MockTaskQueue;
 pub use task::{NewTask, TaskPayload, TaskQueue};
+pub use time_zone::TimeZone;
 pub use within::Within;

@@ -2,18 +2,22 @@
 
 use time::OffsetDateTime;
 
-/// The number and length of a page of a list.
+/// A page of a list: its number, its length, the order, and whether all rows are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
     /// The first page is 1.
     pub page: i64,
     /// Rows on a page, 1 to 100.
     pub per_page: i64,
+    /// The order instead of that of the list. Lists with an [`Order`] in their query ignore it.
+    pub sort: Option<Sort>,
+    /// Whether the total is counted.
+    pub is_counted: bool,
 }
 
 impl Default for PageRequest {
     fn default() -> Self {
-        Self { page: 1, per_page: Self::DEFAULT_LENGTH }
+        Self::of(1, Self::DEFAULT_LENGTH)
     }
 }
 
@@ -25,14 +29,19 @@ impl PageRequest {
     /// The most bytes that an answer may have, and the JSON of the rows that are read for it.
     pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
+    /// A page in the order of the list, without total.
+    pub const fn of(page: i64, per_page: i64) -> Self {
+        Self { page, per_page, sort: None, is_counted: false }
+    }
+
     /// Parses the parameters of the caller. Never an error: a value that is not a positive integer means the default,
     /// and the maximum is [`Self::MAX_LENGTH`].
     pub fn read(page: Option<&str>, per_page: Option<&str>) -> Self {
         let positive = |text: Option<&str>| text.and_then(|t| t.parse::<i64>().ok()).filter(|n| *n >= 1);
-        Self {
-            page: positive(page).unwrap_or(1),
-            per_page: positive(per_page).unwrap_or(Self::DEFAULT_LENGTH).min(Self::MAX_LENGTH),
-        }
+        Self::of(
+            positive(page).unwrap_or(1),
+            positive(per_page).unwrap_or(Self::DEFAULT_LENGTH).min(Self::MAX_LENGTH),
+        )
     }
 
     /// Rows before this page.
@@ -53,20 +62,33 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// Whether a row follows the last one.
     pub has_more: bool,
+    /// All rows of the list; `None` if they were not counted.
+    pub total: Option<i64>,
 }
 
 impl<T> Page<T> {
-    /// Removes the extra row of [`PageRequest::fetch`].
+    /// A page without total.
+    pub fn of(items: Vec<T>, has_more: bool) -> Self {
+        Self { items, has_more, total: None }
+    }
+
+    /// The same page with this total.
+    #[must_use]
+    pub fn with_total(self, total: Option<i64>) -> Self {
+        Self { total, ..self }
+    }
+
+    /// Removes the extra row of [`PageRequest::fetch`]. The page has no total.
     pub fn cut(mut items: Vec<T>, request: PageRequest) -> Self {
         let length = usize::try_from(request.per_page).unwrap_or(usize::MAX);
         let has_more = items.len() > length;
         items.truncate(length);
-        Self { items, has_more }
+        Self::of(items, has_more)
     }
 
     /// The same page with converted rows.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
-        Page { items: self.items.into_iter().map(f).collect(), has_more: self.has_more }
+        Page::of(self.items.into_iter().map(f).collect(), self.has_more).with_total(self.total)
     }
 }
 
@@ -145,11 +167,50 @@ pub enum Direction {
     Descending,
 }
 
-/// The order of a list that can be sorted by its one column or shuffled.
+/// A column that every list can be sorted by (contract 01 §6.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SortColumn {
+    /// The id.
+    Id,
+    /// The time of creation.
+    CreatedAt,
+    /// The time of the last change.
+    UpdatedAt,
+    /// The number of votes. Of proposals alone (contract 06 §1.5).
+    Votes,
+}
+
+impl SortColumn {
+    /// The columns of every list.
+    pub const COMMON: [Self; 3] = [Self::Id, Self::CreatedAt, Self::UpdatedAt];
+
+    /// Its name in the interface.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::CreatedAt => "created_at",
+            Self::UpdatedAt => "updated_at",
+            Self::Votes => "votes_count",
+        }
+    }
+}
+
+/// An order by one column. Ids ascend within equal values, in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sort {
+    /// The column.
+    pub column: SortColumn,
+    /// The direction of its values.
+    pub direction: Direction,
+}
+
+/// The order of a list with a column of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// By the list's own column, then by ascending id.
     Column(Direction),
+    /// By another column.
+    By(Sort),
     /// Random for each request.
     Random,
 }
@@ -167,16 +228,22 @@ mod tests {
     #[test]
     fn nonsense_means_the_default_and_too_long_a_page_is_cut() {
         let read = |page, per_page| PageRequest::read(Some(page), Some(per_page));
-        assert_eq!(read("x", ""), PageRequest { page: 1, per_page: 20 });
-        assert_eq!(read("0", "-3"), PageRequest { page: 1, per_page: 20 });
-        assert_eq!(read("3", "1000"), PageRequest { page: 3, per_page: 100 });
+        assert_eq!(read("x", ""), PageRequest::of(1, 20));
+        assert_eq!(read("0", "-3"), PageRequest::default());
+        assert_eq!(read("3", "1000"), PageRequest::of(3, 100));
         assert_eq!(read("9223372036854775807", "100").offset(), i64::MAX);
     }
 
     #[test]
     fn the_extra_row_only_says_that_there_is_more() {
-        let request = PageRequest { page: 1, per_page: 2 };
-        assert_eq!(Page::cut(vec![1, 2, 3], request), Page { items: vec![1, 2], has_more: true });
-        assert_eq!(Page::cut(vec![1, 2], request), Page { items: vec![1, 2], has_more: false });
+        let request = PageRequest::of(1, 2);
+        assert_eq!(Page::cut(vec![1, 2, 3], request), Page::of(vec![1, 2], true));
+        assert_eq!(Page::cut(vec![1, 2], request), Page::of(vec![1, 2], false));
+    }
+
+    #[test]
+    fn converted_rows_keep_the_total() {
+        let page = Page::of(vec![1, 2], true).with_total(Some(9));
+        assert_eq!(page.map(|row| row * 2), Page { items: vec![2, 4], has_more: true, total: Some(9) });
     }
 }

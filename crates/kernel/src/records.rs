@@ -37,7 +37,8 @@ mod mock;
 pub use admin::{Plain, RecordAdmin, check_revision, edit, find_for_update, find_revision_for_update};
 pub use fields::{Described, RecordField};
 
-use crate::{Error, Event, OrganizationId, Result};
+use crate::text::{TRANSLATION_END, searchable, searchable_html};
+use crate::{Error, Event, OrganizationId, Result, Translated};
 use async_trait::async_trait;
 use std::fmt::Debug;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -79,10 +80,54 @@ pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The texts in which words are searched; `None` for records that have none.
+    fn search_texts(&self) -> Option<SearchTexts> {
+        None
+    }
+
     /// The error when another record has the key of this one. By default `Conflict`: the transaction is repeated.
     fn taken() -> Error {
         Error::Conflict("another record has the same key".into())
     }
+}
+
+/// The texts of a record in their searchable form, each translation between two [`TRANSLATION_END`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchTexts {
+    /// The title or name.
+    pub title: String,
+    /// The body or description, without tags; empty for records without one.
+    pub body: String,
+}
+
+impl SearchTexts {
+    /// The texts of a record with a title in several languages, and perhaps a body of HTML.
+    pub fn of(title: &Translated, body: Option<&Translated>) -> Self {
+        let texts =
+            |text: &Translated, form: fn(&str) -> String| joined(text.iter().map(|(_, text)| form(text)));
+        Self {
+            title: texts(title, searchable),
+            body: body.map(|body| texts(body, searchable_html)).unwrap_or_default(),
+        }
+    }
+
+    /// The texts of a record with a name in one language.
+    pub fn of_name(name: &str) -> Self {
+        Self { title: joined([searchable(name)].into_iter()), body: String::new() }
+    }
+}
+
+/// The texts that are not empty, each between two [`TRANSLATION_END`].
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    let mut all = String::new();
+    for text in texts.filter(|text| !text.is_empty()) {
+        if all.is_empty() {
+            all.push(TRANSLATION_END);
+        }
+        all.push_str(&text);
+        all.push(TRANSLATION_END);
+    }
+    all
 }
 
 /// The revision of a record that was last changed at this time ([`Entity::revision`]).

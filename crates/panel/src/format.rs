@@ -1,8 +1,7 @@
 //! Numbers and times in the languages of the panel.
 
-use civitas_kernel::Locale;
+use civitas_kernel::{Locale, TimeZone};
 use time::{Month, OffsetDateTime};
-use time_tz::{Offset, TimeZone, Tz, timezones};
 
 /// A number with grouped digits: `9,842`, `9 842`, `48 210`. In Spanish numbers of four digits are not grouped.
 pub(crate) fn number(locale: Locale, number: i64) -> String {
@@ -42,23 +41,22 @@ pub(crate) fn bytes(locale: Locale, bytes: i64) -> String {
 
 /// The time zone of the times on a page.
 #[derive(Clone, Copy)]
-pub(crate) struct Zone(&'static Tz);
+pub(crate) struct Zone(TimeZone);
 
 impl Zone {
     /// UTC.
     pub(crate) fn utc() -> Self {
-        Self(timezones::db::UTC)
+        Self(TimeZone::default())
     }
 
     /// The zone of this name; UTC if there is none.
     pub(crate) fn named(name: &str) -> Self {
-        timezones::get_by_name(name).map_or_else(Self::utc, Self)
+        Self(TimeZone::named(name))
     }
 
     /// `Europe/Zurich (UTC+1)`
     pub(crate) fn label(self, at: OffsetDateTime) -> String {
-        let offset = self.0.get_offset_utc(&at).to_utc();
-        let (hours, minutes, _) = offset.as_hms();
+        let (hours, minutes, _) = self.0.offset_at(at).as_hms();
         match (hours, minutes) {
             (0, 0) => self.0.name().to_owned(),
             (hours, 0) => format!("{} (UTC{hours:+})", self.0.name()),
@@ -68,7 +66,7 @@ impl Zone {
 
     /// The time in this zone; in UTC at the end of the year 9999, which no other zone can write.
     fn local(self, at: OffsetDateTime) -> OffsetDateTime {
-        at.checked_to_offset(self.0.get_offset_utc(&at).to_utc()).unwrap_or(at)
+        at.checked_to_offset(self.0.offset_at(at)).unwrap_or(at)
     }
 }
 
@@ -106,14 +104,9 @@ pub(crate) fn field_value(zone: Zone, at: OffsetDateTime) -> String {
 /// in UTC: times on the wire have years of four digits (RFC 3339).
 pub(crate) fn read_field(zone: Zone, text: &str) -> Option<OffsetDateTime> {
     use time::format_description::well_known::Iso8601;
-    use time_tz::PrimitiveDateTimeExt;
     let text = if text.len() == 16 { format!("{text}:00") } else { text.to_owned() };
     let local = time::PrimitiveDateTime::parse(&text, &Iso8601::PARSING).ok()?;
-    // In the hour that is repeated in autumn the first one is meant; in the one that is left out in spring, the next.
-    let read = local.assume_timezone(zone.0).take_first().or_else(|| {
-        let next = local.checked_add(time::Duration::HOUR)?;
-        next.assume_timezone(zone.0).take_first()
-    });
+    let read = zone.0.moment(local);
     read.filter(|at| (1..=9998).contains(&at.year()))
 }
 
@@ -208,7 +201,7 @@ mod tests {
     #[test]
     fn every_zone_an_organization_can_choose_is_known() {
         for name in civitas_organizations::TIME_ZONES {
-            assert!(timezones::get_by_name(name).is_some(), "{name}");
+            assert!(TimeZone::find(name).is_some(), "{name}");
         }
     }
 }

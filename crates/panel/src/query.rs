@@ -31,7 +31,7 @@ impl Query {
 
     /// The page of a list: 1 unless a positive number is given.
     pub(crate) fn page(&self, per_page: i64) -> PageRequest {
-        PageRequest { page: self.number("page").filter(|page| *page >= 1).unwrap_or(1), per_page }
+        PageRequest::of(self.number("page").filter(|page| *page >= 1).unwrap_or(1), per_page)
     }
 
     /// The address of this path with these parameters, of which one has another value; `None` removes it.

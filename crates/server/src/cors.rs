@@ -8,7 +8,17 @@ use civitas_api::BASE;
 /// How long browsers keep the answer to a preflight, in seconds.
 const MAX_AGE: usize = 3600;
 /// The headers that scripts may read.
-const EXPOSED: [&str; 5] = ["ETag", "Last-Modified", "Location", "Retry-After", "Idempotent-Replayed"];
+const EXPOSED: [&str; 9] = [
+    "ETag",
+    "Last-Modified",
+    "Location",
+    "Retry-After",
+    "Idempotent-Replayed",
+    "Link",
+    "Per-Page",
+    "Total",
+    "Preference-Applied",
+];
 
 /// Answers preflights and adds headers for requests of these origins, on the paths of the interface and of the token
 /// endpoints. Without origins it does nothing.

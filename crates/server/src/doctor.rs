@@ -221,8 +221,22 @@ async fn open(database: &Database) -> Result<(Arc<dyn Store>, String), String> {
     let fault = |error| format!("{}: check database_url, and that the database runs", cause(&error));
     let store = database.open().await.map_err(fault)?;
     store.check_writable().await.map_err(fault)?;
+    let texts = texts(&*store).await.map_err(fault)?;
     let engine = if database.file().is_some() { "SQLite" } else { "PostgreSQL" };
-    Ok((store, format!("{engine} answers and can be written")))
+    Ok((store, format!("{engine} answers and can be written{texts}")))
+}
+
+/// What the search for words lacks, and what to run.
+async fn texts(store: &dyn Store) -> civitas_kernel::Result<String> {
+    let statements = store.missing_texts().index_statements().await?;
+    let scanned = match statements.as_slice() {
+        [] => String::new(),
+        statements => format!("; words are searched by scanning: run {}", statements.join(" ")),
+    };
+    Ok(match store.missing_texts().count().await? {
+        missing @ 1.. => format!("{scanned}; records without texts: {missing}: run `civitas migrate`"),
+        _ => scanned,
+    })
 }
 
 /// Checks that a name server answers and resolves the hosts of the organizations.

@@ -23,7 +23,7 @@ use civitas_accounts::Mailer;
 use civitas_api::{Api, ApiServices, ApiSettings, WebhookServices, normalize};
 use civitas_application::{
     Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Shares, Store, TaskKinds,
-    TaskWorker, Worker, take_over,
+    TaskWorker, Worker, run_text_fill, take_over,
 };
 use civitas_dns::DnsResolver;
 use civitas_kernel::{Error, Result};
@@ -192,6 +192,7 @@ fn workers(
         parts.extend(webhooks.parts(is_alone, &stop).await);
         parts.extend(lanes.map(|lane| Part::new("tasks", lane)));
         parts.push(Part::new("cleanup", cleanup.run(stop.clone())));
+        parts.push(Part::new("texts", run_text_fill(store, stop.clone())));
         parts.push(Part::new("files", files.run_reaper(stop.clone())));
         parts.extend(backups.map(|backups| Part::new("backups", backups.run(stop.clone()))));
         background::run(parts, stop, &failed).await;

@@ -211,7 +211,7 @@ impl City {
         for number in 0..PEOPLE {
             let user = UserId(self.id("user", &nickname(number)));
             let owner = JobOwner { client: self.client, user: Some(user) };
-            let page = PageRequest { page: 1, per_page: 100 };
+            let page = PageRequest::of(1, 100);
             let list = self.database.store.jobs().list(self.organization, owner, &[], page).await;
             jobs.extend(list.expect("the database answers").items);
         }

@@ -18,6 +18,8 @@ const OTHER_PROPOSALS: u64 = 100;
 const ACCEPTED: u64 = 10;
 const EVALUATED: u64 = 20;
 const IN_THE_NORTH: u64 = 100;
+/// A word that three proposals of the city have, of whatever size.
+pub const RARE_WORD: &str = "greenhouse";
 
 /// The scopes of the API client.
 pub const SCOPES: &str = "public proposals blogs meetings roles";
@@ -72,6 +74,12 @@ impl Size {
         (self.votes > pairs / 2).then_some("there are more votes than half of all pairs")
     }
 
+    /// Whether a proposal has the rare word. Those that have it are far from each other.
+    fn has_rare_word(&self, proposal: u64) -> bool {
+        let third = self.proposals / 3;
+        proposal % third == third / 2
+    }
+
     /// User and proposal of a vote; each pair comes once.
     fn vote(&self, number: u64) -> (u64, u64) {
         let others = self.users - self.voters;
@@ -88,7 +96,7 @@ pub fn write(size: Size, out: &mut impl Write) -> io::Result<u64> {
         .into_iter()
         .chain((0..size.users).map(city::citizen))
         .chain(others.clone().flat_map(|number| (0..OTHER_USERS).map(move |user| other_user(number, user))))
-        .chain((0..size.proposals).map(|number| proposal(number, number % size.users)))
+        .chain((0..size.proposals).map(|number| proposal(&size, number)))
         .chain(others.flat_map(|number| (0..OTHER_PROPOSALS).map(move |one| other_proposal(number, one))))
         .chain((0..size.votes).map(|number| vote(number, size.vote(number))))
         .chain((0..size.posts).map(|number| post(number, number % size.users)))
@@ -160,8 +168,11 @@ fn other_proposal(number: u64, proposal: u64) -> Value {
 }
 
 /// Some have a state, some extended data. None is rejected: all can be voted on.
-fn proposal(number: u64, author: u64) -> Value {
-    let mut record = city::proposal(number, author);
+fn proposal(size: &Size, number: u64) -> Value {
+    let mut record = city::proposal(number, number % size.users);
+    if size.has_rare_word(number) {
+        record["title"] = json!({"en": format!("A {RARE_WORD} beside street number {number}")});
+    }
     if let Some(state) = match number {
         _ if number % ACCEPTED == 3 => Some("accepted"),
         _ if number % EVALUATED == 4 => Some("evaluating"),
@@ -228,6 +239,15 @@ mod tests {
         let pairs: HashSet<_> = (0..SIZE.votes).map(|number| SIZE.vote(number)).collect();
         assert_eq!(pairs.len() as u64, SIZE.votes);
         assert!(pairs.iter().all(|(user, proposal)| (10..40).contains(user) && *proposal < 100));
+    }
+
+    #[test]
+    fn three_proposals_have_the_rare_word() {
+        for proposals in [100, 1000, 10_000, 300_000] {
+            let size = Size { proposals, ..SIZE };
+            let having = (0..proposals).filter(|number| size.has_rare_word(*number));
+            assert_eq!(having.count(), 3, "{proposals}");
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Answer {
     pub status: u16,
     /// The validator; empty without one.
     pub etag: String,
+    /// The preference that was applied; empty without one.
+    pub applied: String,
     /// The body as it came.
     pub body: Vec<u8>,
 }
@@ -135,7 +137,21 @@ impl Client {
 
     /// Any method, with a body of JSON that may be empty.
     pub async fn call(&self, method: &str, path: &str, body: String) -> Outcome<Answer> {
-        let request = self.request(Method::from_bytes(method.as_bytes())?, path);
+        self.call_preferring(method, path, "", body).await
+    }
+
+    /// The same, with a preference that may be empty.
+    pub async fn call_preferring(
+        &self,
+        method: &str,
+        path: &str,
+        preference: &str,
+        body: String,
+    ) -> Outcome<Answer> {
+        let mut request = self.request(Method::from_bytes(method.as_bytes())?, path);
+        if !preference.is_empty() {
+            request = request.header("prefer", preference);
+        }
         if body.is_empty() {
             return send(request).await;
         }
@@ -187,5 +203,6 @@ fn header(response: &Response, name: HeaderName) -> String {
 
 async fn read(response: Response) -> Outcome<Answer> {
     let etag = header(&response, ETAG);
-    Ok(Answer { status: response.status().as_u16(), etag, body: response.bytes().await?.to_vec() })
+    let applied = header(&response, HeaderName::from_static("preference-applied"));
+    Ok(Answer { status: response.status().as_u16(), etag, applied, body: response.bytes().await?.to_vec() })
 }

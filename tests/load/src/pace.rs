@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn answer(status: u16) -> Answer {
-        Answer { status, etag: String::new(), body: b"text".to_vec() }
+        Answer { status, etag: String::new(), applied: String::new(), body: b"text".to_vec() }
     }
 
     #[test]

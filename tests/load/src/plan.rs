@@ -1,5 +1,6 @@
 //! Makes requests of templates ([`crate::tasks`]): here for single requests, in `scripts/requests.lua` for the load.
 
+use crate::archive::RARE_WORD;
 use crate::client::{BASE, grant};
 use crate::tasks::{Bare, Request};
 use crate::wrk::THREADS;
@@ -36,6 +37,8 @@ pub struct Values {
     pub spaces: u64,
     /// A job that is completed.
     pub job: String,
+    /// The time since which 20 proposals were changed.
+    pub recent: String,
 }
 
 impl Values {
@@ -67,6 +70,8 @@ impl Values {
         template
             .replace("<far>", &self.far.to_string())
             .replace("<job>", &self.job)
+            .replace("<rare>", RARE_WORD)
+            .replace("<recent>", &self.recent)
             .replace("<grant>", &grant().to_string())
     }
 }
@@ -110,12 +115,12 @@ impl Plan<'_> {
         );
         for (part, request) in &self.requests {
             let (method, path, body) = if is_baseline { self.bare(request) } else { self.real(request) };
-            let Request { caller, conditional, accepts, .. } = request;
+            let Request { caller, conditional, accepts, prefers, .. } = request;
             // Writing to a string does not fail.
             let _ = writeln!(
                 text,
                 "    {{ part = {part}, method = {method:?}, caller = \"{caller:?}\", conditional = {conditional},\n      \
-                 accepts = {accepts:?}, path = {path:?},\n      body = {body:?} }},",
+                 accepts = {accepts:?}, prefers = {prefers:?}, path = {path:?},\n      body = {body:?} }},",
             );
         }
         text.push_str("  },\n}\n");
@@ -170,6 +175,7 @@ mod tests {
             first_space: 2,
             spaces: 7,
             job: "job-1".to_owned(),
+            recent: "2026-02-01T00:01:20Z".to_owned(),
         }
     }
 

@@ -170,8 +170,10 @@ impl Run<'_> {
         let civitas = self.measured(&self.stage.civitas, work).await?;
         let baseline = self.baseline(work).await?;
         let other = match &self.stage.other {
-            Some(server) => Some(self.measured(server, work).await?),
-            None => None,
+            Some(server) if !self.stage.missing.iter().any(|name| *name == work.name) => {
+                Some(self.measured(server, work).await?)
+            }
+            _ => None,
         };
         Ok(Line { task: work.name.clone(), civitas, baseline, other })
     }

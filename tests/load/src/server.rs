@@ -9,7 +9,7 @@ use crate::measure::Cpu;
 use crate::plan::{Values, path};
 use crate::process::Process;
 use crate::stage::Home;
-use crate::tasks::{Caller, Request};
+use crate::tasks::{Caller, Request, Task};
 use crate::voting::{Pairs, RECORDED, Voter, completed};
 use serde_json::Value;
 use std::fs;
@@ -104,6 +104,28 @@ impl Server {
 
     /// Sends a request that is not measured. No two with the same number vote, or give a role, twice.
     pub async fn send(&self, request: &Request, number: u64) -> Outcome<Answer> {
+        let answer = self.ask(request, number).await?.is(request.status);
+        let answer = answer.map_err(|error| format!("{} {}: {error}", request.method, request.path))?;
+        if answer.applied != request.prefers {
+            return Err(format!("{}: {} was not applied", request.path, request.prefers).into());
+        }
+        Ok(answer)
+    }
+
+    /// Whether it has what a task reads: a server of an older commit refuses a filter or an order that it does not have, and
+    /// ignores a preference.
+    pub async fn has(&self, task: &Task) -> Outcome<bool> {
+        for request in task.requests().iter().filter(|request| request.method == "GET") {
+            let answer = self.ask(request, 0).await?;
+            if answer.status == 400 || answer.applied != request.prefers {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The answer to a request, of any status.
+    async fn ask(&self, request: &Request, number: u64) -> Outcome<Answer> {
         let pair = self.pairs.part(RECORDED) + 1 + number;
         let role = self.values.roles() - 1 - number;
         let fill = |template: &str| self.values.fill(template, pair, role);
@@ -114,8 +136,7 @@ impl Server {
             Caller::Voter => self.client.bearing(&self.pairs.voter(pair).ok_or("no voters")?.bearer),
         };
         let (path, body) = (fill(&path(request)), fill(request.body));
-        let answer = client.call(request.method, &path, body).await?.is(request.status);
-        answer.map_err(|error| format!("{} {path}: {error}", request.method).into())
+        client.call_preferring(request.method, &path, request.prefers, body).await
     }
 
     /// Reads the proposals of the sample, and writes their validators for the load.
@@ -192,6 +213,7 @@ async fn values(client: &Client, size: Size) -> Outcome<Values> {
         first_space,
         spaces: SPACES,
         job: String::new(),
+        recent: city::published(size.proposals - ROWS),
     })
 }
 

@@ -32,6 +32,8 @@ pub struct Stage {
     pub baseline: Process,
     /// The server of another binary, over a copy of the city.
     pub other: Option<Server>,
+    /// The names of the tasks that the other server does not have.
+    pub missing: Vec<&'static str>,
     /// Length of the answer with one proposal, in bytes.
     pub length: u64,
 }
@@ -178,18 +180,31 @@ impl Stage {
         let baseline = civitas.home.baseline()?;
         prove_equal(&civitas, &civitas.client.at(baseline.address), &samples).await?;
         let length = samples.iter().map(|one| one.answer.body.len() as u64).min().unwrap_or(0);
-        let other = match other {
-            Some(home) => Some(Self::start_other(home, size, tasks).await?),
-            None => None,
+        let (other, missing) = match other {
+            Some(home) => {
+                let (server, missing) = Self::start_other(home, size, tasks).await?;
+                (Some(server), missing)
+            }
+            None => (None, Vec::new()),
         };
-        Ok(Self { civitas, baseline, other, length })
+        Ok(Self { civitas, baseline, other, missing, length })
     }
 
-    async fn start_other(home: Home, size: Size, tasks: &[&Task]) -> Outcome<Server> {
+    /// The other server, and the names of the tasks that it does not have.
+    async fn start_other(home: Home, size: Size, tasks: &[&Task]) -> Outcome<(Server, Vec<&'static str>)> {
         let server = Server::start(home, size).await?;
-        answers(&server, tasks).await?;
+        let (mut known, mut missing) = (Vec::new(), Vec::new());
+        for task in tasks {
+            if server.has(task).await? {
+                known.push(*task);
+            } else {
+                eprintln!("the other server does not have: {}", task.name);
+                missing.push(task.name);
+            }
+        }
+        answers(&server, &known).await?;
         server.record().await?;
-        Ok(server)
+        Ok((server, missing))
     }
 
     /// Stops all, and starts the server again, so often. It runs after the last, and answers.

@@ -1,7 +1,8 @@
 //! What is measured: a task is an entry of [`TASKS`].
 //!
 //! Paths and bodies are templates. A name in angle brackets is replaced in each request ([`crate::plan`]): `<proposal>` and
-//! `<page>` at random, `<far>` by page 1,000 or the last, `<n>` by a number that no other request of the run has.
+//! `<page>` at random, `<far>` by page 1,000 or the last, `<rare>` by a word that three proposals have, `<recent>` by the
+//! time since which 20 proposals were changed, `<n>` by a number that no other request of the run has.
 
 /// Who sends a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Request {
     pub conditional: bool,
     /// The encoding that is asked for; empty: none.
     pub accepts: &'static str,
+    /// The preference (RFC 7240), which must be applied; empty: none.
+    pub prefers: &'static str,
     /// The status of the answer.
     pub status: u16,
     /// The request of the baseline server.
@@ -59,6 +62,7 @@ impl Request {
             caller: Caller::Client,
             conditional: false,
             accepts: "",
+            prefers: "",
             status: 200,
             bare: Bare::Same,
         }
@@ -150,6 +154,13 @@ const OWN_VOTES: Request =
 const BY_EXTENDED_DATA: Request =
     Request::get("/proposals?filter%5Bextended_data_cont%5D=%22district%22:%20%22north%22")
         .stored("by-extended-data");
+const RARE_WORD: Request = Request::get("/proposals?filter%5Bsearch_text_cont%5D=<rare>").stored("rare-word");
+const FREQUENT_WORD: Request =
+    Request::get("/proposals?filter%5Bsearch_text_cont%5D=street").stored("frequent-word");
+const RECENT: Request = Request::get("/proposals?filter%5Bupdated_at_gteq%5D=<recent>").stored("recent");
+const COUNTED: Request = Request { prefers: "count=exact", ..LIST };
+const BY_VOTES: Request =
+    Request::get("/proposals?order=votes_count&order_direction=desc").stored("by-votes");
 const COMPONENTS: Request =
     Request::get("/components/search?filter%5Bmanifest_name_eq%5D=proposals").stored("components");
 const SPACES: Request = Request::get("/spaces/search?filter%5Bmanifest_name_start%5D=assem").stored("spaces");
@@ -206,6 +217,11 @@ pub const TASKS: &[Task] = &[
     Task::new("list, by state", Kind::One(BY_STATE)),
     Task::new("list, own votes", Kind::One(OWN_VOTES)),
     Task::new("list, by extended data", Kind::One(BY_EXTENDED_DATA)),
+    Task::new("list, a rare word", Kind::One(RARE_WORD)),
+    Task::new("list, a word of every proposal", Kind::One(FREQUENT_WORD)),
+    Task::new("list, changed lately", Kind::One(RECENT)),
+    Task::new("a list of 20, counted", Kind::One(COUNTED)),
+    Task::new("list, by votes", Kind::One(BY_VOTES)),
     Task::new("search of components", Kind::One(COMPONENTS)),
     Task::new("search of spaces", Kind::One(SPACES)),
     Task::new("posts", Kind::One(POSTS)),

@@ -149,6 +149,11 @@ impl Client {
         self.try_raw(Method::POST, &format!("{BASE}{path}"), &headers, Some(body)).await.ok()
     }
 
+    /// A request without body, to a server that may end at any time; `None` without an answer.
+    pub async fn try_send(&self, method: Method, path: &str) -> Option<Answer> {
+        self.try_raw(method, &format!("{BASE}{path}"), &[], None).await.ok()
+    }
+
     /// The same client of a server at another address.
     #[must_use]
     pub fn moved_to(&self, address: SocketAddr) -> Self {

@@ -49,7 +49,7 @@ async fn long_documents_are_compressed_as_asked_and_keep_their_validators() {
         let path = format!("{BASE}/proposals");
         let plain = ask(&service, Method::GET, &path, &[("authorization", &bearer)]).await;
         assert!(plain.bytes.len() > 1024);
-        assert_eq!(plain.header("vary"), "Authorization, Accept-Encoding");
+        assert_eq!(plain.header("vary"), "Authorization, Prefer, Accept-Encoding");
         for (accepted, encoding) in [
             ("gzip", "gzip"),
             ("br", "br"),

@@ -252,7 +252,7 @@ async fn meetings_are_filtered_by_number_and_by_extended_data_for_who_may_read_i
         assert_eq!(list(&format!("filter[id_not_eq]={id}")).await.len(), 5);
         let asked = async |query: &str| nora.get(&format!("/meetings?{query}")).await;
         asked("filter[id]=x").await.refuses(400, "Invalid value for filter id");
-        asked("filter[title]=x").await.refuses(400, "Unknown filter: title");
+        asked("filter[address]=x").await.refuses(400, "Unknown filter: address");
         asked("filter[extended_data_eq]=x").await.refuses(400, "Unknown filter: extended_data_eq");
         for query in ["filter[extended_data_cont]=", "filter[extended_data_cont]=x"] {
             reader.get(&format!("/meetings?{query}")).await.refuses(403, "Forbidden");

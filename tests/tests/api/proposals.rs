@@ -1,4 +1,4 @@
-use civitas_tests::service::{Client, Service};
+use civitas_tests::service::{CITIES, Client, Service};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -195,5 +195,53 @@ async fn a_vote_and_its_removal_change_the_validator_of_the_voter() {
         let aged = [("if-modified-since", voted.header("last-modified"))];
         nora.send(reqwest::Method::GET, &path, &aged, None).await.is(200);
         assert_eq!(tags().await.0, before.0, "the same body again, the same validator");
+    }
+}
+
+#[tokio::test]
+async fn a_published_proposal_has_a_number_of_votes() {
+    for service in Service::on_both_engines().await {
+        let (nora, luis) = (service.user("norablum").await, service.user("luisortega").await);
+        let id = |name: &str| service.id("proposal", name);
+        let count = async |name: &str| {
+            let shown = luis.get(&format!("/proposals/{}", id(name))).await.is(200);
+            shown.data()["meta"].get("votes_count").cloned()
+        };
+        let vote = async |name: &str, weight: i64| {
+            let body = json!({"proposal_id": id(name), "data": {"weight": weight}});
+            let cast = nora.post("/vote_proposals/sync?include_proposal=true", &body).await.is(200);
+            cast.data()["meta"]["votes_count"].clone()
+        };
+        assert_eq!((count("p1").await, count("p2").await), (Some(json!(1)), Some(json!(0))));
+        assert_eq!(count("luisdraft").await, None, "a draft");
+        assert_eq!(vote("p1", 1).await, json!(2));
+        assert_eq!(count("p1").await, Some(json!(2)));
+        let own = format!("/vote_proposals?filter[creator_id]={}", service.id("user", "norablum"));
+        let own = nora.get(&own).await.is(200).ids();
+        nora.delete(&format!("/vote_proposals/{}/sync", own[0])).await.is(200);
+        assert_eq!(count("p1").await, Some(json!(1)));
+        // In this component votes are temporary until their user has two.
+        assert_eq!(vote("c1", 0).await, json!(0));
+        assert_eq!(count("c1").await, Some(json!(0)));
+        assert_eq!(vote("c2", 3).await, json!(1), "weights are not added up");
+        assert_eq!(count("c1").await, Some(json!(1)), "an abstention is a vote");
+    }
+}
+
+#[tokio::test]
+async fn a_phase_may_hide_the_number_of_votes() {
+    let archive = CITIES.replace(r#""voting": {"#, r#""voting": {"votes_hidden": true, "#);
+    for service in Service::on_both_engines_with(&archive, &[]).await {
+        let luis = service.user("luisortega").await;
+        let (p1, ideas) = (service.id("proposal", "p1"), service.id("component", "ideas"));
+        let shown = luis.get(&format!("/proposals/{p1}")).await.is(200);
+        assert_eq!(shown.data()["meta"]["voted"], json!({"weight": 1}));
+        assert_eq!(shown.data()["meta"].get("votes_count"), None);
+        let listed = luis.get(&format!("/proposals?component_id={ideas}")).await.is(200);
+        assert!(listed.data().as_array().unwrap().iter().all(|one| one["meta"].get("votes_count").is_none()));
+        let component = luis.get(&format!("/components/proposal_components/{ideas}")).await.is(200);
+        assert_eq!(component.data()["meta"].get("votes_hidden"), None);
+        let motion = luis.get(&format!("/proposals/{}", service.id("proposal", "m1"))).await.is(200);
+        assert_eq!(motion.data()["meta"]["votes_count"], 0, "another phase");
     }
 }

@@ -1,13 +1,14 @@
 //! The crate `civitas-client` against a running server.
 
 use civitas_client::{
-    Builder, Client, Document, Error, Page, Record, TryStreamExt, WebhookError, verify_webhook,
+    Builder, Client, Direction, Document, Error, Page, Record, TryStreamExt, WebhookError, verify_webhook,
     verify_webhook_at,
 };
 use civitas_tests::{CITIES, Receiver, Service};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::time::{Duration, UNIX_EPOCH};
+use time::OffsetDateTime;
 
 const PROPOSALS: usize = 205;
 
@@ -121,8 +122,44 @@ async fn pages_and_items_return_every_record_once() {
         assert_eq!(fifth.iter().map(|page| page.data.len()).collect::<Vec<_>>(), [5]);
         let some = list().query("filter[id_in][]", ids[0]).query("filter[id_in][]", ids[7]);
         assert_eq!(some.items::<Record>().try_collect::<Vec<_>>().await.unwrap().len(), 2);
+        let some = list().filter("id_in", vec![ids[0], ids[7]]);
+        assert_eq!(some.items::<Record>().try_collect::<Vec<_>>().await.unwrap().len(), 2);
         let refused = list().query("filter[nothing_eq]", 1).items::<Record>().try_collect::<Vec<_>>().await;
         assert_eq!(refused.unwrap_err().status(), Some(StatusCode::BAD_REQUEST));
+    }
+}
+
+#[tokio::test]
+async fn filters_orders_and_totals_of_a_list() {
+    for service in services(&[]).await {
+        let client = machine(&service);
+        let list = || client.get("/proposals").query("component_id", service.id("component", "many"));
+        let published = OffsetDateTime::from_unix_timestamp(1_770_022_800).unwrap();
+        let day = published.date();
+        let totals = [
+            (list(), PROPOSALS),
+            (list().per_page(50), PROPOSALS),
+            (list().filter("title_cont", "NUMBER 20"), 6),
+            (list().filter("search_text_cont", "bénch").filter("id_blank", false), PROPOSALS),
+            (list().filter("published_at_lteq", published), PROPOSALS),
+            (list().filter("published_at_gt", published), 0),
+            (list().filter("published_at_gteq", day), PROPOSALS),
+            (list().filter("published_at_gteq", day.next_day().unwrap()), 0),
+        ];
+        for (list, total) in totals {
+            assert_eq!(list.total().await.unwrap(), total as u64);
+        }
+        let counted = list().per_page(7).header("prefer", "count=exact").response().await.unwrap();
+        assert_eq!(counted.total(), Some(PROPOSALS as u64));
+        assert_eq!(counted.json::<Page<Record>>().unwrap().meta.next.as_deref(), counted.next_page());
+        let plain = list().per_page(7).response().await.unwrap();
+        assert_eq!((plain.total(), plain.next_page().is_some()), (None, true));
+        let newest = list().order("id", Direction::Descending).per_page(100).items::<Record>();
+        let newest: Vec<Record> = newest.try_collect().await.unwrap();
+        let ids: Vec<u64> = newest.iter().map(|proposal| proposal.id.parse().unwrap()).collect();
+        assert!(ids.len() == PROPOSALS && ids.is_sorted_by(|left, right| left > right));
+        let path = format!("/proposals/{}", ids[0]);
+        assert!(matches!(client.get(&path).total().await, Err(Error::NoTotal)));
     }
 }
 

@@ -117,7 +117,7 @@ async fn a_validator_is_personal_and_changes_with_what_it_stands_for() {
         let tag = seen.header("etag").to_owned();
         assert!(tag.starts_with("W/\""));
         assert_eq!(seen.header("cache-control"), "private, max-age=0, must-revalidate");
-        assert_eq!(seen.header("vary"), "Authorization", "the first of two such headers");
+        assert_eq!(seen.header("vary"), "Authorization, Prefer", "the first of two such headers");
         let fresh = |client: &civitas_tests::service::Client, path: &str, tag: &str| {
             let (client, path, tag) = (client.clone(), path.to_owned(), tag.to_owned());
             async move { client.send(reqwest::Method::GET, &path, &[("if-none-match", &tag)], None).await }

@@ -27,6 +27,37 @@ async fn every_command_works_on_postgresql_too() {
 }
 
 #[tokio::test]
+async fn the_doctor_says_what_the_search_for_words_lacks_and_migrate_stores_the_texts() {
+    let Some(city) = City::on_postgres().await else { return };
+    let city = city.founded().await;
+    let user = r#"{"type":"user","ref":"ada","organization":"a.example","nickname":"ada","email":"ada@a.example","name":"Ada"}"#;
+    city.type_in(&["import", "-"], user).await.done();
+    let lacks = |text: &str| text.contains("searched by scanning") || text.contains("records without texts");
+    let well = city.run(&["doctor", "--dns-server", ""]).await.out;
+    assert!(!lacks(&well), "{well}");
+    let database = city.1.as_ref().unwrap();
+    database.execute("DELETE FROM record_texts; DROP EXTENSION IF EXISTS pg_trgm CASCADE").await;
+    let statements = [
+        "CREATE EXTENSION pg_trgm;",
+        "CREATE INDEX CONCURRENTLY record_texts_title_words ON record_texts USING gin (title gin_trgm_ops);",
+        "CREATE INDEX CONCURRENTLY record_texts_body_words ON record_texts USING gin (body gin_trgm_ops);",
+    ];
+    let lacking = city.run(&["doctor", "--dns-server", ""]).await.out;
+    let text = format!(
+        "words are searched by scanning: run {}; records without texts: 1: run `civitas migrate`",
+        statements.join(" ")
+    );
+    assert!(lacking.contains("ok    database") && lacking.contains(&text), "{lacking}");
+    let migrated = city.run(&["migrate"]).await.done().out;
+    assert_eq!(migrated, "stored the texts of records: 1\nthe schema is up to date\n");
+    for statement in statements {
+        database.execute(statement).await;
+    }
+    let well = city.run(&["doctor", "--dns-server", ""]).await.out;
+    assert!(!lacks(&well), "{well}");
+}
+
+#[tokio::test]
 async fn a_database_of_a_newer_build_is_left_alone() {
     let Some(city) = City::on_postgres().await else { return };
     let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('99991231000000')";

@@ -69,8 +69,7 @@ async fn agree(
     let read_context = seen_by(fixtures.mine, Viewer::Participant(fixtures.nora));
     for part in [Within::default(), within(fixtures.ideas)] {
         let query = ProposalQuery { within: part, filters: Vec::new(), order: Order::Column(direction) };
-        let page =
-            proposals.list(read_context, &query, PageRequest { page: 1, per_page: 100 }).await.unwrap();
+        let page = proposals.list(read_context, &query, PageRequest::of(1, 100)).await.unwrap();
         let listed: Vec<ProposalId> = page.items.iter().map(|detail| detail.id).collect();
         assert_eq!(listed, expected, "{query:?}");
         let mut before = None;

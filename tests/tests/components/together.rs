@@ -82,7 +82,53 @@ async fn fifty_that_cast_one_vote_cast_one() {
             }
         });
         assert_eq!(made(outcomes.await), 1);
-        assert_eq!(world.ports().votes().count_final(mine, proposal).await.unwrap(), 1);
+        let detail = world.ports().proposals().detail(mine, proposal).await.unwrap().unwrap();
+        assert_eq!(detail.votes_count, 1);
+    }
+}
+
+/// Each vote changes the number of votes of both proposals.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_whose_votes_become_final_at_once_take_turns() {
+    for world in World::on_both_engines().await {
+        let Fixtures { mine, nora, otto, ideas, .. } = world.fixtures;
+        let minimum = r#"UPDATE components SET settings = '{"minimum_votes_per_user": 2}' WHERE id = "#;
+        world.database.execute(&format!("{minimum}{ideas}")).await;
+        let store = world.database.store();
+        let published = Proposal { published_at: Some(NOW), ..Proposal::draft(ideas, NOW) };
+        let vote = |proposal, user| Vote {
+            proposal,
+            user,
+            weight: 1,
+            temporary: true,
+            created_at: NOW,
+            updated_at: NOW,
+        };
+        let mut proposals = Vec::new();
+        for user in [nora, otto] {
+            let added = commit(&*store, async |tx| tx.proposals().add(mine, &published).await);
+            let proposal = added.await.unwrap();
+            store.votes().add(mine, &vote(proposal, user)).await.unwrap();
+            proposals.push(proposal);
+        }
+        let outcomes = at_once(2, |i| {
+            let (store, vote) = (store.clone(), vote(proposals[1 - i], [nora, otto][i]));
+            async move {
+                let tx = store.begin().await?;
+                tx.votes().lock(mine, vote.proposal, vote.user).await?;
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                tx.votes().cast(mine, &vote, ideas).await?;
+                tx.votes().set_temporary(mine, vote.user, ideas, false).await?;
+                tx.commit().await
+            }
+        });
+        for outcome in outcomes.await {
+            outcome.unwrap();
+        }
+        for proposal in proposals {
+            let detail = world.ports().proposals().detail(mine, proposal).await.unwrap().unwrap();
+            assert_eq!(detail.votes_count, 2);
+        }
     }
 }
 

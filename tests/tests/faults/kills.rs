@@ -5,8 +5,9 @@ use civitas_kernel::random_job_id;
 use civitas_server::config::{Config, Sources};
 use civitas_server::telemetry::begin;
 use civitas_server::wiring::start;
-use civitas_tests::service::{CITIES, Client, Service};
+use civitas_tests::service::{Answer, CITIES, Client, Service};
 use civitas_tests::{Database, Engine};
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -123,6 +124,22 @@ async fn write(client: Client, component: i64, writer: usize, ledger: Arc<Mutex<
     }
 }
 
+/// Casts votes and takes them back until it is aborted. Some are temporary until there are two.
+async fn vote(client: Client, user: i64, proposals: [i64; 4]) {
+    let own = format!("/vote_proposals?filter[creator_id]={user}");
+    loop {
+        for proposal in proposals {
+            let body = json!({"proposal_id": proposal, "data": {"weight": 1}});
+            client.try_post("/vote_proposals/sync", &[], &body).await;
+        }
+        let listed = client.try_send(Method::GET, &own).await.filter(|answer| answer.status.as_u16() == 200);
+        for id in listed.iter().flat_map(Answer::ids) {
+            client.try_send(Method::DELETE, &format!("/vote_proposals/{id}/sync")).await;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
 /// How often each title is in the list of posts.
 pub async fn titles(client: &Client) -> HashMap<String, usize> {
     let mut titles = HashMap::new();
@@ -165,6 +182,8 @@ async fn survives(engine: Engine) {
     let mut service = Service::over(database, CITIES, &[]).await;
     let nora = service.user("norablum").await;
     let component = service.id("component", "news");
+    let proposals = ["p1", "p2", "c1", "c2"].map(|name| service.id("proposal", name));
+    let voter = service.id("user", "norablum");
     service.end().await;
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut flags = service.flags().to_vec();
@@ -173,8 +192,9 @@ async fn survives(engine: Engine) {
     let nora = nora.moved_to(port);
 
     let ledger = Arc::new(Mutex::new(Ledger::default()));
-    let writers: Vec<_> =
+    let mut writers: Vec<_> =
         (0..4).map(|writer| tokio::spawn(write(nora.clone(), component, writer, ledger.clone()))).collect();
+    writers.push(tokio::spawn(vote(nora.clone(), voter, proposals)));
     for _ in 0..KILLS {
         let server = start_process(&flags);
         let more = u64::try_from(random_job_id().0.as_u128() % AT_MOST_MORE).unwrap();
@@ -212,6 +232,11 @@ async fn survives(engine: Engine) {
         assert_eq!(*count, 1, "{title} was created twice");
     }
     server.kill();
+    let wrong = "SELECT count(*) AS number FROM proposals WHERE votes_count <> \
+         (SELECT count(*) FROM votes WHERE proposal_id = proposals.id AND NOT temporary)";
+    assert_eq!(service.database.number(wrong).await, 0, "proposals with a wrong number of votes");
+    let changed = "SELECT count(*) AS number FROM proposals WHERE votes_changed_at IS NOT NULL";
+    assert!(service.database.number(changed).await >= 4, "too few votes");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 
 use civitas_kernel::OrganizationId;
 use civitas_tests::service::{BASE, CITIES, Client, Service, http};
-use civitas_tests::{Database, Engine};
+use civitas_tests::{Database, Engine, numbered_proposals};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -29,10 +29,21 @@ struct Worst {
 impl Worst {
     /// Sends this request on all connections.
     fn begin(service: &Service, client: &Client, method: &Method, path: &str, body: &Value) -> Self {
+        Self::begin_on(CONNECTIONS, service, client, method, (path, body))
+    }
+
+    /// Sends this request on so many connections.
+    fn begin_on(
+        connections: usize,
+        service: &Service,
+        client: &Client,
+        method: &Method,
+        (path, body): (&str, &Value),
+    ) -> Self {
         let (running, statuses) = (Arc::new(AtomicBool::new(true)), Arc::<Mutex<BTreeSet<_>>>::default());
         let (http, mut senders) = (http(), JoinSet::new());
         let url = format!("http://{}{BASE}{path}", service.address);
-        for _ in 0..CONNECTIONS {
+        for _ in 0..connections {
             let mut request = http.request(method.clone(), &url).header("host", &client.host);
             request = request.header("content-type", "application/json").body(body.to_string());
             if let Some(token) = &client.token {
@@ -171,6 +182,45 @@ async fn searches_through_many_records_cost_their_organization_alone() {
             assert!(beside < 3 * quiet + SLACK, "{:?}: {beside:?} instead of {quiet:?}", service.engine);
         }
         assert!(searching < 3 * one + SLACK, "{:?}: {searching:?}, one takes {one:?}", service.engine);
+        service.stop().await;
+    }
+}
+
+/// Words of one and two characters, which no index of words can find: all texts of the organization are compared.
+#[tokio::test(flavor = "multi_thread")]
+async fn searches_for_short_words_cost_their_organization_alone() {
+    let numbered = numbered_proposals("city", "ideas", 20_000, |_, _| ());
+    for service in Service::on_both_engines_with(&format!("{CITIES}{numbered}"), &[]).await {
+        let (bad, nora) =
+            (service.user("norablum").await, service.user_through("town", "full", "norablum").await);
+        let quiet = pace(&service, &nora, "quiet").await;
+        let paths = ["%E9%A4%A8", "%E9%A4%A8%E9%A4%A8"]
+            .map(|word| format!("/proposals?filter[search_text_cont]={word}"));
+        for path in &paths {
+            assert!(bad.get(path).await.is(200).ids().is_empty());
+        }
+        // Eight at the same time.
+        let searches: Vec<Worst> = paths
+            .iter()
+            .map(|path| Worst::begin_on(4, &service, &bad, &Method::GET, (path, &Value::Null)))
+            .collect();
+        sleep(Duration::from_secs(1)).await;
+        let beside = pace(&service, &nora, "beside").await;
+        // Short reads of the same organization keep their connections, too.
+        let own = median(async |round| {
+            bad.get(&format!("/proposals?per_page=5&n={round}")).await.is(200);
+        });
+        let own = own.await;
+        let mut statuses = BTreeSet::new();
+        for search in searches {
+            statuses.extend(search.end().await);
+        }
+        println!("{:?}: quiet {quiet:?}, beside {beside:?}, own {own:?}, {statuses:?}", service.engine);
+        assert!(statuses.contains(&StatusCode::OK), "{statuses:?}");
+        for (quiet, beside) in quiet.into_iter().zip(beside) {
+            assert!(beside < 3 * quiet + SLACK, "{:?}: {beside:?} instead of {quiet:?}", service.engine);
+        }
+        assert!(own < 3 * quiet[1] + SLACK, "{:?}: {own:?} instead of {:?}", service.engine, quiet[1]);
         service.stop().await;
     }
 }

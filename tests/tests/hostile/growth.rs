@@ -9,6 +9,7 @@ use civitas_attachments::sanitize_and_shorten;
 use civitas_extended_data::ObjectPath;
 use civitas_kernel::Locales;
 use civitas_kernel::filter::{Field, Kind, RawFilter, RawValue, read};
+use civitas_kernel::text::{searchable, searchable_html};
 use civitas_proposals::plain_text;
 use civitas_tests::service::BASE;
 use civitas_tests::{Database, Engine, import_options};
@@ -122,7 +123,12 @@ const SHAPES: &[&str] = &[
     "\u{1f642}\u{200d}",
 ];
 
-const FIELDS: &[Field<u8>] = &[Field::new("title", Kind::Text, 1), Field::new("id", Kind::Integer, 2)];
+const FIELDS: &[Field<u8>] = &[
+    Field::new("title", Kind::Text, 1),
+    Field::new("id", Kind::Integer, 2),
+    Field::new("search_text", Kind::SearchText, 3),
+    Field::new("start_time", Kind::Time, 4),
+];
 
 type Function = (&'static str, fn(&str));
 
@@ -135,10 +141,15 @@ const FUNCTIONS: &[Function] = &[
         drop(black_box(ObjectPath::root().write(Map::new(), json!({"a": [text], text: {"b": null}}))));
     }),
     ("filter::read", |text| {
-        let raw = ["title_matches", "title_start", "id_eq", text]
-            .map(|name| (name.to_owned(), RawValue::One(text.to_owned())));
-        drop(black_box(read(FIELDS, &RawFilter(raw.to_vec()))));
+        // One by one: the first value that is refused ends the reading of all.
+        for name in ["title_matches", "title_start", "title_cont", "search_text", "start_time", "id_eq", text]
+        {
+            let raw = RawFilter::of(vec![(name.to_owned(), RawValue::One(text.to_owned()))]);
+            drop(black_box(read(FIELDS, &raw)));
+        }
     }),
+    ("searchable", |text| drop(black_box(searchable(text)))),
+    ("searchable_html", |text| drop(black_box(searchable_html(text)))),
     ("is_email", |text| _ = black_box((is_email(text), is_name(text)))),
     ("TargetPolicy::parse", |text| drop(black_box(TargetPolicy::parse(&format!("https://{text}"))))),
     ("Locales::choose", |text| drop(black_box(Locales::standard().choose(text.split(','))))),
@@ -246,6 +257,7 @@ fn heads(length: usize) -> Vec<(&'static str, Request)> {
         ("many parameters", get(format!("/proposals?{}", text("a=%20&")))),
         ("a deep parameter", get(format!("/proposals?filter{}=1", text("[a]")))),
         ("a long filter", get(format!("/proposals?filter[title_matches]={}", text("%25a")))),
+        ("a long word", get(format!("/proposals?filter[title_cont]={}", text("%C3%A9")))),
         ("a long bearer", list().with("Authorization", format!("Bearer {}", text("a.")))),
         ("many bearers", list().with("Authorization", text("Bearer a, "))),
         ("long credentials", list().with("Authorization", format!("Basic {}", text("YTph")))),

@@ -10,6 +10,7 @@ mod archive;
 mod bodies;
 mod budget;
 mod files;
+mod filters;
 mod generate;
 mod growth;
 mod operations;

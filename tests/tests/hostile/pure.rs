@@ -5,7 +5,8 @@ use crate::generate::{damage, damaged, in_url, number, text};
 use civitas_accounts::{is_email, is_name, is_nickname};
 use civitas_attachments::{sanitize, sanitize_and_shorten};
 use civitas_extended_data::ObjectPath;
-use civitas_kernel::filter::{Field, Kind, RawFilter, RawValue, read};
+use civitas_kernel::filter::{Condition, Field, Kind, RawFilter, RawValue, read};
+use civitas_kernel::text::{TRANSLATION_END, searchable, searchable_html};
 use civitas_kernel::{Locale, Locales};
 use civitas_organizations::is_host;
 use civitas_proposals::plain_text;
@@ -87,6 +88,8 @@ const FIELDS: &[Field<u8>] = &[
     Field::new("state", Kind::Enum(&["accepted", "rejected"]), 3),
     Field::new("weight", Kind::IntegerText, 4),
     Field::new("extended_data", Kind::ExtendedData, 5),
+    Field::new("search_text", Kind::SearchText, 6),
+    Field::new("start_time", Kind::Time, 7),
 ];
 
 #[test]
@@ -104,6 +107,14 @@ fn filters() {
         "weight_gt",
         "weight_matches",
         "extended_data_cont",
+        "title_cont",
+        "title_i_cont",
+        "search_text",
+        "search_text_in",
+        "search_text_matches",
+        "start_time",
+        "start_time_gteq",
+        "start_time_not_in",
         "_eq",
         "id_",
         "id_eq_eq",
@@ -112,10 +123,34 @@ fn filters() {
     let name = prop_oneof![6 => select(names).prop_map(str::to_owned), 1 => text()];
     let value = || prop_oneof![text(), number()];
     let raw = prop_oneof![value().prop_map(RawValue::One), vec(value(), 0..4).prop_map(RawValue::Many)];
-    let strategy = vec((name, raw), 0..4).prop_map(RawFilter);
+    let strategy = vec((name, raw), 0..4).prop_map(RawFilter::of);
     fuzz("filters", 1, &strategy, |raw| match read(FIELDS, raw) {
-        Ok(filters) if filters.len() > raw.0.len() => Err("more filters than were sent".to_owned()),
-        _ => Ok(()),
+        Ok(filters) if filters.len() > raw.values.len() => Err("more filters than were sent".to_owned()),
+        Ok(filters) => {
+            let is_wrong = |condition: &Condition| matches!(condition, Condition::Words(words) if words.is_empty() || searchable(words) != *words);
+            let wrong = filters.iter().find(|filter| is_wrong(&filter.condition));
+            wrong.map_or(Ok(()), |filter| Err(format!("not searchable: {:?}", filter.condition)))
+        }
+        Err(_) => Ok(()),
+    });
+}
+
+/// What is contained in a text is contained in its searchable form, wherever the text is cut.
+#[test]
+fn searchable_texts() {
+    let piece = || prop_oneof![2 => select(MARKUP).prop_map(str::to_owned), 3 => text(), 1 => number()];
+    fuzz("searchable texts", 1, &(piece(), piece()), |(one, other)| {
+        let (first, second) = (searchable(one), searchable(other));
+        if searchable(&format!("{one}{other}")) != format!("{first}{second}") {
+            return Err(format!("{one:?} and {other:?} are not {first:?} and {second:?}"));
+        }
+        let html = searchable_html(&format!("{one}{other}"));
+        for form in [&first, &second, &html] {
+            if searchable(form) != *form || form.contains([TRANSLATION_END, '\0']) {
+                return Err(format!("not searchable: {form:?}"));
+            }
+        }
+        Ok(())
     });
 }
 

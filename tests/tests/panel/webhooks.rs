@@ -86,8 +86,9 @@ async fn what_the_interface_refuses_is_refused_with_the_same_texts() {
             assert_eq!(refused.secrets(), [""; 0]);
         }
         let id = client.id.parse().unwrap();
-        let request = civitas_kernel::PageRequest { page: 1, per_page: 100 };
-        let stored = service.store.registrations().list(civitas_kernel::ClientId(id), request).await.unwrap();
+        let request = civitas_kernel::PageRequest::of(1, 100);
+        let stored =
+            service.store.registrations().list(civitas_kernel::ClientId(id), &[], request).await.unwrap();
         assert_eq!(stored.items.len(), 1);
         let unknown = form(&panel, &client).await.replace(CLIENT, "999999");
         panel.send(&unknown).await.is(404);

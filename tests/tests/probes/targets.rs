@@ -86,10 +86,14 @@ fn kind_of_resource(first: &str, second: Option<&str>) -> String {
 fn kind_of_name(path: &str, name: &str) -> Option<String> {
     let name = name.strip_prefix("filter[").map_or(name, |rest| rest.split(']').next().unwrap_or_default());
     let mut name = name;
-    for predicate in ["_not_eq", "_not_in", "_eq", "_in", "_lt", "_gt", "_present", "_blank"] {
+    let predicates =
+        ["_not_eq", "_not_in", "_eq", "_in", "_lt", "_lteq", "_gt", "_gteq", "_present", "_blank"];
+    for predicate in predicates {
         name = name.strip_suffix(predicate).unwrap_or(name);
     }
     let kind = match name {
+        // Answers have no operation by id.
+        "id" if path == "/answers" => return None,
         "id" => return Some(kind_of_resource(path.split('/').nth(1)?, None).trim().to_owned()),
         "participatory_space_id" | "space_id" | "resource_id" => "space",
         "component_id" => "component",
@@ -206,7 +210,10 @@ fn query_targets(method: &Method, path: &str, operation: &Value) -> Vec<Target> 
     let Some((filled, _)) = path_of(path, false) else { return targets };
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     for name in parameters.filter(|p| p["in"] == "query").filter_map(|p| p["name"].as_str()) {
-        if ["_lt]", "_gt]", "_present]", "_blank]"].iter().any(|predicate| name.ends_with(predicate)) {
+        if ["_lt]", "_lteq]", "_gt]", "_gteq]", "_present]", "_blank]"]
+            .iter()
+            .any(|predicate| name.ends_with(predicate))
+        {
             continue;
         }
         let kinds = match kind_of_name(path, name) {

@@ -1,4 +1,5 @@
-//! The counts of shown records by component, those of proposals by state too: equal to a count of the rows after any changes.
+//! The counts of shown records by component, those of proposals by state too, and of the votes of proposals: equal to a count
+//! of the rows after any changes.
 
 use civitas_tests::{Engine, World};
 use proptest::collection::vec;
@@ -13,6 +14,16 @@ const COUNTED: &str = "SELECT component_id, public_state, count(*) AS shown FROM
 const STORED: &str = "SELECT component_id, public_state, shown FROM proposal_counts WHERE shown <> 0";
 const STORED_RECORDS: &str =
     "SELECT component_id, shown, restricted FROM record_counts WHERE shown <> 0 OR restricted <> 0";
+
+/// The migration that counts votes: its removal, and the same again.
+macro_rules! votes_migration {
+    ($engine:literal) => {
+        [
+            include_str!(concat!("../../../migrations/", $engine, "/2026-11-28-090100_votes_count/down.sql")),
+            include_str!(concat!("../../../migrations/", $engine, "/2026-11-28-090100_votes_count/up.sql")),
+        ]
+    };
+}
 
 /// A change of one or several proposals: which kind, of which of them, and how.
 type Change = (usize, i64, usize);
@@ -79,6 +90,65 @@ async fn counts_of_proposals_are_exact_after_any_changes() {
         assert!(world.database.number("SELECT count(*) AS number FROM proposal_counts").await > 0);
         world.database.execute(&format!("DELETE FROM components WHERE id = {}", components[0])).await;
         assert_eq!(differences(&world).await, 0, "{engine:?}: without the component");
+    }
+}
+
+const COUNTED_VOTES: &str = "SELECT proposals.id, count(votes.id) AS votes FROM proposals \
+     LEFT JOIN votes ON votes.proposal_id = proposals.id AND NOT votes.temporary GROUP BY proposals.id";
+const STORED_VOTES: &str = "SELECT id, votes_count AS votes FROM proposals";
+
+fn vote_statement((kind, part, choice): Change, organization: i64, users: [i64; 3]) -> String {
+    let user = users[choice];
+    let temporary = if kind % 2 == 0 { "TRUE" } else { "FALSE" };
+    match kind {
+        0..6 => format!(
+            "INSERT INTO votes (organization_id, proposal_id, component_id, user_id, weight, temporary, created_at, \
+             updated_at) SELECT {organization}, id, component_id, {user}, {choice}, {temporary}, {AT}, {AT} \
+             FROM proposals WHERE id % 5 = {part} ON CONFLICT DO NOTHING;"
+        ),
+        6 | 7 => format!("UPDATE votes SET temporary = {temporary}, weight = 0 WHERE user_id = {user};"),
+        8 | 9 => format!("UPDATE votes SET temporary = NOT temporary WHERE id % 5 = {part};"),
+        10 => format!("UPDATE votes SET weight = {choice} WHERE id % 5 = {part};"),
+        11 => "DELETE FROM votes WHERE proposal_id = (SELECT min(id) FROM proposals); \
+             UPDATE votes SET proposal_id = (SELECT min(id) FROM proposals), temporary = FALSE \
+             WHERE proposal_id = (SELECT max(id) FROM proposals);"
+            .to_owned(),
+        12 => format!("DELETE FROM votes WHERE id % 5 = {part};"),
+        _ => format!("DELETE FROM proposals WHERE id % 7 = {part};"),
+    }
+}
+
+/// Also those that are there when the migration runs.
+#[tokio::test]
+async fn counts_of_votes_are_exact_after_any_changes() {
+    let mut runner = TestRunner::default();
+    for engine in Engine::BOTH {
+        let Some(world) = World::fresh(engine).await else { continue };
+        let fixtures = &world.fixtures;
+        let users = [fixtures.nora.0, fixtures.otto.0, fixtures.admin.0];
+        let are_exact = async || differences_between(&world, COUNTED_VOTES, STORED_VOTES).await == 0;
+        for _ in 0..ROUNDS {
+            let mut sql = String::new();
+            for choice in 0..3 {
+                sql += &statement((0, 0, choice), fixtures.mine.0, [fixtures.ideas.0, fixtures.wishes.0]);
+            }
+            let changes = changes().new_tree(&mut runner).unwrap().current();
+            sql.extend(changes.iter().map(|change| vote_statement(*change, fixtures.mine.0, users)));
+            world.database.execute(&sql).await;
+            assert!(are_exact().await, "{engine:?} after {sql}");
+        }
+        let some: String = (0..5).map(|part| vote_statement((1, part, 0), fixtures.mine.0, users)).collect();
+        world.database.execute(&some).await;
+        let total =
+            "SELECT count(*) AS number FROM proposals WHERE votes_count > 0 AND votes_changed_at IS NOT NULL";
+        assert!(world.database.number(total).await > 0, "{engine:?}: the changes count something");
+        let [down, up] = match engine {
+            Engine::Sqlite => votes_migration!("sqlite"),
+            Engine::Postgres => votes_migration!("postgres"),
+        };
+        world.database.execute(down).await;
+        world.database.execute(up).await;
+        assert!(are_exact().await, "{engine:?}: the migration");
     }
 }
 

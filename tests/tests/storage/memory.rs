@@ -35,6 +35,7 @@ mod proposals {
         shows_what_is_visible,
         finds_drafts_of_their_client,
         lists_in_order_without_overlap,
+        counts_final_votes_of_proposals,
         counts_votes,
     );
 }

@@ -11,6 +11,7 @@ mod publications;
 mod queues;
 mod random;
 mod resources;
+mod searches;
 mod shares;
 mod webhooks;
 
@@ -203,7 +204,7 @@ fn within(component: Option<ComponentId>) -> Within {
     Within { component, ..Within::default() }
 }
 
-const PAGE: PageRequest = PageRequest { page: 1, per_page: 20 };
+const PAGE: PageRequest = PageRequest::of(1, 20);
 
 #[tokio::test]
 async fn proposals_are_read_by_ranges_of_indexes() {
@@ -272,13 +273,13 @@ async fn posts_are_read_by_ranges_of_indexes() {
                 [(None, "posts_listed"), (Some(world.fixtures.blog), "posts_listed_in_component")]
             {
                 let query = PostQuery { within: within(component), ..PostQuery::default() };
-                let (page, steps) = plans(&world, table, posts.list(read_context, now, query, PAGE)).await;
+                let (page, steps) = plans(&world, table, posts.list(read_context, now, &query, PAGE)).await;
                 check(&world, "list", &steps, table, (index, 1));
                 let page = page.unwrap();
                 assert!(page.items.len() == 20 && page.has_more);
                 let (id, at) = (page.items[9].id, page.items[9].post.published_at);
                 let (beside, steps) =
-                    plans(&world, table, posts.neighbours(read_context, now, query, id, at)).await;
+                    plans(&world, table, posts.neighbours(read_context, now, &query, id, at)).await;
                 check(&world, "neighbours", &steps, table, (index, 4));
                 let expected = PostNeighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
                 assert_eq!(beside.unwrap(), expected);

@@ -54,8 +54,15 @@ async fn submit(store: &Arc<dyn Store>, mine: OrganizationId, response: Response
 
 /// The number of answers to the questionnaire.
 async fn answers(world: &World, of: QuestionnaireId) -> usize {
-    let page = civitas_kernel::PageRequest { page: 1, per_page: 100 };
-    world.ports().responses().list_answers(world.fixtures.mine, of, None, page).await.unwrap().items.len()
+    let page = civitas_kernel::PageRequest::of(1, 100);
+    world
+        .ports()
+        .responses()
+        .list_answers(world.fixtures.mine, of, None, &[], page)
+        .await
+        .unwrap()
+        .items
+        .len()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -133,7 +133,7 @@ impl Platform {
     async fn ended(&self, registration: RegistrationId) -> Vec<LoggedDelivery> {
         let filter =
             civitas_webhooks::DeliveryFilter { registration: Some(registration), ..Default::default() };
-        let page = civitas_kernel::PageRequest { page: 1, per_page: 100 };
+        let page = civitas_kernel::PageRequest::of(1, 100);
         for _ in 0..600 {
             let found = self.admin().deliveries(&filter, page).await.expect("a database").items;
             if !found.is_empty() && found.iter().all(|one| one.ended_at.is_some()) {

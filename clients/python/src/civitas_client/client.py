@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from types import ModuleType, TracebackType
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 from uuid import UUID
 
 import httpx
 
-from .errors import JobFailed, JobTimeout, RateLimited, ServiceUnavailable, read_retry_after
+from .errors import CivitasError, JobFailed, JobTimeout, RateLimited, ServiceUnavailable, read_retry_after
 from .generated.api.jobs import get_job
 from .generated.models import APIJob
 from .session import ResponseCache, Session
@@ -17,6 +17,7 @@ from .session import ResponseCache, Session
 BASE_PATH = "/api/rest_full/v0.3"
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 0.05, 5.0
 
+P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 PageT = TypeVar("PageT", bound="Page[Any]")
@@ -40,6 +41,14 @@ class Page(Protocol[T_co]):
     @property
     def meta(self) -> PageMeta:
         """The position."""
+
+
+class ListOperation(Protocol[P, T_co]):
+    """The generated module of a list: what it takes, and its pages."""
+
+    def _get_kwargs(self, *args: P.args, **parameters: P.kwargs) -> dict[str, Any]: ...
+
+    def _parse_response(self, *, client: Any, response: httpx.Response) -> T_co | None: ...
 
 
 class HasJobId(Protocol):
@@ -131,20 +140,79 @@ class Client:
             time.sleep(pause)
             delay = min(delay * 1.6, LONGEST_DELAY_SECONDS)
 
-    def pages(self, operation: Callable[..., PageT], **parameters: Any) -> Iterator[PageT]:
-        """All pages of a list: `client.pages(list_proposals.sync, component_id=3)`.
+    @overload
+    def pages(self, operation: ListOperation[P, PageT], *args: P.args, **parameters: P.kwargs) -> Iterator[PageT]: ...
 
-        `per_page` is 100 unless given. A list in random order has no end.
+    @overload
+    def pages(self, operation: Callable[..., PageT], *args: Any, **parameters: Any) -> Iterator[PageT]: ...
+
+    def pages(self, operation: Any, *args: Any, **parameters: Any) -> Iterator[Any]:
+        """All pages of a list: `client.pages(list_proposals, component_id=3, filter_title_cont="bench")`.
+
+        `operation` is the module of the operation, whose parameters are checked, or a function such as its `sync`.
+        `per_page` is 100 unless given. Each page has the parameters of the next one, in the header `Link`, or else in
+        `meta.next`. A list in random order has no end.
         """
+        calls = _ListCalls(self._session)
         parameters = {"page": 1, "per_page": 100, **parameters}
         while True:
-            page = operation(client=self, **parameters)
+            page = _function(operation)(*args, client=calls, **parameters)
             yield page
             if not page.meta.has_more:
                 return
+            calls.follow(getattr(page.meta, "next_", None))
             parameters["page"] += 1
 
-    def items(self, operation: Callable[..., Page[T]], **parameters: Any) -> Iterator[T]:
+    @overload
+    def items(self, operation: ListOperation[P, Page[T]], *args: P.args, **parameters: P.kwargs) -> Iterator[T]: ...
+
+    @overload
+    def items(self, operation: Callable[..., Page[T]], *args: Any, **parameters: Any) -> Iterator[T]: ...
+
+    def items(self, operation: Any, *args: Any, **parameters: Any) -> Iterator[Any]:
         """All records of a list, as `pages`."""
-        for page in self.pages(operation, **parameters):
+        for page in self.pages(operation, *args, **parameters):
             yield from page.data
+
+    def total(self, operation: ListOperation[P, Page[Any]], *args: P.args, **parameters: P.kwargs) -> int:
+        """The number of all records of a list, with the parameters of `pages`. Sends `Prefer: count=exact`."""
+        calls = _ListCalls(self._session, {"Prefer": "count=exact"})
+        _function(operation)(*args, client=calls, **{**parameters, "per_page": 1})
+        total = None if calls.response is None else calls.response.headers.get("Total")
+        if total is None:
+            raise CivitasError("the answer has no total")
+        return int(total)
+
+
+def _function(operation: Any) -> Callable[..., Any]:
+    function: Callable[..., Any] = operation.sync if isinstance(operation, ModuleType) else operation
+    return function
+
+
+class _ListCalls:
+    """What the functions of a list take as `client`. Sends more headers, and requests the page that an answer names."""
+
+    raise_on_unexpected_status = True
+
+    def __init__(self, session: Session, headers: Mapping[str, str] | None = None) -> None:
+        self._session = session
+        self._headers = headers or {}
+        self._query: httpx.QueryParams | None = None
+        self.response: httpx.Response | None = None
+
+    def get_httpx_client(self) -> httpx.Client:
+        return cast(httpx.Client, self)
+
+    def request(self, **options: Any) -> httpx.Response:
+        if self._query is not None:
+            options["params"] = self._query
+        options["headers"] = {**options.get("headers", {}), **self._headers}
+        self.response = self._session.request(**options)
+        return self.response
+
+    def follow(self, address: str | None) -> None:
+        """The next request is that of the next page: of the header `Link`, or else of `address`. Its path stays the same,
+        so that no address leads to another server."""
+        links = {} if self.response is None else self.response.links
+        address = links.get("next", {}).get("url", address)
+        self._query = httpx.URL(address).params if address else None

@@ -30,17 +30,17 @@ class _CachedResponse:
 
 
 class ResponseCache:
-    """Answers with an `ETag`, by address and language. The least recently used ones are removed beyond `max_bytes`."""
+    """Answers with an `ETag`, by address, language and preference. The least recently used ones are removed beyond `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._entries: OrderedDict[tuple[str, str], _CachedResponse] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, ...], _CachedResponse] = OrderedDict()
         self._lock = threading.Lock()
 
     @staticmethod
-    def _key(request: httpx.Request) -> tuple[str, str]:
-        return str(request.url), request.headers.get("Accept-Language", "")
+    def _key(request: httpx.Request) -> tuple[str, ...]:
+        return str(request.url), request.headers.get("Accept-Language", ""), request.headers.get("Prefer", "")
 
     def get(self, request: httpx.Request) -> _CachedResponse | None:
         """The stored answer to this request. None if the request is not a GET or has a condition of its own."""

@@ -1,12 +1,13 @@
 //! Translates filter conditions (contract 01 §6) to SQL, for every table and both engines.
 
 use crate::columns::{self, Expr};
-use crate::engine::dialect;
+use crate::engine::{dialect, sql};
 use civitas_kernel::filter::{Condition, Is};
 use civitas_kernel::text::{fold, nfc};
 use civitas_kernel::{Error, Locale, Locales, Result};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, SingleValue, Text};
+use time::OffsetDateTime;
 
 // `title ->> 'en'`: the text of a member, null without it. The syntax is the same on both engines.
 diesel::infix_operator!(Member, " ->> ", Nullable<Text>);
@@ -38,9 +39,11 @@ pub(crate) fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> columns::C
 pub(crate) enum Column<QS> {
     /// A whole number.
     Integer(Expr<QS, BigInt>),
+    /// A time.
+    Time(Expr<QS, sql::Moment>),
     /// A text.
     Text(Expr<QS, Text>),
-    /// A text of ASCII characters only, which has one form.
+    /// A text of ASCII characters only, which has one form: also its searchable one, in lower case.
     Ascii(Expr<QS, Text>),
     /// A text in several languages: the text of each, and the languages of the deployment.
     Translated(Box<dyn Fn(Locale) -> Expr<QS, Text>>, Locales),
@@ -70,6 +73,8 @@ pub(crate) fn holds<QS: 'static>(
 ) -> Result<columns::Condition<QS>> {
     Ok(match (column, condition) {
         (Column::Integer(number), Condition::Integer(is)) => integer(number, is),
+        (Column::Time(time), Condition::Time(is)) => moment(time, is),
+        (Column::Time(_), _) => return Err(mistyped()),
         (Column::Integer(number), like) => pattern(Box::new(number.cast::<Nullable<Text>>()), like)?,
         (Column::Text(text), Condition::Text(is)) => composed(text, is),
         (Column::Ascii(text), Condition::Text(is)) => string(text, is),
@@ -99,7 +104,9 @@ macro_rules! comparisons {
                 Is::In(values) => Box::new(on.eq_any(values)),
                 Is::NotIn(values) => Box::new(on.ne_all(values)),
                 Is::Lt(value) => Box::new(on.lt(value)),
+                Is::AtMost(value) => Box::new(on.le(value)),
                 Is::Gt(value) => Box::new(on.gt(value)),
+                Is::AtLeast(value) => Box::new(on.ge(value)),
                 Is::Blank(is) => $blank(on, is),
             }
         }
@@ -109,6 +116,8 @@ macro_rules! comparisons {
 comparisons! {
     /// Compares a number. Null satisfies only `Blank(true)`.
     integer: i64 => BigInt, blank: missing;
+    /// Compares a time. Null satisfies only `Blank(true)`.
+    moment: OffsetDateTime => sql::Moment, blank: missing;
     /// Compares a text. Null satisfies only `Blank(true)`.
     string: String => Text, blank: empty;
 }
@@ -116,7 +125,12 @@ comparisons! {
 /// Compares the composed form of a text. A value in ASCII has one form: the text as it is stored is compared, by an index.
 fn composed<QS: 'static>(on: Expr<QS, Text>, is: &Is<String>) -> columns::Condition<QS> {
     let values = match is {
-        Is::Eq(value) | Is::NotEq(value) | Is::Lt(value) | Is::Gt(value) => std::slice::from_ref(value),
+        Is::Eq(value)
+        | Is::NotEq(value)
+        | Is::Lt(value)
+        | Is::AtMost(value)
+        | Is::Gt(value)
+        | Is::AtLeast(value) => std::slice::from_ref(value),
         Is::In(values) | Is::NotIn(values) => values,
         Is::Blank(_) => &[],
     };
@@ -124,7 +138,7 @@ fn composed<QS: 'static>(on: Expr<QS, Text>, is: &Is<String>) -> columns::Condit
     string(on, is)
 }
 
-fn missing<QS: 'static>(on: Expr<QS, BigInt>, is: bool) -> columns::Condition<QS> {
+fn missing<QS: 'static, ST: SingleValue + 'static>(on: Expr<QS, ST>, is: bool) -> columns::Condition<QS> {
     if is { Box::new(Null::new(on)) } else { Box::new(NotNull::new(on)) }
 }
 
@@ -137,11 +151,13 @@ fn pattern<QS: 'static>(on: Expr<QS, Text>, condition: &Condition) -> Result<col
     Ok(match condition {
         Condition::Start(start) => like(on, &format!("{}%", literal(start))),
         Condition::Matches(pattern) => like(on, pattern),
-        Condition::Contains(part) => like(on, &containing(part)),
-        Condition::Integer(_) | Condition::Text(_) => {
-            return Err(Error::internal("a filter compares a column with a value of another type"));
-        }
+        Condition::Contains(part) | Condition::Words(part) => like(on, &containing(part)),
+        Condition::Integer(_) | Condition::Time(_) | Condition::Text(_) => return Err(mistyped()),
     })
+}
+
+fn mistyped() -> Error {
+    Error::internal("a filter compares a column with a value of another type")
 }
 
 /// A positive condition holds when some translation satisfies it; a negative one when there is a translation and all
@@ -183,7 +199,7 @@ pub(crate) fn literal(text: &str) -> String {
 }
 
 /// A pattern that does not end with an incomplete escape, which PostgreSQL refuses: a last `\` is taken literally.
-fn closed(pattern: &str) -> String {
+pub(crate) fn closed(pattern: &str) -> String {
     let escapes = pattern.chars().rev().take_while(|c| *c == '\\').count();
     if escapes % 2 == 1 { format!(r"{pattern}\") } else { pattern.to_owned() }
 }

@@ -22,6 +22,8 @@ pub(crate) fn stays_prepared(rows: usize) -> bool {
 pub(crate) trait InsertedRow {
     /// The statement, up to the values.
     const INTO: &'static str;
+    /// What follows the values.
+    const END: &'static str;
 
     /// Binds the values of the row.
     fn bind<'b>(&'b self, pass: AstPass<'_, 'b, Db>) -> QueryResult<()>;
@@ -46,6 +48,7 @@ impl<R: InsertedRow> QueryFragment<Db> for Insert<'_, R> {
             row.bind(pass.reborrow())?;
             pass.push_sql(")");
         }
+        pass.push_sql(R::END);
         Ok(())
     }
 }
@@ -167,10 +170,11 @@ pub(crate) async fn insert_rows<R: InsertedRow + Sync>(connection: &mut Conn, ro
         .map(drop)
 }
 
-/// Lists the table and the columns of a row to insert, with their SQL types.
+/// Lists the table and the columns of a row to insert, with their SQL types, and what is done if its key is taken.
 macro_rules! inserted {
-    ($Row:ty as $table:ident { $first:ident: $First:ty $(, $column:ident: $Type:ty)* $(,)? }) => {
+    ($Row:ty as $table:ident { $first:ident: $First:ty $(, $column:ident: $Type:ty)* $(,)? } $(or $end:literal)?) => {
         impl $crate::insert::InsertedRow for $Row {
+            const END: &'static str = concat!("" $(, $end)?);
             const INTO: &'static str = concat!(
                 "INSERT INTO ", stringify!($table), " (", stringify!($first) $(, ", ", stringify!($column))*, ") VALUES "
             );

@@ -18,6 +18,7 @@ mod failure;
 mod filter;
 mod insert;
 mod list_changes;
+mod list_pages;
 mod log_pages;
 mod lookups;
 mod migrate;

@@ -72,6 +72,7 @@ macro_rules! records {
             use $crate::engine::dialect;
             use $crate::prepared::PrepareOnce;
             use $crate::session::{Rows, Run, Session, on};
+            use $crate::tables::texts;
 
             #[::async_trait::async_trait]
             impl Records<$Model> for Session {
@@ -104,6 +105,7 @@ macro_rules! records {
                         .await?;
                     let id = id.map(<$Id>::from_column).ok_or_else(<$Model as Entity>::taken)?;
                     $($write(connection, organization, id, None, record).await?;)?
+                    texts::save_new(connection, organization, stringify!($table), &[id.to_column()], &[record]).await?;
                     drop(guard);
                     let (lists, events) = (record.lists_changed(None), record.events(id, None));
                     self.finish_write(atomic, organization, lists, events).await?;
@@ -125,6 +127,9 @@ macro_rules! records {
                         let Some(ids) = ids else { return Ok(None) };
                         let ids: Vec<$Id> = ids.into_iter().map(<$Id>::from_column).collect();
                         $($write_many(connection, organization, &ids, records).await?;)?
+                        let (columns, records_of): (Vec<i64>, Vec<&$Model>) =
+                            ids.iter().map(|id| id.to_column()).zip(records).unzip();
+                        texts::save_new(connection, organization, table, &columns, &records_of).await?;
                         drop(guard);
                         let (lists, events) = $crate::records::of_new(&ids, records);
                         self.finish_write(atomic, organization, lists, events).await?;
@@ -144,6 +149,7 @@ macro_rules! records {
                         .save_on(on(connection), <$Model as Entity>::taken)
                         .await?;
                     $($write(connection, organization, id, Some(&change.before), record).await?;)?
+                    texts::save_change(connection, organization, stringify!($table), id.to_column(), change).await?;
                     drop(guard);
                     self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
                 }
@@ -207,6 +213,7 @@ macro_rules! numbered_records {
             use $crate::engine::{Db, dialect};
             use $crate::prepared::PrepareOnce;
             use $crate::session::{Models, Rows, Run, Session};
+            use $crate::tables::texts;
 
             type OfKind = Filter<Scoped, Eq<$table::$kind, EnumColumn<$Kind>>>;
 
@@ -250,6 +257,9 @@ macro_rules! numbered_records {
                     if added == 0 {
                         return Err(<$Model as Entity>::taken());
                     }
+                    let mut guard = atomic.connection().await?;
+                    texts::save_new(&mut guard, organization, id.$kind.as_str(), &[id.id], &[record]).await?;
+                    drop(guard);
                     let (lists, events) = (record.lists_changed(None), record.events(id, None));
                     self.finish_write(atomic, organization, lists, events).await?;
                     Ok(id)
@@ -262,6 +272,9 @@ macro_rules! numbered_records {
                         .prepare_once()
                         .save_on(atomic.connection(), <$Model as Entity>::taken)
                         .await?;
+                    let mut guard = atomic.connection().await?;
+                    texts::save_change(&mut guard, organization, id.$kind.as_str(), id.id, change).await?;
+                    drop(guard);
                     self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
                 }
 

@@ -48,8 +48,6 @@ pub(crate) enum Work {
     Deliveries,
 }
 
-/// The most rows that a list skips on the thread of its caller.
-const SHORT_OFFSET: i64 = 1000;
 /// The number of kinds.
 const KINDS: usize = 4;
 
@@ -173,10 +171,11 @@ impl Session {
     }
 
     /// A connection for one page of a list: [`Self::read`] for one of the first pages, whose cost does not depend on the
-    /// length of the list, otherwise [`Self::read_long`]. `is_long`: the cost depends on it in any case, by filters, random
-    /// order, or many records that are skipped.
+    /// length of the list, otherwise, and with a total, [`Self::read_long`]. `is_long`: the cost depends on it in any case,
+    /// by filters, random order, or many records that are skipped.
     pub(crate) async fn read_page(&self, page: PageRequest, is_long: bool) -> Result<ConnectionGuard<'_>> {
-        if is_long || page.offset() > SHORT_OFFSET { self.read_long().await } else { self.read().await }
+        let is_long = is_long || page.is_counted || page.offset() > engine::dialect::SHORT_OFFSET;
+        if is_long { self.read_long().await } else { self.read().await }
     }
 
     /// A connection to write one statement with. Hold one at a time.

@@ -30,6 +30,10 @@ pub(super) fn all(route: &Route, takes_bearer: bool) -> Vec<Value> {
     if takes_bearer || route.id == "signInWithMagicLink" {
         all.push(in_header("Authorization", "`Bearer <ACCESS_TOKEN>`", &json!({"type": "string"})));
     }
+    if route.doc.is_list() {
+        let says = "`count=exact` counts all rows of the list: the number is in `Total`";
+        all.push(in_header("Prefer", says, &json!({"type": "string"})));
+    }
     if takes_bearer && route.writes() {
         let says = "Chosen by the client for each write: a repetition of the request gets the first answer, and has \
                     no effect";
@@ -98,6 +102,7 @@ fn schema(holds: &ParameterType) -> Value {
         ParameterType::Filled => json!({"type": "string", "minLength": 1}),
         ParameterType::Pattern(pattern) => text(pattern),
         ParameterType::Integer => json!({"type": "integer", "format": "int64"}),
+        ParameterType::Time => json!({"type": "string", "format": "date-time"}),
         ParameterType::Length => json!({"type": "integer", "format": "int64", "minimum": 1}),
         ParameterType::Page => json!({"type": "integer", "minimum": 1, "default": 1}),
         ParameterType::PageLength => json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
@@ -110,17 +115,21 @@ fn schema(holds: &ParameterType) -> Value {
 }
 
 /// The predicates of filters, the longer names first (contract 01 §6).
-const PREDICATES: [(&str, &str); 10] = [
+const PREDICATES: [(&str, &str); 14] = [
     ("_not_eq", "is another"),
     ("_not_in", "is none of these"),
     ("_eq", "is this"),
     ("_in", "is one of these"),
     ("_start", "begins so, in any case"),
     ("_matches", "is like this, in any case: `%` and `_` are wildcards, `\\` escapes"),
+    ("_i_cont", "contains this, in any case, with or without accents"),
+    ("_cont", "contains this, in any case, with or without accents"),
     ("_blank", "is empty (`true`) or is not (`false`)"),
     ("_present", "is not empty (`true`) or is (`false`)"),
     ("_lt", "is smaller"),
     ("_gt", "is larger"),
+    ("_lteq", "is this or smaller"),
+    ("_gteq", "is this or larger"),
 ];
 
 fn says(name: &str) -> String {
@@ -151,7 +160,7 @@ fn says(name: &str) -> String {
         "checksum" => "The MD5 of the file, in base64",
         "content_type" => "The media type of the file; by default `application/octet-stream`",
         "component_id" => "Only in this component",
-        "order" => "What to sort by; `rand` shuffles each time",
+        "order" => "What to sort by. `rand`, which some lists have, shuffles each time",
         "order_direction" => "`asc` when absent",
         "include_proposal" => "Answer with the proposal instead of the vote",
         "types[]" => "The names of events; all that the client holds the permission for when absent",

@@ -56,6 +56,17 @@ fn success(route: &Route) -> Value {
         response["headers"]["Last-Modified"] =
             header("When it last changed; send it back in `If-Modified-Since`");
     }
+    if route.doc.is_list() {
+        let number =
+            |says: &str| json!({"description": says, "schema": {"type": "integer", "format": "int64"}});
+        let headers = &mut response["headers"];
+        headers["Link"] = header(
+            "The addresses of the pages `first`, `prev` and `next`, and of `last` if all rows are counted (RFC 8288)",
+        );
+        headers["Per-Page"] = number("Rows on a page");
+        headers["Total"] = number("All rows of the list, if they are counted");
+        headers["Preference-Applied"] = header("`count=exact`, if all rows are counted");
+    }
     response
 }
 

@@ -98,7 +98,7 @@ struct UploadView {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<AttachmentView>("Lists the attachments").pages().filters(ATTACHMENT_FIELDS);
+    let list = Doc::page::<AttachmentView>("Lists the attachments").sorted_pages().filters(ATTACHMENT_FIELDS);
     routes.read("listAttachments", "/attachments", READ_ATTACHMENTS, list, index);
     let show = Doc::item::<AttachmentView>("Shows an attachment");
     routes.read("showAttachment", "/attachments/{id}", READ_ATTACHMENTS, show, show_one);
@@ -178,7 +178,7 @@ fn uploads(ports: &dyn Ports) -> UploadWrites<'_> {
 async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let attachments = Attachments { store: request.ports().attachments() };
-    let page = attachments.list(context.ctx, &request.filter()?, request.query.page()).await?;
+    let page = attachments.list(context.ctx, &request.filter()?, request.page()?).await?;
     let changed_at = |found: &AttachmentDetail| found.attachment.updated_at;
     answers::page(&request, LISTS, page, false, changed_at, |found| view(&context, found)).await
 }

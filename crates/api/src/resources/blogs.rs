@@ -14,11 +14,12 @@ use crate::typed_body::{ClosedData, NoBody, RawBody, read_at};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_blogs::{
-    CreatePost, DestroyPost, PostDetail, PostNeighbours, PostQuery, PostWrites, Posts, Publication,
+    CreatePost, DestroyPost, POST_FIELDS, PostDetail, PostNeighbours, PostWrites, Posts, Publication,
     READ_POSTS, UpdatePost, blank_text,
 };
 use civitas_kernel::{
-    ComponentId, Direction, Error, Locales, Order, PostId, Result, Translated, Wording, integer,
+    ComponentId, Direction, Error, Locales, Order, PostId, Result, Sort, SortColumn, Translated, Wording,
+    integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -165,8 +166,8 @@ impl PostText {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let read = |doc: Doc| doc.in_component(&["published_at", "rand"]);
-    let list = read(Doc::page::<BlogView>("Lists the blog posts").pages());
+    let read = |doc: Doc| doc.in_component(&["published_at", "id", "created_at", "updated_at", "rand"]);
+    let list = read(Doc::page::<BlogView>("Lists the blog posts").pages()).filters(POST_FIELDS);
     routes.read("listBlogPosts", "/blogs", READ_POSTS, list, index);
     let show = read(Doc::item::<BlogView>("Shows a blog post"));
     routes.read("getBlogPost", "/blogs/{id}", READ_POSTS, show, show_one);
@@ -260,10 +261,12 @@ fn publication(sent: &Value) -> Result<Option<OffsetDateTime>> {
 
 async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
-    let query = PostQuery { within: request.query.within()?, order: request.query.order("published_at")? };
+    let within = request.query.within()?;
+    let order = request.query.order("published_at", &SortColumn::COMMON)?;
     let posts = Posts { store: request.ports().posts() };
-    let page = posts.list(context.ctx, query, request.query.page()).await?;
-    let shuffled = query.order == Order::Random;
+    let (filter, page) = (request.filter()?, request.page_in_own_order());
+    let page = posts.list(context.ctx, within, &filter, order, page).await?;
+    let shuffled = order == Order::Random;
     let changed_at = |post: &PostDetail| post.changed_at(request.now);
     let view = |post| view(&context, post, PostNeighbours::default());
     answers::page(&request, LISTS, page, shuffled, changed_at, view).await
@@ -274,13 +277,13 @@ async fn show_one(request: Request) -> HandlerResult {
     let within = request.query.within()?;
     // The order does not affect the post itself. By default its neighbours are in the order newest first (contract 07
     // A.4).
-    let order = match request.query.order("published_at")? {
-        asked @ Order::Column(_) if request.query.get("order_direction").is_some() => asked,
-        _ => Order::Column(Direction::Descending),
+    let order = match request.query.order("published_at", &SortColumn::COMMON)? {
+        asked @ (Order::Column(_) | Order::By(_)) if request.query.get("order_direction").is_some() => asked,
+        Order::By(sort) => Order::By(Sort { direction: Direction::Descending, ..sort }),
+        Order::Column(_) | Order::Random => Order::Column(Direction::Descending),
     };
     let posts = Posts { store: request.ports().posts() };
-    let (id, query) = (PostId(request.id()?), PostQuery { within, order });
-    let (found, beside) = posts.find(context.ctx, id, within, query).await?;
+    let (found, beside) = posts.find(context.ctx, PostId(request.id()?), within, order).await?;
     answers::item(&request, LISTS, found.changed_at(request.now), view(&context, found, beside)).await
 }
 

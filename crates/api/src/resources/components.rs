@@ -89,9 +89,10 @@ const IGNORED: &[Field<()>] = &[Field::new("id", Kind::Integer, ())];
 
 pub(crate) fn routes(routes: &mut Routes) {
     let search = Doc::new("Searches the components of all kinds", "component_index_response");
-    let search = search.locales().pages().filters(COMPONENT_FIELDS);
+    let search = search.locales().sorted_pages().filters(COMPONENT_FIELDS);
     routes.read("searchComponents", "/components/search", READ_COMPONENTS, search, |r| index(r, None));
-    let list = |summary, answer| Doc::new(summary, answer).locales().pages().filters(TYPED_COMPONENT_FIELDS);
+    let list =
+        |summary, answer| Doc::new(summary, answer).locales().sorted_pages().filters(TYPED_COMPONENT_FIELDS);
     let show = |summary, answer| Doc::new(summary, answer).locales();
     let (proposals, blogs) = (ComponentManifest::Proposals, ComponentManifest::Blogs);
     let doc = list("Lists the proposals components", "proposal_component_index_response");
@@ -113,7 +114,7 @@ async fn index(request: Request, manifest: Option<ComponentManifest>) -> Handler
     let context = request.render_context()?;
     let store = request.list_store(Ability::ComponentExtendedDataRead)?;
     let components = Components { store: store.components() };
-    let page = components.list(context.ctx, manifest, &request.filter()?, request.query.page()).await?;
+    let page = components.list(context.ctx, manifest, &request.filter()?, request.page()?).await?;
     let voting_statuses = voting_statuses(&request, &page.items).await?;
     let status = |id| voting_statuses.iter().find(|status| status.component == id);
     let view = |component: ComponentDetail| view(&context, status(component.id), component);

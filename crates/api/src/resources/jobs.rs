@@ -76,7 +76,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     let doc = Doc::new("Lists the jobs of the caller's client and user", "rest_full_api_jobs_index_response");
     let doc = doc
         .describing::<JobSummary>()
-        .pages()
+        .sorted_pages()
         .filters(JOB_FIELDS)
         .with("filter[command_key]", ParameterType::Text);
     let doc = doc.with("filter[status]", ParameterType::Word(JobStatus::NAMES));
@@ -95,7 +95,7 @@ async fn show_one(request: Request) -> HandlerResult {
 
 async fn index(request: Request) -> HandlerResult {
     let jobs = Jobs { store: request.ports().jobs() };
-    let page = jobs.list(request.ctx()?, &request.filter()?, request.query.page()).await?;
+    let page = jobs.list(request.ctx()?, &request.filter()?, request.page()?).await?;
     let site = request.backend.commands.site();
     let view = |job| summary(site, &request.tenant.host, job);
     answers::page(&request, &["jobs"], page, false, |job| job.updated_at, view).await

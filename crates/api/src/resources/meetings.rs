@@ -8,7 +8,7 @@ use crate::route::{HandlerResult, Routes};
 use crate::shapes::{CreationDate, EditionDate, InComponent, TranslatedProp, iso, published_as, type_names};
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::{Ability, MeetingId, Order};
+use civitas_kernel::{Ability, MeetingId, Order, SortColumn};
 use civitas_meetings::{MEETING_FIELDS, MeetingDetail, Meetings, READ_MEETINGS};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -68,7 +68,7 @@ published_as! {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let read = |doc: Doc| doc.in_component(&["start_time", "rand"]);
+    let read = |doc: Doc| doc.in_component(&["start_time", "id", "created_at", "updated_at", "rand"]);
     let list = read(Doc::page::<MeetingView>("Lists the meetings").pages()).filters(MEETING_FIELDS);
     routes.read("listMeetings", "/meetings", READ_MEETINGS, list, index);
     let show = read(Doc::item::<MeetingView>("Shows a meeting"));
@@ -78,10 +78,11 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let query = &request.query;
-    let (within, order) = (query.within()?, query.order("start_time")?);
+    let (within, order) = (query.within()?, query.order("start_time", &SortColumn::COMMON)?);
     let store = request.list_store(Ability::MeetingsExtendedDataRead)?;
     let meetings = Meetings { store: store.meetings() };
-    let page = meetings.list(context.ctx, within, &request.filter()?, order, query.page()).await?;
+    let page =
+        meetings.list(context.ctx, within, &request.filter()?, order, request.page_in_own_order()).await?;
     let (shuffled, view) = (order == Order::Random, |meeting| view(&context, meeting));
     answers::page(&request, LISTS, page, shuffled, |meeting| meeting.changed_at, view).await
 }
@@ -90,7 +91,7 @@ async fn index(request: Request) -> HandlerResult {
 async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let within = request.query.within()?;
-    request.query.order("start_time")?;
+    request.query.order("start_time", &SortColumn::COMMON)?;
     let meetings = Meetings { store: request.ports().meetings() };
     let found = meetings.find(context.ctx, MeetingId(request.id()?), within).await?;
     answers::item(&request, LISTS, found.changed_at, view(&context, found)).await

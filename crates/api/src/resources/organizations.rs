@@ -11,8 +11,8 @@ use civitas_application::RenderContext;
 use civitas_kernel::extended_data::{ExtendedDataValue, is_blank};
 use civitas_kernel::{Ability, Error, Locale, Locales, OrganizationId, Result, Translated};
 use civitas_organizations::{
-    Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS, RegistrationMode,
-    UpdateOrganization, UpdatedOrganization,
+    ORGANIZATION_FIELDS, Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS,
+    RegistrationMode, UpdateOrganization, UpdatedOrganization,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -110,7 +110,9 @@ fn settings() -> Ref {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<OrganizationView>("Lists the organizations the client reaches").locales().pages();
+    let list =
+        Doc::page::<OrganizationView>("Lists the organizations the client reaches").locales().sorted_pages();
+    let list = list.filters(ORGANIZATION_FIELDS);
     routes.read("listOrganizations", "/organizations", READ_ORGANIZATIONS, list, index);
     let show = Doc::item::<OrganizationView>("Shows an organization").locales();
     let unused = || Doc::item::<OrganizationView>("Not implemented");
@@ -145,10 +147,11 @@ async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let store = request.list_store(Ability::OrganizationsExtendedDataRead)?;
     let organizations = Organizations { store: store.organizations() };
-    let page = organizations.list(context.ctx, request.query.page()).await?;
+    let page = organizations.list(context.ctx, &request.filter()?, request.page()?).await?;
     let newest = page.items.iter().map(|(_, organization)| organization.updated_at).max();
     let page = page.map(|(id, organization)| view(&context, id, organization));
-    Ok(Reply::list(&request, page, false, newest.unwrap_or(OffsetDateTime::UNIX_EPOCH))?)
+    let changed_at = newest.unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    Ok(Reply::list(&request, page, false, changed_at, |meta| meta)?)
 }
 
 async fn show_one(request: Request) -> HandlerResult {

@@ -12,7 +12,7 @@ use crate::shapes::{
 };
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::{Ability, Order, ProposalId, UserId};
+use civitas_kernel::{Ability, Order, ProposalId, SortColumn, UserId};
 use civitas_proposals::{
     Neighbours, PROPOSAL_FIELDS, ProposalDetail, ProposalPlace, Proposals, PublicState, READ_PROPOSALS,
 };
@@ -22,6 +22,9 @@ use utoipa::ToSchema;
 
 /// The lists whose removals change `Last-Modified` of a list of proposals.
 const LISTS: &[&str] = &["proposals", "votes", "components", "spaces"];
+/// The columns that proposals can be sorted by besides `published_at`.
+const SORTS: [SortColumn; 4] =
+    [SortColumn::Id, SortColumn::CreatedAt, SortColumn::UpdatedAt, SortColumn::Votes];
 const NAMES: RecordNames = RecordNames {
     path: "proposals",
     manifest: "proposals",
@@ -117,6 +120,9 @@ struct ProposalMeta {
     /// `true` when it was withdrawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     withdrawn: Option<bool>,
+    /// The number of votes, without those that do not count yet. Only of published proposals, unless the phase hides it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    votes_count: Option<i64>,
 }
 
 /// The caller's own vote.
@@ -128,7 +134,8 @@ struct Voted {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let read = |doc: Doc| doc.in_component(&["published_at", "rand"]).filters(PROPOSAL_FIELDS);
+    const ORDERS: &[&str] = &["published_at", "id", "created_at", "updated_at", "votes_count", "rand"];
+    let read = |doc: Doc| doc.in_component(ORDERS).filters(PROPOSAL_FIELDS);
     let list = read(Doc::page::<ProposalView>("Lists the proposals").pages());
     routes.read("listProposals", "/proposals", READ_PROPOSALS, list, index);
     let show = read(Doc::item::<ProposalView>("Shows a proposal"));
@@ -138,10 +145,11 @@ pub(crate) fn routes(routes: &mut Routes) {
 async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let query = &request.query;
-    let (within, order) = (query.within()?, query.order("published_at")?);
+    let (within, order) = (query.within()?, query.order("published_at", &SORTS)?);
     let store = request.list_store(Ability::ProposalsExtendedDataRead)?;
     let proposals = Proposals { store: store.proposals() };
-    let page = proposals.list(context.ctx, within, &request.filter()?, order, query.page()).await?;
+    let page =
+        proposals.list(context.ctx, within, &request.filter()?, order, request.page_in_own_order()).await?;
     let view = |found| view(&context, &found, Neighbours::default());
     answers::page(&request, LISTS, page, order == Order::Random, |found| found.changed_at, view).await
 }
@@ -149,7 +157,7 @@ async fn index(request: Request) -> HandlerResult {
 async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let query = &request.query;
-    let (within, order) = (query.within()?, query.order("published_at")?);
+    let (within, order) = (query.within()?, query.order("published_at", &SORTS)?);
     let proposals = Proposals { store: request.ports().proposals() };
     let id = ProposalId(request.id()?);
     let (found, beside) = proposals.find(context.ctx, id, within, &request.filter()?, order).await?;
@@ -187,6 +195,7 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside:
             client_id: proposal.client.map(|c| c.0),
             voted: voted.filter(|_| proposal.published_at.is_some()).map(|weight| Voted { weight }),
             withdrawn: (*state == PublicState::Withdrawn).then_some(true),
+            votes_count: detail.shown_votes(),
         },
     }
 }

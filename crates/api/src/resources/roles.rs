@@ -100,7 +100,7 @@ struct UpdateAttributes {
 
 pub(crate) fn routes(routes: &mut Routes) {
     let list = Doc::page::<RoleView>("Lists the roles: general administrators, then those in spaces");
-    routes.read("listRoles", "/roles", READ_ROLES, list.pages().filters(ROLE_FIELDS), index);
+    routes.read("listRoles", "/roles", READ_ROLES, list.sorted_pages().filters(ROLE_FIELDS), index);
     routes.read("getRole", "/roles/{id}", READ_ROLES, Doc::item::<RoleView>("Shows a role"), show_one);
     routes.write(&Write {
         ids: ["createRole", "createRoleSync"],
@@ -160,7 +160,7 @@ fn update(request: &Request, sent: RawBody<'_, Data<RoleToUpdate>>) -> Result<Up
 
 async fn index(request: Request) -> HandlerResult {
     let (roles, names) = (roles(request.ports()), request.class_names());
-    let page = roles.list(request.ctx()?, &request.filter()?, request.query.page()).await?;
+    let page = roles.list(request.ctx()?, &request.filter()?, request.page()?).await?;
     answers::page(&request, &["roles"], page, false, |role| role.updated_at, |role| view(names, &role)).await
 }
 

@@ -107,7 +107,7 @@ struct SpaceLinks {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = |summary| Doc::page::<SpaceView>(summary).locales().pages().filters(SPACE_FIELDS);
+    let list = |summary| Doc::page::<SpaceView>(summary).locales().sorted_pages().filters(SPACE_FIELDS);
     let show = |summary| Doc::item::<SpaceView>(summary).locales();
     let search = list("Searches the spaces of all kinds");
     routes.read("searchSpaces", "/spaces/search", READ_SPACES, search, |r| index(r, None));
@@ -131,7 +131,7 @@ async fn index(request: Request, manifest: Option<SpaceManifest>) -> HandlerResu
     let context = request.render_context()?;
     let store = request.list_store(Ability::SpaceExtendedDataRead)?;
     let spaces = Spaces { store: store.spaces() };
-    let page = spaces.list(context.ctx, manifest, &request.filter()?, request.query.page()).await?;
+    let page = spaces.list(context.ctx, manifest, &request.filter()?, request.page()?).await?;
     let view = |space| view(&context, space);
     answers::page(&request, LISTS, page, false, |space| space.changed_at, view).await
 }

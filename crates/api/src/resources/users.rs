@@ -75,7 +75,7 @@ struct UserMeta {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<UserView>("Lists the people of the organization").pages();
+    let list = Doc::page::<UserView>("Lists the people of the organization").sorted_pages();
     routes.read("listUsers", "/users", READ_USERS, list.filters(USER_FIELDS), index);
 }
 
@@ -83,7 +83,7 @@ async fn index(request: Request) -> HandlerResult {
     let ctx = request.ctx()?;
     let store = request.list_store(Ability::OauthExtendedDataRead)?;
     let users = Users { store: store.users() };
-    let page = users.list(ctx, &request.filter()?, request.query.page()).await?;
+    let page = users.list(ctx, &request.filter()?, request.page()?).await?;
     let in_full = ctx.may(Ability::OauthExtendedDataRead);
     let view = |(id, user): (UserId, User)| view(&request.tenant, id, &user, in_full);
     answers::page(&request, &["users"], page, false, |(_, user)| user.updated_at, view).await

@@ -74,7 +74,7 @@ fn weight() -> ObjectBuilder {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<VoteView>("Lists the votes").locales().pages().within_space();
+    let list = Doc::page::<VoteView>("Lists the votes").locales().sorted_pages().within_space();
     routes.read("listProposalVotes", "/vote_proposals", READ_VOTES, list.filters(VOTE_FIELDS), index);
     let show = Doc::item::<VoteView>("Shows a vote").locales().within_space();
     routes.read("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show, show_one);
@@ -116,7 +116,7 @@ async fn index(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let votes = votes(request.ports());
     let (within, filter) = (request.query.within_space()?, request.filter()?);
-    let page = votes.list(context.ctx, within, &filter, request.query.page()).await?;
+    let page = votes.list(context.ctx, within, &filter, request.page()?).await?;
     let view = |(id, vote): (VoteId, Vote)| view(id, &vote);
     answers::page(&request, LISTS, page, false, |(_, vote)| vote.updated_at, view).await
 }

@@ -15,8 +15,8 @@ use civitas_event_delivery::WebhookChanges;
 use civitas_kernel::extended_data::is_blank;
 use civitas_kernel::{Error, RegistrationId, Result};
 use civitas_webhooks::{
-    DESTROY_WEBHOOKS, NewRegistration, READ_WEBHOOKS, Registration, RegistrationChecks, RegistrationRules,
-    Registrations, SentRegistration, SigningSecret, WRITE_WEBHOOKS,
+    DESTROY_WEBHOOKS, NewRegistration, READ_WEBHOOKS, REGISTRATION_FIELDS, Registration, RegistrationChecks,
+    RegistrationRules, Registrations, SentRegistration, SigningSecret, WRITE_WEBHOOKS,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -91,7 +91,8 @@ struct AttributesToWrite {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<RegistrationView>("Lists the webhook registrations of the client").pages();
+    let list = Doc::page::<RegistrationView>("Lists the webhook registrations of the client").sorted_pages();
+    let list = list.filters(REGISTRATION_FIELDS);
     routes.read("listWebhookRegistrations", "/webhook_registrations", READ_WEBHOOKS, list, index);
     let doc = Doc::item::<RegistrationView>("Registers an address for events").created().secret();
     let doc = doc.takes::<RegistrationBody>();
@@ -111,7 +112,7 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 async fn index(request: Request) -> HandlerResult {
     let registrations = Registrations { store: request.ports().registrations() };
-    let page = registrations.list(request.ctx()?, request.query.page()).await?;
+    let page = registrations.list(request.ctx()?, &request.filter()?, request.page()?).await?;
     let view = |(id, registration): (RegistrationId, Registration)| view(id, &registration, None);
     answers::page(&request, &[LIST], page, false, |(_, registration)| registration.updated_at, view).await
 }

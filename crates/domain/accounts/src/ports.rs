@@ -14,12 +14,20 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 filter_fields! {
-    /// The fields for filters of accounts (contract 03 §2.1).
+    /// The fields for filters of accounts (contract 03 §2.1, 01 §6.2).
     pub enum UserField = USER_FIELDS {
         /// The nickname, as written.
         Nickname: "nickname", Kind::Text;
         /// The id.
         Id: "id", Kind::Integer;
+        /// The name.
+        Name: "name", Kind::Text;
+        /// The address.
+        Email: "email", Kind::Text;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
         /// The canonical text of the extended data.
         ExtendedData: "extended_data", Kind::ExtendedData;
     }
@@ -205,7 +213,7 @@ pub trait TokenStore: Send + Sync {
 }
 
 filter_fields! {
-    /// The fields for filters of roles (contract 03 §4.2).
+    /// The fields for filters of roles (contract 03 §4.2, 01 §6.2). Their ids are texts, and no field.
     pub enum RoleField = ROLE_FIELDS {
         /// The user; null for a pending invitation without account.
         User: "user_id", Kind::Integer;
@@ -215,6 +223,10 @@ filter_fields! {
         ResourceType: "resource_type", Kind::Text;
         /// The name of its type.
         Type: "type", Kind::Text;
+        /// The time of creation; of a general administrator, that of the account.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change; of a general administrator, that of the account.
+        UpdatedAt: "updated_at", Kind::Time;
     }
 }
 

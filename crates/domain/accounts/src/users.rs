@@ -4,7 +4,7 @@ use crate::{USER_FIELDS, UserStore};
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::limits::{LINE, is_longer};
-use civitas_kernel::records::{Described, Entity, RecordField};
+use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
 use civitas_kernel::{
     Ability, Access, Ctx, Error, Event, EventName, Locale, Page, PageRequest, Result, Scope, Subject, UserId,
     UserState,
@@ -188,6 +188,10 @@ impl Entity for User {
         self.deleted_at.is_some()
     }
 
+    fn search_texts(&self) -> Option<SearchTexts> {
+        Some(SearchTexts::of_name(&self.name))
+    }
+
     fn events(&self, id: UserId, before: Option<&Self>) -> Vec<Event> {
         let event = |name| Event { name, subject: Subject::User(id) };
         self.announcement(before).map(event).into_iter().collect()
@@ -356,8 +360,8 @@ mod tests {
 
     async fn search(ctx: &Ctx, key: &str) -> Result<()> {
         let mut store = MockUserStore::new();
-        store.expect_list().returning(|_, _, _| Ok(Page { items: vec![], has_more: false }));
-        let filter = RawFilter(vec![(key.to_owned(), RawValue::One(String::new()))]);
+        store.expect_list().returning(|_, _, _| Ok(Page::of(vec![], false)));
+        let filter = RawFilter::of(vec![(key.to_owned(), RawValue::One(String::new()))]);
         Users { store: &store }.list(ctx, &filter, PageRequest::default()).await.map(drop)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Parent, StoredFile};
 use civitas_kernel::limits::{LINE, PROSE, URL, any_too_long, too_long};
-use civitas_kernel::records::Entity;
+use civitas_kernel::records::{Entity, SearchTexts};
 use civitas_kernel::{AttachmentId, CollectionId, FieldError, FileId, Locale, Translated};
 use time::OffsetDateTime;
 use url::Url;
@@ -99,6 +99,10 @@ impl Entity for Attachment {
 
     fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
         Some(&mut self.updated_at)
+    }
+
+    fn search_texts(&self) -> Option<SearchTexts> {
+        Some(SearchTexts::of(&self.title, None))
     }
 }
 

@@ -1,14 +1,14 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{
-    Attachment, AttachmentField, AttachmentReader, AttachmentSearch, AttachmentStore, Collection,
-    CollectionStore, FileRegistry, FileState, FileType, NOT_YET, PENDING, Parent, ParentLookup, StoredFile,
-    Upload, UploadStore,
+    ATTACHMENT_FIELDS, Attachment, AttachmentField, AttachmentReader, AttachmentSearch, AttachmentStore,
+    Collection, CollectionStore, FileRegistry, FileState, FileType, NOT_YET, PENDING, Parent, ParentLookup,
+    StoredFile, Upload, UploadStore,
 };
-use civitas_kernel::filter::{Condition, Filter, Is};
+use civitas_kernel::filter::{Condition, Filter, Is, read};
 use civitas_kernel::records::Change;
 use civitas_kernel::records::conformance::Samples;
-use civitas_kernel::testing::{ALL, seen_by, text};
+use civitas_kernel::testing::{ALL, check_list, seen_by, text};
 use civitas_kernel::{
     AttachmentId, ClientId, CollectionId, FileId, Locale, PageRequest, ReadContext, Result, SpaceRef,
     UploadId, Viewer, conformance_world,
@@ -226,7 +226,12 @@ pub async fn lists_and_filters(world: World<'_>) -> Result<()> {
         ))
     };
     assert_eq!(listed(vec![], ALL).await?, (vec![first, second, file, heavy], false));
-    assert_eq!(listed(vec![], PageRequest { page: 2, per_page: 1 }).await?, (vec![second], true));
+    assert_eq!(listed(vec![], PageRequest::of(2, 1)).await?, (vec![second], true));
+    check_list(async |raw, page| {
+        let page = world.attachments.list(world.reader(), &read(ATTACHMENT_FIELDS, &raw)?, page).await?;
+        Ok(page.map(|found| (found.id, found.attachment.created_at, found.attachment.updated_at)))
+    })
+    .await?;
     let by = |field, condition| vec![Filter { field, condition }];
     let class = |kind: crate::ParentKind| Condition::Text(Is::Eq(kind.as_str().to_owned()));
     let of_space = by(AttachmentField::ParentKind, class(space.kind));
@@ -286,7 +291,7 @@ pub async fn finds_attachments_for_administrators(world: World<'_>) -> Result<()
         world.attachments.add(world.mine, &link).await
     };
     let plan = add("Plan of the PARK", 5, space).await?;
-    let map = add("Map", 0, own).await?;
+    let map = add("Übersicht, große", 0, own).await?;
     let (file, _) = world.attached(space).await?;
     let found = async |search: AttachmentSearch, page| {
         let page = world.attachments.search(world.mine, &search, page).await?;
@@ -296,7 +301,7 @@ pub async fn finds_attachments_for_administrators(world: World<'_>) -> Result<()
     };
     let all = AttachmentSearch::default;
     assert_eq!(found(all(), ALL).await?, (vec![file, map, plan], false));
-    assert_eq!(found(all(), PageRequest { page: 2, per_page: 1 }).await?, (vec![map], true));
+    assert_eq!(found(all(), PageRequest::of(2, 1)).await?, (vec![map], true));
     let oldest = AttachmentSearch { oldest_first: true, ..all() };
     assert_eq!(found(oldest, ALL).await?.0, [plan, map, file]);
     let of_space = AttachmentSearch { parent: Some(space), ..all() };
@@ -307,7 +312,8 @@ pub async fn finds_attachments_for_administrators(world: World<'_>) -> Result<()
     assert_eq!(found(links, ALL).await?.0, [map, plan]);
     let name = StoredFile::for_test(NOW, FileState::Stored).filename.to_uppercase();
     for (text, expected) in [
-        ("park", vec![plan]),
+        ("pàrk", vec![plan]),
+        ("ubersicht, GROSSE", vec![map]),
         ("MAPS.example", vec![map, plan]),
         (name.as_str(), vec![file]),
         ("%", vec![]),

@@ -13,7 +13,7 @@ use civitas_kernel::{
 use time::OffsetDateTime;
 
 filter_fields! {
-    /// The fields for filters of attachments (contract 07 B.4).
+    /// The fields for filters of attachments (contract 07 B.4, 01 §6.2).
     pub enum AttachmentField = ATTACHMENT_FIELDS {
         /// The class name of the record.
         ParentKind: "attached_to_type", Kind::Enum(PARENT_NAMES);
@@ -23,13 +23,21 @@ filter_fields! {
         Collection: "attachment_collection_id", Kind::Integer;
         /// `image`, `document` or `link`.
         FileType: "file_type", Kind::Enum(FileType::NAMES);
+        /// The id.
+        Id: "id", Kind::Integer;
+        /// The title, in any language.
+        Title: "title", Kind::Text;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
     }
 }
 
 /// A condition on a list of attachments. Kinds of records are compared by their class names.
 pub type AttachmentFilter = Filter<AttachmentField>;
 
-/// The number of attachments in which a text is searched: the newest of the organization.
+/// The number of attachments whose files' names and links are searched: the newest of the organization. Titles have an index.
 pub const MOST_SEARCHED: i64 = 10_000;
 
 /// What an administrator searches attachments for. Visibility does not matter: those of all records are found, of
@@ -42,8 +50,8 @@ pub struct AttachmentSearch {
     pub kind: Option<ParentKind>,
     /// Those of this type.
     pub file_type: Option<FileType>,
-    /// A part of the title in any language, of the name of the file, or of the link, in any case. It is searched in
-    /// the newest [`MOST_SEARCHED`] attachments.
+    /// A part of the title in any language, without regard to case and accents, or in any case of the name of the file or of
+    /// the link, which are searched in the newest [`MOST_SEARCHED`] attachments.
     pub text: Option<String>,
     /// The oldest first instead of the newest.
     pub oldest_first: bool,

@@ -63,7 +63,7 @@ fn by_class(mut filter: AttachmentFilter) -> AttachmentFilter {
         match is {
             Is::Eq(name) | Is::NotEq(name) => class(name),
             Is::In(names) | Is::NotIn(names) => names.iter_mut().for_each(class),
-            Is::Lt(_) | Is::Gt(_) | Is::Blank(_) => {}
+            Is::Lt(_) | Is::AtMost(_) | Is::Gt(_) | Is::AtLeast(_) | Is::Blank(_) => {}
         }
     }
     filter
@@ -121,16 +121,16 @@ mod tests {
                         Condition::Start("proposals".to_owned()),
                     ]
             })
-            .returning(|_, _, _| Ok(Page { items: Vec::new(), has_more: false }));
+            .returning(|_, _, _| Ok(Page::of(Vec::new(), false)));
         let many = RawValue::Many(vec!["assemblies".to_owned(), "blogs".to_owned()]);
         let one = |text: &str| RawValue::One(text.to_owned());
-        let filter = RawFilter(vec![
+        let filter = RawFilter::of(vec![
             ("attached_to_type".to_owned(), one("proposals")),
             ("attached_to_type_in".to_owned(), many),
             ("attached_to_type_start".to_owned(), one("proposals")),
         ]);
         Attachments { store: &store }.list(&ctx, &filter, PageRequest::default()).await.unwrap();
-        let unknown = RawFilter(vec![("attached_to_type_eq".to_owned(), one("Kernel"))]);
+        let unknown = RawFilter::of(vec![("attached_to_type_eq".to_owned(), one("Kernel"))]);
         let refused = Attachments { store: &store }.list(&ctx, &unknown, PageRequest::default()).await;
         assert_eq!(refused.unwrap_err().description(), "Invalid value for filter attached_to_type_eq");
     }

@@ -153,7 +153,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     let mut seen = Vec::new();
     for page in 1..=3 {
         let filter = AuditFilter { scope: AuditScope::Organization(world.mine), ..AuditFilter::default() };
-        let listed = world.log.list(&filter, PageRequest { page, per_page: 2 }).await?;
+        let listed = world.log.list(&filter, PageRequest::of(page, 2)).await?;
         assert_eq!(listed.has_more, page < 3);
         seen.extend(listed.items.into_iter().map(|entry| entry.number));
     }

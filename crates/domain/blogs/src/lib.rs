@@ -24,7 +24,7 @@ mod writing;
 
 pub use admin::PostAdmin;
 pub use model::{Post, PostDetail, PostNeighbours, PostState, blank_text};
-pub use ports::{BlogLookup, MOST_SEARCHED, PostQuery, PostSearch, PostStore};
+pub use ports::{BlogLookup, POST_FIELDS, PostField, PostFilter, PostQuery, PostSearch, PostStore};
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockBlogLookup, MockPostStore};
 pub use reading::{Posts, READ_POSTS};

@@ -1,7 +1,7 @@
 //! A blog post, and the rules of its texts and of its publication.
 
 use civitas_kernel::limits::{LINE, PROSE};
-use civitas_kernel::records::{Described, Entity, RecordField};
+use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
 use civitas_kernel::{
     ComponentId, ComponentPlace, Error, FieldError, Locale, PostId, Result, Translated, UserId, Wording,
 };
@@ -132,6 +132,10 @@ impl Entity for Post {
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
         let is_lost = before.is_some_and(|before| before.is_lost_by(self));
         if is_lost { vec!["posts"] } else { Vec::new() }
+    }
+
+    fn search_texts(&self) -> Option<SearchTexts> {
+        Some(SearchTexts::of(&self.title, Some(&self.body)))
     }
 }
 

@@ -2,31 +2,61 @@
 
 use crate::{Post, PostDetail, PostNeighbours, PostState};
 use async_trait::async_trait;
+use civitas_kernel::filter::{Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ComponentId, ComponentPlace, Direction, Order, OrganizationId, Page, PageRequest, PostId, ReadContext,
-    Result, SpaceRef, UserId, Within, store,
+    Result, SpaceRef, UserId, Within, filter_fields, store,
 };
 use time::OffsetDateTime;
 
+filter_fields! {
+    /// The fields for filters of posts (contract 01 §6.2).
+    pub enum PostField = POST_FIELDS {
+        /// The id.
+        Id: "id", Kind::Integer;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
+        /// The time of publication; null for a draft.
+        PublishedAt: "published_at", Kind::Time;
+        /// The title, in any language.
+        Title: "title", Kind::Text;
+        /// The body, in any language.
+        Body: "body", Kind::Text;
+        /// Title or body.
+        SearchText: "search_text", Kind::SearchText;
+        /// The component.
+        Component: "component_id", Kind::Integer;
+        /// The number of the space, of any kind.
+        SpaceId: "participatory_space_id", Kind::Integer;
+        /// The class name of the space.
+        SpaceType: "participatory_space_type", Kind::Text;
+        /// The author; null for an official post.
+        Author: "author_id", Kind::Integer;
+    }
+}
+
+/// A condition on a list of posts.
+pub type PostFilter = Filter<PostField>;
+
 /// The query of a list of posts. The column of the order is `published_at`: posts without it come last ascending and
 /// first descending; ids ascend in both directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PostQuery {
     /// The part of the organization.
     pub within: Within,
+    /// All must hold.
+    pub filters: Vec<PostFilter>,
     /// The order.
     pub order: Order,
 }
 
-/// The most posts whose titles one search reads.
-pub const MOST_SEARCHED: i64 = 10_000;
-
 /// What an administrator searches posts for. Those of deleted components are not found, nor deleted ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PostSearch {
-    /// A part of the title in any language, in any case. It is searched in the first [`MOST_SEARCHED`] posts of the
-    /// other conditions.
+    /// A part of the title in any language, without regard to case and accents.
     pub text: Option<String>,
     /// The part of the organization.
     pub within: Within,
@@ -47,7 +77,7 @@ store! {
             &self,
             read_context: ReadContext,
             now: OffsetDateTime,
-            query: PostQuery,
+            query: &PostQuery,
             page: PageRequest,
         ) -> Result<Page<PostDetail>>;
         /// The post, if it is visible and inside.
@@ -64,7 +94,7 @@ store! {
             &self,
             read_context: ReadContext,
             now: OffsetDateTime,
-            query: PostQuery,
+            query: &PostQuery,
             id: PostId,
             published_at: Option<OffsetDateTime>,
         ) -> Result<PostNeighbours>;

@@ -1,7 +1,8 @@
 //! Reading blog posts (contract 07 A.3, A.4).
 
-use crate::{PostDetail, PostNeighbours, PostQuery, PostStore};
-use civitas_kernel::{Ability, Access, Ctx, Error, Page, PageRequest, PostId, Result, Scope, Within};
+use crate::{POST_FIELDS, PostDetail, PostNeighbours, PostQuery, PostStore};
+use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::{Ability, Access, Ctx, Error, Order, Page, PageRequest, PostId, Result, Scope, Within};
 
 /// The rights to read posts.
 pub const READ_POSTS: Access = Access::either(Scope::Blogs, &[Ability::BlogsRead]);
@@ -16,13 +17,24 @@ impl Posts<'_> {
     /// The visible posts.
     ///
     /// # Errors
-    /// `Forbidden`.
-    pub async fn list(&self, ctx: &Ctx, query: PostQuery, page: PageRequest) -> Result<Page<PostDetail>> {
+    /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        within: Within,
+        filter: &RawFilter,
+        order: Order,
+        page: PageRequest,
+    ) -> Result<Page<PostDetail>> {
         ctx.require(&READ_POSTS)?;
-        self.store.list(ctx.read_context(), ctx.now, query, page).await
+        let mut filter = filter.clone();
+        // Existing clients send `state_not_eq` (contract 07 A.3).
+        filter.values.retain(|(key, _)| !key.starts_with("state_"));
+        let query = PostQuery { within, filters: read(POST_FIELDS, &filter)?, order };
+        self.store.list(ctx.read_context(), ctx.now, &query, page).await
     }
 
-    /// One visible post inside `within`, and its neighbours in the list of a query.
+    /// One visible post inside `within`, and its neighbours in the list with this order.
     ///
     /// # Errors
     /// `Forbidden`, `NotFound`.
@@ -31,13 +43,14 @@ impl Posts<'_> {
         ctx: &Ctx,
         id: PostId,
         within: Within,
-        query: PostQuery,
+        order: Order,
     ) -> Result<(PostDetail, PostNeighbours)> {
         ctx.require(&READ_POSTS)?;
         let found =
             self.store.find_visible(ctx.read_context(), ctx.now, id, within).await?.ok_or(Error::NotFound)?;
         let at = found.post.published_at;
-        let neighbours = self.store.neighbours(ctx.read_context(), ctx.now, query, id, at).await?;
+        let query = PostQuery { within, filters: Vec::new(), order };
+        let neighbours = self.store.neighbours(ctx.read_context(), ctx.now, &query, id, at).await?;
         Ok((found, neighbours))
     }
 }
@@ -46,14 +59,16 @@ impl Posts<'_> {
 mod tests {
     use super::*;
     use crate::MockPostStore;
+    use civitas_kernel::testing::raw_filter;
 
     #[tokio::test]
     async fn without_the_ability_nothing_is_read() {
         let (ctx, store) = (Ctx::for_test(), MockPostStore::new());
         let posts = Posts { store: &store };
-        let listed = posts.list(&ctx, PostQuery::default(), PageRequest::default()).await;
+        let (all, filter, order) = (Within::default(), RawFilter::default(), Order::default());
+        let listed = posts.list(&ctx, all, &filter, order, PageRequest::default()).await;
         assert!(matches!(listed, Err(Error::Forbidden)));
-        let found = posts.find(&ctx, PostId(1), Within::default(), PostQuery::default()).await;
+        let found = posts.find(&ctx, PostId(1), all, order).await;
         assert!(matches!(found, Err(Error::Forbidden)));
     }
 
@@ -62,8 +77,22 @@ mod tests {
         let ctx = Ctx::for_test().with(&READ_POSTS);
         let mut store = MockPostStore::new();
         store.expect_find_visible().returning(|_, _, _, _| Ok(None));
-        let found =
-            Posts { store: &store }.find(&ctx, PostId(1), Within::default(), PostQuery::default()).await;
+        let found = Posts { store: &store }.find(&ctx, PostId(1), Within::default(), Order::default()).await;
         assert!(matches!(found, Err(Error::NotFound)));
+    }
+
+    #[tokio::test]
+    async fn only_a_filter_by_state_is_ignored() {
+        let ctx = Ctx::for_test().with(&READ_POSTS);
+        let mut store = MockPostStore::new();
+        store.expect_list().once().returning(|_, _, query, _| {
+            assert!(query.filters.is_empty());
+            Ok(Page::of(Vec::new(), false))
+        });
+        let (all, order, page) = (Within::default(), Order::default(), PageRequest::default());
+        let posts = Posts { store: &store };
+        posts.list(&ctx, all, &raw_filter("state_not_eq", "rejected"), order, page).await.unwrap();
+        let refused = posts.list(&ctx, all, &raw_filter("colour_eq", "red"), order, page).await.unwrap_err();
+        assert_eq!(refused.description(), "Unknown filter: colour_eq");
     }
 }

@@ -13,11 +13,11 @@ pub use log::{
 };
 
 use crate::{
-    Failure, Finish, Job, JobField, JobFilter, JobLog, JobOwner, JobPayload, JobReport, JobStatus, JobStore,
-    JobSummary, LEASE,
+    Failure, Finish, JOB_FIELDS, Job, JobField, JobFilter, JobLog, JobOwner, JobPayload, JobReport,
+    JobStatus, JobStore, JobSummary, LEASE,
 };
-use civitas_kernel::filter::{Condition, Is};
-use civitas_kernel::testing::ALL;
+use civitas_kernel::filter::{Condition, Is, read};
+use civitas_kernel::testing::{ALL, check_list};
 use civitas_kernel::{
     AnswerLanguages, ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId,
     conformance_world, random_job_id,
@@ -162,13 +162,17 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     all.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
     let mut seen = Vec::new();
     for number in 1..=3 {
-        let request = PageRequest { page: number, per_page: 2 };
+        let request = PageRequest::of(number, 2);
         let page = world.jobs.list(world.mine, SERVICE, &[], request).await?;
         assert_eq!(page.has_more, number < 3);
         seen.extend(page.items);
     }
     assert_eq!(seen, all);
-    Ok(())
+    check_list(async |raw, page| {
+        let page = world.jobs.list(world.mine, SERVICE, &read(JOB_FIELDS, &raw)?, page).await?;
+        Ok(page.map(|job| (job.id, job.created_at, job.updated_at)))
+    })
+    .await
 }
 
 /// Jobs are found by command key and status.

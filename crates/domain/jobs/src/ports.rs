@@ -8,19 +8,25 @@ use serde_json::Value;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// The fields for filters of jobs (contract 09 A.3).
+/// The fields for filters of jobs (contract 09 A.3, 01 §6.2). Their ids are no numbers, and no field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobField {
     /// The command's key.
     CommandKey,
     /// The status.
     Status,
+    /// The time of creation.
+    CreatedAt,
+    /// The time of the last change.
+    UpdatedAt,
 }
 
 /// The fields of the list of jobs.
 pub const JOB_FIELDS: &[Field<JobField>] = &[
     Field::new("command_key", Kind::Text, JobField::CommandKey),
     Field::new("status", Kind::Enum(JobStatus::NAMES), JobField::Status),
+    Field::new("created_at", Kind::Time, JobField::CreatedAt),
+    Field::new("updated_at", Kind::Time, JobField::UpdatedAt),
 ];
 
 /// A condition on a list of jobs.

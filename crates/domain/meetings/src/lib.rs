@@ -26,8 +26,8 @@ pub use admin::MeetingAdmin;
 pub use detail::{MeetingDetail, MeetingSummary};
 pub use model::{Audience, Meeting};
 pub use ports::{
-    MEETING_FIELDS, MOST_SEARCHED, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState,
-    MeetingStore, MeetingTime, REMINDER_NOTICE, ReminderStore,
+    MEETING_FIELDS, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState, MeetingStore,
+    MeetingTime, REMINDER_NOTICE, ReminderStore,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{MockMeetingStore, MockReminderStore};

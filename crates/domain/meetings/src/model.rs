@@ -2,7 +2,7 @@
 
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::limits::{LINE, PROSE};
-use civitas_kernel::records::{Described, Entity, RecordField};
+use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
 use civitas_kernel::{
     ComponentId, Error, FieldError, Locale, MeetingId, Result, Translated, UserId, Wording,
 };
@@ -221,6 +221,10 @@ impl Entity for Meeting {
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
         let is_lost = before.is_some_and(|before| before.is_lost_by(self));
         if is_lost { vec!["meetings"] } else { Vec::new() }
+    }
+
+    fn search_texts(&self) -> Option<SearchTexts> {
+        Some(SearchTexts::of(&self.title, Some(&self.description)))
     }
 }
 

@@ -11,12 +11,34 @@ use civitas_kernel::{
 use time::{Duration, OffsetDateTime};
 
 filter_fields! {
-    /// The fields for filters of meetings (contract 06 §5.2).
+    /// The fields for filters of meetings (contract 06 §5.2, 01 §6.2).
     pub enum MeetingField = MEETING_FIELDS {
         /// The canonical text of the extended data.
         ExtendedData: "extended_data", Kind::ExtendedData;
         /// The id.
         Id: "id", Kind::Integer;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
+        /// The time of publication.
+        PublishedAt: "published_at", Kind::Time;
+        /// When it begins.
+        StartTime: "start_time", Kind::Time;
+        /// When it ends; null if that is open.
+        EndTime: "end_time", Kind::Time;
+        /// The title, in any language.
+        Title: "title", Kind::Text;
+        /// The description, in any language.
+        Description: "description", Kind::Text;
+        /// Title or description.
+        SearchText: "search_text", Kind::SearchText;
+        /// The component.
+        Component: "component_id", Kind::Integer;
+        /// The number of the space, of any kind.
+        SpaceId: "participatory_space_id", Kind::Integer;
+        /// The class name of the space.
+        SpaceType: "participatory_space_type", Kind::Text;
     }
 }
 
@@ -33,9 +55,6 @@ pub struct MeetingQuery {
     /// The order.
     pub order: Order,
 }
-
-/// The most meetings whose titles one search reads.
-pub const MOST_SEARCHED: i64 = 10_000;
 
 /// How long before a meeting its reminder is due. If less time remains, it is due at once.
 pub const REMINDER_NOTICE: Duration = Duration::hours(48);
@@ -65,8 +84,7 @@ pub enum MeetingState {
 /// What an administrator searches meetings for. Those of deleted components are not found, nor deleted ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MeetingSearch {
-    /// A part of the title in any language, in any case. It is searched in the first [`MOST_SEARCHED`] meetings of the
-    /// other conditions.
+    /// A part of the title in any language, without regard to case and accents.
     pub text: Option<String>,
     /// The part of the organization.
     pub within: Within,

@@ -87,10 +87,10 @@ mod tests {
             let [filter] = query.filters.as_slice() else { panic!("{query:?}") };
             assert_eq!(filter.field, MeetingField::Id);
             assert_eq!(filter.condition, Condition::Integer(Is::Gt(3)));
-            Ok(Page { items: vec![], has_more: false })
+            Ok(Page::of(vec![], false))
         });
         list(&ctx, &store, "id_gt", "3").await.unwrap();
-        let unknown = list(&ctx, &store, "title_eq", "x").await.unwrap_err();
-        assert_eq!(unknown.description(), "Unknown filter: title_eq");
+        let unknown = list(&ctx, &store, "address_eq", "x").await.unwrap_err();
+        assert_eq!(unknown.description(), "Unknown filter: address_eq");
     }
 }

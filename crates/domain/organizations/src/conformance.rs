@@ -1,8 +1,10 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::OrganizationQuery::{ById, ByName};
-use crate::{Features, HostMatch, Organization, OrganizationStore, RegistrationMode};
+use crate::{Features, HostMatch, ORGANIZATION_FIELDS, Organization, OrganizationStore, RegistrationMode};
+use civitas_kernel::filter::read;
 use civitas_kernel::records::Change;
+use civitas_kernel::testing::check_list;
 use civitas_kernel::{Error, Locale, OrganizationId, PageRequest, Result, Translated};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -230,17 +232,21 @@ pub async fn keeps_names_unique(store: &dyn OrganizationStore) -> Result<()> {
 pub async fn lists_organizations(store: &dyn OrganizationStore) -> Result<()> {
     let rich = store.add(&unusual()).await?;
     let plain = store.add(&organization("plain.example")).await?;
-    let page = |page, per_page| PageRequest { page, per_page };
-    let all = store.list(&ById(None), page(1, 100)).await?;
+    let page = PageRequest::of;
+    let all = store.list(&ById(None, Vec::new()), page(1, 100)).await?;
     assert!(all.items.is_sorted_by(|(a, _), (b, _)| a < b) && !all.has_more);
     assert!(
         all.items.contains(&(rich, unusual())) && all.items.contains(&(plain, organization("plain.example")))
     );
-    let one = store.list(&ById(Some(rich)), page(1, 1)).await?;
+    let one = store.list(&ById(Some(rich), Vec::new()), page(1, 1)).await?;
     assert_eq!((one.items, one.has_more), (vec![(rich, unusual())], false));
-    let first = store.list(&ById(None), page(1, 1)).await?;
+    let first = store.list(&ById(None, Vec::new()), page(1, 1)).await?;
     assert_eq!((first.items.len(), first.has_more), (1, true));
-    Ok(())
+    check_list(async |raw, page| {
+        let page = store.list(&ById(None, read(ORGANIZATION_FIELDS, &raw)?), page).await?;
+        Ok(page.map(|(id, organization)| (id, organization.created_at, organization.updated_at)))
+    })
+    .await
 }
 
 /// The search finds parts of names in any language and of primary hosts, in any case, in the order of the names in the
@@ -259,7 +265,7 @@ pub async fn searches_organizations(store: &dyn OrganizationStore) -> Result<()>
         .await?;
     let search = async |text: Option<&str>, page| {
         let query = ByName(text.map(str::to_owned));
-        let page = store.list(&query, PageRequest { page, per_page: 1 }).await?;
+        let page = store.list(&query, PageRequest::of(page, 1)).await?;
         Result::<_>::Ok((page.items.into_iter().map(|(id, _)| id).next(), page.has_more))
     };
     assert_eq!(search(Some("QUA"), 1).await?, (Some(quay), true));
@@ -269,7 +275,7 @@ pub async fn searches_organizations(store: &dyn OrganizationStore) -> Result<()>
     assert_eq!(search(Some("S2.exam"), 1).await?, (Some(dam), false), "a host");
     assert_eq!(search(Some("50%"), 1).await?, (Some(quay), false), "no wildcard");
     assert_eq!(search(Some("nowhere at all"), 1).await?, (None, false));
-    let all = store.list(&ByName(None), PageRequest { page: 1, per_page: 100 }).await?;
+    let all = store.list(&ByName(None), PageRequest::of(1, 100)).await?;
     let found = all.items.iter().find(|(id, _)| *id == quay).map(|(_, organization)| organization);
     assert_eq!(found, store.find(quay).await?.as_ref(), "with its hosts");
     Ok(())

@@ -3,7 +3,7 @@
 use crate::Features;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::Entity;
-use civitas_kernel::{Ability, Error, Event, Locale, Locales, OrganizationId, Subject, Translated};
+use civitas_kernel::{Ability, Error, Event, Locale, Locales, OrganizationId, Subject, TimeZone, Translated};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use time::OffsetDateTime;
@@ -29,6 +29,8 @@ pub struct Tenant {
     pub reference_prefix: String,
     /// The most bytes of an attached file.
     pub max_attachment_bytes: i64,
+    /// The zone in which its days begin.
+    pub time_zone: TimeZone,
 }
 
 civitas_kernel::names! {

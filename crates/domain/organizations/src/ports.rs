@@ -2,8 +2,9 @@
 
 use crate::{Organization, Tenant};
 use async_trait::async_trait;
+use civitas_kernel::filter::{Filter, Kind};
 use civitas_kernel::records::Change;
-use civitas_kernel::{OrganizationId, Page, PageRequest, Result};
+use civitas_kernel::{OrganizationId, Page, PageRequest, Result, filter_fields};
 use std::net::IpAddr;
 
 /// The meaning of a host.
@@ -36,11 +37,26 @@ impl OrganizationFigures {
     pub const MAX: i64 = 10_001;
 }
 
+filter_fields! {
+    /// The fields for filters of organizations (contract 01 §6.2).
+    pub enum OrganizationField = ORGANIZATION_FIELDS {
+        /// The id.
+        Id: "id", Kind::Integer;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
+    }
+}
+
+/// A condition on a list of organizations.
+pub type OrganizationFilter = Filter<OrganizationField>;
+
 /// Which organizations a list has, and in which order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrganizationQuery {
-    /// By ascending id: all, or only this one.
-    ById(Option<OrganizationId>),
+    /// By ascending id: all, or only this one, that satisfy these filters.
+    ById(Option<OrganizationId>, Vec<OrganizationFilter>),
     /// By the name in the main language of each, then by id: all, or those with a name, in any language, or a primary host
     /// that contains this text, in any case. No index serves it: it reads all organizations, some thousands at most.
     ByName(Option<String>),

@@ -2,8 +2,9 @@
 
 use crate::host_check::have_checked;
 use crate::update::Update;
-use crate::{Organization, OrganizationQuery, OrganizationStore};
+use crate::{ORGANIZATION_FIELDS, Organization, OrganizationQuery, OrganizationStore};
 use async_trait::async_trait;
+use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::records::Change;
 use civitas_kernel::{
     Ability, Access, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope, TaskQueue,
@@ -59,11 +60,17 @@ impl Organizations<'_> {
     /// The organizations the client may access, by ascending id.
     ///
     /// # Errors
-    /// `Forbidden`.
-    pub async fn list(&self, ctx: &Ctx, page: PageRequest) -> Result<Page<(OrganizationId, Organization)>> {
+    /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        filter: &RawFilter,
+        page: PageRequest,
+    ) -> Result<Page<(OrganizationId, Organization)>> {
         ctx.require(&READ_ORGANIZATIONS)?;
         let only = Some(ctx.organization).filter(|_| !ctx.caller.deployment_wide);
-        self.store.list(&OrganizationQuery::ById(only), page).await
+        let filters = read(ORGANIZATION_FIELDS, filter)?;
+        self.store.list(&OrganizationQuery::ById(only, filters), page).await
     }
 
     /// An organization that the client may access.
@@ -116,6 +123,7 @@ impl Handle<UpdateOrganization> for OrganizationUpdates<'_> {
 mod tests {
     use super::*;
     use crate::MockOrganizationStore;
+    use civitas_kernel::testing::raw_filter;
     use civitas_kernel::{Locale, MockTaskQueue, Translated};
     use serde_json::json;
     use time::macros::datetime;
@@ -225,8 +233,8 @@ mod tests {
         let mut store = MockOrganizationStore::new();
         store
             .expect_list()
-            .withf(|query, _| *query == OrganizationQuery::ById(Some(CITY)))
-            .returning(|_, _| Ok(Page { items: vec![], has_more: false }));
+            .withf(|query, _| *query == OrganizationQuery::ById(Some(CITY), Vec::new()))
+            .returning(|_, _| Ok(Page::of(vec![], false)));
         let queue = MockTaskQueue::new();
         let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
         let reads = Organizations { store: &store };
@@ -236,7 +244,9 @@ mod tests {
             Err(Error::NotFound)
         ));
         assert!(matches!(service.handle(&ctx(), update(TOWN, &json!({}))).await, Err(Error::NotFound)));
-        reads.list(&ctx(), PageRequest::read(None, None)).await.unwrap();
+        reads.list(&ctx(), &RawFilter::default(), PageRequest::default()).await.unwrap();
+        let unknown = reads.list(&ctx(), &raw_filter("name_eq", "City"), PageRequest::default()).await;
+        assert_eq!(unknown.unwrap_err().description(), "Unknown filter: name_eq");
     }
 
     #[tokio::test]
@@ -245,10 +255,10 @@ mod tests {
         store.expect_find().returning(|_| Ok(Some(city())));
         store
             .expect_list()
-            .withf(|query, _| *query == OrganizationQuery::ById(None))
-            .returning(|_, _| Ok(Page { items: vec![], has_more: false }));
+            .withf(|query, _| *query == OrganizationQuery::ById(None, Vec::new()))
+            .returning(|_, _| Ok(Page::of(vec![], false)));
         let service = Organizations { store: &store };
         service.find(&wide(), TOWN).await.unwrap();
-        service.list(&wide(), PageRequest::read(None, None)).await.unwrap();
+        service.list(&wide(), &RawFilter::default(), PageRequest::default()).await.unwrap();
     }
 }

@@ -22,8 +22,8 @@ pub use reading::{
 };
 pub use samples::{proposals, states, votes};
 pub use voting::{
-    counts_votes, filters_votes, keeps_one_vote_of_a_user, lists_the_votes_on_a_proposal,
-    shows_votes_on_what_is_visible, tells_how_a_user_stands,
+    counts_final_votes_of_proposals, counts_votes, filters_votes, keeps_one_vote_of_a_user,
+    lists_the_votes_on_a_proposal, shows_votes_on_what_is_visible, tells_how_a_user_stands,
 };
 
 use crate::{

@@ -170,6 +170,7 @@ impl Handle<CreateDraft> for Drafts<'_> {
             client_uid: Some(ctx.caller.client_uid.clone()),
             state: PublicState::None,
             voted: None,
+            votes_count: 0,
             changed_at: place.changed_at.max(ctx.now),
             place: Arc::new(place),
             proposal: draft,

@@ -3,7 +3,7 @@
 use crate::Rules;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::limits::LINE;
-use civitas_kernel::records::{Described, Entity, RecordField};
+use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
 use civitas_kernel::{
     Ability, ClientId, ComponentId, Error, Event, EventName, Locale, ProposalId, SpaceRef, StateId, Subject,
     Translated, UserId, VoteId,
@@ -152,6 +152,10 @@ impl Entity for Proposal {
         if is_lost { vec!["proposals"] } else { Vec::new() }
     }
 
+    fn search_texts(&self) -> Option<SearchTexts> {
+        Some(SearchTexts::of(&self.title, Some(&self.body)))
+    }
+
     /// A user has one draft in a component.
     fn taken() -> Error {
         Error::rejected("Draft Proposal already exists for this component")
@@ -268,9 +272,11 @@ pub struct ProposalDetail {
     pub state: PublicState,
     /// The weight of the reader's own vote.
     pub voted: Option<i64>,
+    /// How many votes it has, temporary ones not among them (contract 06 §4.3); also where they are hidden.
+    pub votes_count: i64,
     /// Its place.
     pub place: Arc<ProposalPlace>,
-    /// The latest change of the proposal, its place and the reader's vote.
+    /// The latest change of the proposal, its place, its number of votes and the reader's vote.
     pub changed_at: OffsetDateTime,
 }
 
@@ -281,10 +287,21 @@ impl ProposalDetail {
         Self { changed_at: self.changed_at.max(proposal.updated_at), proposal, ..self }
     }
 
-    /// The detail after the viewer has voted on the proposal with this weight.
+    /// The detail after the viewer has cast this vote on the proposal.
     #[must_use]
-    pub fn voted_with(self, weight: i64, now: OffsetDateTime) -> Self {
-        Self { voted: Some(weight), changed_at: self.changed_at.max(now), ..self }
+    pub fn voted_with(self, vote: &Vote) -> Self {
+        Self {
+            voted: Some(vote.weight),
+            votes_count: self.votes_count + i64::from(!vote.temporary),
+            changed_at: self.changed_at.max(vote.updated_at),
+            ..self
+        }
+    }
+
+    /// `votes_count` of its `meta` (contract 06 §1.7): only when it is published and the phase does not hide votes.
+    pub fn shown_votes(&self) -> Option<i64> {
+        let is_shown = self.proposal.published_at.is_some() && !self.place.rules.votes_hidden;
+        is_shown.then_some(self.votes_count)
     }
 
     /// The detail as an anonymous viewer reads it.
@@ -339,5 +356,60 @@ impl Entity for Vote {
     /// A user has one vote on a proposal.
     fn taken() -> Error {
         Error::rejected("Already voted")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use civitas_kernel::SpaceManifest;
+    use std::time::Duration;
+
+    const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+    fn detail(published_at: Option<OffsetDateTime>, votes_hidden: bool) -> ProposalDetail {
+        let place = ProposalPlace {
+            component: ComponentId(1),
+            name: Translated::default(),
+            space: SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 },
+            scope: None,
+            rules: Rules { votes_hidden, ..Rules::default() },
+            participates: true,
+            changed_at: NOW,
+        };
+        ProposalDetail {
+            id: ProposalId(1),
+            proposal: Proposal { published_at, ..Proposal::draft(ComponentId(1), NOW) },
+            client_uid: None,
+            state: PublicState::None,
+            voted: None,
+            votes_count: 4,
+            place: Arc::new(place),
+            changed_at: NOW,
+        }
+    }
+
+    #[test]
+    fn the_number_of_votes_is_shown_of_published_proposals_unless_the_phase_hides_it() {
+        assert_eq!(detail(Some(NOW), false).shown_votes(), Some(4));
+        assert_eq!(detail(Some(NOW), true).shown_votes(), None);
+        assert_eq!(detail(None, false).shown_votes(), None);
+    }
+
+    #[test]
+    fn a_vote_is_counted_once_it_is_final() {
+        let later = NOW + Duration::from_secs(1);
+        let vote = |temporary| Vote {
+            proposal: ProposalId(1),
+            user: UserId(1),
+            weight: 3,
+            temporary,
+            created_at: later,
+            updated_at: later,
+        };
+        for (temporary, counted) in [(true, 4), (false, 5)] {
+            let voted = detail(Some(NOW), false).voted_with(&vote(temporary));
+            assert_eq!((voted.voted, voted.votes_count, voted.changed_at), (Some(3), counted, later));
+        }
     }
 }

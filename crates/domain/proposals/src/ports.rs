@@ -2,7 +2,7 @@
 
 use crate::{Proposal, ProposalDetail, ProposalPlace, ProposalState, Vote, VotingStatus};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Filter, Kind};
+use civitas_kernel::filter::{Condition, Filter, Kind};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext,
@@ -11,7 +11,7 @@ use civitas_kernel::{
 use time::OffsetDateTime;
 
 filter_fields! {
-    /// The fields for filters of proposals (contract 06 §1.4).
+    /// The fields for filters of proposals (contract 06 §1.4, 01 §6.2).
     pub enum ProposalField = PROPOSAL_FIELDS {
         /// The public state token; a proposal without one has an empty token, never null.
         State: "state", Kind::Text;
@@ -21,6 +21,28 @@ filter_fields! {
         ExtendedData: "extended_data", Kind::ExtendedData;
         /// The id.
         Id: "id", Kind::Integer;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
+        /// The time of publication; null for a draft.
+        PublishedAt: "published_at", Kind::Time;
+        /// The title, in any language.
+        Title: "title", Kind::Text;
+        /// The body, in any language.
+        Body: "body", Kind::Text;
+        /// Title or body.
+        SearchText: "search_text" | "title_or_body", Kind::SearchText;
+        /// The component.
+        Component: "component_id", Kind::Integer;
+        /// The number of the space, of any kind.
+        SpaceId: "participatory_space_id", Kind::Integer;
+        /// The class name of the space.
+        SpaceType: "participatory_space_type", Kind::Text;
+        /// Any of the authors that are users.
+        Author: "author_id", Kind::Integer;
+        /// The number of votes that count; 0 where the component hides it, and for drafts.
+        VotesCount: "votes_count" | "proposal_votes_count", Kind::Integer;
     }
 }
 
@@ -44,8 +66,10 @@ pub struct ProposalQuery {
 pub struct HiddenProposals {
     /// Those of this component.
     pub component: Option<ComponentId>,
-    /// All must hold.
-    pub filters: Vec<ProposalFilter>,
+    /// Those whose public state token satisfies this.
+    pub state: Option<Condition>,
+    /// Those whose title or body has these [words](Condition::words).
+    pub words: Option<Condition>,
     /// Descending: the one that was hidden last comes first.
     pub direction: Direction,
 }
@@ -197,8 +221,16 @@ store! {
 }
 
 filter_fields! {
-    /// The fields for filters of votes (contract 06 §4.4).
+    /// The fields for filters of votes (contract 06 §4.4, 01 §6.2).
     pub enum VoteField = VOTE_FIELDS {
+        /// The id.
+        Id: "id", Kind::Integer;
+        /// The weight; 0 is an abstention.
+        Weight: "weight", Kind::Integer;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
         /// The user.
         User: "creator_id" | "author_id", Kind::Integer;
         /// The proposal.
@@ -252,8 +284,6 @@ store! {
             proposal: ProposalId,
             page: PageRequest,
         ) -> Result<Page<(VoteId, Vote)>>;
-        /// The final votes on a proposal.
-        async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64>;
         /// Removes a vote.
         async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()>;
         /// Makes all votes in a component final or temporary, by this minimum of votes per user.

@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(refused.description(), "User required");
         store.expect_list().once().returning(|_, query, _| {
             assert!(query.filters.is_empty());
-            Ok(Page { items: vec![], has_more: false })
+            Ok(Page::of(vec![], false))
         });
         list(&ctx, &store, "voted_weight_eq", "").await.unwrap();
     }

@@ -20,6 +20,8 @@ pub struct Rules {
     pub votes_enabled: bool,
     /// Voting is shown but blocked in this phase.
     pub votes_blocked: bool,
+    /// The number of votes of a proposal is not shown in this phase.
+    pub votes_hidden: bool,
     /// Only proposals whose state is in `votes_enabled_states` can be voted on.
     pub votes_enabled_by_status: bool,
     /// The tokens of those states.

@@ -107,10 +107,7 @@ impl Votes<'_> {
                 return Err(Error::rejected("Vote limit reached"));
             }
         }
-        let counted = rules.threshold_per_proposal > 0 && !rules.can_accumulate_beyond_threshold;
-        let final_votes =
-            if counted { self.store.count_final(ctx.organization, proposal.id).await? } else { 0 };
-        if !proposal.is_votable() || !rules.admits_final_vote(final_votes) {
+        if !proposal.is_votable() || !rules.admits_final_vote(proposal.votes_count) {
             return Err(Error::rejected("Vote is invalid"));
         }
         Ok(())
@@ -158,8 +155,9 @@ impl Handle<CastVote> for Votes<'_> {
         };
         let id = self.store.cast(ctx.organization, &vote, proposal.place.component).await?;
         let temporary = self.settle(ctx, user, &proposal.place).await?;
-        let proposal = command.include_proposal.then(|| proposal.voted_with(weight, ctx.now));
-        Ok(CastResult { id, vote: Vote { temporary, ..vote }, proposal })
+        let vote = Vote { temporary, ..vote };
+        let proposal = command.include_proposal.then(|| proposal.voted_with(&vote));
+        Ok(CastResult { id, vote, proposal })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ComponentManifest;
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::records::Entity;
+use civitas_kernel::records::{Entity, SearchTexts};
 use civitas_kernel::{ComponentId, SpaceRef, StepId, Translated};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -69,6 +69,10 @@ impl Entity for Component {
 
     fn is_deleted(&self) -> bool {
         self.deleted_at.is_some()
+    }
+
+    fn search_texts(&self) -> Option<SearchTexts> {
+        Some(SearchTexts::of(&self.name, None))
     }
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {

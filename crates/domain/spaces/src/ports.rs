@@ -12,7 +12,7 @@ use civitas_kernel::{
 };
 
 filter_fields! {
-    /// The fields for filters of spaces (contract 05 §2.3).
+    /// The fields for filters of spaces (contract 05 §2.3, 01 §6.2).
     pub enum SpaceField = SPACE_FIELDS {
         /// The kind's name.
         Manifest: "manifest_name", Kind::Enum(SpaceManifest::NAMES);
@@ -22,6 +22,12 @@ filter_fields! {
         Slug: "slug", Kind::Text;
         /// The title, in any language.
         Title: "title", Kind::Text;
+        /// The time of publication.
+        PublishedAt: "published_at", Kind::Time;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
         /// The canonical text of the extended data.
         ExtendedData: "extended_data", Kind::ExtendedData;
     }
@@ -37,7 +43,7 @@ pub struct SpaceSearch {
     pub manifest: Option<SpaceManifest>,
     /// Published spaces, or those that are not.
     pub published: Option<bool>,
-    /// A part of the title in any language or of the slug, in any case.
+    /// A part of the title in any language, without regard to case and accents, or of the slug, in any case.
     pub text: Option<String>,
 }
 
@@ -101,7 +107,7 @@ store! {
 pub const MOST_RECORDS_COUNTED: i64 = 10_001;
 
 filter_fields! {
-    /// The fields for filters of components (contract 05 §3.2).
+    /// The fields for filters of components (contract 05 §3.2, 01 §6.2).
     pub enum ComponentField = COMPONENT_FIELDS {
         /// The kind's name.
         Manifest: "manifest_name", Kind::Enum(ComponentManifest::NAMES);
@@ -113,6 +119,12 @@ filter_fields! {
         SpaceType: "participatory_space_type", Kind::Text;
         /// The name, in any language.
         Name: "name", Kind::Text;
+        /// The time of publication.
+        PublishedAt: "published_at", Kind::Time;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
         /// The canonical text of the extended data.
         ExtendedData: "extended_data", Kind::ExtendedData;
     }

@@ -139,7 +139,7 @@ mod tests {
             .expect_list()
             .once()
             .withf(move |_, _, filters, _| filters[0].condition == wanted)
-            .returning(|_, _, _, _| Ok(Page { items: vec![], has_more: false }));
+            .returning(|_, _, _, _| Ok(Page::of(vec![], false)));
         let ctx = Ctx::for_test().with(&READ_COMPONENTS);
         let components = Components { store: &store };
         let page = PageRequest::default();

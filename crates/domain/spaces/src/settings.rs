@@ -110,6 +110,7 @@ const PROPOSALS: &[Setting] = &[
     shown("amendment_promotion_enabled", Level::Phase, Default::Bool(true)),
     shown("endorsements_enabled", Level::Phase, Default::Bool(true)),
     hidden("votes_blocked", Level::Phase, Default::Bool(false)),
+    hidden("votes_hidden", Level::Phase, Default::Bool(false)),
     hidden("votes_enabled_by_status", Level::Phase, Default::Bool(false)),
     hidden("votes_enabled_states", Level::Phase, Default::Words),
 ];

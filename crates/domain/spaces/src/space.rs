@@ -3,7 +3,7 @@
 use crate::{ComponentManifest, refusals};
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::limits::{LINE, PROSE};
-use civitas_kernel::records::{Described, Entity, RecordField};
+use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
 use civitas_kernel::{
     Ability, ComponentId, Error, Event, FieldError, Locale, Result, SpaceManifest, SpaceRef, StepId, Subject,
     Translated, Wording,
@@ -141,6 +141,10 @@ impl Entity for Space {
 
     fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
         Some(&mut self.updated_at)
+    }
+
+    fn search_texts(&self) -> Option<SearchTexts> {
+        Some(SearchTexts::of(&self.title, None))
     }
 
     /// A space that is unpublished leaves its list; with another visibility it is shown to other viewers.

@@ -8,12 +8,13 @@ pub use listing::{
 };
 
 use crate::{
-    AnswerOption, AnswerOptionStore, AnswerRow, ConditionType, DisplayCondition, DisplayConditionStore, Host,
-    MatrixRow, Question, QuestionStore, QuestionType, Questionnaire, QuestionnaireStore, Response,
-    ResponseStore, Survey, SurveyLookup, SurveyStore,
+    ANSWER_FIELDS, AnswerOption, AnswerOptionStore, AnswerRow, ConditionType, DisplayCondition,
+    DisplayConditionStore, Host, MatrixRow, QUESTIONNAIRE_FIELDS, Question, QuestionStore, QuestionType,
+    Questionnaire, QuestionnaireStore, Response, ResponseStore, Survey, SurveyLookup, SurveyStore,
 };
+use civitas_kernel::filter::read;
 use civitas_kernel::records::conformance::Samples;
-use civitas_kernel::testing::{ALL, seen_by, text};
+use civitas_kernel::testing::{ALL, check_list, seen_by, text};
 use civitas_kernel::{
     AnswerId, AnswerOptionId, ComponentId, DisplayConditionId, Error, MatrixRowId, Page, PageRequest,
     QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SurveyId, UserId, Viewer,
@@ -190,9 +191,15 @@ pub async fn lists_what_is_visible(world: World<'_>) -> Result<()> {
     let option = world.option(question).await?;
     assert_eq!(world.listed(ALL).await?.items, [second, third, first]);
     for (page, expected, has_more) in [(1, vec![second, third], true), (2, vec![first], false)] {
-        let found = world.listed(PageRequest { page, per_page: 2 }).await?;
+        let found = world.listed(PageRequest::of(page, 2)).await?;
         assert_eq!((found.items, found.has_more), (expected, has_more));
     }
+    check_list(async |raw, page| {
+        let filters = read(QUESTIONNAIRE_FIELDS, &raw)?;
+        let page = world.questionnaires.list(world.public(), &filters, page).await?;
+        Ok(page.map(|(found, _)| (found.id, found.questionnaire.created_at, found.questionnaire.updated_at)))
+    })
+    .await?;
     let all = world.questionnaires.list(world.public(), &[], ALL).await?.items;
     let form = &all[2].1;
     assert_eq!(form.questions()[0].options[0].id, option);
@@ -244,12 +251,12 @@ pub async fn lists_questions_and_options_in_order(world: World<'_>) -> Result<()
     let second = world.question(questionnaire, 1, QuestionType::Files).await?;
     let elsewhere = world.questionnaire_in(world.component, NOW).await?;
     world.question(elsewhere, 0, QuestionType::Files).await?;
-    let listed = world.questions.list(world.mine, questionnaire, ALL).await?.map(|(id, _)| id);
+    let listed = world.questions.list(world.mine, questionnaire, &[], ALL).await?.map(|(id, _)| id);
     assert_eq!(listed.items, [first, second, last]);
     assert_eq!(world.questions.count(world.mine, questionnaire).await?, 3);
     assert_eq!(world.questions.count(world.other, questionnaire).await?, 0);
     let (a, b) = (world.option(first).await?, world.option(first).await?);
-    let options = world.options.list(world.mine, first, ALL).await?.map(|(id, _)| id);
+    let options = world.options.list(world.mine, first, &[], ALL).await?.map(|(id, _)| id);
     assert_eq!(options.items, [a, b]);
     assert_eq!(world.options.count(world.mine, first).await?, 2);
     world.options.remove(world.mine, a).await?;
@@ -291,12 +298,18 @@ pub async fn finds_responses_by_their_answers(world: World<'_>) -> Result<()> {
         assert!(world.responses.find_by_answer(world.other, *id).await?.is_none());
     }
     let listed = async |user| {
-        let page = world.responses.list_answers(world.mine, questionnaire, user, ALL).await?;
+        let page = world.responses.list_answers(world.mine, questionnaire, user, &[], ALL).await?;
         Ok::<_, Error>(page.items.into_iter().map(|answer| answer.id).collect::<Vec<_>>())
     };
     let newest = world.responses.answer_ids(world.mine, second_id).await?[0].1;
     assert_eq!(listed(None).await?, [newest, ids[1], ids[0]]);
     assert_eq!(listed(Some(world.nora)).await?, [ids[1], ids[0]]);
+    check_list(async |raw, page| {
+        let filters = read(ANSWER_FIELDS, &raw)?;
+        let page = world.responses.list_answers(world.mine, questionnaire, None, &filters, page).await?;
+        Ok(page.map(|answer| (answer.id, answer.created_at, answer.created_at)))
+    })
+    .await?;
     world.responses.set_value(world.mine, ids[0], &json!(["90"])).await?;
     let (_, found) = world.responses.find_by_answer(world.mine, ids[1]).await?.ok_or(Error::NotFound)?;
     assert_eq!(found.response.answers[0].read_back(), json!(["90"]));

@@ -53,7 +53,8 @@ pub use form::{Form, FormOption, FormQuestion, TextLanguages};
 pub use listing::{MOST_COUNTED, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary};
 pub use model::{Host, Period, Questionnaire, Survey};
 pub use ports::{
-    AnswerFile, AnswerFiles, AnswerOptionStore, DisplayConditionStore, QUESTIONNAIRE_FIELDS, QuestionStore,
+    ANSWER_FIELDS, AnswerField, AnswerFile, AnswerFiles, AnswerFilter, AnswerOptionStore,
+    DisplayConditionStore, FORM_FIELDS, FormField, FormFilter, QUESTIONNAIRE_FIELDS, QuestionStore,
     QuestionnaireField, QuestionnaireFilter, QuestionnaireStore, Respondent, ResponseStore, SurveyLookup,
     SurveyStore, space_type,
 };

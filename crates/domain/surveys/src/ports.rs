@@ -15,18 +15,45 @@ use civitas_kernel::{
 use time::OffsetDateTime;
 
 filter_fields! {
-    /// The fields for filters of questionnaires (contract 08 §4.1).
+    /// The fields for filters of questionnaires (contract 08 §4.1, 01 §6.2).
     pub enum QuestionnaireField = QUESTIONNAIRE_FIELDS {
         /// Its id.
-        Id: "questionnaire_id", Kind::Integer;
+        Id: "questionnaire_id" | "id", Kind::Integer;
         /// The component.
         Component: "component_id", Kind::Integer;
         /// The number of the space; spaces of each kind have their own numbers.
         Space: "participatory_space_id", Kind::Integer;
         /// The kind of the space, as manifest or class name.
         SpaceType: "participatory_space_type", Kind::Enum(SPACE_TYPES);
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
     }
 }
+
+filter_fields! {
+    /// The fields for filters of questions and answer options (contract 01 §6.2), which have no times.
+    pub enum FormField = FORM_FIELDS {
+        /// The id.
+        Id: "id", Kind::Integer;
+    }
+}
+
+filter_fields! {
+    /// The fields for filters of answers (contract 01 §6.2).
+    pub enum AnswerField = ANSWER_FIELDS {
+        /// The id.
+        Id: "id", Kind::Integer;
+        /// The time of the submission: answers do not change.
+        CreatedAt: "created_at" | "updated_at", Kind::Time;
+    }
+}
+
+/// A condition on a list of questions or answer options.
+pub type FormFilter = Filter<FormField>;
+/// A condition on a list of answers.
+pub type AnswerFilter = Filter<AnswerField>;
 
 /// The kinds of spaces in filters: manifests, class names, and class names of an older product.
 const SPACE_TYPES: &[&str] = &[
@@ -60,11 +87,11 @@ pub fn space_type(name: &str) -> Option<SpaceManifest> {
 /// Those of [`civitas_kernel::filter::read`].
 pub(crate) fn read_filters(raw: &RawFilter) -> Result<Vec<QuestionnaireFilter>> {
     let is_bare = |key: &str| QUESTIONNAIRE_FIELDS.iter().any(|field| field.name == key);
-    let filters = raw.0.iter().map(|(key, value)| match value {
+    let filters = raw.values.iter().map(|(key, value)| match value {
         RawValue::Many(_) if is_bare(key) => (format!("{key}_in"), value.clone()),
         _ => (key.clone(), value.clone()),
     });
-    civitas_kernel::filter::read(QUESTIONNAIRE_FIELDS, &RawFilter(filters.collect()))
+    civitas_kernel::filter::read(QUESTIONNAIRE_FIELDS, &RawFilter { values: filters.collect(), ..*raw })
 }
 
 store! {
@@ -134,11 +161,12 @@ store! {
 store! {
     /// Stores questions, with their rows.
     pub trait QuestionStore: Records<Question> {
-        /// The questions of a questionnaire, in their order.
+        /// The questions of a questionnaire, in their order. The order of a time is that of ids: they have no times.
         async fn list(
             &self,
             organization: OrganizationId,
             questionnaire: QuestionnaireId,
+            filters: &[FormFilter],
             page: PageRequest,
         ) -> Result<Page<(QuestionId, Question)>>;
 
@@ -170,11 +198,12 @@ store! {
 store! {
     /// Stores answer options.
     pub trait AnswerOptionStore: Records<AnswerOption> {
-        /// The options of a question, in the order of ids.
+        /// The options of a question, in the order of ids. The order of a time is the same: they have no times.
         async fn list(
             &self,
             organization: OrganizationId,
             question: QuestionId,
+            filters: &[FormFilter],
             page: PageRequest,
         ) -> Result<Page<(AnswerOptionId, AnswerOption)>>;
 
@@ -239,6 +268,7 @@ store! {
             organization: OrganizationId,
             questionnaire: QuestionnaireId,
             user: Option<UserId>,
+            filters: &[AnswerFilter],
             page: PageRequest,
         ) -> Result<Page<AnswerDetail>>;
 
@@ -330,7 +360,7 @@ mod tests {
     #[test]
     fn a_bare_list_means_in_and_other_lists_are_as_everywhere() {
         let raw = |key: &str| {
-            RawFilter(vec![(key.to_owned(), RawValue::Many(vec!["1".to_owned(), "2".to_owned()]))])
+            RawFilter::of(vec![(key.to_owned(), RawValue::Many(vec!["1".to_owned(), "2".to_owned()]))])
         };
         assert_eq!(
             read_filters(&raw("component_id")).unwrap(),

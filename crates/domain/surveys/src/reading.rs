@@ -3,11 +3,11 @@
 use crate::access::Readers;
 use crate::ports::read_filters;
 use crate::{
-    AnswerDetail, AnswerFiles, AnswerOption, AnswerOptionStore, Form, MANAGE_QUESTIONS, Question,
-    QuestionStore, Questionnaire, QuestionnaireStore, READ_ANSWERS, READ_QUESTIONNAIRES, ResponseDetail,
-    ResponseStore, SurveyLookup, SurveyStore,
+    ANSWER_FIELDS, AnswerDetail, AnswerFiles, AnswerOption, AnswerOptionStore, FORM_FIELDS, Form,
+    MANAGE_QUESTIONS, Question, QuestionStore, Questionnaire, QuestionnaireStore, READ_ANSWERS,
+    READ_QUESTIONNAIRES, ResponseDetail, ResponseStore, SurveyLookup, SurveyStore,
 };
-use civitas_kernel::filter::RawFilter;
+use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::{
     AnswerId, AnswerOptionId, ComponentPlace, Ctx, Error, Page, PageRequest, QuestionId, QuestionnaireId,
     Result,
@@ -91,16 +91,18 @@ impl Questionnaires<'_> {
     /// The questions of a questionnaire, in their order.
     ///
     /// # Errors
-    /// `NotFound` when the questionnaire is not visible; `Forbidden` for a user who is no administrator.
+    /// `Unknown filter`, `Invalid value for filter`; `NotFound` when the questionnaire is not visible; `Forbidden` for a user who is no administrator.
     pub async fn questions(
         &self,
         ctx: &Ctx,
         questionnaire: QuestionnaireId,
+        filter: &RawFilter,
         page: PageRequest,
     ) -> Result<PageOf<(QuestionId, Question)>> {
         ctx.require(&MANAGE_QUESTIONS)?;
+        let filters = read(FORM_FIELDS, filter)?;
         let changed_at = self.readers().find_administered(ctx, questionnaire).await?.changed_at();
-        let page = self.questions.list(ctx.organization, questionnaire, page).await?;
+        let page = self.questions.list(ctx.organization, questionnaire, &filters, page).await?;
         Ok(PageOf { page, changed_at })
     }
 
@@ -123,27 +125,32 @@ impl Questionnaires<'_> {
         &self,
         ctx: &Ctx,
         question: QuestionId,
+        filter: &RawFilter,
         page: PageRequest,
     ) -> Result<PageOf<(AnswerOptionId, AnswerOption)>> {
+        ctx.require(&MANAGE_QUESTIONS)?;
+        let filters = read(FORM_FIELDS, filter)?;
         let (_, changed_at) = self.question(ctx, question).await?;
-        let page = self.options.list(ctx.organization, question, page).await?;
+        let page = self.options.list(ctx.organization, question, &filters, page).await?;
         Ok(PageOf { page, changed_at })
     }
 
     /// The answers to a questionnaire, newest first. A user who is no administrator sees their own.
     ///
     /// # Errors
-    /// `NotFound` when the questionnaire is not visible.
+    /// `Unknown filter`, `Invalid value for filter`; `NotFound` when the questionnaire is not visible.
     pub async fn answers(
         &self,
         ctx: &Ctx,
         questionnaire: QuestionnaireId,
+        filter: &RawFilter,
         page: PageRequest,
     ) -> Result<PageOf<AnswerDetail>> {
         ctx.require(&READ_ANSWERS)?;
+        let filters = read(ANSWER_FIELDS, filter)?;
         let found = self.readers().find(ctx, questionnaire).await?;
         let user = self.readers().restricted_user(ctx, &found).await?;
-        let page = self.responses.list_answers(ctx.organization, questionnaire, user, page).await?;
+        let page = self.responses.list_answers(ctx.organization, questionnaire, user, &filters, page).await?;
         Ok(PageOf { page, changed_at: found.changed_at() })
     }
 

@@ -30,8 +30,8 @@ pub use event::{
 };
 pub use log::{DeliveryFilter, Figures, RegistrationFilter, RegistrationReport, RegistrationState, Replay};
 pub use ports::{
-    DeliveryLog, DeliveryQueue, Message, Outbox, RegistrationStore, Target, TargetResolver,
-    WaitingRegistration, WebhookSender,
+    DeliveryLog, DeliveryQueue, Message, Outbox, REGISTRATION_FIELDS, RegistrationField,
+    RegistrationListFilter, RegistrationStore, Target, TargetResolver, WaitingRegistration, WebhookSender,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use ports::{

@@ -6,9 +6,10 @@ use crate::{
     Registration, RegistrationFilter, RegistrationReport, RelayedEvent, Replay, SigningSecret,
 };
 use async_trait::async_trait;
+use civitas_kernel::filter::{Filter, Kind};
 use civitas_kernel::{
     ClientId, EventName, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result,
-    UserId,
+    UserId, filter_fields,
 };
 use std::net::IpAddr;
 use std::time::Duration;
@@ -66,6 +67,21 @@ pub trait Outbox: Send + Sync {
     async fn wait(&self, at_most: Duration);
 }
 
+filter_fields! {
+    /// The fields for filters of registrations (contract 01 §6.2).
+    pub enum RegistrationField = REGISTRATION_FIELDS {
+        /// The id.
+        Id: "id", Kind::Integer;
+        /// The time of creation.
+        CreatedAt: "created_at", Kind::Time;
+        /// The time of the last change.
+        UpdatedAt: "updated_at", Kind::Time;
+    }
+}
+
+/// A condition on the list of a client's registrations.
+pub type RegistrationListFilter = Filter<RegistrationField>;
+
 /// Stores registrations. Those of a client are found by the client, which belongs to one organization or to none.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
@@ -87,8 +103,12 @@ pub trait RegistrationStore: Send + Sync {
     /// Whether another registration of the client has this address. `except`: the registration itself.
     async fn is_taken(&self, client: ClientId, url: &str, except: Option<RegistrationId>) -> Result<bool>;
     /// The registrations of the client, the newest first.
-    async fn list(&self, client: ClientId, page: PageRequest)
-    -> Result<Page<(RegistrationId, Registration)>>;
+    async fn list(
+        &self,
+        client: ClientId,
+        filters: &[RegistrationListFilter],
+        page: PageRequest,
+    ) -> Result<Page<(RegistrationId, Registration)>>;
     /// How many registrations the client has. No other transaction counts them until this one ends.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
 //! Use cases of registrations (contract 09 B).
 
 use crate::{
-    ReceiverRights, Registration, RegistrationStore, SecretCipher, SigningSecret, TargetError, TargetPolicy,
-    TargetResolver, parse_event,
+    REGISTRATION_FIELDS, ReceiverRights, Registration, RegistrationStore, SecretCipher, SigningSecret,
+    TargetError, TargetPolicy, TargetResolver, parse_event,
 };
+use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::{
     Ability, Access, ClientId, Ctx, Error, EventName, FieldError, OrganizationId, Page, PageRequest,
     RegistrationId, Result, Scope, Wording,
@@ -64,9 +65,17 @@ pub struct Registrations<'a> {
 
 impl Registrations<'_> {
     /// The registrations of the client, the newest first.
-    pub async fn list(&self, ctx: &Ctx, page: PageRequest) -> Result<Page<(RegistrationId, Registration)>> {
+    ///
+    /// # Errors
+    /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
+    pub async fn list(
+        &self,
+        ctx: &Ctx,
+        filter: &RawFilter,
+        page: PageRequest,
+    ) -> Result<Page<(RegistrationId, Registration)>> {
         ctx.require(&READ_WEBHOOKS)?;
-        self.store.list(ctx.caller.client, page).await
+        self.store.list(ctx.caller.client, &read(REGISTRATION_FIELDS, filter)?, page).await
     }
 
     /// A registration of the client.

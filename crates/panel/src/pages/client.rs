@@ -85,7 +85,7 @@ pub(crate) fn head(visit: &Visit, found: &ClientPage, tab: &str) -> Head {
 
 /// The organizations to choose from, by name.
 pub(crate) async fn organizations(visit: &Visit) -> Result<Vec<(OrganizationId, String)>> {
-    let request = civitas_kernel::PageRequest { page: 1, per_page: 100 };
+    let request = civitas_kernel::PageRequest::of(1, 100);
     let page = visit.panel.store().organizations().list(&OrganizationQuery::ByName(None), request).await?;
     let locale = visit.words.locale;
     let name = |o: &civitas_organizations::Organization| o.name.title(locale).unwrap_or(&o.host).to_owned();

@@ -45,8 +45,8 @@ pub(crate) async fn show(
     sent: Option<(&str, &[String])>,
     problems: Vec<Problem>,
 ) -> Result<Reply> {
-    let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
-    let page = visit.panel.store().registrations().list(found.id, request).await?;
+    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
+    let page = visit.panel.store().registrations().list(found.id, &[], request).await?;
     let rights = ReceiverRights { scopes: found.client.scopes, permissions: found.client.permissions };
     let columns = vec![
         Column::new(visit.say("registration-address")),

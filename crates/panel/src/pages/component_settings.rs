@@ -46,7 +46,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 3] = [
 ];
 
 /// Settings whose field has an explanation.
-const EXPLAINED: [&str; 14] = [
+const EXPLAINED: [&str; 15] = [
     "comments_max_length",
     "creation_enabled_for_participants",
     "global_announcement",
@@ -61,6 +61,7 @@ const EXPLAINED: [&str; 14] = [
     "votes_enabled",
     "votes_enabled_by_status",
     "votes_enabled_states",
+    "votes_hidden",
 ];
 
 fn key(setting: &Setting) -> String {

@@ -126,7 +126,6 @@ async fn facts(visit: &Visit, shown: &OpenedProposal) -> Result<Html> {
     if authors.is_empty() {
         authors.push(Html::text(&visit.say("proposal-official")));
     }
-    let votes = visit.panel.store().votes().count_final(shown.organization, shown.id).await?;
     let (place, client) = (&shown.detail.place, shown.detail.client_uid.as_deref());
     let time = |at: Option<OffsetDateTime>| at.map_or_else(|| visit.say("never"), |at| visit.time(at));
     let mut facts = KeyValues::default()
@@ -134,7 +133,7 @@ async fn facts(visit: &Visit, shown: &OpenedProposal) -> Result<Html> {
         .text(visit.say("component-one"), place.name.title(visit.words.locale).unwrap_or_default())
         .text(visit.say("proposal-published"), &time(proposal.published_at))
         .text(visit.say("proposal-client"), client.unwrap_or(&visit.say("proposal-web")))
-        .text(visit.say("votes"), &visit.number(votes))
+        .text(visit.say("votes"), &visit.number(shown.detail.votes_count))
         .text(visit.say("column-created"), &visit.time(proposal.created_at))
         .text(visit.say("column-changed"), &visit.time(proposal.updated_at));
     let more = [("proposal-withdrawn-at", proposal.withdrawn_at), ("proposal-hidden-at", proposal.hidden_at)];

@@ -165,7 +165,7 @@ pub(crate) async fn authors(
         return Ok(HashMap::new());
     }
     let filter = UserFilter { field: UserField::Id, condition: Condition::Integer(Is::In(ids)) };
-    let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
+    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
     let page = visit.panel.store().users().list(organization, &[filter], request).await?;
     Ok(page.items.into_iter().collect())
 }
@@ -180,19 +180,19 @@ pub(crate) fn unanswered(component: Option<ComponentId>, direction: Direction) -
     }
 }
 
-/// The page of the list that is asked for. A number as text is the id of one proposal, hidden ones and drafts included.
+/// The page of the list that is asked for. A number as text is the id of one proposal, hidden ones and drafts included; another
+/// text is words of the title or body.
 async fn found(
     visit: &Visit,
     organization: OrganizationId,
     direction: Direction,
 ) -> Result<Page<ProposalDetail>> {
-    if let Some(text) = visit.query.get("q") {
-        let found = match text.parse() {
-            Ok(id) => by_id(visit, organization, ProposalId(id)).await?,
-            Err(_) => None,
-        };
-        return Ok(Page { items: found.into_iter().collect(), has_more: false });
+    let text = visit.query.get("q");
+    if let Some(id) = text.and_then(|text| text.parse().ok()) {
+        let found = by_id(visit, organization, ProposalId(id)).await?;
+        return Ok(Page::of(found.into_iter().collect(), false));
     }
+    let words = text.and_then(Condition::words);
     let component = visit.query.number("component").map(ComponentId);
     let mut query = unanswered(component, direction);
     match visit.query.get("state") {
@@ -205,9 +205,12 @@ async fn found(
     }
     let (store, request) = (visit.panel.store().proposals(), visit.query.page(PER_PAGE));
     if is_hidden_list(visit) {
-        let list = HiddenProposals { component, filters: query.filters, direction };
+        let state = query.filters.pop().map(|filter| filter.condition);
+        let list = HiddenProposals { component, state, words, direction };
         return store.hidden(organization, &list, request).await;
     }
+    let field = ProposalField::SearchText;
+    query.filters.extend(words.map(|condition| ProposalFilter { field, condition }));
     store.list(organization::as_administrator(organization), &query, request).await
 }
 
@@ -322,9 +325,7 @@ async fn filter(
     let visit = filters.visit;
     let query = &visit.query;
     let chip = |name: &str, text: String| visit.chip(path, name, text);
-    let search = Field::search("q", visit.say("proposal-id"), query.shown("q"));
-    let in_use = query.get("q").map(|text| chip("q", text.to_owned()));
-    filters.field(&search.placeholder(visit.say("proposals-search")), in_use);
+    filters.text("proposals-search");
     let in_use = query.get("component");
     let in_use = in_use.map(|text| chip("component", format!("{} {text}", visit.say("component-one"))));
     filters.field(&components(visit, organization).await?, in_use);

@@ -241,7 +241,7 @@ async fn titles(
         return Ok(HashMap::new());
     }
     let filter = SpaceFilter { field: SpaceField::Id, condition: Condition::Integer(Is::In(ids)) };
-    let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
+    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
     let reader = organization::as_administrator(organization);
     let page = visit.panel.store().spaces().list(reader, None, &[filter], request).await?;
     Ok(page.items.into_iter().map(|found| (found.id, title(visit, &found.space, found.id.id))).collect())
@@ -268,7 +268,7 @@ pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
 /// The field for the space: a list, or where there are many, a text such as `assemblies/7`.
 async fn space_field(visit: &Visit, organization: OrganizationId) -> Result<Field> {
     let reader = organization::as_administrator(organization);
-    let request = PageRequest { page: 1, per_page: MOST_LISTED };
+    let request = PageRequest::of(1, MOST_LISTED);
     let page = visit.panel.store().spaces().list(reader, None, &[], request).await?;
     let typed = visit.form.get(SPACE).unwrap_or_default();
     let label = visit.say("role-space");
@@ -327,7 +327,7 @@ async fn person(visit: &Visit, organization: OrganizationId, text: &str) -> Resu
         return Ok(None);
     }
     let search = UserSearch { text: Some(text.to_owned()), ..UserSearch::default() };
-    let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
+    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
     let page = visit.panel.store().users().search(organization, &search, request).await?;
     let folded = normal_email(text);
     Ok(page.items.into_iter().find(|(id, user)| {

@@ -58,7 +58,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Reply> {
         let count = i64::try_from(entries.len()).unwrap_or_default();
         visit.tell("start-lede", &[("date", visit.date(visit.now).into()), ("count", count.into())])
     };
-    let recent = PageRequest { page: 1, per_page: RECENT };
+    let recent = PageRequest::of(1, RECENT);
     let recent = store.audit().list(&AuditFilter::default(), recent).await?;
     let changes = recent.items.iter().map(|entry| RecentChange {
         text: audit::summary(visit, entry),

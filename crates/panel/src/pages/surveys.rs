@@ -59,7 +59,7 @@ async fn space_titles(
     }
     let filter = SpaceFilter { field: SpaceField::Id, condition: Condition::Integer(Is::In(ids)) };
     // Spaces of each of the four kinds can have the same number.
-    let request = PageRequest { page: 1, per_page: PageRequest::MAX_LENGTH };
+    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
     let reader = organization::as_administrator(organization);
     let found = visit.panel.store().spaces().list(reader, None, &[filter], request).await?;
     let title = |detail: &civitas_spaces::SpaceDetail| content::title(visit, &detail.space.title);
@@ -130,7 +130,7 @@ pub(crate) async fn new(visit: &mut Visit) -> Result<Reply> {
 /// The components for surveys, to choose from.
 async fn components(visit: &Visit, organization: OrganizationId, problems: &[Problem]) -> Result<Html> {
     let reader = organization::as_administrator(organization);
-    let request = PageRequest { page: 1, per_page: MOST_COMPONENTS };
+    let request = PageRequest::of(1, MOST_COMPONENTS);
     let store = visit.panel.store().components();
     let found = store.list(reader, Some(ComponentManifest::Surveys), &[], request).await?;
     let chosen = visit.form.get(COMPONENT).map_or_else(|| visit.query.shown("component"), str::to_owned);

@@ -90,7 +90,7 @@ async fn list(args: ListArgs, store: &dyn Store, console: &mut Console<'_>) -> O
         since: args.since.map(clock::to_microseconds),
         until: args.until.map(clock::to_microseconds),
     };
-    let page = PageRequest { page: args.page, per_page: args.limit };
+    let page = PageRequest::of(args.page, args.limit);
     let listed = store.audit().list(&filter, page).await.map_err(because)?;
     for entry in &listed.items {
         match args.format {

@@ -1,8 +1,10 @@
-//! `civitas migrate`: brings the schema up to date, or prints its state.
+//! `civitas migrate`: brings the schema up to date and stores the texts that are missing, or prints its state.
 
 use super::{Console, Failure, Outcome, because, configure};
 use crate::config::Sources;
 use crate::store::{Database, Schema};
+use civitas_application::{fill_texts, index_texts};
+use tokio::sync::watch;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct MigrateArgs {
@@ -21,6 +23,16 @@ pub(super) async fn run(args: MigrateArgs, sources: &Sources, console: &mut Cons
     let applied = if args.check { Vec::new() } else { database.migrate().await.map_err(because)? };
     for name in &applied {
         console.print(format_args!("applied {name}"))?;
+    }
+    if !args.check {
+        let store = database.open().await.map_err(because)?;
+        // Also those that an interrupted command left.
+        let (_sender, stop) = watch::channel(false);
+        let filled = fill_texts(&*store, stop.clone()).await.map_err(because)?;
+        index_texts(&*store, stop).await.map_err(because)?;
+        if filled > 0 {
+            console.print(format_args!("stored the texts of records: {filled}"))?;
+        }
     }
     console.print("the schema is up to date")
 }

@@ -34,7 +34,16 @@ fn draft(title: &str) -> ProposalDetail {
     let text: Translated = [(Locale::EN, title.to_owned())].into();
     let proposal = Proposal { title: text.clone(), body: text, ..Proposal::draft(COMPONENT, NOW) };
     let (client_uid, state, voted) = (None, PublicState::None, None);
-    ProposalDetail { id: ID, proposal, client_uid, state, voted, place: place().into(), changed_at: NOW }
+    ProposalDetail {
+        id: ID,
+        proposal,
+        client_uid,
+        state,
+        voted,
+        votes_count: 0,
+        place: place().into(),
+        changed_at: NOW,
+    }
 }
 
 /// A component in which the user takes part.

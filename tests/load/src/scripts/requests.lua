@@ -57,9 +57,10 @@ local function render(parts)
   return table.concat(text)
 end
 
-local function headers_of(bearer, user, accepts)
+local function headers_of(bearer, user, accepts, prefers)
   local headers = { ["Host"] = plan.host }
   if accepts and accepts ~= "" then headers["Accept-Encoding"] = accepts end
+  if prefers and prefers ~= "" then headers["Prefer"] = prefers end
   if bearer then headers["Authorization"] = "Bearer " .. bearer end
   if user then headers["X-User"] = user end
   return headers
@@ -105,7 +106,8 @@ function init(args)
   for _, request in ipairs(plan.requests) do
     all = all + request.part
     request.parts, request.content = compile(request.path), compile(request.body)
-    request.headers = headers_of(request.caller ~= "Anonymous" and plan.bearer or nil, nil, request.accepts)
+    local bearer = request.caller ~= "Anonymous" and plan.bearer or nil
+    request.headers = headers_of(bearer, nil, request.accepts, request.prefers)
   end
 end
 

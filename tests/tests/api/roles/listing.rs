@@ -64,7 +64,7 @@ async fn the_list_has_its_order_its_pages_and_its_filters() {
             ("filter[resource_type_matches]=%25conference".to_owned(), &[6]),
             ("filter[user_id_blank]=true".to_owned(), &[]),
             ("filter[type]=&filter[user_id_in][]=".to_owned(), &[0, 1, 2, 3, 4, 5, 6]),
-            ("filter[type]=mayor&locales=xx&order=x".to_owned(), &[]),
+            ("filter[type]=mayor&locales=xx&x=y".to_owned(), &[]),
         ] {
             assert_eq!(list(&query).await, pick(wanted), "{query}");
         }

@@ -167,15 +167,15 @@ async fn questions_options_and_answers_are_read_in_the_order_of_an_index() {
         let Some(world) = filled(engine).await else { continue };
         let (ports, mine) = (world.ports(), world.fixtures.mine);
         let (one, question) = (QuestionnaireId(1), QuestionId(1));
-        let (page, steps) = plans(&world, "questions", ports.questions().list(mine, one, PAGE)).await;
+        let (page, steps) = plans(&world, "questions", ports.questions().list(mine, one, &[], PAGE)).await;
         check_in_order(&world, "questions", &steps, "questions", "questions_in_order");
         assert_eq!(page.unwrap().items.len(), 2);
-        let list = ports.answer_options().list(mine, question, PAGE);
+        let list = ports.answer_options().list(mine, question, &[], PAGE);
         let (page, steps) = plans(&world, "answer_options", list).await;
         check_in_order(&world, "options", &steps, "answer_options", "answer_options_of_question");
         assert_eq!(page.unwrap().items.len(), 2);
         for (user, index) in [(None, "answers_in_order"), (Some(world.fixtures.nora), "answers_of_user")] {
-            let list = ports.responses().list_answers(mine, one, user, PAGE);
+            let list = ports.responses().list_answers(mine, one, user, &[], PAGE);
             let (page, steps) = plans(&world, "answers", list).await;
             check_in_order(&world, "answers", &steps, "answers", index);
             let page = page.unwrap();

@@ -44,8 +44,8 @@ async fn lists_in_descending_order_are_read_by_ranges_of_indexes() {
                 [(None, "posts_newest"), (Some(fixtures.blog), "posts_newest_in_component")]
             {
                 let read_context = ReadContext { participant: None, ..read_context };
-                let query = PostQuery { within: within(component), order };
-                let list = ports.posts().list(read_context, clock::now(), query, PAGE);
+                let query = PostQuery { within: within(component), order, ..PostQuery::default() };
+                let list = ports.posts().list(read_context, clock::now(), &query, PAGE);
                 check_list(&world, &plans(&world, "posts", list).await.1, "posts", index);
             }
         }

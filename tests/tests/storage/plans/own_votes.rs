@@ -17,7 +17,7 @@ async fn proposals_with_a_vote_of_the_reader_are_found_by_the_votes() {
     for engine in Engine::BOTH {
         let Some(world) = filled(engine).await else { continue };
         let fixtures = &world.fixtures;
-        let far = PageRequest { page: 20, per_page: 30 };
+        let far = PageRequest::of(20, 30);
         let some =
             world.ports().proposals().list(sights(&world)[0], &ProposalQuery::default(), far).await.unwrap();
         let now = clock::now();

@@ -52,9 +52,9 @@ async fn random_pages_are_ranges_of_an_index() {
             for (component, index) in
                 [(None, "posts_by_id"), (Some(fixtures.blog), "posts_by_id_in_component")]
             {
-                let query = PostQuery { within: within(component), order };
+                let query = PostQuery { within: within(component), order, ..PostQuery::default() };
                 check(&world, index, async || {
-                    let page = ports.posts().list(read_context, clock::now(), query, PAGE).await.unwrap();
+                    let page = ports.posts().list(read_context, clock::now(), &query, PAGE).await.unwrap();
                     page.items.iter().map(|post| post.id.0).collect()
                 })
                 .await;
@@ -119,7 +119,7 @@ async fn random_pages_wrap_round_and_have_each_member_and_the_drafts_of_the_read
             ..ProposalQuery::default()
         };
         let read = async |page| -> Vec<ProposalId> {
-            let some = proposals.list(nora, &query, PageRequest { page, per_page: 3 }).await.unwrap();
+            let some = proposals.list(nora, &query, PageRequest::of(page, 3)).await.unwrap();
             some.items.iter().map(|found| found.id).collect()
         };
         let (mut seen, mut orders) = (HashSet::new(), HashSet::new());

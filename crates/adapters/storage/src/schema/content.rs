@@ -55,6 +55,8 @@ table! {
         extended_data_text -> Text,
         created_at -> Moment,
         updated_at -> Moment,
+        votes_count -> BigInt,
+        votes_changed_at -> Nullable<Moment>,
     }
 }
 

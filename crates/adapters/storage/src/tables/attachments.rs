@@ -4,12 +4,14 @@ use super::attachment_visibility::visible;
 use super::files::of_ids;
 use super::listing::ListedTable;
 use super::select::Records;
+use super::texts::{self, TextPart};
 use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition, EnumColumn, JsonColumn, columns};
 use crate::correlated::Correlated;
 use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, contains, holds, translated};
+use crate::list_pages::count;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{attachments, files, meetings, posts, proposals, spaces};
@@ -21,9 +23,10 @@ use civitas_attachments::{
     AttachmentStore, FileType, MOST_SEARCHED, Parent, ParentKind, ParentLookup, StoredFile,
 };
 use civitas_blogs::PostStore;
+use civitas_kernel::filter::Condition as FilterCondition;
 use civitas_kernel::{
-    AttachmentId, CollectionId, Direction, FileId, Locales, MeetingId, OrganizationId, Page, PageRequest,
-    PostId, ProposalId, Result, SpaceManifest, SpaceRef, Translated, Within,
+    AttachmentId, CollectionId, Direction, FileId, Locales, MeetingId, Order, OrganizationId, Page,
+    PageRequest, PostId, ProposalId, Result, SpaceManifest, SpaceRef, Translated, Within,
 };
 use civitas_meetings::MeetingStore;
 use civitas_proposals::ProposalStore;
@@ -64,17 +67,28 @@ scoped! { attachments }
 records! { attachments: AttachmentId => Attachment; }
 
 /// Whether an attachment satisfies a filter.
-fn satisfies(filter: &AttachmentFilter) -> Result<Condition<attachments::table>> {
+fn satisfies(
+    filter: &AttachmentFilter,
+    organization: OrganizationId,
+    locales: &Locales,
+) -> Result<Condition<attachments::table>> {
     let column = match filter.field {
-        AttachmentField::ParentKind => Column::Text(Box::new(attachments::attached_to_type.nullable())),
+        AttachmentField::ParentKind => Column::Ascii(Box::new(attachments::attached_to_type.nullable())),
         AttachmentField::ParentId => Column::Integer(Box::new(attachments::attached_to_id.nullable())),
         AttachmentField::Collection => Column::Integer(Box::new(attachments::collection_id)),
-        AttachmentField::FileType => Column::Text(Box::new(attachments::file_type.nullable())),
+        AttachmentField::FileType => Column::Ascii(Box::new(attachments::file_type.nullable())),
+        AttachmentField::Id => Column::Integer(Box::new(attachments::id.nullable())),
+        AttachmentField::Title if matches!(filter.condition, FilterCondition::Words(_)) => {
+            return texts::found("attachments", organization, TextPart::Title, &filter.condition);
+        }
+        AttachmentField::Title => translated!(attachments::title, locales),
+        AttachmentField::CreatedAt => Column::Time(Box::new(attachments::created_at.nullable())),
+        AttachmentField::UpdatedAt => Column::Time(Box::new(attachments::updated_at.nullable())),
     };
     holds(column, &filter.condition)
 }
 
-/// The oldest of the attachments in which a text is searched; 0 when there are fewer.
+/// The oldest of the attachments whose files' names and links are searched; 0 when there are fewer.
 async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> Result<i64> {
     let first: Option<i64> = of(organization)
         .filter(attachments::answer_id.is_null())
@@ -88,13 +102,18 @@ async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> 
     Ok(first.unwrap_or_default())
 }
 
-/// Whether the title, the name of the file or the link has this part.
-fn has_text(text: &str, locales: &Locales) -> Result<Condition<attachments::table>> {
+/// Whether the title has these words, or the name of the file or the link this part, of attachments from the first.
+fn has_text(
+    organization: OrganizationId,
+    words: &FilterCondition,
+    text: &str,
+    first: i64,
+) -> Result<Condition<attachments::table>> {
+    let title = texts::found::<attachments::table>("attachments", organization, TextPart::Title, words)?;
     let filename = files::table.filter(files::id.nullable().eq(attachments::file_id)).select(files::filename);
-    let title = contains(translated!(attachments::title, locales), text)?;
-    let filename = contains(Column::Text(Box::new(Correlated(filename))), text)?;
-    let link = contains(Column::Text(Box::new(attachments::link)), text)?;
-    Ok(Box::new(title.or(filename).or(link)))
+    let filename = contains::<attachments::table>(Column::Text(Box::new(Correlated(filename))), text)?;
+    let link = contains::<attachments::table>(Column::Text(Box::new(attachments::link)), text)?;
+    Ok(Box::new(title.or(attachments::id.ge(first).and(filename.or(link)))))
 }
 
 /// Adds the files of attachments.
@@ -132,7 +151,7 @@ async fn load(
     let rows: Vec<Row> = found.select(columns::of::<Row>()).load_page(connection, bounds).await.stored()?;
     let page = Page::cut(rows, page);
     let items = with_files(connection, organization, page.items).await?;
-    Ok(Page { items, has_more: page.has_more })
+    Ok(Page::of(items, page.has_more))
 }
 
 /// Adds the titles of the records of a table that are not deleted.
@@ -165,12 +184,18 @@ impl AttachmentStore for Session {
         let components = VisibleComponents::load(self, reader.read_context, Within::default(), None).await?;
         // A list that begins with many that the reader does not see skips them one by one.
         let connection = &mut *self.read_long().await?;
-        let mut found = all(organization).filter(visible(&reader, &components));
-        for filter in filters {
-            found = found.filter(satisfies(filter)?);
-        }
-        let found = ATTACHMENTS.order(found, Direction::Ascending, Direction::Ascending);
-        load(connection, organization, found.on_page(page.into()), page, self.bounds).await
+        let listed = || {
+            let mut found = all(organization).filter(visible(&reader, &components));
+            for filter in filters {
+                found = found.filter(satisfies(filter, organization, self.locales())?);
+            }
+            Result::<_>::Ok(found)
+        };
+        let total = count(connection, page.is_counted.then(listed).transpose()?.map(Records::ids)).await?;
+        let table = page.sort.map_or(ATTACHMENTS, |sort| ATTACHMENTS.sorted(Order::By(sort)));
+        let direction = page.sort.map(|sort| sort.direction).unwrap_or_default();
+        let found = table.order(listed()?, direction, Direction::Ascending).on_page(page.into());
+        Ok(load(connection, organization, found, page, self.bounds).await?.with_total(total))
     }
 
     async fn find_visible(
@@ -210,9 +235,11 @@ impl AttachmentStore for Session {
         if let Some(file_type) = search.file_type {
             found = found.filter(attachments::file_type.eq(EnumColumn(file_type)));
         }
-        if let Some(text) = &search.text {
+        if let Some(text) = &search.text
+            && let Some(words) = FilterCondition::words(text)
+        {
             let first = first_searched(connection, organization).await?;
-            found = found.filter(attachments::id.ge(first)).filter(has_text(text, self.locales())?);
+            found = found.filter(has_text(organization, &words, text, first)?);
         }
         let id = ATTACHMENTS.column("id");
         let found = match (search.parent, search.oldest_first) {

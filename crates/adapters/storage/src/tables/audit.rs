@@ -207,7 +207,7 @@ impl AuditLog for Session {
             .select(columns::of::<Row>())
             .rows_from(self.read_long())
             .await?;
-        let Page { items, has_more } = Page::cut(rows, page);
+        let Page { items, has_more, .. } = Page::cut(rows, page);
         let read = |row: Row| {
             let (organization, number) = (row.organization_id, row.number);
             let entry = row.into_entry();
@@ -216,7 +216,7 @@ impl AuditLog for Session {
             }
             entry
         };
-        Ok(Page { items: items.into_iter().filter_map(read).collect(), has_more })
+        Ok(Page::of(items.into_iter().filter_map(read).collect(), has_more))
     }
 
     async fn page_after(

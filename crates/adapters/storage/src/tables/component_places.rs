@@ -174,7 +174,7 @@ pub(super) async fn with_components<R, D>(
         let place = places.get(&component_of(&row))?.clone();
         Some(detail(row, place))
     });
-    Ok(Page { items: items.collect(), has_more: page.has_more })
+    Ok(Page::of(items.collect(), page.has_more).with_total(page.total))
 }
 
 /// The component of this id, if it is visible to the reader, inside this part of the organization, and of this kind.

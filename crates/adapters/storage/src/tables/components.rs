@@ -4,15 +4,16 @@ use super::resources;
 use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, columns};
 use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, dialect, sql};
-use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
-use crate::page_rows::{Bounds, LoadPage};
+use crate::list_pages::list_page;
 use crate::records::records;
 use crate::schema::{components, spaces, steps};
 use crate::session::{Models, Rows, Session};
+use crate::tables::texts::{self, TextPart};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
+use civitas_kernel::filter::{Condition as FilterCondition, Is};
 use civitas_kernel::{
     ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
     StepId, Translated,
@@ -86,20 +87,30 @@ pub(super) fn newest_step<QS: 'static>() -> Expr<QS, sql::Moment> {
 /// Components with their spaces.
 type ComponentInSpace = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
-fn condition(filter: &ComponentFilter, locales: &Locales) -> Result<Condition<ComponentInSpace>> {
+fn condition(
+    filter: &ComponentFilter,
+    organization: OrganizationId,
+    locales: &Locales,
+) -> Result<Condition<ComponentInSpace>> {
     let column = match filter.field {
-        ComponentField::Manifest => Column::Text(Box::new(components::manifest.nullable())),
+        ComponentField::Manifest => Column::Ascii(Box::new(components::manifest.nullable())),
         ComponentField::Id => Column::Integer(Box::new(components::id.nullable())),
         ComponentField::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
-        ComponentField::SpaceType => Column::Text(class_of_space()),
+        ComponentField::SpaceType => Column::Ascii(class_of_space()),
+        ComponentField::Name if matches!(filter.condition, FilterCondition::Words(_)) => {
+            return texts::found("components", organization, TextPart::Title, &filter.condition);
+        }
         ComponentField::Name => translated!(components::name, locales),
+        ComponentField::PublishedAt => Column::Time(Box::new(components::published_at)),
+        ComponentField::CreatedAt => Column::Time(Box::new(components::created_at.nullable())),
+        ComponentField::UpdatedAt => Column::Time(Box::new(components::updated_at.nullable())),
         ComponentField::ExtendedData => Column::Text(Box::new(components::extended_data_text.nullable())),
     };
     holds(column, &filter.condition)
 }
 
 /// The class name of the component's space.
-fn class_of_space() -> Expr<ComponentInSpace, Text> {
+pub(super) fn class_of_space() -> Expr<ComponentInSpace, Text> {
     let [first, second, third, last] = SpaceManifest::ALL;
     let kind = |manifest: SpaceManifest| components::space_manifest.eq(EnumColumn(manifest));
     let class = |manifest: SpaceManifest| manifest.class().into_sql::<Text>();
@@ -113,37 +124,31 @@ fn class_of_space() -> Expr<ComponentInSpace, Text> {
 /// A component for reads, without its resources.
 type ComponentColumns = (Row, JsonColumn<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
 
-/// The visible components of a reader that also satisfy these conditions, by id.
+/// The visible components of a reader that satisfy these filters, by id.
 async fn visible(
+    session: &Session,
     connection: &mut Conn,
     read_context: ReadContext,
-    conditions: Vec<Condition<ComponentInSpace>>,
+    filters: &[ComponentFilter],
     page: PageRequest,
-    bounds: Bounds,
 ) -> Result<Page<ComponentDetail>> {
-    let mut rows = components::table
-        .inner_join(spaces::table.on(of_space()))
-        .filter(components::organization_id.eq(read_context.organization.0))
-        .filter(Rule::ComponentIsVisible(read_context.viewer))
-        .select((
-            columns::of::<Row>(),
-            spaces::title,
-            spaces::updated_at,
-            active_step::<ComponentInSpace>(),
-            newest_step::<ComponentInSpace>(),
-        ))
-        .into_boxed::<Db>();
-    for condition in conditions {
-        rows = rows.filter(condition);
-    }
-    let rows: Vec<ComponentColumns> = rows
-        .order(components::id)
-        .limit(page.fetch())
-        .offset(page.offset())
-        .load_page(connection, bounds)
-        .await
-        .stored()?;
-    let page = Page::cut(rows, page);
+    let organization = read_context.organization;
+    let all = || {
+        components::table
+            .inner_join(spaces::table.on(of_space()))
+            .filter(components::organization_id.eq(organization.0))
+            .filter(Rule::ComponentIsVisible(read_context.viewer))
+            .select((
+                columns::of::<Row>(),
+                spaces::title,
+                spaces::updated_at,
+                active_step::<ComponentInSpace>(),
+                newest_step::<ComponentInSpace>(),
+            ))
+            .into_boxed::<Db>()
+    };
+    let page: Page<ComponentColumns> = list_page!(connection, page, session.bounds; all();
+        filters, |filter| condition(filter, organization, session.locales()); components, components::id);
     let ids: Vec<_> = page.items.iter().map(|(row, ..)| (row.id, row.manifest.0)).collect();
     let mut resources = resources::of_components(connection, read_context, &ids).await?;
     Ok(page.map(|(row, space_title, space_at, active_step, steps_at)| {
@@ -173,16 +178,12 @@ impl ComponentStore for Session {
         filters: &[ComponentFilter],
         page: PageRequest,
     ) -> Result<Page<ComponentDetail>> {
-        let mut conditions = Vec::new();
+        let mut filters = filters.to_vec();
         if let Some(manifest) = manifest {
-            let of_kind: Condition<ComponentInSpace> =
-                Box::new(components::manifest.eq(EnumColumn(manifest)).nullable());
-            conditions.push(of_kind);
+            let condition = FilterCondition::Text(Is::Eq(manifest.as_str().to_owned()));
+            filters.push(ComponentFilter { field: ComponentField::Manifest, condition });
         }
-        for filter in filters {
-            conditions.push(condition(filter, self.locales())?);
-        }
-        visible(&mut *self.read_long().await?, read_context, conditions, page, self.bounds).await
+        visible(self, &mut *self.read_long().await?, read_context, &filters, page).await
     }
 
     async fn find_visible(
@@ -190,10 +191,10 @@ impl ComponentStore for Session {
         read_context: ReadContext,
         id: ComponentId,
     ) -> Result<Option<ComponentDetail>> {
-        let this: Condition<ComponentInSpace> = Box::new(components::id.eq(id.0).nullable());
-        let one = PageRequest { page: 1, per_page: 1 };
-        let connection = &mut *self.read().await?;
-        Ok(visible(connection, read_context, vec![this], one, self.bounds).await?.items.pop())
+        let condition = FilterCondition::Integer(Is::Eq(id.0));
+        let this = ComponentFilter { field: ComponentField::Id, condition };
+        let (connection, one) = (&mut *self.read().await?, PageRequest::of(1, 1));
+        Ok(visible(self, connection, read_context, &[this], one).await?.items.pop())
     }
 
     async fn titled(

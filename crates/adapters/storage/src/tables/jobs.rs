@@ -7,9 +7,10 @@ mod turns;
 
 pub(super) use self::turns::WAITING;
 
-use crate::columns::{Condition, EnumColumn, Expr, JsonColumn, UuidColumn};
+use crate::columns::{self, Condition, EnumColumn, JsonColumn, UuidColumn};
 use crate::engine::Db;
 use crate::filter::{Column, holds};
+use crate::list_pages::list_page;
 use crate::prepared::PrepareOnce;
 use crate::schema::jobs;
 use crate::session::{Models, Rows, Run, Session, Work};
@@ -22,7 +23,7 @@ use civitas_kernel::{FieldError, JobId, OrganizationId, Page, PageRequest, Resul
 use diesel::dsl::{Eq, exists, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Text};
+use diesel::sql_types::Bool;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -184,11 +185,13 @@ fn of<'a>(organization: OrganizationId, owner: JobOwner) -> Boxed<'a> {
 }
 
 fn condition(filter: &JobFilter) -> Result<Condition<jobs::table>> {
-    let column: Expr<jobs::table, Text> = match filter.field {
-        JobField::CommandKey => Box::new(jobs::command_key.nullable()),
-        JobField::Status => Box::new(jobs::status.nullable()),
+    let column = match filter.field {
+        JobField::CommandKey => Column::Ascii(Box::new(jobs::command_key.nullable())),
+        JobField::Status => Column::Ascii(Box::new(jobs::status.nullable())),
+        JobField::CreatedAt => Column::Time(Box::new(jobs::created_at.nullable())),
+        JobField::UpdatedAt => Column::Time(Box::new(jobs::updated_at.nullable())),
     };
-    holds(Column::Ascii(column), &filter.condition)
+    holds(column, &filter.condition)
 }
 
 /// The jobs that have ended: the same condition as the index `jobs_ended`.
@@ -241,13 +244,11 @@ impl JobStore for Session {
         filters: &[JobFilter],
         page: PageRequest,
     ) -> Result<Page<JobSummary>> {
-        let mut own = of(organization, owner);
-        for filter in filters {
-            own = own.filter(condition(filter)?);
-        }
-        own.order((jobs::created_at.desc(), jobs::id.desc()))
-            .page_from::<SummaryRow, _>(page, self.read())
-            .await
+        let connection = &mut *self.read_page(page, false).await?;
+        let own = || of(organization, owner).select(columns::of::<SummaryRow>());
+        let page: Page<SummaryRow> = list_page!(connection, page, self.bounds; own();
+            filters, |filter| condition(filter); jobs, (jobs::created_at.desc(), jobs::id.desc()));
+        Ok(page.map(Into::into))
     }
 
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool> {

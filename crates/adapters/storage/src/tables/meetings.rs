@@ -15,13 +15,11 @@ use crate::schema::{meeting_registrations, meetings};
 use crate::scoped::scoped;
 use crate::session::Session;
 use crate::tables::listing as lists;
-use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_kernel::{
     MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
 };
 use civitas_meetings::{Meeting, MeetingDetail, MeetingQuery, MeetingSearch, MeetingStore, MeetingSummary};
-use civitas_spaces::ComponentManifest;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -72,11 +70,9 @@ impl MeetingStore for Session {
         query: &MeetingQuery,
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
-        let kind = Some(ComponentManifest::Meetings);
-        let components = VisibleComponents::load(self, read_context, query.within, kind).await?;
-        let is_long = !query.filters.is_empty() || query.order == Order::Random;
+        let list = List::open(self, read_context, query).await?;
+        let is_long = !query.filters.is_empty() || query.order == Order::Random || page.is_counted;
         let connection = &mut *self.read_page(page, is_long).await?;
-        let list = List { viewer: read_context.viewer, components, query, bounds: self.bounds };
         let page = lists::page(&list, connection, query.order, page).await?;
         reading::details(connection, read_context.organization, page).await
     }
@@ -101,8 +97,7 @@ impl MeetingStore for Session {
         search: &MeetingSearch,
         page: PageRequest,
     ) -> Result<Page<MeetingSummary>> {
-        let locales = self.locales();
-        listing::search(&mut *self.read_long().await?, organization, now, search, page, locales).await
+        listing::search(&mut *self.read_long().await?, organization, now, search, page).await
     }
 
     async fn registered(

@@ -2,11 +2,10 @@
 
 pub(super) mod hosts;
 
-use crate::columns::{self, columns};
+use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db};
-use crate::failure::Stored;
-use crate::filter::containing;
-use crate::page_rows::LoadPage;
+use crate::filter::{Column, containing, holds};
+use crate::list_pages::{in_order, page_of};
 use crate::schema::{organization_hosts, organization_names, organizations};
 use crate::session::{Atomic, Rows, Run, Session, lock_row, on};
 use async_trait::async_trait;
@@ -15,7 +14,8 @@ use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::text::{fold, nfc};
 use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated};
 use civitas_organizations::{
-    Features, HostMatch, Organization, OrganizationQuery, OrganizationStore, RegistrationMode, Tenant,
+    Features, HostMatch, Organization, OrganizationField, OrganizationFilter, OrganizationQuery,
+    OrganizationStore, RegistrationMode, Tenant,
 };
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -110,13 +110,15 @@ async fn write_names(atomic: &Atomic<'_>, id: OrganizationId, name: &Translated)
     Ok(())
 }
 
-/// A page of these rows, each with its hosts.
+/// The rows of a page, each with its hosts.
 async fn with_hosts(
     connection: &mut Conn,
-    rows: Vec<(i64, Row)>,
-    page: PageRequest,
+    page: Page<(i64, Row)>,
 ) -> Result<Page<(OrganizationId, Organization)>> {
-    let Page { items, has_more } = Page::cut(rows, page);
+    let Page { items, has_more, total } = page;
+    if items.is_empty() {
+        return Ok(Page::of(Vec::new(), has_more).with_total(total));
+    }
     let hosts: Vec<HostRow> = organization_hosts::table
         .filter(organization_hosts::organization_id.eq_any(items.iter().map(|(id, _)| *id)))
         .order(organization_hosts::position)
@@ -131,7 +133,7 @@ async fn with_hosts(
         let hosts = by_organization.remove(&id).unwrap_or_default();
         row.with(hosts).map(|organization| (OrganizationId(id), organization))
     });
-    Ok(Page { items: items.collect::<Result<_>>()?, has_more })
+    Ok(Page::of(items.collect::<Result<_>>()?, has_more).with_total(total))
 }
 
 /// Whether an organization has a name or a primary host that contains a text. Both columns are folded.
@@ -150,6 +152,15 @@ fn called(text: &str) -> Box<dyn BoxableExpression<organizations::table, Db, Sql
     .bind::<Text, _>(pattern)
     .sql(" ESCAPE '\\'))");
     Box::new(condition)
+}
+
+fn condition(filter: &OrganizationFilter) -> Result<Condition<organizations::table>> {
+    let column = match filter.field {
+        OrganizationField::Id => Column::Integer(Box::new(organizations::id.nullable())),
+        OrganizationField::CreatedAt => Column::Time(Box::new(organizations::created_at.nullable())),
+        OrganizationField::UpdatedAt => Column::Time(Box::new(organizations::updated_at.nullable())),
+    };
+    holds(column, &filter.condition)
 }
 
 impl Session {
@@ -193,31 +204,36 @@ impl OrganizationStore for Session {
         query: &OrganizationQuery,
         page: PageRequest,
     ) -> Result<Page<(OrganizationId, Organization)>> {
-        let mut rows = organizations::table
-            .filter(organizations::deleted_at.is_null())
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select((organizations::id, columns::of::<Row>()))
-            .into_boxed::<Db>();
-        let mut guard = match query {
-            OrganizationQuery::ById(only) => {
-                if let Some(only) = only {
-                    rows = rows.filter(organizations::id.eq(only.0));
+        let listed = || {
+            let mut rows = organizations::table
+                .filter(organizations::deleted_at.is_null())
+                .select((organizations::id, columns::of::<Row>()))
+                .into_boxed::<Db>();
+            match query {
+                OrganizationQuery::ById(only, filters) => {
+                    if let Some(only) = only {
+                        rows = rows.filter(organizations::id.eq(only.0));
+                    }
+                    for filter in filters {
+                        rows = rows.filter(condition(filter)?);
+                    }
                 }
-                rows = rows.order(organizations::id);
-                self.read().await?
+                OrganizationQuery::ByName(Some(text)) => rows = rows.filter(called(text)),
+                OrganizationQuery::ByName(None) => {}
             }
-            OrganizationQuery::ByName(text) => {
-                if let Some(text) = text {
-                    rows = rows.filter(called(text));
-                }
-                let name = sql::<Nullable<Text>>("organizations.name ->> organizations.default_locale");
-                rows = rows.order((name, organizations::id));
-                self.read_long().await?
-            }
+            Result::<_>::Ok(rows)
         };
-        let rows = rows.load_page(&mut guard, self.bounds).await.stored()?;
-        with_hosts(&mut guard, rows, page).await
+        let all = page.is_counted.then(listed).transpose()?;
+        let name = sql::<Nullable<Text>>("organizations.name ->> organizations.default_locale");
+        let (rows, is_long) = match query {
+            OrganizationQuery::ById(_, filters) => {
+                (in_order!(listed()?, page, organizations, organizations::id), !filters.is_empty())
+            }
+            OrganizationQuery::ByName(_) => (listed()?.order((name, organizations::id)), true),
+        };
+        let connection = &mut *self.read_page(page, is_long).await?;
+        let page: Page<(i64, Row)> = page_of(connection, rows, all, page, self.bounds).await?;
+        with_hosts(connection, page).await
     }
 
     async fn taken_hosts(&self, own: Option<OrganizationId>, hosts: &[String]) -> Result<Vec<String>> {

@@ -66,6 +66,14 @@ impl Rows {
         if self.offset <= Self::NEAR { Checked::Few } else { Checked::Many }
     }
 
+    /// How many rows in the order are compared with a filter before an index is asked: few different numbers, as limits
+    /// are written. `None` for rows so far from the first that the index costs less.
+    pub(super) fn window(self) -> Option<i64> {
+        const WINDOWS: [(i64, i64); 4] = [(21, 50), (101, 250), (420, 1000), (840, 2000)];
+        let wanted = self.offset.saturating_add(self.limit);
+        WINDOWS.into_iter().find_map(|(most, window)| (wanted <= most).then_some(window))
+    }
+
     /// The smallest of the limits that is enough.
     fn written_limit(self) -> i64 {
         Self::LIMITS.into_iter().find(|limit| *limit >= self.limit).unwrap_or(self.limit)

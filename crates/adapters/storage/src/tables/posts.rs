@@ -19,7 +19,7 @@ use civitas_blogs::{BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, Pos
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ComponentId, ComponentPlace, Direction, Order, OrganizationId, Page, PageRequest, PostId, ReadContext,
-    Result, SpaceRef, UserId, Within,
+    Result, Sort, SpaceRef, UserId, Within,
 };
 use civitas_spaces::ComponentManifest;
 use diesel::dsl::exists;
@@ -53,11 +53,12 @@ impl PostStore for Session {
         &self,
         read_context: ReadContext,
         now: OffsetDateTime,
-        query: PostQuery,
+        query: &PostQuery,
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
-        let list = List::open(self, read_context, now, query.within).await?;
-        let connection = &mut *self.read_page(page, query.order == Order::Random).await?;
+        let list = List::open(self, read_context, now, query).await?;
+        let is_long = !query.filters.is_empty() || query.order == Order::Random || page.is_counted;
+        let connection = &mut *self.read_page(page, is_long).await?;
         let page = lists::page(&list, connection, query.order, page).await?;
         details(connection, read_context.organization, page).await
     }
@@ -79,17 +80,17 @@ impl PostStore for Session {
         &self,
         read_context: ReadContext,
         now: OffsetDateTime,
-        query: PostQuery,
+        query: &PostQuery,
         id: PostId,
         published_at: Option<OffsetDateTime>,
     ) -> Result<PostNeighbours> {
-        let list = List::open(self, read_context, now, query.within).await?;
+        let list = List::open(self, read_context, now, query).await?;
         if list.components.is_empty() {
             return Ok(PostNeighbours::default());
         }
         let connection = &mut *self.read().await?;
         let direction = match query.order {
-            Order::Column(direction) => direction,
+            Order::Column(direction) | Order::By(Sort { direction, .. }) => direction,
             Order::Random => Direction::Descending,
         };
         let (next, prev) = lists::neighbours(&list, connection, direction, id.0, published_at).await?;
@@ -119,8 +120,7 @@ impl PostStore for Session {
         search: &PostSearch,
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
-        let locales = self.locales();
-        listing::search(&mut *self.read_long().await?, organization, now, search, page, locales).await
+        listing::search(&mut *self.read_long().await?, organization, now, search, page).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Proposals and drafts.
 
 pub(super) mod authors;
+mod filters;
 mod listing;
 mod neighbours;
 mod reading;

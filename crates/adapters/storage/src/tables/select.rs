@@ -2,16 +2,18 @@
 //! compiler makes one of each for all lists.
 
 use super::planner::{OnPage, Rows, Sql};
-use crate::columns::{Condition, expressions};
-use crate::engine::{Conn, Db};
+use crate::columns::expressions;
+use crate::engine::dialect::BoundIds;
+use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
-use civitas_kernel::{Direction, PageRequest, Result};
+use civitas_kernel::{Direction, Result};
 use diesel::IntoSql;
-use diesel::expression::Expression;
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId, SelectQuery};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Nullable};
+use diesel::sql_types::{BigInt, Nullable, SingleValue};
 use diesel_async::RunQueryDsl;
+use std::marker::PhantomData;
 
 /// A column of a table, and what is appended to it. As an expression it is a number.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +45,75 @@ impl QueryFragment<Db> for TableColumn {
     }
 }
 
+/// A column as an expression of this type. (Diesel does not cache statements with texts of SQL.)
+#[derive(Debug, Clone)]
+pub(super) struct TypedColumn<ST> {
+    column: TableColumn,
+    holds: PhantomData<ST>,
+}
+
+impl<ST> From<TableColumn> for TypedColumn<ST> {
+    fn from(column: TableColumn) -> Self {
+        Self { column, holds: PhantomData }
+    }
+}
+
+impl<ST> QueryFragment<Db> for TypedColumn<ST> {
+    fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        self.column.walk_ast(pass)
+    }
+}
+
+impl<ST: SingleValue> Expression for TypedColumn<ST> {
+    type SqlType = ST;
+}
+
+impl<QS, ST: SingleValue> AppearsOnTable<QS> for TypedColumn<ST> {}
+impl<QS, ST: SingleValue> SelectableExpression<QS> for TypedColumn<ST> {}
+
+impl<GB, ST> ValidGrouping<GB> for TypedColumn<ST> {
+    type IsAggregate = is_aggregate::No;
+}
+
+/// Statements are cached by their text.
+impl<ST> QueryId for TypedColumn<ST> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+/// What an order compares. As an expression it is a number.
+#[derive(Debug, Clone)]
+pub(super) enum Key {
+    /// A column.
+    Column(TableColumn),
+    /// A column; 0 where another one, that of the component, has one of these values.
+    Shown { column: TableColumn, component: TableColumn, hidden: BoundIds },
+}
+
+impl From<TableColumn> for Key {
+    fn from(column: TableColumn) -> Self {
+        Self::Column(column)
+    }
+}
+
+impl QueryFragment<Db> for Key {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        match self {
+            Self::Column(column) => column.walk_ast(pass),
+            Self::Shown { column, component, hidden } => {
+                pass.push_sql("(CASE WHEN ");
+                dialect::push_among(component, hidden, pass.reborrow())?;
+                pass.push_sql(" THEN 0 ELSE ");
+                column.walk_ast(pass.reborrow())?;
+                pass.push_sql(" END)");
+                Ok(())
+            }
+        }
+    }
+}
+
 /// A column, an operator, and a value.
-struct Comparison(TableColumn, &'static str, Sql);
+struct Comparison(Key, &'static str, Sql);
 
 impl QueryFragment<Db> for Comparison {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
@@ -66,7 +135,7 @@ pub(super) fn number(value: i64) -> Sql {
 pub(super) struct Records {
     table: &'static str,
     conditions: Vec<Sql>,
-    order: Vec<(TableColumn, Direction)>,
+    order: Vec<(Key, Direction)>,
     limit: Option<Sql>,
 }
 
@@ -83,13 +152,13 @@ impl Records {
     }
 
     /// Those of which a column has this relation to a value.
-    pub(super) fn compare(self, column: TableColumn, operator: &'static str, value: Sql) -> Self {
-        self.filter(Comparison(column, operator, value))
+    pub(super) fn compare(self, key: impl Into<Key>, operator: &'static str, value: Sql) -> Self {
+        self.filter(Comparison(key.into(), operator, value))
     }
 
     /// The same in the order of a column, within that of the columns before.
-    pub(super) fn order(mut self, column: TableColumn, direction: Direction) -> Self {
-        self.order.push((column, direction));
+    pub(super) fn order(mut self, key: impl Into<Key>, direction: Direction) -> Self {
+        self.order.push((key.into(), direction));
         self
     }
 
@@ -108,19 +177,6 @@ impl Records {
         let (table, order) = (self.table, self.order.clone());
         let page = OnPage::of(TableColumn::of(table, "id"), self.ids(), rows);
         Self { order, ..Self::of(table).filter(page).limited(Rows { offset: 0, ..rows }) }
-    }
-
-    /// A page of those that have a text. The first records are compared with it, at most so many.
-    pub(super) fn searched<QS: 'static>(
-        self,
-        has_text: Option<Condition<QS>>,
-        most: i64,
-        page: PageRequest,
-    ) -> Self {
-        match has_text {
-            None => self.on_page(page.into()),
-            Some(has_text) => self.on_page(Rows { limit: most, offset: 0 }).filter(has_text).limited(page),
-        }
     }
 
     /// A statement with these columns of them.
@@ -149,9 +205,9 @@ impl QueryFragment<Db> for Records {
             pass.push_sql(if at == 0 { " WHERE " } else { " AND " });
             condition.walk_ast(pass.reborrow())?;
         }
-        for (at, (column, direction)) in self.order.iter().enumerate() {
+        for (at, (key, direction)) in self.order.iter().enumerate() {
             pass.push_sql(if at == 0 { " ORDER BY " } else { ", " });
-            column.walk_ast(pass.reborrow())?;
+            key.walk_ast(pass.reborrow())?;
             pass.push_sql(if *direction == Direction::Ascending { " ASC" } else { " DESC" });
         }
         self.limit.walk_ast(pass)
@@ -169,6 +225,29 @@ impl QueryFragment<Db> for Bound {
             pass.push_sql(" OFFSET ");
             pass.push_bind_param::<BigInt, _>(&self.0.offset)?;
         }
+        Ok(())
+    }
+}
+
+/// Whether a column has one of the values of a select of ids.
+pub(super) struct Among {
+    column: TableColumn,
+    ids: Select<TableColumn>,
+}
+
+impl Among {
+    pub(super) fn of(column: TableColumn, ids: Select<TableColumn>) -> Self {
+        Self { column, ids }
+    }
+}
+
+impl QueryFragment<Db> for Among {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        let [begin, end] = dialect::AMONG;
+        self.column.walk_ast(pass.reborrow())?;
+        pass.push_sql(begin);
+        self.ids.walk_ast(pass.reborrow())?;
+        pass.push_sql(end);
         Ok(())
     }
 }
@@ -218,6 +297,7 @@ impl QueryFragment<Db> for Seek {
 }
 
 expressions! {
+    Key: Nullable<BigInt>;
     TableColumn: Nullable<BigInt>;
     Seek: Nullable<BigInt>;
 }

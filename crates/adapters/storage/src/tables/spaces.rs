@@ -2,13 +2,13 @@
 
 use crate::columns::{self, Condition, EnumColumn, TextEnum, columns};
 use crate::engine::{Conn, Db};
-use crate::failure::Stored;
 use crate::filter::{Column, holds, translated};
-use crate::page_rows::LoadPage;
+use crate::list_pages::list_page;
 use crate::prepared::PrepareOnce;
 use crate::records::numbered_records;
 use crate::schema::{components, spaces};
 use crate::session::{Models, Rows, Session, on};
+use crate::tables::texts::{self, TextPart};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
@@ -23,7 +23,7 @@ use civitas_spaces::{
 };
 use diesel::dsl::case_when;
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{Bool, Nullable, Text};
 use std::collections::{BTreeSet, HashMap};
 use time::OffsetDateTime;
 
@@ -55,9 +55,13 @@ impl From<Row> for (SpaceRef, Space) {
     }
 }
 
-fn condition(filter: &SpaceFilter, locales: &Locales) -> Result<Condition<spaces::table>> {
+fn condition(
+    filter: &SpaceFilter,
+    organization: OrganizationId,
+    locales: &Locales,
+) -> Result<Condition<spaces::table>> {
     let column = match filter.field {
-        SpaceField::Manifest => Column::Text(Box::new(spaces::manifest.nullable())),
+        SpaceField::Manifest => Column::Ascii(Box::new(spaces::manifest.nullable())),
         SpaceField::Id => Column::Integer(Box::new(spaces::id.nullable())),
         SpaceField::Slug => Column::Text(Box::new(
             case_when(
@@ -66,10 +70,26 @@ fn condition(filter: &SpaceFilter, locales: &Locales) -> Result<Condition<spaces
             )
             .otherwise(spaces::slug),
         )),
+        SpaceField::Title if matches!(filter.condition, filter::Condition::Words(_)) => {
+            return has_words(organization, &filter.condition);
+        }
         SpaceField::Title => translated!(spaces::title, locales),
+        SpaceField::PublishedAt => Column::Time(Box::new(spaces::published_at)),
+        SpaceField::CreatedAt => Column::Time(Box::new(spaces::created_at.nullable())),
+        SpaceField::UpdatedAt => Column::Time(Box::new(spaces::updated_at.nullable())),
         SpaceField::ExtendedData => Column::Text(Box::new(spaces::extended_data_text.nullable())),
     };
     holds(column, &filter.condition)
+}
+
+/// Whether the title has these words. Spaces of each kind have their own numbers.
+fn has_words(organization: OrganizationId, words: &filter::Condition) -> Result<Condition<spaces::table>> {
+    let mut found: Condition<spaces::table> = Box::new(false.into_sql::<Nullable<Bool>>());
+    for manifest in SpaceManifest::ALL {
+        let titled = texts::found(manifest.as_str(), organization, TextPart::Title, words)?;
+        found = Box::new(found.or(spaces::manifest.eq(EnumColumn(manifest)).and(titled)));
+    }
+    Ok(found)
 }
 
 /// A visible component of a space, as listed in the space.
@@ -144,28 +164,22 @@ impl SpaceStore for Session {
         filters: &[SpaceFilter],
         page: PageRequest,
     ) -> Result<Page<SpaceDetail>> {
-        let mut rows = of(read_context.organization)
-            .filter(Rule::SpaceIsVisible(read_context.viewer))
-            .select(columns::of::<Row>())
-            .into_boxed::<Db>();
-        if let Some(manifest) = manifest {
-            rows = rows.filter(spaces::manifest.eq(EnumColumn(manifest)));
-        }
-        for filter in filters {
-            rows = rows.filter(condition(filter, self.locales())?);
-        }
+        let ReadContext { organization, viewer, .. } = read_context;
+        let listed = || {
+            let visible = of(organization).filter(Rule::SpaceIsVisible(viewer));
+            let rows = visible.select(columns::of::<Row>()).into_boxed::<Db>();
+            match manifest {
+                Some(manifest) => rows.filter(spaces::manifest.eq(EnumColumn(manifest))),
+                None => rows,
+            }
+        };
         let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
-        let rows: Vec<Row> = rows
-            .order((spaces::created_at, spaces::manifest, spaces::id))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .load_page(connection, self.bounds)
-            .await
-            .stored()?;
-        let Page { items, has_more } = Page::cut(rows, page);
-        let items =
-            with_components(connection, read_context.organization, read_context.viewer, items).await?;
-        Ok(Page { items, has_more })
+        let page: Page<Row> = list_page!(connection, page, self.bounds; listed();
+            filters, |filter| condition(filter, organization, self.locales());
+            [spaces::id, spaces::created_at, spaces::updated_at; (spaces::id, spaces::manifest)],
+            (spaces::created_at, spaces::manifest, spaces::id));
+        let items = with_components(connection, organization, viewer, page.items).await?;
+        Ok(Page::of(items, page.has_more).with_total(page.total))
     }
 
     async fn find_visible(&self, read_context: ReadContext, id: SpaceRef) -> Result<Option<SpaceDetail>> {
@@ -216,12 +230,13 @@ impl SpaceStore for Session {
             Some(false) => rows = rows.filter(spaces::published_at.is_null()),
             None => {}
         }
-        if let Some(text) = &search.text {
-            let has_text = |field| {
-                let condition = filter::Condition::Contains(text.clone());
-                self::condition(&SpaceFilter { field, condition }, self.locales())
-            };
-            rows = rows.filter(has_text(SpaceField::Title)?.or(has_text(SpaceField::Slug)?));
+        if let Some(text) = &search.text
+            && let Some(words) = filter::Condition::words(text)
+        {
+            let part = filter::Condition::Contains(text.clone());
+            let slug = SpaceFilter { field: SpaceField::Slug, condition: part };
+            let slug = condition(&slug, organization, self.locales())?;
+            rows = rows.filter(has_words(organization, &words)?.or(slug));
         }
         rows.order((spaces::created_at.desc(), spaces::manifest.desc(), spaces::id.desc()))
             .page_from::<Row, _>(page, self.read_long())

@@ -5,7 +5,7 @@ use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn};
 use crate::engine::Db;
 use crate::schema::{organization_hosts, organizations};
 use crate::session::{Rows, Session};
-use civitas_kernel::{Locale, Locales, OrganizationId, Result, Translated};
+use civitas_kernel::{Locale, Locales, OrganizationId, Result, TimeZone, Translated};
 use civitas_organizations::{Features, HostMatch, Tenant};
 use diesel::prelude::*;
 
@@ -20,6 +20,7 @@ struct TenantRow {
     comments_max_length: i64,
     reference_prefix: String,
     max_attachment_bytes: i64,
+    time_zone: String,
 }
 
 impl TenantRow {
@@ -34,6 +35,7 @@ impl TenantRow {
             comments_max_length: self.comments_max_length,
             reference_prefix: self.reference_prefix,
             max_attachment_bytes: self.max_attachment_bytes,
+            time_zone: TimeZone::named(&self.time_zone),
         }
     }
 }

@@ -96,7 +96,7 @@ impl Session {
         page: PageRequest,
     ) -> Result<Page<(UserId, User)>> {
         let Some(found) = self.found(organization, search).await? else {
-            return Ok(Page { items: Vec::new(), has_more: false });
+            return Ok(Page::of(Vec::new(), false));
         };
         let found = match search.sort {
             UserSort::Newest => found.order((users::created_at.desc(), users::id.desc())),

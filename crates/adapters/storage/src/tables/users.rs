@@ -2,15 +2,16 @@
 
 use crate::columns::{self, Condition, columns};
 use crate::engine::Db;
-use crate::failure::Stored;
 use crate::filter::{Column, holds};
-use crate::page_rows::LoadPage;
+use crate::list_pages::list_page;
 use crate::records::records;
 use crate::schema::users;
 use crate::session::{Models, Rows, Session};
+use crate::tables::texts::{self, TextPart};
 use async_trait::async_trait;
 use civitas_accounts::{User, UserField, UserFilter, UserSearch, UserStore};
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
+use civitas_kernel::filter::Condition as FilterCondition;
 use civitas_kernel::{Locale, OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -50,10 +51,17 @@ pub(super) fn folded(nickname: &str) -> String {
     nickname.to_lowercase()
 }
 
-fn condition(filter: &UserFilter) -> Result<Condition<users::table>> {
+fn condition(filter: &UserFilter, organization: OrganizationId) -> Result<Condition<users::table>> {
     let column = match filter.field {
         UserField::Nickname => Column::Ascii(Box::new(users::nickname.nullable())),
         UserField::Id => Column::Integer(Box::new(users::id.nullable())),
+        UserField::Name if matches!(filter.condition, FilterCondition::Words(_)) => {
+            return texts::found("users", organization, TextPart::Title, &filter.condition);
+        }
+        UserField::Name => Column::Text(Box::new(users::name.nullable())),
+        UserField::Email => Column::Text(Box::new(users::email.nullable())),
+        UserField::CreatedAt => Column::Time(Box::new(users::created_at.nullable())),
+        UserField::UpdatedAt => Column::Time(Box::new(users::updated_at.nullable())),
         UserField::ExtendedData => Column::Text(Box::new(users::extended_data_text.nullable())),
     };
     holds(column, &filter.condition)
@@ -69,21 +77,11 @@ impl UserStore for Session {
         filters: &[UserFilter],
         page: PageRequest,
     ) -> Result<Page<(UserId, User)>> {
-        let mut rows = of(organization)
-            .filter(users::deleted_at.is_null())
-            .select(columns::of::<Row>())
-            .into_boxed::<Db>();
-        for filter in filters {
-            rows = rows.filter(condition(filter)?);
-        }
-        let rows: Vec<Row> = rows
-            .order(users::id)
-            .limit(page.fetch())
-            .offset(page.offset())
-            .load_page(&mut *self.read_page(page, !filters.is_empty()).await?, self.bounds)
-            .await
-            .stored()?;
-        Ok(Page::cut(rows.into_iter().map(Into::into).collect(), page))
+        let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
+        let living = || of(organization).filter(users::deleted_at.is_null()).select(columns::of::<Row>());
+        let page: Page<Row> = list_page!(connection, page, self.bounds; living().into_boxed::<Db>();
+            filters, |filter| condition(filter, organization); users, users::id);
+        Ok(page.map(Into::into))
     }
 
     async fn search(

@@ -3,18 +3,19 @@
 //! partial index on `(organization_id, time, id, component_id)` or `(component_id, time, id)`. [`super::listing`] reads the
 //! rows of a page.
 
-use super::components::{OfSpace, of_space};
+use super::components::{OfSpace, class_of_space, of_space};
 use super::planner::Checked;
 use super::select::{Records, TableColumn};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
+use crate::filter::{Column, holds};
 use crate::lookups::SetKey;
 use crate::schema::{components, spaces};
 use crate::session::Session;
 use crate::visibility::Rule;
-use civitas_kernel::{OrganizationId, ReadContext, Result, Within};
+use civitas_kernel::{OrganizationId, ReadContext, Result, Within, filter};
 use civitas_spaces::ComponentManifest;
 use diesel::dsl::InnerJoinQuerySource;
 use diesel::prelude::*;
@@ -96,6 +97,21 @@ impl VisibleComponents {
         Ok(Self { organization, ids: ids.await?.unwrap_or_default() })
     }
 
+    /// Reads the part of the set of one kind that satisfies these filters.
+    pub(super) async fn load_filtered(
+        session: &Session,
+        read_context: ReadContext,
+        within: Within,
+        kind: ComponentManifest,
+        filters: Vec<Condition<ComponentInSpace>>,
+    ) -> Result<Self> {
+        if filters.is_empty() {
+            return Self::load(session, read_context, within, Some(kind)).await;
+        }
+        let conditions = filters.into_iter().chain([is_of_kind(kind)]).collect();
+        Self::load_where(&mut *session.read().await?, read_context, within, conditions).await
+    }
+
     /// Reads the part of one kind, and whether there are others of the kind.
     async fn load_kind(
         connection: &mut Conn,
@@ -164,6 +180,11 @@ impl VisibleComponents {
         self.organization
     }
 
+    /// Their ids.
+    pub(super) fn ids(&self) -> &[i64] {
+        &self.ids.ids
+    }
+
     /// Whether no component is visible; then no record is visible.
     pub(super) fn is_empty(&self) -> bool {
         self.ids.ids.is_empty()
@@ -214,6 +235,29 @@ impl VisibleComponents {
             (_, Checked::Few) => dialect::among_for_few(component, &self.ids.bound),
             (_, Checked::Many) => dialect::among(component, &self.ids.bound),
         }
+    }
+}
+
+/// What lists of records are filtered by of their component (contract 01 §6.2).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PlaceColumn {
+    /// Its id.
+    Component,
+    /// The number of its space.
+    SpaceId,
+    /// The class name of its space.
+    SpaceType,
+}
+
+impl PlaceColumn {
+    /// Whether a component satisfies a filter.
+    pub(super) fn holds(self, condition: &filter::Condition) -> Result<Condition<ComponentInSpace>> {
+        let column = match self {
+            Self::Component => Column::Integer(Box::new(components::id.nullable())),
+            Self::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
+            Self::SpaceType => Column::Ascii(class_of_space()),
+        };
+        holds(column, condition)
     }
 }
 

@@ -4,12 +4,15 @@ use super::components::{OfSpace, of_space};
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
 use crate::filter::{Column, holds};
+use crate::list_pages::list_page;
+use crate::page_rows::Bounds;
 use crate::prepared::PrepareOnce;
 use crate::records::records;
 use crate::schema::{components, proposals, spaces, votes};
 use crate::session::{Models, Rows, Run, Session, on};
 use crate::visibility::Rule;
 use async_trait::async_trait;
+use civitas_kernel::filter::{Condition as FilterCondition, Is};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, VoteId,
@@ -50,35 +53,39 @@ type Cast = InnerJoinQuerySource<
     OfSpace,
 >;
 
-/// The visible votes of a reader inside a part of the organization that also satisfy these conditions, by id.
+/// The visible votes of a reader inside a part of the organization that satisfy these filters, by id.
 async fn visible(
     connection: &mut Conn,
     read_context: ReadContext,
     within: Within,
-    mut conditions: Vec<Condition<Cast>>,
+    filters: &[VoteFilter],
     page: PageRequest,
 ) -> Result<Page<(VoteId, Vote)>> {
-    if let Some(component) = within.component {
-        conditions.push(Box::new(votes::component_id.eq(component.0).nullable()));
-    }
-    conditions.push(Box::new(Rule::IsWithin(within)));
-    let mut rows = votes::table
-        .inner_join(proposals::table)
-        .inner_join(components::table.on(components::id.eq(votes::component_id)))
-        .inner_join(spaces::table.on(of_space()))
-        .filter(votes::organization_id.eq(read_context.organization.0))
-        .filter(proposals::published_at.is_not_null())
-        .filter(proposals::hidden_at.is_null())
-        .filter(proposals::deleted_at.is_null())
-        .filter(Rule::ComponentIsVisible(read_context.viewer))
-        .select(columns::of::<Row>())
-        .into_boxed::<Db>();
-    for condition in conditions {
-        rows = rows.filter(condition);
-    }
-    let rows: Vec<Row> =
-        rows.order(votes::id).limit(page.fetch()).offset(page.offset()).rows_from(on(connection)).await?;
-    Ok(Page::cut(rows.into_iter().map(Into::into).collect(), page))
+    let inside = || -> Condition<Cast> {
+        match within.component {
+            Some(component) => Box::new(votes::component_id.eq(component.0).and(Rule::IsWithin(within))),
+            None => Box::new(Rule::IsWithin(within)),
+        }
+    };
+    let all = || {
+        votes::table
+            .inner_join(proposals::table)
+            .inner_join(components::table.on(components::id.eq(votes::component_id)))
+            .inner_join(spaces::table.on(of_space()))
+            .filter(votes::organization_id.eq(read_context.organization.0))
+            .filter(proposals::published_at.is_not_null())
+            .filter(proposals::hidden_at.is_null())
+            .filter(proposals::deleted_at.is_null())
+            .filter(Rule::ComponentIsVisible(read_context.viewer))
+            .filter(inside())
+            .select(columns::of::<Row>())
+            .into_boxed::<Db>()
+    };
+    // A vote does not change: one index for both times.
+    let page: Page<Row> = list_page!(connection, page, Bounds::NONE; all();
+        filters, |filter| condition(filter);
+        [votes::id, votes::created_at, votes::created_at; votes::id], votes::id);
+    Ok(page.map(Into::into))
 }
 
 fn condition(filter: &VoteFilter) -> Result<Condition<Cast>> {
@@ -87,6 +94,10 @@ fn condition(filter: &VoteFilter) -> Result<Condition<Cast>> {
         VoteField::Proposal => Column::Integer(Box::new(votes::proposal_id.nullable())),
         VoteField::Component => Column::Integer(Box::new(votes::component_id.nullable())),
         VoteField::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
+        VoteField::Id => Column::Integer(Box::new(votes::id.nullable())),
+        VoteField::Weight => Column::Integer(Box::new(votes::weight.nullable())),
+        VoteField::CreatedAt => Column::Time(Box::new(votes::created_at.nullable())),
+        VoteField::UpdatedAt => Column::Time(Box::new(votes::updated_at.nullable())),
     };
     holds(column, &filter.condition)
 }
@@ -144,15 +155,8 @@ impl VoteStore for Session {
         filters: &[VoteFilter],
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
-        let conditions = filters.iter().map(condition).collect::<Result<_>>()?;
-        visible(
-            &mut *self.read_page(page, !filters.is_empty()).await?,
-            read_context,
-            within,
-            conditions,
-            page,
-        )
-        .await
+        let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
+        visible(connection, read_context, within, filters, page).await
     }
 
     async fn find_visible(
@@ -161,9 +165,9 @@ impl VoteStore for Session {
         id: VoteId,
         within: Within,
     ) -> Result<Option<(VoteId, Vote)>> {
-        let this: Condition<Cast> = Box::new(votes::id.eq(id.0).nullable());
-        let one = PageRequest { page: 1, per_page: 1 };
-        Ok(visible(&mut *self.read().await?, read_context, within, vec![this], one).await?.items.pop())
+        let this = VoteFilter { field: VoteField::Id, condition: FilterCondition::Integer(Is::Eq(id.0)) };
+        let one = PageRequest::of(1, 1);
+        Ok(visible(&mut *self.read().await?, read_context, within, &[this], one).await?.items.pop())
     }
 
     async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()> {
@@ -221,15 +225,6 @@ impl VoteStore for Session {
             .filter(votes::proposal_id.eq(proposal.0))
             .order((votes::created_at.desc(), votes::id.desc()))
             .page_from::<Row, _>(page, self.read())
-            .await
-    }
-
-    async fn count_final(&self, organization: OrganizationId, proposal: ProposalId) -> Result<i64> {
-        of(organization)
-            .filter(votes::proposal_id.eq(proposal.0))
-            .filter(votes::temporary.eq(false))
-            .count()
-            .value_from(self.read())
             .await
     }
 

@@ -1,7 +1,9 @@
 //! Registrations for webhooks.
 
-use crate::columns::{self, ColumnValue, JsonColumn, Tolerant, columns};
+use crate::columns::{self, ColumnValue, Condition, JsonColumn, Tolerant, columns};
 use crate::engine::{Db, dialect};
+use crate::filter::{Column, holds};
+use crate::list_pages::list_page;
 use crate::schema::webhook_registrations::{self, self as registrations};
 use crate::schema::{api_clients, organizations};
 use crate::session::{Models, Rows, Run, Session, Work, lock_row};
@@ -11,8 +13,8 @@ use civitas_kernel::{
 };
 use civitas_organizations::Features;
 use civitas_webhooks::{
-    CheckedRegistration, Health, Receiver, ReceiverRights, Registration, RegistrationStore, SealedSecret,
-    Switches,
+    CheckedRegistration, Health, Receiver, ReceiverRights, Registration, RegistrationField,
+    RegistrationListFilter, RegistrationStore, SealedSecret, Switches,
 };
 use diesel::dsl::{Eq, Filter, exists, sql};
 use diesel::expression::SqlLiteral;
@@ -103,6 +105,15 @@ fn own(client: ClientId, id: RegistrationId) -> OfClient {
     registrations::table.filter(registrations::id.eq(id.0)).filter(registrations::api_client_id.eq(client.0))
 }
 
+fn condition(filter: &RegistrationListFilter) -> Result<Condition<registrations::table>> {
+    let column = match filter.field {
+        RegistrationField::Id => Column::Integer(Box::new(registrations::id.nullable())),
+        RegistrationField::CreatedAt => Column::Time(Box::new(registrations::created_at.nullable())),
+        RegistrationField::UpdatedAt => Column::Time(Box::new(registrations::updated_at.nullable())),
+    };
+    holds(column, &filter.condition)
+}
+
 /// Whether the client of a registration was not removed.
 fn is_of_living_client() -> SqlLiteral<Bool> {
     sql("webhook_registrations.api_client_id IN (SELECT id FROM api_clients WHERE deleted_at IS NULL)")
@@ -150,13 +161,16 @@ impl RegistrationStore for Session {
     async fn list(
         &self,
         client: ClientId,
+        filters: &[RegistrationListFilter],
         page: PageRequest,
     ) -> Result<Page<(RegistrationId, Registration)>> {
-        registrations::table
-            .filter(registrations::api_client_id.eq(client.0))
-            .order((registrations::created_at.desc(), registrations::id.desc()))
-            .page_from::<Row, _>(page, self.read())
-            .await
+        let connection = &mut *self.read_page(page, false).await?;
+        let of_client = || registrations::table.filter(registrations::api_client_id.eq(client.0));
+        let own = || of_client().select(columns::of::<Row>()).into_boxed::<Db>();
+        let page: Page<Row> = list_page!(connection, page, self.bounds; own();
+            filters, |filter| condition(filter); registrations,
+            (registrations::created_at.desc(), registrations::id.desc()));
+        Ok(page.map(Into::into))
     }
 
     async fn count_for_update(&self, client: ClientId) -> Result<i64> {

@@ -17,7 +17,7 @@ use crate::typed_body::{NoBody, RawBody};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
 use civitas_kernel::{AnswerId, QuestionnaireId};
-use civitas_surveys::{AnswerDetail, DestroyResponse, READ_ANSWERS, ResponseDetail};
+use civitas_surveys::{ANSWER_FIELDS, AnswerDetail, DestroyResponse, READ_ANSWERS, ResponseDetail};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -112,7 +112,8 @@ struct AnswerAttributes {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::page::<AnswerView>("Lists the answers to a questionnaire").pages().locale();
+    let doc = Doc::page::<AnswerView>("Lists the answers to a questionnaire").sorted_pages().locale();
+    let doc = doc.filters(ANSWER_FIELDS);
     routes.read("listAnswers", "/answers", READ_ANSWERS, QUESTIONNAIRE.describe(doc), index);
     let doc =
         Doc::item::<ResponseView>("Submits answers to a questionnaire").locale().created().with_location();
@@ -157,8 +158,10 @@ pub(super) fn routes(routes: &mut Routes) {
 
 async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
-    let questionnaire = QuestionnaireId(QUESTIONNAIRE.id(&request)?);
-    let found = service(request.ports()).answers(context.ctx, questionnaire, request.query.page()).await?;
+    let (questionnaire, filter) = QUESTIONNAIRE.id_and_filters(&request)?;
+    let questionnaire = QuestionnaireId(questionnaire);
+    let found =
+        service(request.ports()).answers(context.ctx, questionnaire, &filter, request.page()?).await?;
     let newest = found.page.items.iter().map(|answer| answer.created_at).chain([found.changed_at]).max();
     let changed_at = newest.unwrap_or(found.changed_at);
     list(&request, &context, found.page, changed_at, answer).await

@@ -12,7 +12,7 @@ use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
 use civitas_kernel::{AnswerOptionId, Error, QuestionId, Result, Translated};
 use civitas_surveys::{
-    AnswerOption, AnswerOptionDetail, CreateAnswerOption, DestroyAnswerOption, MANAGE_QUESTIONS,
+    AnswerOption, AnswerOptionDetail, CreateAnswerOption, DestroyAnswerOption, FORM_FIELDS, MANAGE_QUESTIONS,
     UpdateAnswerOption,
 };
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,8 @@ struct AttributesToWrite {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::page::<OptionView>("Lists the options of a question").pages().locale();
+    let doc = Doc::page::<OptionView>("Lists the options of a question").sorted_pages().locale();
+    let doc = doc.filters(FORM_FIELDS);
     routes.read("listAnswerOptions", "/answer_options", MANAGE_QUESTIONS, QUESTION.describe(doc), index);
     let doc = Doc::item::<OptionView>("Adds an option to a question").locale().created();
     routes.write(&Write {
@@ -153,8 +154,9 @@ fn body(request: &Request, attributes: &Value) -> Result<Translated> {
 
 async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
-    let question = QuestionId(QUESTION.id(&request)?);
-    let found = service(request.ports()).options(context.ctx, question, request.query.page()).await?;
+    let (question, filter) = QUESTION.id_and_filters(&request)?;
+    let question = QuestionId(question);
+    let found = service(request.ports()).options(context.ctx, question, &filter, request.page()?).await?;
     list(&request, &context, found.page, found.changed_at, |(id, option)| view(id, option)).await
 }
 

@@ -113,9 +113,10 @@ struct AttributesToUpdate {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<QuestionnaireView>("Lists the questionnaires").pages().locale();
+    let list = Doc::page::<QuestionnaireView>("Lists the questionnaires").sorted_pages().locale();
     let list = list.filters(QUESTIONNAIRE_FIELDS);
-    let list = QUESTIONNAIRE_FIELDS.iter().fold(list, |doc, field| {
+    let bare = QUESTIONNAIRE_FIELDS.iter().filter(|field| field.kind != Kind::Time);
+    let list = bare.fold(list, |doc, field| {
         let holds = if let Kind::Enum(words) = field.kind {
             ParameterType::Word(words)
         } else {
@@ -156,7 +157,7 @@ fn update(
 async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let filter = request.filter()?;
-    let page = service(request.ports()).list(context.ctx, &filter, request.query.page()).await?;
+    let page = service(request.ports()).list(context.ctx, &filter, request.page()?).await?;
     let changed_at = |(found, _): &(QuestionnaireDetail, Form)| found.changed_at();
     let view = |(found, form): (QuestionnaireDetail, Form)| view(&context, &found, &form);
     Ok(answers::page(&request, LISTS, page, false, changed_at, view).await?.localized())

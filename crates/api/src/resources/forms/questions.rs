@@ -15,7 +15,9 @@ use crate::typed_body::{ClosedData, NoBody, RawBody};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
 use civitas_kernel::{QuestionId, QuestionnaireId};
-use civitas_surveys::{DestroyQuestion, MANAGE_QUESTIONS, Question, QuestionDetail, QuestionType};
+use civitas_surveys::{
+    DestroyQuestion, FORM_FIELDS, MANAGE_QUESTIONS, Question, QuestionDetail, QuestionType,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -55,7 +57,8 @@ words! {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::page::<QuestionView>("Lists the questions of a questionnaire").pages().locale();
+    let doc = Doc::page::<QuestionView>("Lists the questions of a questionnaire").sorted_pages().locale();
+    let doc = doc.filters(FORM_FIELDS);
     routes.read("listQuestions", "/questions", MANAGE_QUESTIONS, QUESTIONNAIRE.describe(doc), index);
     let doc = Doc::item::<QuestionView>("Shows a question").locale();
     routes.read("getQuestion", "/questions/{id}", MANAGE_QUESTIONS, doc, show_one);
@@ -90,8 +93,10 @@ pub(super) fn routes(routes: &mut Routes) {
 
 async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
-    let questionnaire = QuestionnaireId(QUESTIONNAIRE.id(&request)?);
-    let found = service(request.ports()).questions(context.ctx, questionnaire, request.query.page()).await?;
+    let (questionnaire, filter) = QUESTIONNAIRE.id_and_filters(&request)?;
+    let questionnaire = QuestionnaireId(questionnaire);
+    let found =
+        service(request.ports()).questions(context.ctx, questionnaire, &filter, request.page()?).await?;
     list(&request, &context, found.page, found.changed_at, |(id, question)| view(id, question)).await
 }
 

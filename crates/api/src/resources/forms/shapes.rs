@@ -4,12 +4,12 @@ use super::LISTS;
 use crate::answers::newest;
 use crate::document::Doc;
 use crate::links::base;
-use crate::reply::{Collection, CollectionMeta, Reply};
+use crate::reply::{CollectionMeta, Reply};
 use crate::request::Request;
 use crate::route::HandlerResult;
 use crate::shapes::type_names;
 use civitas_application::RenderContext;
-use civitas_kernel::filter::{Condition, Field, Is, Kind, read};
+use civitas_kernel::filter::{Condition, Field, Is, Kind, RawFilter, read};
 use civitas_kernel::{Error, Page, QuestionnaireId, Result};
 use civitas_surveys::TextLanguages;
 use serde::Serialize;
@@ -71,14 +71,13 @@ pub(super) async fn list<T, V: Serialize>(
     changed_at: OffsetDateTime,
     view: impl FnMut(T) -> V,
 ) -> HandlerResult {
-    let CollectionMeta { page: number, per_page, has_more, next, prev } =
-        CollectionMeta::of(request, page.has_more);
-    let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
-    let meta =
-        ListMeta { page: number, per_page, has_more, next, prev, locale, requested_locale, fallback_from };
     let changed_at = newest(request, LISTS, [changed_at].into_iter()).await?;
-    let data = page.map(view).items;
-    Ok(Reply::read(request, &Collection { data, meta }, changed_at)?.localized())
+    let meta = |position: CollectionMeta| {
+        let CollectionMeta { page, per_page, has_more, next, prev } = position;
+        let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
+        ListMeta { page, per_page, has_more, next, prev, locale, requested_locale, fallback_from }
+    };
+    Ok(Reply::list(request, page.map(view), false, changed_at, meta)?.localized())
 }
 
 /// One record, with the language in its `meta`.
@@ -200,16 +199,29 @@ pub(super) const QUESTION: Parent =
     Parent { name: "question_id", fields: &[Field::new("question_id", Kind::Integer, ())] };
 
 impl Parent {
-    /// Its id.
+    /// Its id, for a request without other filters.
+    ///
+    /// # Errors
+    /// As [`Self::id_and_filters`]; `Unknown filter` for another one.
+    pub(super) fn id(self, request: &Request) -> Result<i64> {
+        let (id, others) = self.id_and_filters(request)?;
+        read::<()>(&[], &others)?;
+        Ok(id)
+    }
+
+    /// Its id, and the other filters.
     ///
     /// # Errors
     /// `filter[x] required`, `Unknown filter`, `Invalid value for filter`.
-    pub(super) fn id(self, request: &Request) -> Result<i64> {
-        let raw = request.filter()?;
+    pub(super) fn id_and_filters(self, request: &Request) -> Result<(i64, RawFilter)> {
+        let RawFilter { values, time_zone } = request.filter()?;
+        let (own, others): (Vec<_>, Vec<_>) =
+            values.into_iter().partition(|(key, _)| key.starts_with(self.name));
+        let [own, others] = [own, others].map(|values| RawFilter { values, time_zone });
         let mut id = None;
-        for filter in read(self.fields, &raw)? {
+        for filter in read(self.fields, &own)? {
             let Condition::Integer(Is::Eq(number)) = filter.condition else {
-                return Err(Error::rejected(format!("Unknown filter: {}", raw.0[0].0)));
+                return Err(Error::rejected(format!("Unknown filter: {}", own.values[0].0)));
             };
             id = Some(number);
         }
@@ -217,7 +229,8 @@ impl Parent {
         let invalid = |_| Error::rejected(format!("Invalid value for {name}"));
         let parameter = request.query.get(name).filter(|text| !text.is_empty());
         let parameter = parameter.map(str::parse).transpose().map_err(invalid)?;
-        id.or(parameter).ok_or_else(|| Error::rejected(format!("filter[{name}] required")))
+        let id = id.or(parameter).ok_or_else(|| Error::rejected(format!("filter[{name}] required")))?;
+        Ok((id, others))
     }
 
     pub(super) fn describe(self, doc: Doc) -> Doc {

@@ -81,7 +81,7 @@ pub async fn lists_administrators(world: PanelWorld<'_>) -> Result<()> {
         store.add(&administrator(name)).await?;
     }
     let list = async |search, number| {
-        let page = store.list(search, PageRequest { page: number, per_page: 3 }).await?;
+        let page = store.list(search, PageRequest::of(number, 3)).await?;
         let names = page.items.iter().map(|(_, found)| found.email.replace("@city.example", ""));
         Result::<_>::Ok((names.collect::<Vec<_>>().join(" "), page.has_more))
     };

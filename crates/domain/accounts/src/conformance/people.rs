@@ -3,7 +3,7 @@
 use super::{NOW, World, admin, unusual, user};
 use crate::{ListedState, USER_FIELDS, User, UserField, UserSearch, UserSort};
 use civitas_kernel::filter::read;
-use civitas_kernel::testing::raw_filter;
+use civitas_kernel::testing::{check_list, raw_filter};
 use civitas_kernel::{PageRequest, Result, UserId};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
     let ada = world.add_user(&User { extended_data: data.into(), ..admin("noradmin") }).await?;
     world.users.add(world.other, &user("Nora_Blum")).await?;
 
-    let first = PageRequest { page: 1, per_page: 2 };
+    let first = PageRequest::of(1, 2);
     let page = world.users.list(world.mine, &[], first).await?;
     assert_eq!((page.items, page.has_more), (vec![(nora, user("Nora_Blum")), (zoe, unusual())], true));
     let second = world.users.list(world.mine, &[], PageRequest { page: 2, ..first }).await?;
@@ -44,7 +44,14 @@ pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
     assert_eq!(ids(&world, "id_present", "0").await?, []);
     assert_eq!(ids(&world, "extended_data_cont", r#""KEY":{"is":"awesome"}"#).await?, [zoe, ada]);
     assert_eq!(ids(&world, "extended_data_cont", r#""phone": "+"#).await?, [ada]);
-    Ok(())
+    assert_eq!(ids(&world, "email", "nora_blum@example.org").await?, [nora]);
+    assert_eq!(ids(&world, "email_start", "nora").await?, [nora, ada]);
+    assert_eq!(ids(&world, "name", "Nora").await?, ids(&world, "name_cont", "NÓRA").await?);
+    check_list(async |raw, page| {
+        let page = world.users.list(world.mine, &read(USER_FIELDS, &raw)?, page).await?;
+        Ok(page.map(|(id, user)| (id, user.created_at, user.updated_at)))
+    })
+    .await
 }
 
 /// Accounts are found by the beginning of nickname and address, by id and by state, in both orders; not deleted ones, and
@@ -81,7 +88,7 @@ pub async fn searches_accounts(world: World<'_>) -> Result<()> {
         let number = i64::try_from(expected.len()).unwrap_or_default();
         assert_eq!(world.users.count_found(world.mine, &search).await?, number, "{search:?}");
     }
-    let second = PageRequest { page: 2, per_page: 2 };
+    let second = PageRequest::of(2, 2);
     let page = world.users.search(world.mine, &UserSearch::default(), second).await?;
     assert_eq!((page.items[0].0, page.items.len(), page.has_more), (bea, 1, false));
     Ok(())

@@ -153,13 +153,13 @@ pub async fn lists_roles_in_order(world: World<'_>) -> Result<()> {
     assert!(!expected[8].accepted_invite && expected[7].accepted_invite);
     let mut paged = Vec::new();
     for page in 1..=5 {
-        let page = PageRequest { page, per_page: 2 };
+        let page = PageRequest::of(page, 2);
         let listed = world.roles.list(mine, &[], page).await?;
         assert_eq!(listed.has_more, page.page < 5);
         paged.extend(listed.items);
     }
     assert_eq!(paged, expected);
-    let beyond = PageRequest { page: i64::MAX, per_page: 100 };
+    let beyond = PageRequest::of(i64::MAX, 100);
     assert_eq!(world.roles.list(mine, &[], beyond).await?.items, []);
     Ok(())
 }
@@ -185,11 +185,13 @@ const WORDS: &[(&str, &str, &[usize])] = &[
     ("type_start", "SPACE_", &[1, 2, 3]),
     ("type_matches", "%or", &[1, 3]),
     ("type_present", "true", &[0, 1, 2, 3]),
+    ("created_at_gteq", "2001-01-01", &[0, 1, 2, 3]),
+    ("updated_at_lt", "2001-01-01", &[]),
 ];
 
 async fn found(world: &World<'_>, pairs: &[(&str, &str)]) -> Result<Vec<RoleId>> {
     let pairs = pairs.iter().map(|(key, value)| ((*key).to_owned(), RawValue::One((*value).to_owned())));
-    let filters = read(ROLE_FIELDS, &RawFilter(pairs.collect()))?;
+    let filters = read(ROLE_FIELDS, &RawFilter::of(pairs.collect()))?;
     let page = world.roles.list(world.mine, &filters, PageRequest::default()).await?;
     Ok(page.items.into_iter().map(|detail| detail.id).collect())
 }

@@ -99,7 +99,7 @@ mod tests {
     async fn any_text_may_be_asked_of_a_type_and_no_text_of_a_number() {
         let users = MockUserStore::new();
         let mut store = MockRoleStore::new();
-        store.expect_list().once().returning(|_, _, _| Ok(Page { items: vec![], has_more: false }));
+        store.expect_list().once().returning(|_, _, _| Ok(Page::of(vec![], false)));
         let roles = Roles { store: &store, users: &users };
         let ctx = Ctx::for_test().with(&READ_ROLES);
         let ask = async |key: &str, value: &str| {

@@ -18,7 +18,7 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
     let past = world.add(&later(open(world.agenda), -1)).await?;
     let draft = world.add(&Meeting { published_at: None, ..open(world.walks) }).await?;
     let withdrawn =
-        Meeting { withdrawn_at: Some(NOW), title: text("100% Walk"), ..closed(world.unpublished) };
+        Meeting { withdrawn_at: Some(NOW), title: text("100% Walk Straße"), ..closed(world.unpublished) };
     let withdrawn = world.add(&later(withdrawn, 1)).await?;
     let hidden = world.add(&later(Meeting { hidden_at: Some(NOW), ..open(world.sessions) }, 2)).await?;
     world.add(&Meeting { deleted_at: Some(NOW), ..open(world.agenda) }).await?;
@@ -46,6 +46,8 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
         (inside(process), vec![past, draft, withdrawn]),
         (named("KICK"), vec![past, draft, hidden]),
         (named("0% w"), vec![withdrawn]),
+        (named("STRÄSSE"), vec![withdrawn]),
+        (named("\u{301}"), vec![past, draft, withdrawn, hidden]),
         (named("none of them"), vec![]),
         (MeetingSearch { time: Some(MeetingTime::Past), ..named("kick") }, vec![past]),
     ] {
@@ -56,7 +58,7 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
         let search = MeetingSearch { text, ..all.clone() };
         let mut walked = Vec::new();
         for page in 1..=4 {
-            let request = PageRequest { page, per_page: 1 };
+            let request = PageRequest::of(page, 1);
             let found = world.meetings.search(world.mine, NOW, &search, request).await?;
             assert_eq!(found.has_more, page < 4);
             walked.extend(found.items.into_iter().map(|meeting| meeting.id));
@@ -73,7 +75,7 @@ pub async fn pages_registered_users(world: World<'_>) -> Result<()> {
     let mut expected = vec![world.otto, world.nora];
     expected.sort();
     let page = async |organization, page| {
-        world.meetings.registered(organization, id, PageRequest { page, per_page: 1 }).await
+        world.meetings.registered(organization, id, PageRequest::of(page, 1)).await
     };
     let (first, second) = (page(world.mine, 1).await?, page(world.mine, 2).await?);
     assert_eq!((first.has_more, second.has_more), (true, false));

@@ -30,7 +30,7 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
         for per_page in [1, 3, 100] {
             let mut walked = Vec::new();
             for page in 1.. {
-                let some = world.meetings.list(reader, &query, PageRequest { page, per_page }).await?;
+                let some = world.meetings.list(reader, &query, PageRequest::of(page, per_page)).await?;
                 walked.extend(some.items.into_iter().map(|meeting| meeting.id));
                 if !some.has_more {
                     break;

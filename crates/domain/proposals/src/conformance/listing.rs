@@ -2,8 +2,8 @@
 
 use super::{NOW, World, draft, everything, ids, published, within};
 use crate::{HiddenProposals, Neighbours, PROPOSAL_FIELDS, Proposal, ProposalQuery};
-use civitas_kernel::filter::read;
-use civitas_kernel::testing::raw_filter;
+use civitas_kernel::filter::{Condition, Is, read};
+use civitas_kernel::testing::{raw_filter, text};
 use civitas_kernel::{
     Direction, Error, Order, PageRequest, ProposalId, ReadContext, Result, SpaceManifest, Within,
 };
@@ -148,7 +148,7 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
                 let mut walked = Vec::new();
                 for page in 1.. {
                     let some =
-                        world.proposals.list(read_context, &query, PageRequest { page, per_page }).await?;
+                        world.proposals.list(read_context, &query, PageRequest::of(page, per_page)).await?;
                     walked.extend(ids(&some.items));
                     if !some.has_more {
                         break;
@@ -232,26 +232,33 @@ pub async fn lists_hidden_proposals(world: World<'_>) -> Result<()> {
         hidden_at: Some(NOW + Duration::seconds(seconds)),
         ..proposal
     };
-    let last = world.add(&hidden(published(world.ideas), 3)).await?;
+    let titled = Proposal { title: text("Große Bäume"), ..published(world.ideas) };
+    let last = world.add(&hidden(titled, 3)).await?;
     let first = world.add(&hidden(draft(world.ideas, world.nora), 1)).await?;
     let elsewhere = world.add(&hidden(published(world.wishes), 2)).await?;
     world.add(&published(world.ideas)).await?;
     world.add(&Proposal { deleted_at: Some(NOW), ..hidden(published(world.ideas), 4) }).await?;
     let listed = async |organization, component, direction, page| {
-        let query = HiddenProposals { component, filters: Vec::new(), direction };
+        let query = HiddenProposals { component, state: None, words: None, direction };
         let page = world.proposals.hidden(organization, &query, page).await?;
         Ok::<_, Error>((page.items.iter().map(|found| found.id).collect::<Vec<_>>(), page.has_more))
     };
-    let (all, newest, oldest) =
-        (PageRequest { page: 1, per_page: 100 }, Direction::Descending, Direction::Ascending);
+    let (all, newest, oldest) = (PageRequest::of(1, 100), Direction::Descending, Direction::Ascending);
     assert_eq!(listed(world.mine, None, newest, all).await?, (vec![last, elsewhere, first], false));
-    let second = PageRequest { page: 2, per_page: 1 };
+    let second = PageRequest::of(2, 1);
     assert_eq!(listed(world.mine, None, newest, second).await?, (vec![elsewhere], true));
     assert_eq!(listed(world.mine, Some(world.ideas), oldest, all).await?.0, [first, last]);
     assert_eq!(listed(world.other, None, newest, all).await?.0, []);
-    let filters = read(PROPOSAL_FIELDS, &raw_filter("id_not_eq", &last.to_string()))?;
-    let query = HiddenProposals { component: Some(world.ideas), filters, direction: newest };
-    let page = world.proposals.hidden(world.mine, &query, all).await?;
-    assert_eq!(page.items.iter().map(|found| found.id).collect::<Vec<_>>(), [first]);
+    for (blank, words, expected) in [
+        (true, None, vec![last, first]),
+        (false, None, vec![]),
+        (true, Condition::words("GROSSE bau"), vec![last]),
+        (true, Condition::words("klein"), vec![]),
+    ] {
+        let state = Some(Condition::Text(Is::Blank(blank)));
+        let query = HiddenProposals { component: Some(world.ideas), state, words, direction: newest };
+        let page = world.proposals.hidden(world.mine, &query, all).await?;
+        assert_eq!(page.items.iter().map(|found| found.id).collect::<Vec<_>>(), expected);
+    }
     Ok(())
 }

@@ -3,7 +3,8 @@
 use super::{ALL, NOW, World, draft, published, within};
 use crate::{Proposal, Tally, VOTE_FIELDS, Vote, VotingStatus};
 use civitas_kernel::filter::read;
-use civitas_kernel::testing::raw_filter;
+use civitas_kernel::records::conformance::replace;
+use civitas_kernel::testing::{check_list, raw_filter};
 use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId, Within};
 use time::Duration;
 
@@ -25,6 +26,15 @@ pub async fn keeps_one_vote_of_a_user(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The final votes on a proposal, counted one by one. The number in its detail is the same.
+async fn final_votes(world: &World<'_>, id: ProposalId) -> Result<i64> {
+    let votes = world.votes.of_proposal(world.mine, id, ALL).await?.items;
+    let counted = votes.iter().filter(|(_, vote)| !vote.temporary).count();
+    let detail = world.proposals.detail(world.mine, id).await?.ok_or(Error::NotFound)?;
+    assert_eq!(usize::try_from(detail.votes_count).ok(), Some(counted));
+    Ok(detail.votes_count)
+}
+
 /// A user's votes are counted in their component, temporary ones too; a proposal's only when they are final.
 pub async fn counts_votes(world: World<'_>) -> Result<()> {
     let mut here = Vec::new();
@@ -37,7 +47,7 @@ pub async fn counts_votes(world: World<'_>) -> Result<()> {
     world.vote(there, world.nora, 1).await?;
     world.vote(here[0], world.otto, 1).await?;
     let of_nora = async |component| world.votes.count_of_user(world.mine, world.nora, component).await;
-    let final_votes = async |id| world.votes.count_final(world.mine, id).await;
+    let final_votes = async |id| final_votes(&world, id).await;
     assert_eq!((of_nora(world.ideas).await?, of_nora(world.wishes).await?), (3, 1));
     assert_eq!(final_votes(here[0]).await?, 2);
     world.votes.set_temporary(world.mine, world.nora, world.ideas, true).await?;
@@ -45,6 +55,55 @@ pub async fn counts_votes(world: World<'_>) -> Result<()> {
     assert_eq!((final_votes(here[1]).await?, final_votes(there).await?), (0, 1));
     world.votes.set_temporary(world.mine, world.nora, world.ideas, false).await?;
     assert_eq!(final_votes(here[0]).await?, 2);
+    Ok(())
+}
+
+/// The number of final votes of a proposal follows each kind of change: casts, removals, corrections, votes that are added
+/// together, and those that become final or temporary. An abstention is a vote.
+pub async fn counts_final_votes_of_proposals(world: World<'_>) -> Result<()> {
+    let (first, second) =
+        (world.add(&published(world.ideas)).await?, world.add(&published(world.ideas)).await?);
+    let vote = |proposal, user, temporary| Vote {
+        proposal,
+        user,
+        weight: 0,
+        temporary,
+        created_at: NOW,
+        updated_at: NOW,
+    };
+    let counts =
+        async || Ok::<_, Error>((final_votes(&world, first).await?, final_votes(&world, second).await?));
+    let cast = vote(first, world.nora, false);
+    let id = world.votes.cast(world.mine, &cast, world.ideas).await?;
+    assert!(world.votes.cast(world.mine, &cast, world.ideas).await.is_err());
+    assert_eq!(counts().await?, (1, 0));
+    let together = [
+        vote(first, world.otto, true),
+        vote(second, world.otto, false),
+        vote(first, world.admin, false),
+        vote(second, world.admin, false),
+    ];
+    let added = world.votes.add_many(world.mine, &together).await?.ok_or(Error::NotFound)?;
+    assert_eq!(counts().await?, (2, 2));
+    assert_eq!(
+        world.votes.add_many(world.mine, &[vote(second, world.nora, false), cast.clone()]).await?,
+        None
+    );
+    assert_eq!(counts().await?, (2, 2), "one is taken: none is added");
+    world.votes.settle(world.mine, world.ideas, 2).await?;
+    assert_eq!(counts().await?, (2, 2), "the one of Nora is temporary, that of Otto is final");
+    replace(world.votes, world.mine, id, &vote(second, world.nora, false)).await?;
+    assert_eq!(counts().await?, (2, 3), "moved and final");
+    replace(world.votes, world.mine, id, &Vote { weight: 3, ..vote(second, world.nora, false) }).await?;
+    assert_eq!(counts().await?, (2, 3));
+    world.votes.settle(world.mine, world.ideas, 3).await?;
+    assert_eq!(counts().await?, (0, 0));
+    world.votes.set_temporary(world.mine, world.otto, world.ideas, false).await?;
+    assert_eq!(counts().await?, (1, 1));
+    for id in [added[0], added[2], id] {
+        world.votes.remove(world.mine, id).await?;
+    }
+    assert_eq!(counts().await?, (0, 1));
     Ok(())
 }
 
@@ -101,12 +160,18 @@ pub async fn filters_votes(world: World<'_>) -> Result<()> {
     assert_eq!(world.votes.find_visible(read_context, votes[1], within(world.ideas)).await?, None);
     let mut walked = Vec::new();
     for page in 1..=3 {
-        let page = world.votes.list(read_context, all, &[], PageRequest { page, per_page: 1 }).await?;
+        let page = world.votes.list(read_context, all, &[], PageRequest::of(page, 1)).await?;
         assert_eq!(page.has_more, walked.len() < 2);
         walked.extend(page.items.into_iter().map(|(id, _)| id));
     }
     assert_eq!(walked, votes);
-    Ok(())
+    assert_eq!(list(all, "weight", "1".to_owned()).await?, votes);
+    assert_eq!(list(all, "id_gteq", votes[1].to_string()).await?, votes[1..]);
+    check_list(async |raw, page| {
+        let page = world.votes.list(read_context, all, &read(VOTE_FIELDS, &raw)?, page).await?;
+        Ok(page.map(|(id, vote)| (id, vote.created_at, vote.updated_at)))
+    })
+    .await
 }
 
 /// The voting status of a user in each component: proposals, votes, the draft of the calling client, and the remaining
@@ -178,7 +243,7 @@ pub async fn lists_the_votes_on_a_proposal(world: World<'_>) -> Result<()> {
         Ok::<_, Error>((page.items.iter().map(|(id, _)| *id).collect::<Vec<VoteId>>(), page.has_more))
     };
     assert_eq!(listed(world.mine, ALL).await?, (vec![newest, middle, oldest], false));
-    assert_eq!(listed(world.mine, PageRequest { page: 2, per_page: 1 }).await?, (vec![middle], true));
+    assert_eq!(listed(world.mine, PageRequest::of(2, 1)).await?, (vec![middle], true));
     assert_eq!(listed(world.other, ALL).await?, (vec![], false));
     Ok(())
 }

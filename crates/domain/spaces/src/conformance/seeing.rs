@@ -1,9 +1,14 @@
 //! Visibility and order.
 
 use super::{NOW, Role, World, component, space, text};
-use crate::{Component, ComponentManifest, Space, SpaceDetail, Step, StepAdmin, Visibility};
+use crate::{
+    COMPONENT_FIELDS, Component, ComponentManifest, SPACE_FIELDS, Space, SpaceDetail, Step, StepAdmin,
+    Visibility,
+};
+use civitas_kernel::filter::read;
 use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::records::conformance::replace;
+use civitas_kernel::testing::check_list;
 use civitas_kernel::{ComponentId, Error, PageRequest, Result, SpaceManifest, SpaceRef, Viewer};
 use time::Duration;
 
@@ -57,7 +62,7 @@ async fn agrees(world: &World<'_>, id: SpaceRef, expected: &[(Viewer, bool)]) ->
     for (viewer, sees) in expected {
         let read_context = world.seen_by(*viewer);
         let found = world.spaces.find_visible(read_context, id).await?.is_some();
-        let all = PageRequest { page: 1, per_page: 100 };
+        let all = PageRequest::of(1, 100);
         let listed = world.spaces.list(read_context, Some(id.manifest), &[], all).await?;
         let listed = listed.items.iter().any(|detail| detail.id == id);
         let space = world.spaces.find(world.mine, id).await?;
@@ -150,7 +155,7 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
     for per_page in [1, 5, 24, 100] {
         let (mut listed_spaces, mut listed_parts) = (Vec::new(), Vec::new());
         for page in 1.. {
-            let page = PageRequest { page, per_page };
+            let page = PageRequest::of(page, per_page);
             let some = world.spaces.list(read_context, None, &[], page).await?;
             let others =
                 world.components.list(read_context, Some(ComponentManifest::Debates), &[], page).await?;
@@ -168,6 +173,17 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
         assert_eq!(titled.len(), parts.len().min(usize::try_from(per_page).unwrap_or(usize::MAX)));
         assert!(titled.iter().all(|one| one.space_title == space(SpaceManifest::Assemblies, "one").title));
     }
+    let kind = Some(SpaceManifest::Assemblies);
+    check_list(async |raw, page| {
+        let page = world.spaces.list(read_context, kind, &read(SPACE_FIELDS, &raw)?, page).await?;
+        Ok(page.map(|found| (found.id.id, found.space.created_at, found.space.updated_at)))
+    })
+    .await?;
+    check_list(async |raw, page| {
+        let page = world.components.list(read_context, None, &read(COMPONENT_FIELDS, &raw)?, page).await?;
+        Ok(page.map(|found| (found.id, found.component.created_at, found.component.updated_at)))
+    })
+    .await?;
     let exported = world.spaces.page_after(world.mine, Some(spaces[0]), 3).await?;
     assert!(
         exported

@@ -56,7 +56,7 @@ pub async fn lists_all_for_administrators(world: World<'_>) -> Result<()> {
     assert_eq!(world.found(&of("%")).await?, [closed]);
     let one = QuestionnaireSearch { component: Some(world.unpublished), ..all.clone() };
     assert_eq!(world.found(&one).await?, [planned]);
-    let request = PageRequest { page: 2, per_page: 2 };
+    let request = PageRequest::of(2, 2);
     let page = world.questionnaires.search(world.mine, &all, request).await?;
     assert_eq!((page.items.len(), page.has_more, page.items[0].id), (1, false, open));
     assert!(world.questionnaires.search(world.other, &all, ALL).await?.items.is_empty());

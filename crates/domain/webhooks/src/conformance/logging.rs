@@ -49,7 +49,7 @@ pub async fn lists_deliveries_by_registration_status_and_organization(world: Wor
     assert!(world.listed(Some(world.other), dropped).await?.is_empty());
     let pending_of_a = DeliveryFilter { status: Some(DeliveryStatus::Pending), ..of_a };
     assert_eq!(world.listed(Some(world.mine), pending_of_a).await?, [three]);
-    let page = |page| PageRequest { page, per_page: 2 };
+    let page = |page| PageRequest::of(page, 2);
     let first = world.log.list(Some(world.mine), &any, page(1)).await?;
     let last = world.log.list(Some(world.mine), &any, page(2)).await?;
     assert_eq!((first.items.len(), first.has_more, last.items[0].id, last.has_more), (2, true, one, false));
@@ -138,7 +138,7 @@ pub async fn reports_figures(world: World<'_>) -> Result<()> {
     assert_eq!((mine[1].id, mine[1].figures, mine.len()), (b, Figures::default(), 2));
     assert_eq!(mine[0].registration, registration(world.client, Some(world.mine), "a"));
     assert_eq!(mine[0].client_uid, mine[1].client_uid);
-    let page = PageRequest { page: 2, per_page: 2 };
+    let page = PageRequest::of(2, 2);
     let all = world.log.registrations(None, &every, page).await?;
     assert_eq!((all.items[0].id, all.items.len(), all.has_more), (wide, 1, false));
     assert!(world.log.registrations(Some(world.other), &every, ALL).await?.items.is_empty());

@@ -1,7 +1,11 @@
 //! Registrations.
 
 use super::{ALL, NOW, World, at, registration};
-use crate::{CheckedRegistration, DeliveryFilter, Health, Registration, SealedSecret, Switches};
+use crate::{
+    CheckedRegistration, DeliveryFilter, Health, REGISTRATION_FIELDS, Registration, SealedSecret, Switches,
+};
+use civitas_kernel::filter::read;
+use civitas_kernel::testing::check_list;
 use civitas_kernel::{Ability, Error, PageRequest, RegistrationId, Result};
 
 /// A registration with every member set.
@@ -48,7 +52,7 @@ pub async fn keeps_clients_apart(world: World<'_>) -> Result<()> {
         assert_eq!(world.registrations.find(foreign, id).await?, None);
         assert_eq!(world.registrations.update(foreign, id, &checked, NOW).await?, None);
         assert!(!world.registrations.remove(foreign, id).await?);
-        assert!(world.registrations.list(foreign, ALL).await?.items.is_empty());
+        assert!(world.registrations.list(foreign, &[], ALL).await?.items.is_empty());
         assert!(!world.registrations.is_taken(foreign, "https://hooks.example/hook", None).await?);
     }
     let expected = registration(world.client, Some(world.mine), "hook");
@@ -120,12 +124,18 @@ pub async fn lists_registrations_in_order(world: World<'_>) -> Result<()> {
     }
     let other = world.store(&registration(world.other_client, Some(world.other), "a")).await?;
     let wide = world.store(&registration(world.wide_client, None, "a")).await?;
-    let page = |page| PageRequest { page, per_page: 3 };
-    let first = world.registrations.list(world.client, page(1)).await?;
+    let page = |page| PageRequest::of(page, 3);
+    let first = world.registrations.list(world.client, &[], page(1)).await?;
     let newest: Vec<_> = first.items.iter().map(|(id, _)| *id).collect();
     assert_eq!((newest, first.has_more), (vec![ids[3], ids[1], ids[0]], true));
-    let last = world.registrations.list(world.client, page(2)).await?;
+    let last = world.registrations.list(world.client, &[], page(2)).await?;
     assert_eq!((last.items[0].0, last.items.len(), last.has_more), (ids[2], 1, false));
+    check_list(async |raw, page| {
+        let filters = read(REGISTRATION_FIELDS, &raw)?;
+        let page = world.registrations.list(world.client, &filters, page).await?;
+        Ok(page.map(|(id, registration)| (id, registration.created_at, registration.updated_at)))
+    })
+    .await?;
     let after = async |organization, after| -> Result<Vec<RegistrationId>> {
         let page = world.registrations.page_after(organization, after, 3).await?;
         Ok(page.into_iter().map(|(id, _)| id).collect())

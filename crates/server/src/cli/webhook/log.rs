@@ -111,7 +111,7 @@ pub(in crate::cli) struct PageArgs {
 
 impl PageArgs {
     fn request(&self) -> PageRequest {
-        PageRequest { page: self.page, per_page: self.per_page }
+        PageRequest::of(self.page, self.per_page)
     }
 }
 

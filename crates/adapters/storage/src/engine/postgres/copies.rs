@@ -126,6 +126,11 @@ impl Copies {
     /// Restores a copy into the database of this address, all or nothing.
     async fn restore_to(&self, url: &str, copy: &DatabaseCopy) -> Result<()> {
         let database = database_argument(url)?;
+        // The indexes of words need it, and a dump has no extensions. It stays if the restore fails.
+        let extension = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
+        if let Err(error) = connect(url).await?.batch_execute(extension).await {
+            tracing::warn!(%error, "pg_trgm cannot be created: a copy with indexes of words cannot be restored");
+        }
         // Owners, rights and comments are those of the new database: the role may not set others.
         let arguments = [
             database.as_str(),

@@ -2,11 +2,12 @@
 
 use super::{Db, sql};
 use crate::columns::{Condition, Expr, UuidColumn};
+use crate::tables::texts::WordIndex;
 use civitas_kernel::text::{DOT_ABOVE, folded};
 use diesel::deserialize::{self, FromSql};
 use diesel::pg::PgValue;
 use diesel::prelude::*;
-use diesel::query_builder::AstPass;
+use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
@@ -34,6 +35,19 @@ pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS>
 /// The same: here it makes no difference how many rows are checked.
 pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
     among(on, ids)
+}
+
+/// Writes the condition that a part of a statement is one of these values.
+pub fn push_among<'b>(
+    on: &'b impl QueryFragment<Db>,
+    ids: &'b BoundIds,
+    mut pass: AstPass<'_, 'b, Db>,
+) -> QueryResult<()> {
+    on.walk_ast(pass.reborrow())?;
+    pass.push_sql(" = ANY(");
+    pass.push_bind_param::<Array<BigInt>, [i64]>(&ids.0)?;
+    pass.push_sql(")");
+    Ok(())
 }
 
 /// Ids as a bind parameter, an array; to clone it costs nothing.
@@ -81,15 +95,24 @@ pub const IN_LOCKED: (&str, &str) = ("= ANY(ARRAY(", " FOR UPDATE SKIP LOCKED))"
 /// array, so that the values are looked up in an index.
 pub const IN_EACH: (&str, &str) = ("= ANY(ARRAY(", "))");
 
-/// Locks a proposal, a user and the settings of the component against changes until the transaction ends, in one round
-/// trip and always in this order, which prevents deadlocks. The values are the organization, the proposal, the user.
+/// Locks the settings of the component against changes, a proposal and a user until the transaction ends, in one round
+/// trip and always in this order, which prevents deadlocks: a change of the minimum of votes locks the component, then
+/// changes the counts of its proposals. The values are the organization, the proposal, the user.
+///
+/// With a minimum of votes, a vote also changes the counts of the user's other proposals. Two voters would lock these
+/// against each other, so the voters of such a component take turns: an advisory lock, whose number is the negative id of
+/// the component. It is taken only if the locked settings have a minimum, which no row lock of one statement could do.
+/// An import locks proposals in the order of its records: one that ends in a deadlock is a `Conflict`.
 pub const LOCK_VOTES: Option<&str> = Some(
-    "WITH proposal AS MATERIALIZED (SELECT component_id FROM proposals \
-         WHERE organization_id = $1 AND id = $2 FOR UPDATE), \
-     voter AS MATERIALIZED (SELECT users.id, proposal.component_id FROM proposal, users \
-         WHERE users.organization_id = $1 AND users.id = $3 FOR UPDATE OF users) \
-     SELECT components.id FROM components WHERE components.organization_id = $1 \
-         AND components.id = (SELECT component_id FROM voter) FOR SHARE",
+    "WITH place AS MATERIALIZED (SELECT components.id, components.settings FROM proposals, components \
+         WHERE proposals.organization_id = $1 AND proposals.id = $2 AND components.organization_id = $1 \
+         AND components.id = proposals.component_id FOR SHARE OF components), \
+     turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(-id) FROM place \
+         WHERE settings -> 'minimum_votes_per_user' > '0'), \
+     proposal AS MATERIALIZED (SELECT proposals.id FROM (SELECT count(*) FROM turn) AS turns, proposals \
+         WHERE proposals.organization_id = $1 AND proposals.id = $2 AND EXISTS (SELECT FROM place) \
+         FOR UPDATE OF proposals) \
+     SELECT id FROM users WHERE organization_id = $1 AND id = $3 AND EXISTS (SELECT FROM proposal) FOR UPDATE",
 );
 
 /// The function that returns the largest of its arguments.
@@ -141,6 +164,41 @@ pub fn read_list(raw: PgValue<'_>) -> deserialize::Result<Vec<i64>> {
 /// What `id IN (SELECT ..)` has before and after its select. PostgreSQL would join the rows of a subquery; a list of ids is
 /// searched in the index.
 pub const AMONG: [&str; 2] = [" = ANY(ARRAY(", "))"];
+
+/// What the condition that a text contains another one has before the text, before the other and after it.
+pub const CONTAINS: [&str; 3] = ["", " LIKE ", ""];
+
+/// The operand of [`CONTAINS`].
+pub fn contained(part: &str) -> String {
+    crate::filter::containing(part)
+}
+
+/// How an index finds the texts of a scope of which one of some columns contains one of some parts, each of a trigram or more.
+#[expect(clippy::unnecessary_wraps, reason = "on SQLite some texts have no index")]
+pub fn word_index(scope: &str, _: &[&str], _: &[String]) -> Option<WordIndex> {
+    Some(WordIndex { query: None, scope: Some(scope.to_owned()) })
+}
+
+/// Appended to a select whose rows may not be deleted until the transaction ends; they may be updated.
+pub const KEY_SHARE: &str = " FOR KEY SHARE";
+
+/// Selects the statements that an operator runs for the indexes of words, which migrations could not make without the right
+/// to create the extension.
+pub const MISSING_WORD_INDEXES: Option<&str> = Some(
+    "SELECT 'CREATE EXTENSION pg_trgm;' WHERE NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm') UNION ALL \
+     SELECT 'CREATE INDEX CONCURRENTLY record_texts_' || part || '_words ON record_texts USING gin (' || part || \
+     ' gin_trgm_ops);' FROM (VALUES ('title'), ('body')) AS parts (part) WHERE NOT EXISTS (SELECT FROM pg_index \
+     WHERE indexrelid = to_regclass('record_texts_' || part || '_words') AND indisvalid)",
+);
+
+/// Of no use: see [`INDEX_WORDS`].
+pub const TO_INDEX: &str = "record_texts WHERE false";
+
+/// PostgreSQL fills its indexes itself.
+pub const INDEX_WORDS: Option<[&str; 2]> = None;
+
+/// The most rows that a page skips on a connection of short reads.
+pub const SHORT_OFFSET: i64 = 1000;
 
 /// Whether no column is computed of the rows that a page skips. PostgreSQL computes all.
 pub const SKIPS_CHEAPLY: bool = false;

@@ -2,6 +2,7 @@
 
 use super::{Db, read_json, sql};
 use crate::columns::{Condition, Expr};
+use crate::tables::texts::WordIndex;
 use civitas_kernel::text;
 use diesel::backend::Backend;
 use diesel::deserialize;
@@ -47,6 +48,20 @@ pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS>
 /// this function searches them, and costs more for each row.
 pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
     Box::new(is_among(on, ids.sorted.to_vec()))
+}
+
+/// Writes the condition that a part of a statement is one of these values.
+pub fn push_among<'b>(
+    on: &'b impl QueryFragment<Db>,
+    ids: &'b BoundIds,
+    mut pass: AstPass<'_, 'b, Db>,
+) -> QueryResult<()> {
+    pass.push_sql("is_among(");
+    on.walk_ast(pass.reborrow())?;
+    pass.push_sql(", ");
+    pass.push_bind_param::<Binary, [u8]>(&ids.sorted)?;
+    pass.push_sql(")");
+    Ok(())
 }
 
 /// Ids as a bind parameter; to clone it costs nothing.
@@ -161,6 +176,44 @@ pub fn read_list(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Vec<
 
 /// What `id IN (SELECT ..)` has before and after its select.
 pub const AMONG: [&str; 2] = [" IN (", ")"];
+
+/// What the condition that a text contains another one has before the text, before the other and after it.
+pub const CONTAINS: [&str; 3] = ["instr(", ", ", ") > 0"];
+
+/// The operand of [`CONTAINS`].
+pub fn contained(part: &str) -> String {
+    part.to_owned()
+}
+
+/// How an index finds the texts of a scope of which one of these columns contains one of these parts, each of a trigram or
+/// more. Names of users are not in the index.
+pub fn word_index(scope: &str, columns: &[&str], parts: &[String]) -> Option<WordIndex> {
+    let quoted = |text: &String| format!("\"{}\"", text.replace('"', "\"\""));
+    let (columns, parts) = (columns.join(" "), parts.iter().map(quoted).collect::<Vec<_>>().join(" OR "));
+    let query = format!("title : \"{scope}\" AND {{{columns}}} : ({parts})");
+    (!scope.starts_with('\u{ac04}')).then_some(WordIndex { query: Some(query), scope: None })
+}
+
+/// The texts that are not in the index of words yet. By their own index: that of all texts has the same columns.
+pub const TO_INDEX: &str = "record_texts INDEXED BY record_texts_to_index \
+     WHERE NOT record_texts.is_indexed AND unicode(record_texts.scope) <> 44036";
+
+/// Adds some texts to the index of words, in one transaction: a hundredth of a second of the write lock.
+pub const INDEX_WORDS: Option<[&str; 2]> = Some([
+    "INSERT INTO record_words (rowid, title, body) SELECT id, title, body FROM record_texts \
+     WHERE NOT is_indexed AND unicode(scope) <> 44036 ORDER BY organization_id, scope, id LIMIT 100",
+    "UPDATE record_texts SET is_indexed = true WHERE id IN (SELECT id FROM record_texts \
+     WHERE NOT is_indexed AND unicode(scope) <> 44036 ORDER BY organization_id, scope, id LIMIT 100)",
+]);
+
+/// Appended to a select whose rows may not be deleted until the transaction ends: nobody else writes.
+pub const KEY_SHARE: &str = "";
+
+/// Selects the statements that an operator runs for the indexes of words. The migrations always make the index.
+pub const MISSING_WORD_INDEXES: Option<&str> = None;
+
+/// The most rows that a page skips on the thread of its caller: a step in an index costs 15 ns.
+pub const SHORT_OFFSET: i64 = 20_000;
 
 /// Whether no column is computed of the rows that a page skips.
 pub const SKIPS_CHEAPLY: bool = true;

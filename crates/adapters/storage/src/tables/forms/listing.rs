@@ -159,8 +159,8 @@ impl Session {
         };
         let connection = &mut *self.read_long().await?;
         let rows: Vec<QuestionnaireColumns> = rows.limit(page.fetch()).rows_from(on(connection)).await?;
-        let Page { items, has_more } = Page::cut(rows, page);
-        Ok(Page { items: complete(connection, organization, items).await?, has_more })
+        let Page { items, has_more, .. } = Page::cut(rows, page);
+        Ok(Page::of(complete(connection, organization, items).await?, has_more))
     }
 
     /// The questionnaire alone.

@@ -1,15 +1,17 @@
 //! Answer options.
 
-use crate::columns::{self, columns};
-use crate::engine::Conn;
+use crate::columns::{self, Condition, columns};
+use crate::engine::{Conn, Db};
 use crate::failure::Stored;
+use crate::filter::{Column, holds};
+use crate::list_pages::list_page;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::answer_options;
 use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_kernel::{AnswerOptionId, OrganizationId, Page, PageRequest, QuestionId, Result, Translated};
-use civitas_surveys::{AnswerOption, AnswerOptionStore, FormOption};
+use civitas_surveys::{AnswerOption, AnswerOptionStore, FormFilter, FormOption};
 use diesel::prelude::*;
 
 columns! {
@@ -22,6 +24,10 @@ columns! {
     }
 }
 
+fn condition(filter: &FormFilter) -> Result<Condition<answer_options::table>> {
+    holds(Column::Integer(Box::new(answer_options::id.nullable())), &filter.condition)
+}
+
 records! { scoped answer_options: AnswerOptionId => AnswerOption; }
 
 #[async_trait]
@@ -30,18 +36,16 @@ impl AnswerOptionStore for Session {
         &self,
         organization: OrganizationId,
         question: QuestionId,
+        filters: &[FormFilter],
         page: PageRequest,
     ) -> Result<Page<(AnswerOptionId, AnswerOption)>> {
-        let rows: Vec<Row> = of(organization)
-            .filter(answer_options::question_id.eq(question.0))
-            .order(answer_options::id)
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select(columns::of::<Row>())
-            .load_page(&mut *self.read().await?, self.bounds)
-            .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
+        let connection = &mut *self.read_page(page, false).await?;
+        let of_parent = || of(organization).filter(answer_options::question_id.eq(question.0));
+        let own = || of_parent().select(columns::of::<Row>()).into_boxed::<Db>();
+        let page: Page<Row> = list_page!(connection, page, self.bounds; own();
+            filters, |filter| condition(filter);
+            [answer_options::id, answer_options::id, answer_options::id; answer_options::id], answer_options::id);
+        Ok(page.map(Into::into))
     }
 
     async fn count(&self, organization: OrganizationId, question: QuestionId) -> Result<i64> {

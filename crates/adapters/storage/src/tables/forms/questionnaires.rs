@@ -5,6 +5,7 @@ use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::filter::{Column, holds};
+use crate::list_pages::{count, in_order};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{components, questionnaires};
@@ -98,22 +99,25 @@ fn by_manifest(condition: &FilterCondition) -> FilterCondition {
 /// A condition on components; `None` for one on questionnaires.
 fn of_component(filter: &QuestionnaireFilter) -> Result<Option<Condition<ComponentInSpace>>> {
     let column: Column<ComponentInSpace> = match filter.field {
-        QuestionnaireField::Id => return Ok(None),
+        QuestionnaireField::Id | QuestionnaireField::CreatedAt | QuestionnaireField::UpdatedAt => {
+            return Ok(None);
+        }
         QuestionnaireField::Component => Column::Integer(Box::new(components::id.nullable())),
         QuestionnaireField::Space => Column::Integer(Box::new(components::space_id.nullable())),
-        QuestionnaireField::SpaceType => Column::Text(Box::new(components::space_manifest.nullable())),
+        QuestionnaireField::SpaceType => Column::Ascii(Box::new(components::space_manifest.nullable())),
     };
     holds(column, &by_manifest(&filter.condition)).map(Some)
 }
 
 /// A condition on questionnaires; `None` for one on components.
 fn of_questionnaire(filter: &QuestionnaireFilter) -> Result<Option<Condition<questionnaires::table>>> {
-    match filter.field {
-        QuestionnaireField::Id => {
-            holds(Column::Integer(Box::new(questionnaires::id.nullable())), &filter.condition).map(Some)
-        }
-        _ => Ok(None),
-    }
+    let column = match filter.field {
+        QuestionnaireField::Id => Column::Integer(Box::new(questionnaires::id.nullable())),
+        QuestionnaireField::CreatedAt => Column::Time(Box::new(questionnaires::created_at.nullable())),
+        QuestionnaireField::UpdatedAt => Column::Time(Box::new(questionnaires::updated_at.nullable())),
+        _ => return Ok(None),
+    };
+    holds(column, &filter.condition).map(Some)
 }
 
 /// One page of the list.
@@ -129,35 +133,35 @@ async fn page(
     let visible =
         VisibleComponents::load_where(connection, read_context, Within::default(), conditions).await?;
     if visible.is_empty() {
-        return Ok(Page { items: Vec::new(), has_more: false });
+        return Ok(Page::of(Vec::new(), false).with_total(page.is_counted.then_some(0)));
     }
-    let organization = Box::new(questionnaires::organization_id.nullable());
-    let mut ids = questionnaires::table
-        .select(questionnaires::id)
-        .into_boxed::<Db>()
-        .filter(visible.contain(
-            organization,
-            Box::new(questionnaires::component_id.nullable()),
-            Checked::Many,
-        ))
-        .filter(Rule::QuestionnaireIsOpen(read_context.viewer));
-    for filter in filters {
-        if let Some(condition) = of_questionnaire(filter)? {
-            ids = ids.filter(condition);
+    let listed = || {
+        let organization = Box::new(questionnaires::organization_id.nullable());
+        let component = Box::new(questionnaires::component_id.nullable());
+        let mut ids = questionnaires::table
+            .select(questionnaires::id)
+            .into_boxed::<Db>()
+            .filter(visible.contain(organization, component, Checked::Many))
+            .filter(Rule::QuestionnaireIsOpen(read_context.viewer));
+        for filter in filters {
+            if let Some(condition) = of_questionnaire(filter)? {
+                ids = ids.filter(condition);
+            }
         }
-    }
-    let ids = ids.order((questionnaires::updated_at.desc(), questionnaires::id.desc()));
-    let rows: Vec<Row> = questionnaires::table
+        Result::<_>::Ok(ids)
+    };
+    let total = count(connection, page.is_counted.then(listed).transpose()?).await?;
+    let changed = (questionnaires::updated_at.desc(), questionnaires::id.desc());
+    let ids = in_order!(listed()?, page, questionnaires, changed);
+    let rows = questionnaires::table
         .filter(OnPage::of(Box::new(questionnaires::id.nullable()), ids, page.into()))
-        .order((questionnaires::updated_at.desc(), questionnaires::id.desc()))
-        .limit(page.fetch())
         .select(columns::of::<Row>())
-        .load_page(connection, bounds)
-        .await
-        .stored()?;
+        .into_boxed::<Db>();
+    let rows = in_order!(rows, page, questionnaires, changed).limit(page.fetch());
+    let rows: Vec<Row> = rows.load_page(connection, bounds).await.stored()?;
     let page = Page::cut(rows, page);
     let items = page.items.into_iter().map(model).collect::<Result<_>>()?;
-    Ok(Page { items, has_more: page.has_more })
+    Ok(Page::of(items, page.has_more).with_total(total))
 }
 
 #[async_trait]
@@ -180,7 +184,7 @@ impl QuestionnaireStore for Session {
             let form = forms.remove(&id.0).unwrap_or_default();
             Some((QuestionnaireDetail { id, questionnaire, place }, form))
         });
-        Ok(Page { items: items.collect(), has_more: found.has_more })
+        Ok(Page::of(items.collect(), found.has_more).with_total(found.total))
     }
 
     async fn find_visible(

@@ -1,9 +1,11 @@
 //! Questions, with their rows.
 
 use crate::bounded::Bounded;
-use crate::columns::{self, ColumnValue, columns};
-use crate::engine::Conn;
+use crate::columns::{self, ColumnValue, Condition, columns};
+use crate::engine::{Conn, Db};
 use crate::failure::Stored;
+use crate::filter::{Column, holds};
+use crate::list_pages::list_page;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
 use crate::schema::{answers, matrix_rows, questions, responses};
@@ -12,7 +14,7 @@ use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, MatrixRowId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, Result, Translated,
 };
-use civitas_surveys::{MOST_COUNTED, MatrixRow, Question, QuestionStore, QuestionType};
+use civitas_surveys::{FormFilter, MOST_COUNTED, MatrixRow, Question, QuestionStore, QuestionType};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use std::collections::HashMap;
@@ -113,6 +115,10 @@ async fn write_rows(
     Ok(())
 }
 
+fn condition(filter: &FormFilter) -> Result<Condition<questions::table>> {
+    holds(Column::Integer(Box::new(questions::id.nullable())), &filter.condition)
+}
+
 records! {
     scoped questions: QuestionId => Question;
     read with_rows;
@@ -125,20 +131,16 @@ impl QuestionStore for Session {
         &self,
         organization: OrganizationId,
         questionnaire: QuestionnaireId,
+        filters: &[FormFilter],
         page: PageRequest,
     ) -> Result<Page<(QuestionId, Question)>> {
-        let connection = &mut *self.read().await?;
-        let rows: Vec<Row> = of(organization)
-            .filter(questions::questionnaire_id.eq(questionnaire.0))
-            .order((questions::position, questions::id))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select(columns::of::<Row>())
-            .load_page(connection, self.bounds)
-            .await
-            .stored()?;
-        let page = Page::cut(rows, page);
-        Ok(Page { items: with_rows(connection, page.items).await?, has_more: page.has_more })
+        let connection = &mut *self.read_page(page, false).await?;
+        let of_parent = || of(organization).filter(questions::questionnaire_id.eq(questionnaire.0));
+        let own = || of_parent().select(columns::of::<Row>()).into_boxed::<Db>();
+        let page: Page<Row> = list_page!(connection, page, self.bounds; own();
+            filters, |filter| condition(filter);
+            [questions::id, questions::id, questions::id; questions::id], (questions::position, questions::id));
+        Ok(Page::of(with_rows(connection, page.items).await?, page.has_more).with_total(page.total))
     }
 
     async fn count(&self, organization: OrganizationId, questionnaire: QuestionnaireId) -> Result<i64> {

@@ -1,11 +1,11 @@
 //! Responses and their answers.
 
 use super::inserting::{InsertAnswers, NewAnswer};
-use crate::columns::{self, JsonColumn, LongText, columns};
+use crate::columns::{self, Condition, JsonColumn, LongText, columns};
 use crate::engine::{Conn, Db};
-use crate::failure::Stored;
+use crate::filter::{Column, holds};
+use crate::list_pages::list_page;
 use crate::log_pages::log_page;
-use crate::page_rows::LoadPage;
 use crate::records::records;
 use crate::schema::{answers, responses};
 use crate::session::{Rows, Run, Session, on};
@@ -14,7 +14,9 @@ use civitas_kernel::{
     AnswerId, LogPage, LogRequest, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId,
     ResponseId, Result, UserId,
 };
-use civitas_surveys::{AnswerDetail, AnswerRow, Response, ResponseDetail, ResponseStore};
+use civitas_surveys::{
+    AnswerDetail, AnswerField, AnswerFilter, AnswerRow, Response, ResponseDetail, ResponseStore,
+};
 use diesel::dsl::{Eq, Filter};
 use diesel::prelude::*;
 use serde_json::Value;
@@ -64,6 +66,14 @@ impl From<StoredAnswer> for AnswerDetail {
             row: stored.row(),
         }
     }
+}
+
+fn condition(filter: &AnswerFilter) -> Result<Condition<answers::table>> {
+    let column = match filter.field {
+        AnswerField::Id => Column::Integer(Box::new(answers::id.nullable())),
+        AnswerField::CreatedAt => Column::Time(Box::new(answers::created_at.nullable())),
+    };
+    holds(column, &filter.condition)
 }
 
 type ScopedAnswers = Filter<answers::table, Eq<answers::organization_id, i64>>;
@@ -193,22 +203,22 @@ impl ResponseStore for Session {
         organization: OrganizationId,
         questionnaire: QuestionnaireId,
         user: Option<UserId>,
+        filters: &[AnswerFilter],
         page: PageRequest,
     ) -> Result<Page<AnswerDetail>> {
-        let mut listed =
-            answers_of(organization).filter(answers::questionnaire_id.eq(questionnaire.0)).into_boxed::<Db>();
-        if let Some(user) = user {
-            listed = listed.filter(answers::user_id.eq(user.0));
-        }
-        let rows: Vec<StoredAnswer> = listed
-            .order((answers::created_at.desc(), answers::id.desc()))
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select(columns::of::<StoredAnswer>())
-            .load_page(&mut *self.read_page(page, false).await?, self.bounds)
-            .await
-            .stored()?;
-        Ok(Page::cut(rows, page).map(Into::into))
+        let listed = || {
+            let own = answers_of(organization).filter(answers::questionnaire_id.eq(questionnaire.0));
+            let rows = own.select(columns::of::<StoredAnswer>()).into_boxed::<Db>();
+            match user {
+                Some(user) => rows.filter(answers::user_id.eq(user.0)),
+                None => rows,
+            }
+        };
+        let (id, at) = (answers::id, answers::created_at);
+        let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
+        let page: Page<StoredAnswer> = list_page!(connection, page, self.bounds; listed();
+            filters, |filter| condition(filter); [id, at, at; id], (at.desc(), id.desc()));
+        Ok(page.map(Into::into))
     }
 
     async fn log(

@@ -1,6 +1,6 @@
 //! The neighbours of a record in a list, found by its place in the order without reading the list.
 
-use super::{Members, drafts};
+use super::{Members, dated, drafts, in_order};
 use crate::correlated::Correlated;
 use crate::engine::{Conn, sql};
 use crate::failure::Stored;
@@ -40,7 +40,7 @@ fn date(list: &dyn Members, id: i64, at: Option<OffsetDateTime>) -> Sql {
     let organization = number(list.components().organization());
     let own = table.records().compare(table.column("organization_id"), " = ", organization);
     let this = own.compare(table.column("id"), " = ", number(id));
-    Box::new(Correlated(this.select(table.column(table.date))))
+    Box::new(Correlated(this.select(list.key())))
 }
 
 /// The nearest member with a date beside this record: one of the same date, else one of another date.
@@ -52,11 +52,11 @@ fn seek(
 ) -> Result<Seek> {
     let (table, (dates, ids)) = (list.table(), neighbour.directions(direction));
     let beyond = |direction: Direction| if direction == Direction::Ascending { " > " } else { " < " };
-    let same = list.dated(Checked::Few)?.compare(table.column(table.date), " = ", date(list, id, at));
+    let same = dated(list, Checked::Few)?.compare(list.key(), " = ", date(list, id, at));
     let same = same.compare(table.column("id"), beyond(ids), number(id)).order(table.column("id"), ids);
-    let others = list.dated(Checked::Few)?;
-    let others = others.compare(table.column(table.date), beyond(dates), date(list, id, at));
-    Ok(Seek(vec![same.ids(), table.order(others, dates, ids).ids()]))
+    let others = dated(list, Checked::Few)?;
+    let others = others.compare(list.key(), beyond(dates), date(list, id, at));
+    Ok(Seek(vec![same.ids(), in_order(list, others, dates, ids).ids()]))
 }
 
 /// The next and the previous member with a date beside this record, as two values of a statement. `at`: the date of the
@@ -95,8 +95,8 @@ pub(in crate::tables) async fn neighbours(
     id: i64,
     at: Option<OffsetDateTime>,
 ) -> Result<Beside> {
-    if at.is_some() {
-        let seeks = seeks(list, direction, id, at)?;
+    if at.is_some() || list.is_sorted() {
+        let seeks = seeks(list, direction, id, at.filter(|_| !list.is_sorted()))?;
         let dated: Beside = diesel::select(seeks).get_result(connection).await.stored()?;
         return with_drafts(list, connection, direction, dated).await;
     }
@@ -120,6 +120,6 @@ async fn outermost(
     neighbour: Neighbour,
 ) -> Result<Option<i64>> {
     let (dates, ids) = neighbour.directions(direction);
-    let first = list.table().order(list.dated(Checked::Few)?, dates, ids).ids();
+    let first = in_order(list, dated(list, Checked::Few)?, dates, ids).ids();
     diesel::select(Seek(vec![first])).get_result(connection).await.stored()
 }

@@ -4,62 +4,98 @@ use super::reading::{Facts, MEETINGS, load, shown};
 use crate::columns::{self, Condition, JsonColumn};
 use crate::engine::{Conn, Db};
 use crate::failure::Stored;
-use crate::filter::{Column, contains, holds, translated};
 use crate::page_rows::Bounds;
 use crate::schema::meetings;
+use crate::session::Session;
 use crate::tables::component_places::with_components;
-use crate::tables::listing::{ListedTable, Listing, Members};
+use crate::tables::listing::{FilterCondition, ListedField, ListedTable, Listing, Members};
 use crate::tables::planner::Checked;
 use crate::tables::select::Records;
-use crate::tables::visible_components::VisibleComponents;
+use crate::tables::texts::{self, TextPart};
+use crate::tables::visible_components::{PlaceColumn, VisibleComponents};
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentPlace, Locales, MeetingId, OrganizationId, Page, PageRequest, Result, Translated, Viewer,
+    ComponentPlace, Locales, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result,
+    Translated, filter,
 };
 use civitas_meetings::{
-    Audience, MOST_SEARCHED, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState,
-    MeetingSummary, MeetingTime,
+    Audience, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState, MeetingSummary,
+    MeetingTime,
 };
 use civitas_spaces::ComponentManifest;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-/// The meetings of these components that the viewer sees and that satisfy the filters.
+/// The meetings of a query that the viewer sees.
 pub(super) struct List<'a> {
-    pub(super) viewer: Viewer,
-    pub(super) components: VisibleComponents,
-    pub(super) query: &'a MeetingQuery,
-    pub(super) bounds: Bounds,
+    read_context: ReadContext,
+    components: VisibleComponents,
+    query: &'a MeetingQuery,
+    locales: Locales,
+    bounds: Bounds,
 }
 
-fn satisfies(filter: &MeetingFilter) -> Result<Condition<meetings::table>> {
-    let column = match filter.field {
-        MeetingField::ExtendedData => Column::Text(Box::new(meetings::extended_data_text.nullable())),
-        MeetingField::Id => Column::Integer(Box::new(meetings::id.nullable())),
-    };
-    holds(column, &filter.condition)
+impl<'a> List<'a> {
+    /// Reads the visible components.
+    pub(super) async fn open(
+        session: &Session,
+        read_context: ReadContext,
+        query: &'a MeetingQuery,
+    ) -> Result<Self> {
+        let kind = ComponentManifest::Meetings;
+        let places =
+            query.filters.iter().filter_map(|filter| field(filter.field).of_place(&filter.condition));
+        let places = places.collect::<Result<_>>()?;
+        let components =
+            VisibleComponents::load_filtered(session, read_context, query.within, kind, places).await?;
+        let (locales, bounds) = (session.locales().clone(), session.bounds);
+        Ok(Self { read_context, components, query, locales, bounds })
+    }
+}
+
+/// What a field compares.
+fn field(field: MeetingField) -> ListedField {
+    match field {
+        MeetingField::Id => ListedField::Number("id"),
+        MeetingField::ExtendedData => ListedField::Text("extended_data_text"),
+        MeetingField::CreatedAt => ListedField::IndexedTime("created_at"),
+        MeetingField::UpdatedAt => ListedField::IndexedTime("updated_at"),
+        MeetingField::StartTime => ListedField::IndexedTime("start_time"),
+        MeetingField::PublishedAt => ListedField::Time("published_at"),
+        MeetingField::EndTime => ListedField::Time("end_time"),
+        MeetingField::Title => ListedField::Translated("title", TextPart::Title),
+        MeetingField::Description => ListedField::Translated("description", TextPart::Body),
+        MeetingField::SearchText => ListedField::Searched(TextPart::Either),
+        MeetingField::Component => ListedField::Place(PlaceColumn::Component),
+        MeetingField::SpaceId => ListedField::Place(PlaceColumn::SpaceId),
+        MeetingField::SpaceType => ListedField::Place(PlaceColumn::SpaceType),
+    }
 }
 
 impl Members for List<'_> {
     fn table(&self) -> ListedTable {
-        MEETINGS
+        MEETINGS.sorted(self.query.order)
     }
 
     fn components(&self) -> &VisibleComponents {
         &self.components
     }
 
-    fn dated(&self, checked: Checked) -> Result<Records> {
-        let checked = if self.query.filters.is_empty() { checked } else { Checked::Many };
-        let mut found = MEETINGS.records().filter(self.components.contain_records(MEETINGS.name, checked));
-        for condition in shown(self.viewer) {
-            found = found.filter(condition);
-        }
-        for filter in &self.query.filters {
-            found = found.filter(satisfies(filter)?);
-        }
-        Ok(found)
+    fn unfiltered(&self, of_components: Condition<()>) -> Records {
+        let meetings = MEETINGS.records().filter(of_components);
+        shown(self.read_context.viewer).into_iter().fold(meetings, Records::filter)
+    }
+
+    fn filters(&self) -> Result<Vec<FilterCondition>> {
+        let condition =
+            |filter: &MeetingFilter| field(filter.field).condition(self, &self.locales, &filter.condition);
+        let conditions = self.query.filters.iter().map(condition);
+        conditions.filter_map(Result::transpose).collect()
+    }
+
+    fn is_sorted(&self) -> bool {
+        matches!(self.query.order, Order::By(_))
     }
 }
 
@@ -106,20 +142,18 @@ impl Summary {
     }
 }
 
-/// One page of a search. `locales` are the languages whose titles are searched. The conditions of a state are those of its
-/// partial index, exactly.
+/// One page of a search. The conditions of a state are those of its partial index, exactly.
 pub(super) async fn search(
     connection: &mut Conn,
     organization: OrganizationId,
     now: OffsetDateTime,
     search: &MeetingSearch,
     page: PageRequest,
-    locales: &Locales,
 ) -> Result<Page<MeetingSummary>> {
     let kind = ComponentManifest::Meetings;
     let components = VisibleComponents::of_kind(connection, organization, search.within, kind).await?;
     if components.is_empty() {
-        return Ok(Page { items: Vec::new(), has_more: false });
+        return Ok(Page::of(Vec::new(), false));
     }
     let found = MEETINGS.records().filter(meetings::organization_id.eq(organization.0));
     let found = found.filter(meetings::deleted_at.is_null());
@@ -129,17 +163,17 @@ pub(super) async fn search(
         Some(MeetingTime::Past) => found.filter(meetings::start_time.lt(now)),
         None => found,
     };
-    let found = match search.state {
+    let mut found = match search.state {
         Some(MeetingState::Published) => found.filter(meetings::published_at.is_not_null()),
         Some(MeetingState::Unpublished) => found.filter(meetings::published_at.is_null()),
         Some(MeetingState::Withdrawn) => found.filter(meetings::withdrawn_at.is_not_null()),
         Some(MeetingState::Hidden) => found.filter(meetings::hidden_at.is_not_null()),
         None => found,
     };
-    let has_text = |text: &str| contains::<meetings::table>(translated!(meetings::title, locales), text);
-    let has_text = search.text.as_deref().map(has_text).transpose()?;
-    let found =
-        MEETINGS.order(found, search.direction, search.direction).searched(has_text, MOST_SEARCHED, page);
+    if let Some(words) = search.text.as_deref().and_then(filter::Condition::words) {
+        found = found.filter(texts::found::<()>(MEETINGS.name, organization, TextPart::Title, &words)?);
+    }
+    let found = MEETINGS.order(found, search.direction, search.direction).on_page(page.into());
     let found = found.select(columns::of::<Summary>());
     let rows: Vec<Summary> = found.load(connection).await.stored()?;
     let page = Page::cut(rows, page);

@@ -108,6 +108,6 @@ pub(super) async fn any(
     id: MeetingId,
 ) -> Result<Option<MeetingDetail>> {
     let items = load(connection, this(organization, id), Bounds::NONE).await?;
-    let page = details(connection, organization, Page { items, has_more: false }).await?;
+    let page = details(connection, organization, Page::of(items, false)).await?;
     Ok(page.items.into_iter().next())
 }

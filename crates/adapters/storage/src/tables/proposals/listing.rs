@@ -1,21 +1,26 @@
 //! Lists of proposals: the published ones with the reader's own drafts, and the hidden ones.
 
-use super::reading::{Facts, PROPOSALS, any, load, published_or_own, satisfies, shown};
-use crate::columns::Condition;
+use super::filters::{FilterContext, condition, field};
+use super::reading::{Facts, PROPOSALS, any, load, published_or_own, shown};
+use crate::columns::{self, Condition};
 use crate::engine::Conn;
+use crate::engine::dialect::BoundIds;
+use crate::filter::{Column, holds};
 use crate::page_rows::Bounds;
-use crate::schema::{proposal_authors, proposals, votes};
+use crate::schema::{proposal_authors, proposals};
 use crate::session::Session;
 use crate::tables::component_places;
-use crate::tables::listing::{self, ListedTable, Listing, Members};
+use crate::tables::listing::{self, FilterCondition, ListedTable, Listing, Members};
 use crate::tables::planner::Checked;
-use crate::tables::select::Records;
+use crate::tables::select::{Key, Records};
+use crate::tables::texts::{self, TextPart};
 use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentId, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId,
+    ComponentId, Locales, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, Sort,
+    SortColumn, UserId,
 };
-use civitas_proposals::{HiddenProposals, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery};
+use civitas_proposals::{HiddenProposals, ProposalDetail, ProposalField, ProposalQuery};
 use civitas_spaces::ComponentManifest;
 use diesel::prelude::*;
 
@@ -26,26 +31,65 @@ pub(super) struct List<'a> {
     components: VisibleComponents,
     /// The author whose drafts are members.
     author: Option<UserId>,
+    /// These drafts, where they are not apart from the other members.
+    own_drafts: Vec<i64>,
+    /// The components that hide the number of votes, where it is compared.
+    hidden_votes: Option<BoundIds>,
+    locales: Locales,
     bounds: Bounds,
 }
 
 impl<'a> List<'a> {
-    /// Reads the visible components.
+    /// Reads the visible components, and what the order and the filters need.
     pub(super) async fn open(
         session: &Session,
         read_context: ReadContext,
         query: &'a ProposalQuery,
     ) -> Result<Self> {
-        let kind = Some(ComponentManifest::Proposals);
-        let components = VisibleComponents::load(session, read_context, query.within, kind).await?;
+        let kind = ComponentManifest::Proposals;
+        let filters = query.filters.iter();
+        let places = filters.filter_map(|filter| field(filter.field)?.of_place(&filter.condition));
+        let places = places.collect::<Result<_>>()?;
+        let components =
+            VisibleComponents::load_filtered(session, read_context, query.within, kind, places).await?;
         let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
         let author = read_context.participant.filter(|_| has_drafts);
-        Ok(Self { read_context, query, components, author, bounds: session.bounds })
+        let (locales, bounds) = (session.locales().clone(), session.bounds);
+        let mut list = Self {
+            read_context,
+            query,
+            components,
+            author,
+            own_drafts: Vec::new(),
+            hidden_votes: None,
+            locales,
+            bounds,
+        };
+        if list.compares_votes() {
+            let ids = list.components.ids();
+            let places =
+                component_places::of_proposals(session, read_context.organization, None, ids).await?;
+            let hidden = places.into_values().filter(|place| place.rules.votes_hidden);
+            let hidden: Vec<i64> = hidden.map(|place| place.component.0).collect();
+            list.hidden_votes = Some(BoundIds::of(&hidden)).filter(|_| !hidden.is_empty());
+        }
+        if list.is_sorted()
+            && let Some(user) = author
+        {
+            let drafts = list.drafts_of(user);
+            list.own_drafts = drafts.load_ids(&mut *session.read().await?).await?;
+        }
+        Ok(list)
     }
 
-    /// Whether drafts may be members.
+    fn compares_votes(&self) -> bool {
+        let by_votes = matches!(self.query.order, Order::By(Sort { column: SortColumn::Votes, .. }));
+        by_votes || self.query.filters.iter().any(|filter| filter.field == ProposalField::VotesCount)
+    }
+
+    /// Whether drafts may be members, apart from the others.
     pub(super) fn has_drafts(&self) -> bool {
-        self.author.is_some()
+        self.author.is_some() && !self.is_sorted()
     }
 
     /// Whether proposals of a component are members. Without filters all are members that the reader sees.
@@ -55,30 +99,18 @@ impl<'a> List<'a> {
 
     /// Whether a proposal is a member.
     pub(super) async fn has(&self, connection: &mut Conn, id: ProposalId) -> Result<bool> {
-        let this = self.filtered(self.by_id())?.filter(proposals::id.eq(id.0));
-        let found = this.filter(published_or_own(self.author)).load_ids(connection).await?;
-        Ok(!found.is_empty())
+        let this = shown_in(self.by_id()).filter(proposals::id.eq(id.0));
+        let this = listing::compared(this, self.filters()?).filter(published_or_own(self.author));
+        Ok(!this.load_ids(connection).await?.is_empty())
     }
 
-    /// Proposals, published and drafts, that are shown and satisfy the filters.
-    fn filtered(&self, of_components: Condition<()>) -> Result<Records> {
-        let mut found = PROPOSALS.records().filter(of_components).filter(shown());
-        for filter in &self.query.filters {
-            found = found.filter(satisfies(self.read_context.participant, filter)?);
-        }
-        if let Some(user) = self.voter() {
-            let voted = votes::table.filter(votes::user_id.eq(user.0)).select(votes::proposal_id);
-            found = found.filter(proposals::id.eq_any(voted));
-        }
-        Ok(found)
-    }
-
-    /// The user whose votes all members have: they are found by these votes, which are few, and not by the list.
-    fn voter(&self) -> Option<UserId> {
-        let needs_vote = |filter: &ProposalFilter| {
-            filter.field == ProposalField::VotedWeight && !filter.condition.holds_for_null()
-        };
-        self.read_context.participant.filter(|_| self.query.filters.iter().any(needs_vote))
+    /// The drafts of a user, without filters.
+    fn drafts_of(&self, user: UserId) -> Records {
+        let own = proposal_authors::table
+            .filter(proposal_authors::user_id.eq(user.0))
+            .select(proposal_authors::proposal_id);
+        let drafts = shown_in(self.by_id()).filter(proposals::id.eq_any(own));
+        drafts.filter(proposals::published_at.is_null())
     }
 
     fn by_id(&self) -> Condition<()> {
@@ -86,36 +118,56 @@ impl<'a> List<'a> {
     }
 }
 
+/// Proposals of components, published and drafts, that are shown.
+fn shown_in(of_components: Condition<()>) -> Records {
+    PROPOSALS.records().filter(of_components).filter(shown())
+}
+
 impl Members for List<'_> {
     fn table(&self) -> ListedTable {
-        PROPOSALS
+        PROPOSALS.sorted(self.query.order)
     }
 
     fn components(&self) -> &VisibleComponents {
         &self.components
     }
 
-    fn dated(&self, checked: Checked) -> Result<Records> {
-        // With filters, all rows may be checked for the first ones in an order.
-        let checked = if self.query.filters.is_empty() { checked } else { Checked::Many };
-        let of_components = match self.voter() {
-            Some(_) => self.by_id(),
-            None => self.components.contain_records(PROPOSALS.name, checked),
+    fn unfiltered(&self, of_components: Condition<()>) -> Records {
+        let shown = shown_in(of_components);
+        if self.own_drafts.is_empty() {
+            return shown.filter(proposals::published_at.is_not_null());
+        }
+        let own: Condition<proposals::table> = columns::any_of(proposals::id.nullable(), &self.own_drafts);
+        shown.filter(proposals::published_at.is_not_null().nullable().or(own))
+    }
+
+    fn filters(&self) -> Result<Vec<FilterCondition>> {
+        let context = FilterContext {
+            reader: self.read_context.participant,
+            hidden_votes: self.hidden_votes.as_ref(),
+            locales: &self.locales,
         };
-        Ok(self.filtered(of_components)?.filter(proposals::published_at.is_not_null()))
+        let conditions = self.query.filters.iter().map(|filter| condition(self, &context, filter));
+        conditions.filter_map(Result::transpose).collect()
+    }
+
+    fn key(&self) -> Key {
+        let column = self.table().key();
+        match &self.hidden_votes {
+            Some(hidden) if self.table().date == "votes_count" => {
+                Key::Shown { column, component: PROPOSALS.column("component_id"), hidden: hidden.clone() }
+            }
+            _ => column.into(),
+        }
+    }
+
+    fn is_sorted(&self) -> bool {
+        matches!(self.query.order, Order::By(_))
     }
 
     fn drafts(&self) -> Result<Option<Records>> {
-        let Some(user) = self.author else { return Ok(None) };
-        let own = proposal_authors::table
-            .filter(proposal_authors::user_id.eq(user.0))
-            .select(proposal_authors::proposal_id);
-        let drafts = self.filtered(self.by_id())?.filter(proposals::id.eq_any(own));
-        Ok(Some(drafts.filter(proposals::published_at.is_null())))
-    }
-
-    fn are_few(&self) -> bool {
-        self.voter().is_some()
+        let Some(user) = self.author.filter(|_| !self.is_sorted()) else { return Ok(None) };
+        Ok(Some(listing::compared(self.drafts_of(user), self.filters()?)))
     }
 }
 
@@ -138,9 +190,10 @@ pub(super) async fn page(
     let list = List::open(session, read_context, query).await?;
     if list.components().is_empty() {
         // No connection is needed.
-        return Ok(Page { items: Vec::new(), has_more: false });
+        return Ok(Page::of(Vec::new(), false).with_total(page.is_counted.then_some(0)));
     }
-    let is_long = !query.filters.is_empty() || query.order == Order::Random;
+    let is_short = query.filters.is_empty() && query.order != Order::Random && list.hidden_votes.is_none();
+    let is_long = !is_short || page.is_counted;
     let page = listing::page(&list, &mut *session.read_page(page, is_long).await?, query.order, page).await?;
     details(session, read_context.organization, read_context.viewer.user(), page).await
 }
@@ -160,7 +213,7 @@ pub(super) async fn details(
         let place = places.get(&facts.component())?.clone();
         Some(facts.detail(place))
     });
-    Ok(Page { items: items.collect(), has_more: page.has_more })
+    Ok(Page::of(items.collect(), page.has_more).with_total(page.total))
 }
 
 /// The proposal of this id for an anonymous viewer, visible or not.
@@ -170,7 +223,7 @@ pub(super) async fn detail(
     id: ProposalId,
 ) -> Result<Option<ProposalDetail>> {
     let items = load(&mut *session.read().await?, None, any(organization, id), Bounds::NONE).await?;
-    let found = details(session, organization, None, Page { items, has_more: false }).await?;
+    let found = details(session, organization, None, Page::of(items, false)).await?;
     Ok(found.items.into_iter().next())
 }
 
@@ -189,8 +242,12 @@ pub(super) async fn hidden(
     if let Some(component) = list.component {
         found = found.filter(proposals::component_id.eq(component.0));
     }
-    for filter in &list.filters {
-        found = found.filter(satisfies(None, filter)?);
+    if let Some(state) = &list.state {
+        let token = Column::<proposals::table>::Ascii(Box::new(proposals::public_state.nullable()));
+        found = found.filter(holds(token, state)?);
+    }
+    if let Some(words) = &list.words {
+        found = found.filter(texts::found::<()>(PROPOSALS.name, organization, TextPart::Either, words)?);
     }
     for column in ["hidden_at", "id"] {
         found = found.order(PROPOSALS.column(column), list.direction);

@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::tables::component_places::visible_of_proposals;
 use crate::tables::listing::{self, Beside};
 use crate::tables::select::Seek;
-use civitas_kernel::{Direction, Order, ProposalId, ReadContext, Result, Within};
+use civitas_kernel::{Direction, Order, ProposalId, ReadContext, Result, Sort, Within};
 use civitas_proposals::{Neighbours, Position, ProposalDetail, ProposalQuery};
 use diesel_async::RunQueryDsl;
 
@@ -86,7 +86,7 @@ async fn visible_with(
 /// The direction in which neighbours are searched.
 fn direction(order: Order) -> Direction {
     match order {
-        Order::Column(direction) => direction,
+        Order::Column(direction) | Order::By(Sort { direction, .. }) => direction,
         Order::Random => Direction::Ascending,
     }
 }
@@ -94,7 +94,7 @@ fn direction(order: Order) -> Direction {
 fn in_order(order: Order, (next, prev): Beside) -> Neighbours {
     let (next, prev) = (next.map(ProposalId), prev.map(ProposalId));
     match order {
-        Order::Column(_) => Neighbours { next, prev },
+        Order::Column(_) | Order::By(_) => Neighbours { next, prev },
         Order::Random => Neighbours { next: next.or(prev), prev: None },
     }
 }

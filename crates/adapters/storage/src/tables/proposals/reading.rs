@@ -5,7 +5,6 @@ use crate::columns::{self, Condition, Expr, ListColumn, expressions};
 use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
-use crate::filter::{Column, holds};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::{api_clients, proposal_authors, proposals, votes};
 use crate::session::Session;
@@ -13,7 +12,7 @@ use crate::tables::component_places::visible_of_proposals;
 use crate::tables::listing::ListedTable;
 use crate::tables::select::Records;
 use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Within};
-use civitas_proposals::{ProposalDetail, ProposalField, ProposalFilter, ProposalPlace};
+use civitas_proposals::{ProposalDetail, ProposalPlace};
 use diesel::dsl::{auto_type, case_when};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment};
@@ -66,7 +65,7 @@ pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
 }
 
 /// The weight of the reader's vote; null without one.
-fn own_weight(reader: Option<UserId>) -> Expr<proposals::table, BigInt> {
+pub(super) fn own_weight(reader: Option<UserId>) -> Expr<proposals::table, BigInt> {
     match reader {
         None => Box::new(None::<i64>.into_sql::<Nullable<BigInt>>()),
         Some(user) => Box::new(Correlated(own_vote(user.0).select(votes::weight))),
@@ -83,14 +82,17 @@ impl Facts {
     pub(super) fn detail(self, place: Arc<ProposalPlace>) -> ProposalDetail {
         let id = ProposalId(self.row.id);
         let state = self.row.public_state();
+        let (votes_count, votes_changed_at) = (self.row.votes_count, self.row.votes_changed_at);
         let proposal = self.row.into_model(self.authors.0.into_iter().map(UserId).collect());
-        let newest = proposal.updated_at.max(place.changed_at);
+        let times = votes_changed_at.into_iter().chain(self.voted_at);
+        let changed_at = times.fold(proposal.updated_at.max(place.changed_at), OffsetDateTime::max);
         ProposalDetail {
             id,
             client_uid: self.client_uid,
             state,
             voted: self.voted,
-            changed_at: self.voted_at.map_or(newest, |at| newest.max(at)),
+            votes_count,
+            changed_at,
             place,
             proposal,
         }
@@ -114,20 +116,6 @@ pub(in crate::tables) fn published_or_own(author: Option<UserId>) -> Condition<p
             Box::new(proposals::published_at.is_not_null().or(Correlated(own).is_not_null()).nullable())
         }
     }
-}
-
-/// Whether a proposal satisfies a filter.
-pub(super) fn satisfies(
-    participant: Option<UserId>,
-    filter: &ProposalFilter,
-) -> Result<Condition<proposals::table>> {
-    let column = match filter.field {
-        ProposalField::State => Column::Ascii(Box::new(proposals::public_state.nullable())),
-        ProposalField::VotedWeight => Column::Integer(own_weight(participant)),
-        ProposalField::ExtendedData => Column::Text(Box::new(proposals::extended_data_text.nullable())),
-        ProposalField::Id => Column::Integer(Box::new(proposals::id.nullable())),
-    };
-    holds(column, &filter.condition)
 }
 
 /// The proposal of this id, visible or not.

@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 columns! {
     /// A proposal as its row stores it.
     proposals as Proposal;
-    read_only { id: i64, public_state: String }
+    read_only { id: i64, public_state: String, votes_count: i64, votes_changed_at: Option<OffsetDateTime> }
     fields {
         component as component_id: ComponentId,
         title: Translated,

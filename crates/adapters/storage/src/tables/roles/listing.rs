@@ -3,17 +3,24 @@
 //! Both halves are limited before the union, so that the cost of a page does not depend on the pages after it.
 
 use super::of;
-use crate::columns::{Condition, EnumColumn, Expr};
+use crate::columns::{Condition, EnumColumn, Expr, expressions};
 use crate::engine::{Conn, Db, sql as engine};
 use crate::filter::{Column, holds};
+use crate::list_pages::{count, in_order};
 use crate::schema::{roles, users};
 use crate::session::{Rows, on};
 use civitas_accounts::{Role, RoleDetail, RoleField, RoleFilter, RoleId, RoleKind, RoleType};
-use civitas_kernel::{OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
+use civitas_kernel::{
+    Direction, OrganizationId, Page, PageRequest, Result, SortColumn, SpaceManifest, SpaceRef, UserId,
+};
 use diesel::dsl::{exists, not, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::query_dsl::positional_order_dsl::PositionalOrderDsl;
+use diesel::query_builder::{AstPass, QueryFragment};
+use diesel::query_dsl::positional_order_dsl::{
+    IntoPositionalOrderExpr, PositionalOrderDsl, PositionalOrderExpr,
+};
+use diesel::result::QueryResult;
 use diesel::sql_types::{Integer, Nullable, Text};
 use time::OffsetDateTime;
 
@@ -77,8 +84,10 @@ fn of_row(filter: &RoleFilter) -> Result<Condition<roles::table>> {
     let column = match filter.field {
         RoleField::User => Column::Integer(Box::new(roles::user_id)),
         RoleField::ResourceId => Column::Integer(Box::new(roles::space_id.nullable())),
-        RoleField::ResourceType => Column::Text(Box::new(class())),
+        RoleField::ResourceType => Column::Ascii(Box::new(class())),
         RoleField::Type => Column::Ascii(Box::new(roles::kind.nullable())),
+        RoleField::CreatedAt => Column::Time(Box::new(roles::created_at.nullable())),
+        RoleField::UpdatedAt => Column::Time(Box::new(roles::updated_at.nullable())),
     };
     holds(column, &filter.condition)
 }
@@ -90,10 +99,51 @@ fn of_admin(filter: &RoleFilter) -> Result<Condition<users::table>> {
     let column = match filter.field {
         RoleField::User => Column::Integer(Box::new(users::id.nullable())),
         RoleField::ResourceId => Column::Integer(Box::new(users::organization_id.nullable())),
-        RoleField::ResourceType => Column::Text(word(RoleId::ORGANIZATION)),
-        RoleField::Type => Column::Text(word(RoleType::GeneralAdmin.as_str())),
+        RoleField::ResourceType => Column::Ascii(word(RoleId::ORGANIZATION)),
+        RoleField::Type => Column::Ascii(word(RoleType::GeneralAdmin.as_str())),
+        RoleField::CreatedAt => Column::Time(Box::new(users::created_at.nullable())),
+        RoleField::UpdatedAt => Column::Time(Box::new(users::updated_at.nullable())),
     };
     holds(column, &filter.condition)
+}
+
+/// The order of the rows of both halves, by their places in [`Listed`]. Of rows of one time and of one number, those of
+/// administrators are first.
+#[derive(Debug)]
+struct InOrder(&'static str);
+
+expressions! { InOrder: Integer; }
+
+impl InOrder {
+    fn of(page: PageRequest) -> Self {
+        let descending = page.sort.is_some_and(|sort| sort.direction == Direction::Descending);
+        Self(match (page.sort.map(|sort| sort.column), descending) {
+            (None, _) => "1, 2, 3",
+            (Some(SortColumn::CreatedAt), false) => "2, 3, 1",
+            (Some(SortColumn::CreatedAt), true) => "2 DESC, 3, 1",
+            (Some(SortColumn::UpdatedAt), false) => "10, 3, 1",
+            (Some(SortColumn::UpdatedAt), true) => "10 DESC, 3, 1",
+            (Some(_), false) => "3, 1",
+            (Some(_), true) => "3 DESC, 1 DESC",
+        })
+    }
+}
+
+impl QueryFragment<Db> for InOrder {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_sql(self.0);
+        Ok(())
+    }
+}
+
+impl PositionalOrderExpr for InOrder {}
+
+impl IntoPositionalOrderExpr for InOrder {
+    type Output = Self;
+
+    fn into_positional_expr(self) -> Self {
+        self
+    }
 }
 
 /// A page of the list.
@@ -105,52 +155,54 @@ pub(super) async fn list(
 ) -> Result<Page<RoleDetail>> {
     let end = page.offset().saturating_add(page.fetch());
     let (word, moment) = (None::<String>, None::<OffsetDateTime>);
-    let mut admins = users::table
-        .filter(users::organization_id.eq(organization.0))
-        .filter(users::admin)
-        .filter(users::deleted_at.is_null())
-        .order((users::created_at, users::id))
-        .limit(end)
-        .select((
-            0.into_sql::<Integer>(),
-            users::created_at,
-            users::id,
-            users::id.nullable(),
-            word.clone().into_sql::<Nullable<Text>>(),
-            users::organization_id,
-            word.into_sql::<Nullable<Text>>(),
-            moment.into_sql::<Nullable<engine::Moment>>(),
-            moment.into_sql::<Nullable<engine::Moment>>(),
-            users::updated_at,
-        ))
-        .into_boxed::<Db>();
-    let mut rows = of(organization)
-        .filter(of_living())
-        .order((group(), roles::created_at, roles::id))
-        .limit(end)
-        .select((
-            group(),
-            roles::created_at,
-            roles::id,
-            roles::user_id,
-            roles::space_manifest.nullable(),
-            roles::space_id,
-            roles::kind.nullable(),
-            roles::invited_at,
-            roles::accepted_at,
-            roles::updated_at,
-        ))
-        .into_boxed::<Db>();
-    for filter in filters {
-        admins = admins.filter(of_admin(filter)?);
-        rows = rows.filter(of_row(filter)?);
-    }
+    let admins = || {
+        let admins = users::table
+            .filter(users::organization_id.eq(organization.0))
+            .filter(users::admin)
+            .filter(users::deleted_at.is_null())
+            .select((
+                0.into_sql::<Integer>(),
+                users::created_at,
+                users::id,
+                users::id.nullable(),
+                word.clone().into_sql::<Nullable<Text>>(),
+                users::organization_id,
+                word.clone().into_sql::<Nullable<Text>>(),
+                moment.into_sql::<Nullable<engine::Moment>>(),
+                moment.into_sql::<Nullable<engine::Moment>>(),
+                users::updated_at,
+            ))
+            .into_boxed::<Db>();
+        filters.iter().try_fold(admins, |some, filter| Result::<_>::Ok(some.filter(of_admin(filter)?)))
+    };
+    let rows = || {
+        let rows = of(organization)
+            .filter(of_living())
+            .select((
+                group(),
+                roles::created_at,
+                roles::id,
+                roles::user_id,
+                roles::space_manifest.nullable(),
+                roles::space_id,
+                roles::kind.nullable(),
+                roles::invited_at,
+                roles::accepted_at,
+                roles::updated_at,
+            ))
+            .into_boxed::<Db>();
+        filters.iter().try_fold(rows, |some, filter| Result::<_>::Ok(some.filter(of_row(filter)?)))
+    };
+    let all = if page.is_counted { Some(admins()?.union_all(rows()?)) } else { None };
+    let admins = in_order!(admins()?, page, users, (users::created_at, users::id)).limit(end);
+    let rows = in_order!(rows()?, page, roles, (group(), roles::created_at, roles::id)).limit(end);
+    let total = count(connection, all).await?;
     let listed: Vec<Listed> = admins
         .union_all(rows)
-        .positional_order_by((1, 2, 3))
+        .positional_order_by(InOrder::of(page))
         .limit(page.fetch())
         .offset(page.offset())
         .rows_from(on(connection))
         .await?;
-    Ok(Page::cut(listed.into_iter().map(Into::into).collect(), page))
+    Ok(Page::cut(listed.into_iter().map(Into::into).collect(), page).with_total(total))
 }

@@ -1,0 +1,382 @@
+//! The texts of records in the form in which words are searched, and the conditions on them (docs/decisions/0068).
+//!
+//! A condition has two forms with the same meaning: [`TextCondition::test`] is cheap for few records, and
+//! [`TextCondition::found`] finds all records by an index.
+
+use crate::columns::{Condition, expressions};
+use crate::engine::{Conn, Db, dialect};
+use crate::insert::{insert_rows, inserted};
+use civitas_kernel::filter::{self, Is};
+use civitas_kernel::records::{Change, Entity, SearchTexts};
+use civitas_kernel::text::TRANSLATION_END;
+use civitas_kernel::{Error, OrganizationId, Result, SpaceManifest};
+use diesel::query_builder::{AstPass, QueryFragment};
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+
+/// The texts of a record that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextPart {
+    /// The title or name.
+    Title,
+    /// The body or description.
+    Body,
+    /// One of both.
+    Either,
+}
+
+impl TextPart {
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Title => &["title"],
+            Self::Body => &["body"],
+            Self::Either => &["title", "body"],
+        }
+    }
+}
+
+/// The kinds of records that have texts: tables, and the kinds of spaces, whose ids are numbered for each kind. The place of
+/// a kind is in the triggers of the migrations.
+pub(super) const KINDS: [&str; 10] = [
+    "proposals",
+    "meetings",
+    "posts",
+    "components",
+    "users",
+    "attachments",
+    "participatory_processes",
+    "assemblies",
+    "conferences",
+    "initiatives",
+];
+
+/// The scope of the texts of one kind of an organization, with which they begin: three syllables of Hangul, which are one
+/// trigram. No searchable text has one, as they are decomposed. Two organizations may share one: conditions also compare the
+/// organization.
+pub(super) fn scope(organization: OrganizationId, kind: &str) -> String {
+    const FIRST: u32 = 0xac00;
+    const MOST: i64 = 11_000;
+    let kind = KINDS.iter().position(|known| *known == kind).and_then(|at| i64::try_from(at).ok());
+    let parts = [kind.unwrap_or(MOST), organization.0 / MOST % MOST, organization.0 % MOST];
+    parts.into_iter().filter_map(|part| char::from_u32(FIRST + u32::try_from(part).unwrap_or(0))).collect()
+}
+
+/// How texts are compared.
+#[derive(Debug)]
+enum Comparison {
+    /// They contain one of these.
+    Contain(Vec<String>),
+    /// They are not empty and contain none of these.
+    ContainNone(Vec<String>),
+    /// They are like this pattern.
+    Like(String),
+    /// They are empty, or not.
+    Empty(bool),
+}
+
+/// How an index of trigrams finds the texts of a scope: by one of these.
+#[derive(Debug)]
+pub(crate) struct WordIndex {
+    /// The query of `record_words` that they match.
+    pub(crate) query: Option<String>,
+    /// What they contain too. The columns of the scope are not compared by their own index: PostgreSQL would choose it
+    /// before it knows the words, and read all texts of the scope.
+    pub(crate) scope: Option<String>,
+}
+
+/// A condition on the texts of the records of a table.
+#[derive(Debug)]
+pub(crate) struct TextCondition {
+    /// The id of a record in a statement.
+    id: String,
+    organization: i64,
+    scope: String,
+    columns: &'static [&'static str],
+    comparison: Comparison,
+    /// The index that finds the texts.
+    index: Option<WordIndex>,
+}
+
+impl TextCondition {
+    /// The condition of a filter whose values are in the searchable form. `kind`: one of [`KINDS`].
+    ///
+    /// # Errors
+    /// `Internal` for a condition on numbers, times or extended data.
+    pub(crate) fn of(
+        organization: OrganizationId,
+        kind: &str,
+        part: TextPart,
+        condition: &filter::Condition,
+    ) -> Result<Self> {
+        let whole = |text: &String| format!("{TRANSLATION_END}{text}{TRANSLATION_END}");
+        let comparison = match condition {
+            filter::Condition::Words(words) => Comparison::Contain(vec![words.clone()]),
+            filter::Condition::Start(start) => Comparison::Contain(vec![format!("{TRANSLATION_END}{start}")]),
+            filter::Condition::Matches(pattern) => {
+                let closed = crate::filter::closed(pattern);
+                Comparison::Like(format!("%{TRANSLATION_END}{closed}{TRANSLATION_END}%"))
+            }
+            filter::Condition::Text(Is::Eq(text)) => Comparison::Contain(vec![whole(text)]),
+            filter::Condition::Text(Is::In(texts)) => Comparison::Contain(texts.iter().map(whole).collect()),
+            filter::Condition::Text(Is::NotEq(text)) => Comparison::ContainNone(vec![whole(text)]),
+            filter::Condition::Text(Is::NotIn(texts)) => {
+                Comparison::ContainNone(texts.iter().map(whole).collect())
+            }
+            filter::Condition::Text(Is::Blank(blank)) => Comparison::Empty(*blank),
+            _ => return Err(Error::internal("a filter compares texts with a value of another type")),
+        };
+        let (scope, columns) = (scope(organization, kind), part.columns());
+        let has_trigram = |part: &String| part.chars().nth(2).is_some();
+        let index = match &comparison {
+            Comparison::Contain(parts) if parts.iter().all(has_trigram) => {
+                dialect::word_index(&scope, columns, parts)
+            }
+            _ => None,
+        };
+        let table = SpaceManifest::parse(kind).map_or(kind, |_| "spaces");
+        Ok(Self {
+            id: format!("{table}.id"),
+            organization: organization.0,
+            scope,
+            columns,
+            comparison,
+            index,
+        })
+    }
+
+    /// Whether few records may satisfy it, and are found.
+    pub(crate) fn is_sought(&self) -> bool {
+        matches!(self.comparison, Comparison::Contain(_))
+    }
+
+    /// Whether the texts of a record satisfy it. As a value, and not by `EXISTS`, of which PostgreSQL makes a join with all
+    /// texts of the scope.
+    pub(crate) fn test<QS: 'static>(&self) -> Condition<QS> {
+        let mut parts = vec![sql("(SELECT ")];
+        parts.extend(self.compared(false));
+        parts.push(sql(" FROM record_texts WHERE "));
+        parts.extend(self.is_in_scope(true));
+        parts.push(sql(format!(" AND record_texts.record_id = {})", self.id)));
+        Box::new(Parts(parts))
+    }
+
+    /// The same: all records whose texts satisfy it are found first.
+    pub(crate) fn found<QS: 'static>(&self) -> Condition<QS> {
+        let mut parts = vec![sql(format!("{} IN (SELECT record_texts.record_id FROM ", self.id))];
+        if let Some(query) = self.index.as_ref().and_then(|index| index.query.clone()) {
+            parts.push(sql("record_words CROSS JOIN record_texts ON record_texts.id = record_words.rowid \
+                 WHERE record_words MATCH "));
+            parts.extend([Part::Text(query), sql(" AND ")]);
+            parts.extend(self.is_in_scope(true));
+            let to_index = dialect::TO_INDEX;
+            parts.push(sql(format!(" UNION ALL SELECT record_texts.record_id FROM {to_index} AND ")));
+            parts.extend(self.is_in_scope(true));
+            parts.push(sql(" AND "));
+            parts.extend(self.compared(false));
+        } else {
+            parts.push(sql("record_texts WHERE "));
+            parts.extend(self.is_in_scope(self.index.is_none()));
+            parts.push(sql(" AND "));
+            parts.extend(self.compared(true));
+        }
+        parts.push(sql(")"));
+        Box::new(Parts(parts))
+    }
+
+    /// Whether a row of `record_texts` is of the organization and kind, by the index of these columns or without it.
+    fn is_in_scope(&self, by_index: bool) -> [Part; 4] {
+        let [number, text] = if by_index { [" = ", " = "] } else { [" + 0 = ", " || '' = "] };
+        [
+            sql(format!("record_texts.organization_id{number}")),
+            Part::Number(self.organization),
+            sql(format!(" AND record_texts.scope{text}")),
+            Part::Text(self.scope.clone()),
+        ]
+    }
+
+    /// The comparison of the texts of a row of `record_texts`.
+    fn compared(&self, is_found: bool) -> Vec<Part> {
+        let of_each = |operator: &str, condition: &dyn Fn(&str) -> Vec<Part>| {
+            joined(self.columns.iter().map(|column| condition(column)), operator)
+        };
+        match &self.comparison {
+            Comparison::Contain(parts) => {
+                let scope = self.index.as_ref().and_then(|index| index.scope.as_deref()).filter(|_| is_found);
+                of_each(" OR ", &|column| match scope {
+                    None => contains(column, parts),
+                    Some(scope) => {
+                        joined([contains(column, &[scope.to_owned()]), contains(column, parts)], " AND ")
+                    }
+                })
+            }
+            Comparison::ContainNone(parts) => {
+                let mut all = of_each(" OR ", &|column| is_empty(column, "<>"));
+                all.push(sql(" AND NOT "));
+                all.extend(of_each(" OR ", &|column| contains(column, parts)));
+                all
+            }
+            Comparison::Like(pattern) => of_each(" OR ", &|column| {
+                let like = sql(format!("record_texts.{column} LIKE "));
+                vec![like, Part::Text(pattern.clone()), sql(" ESCAPE '\\'")]
+            }),
+            Comparison::Empty(true) => of_each(" AND ", &|column| is_empty(column, "=")),
+            Comparison::Empty(false) => of_each(" OR ", &|column| is_empty(column, "<>")),
+        }
+    }
+}
+
+/// Whether a text has nothing behind its scope (`=`), or something (`<>`).
+fn is_empty(column: &str, operator: &str) -> Vec<Part> {
+    vec![sql(format!("record_texts.{column} {operator} record_texts.scope"))]
+}
+
+/// Whether a text contains one of these.
+fn contains(column: &str, parts: &[String]) -> Vec<Part> {
+    let [begin, between, end] = dialect::CONTAINS;
+    let one = |part: &String| {
+        let column = sql(format!("{begin}record_texts.{column}{between}"));
+        vec![column, Part::Text(dialect::contained(part)), sql(end)]
+    };
+    joined(parts.iter().map(one), " OR ")
+}
+
+/// These conditions with an operator between them.
+fn joined(conditions: impl IntoIterator<Item = Vec<Part>>, operator: &str) -> Vec<Part> {
+    let mut parts = vec![sql("(")];
+    for (at, condition) in conditions.into_iter().enumerate() {
+        if at > 0 {
+            parts.push(sql(operator));
+        }
+        parts.extend(condition);
+    }
+    parts.push(sql(")"));
+    parts
+}
+
+/// A part of a statement: its text, or a value.
+#[derive(Debug)]
+enum Part {
+    Sql(String),
+    Number(i64),
+    Text(String),
+}
+
+fn sql(text: impl Into<String>) -> Part {
+    Part::Sql(text.into())
+}
+
+/// A condition that is put together when it is made.
+struct Parts(Vec<Part>);
+
+expressions! { Parts: Nullable<Bool>; }
+
+impl QueryFragment<Db> for Parts {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        for part in &self.0 {
+            match part {
+                Part::Sql(text) => pass.push_sql(text),
+                Part::Number(number) => pass.push_bind_param::<BigInt, _>(number)?,
+                Part::Text(text) => pass.push_bind_param::<Text, str>(text)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a record is among those whose texts satisfy a condition: see [`TextCondition::of`].
+pub(crate) fn found<QS: 'static>(
+    kind: &str,
+    organization: OrganizationId,
+    part: TextPart,
+    condition: &filter::Condition,
+) -> Result<Condition<QS>> {
+    Ok(TextCondition::of(organization, kind, part, condition)?.found())
+}
+
+/// Stores the texts of new records of a table, if they have texts.
+pub(crate) async fn save_new<E: Entity>(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    kind: &str,
+    ids: &[i64],
+    records: &[&E],
+) -> Result<()> {
+    let texts = |(id, record): (&i64, &&E)| record.search_texts().map(|texts| (*id, texts));
+    let texts = ids.iter().zip(records).filter_map(texts).collect();
+    insert_rows(connection, &rows::<true>(organization, kind, texts)).await
+}
+
+/// Stores the texts of a record of a table, if they change.
+pub(crate) async fn save_change<E: Entity>(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    kind: &str,
+    id: i64,
+    change: &Change<E>,
+) -> Result<()> {
+    let after =
+        change.after.search_texts().filter(|after| change.before.search_texts().as_ref() != Some(after));
+    let texts = after.into_iter().map(|texts| (id, texts)).collect();
+    insert_rows(connection, &rows::<true>(organization, kind, texts)).await
+}
+
+/// Stores the texts of records of one of [`KINDS`] that have none yet.
+pub(crate) async fn save_missing(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    kind: &str,
+    texts: Vec<(i64, SearchTexts)>,
+) -> Result<()> {
+    insert_rows(connection, &rows::<false>(organization, kind, texts)).await
+}
+
+/// The texts of a record; `REPLACE`: over those that it has.
+struct Row<const REPLACE: bool> {
+    organization_id: i64,
+    scope: String,
+    record_id: i64,
+    title: String,
+    body: String,
+}
+
+inserted! {
+    Row<true> as record_texts {
+        organization_id: BigInt, scope: Text, record_id: BigInt, title: Text, body: Text
+    } or " ON CONFLICT (organization_id, scope, record_id) DO UPDATE SET title = excluded.title, body = excluded.body"
+}
+inserted! {
+    Row<false> as record_texts {
+        organization_id: BigInt, scope: Text, record_id: BigInt, title: Text, body: Text
+    } or " ON CONFLICT DO NOTHING"
+}
+
+fn rows<const REPLACE: bool>(
+    organization: OrganizationId,
+    kind: &str,
+    texts: Vec<(i64, SearchTexts)>,
+) -> Vec<Row<REPLACE>> {
+    let scope = scope(organization, kind);
+    let row = |(record_id, SearchTexts { title, body })| Row {
+        organization_id: organization.0,
+        scope: scope.clone(),
+        record_id,
+        title: format!("{scope}{title}"),
+        body: format!("{scope}{body}"),
+    };
+    texts.into_iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scope_of_a_kind_of_an_organization_is_that_of_the_triggers() {
+        let scope = |organization, kind| -> Vec<u32> {
+            scope(OrganizationId(organization), kind).chars().map(u32::from).collect()
+        };
+        assert_eq!(scope(3, "proposals"), [44_032, 44_032, 44_035]);
+        assert_eq!(scope(11_001, "users"), [44_036, 44_033, 44_033]);
+        assert_eq!(scope(i64::MAX, "initiatives").len(), 3);
+    }
+}

@@ -1,0 +1,71 @@
+//! Stores the texts in which words are searched (contract 01 §6.2) of records of before texts were stored, and indexes those of
+//! all records: in steps, while nodes serve. An interrupted fill begins again, and finds the first record without texts.
+
+use crate::worker_loop::{goes_on, pause};
+use crate::{FillPosition, Store};
+use civitas_kernel::Result;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// The pause between two steps, in which others write.
+const BETWEEN: Duration = Duration::from_millis(50);
+/// The time after which a server indexes new texts. Until then searches compare them.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Stores all missing texts, until `stop` is true. Returns their number.
+///
+/// # Errors
+/// Those of the store; the texts of former steps stay.
+pub async fn fill_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> Result<u64> {
+    let (mut filled, mut last) = (0, None);
+    if store.missing_texts().count().await? == 0 {
+        return Ok(filled);
+    }
+    while goes_on(&stop)
+        && let Some(organization) = store.organizations().ids(last, 1).await?.pop()
+    {
+        let mut from = FillPosition::default();
+        while goes_on(&stop)
+            && let Some((next, stored)) = store.missing_texts().fill(organization, from).await?
+        {
+            from = next;
+            filled += stored;
+            if stored > 0 {
+                pause(BETWEEN, &mut stop).await;
+            }
+        }
+        last = Some(organization);
+    }
+    Ok(filled)
+}
+
+/// Indexes all texts, until `stop` is true.
+///
+/// # Errors
+/// Those of the store.
+pub async fn index_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> Result<()> {
+    while goes_on(&stop) && store.missing_texts().index().await? > 0 {
+        pause(BETWEEN, &mut stop).await;
+    }
+    Ok(())
+}
+
+/// Both for a server: it fills once, after an error again, and indexes new texts every 10 s.
+pub async fn run_text_fill(store: Arc<dyn Store>, mut stop: watch::Receiver<bool>) {
+    let mut is_filled = false;
+    while goes_on(&stop) {
+        if !is_filled {
+            match fill_texts(&*store, stop.clone()).await {
+                Ok(_) => is_filled = true,
+                Err(error) => {
+                    tracing::warn!(%error, "texts of records could not be stored: words are not found in them");
+                }
+            }
+        }
+        if let Err(error) = index_texts(&*store, stop.clone()).await {
+            tracing::warn!(%error, "texts could not be indexed: searches compare them");
+        }
+        pause(INTERVAL, &mut stop).await;
+    }
+}

@@ -1,0 +1,10 @@
+drop trigger spaces_lose_their_texts on spaces;
+drop trigger attachments_lose_their_texts on attachments;
+drop trigger users_lose_their_texts on users;
+drop trigger components_lose_their_texts on components;
+drop trigger posts_lose_their_texts on posts;
+drop trigger meetings_lose_their_texts on meetings;
+drop trigger proposals_lose_their_texts on proposals;
+drop function delete_texts_of_spaces();
+drop function delete_texts_of_records();
+drop table record_texts;
