@@ -275,7 +275,8 @@ pub trait Removals: Send + Sync {
     async fn remove_rows(&self, limit: i64) -> Result<u64>;
 }
 
-/// Where a fill of texts goes on: the number of a kind of records, and the last id that is done. The default is the begin.
+/// Where a fill of texts goes on: the number of a kind of records, and the last id that is done. The default is the
+/// beginning.
 pub type FillPosition = (usize, i64);
 
 /// The texts in which words are searched (contract 01 §6.2): of records of before texts were stored, and those that are not
