@@ -33,7 +33,7 @@ test-postgres *ARGS:
 
 # the pictures of docs/ADMINISTRATION.md, made by the browser tests (needs Chromium and tests/browser/install)
 pictures:
-    CIVITAS_REQUIRE_BROWSER=1 cargo test --package civitas-tests --test pages browser
+    CIVITAS_REQUIRE_BROWSER=1 CIVITAS_TEST_PICTURES=1 cargo test --package civitas-tests --test pages browser
     cp target/panel-screenshots/start-1280-light.png docs/pictures/start.png
     cp target/panel-screenshots/organizations-id-spaces-manifest-sid-1280-light.png docs/pictures/space.png
     cp target/panel-screenshots/organizations-id-surveys-vid-1280-light.png docs/pictures/survey.png
@@ -44,7 +44,7 @@ jsonforms:
     cargo build --package civitas-server
     tests/jsonforms/run
 
-# the receivers of docs/WEBHOOKS.md (needs Python 3 with pip, Node.js, npm, Ruby)
+# the receivers of docs/receivers and the commands of docs/WEBHOOKS.md (needs Python 3 with pip, Node.js, npm, Ruby)
 receivers:
     cargo build --package civitas-server
     tests/receivers/run
@@ -58,6 +58,11 @@ openapi:
 clients:
     cargo build --package civitas-server
     clients/run
+
+# the databases that releases kept, migrated and compared (needs Python 3; PostgreSQL where CIVITAS_TEST_POSTGRES is set)
+upgrade:
+    cargo build --package civitas-server
+    tests/upgrade/run
 
 # the token endpoints, with authlib and openid-client (needs Python 3 with pip, Node.js, npm)
 oauth-clients:
@@ -90,9 +95,13 @@ docs:
 run *ARGS:
     cargo run --release -- demo {{ ARGS }}
 
-# the binary for distribution, target/dist/civitas
+# the files of a release in target/dist: tarball, package, image, chart (needs Debian 12 and what dist/build names)
 dist:
-    cargo build --profile dist
+    dist/build
+
+# the files of a release, tried as their users would (needs root on Debian 12 and what tests/dist/run names)
+test-dist:
+    tests/dist/run
 
 # bring the schema of the configured database up to date
 migrate *ARGS:

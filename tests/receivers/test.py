@@ -1,6 +1,6 @@
-"""Runs the receivers of docs/WEBHOOKS.md against a server. Called by `run`: test.py PAGE BINARY DIRECTORY
+"""Runs the receivers of docs/receivers against a server. Called by `run`: test.py PAGE BINARY DIRECTORY
 
-The shell commands of the page register the first receiver and cause the events.
+The shell commands of the page (docs/WEBHOOKS.md) register the first receiver and cause the events.
 """
 import base64
 import hashlib
@@ -60,17 +60,15 @@ def register(demo, port):
 
 
 class Receiver(Program):
-    """A receiver of the page, registered and listening."""
+    """A receiver, registered and listening."""
 
     def __init__(self, demo, language):
         program, name = LANGUAGES[language]
-        (source,) = blocks(language)
         self.language, self.stored, port = language, WORK / f"events-{language}", free_port()
         self.stored.mkdir()
-        (WORK / name).write_text(source)
         self.secret = register(demo, port)
         with open(WORK / f"{name}.log", "w") as log:
-            command = [program, WORK / name, str(port), self.stored]
+            command = [program, PAGE.parent / "receivers" / name, str(port), self.stored]
             super().__init__(command, port, env={**os.environ, "WEBHOOK_SECRET": self.secret}, stdout=log, stderr=log)
 
     def events(self):
@@ -89,7 +87,7 @@ class Receiver(Program):
 
 
 def check_refusals(receiver):
-    """What a receiver of the page answers to requests that Civitas would not send."""
+    """What a receiver answers to requests that Civitas would not send."""
     body, before = '{"type":"user.created","data":{"id":"1","attributes":{"name":"Zoë"}}}'.encode(), receiver.events()
     now, name = int(time.time()), receiver.language
     good = receiver.signed(body)

@@ -9,6 +9,7 @@ import re
 # on stored data: the paragraph, the ids of operations, the description of the error. Both are patterns of the whole text. A
 # further condition can follow.
 REFUSED = [
+    ("01 §6 (at most 50 filters)", r"\w+", r"Too many filters \(maximum is 50\)"),
     ("01 §11 (docs/API.md, Bodies: digits of numbers)", r"\w+", r"Number cannot be stored exactly, send it as text: .*"),
     ("01 §11.1, §11.3", r"[gs]et\w*ExtendedData(Async|Sync)?",
      r"data must be an object when object_path is \"\.\"|object_path .* is not a leaf key"
@@ -165,7 +166,9 @@ def is_form(case):
 
 
 def is_empty(value):
-    return all(item in ("", None) for item in value) if isinstance(value, list) else value in ("", None)
+    """Whether a value is sent as an empty text; an object is sent as its members."""
+    members_of = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    return all(item in ("", None) for item in members_of)
 
 
 def is_integer(value):

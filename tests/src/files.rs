@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use civitas_archive::FileServices;
-use civitas_attachments::{ByteStream, Content, FileStore, StoredObject};
+use civitas_attachments::{ByteStream, Content, FileStore, Inspected, ReceiveOutcome, StoredObject};
 use civitas_files::{Intake, Store};
 use civitas_kernel::{Error, Result};
 use futures_util::stream::BoxStream;
@@ -44,6 +44,19 @@ impl Files {
     pub fn services(&self) -> FileServices<'_> {
         FileServices { objects: &self.objects, intake: &self.intake, directory: Some(self.directory.path()) }
     }
+}
+
+/// Receives bytes as a file, and inspects them.
+///
+/// # Panics
+/// When the disk is full.
+pub async fn inspected(files: &civitas_application::Files, bytes: Vec<u8>) -> Inspected {
+    let limit = bytes.len() as u64;
+    let bytes = stream::iter([Ok(Bytes::from(bytes))]).boxed();
+    let ReceiveOutcome::Complete(received) = files.receive(bytes, limit).await.expect("a file") else {
+        panic!("the file is longer than its bytes")
+    };
+    files.inspect(received).await.expect("a file")
 }
 
 /// Objects in memory, for tests that do not look at files.

@@ -195,7 +195,7 @@ async fn join(
 
 #[async_trait]
 impl spaces::People for World {
-    async fn appoint(
+    async fn give_role(
         &self,
         organization: OrganizationId,
         space: SpaceRef,

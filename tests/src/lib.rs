@@ -1,6 +1,7 @@
 //! The harness of the tests.
 
 mod archives;
+mod at_once;
 mod conformance_worlds;
 pub mod databases;
 pub mod document;
@@ -22,10 +23,11 @@ mod world;
 mod writes;
 
 pub use archives::{export_services, import_options, numbered_proposals};
+pub use at_once::at_once;
 pub use databases::{Database, Engine, databases};
 pub use document::Validator;
 pub use event_reader::{EventReader, SentEvent};
-pub use files::{Files, files_in_memory};
+pub use files::{Files, files_in_memory, inspected};
 pub use fixtures::Fixtures;
 pub use jobs::job;
 pub use name_server::NameServer;

@@ -183,7 +183,7 @@ impl Receiver {
                 }
                 assert!(begun.elapsed() < PATIENCE, "no {what}, but {}", state.received.len());
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 

@@ -34,7 +34,7 @@ pub const SYSTEM_CLIENTS: &str = include_str!("../fixtures/system.ndjson");
 /// For deployments with the standard languages.
 static VALIDATOR: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new()));
 
-/// An HTTP client. Follows no redirects: tests check them.
+/// An HTTP client without TLS. Follows no redirects: tests check them.
 ///
 /// # Panics
 /// When the system gives no TLS.
@@ -42,12 +42,15 @@ pub fn http() -> reqwest::Client {
     http_builder().build().expect("an HTTP client")
 }
 
-/// The same, to be configured further.
+/// The same, to be configured further, also with certificates to trust.
 pub fn http_builder() -> reqwest::ClientBuilder {
     // A second install is refused, and changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // The server closes connections after 5 s idle: the client drops them earlier.
-    let builder = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(2));
+    // The server closes connections after 5 s idle: the client drops them earlier. It trusts no certificates: a client
+    // would read all those of the system when it is built.
+    let builder = reqwest::Client::builder()
+        .pool_idle_timeout(Duration::from_secs(2))
+        .tls_certs_only(Vec::<reqwest::Certificate>::new());
     builder.redirect(reqwest::redirect::Policy::none())
 }
 

@@ -39,7 +39,7 @@ macro_rules! records_on_both_engines {
             $crate::records_on_both_engines!(@ $variant $domain $store:
                 keeps_every_member,
                 adds_several_together,
-                keeps_organizations_apart,
+                isolates_organizations,
                 saves_only_what_is_there,
                 pages_in_order_without_gaps,
                 finds_what_it_locks,

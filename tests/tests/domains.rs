@@ -3,7 +3,7 @@
 mod spaces {
     civitas_tests::records_on_both_engines!(civitas_spaces::conformance: spaces, steps, components, entries);
     civitas_tests::on_both_engines!(in a transaction civitas_spaces::conformance:
-        keeps_organizations_apart,
+        isolates_organizations,
         numbers_spaces_by_kind,
         refuses_a_slug_that_is_taken,
         at_most_one_step_is_active,
@@ -25,7 +25,7 @@ mod spaces {
 mod meetings {
     civitas_tests::records_on_both_engines!(civitas_meetings::conformance: meetings);
     civitas_tests::on_both_engines!(civitas_meetings::conformance:
-        keeps_organizations_apart,
+        isolates_organizations,
         registers_nobody_without_an_account,
         shows_what_is_visible,
         tells_all_of_a_meeting,
@@ -44,7 +44,7 @@ mod meetings {
 mod proposals {
     civitas_tests::records_on_both_engines!(civitas_proposals::conformance: proposals, states, votes);
     civitas_tests::on_both_engines!(in a transaction civitas_proposals::conformance:
-        keeps_organizations_apart,
+        isolates_organizations,
         keeps_one_draft_of_a_user,
         a_published_proposal_becomes_no_second_draft,
         refuses_a_token_that_is_taken,
@@ -73,7 +73,7 @@ mod proposals {
 mod blogs {
     civitas_tests::records_on_both_engines!(civitas_blogs::conformance: posts);
     civitas_tests::on_both_engines!(civitas_blogs::conformance:
-        keeps_organizations_apart,
+        isolates_organizations,
         shows_what_is_visible,
         lists_in_order_with_neighbours,
         stays_inside,
@@ -92,7 +92,7 @@ mod attachments {
         adopts_pending_files,
         serves_attached_files,
         lists_and_filters,
-        keeps_organizations_apart,
+        isolates_organizations,
         finds_attachments_for_administrators,
         names_the_records_of_attachments,
         lists_collections_of_a_record,
@@ -122,7 +122,7 @@ mod surveys {
 mod extended_data {
     civitas_tests::on_both_engines!(in a transaction civitas_extended_data::conformance:
         keeps_the_data_of_each_record,
-        keeps_organizations_apart,
+        isolates_organizations,
         hides_what_is_not_visible,
         finds_the_data_of_any_record,
     );

@@ -28,5 +28,6 @@ mod storage {
     mod submissions;
     mod texts;
     mod transactions;
+    mod unindexed_texts;
     mod webhooks;
 }

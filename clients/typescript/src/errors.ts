@@ -14,8 +14,8 @@ export class CivitasError extends Error {
   }
 }
 
-/** What is read of an answer that is not a success. */
-export interface Failure {
+/** An answer that is not a success. The subclass depends on the status. */
+export class ApiError extends CivitasError {
   readonly method: string;
   readonly url: string;
   readonly status: number;
@@ -23,17 +23,6 @@ export interface Failure {
   readonly description: string;
   readonly details: readonly ErrorDetail[];
   /** The header `Retry-After` in seconds. */
-  readonly retryAfter: number | undefined;
-}
-
-/** An answer that is not a success. The subclass depends on the status. */
-export class ApiError extends CivitasError implements Failure {
-  readonly method: string;
-  readonly url: string;
-  readonly status: number;
-  readonly error: string;
-  readonly description: string;
-  readonly details: readonly ErrorDetail[];
   readonly retryAfter: number | undefined;
 
   constructor(failure: Failure) {
@@ -47,6 +36,9 @@ export class ApiError extends CivitasError implements Failure {
     this.retryAfter = failure.retryAfter;
   }
 }
+
+/** What is read of an answer that is not a success. */
+export type Failure = Omit<ApiError, keyof CivitasError>;
 
 /** 400: a value is invalid or a rule is violated. */
 export class BadRequest extends ApiError {}

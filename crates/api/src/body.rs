@@ -5,7 +5,7 @@ use crate::form_body::{MAX_DEPTH, MAX_FIELDS, Members, form, malformed, nested};
 use actix_multipart::Multipart;
 use actix_web::HttpRequest;
 use actix_web::http::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING, UPGRADE,
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, TRANSFER_ENCODING, UPGRADE,
 };
 use actix_web::web::{self, Bytes, BytesMut, Payload};
 use civitas_application::Pace;
@@ -112,9 +112,14 @@ impl Paced {
     }
 }
 
+/// A header as text.
+pub(crate) fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
 /// The announced length of a body; `None` for a chunked one.
 pub(crate) fn length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    header_text(headers, &CONTENT_LENGTH)?.parse().ok()
 }
 
 async fn collect(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
@@ -140,7 +145,7 @@ pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
 }
 
 pub(crate) fn is_multipart(request: &HttpRequest) -> bool {
-    let media_type = request.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let media_type = header_text(request.headers(), &CONTENT_TYPE).unwrap_or_default();
     media_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data")
 }
 

@@ -52,46 +52,30 @@ fn classes_of(field: &str) -> Option<Vec<&'static str>> {
     }
 }
 
-/// A part of a pattern of LIKE.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Part {
-    /// `%`
-    Any,
-    /// `_`
-    One,
-    This(char),
-}
-
-/// Whether a text is like a pattern: `%` and `_` are wildcards, `\` escapes. The time is at most the product of the lengths.
+/// Whether a text is like a pattern: `%` and `_` are wildcards, `\` escapes. The time is the product of the lengths.
 fn is_like(text: &str, pattern: &str) -> bool {
-    let mut letters = pattern.chars();
-    let mut parts = Vec::new();
-    while let Some(letter) = letters.next() {
-        parts.push(match letter {
-            '%' => Part::Any,
-            '_' => Part::One,
-            '\\' => Part::This(letters.next().unwrap_or(letter)),
-            letter => Part::This(letter),
-        });
-    }
     let text: Vec<char> = text.chars().collect();
-    let (mut at, mut part, mut last_any) = (0, 0, None);
-    while at < text.len() {
-        match parts.get(part) {
-            Some(Part::Any) => {
-                last_any = Some((part, at));
-                part += 1;
-            }
-            Some(Part::One) => (at, part) = (at + 1, part + 1),
-            Some(Part::This(letter)) if *letter == text[at] => (at, part) = (at + 1, part + 1),
-            _ => {
-                let Some((any, from)) = last_any else { return false };
-                last_any = Some((any, from + 1));
-                (at, part) = (from + 1, any + 1);
-            }
+    // For each length, whether the pattern so far matches that many characters.
+    let mut is_matched = vec![false; text.len() + 1];
+    is_matched[0] = true;
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '%' {
+            let shortest = is_matched.iter().position(|is_matched| *is_matched).unwrap_or(is_matched.len());
+            is_matched[shortest..].fill(true);
+            continue;
         }
+        let only = match letter {
+            '_' => None,
+            '\\' => Some(letters.next().unwrap_or(letter)),
+            letter => Some(letter),
+        };
+        for at in (1..is_matched.len()).rev() {
+            is_matched[at] = is_matched[at - 1] && only.is_none_or(|only| only == text[at - 1]);
+        }
+        is_matched[0] = false;
     }
-    parts[part..].iter().all(|part| *part == Part::Any)
+    is_matched[text.len()]
 }
 
 #[cfg(test)]

@@ -176,7 +176,7 @@ impl Doc {
         self
     }
 
-    pub(crate) fn noting(self, note: &'static str) -> Self {
+    pub(crate) fn with_note(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CACHE_CONTROL, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::header::{ALLOW, CACHE_CONTROL, HeaderName, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
 use civitas_accounts::TokenError;
 use civitas_application::RetryAfter;
 use civitas_kernel::{Error, FieldError, Wording};
@@ -147,32 +147,27 @@ impl ApiError {
             tracing::error!(%cause, "the request failed");
         }
         let mut response = HttpResponse::build(self.status());
-        match self {
+        if let Self::Error(Error::OAuth { .. }) = self {
+            response.insert_header((CACHE_CONTROL, "no-store")).insert_header((PRAGMA, "no-cache"));
+        }
+        let header: Option<(HeaderName, String)> = match self {
             Self::Error(Error::Unauthenticated) | Self::Bearer(_) => {
-                response.insert_header((WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#));
+                Some((WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#.to_owned()))
             }
-            Self::MethodNotAllowed(methods) => {
-                response.insert_header((ALLOW, *methods));
+            Self::Error(Error::OAuth { code: "invalid_client", .. }) => {
+                Some((WWW_AUTHENTICATE, r#"Basic realm="oauth""#.to_owned()))
             }
-            Self::NoCredentials => {
-                response.insert_header((WWW_AUTHENTICATE, "Bearer"));
-            }
-            Self::Error(Error::OAuth { code, .. }) => {
-                response.insert_header((CACHE_CONTROL, "no-store")).insert_header((PRAGMA, "no-cache"));
-                if *code == "invalid_client" {
-                    response.insert_header((WWW_AUTHENTICATE, r#"Basic realm="oauth""#));
-                }
-            }
-            Self::Error(Error::TooManyRequests(seconds)) => {
-                response.insert_header((RETRY_AFTER, seconds.to_string()));
-            }
-            Self::ReadOnly => {
-                response.insert_header((RETRY_AFTER, READ_ONLY_SECONDS));
-            }
+            Self::NoCredentials => Some((WWW_AUTHENTICATE, "Bearer".to_owned())),
+            Self::MethodNotAllowed(methods) => Some((ALLOW, (*methods).to_owned())),
+            Self::Error(Error::TooManyRequests(seconds)) => Some((RETRY_AFTER, seconds.to_string())),
+            Self::ReadOnly => Some((RETRY_AFTER, READ_ONLY_SECONDS.to_owned())),
             Self::KeyInUse | Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
-                response.insert_header((RETRY_AFTER, "1"));
+                Some((RETRY_AFTER, "1".to_owned()))
             }
-            _ => {}
+            _ => None,
+        };
+        if let Some(header) = header {
+            response.insert_header(header);
         }
         response.content_type(JSON).body(self.body())
     }

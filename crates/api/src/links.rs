@@ -1,6 +1,6 @@
 //! Hypermedia links (contract 01 §10).
 
-use crate::shapes::{ComponentIdentifier, Identifier, InComponent, ToComponent, ToOne};
+use crate::shapes::{ComponentIdentifier, Identifier, InComponent, ToComponent, ToOne, published_as};
 use civitas_application::RenderContext;
 use civitas_kernel::{ComponentId, SpaceRef, Translated};
 use serde::Serialize;
@@ -135,6 +135,19 @@ pub(crate) struct NeighbourLinks {
     prev: Option<ResourceLink>,
 }
 
+published_as! {
+    /// Links of a proposal.
+    ProposalLinks(NeighbourLinks) = "proposal_links",
+    /// Relationships of a blog post.
+    BlogRelationships(InComponent) = "blog_relationships",
+    /// Links of a blog post.
+    BlogLinks(NeighbourLinks) = "blog_links",
+    /// Relationships of a meeting.
+    MeetingRelationships(InComponent) = "meeting_relationships",
+    /// Links of a meeting.
+    MeetingLinks(RecordLinks) = "meeting_links",
+}
+
 /// Names of the records of one kind of component.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordNames {
@@ -163,7 +176,7 @@ pub(crate) struct ComponentRecord<'a> {
 impl ComponentRecord<'_> {
     pub(crate) fn relationships(&self) -> InComponent {
         let Self { space, component, .. } = self;
-        let component = ComponentIdentifier::new(component, self.names.component_type);
+        let component = ComponentIdentifier { id: component.to_string(), r#type: self.names.component_type };
         InComponent {
             space: ToOne { data: Identifier::new(space.id, space.manifest.as_str()) },
             component: ToComponent { data: component },

@@ -2,7 +2,7 @@
 //! each route, from its [`crate::Doc`] and its gate. The schemas are those of the views and bodies that the routes
 //! name, so a response always matches its description; `schemas` adds in one pass what types do not say. `fixed.json`
 //! has what follows from no route and no type: the head, the groups, the four routes of the service, and bodies that are
-//! read member by member. A new resource declares its routes, and adds its first path segment to `operations`; wrappers
+//! read member by member. A new resource declares its routes; wrappers
 //! like `space_item_response` are generated when a route names them.
 
 mod components;
@@ -48,6 +48,11 @@ fn reference(name: &str) -> Value {
 fn capitalized(word: &str) -> String {
     let (first, rest) = word.split_at_checked(1).unwrap_or_default();
     first.to_ascii_uppercase() + rest
+}
+
+/// A name in words: `draft_proposals` is "Draft Proposals".
+fn in_words(name: &str) -> String {
+    name.split('_').map(capitalized).collect::<Vec<_>>().join(" ")
 }
 
 /// An object with these members only, all of which are required.

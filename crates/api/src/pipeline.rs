@@ -13,7 +13,7 @@ use crate::route::{HandlerResult, RequiredAccess, Route, UnreadBodies};
 use crate::router::RouteMatch;
 use crate::tenancy::{self, HostLookup, Origin};
 use actix_web::http::Method;
-use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderName, HeaderValue};
+use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderValue};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::Callers;
@@ -142,7 +142,7 @@ async fn process(
         authorization: authorization.first().map(|v| (*v).to_owned()),
         locales: OnceLock::new(),
         language: OnceLock::new(),
-        accept_language: text_of(http, &ACCEPT_LANGUAGE),
+        accept_language: body::header_text(http.headers(), &ACCEPT_LANGUAGE).map(str::to_owned),
         last_event_id: http.headers().get(LAST_EVENT_ID).map(|v| v.to_str().unwrap_or("?").to_owned()),
         keyed,
         parameters: found.parameters.clone(),
@@ -241,11 +241,6 @@ fn source(backend: &Backend, http: &HttpRequest) -> Option<IpAddr> {
 /// Whether the credentials of a client were refused.
 fn refuses_a_client(error: &ApiError) -> bool {
     matches!(error, ApiError::Error(Error::OAuth { code: "invalid_client" | "unauthorized_client", .. }))
-}
-
-/// A header as text.
-fn text_of(http: &HttpRequest, name: &HeaderName) -> Option<String> {
-    http.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
 /// Answers a request with a long body or answer on a separate runtime, because long computations would block the other

@@ -81,11 +81,11 @@ impl Query {
                 continue;
             }
             let value = if name.contains("_type") { names.canonical(value) } else { value.into() };
+            let (value, is_list) = (value.into_owned(), name.ends_with("_in"));
             match tail {
-                "" if is_list(name) => push_one(&mut filter, name, &value),
-                "" => filter.values.push((name.to_owned(), RawValue::One(value.into_owned()))),
-                "[]" => push(&mut filter, name, &value),
-                _ if is_list(name) && is_index(tail) => push(&mut filter, name, &value),
+                "" if !is_list => filter.values.push((name.to_owned(), RawValue::One(value))),
+                "" | "[]" => push(&mut filter, name, value, !tail.is_empty()),
+                _ if is_list && is_index(tail) => push(&mut filter, name, value, true),
                 _ => return Err(Error::rejected(format!("Unknown filter: {name}{tail}"))),
             }
             // Counted while reading: the search for the list of a name is linear in the number of filters.
@@ -197,11 +197,6 @@ fn sorted<'q>(pairs: impl Iterator<Item = &'q (String, String)>) -> String {
     format!("{pairs:?}")
 }
 
-/// Whether a filter takes a list of values.
-fn is_list(name: &str) -> bool {
-    name.ends_with("_in")
-}
-
 /// Whether this is the index of a list: `[0]`; generated clients in Ruby write `[][0]` or `[][]`.
 fn is_index(tail: &str) -> bool {
     let index = tail.strip_prefix("[]").unwrap_or(tail).strip_prefix('[');
@@ -209,24 +204,16 @@ fn is_index(tail: &str) -> bool {
     index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Adds a value of a list; a value that came alone before becomes the first of the list.
-fn push(filter: &mut RawFilter, name: &str, value: &str) {
+/// Adds a value of a list: it begins a list if it has brackets, or if a value of this name came before.
+fn push(filter: &mut RawFilter, name: &str, value: String, has_brackets: bool) {
     let Some((_, sent)) = filter.values.iter_mut().find(|(key, _)| key == name) else {
-        filter.values.push((name.to_owned(), RawValue::Many(vec![value.to_owned()])));
+        let value = if has_brackets { RawValue::Many(vec![value]) } else { RawValue::One(value) };
+        filter.values.push((name.to_owned(), value));
         return;
     };
     match sent {
-        RawValue::Many(values) => values.push(value.to_owned()),
-        RawValue::One(first) => *sent = RawValue::Many(vec![std::mem::take(first), value.to_owned()]),
-    }
-}
-
-/// Adds a value of a list that came without brackets.
-fn push_one(filter: &mut RawFilter, name: &str, value: &str) {
-    if filter.values.iter().any(|(key, _)| key == name) {
-        push(filter, name, value);
-    } else {
-        filter.values.push((name.to_owned(), RawValue::One(value.to_owned())));
+        RawValue::Many(values) => values.push(value),
+        RawValue::One(first) => *sent = RawValue::Many(vec![std::mem::take(first), value]),
     }
 }
 

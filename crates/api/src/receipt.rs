@@ -2,7 +2,7 @@
 
 use crate::links::{LinkMeta, ResourceLink};
 use crate::request::Request;
-use crate::shapes::type_names;
+use crate::shapes::Pending;
 use civitas_application::Site;
 use civitas_kernel::JobId;
 use serde::Serialize;
@@ -34,11 +34,6 @@ pub(crate) struct Accepted {
 /// Null, without a type as in the published document: generators of clients have no type of null alone.
 fn null() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::AnyValue)
-}
-
-type_names! {
-    /// The status of a receipt.
-    Pending = "pending" in "rest_full_api_job_pending",
 }
 
 impl Accepted {

@@ -132,8 +132,6 @@ pub(crate) struct Reply {
 struct Validators {
     etag: String,
     last_modified: SystemTime,
-    /// The same in the format of a header.
-    date: String,
     /// The headers of the request that the answer depends on.
     vary: Vec<&'static str>,
 }
@@ -142,8 +140,7 @@ impl Reply {
     /// A document without validators: the answer to a write.
     pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Result<Self> {
         let body = serde_json::to_vec(document).map_err(Error::internal)?;
-        let content = Content::Whole(body.into());
-        Ok(Self { status, content, validators: None, headers: Vec::new(), media_type: JSON })
+        Ok(Self { content: Content::Whole(body.into()), ..Self::empty(status) })
     }
 
     /// A document that is already rendered.
@@ -221,12 +218,10 @@ impl Reply {
         if reply.whole().len() > request.longest {
             return Err(Error::AnswerTooLong);
         }
-        // No HTTP date is earlier.
-        let last_modified = SystemTime::from(changed_at).max(SystemTime::UNIX_EPOCH);
         reply.validators = Some(Validators {
             etag: etag(request, reply.whole(), state),
-            last_modified,
-            date: HttpDate::from(last_modified).to_string(),
+            // No HTTP date is earlier.
+            last_modified: SystemTime::from(changed_at).max(SystemTime::UNIX_EPOCH),
             vary: vec!["Authorization"],
         });
         Ok(reply)
@@ -300,7 +295,7 @@ impl Reply {
         let mut response = HttpResponse::build(status);
         if let Some(validators) = &self.validators {
             response.insert_header((ETAG, validators.etag.as_str()));
-            response.insert_header((LAST_MODIFIED, validators.date.as_str()));
+            response.insert_header((LAST_MODIFIED, HttpDate::from(validators.last_modified)));
             response.insert_header((CACHE_CONTROL, REVALIDATED));
             if !validators.vary.is_empty() {
                 response.insert_header((VARY, validators.vary.join(", ")));

@@ -88,19 +88,18 @@ impl Request {
     /// The context of views with texts in one language.
     pub(crate) fn localized_context(&self) -> Result<RenderContext<'_>> {
         let (ctx, site) = (self.ctx()?, self.backend.commands.site());
-        let language = Some(self.language()?);
-        Ok(RenderContext { ctx, tenant: &self.tenant, site, asked: None, language })
+        Ok(RenderContext { ctx, tenant: &self.tenant, site, asked: None, language: Some(self.language()?) })
     }
 
     /// The languages of the answer to a write that reads them from these parameters.
     pub(crate) fn languages(&self, from: LanguageParameter) -> Result<AnswerLanguages> {
-        Ok(match from {
-            LanguageParameter::None => AnswerLanguages::default(),
-            LanguageParameter::Locales => {
-                AnswerLanguages { locales: self.locales()?.cloned(), language: None }
-            }
-            LanguageParameter::Locale => AnswerLanguages { locales: None, language: Some(self.language()?) },
-        })
+        let mut languages = AnswerLanguages::default();
+        match from {
+            LanguageParameter::None => {}
+            LanguageParameter::Locales => languages.locales = self.locales()?.cloned(),
+            LanguageParameter::Locale => languages.language = Some(self.language()?),
+        }
+        Ok(languages)
     }
 
     /// The language of texts in one language (contract 08 §3): `meta.locale` of the body, the parameter `locale`,

@@ -26,6 +26,20 @@ pub(crate) struct Handler {
     pub(crate) call: HandlerFn,
 }
 
+impl Handler {
+    /// A handler that reads these bodies itself.
+    pub(crate) fn reading<F>(
+        unread: UnreadBodies,
+        handler: impl Fn(Request, Option<Incoming>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = HandlerResult> + 'static,
+    {
+        let call: HandlerFn = Box::new(move |request, body| Box::pin(handler(request, body)));
+        Self { unread, call }
+    }
+}
+
 /// The bodies that a handler reads itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnreadBodies {
@@ -105,14 +119,31 @@ pub(crate) struct Routes {
     limits: Limits,
 }
 
-/// A write: its paths, and the functions that read, execute, render and describe its command.
-pub(crate) struct Write<B, C: Command> {
+/// The operations of a write.
+pub(crate) struct Operations {
     /// The ids of the asynchronous and of the synchronous operation; if there is only one operation, its id is the
     /// first.
     pub(crate) ids: [&'static str; 2],
     pub(crate) method: Method,
     /// The path of the asynchronous operation; that of the synchronous one ends with `/sync`.
     pub(crate) path: &'static str,
+}
+
+pub(crate) fn post(ids: [&'static str; 2], path: &'static str) -> Operations {
+    Operations { ids, method: Method::POST, path }
+}
+
+pub(crate) fn put(ids: [&'static str; 2], path: &'static str) -> Operations {
+    Operations { ids, method: Method::PUT, path }
+}
+
+pub(crate) fn delete(ids: [&'static str; 2], path: &'static str) -> Operations {
+    Operations { ids, method: Method::DELETE, path }
+}
+
+/// A write: its operations, and the functions that read, execute, render and describe its command.
+pub(crate) struct Write<B, C: Command> {
+    pub(crate) at: Operations,
     /// Reads the command. Its second argument names the type of the body.
     pub(crate) read: ReadCommand<B, C>,
     pub(crate) use_case: BuildUseCase<C>,
@@ -127,8 +158,6 @@ pub(crate) struct Endpoints<C: Command> {
     pub(crate) accepted: fn(&Request, JobId) -> Result<Reply>,
     /// Describes that answer.
     pub(crate) describe_accepted: fn(Doc) -> Doc,
-    /// Adds headers to the answer of the synchronous endpoint, with this document.
-    pub(crate) complete: fn(Reply, &Value) -> Reply,
     /// Renders the result of a job; `None`: as the synchronous endpoint.
     pub(crate) job_view: Option<View<C>>,
 }
@@ -139,7 +168,6 @@ impl<C: Command> Endpoints<C> {
         Self {
             accepted: |request, id| Reply::json(StatusCode::ACCEPTED, &Accepted::of(request, id)),
             describe_accepted: |doc| doc.accepted::<Accepted>(),
-            complete: |reply, _| reply,
             job_view: None,
         }
     }
@@ -163,11 +191,12 @@ impl Routes {
     ) where
         F: Future<Output = HandlerResult> + 'static,
     {
-        let call: HandlerFn = Box::new(move |request, _| Box::pin(handler(request)));
-        self.add(id, method, path, gate, doc, Handler { unread: UnreadBodies::None, call });
+        let handler = Handler::reading(UnreadBodies::None, move |request, _| handler(request));
+        self.add(id, method, path, gate, doc, handler);
     }
 
-    fn add(
+    /// The same for a handler that may read the body itself.
+    pub(crate) fn add(
         &mut self,
         id: &'static str,
         method: Method,
@@ -178,27 +207,6 @@ impl Routes {
     ) {
         let (path, status) = (path.to_owned(), doc.status);
         self.list.push(Route { id, method, path, gate, status, command: None, doc, handler });
-    }
-
-    /// A route whose body is one file.
-    pub(crate) fn receive<F>(
-        &mut self,
-        id: &'static str,
-        path: &str,
-        doc: Doc,
-        handler: impl Fn(Request, Option<Incoming>) -> F + Send + Sync + 'static,
-    ) where
-        F: Future<Output = HandlerResult> + 'static,
-    {
-        let call: HandlerFn = Box::new(move |request, body| Box::pin(handler(request, body)));
-        self.add(
-            id,
-            Method::PUT,
-            path,
-            RequiredAccess::Open,
-            doc,
-            Handler { unread: UnreadBodies::All, call },
-        );
     }
 
     /// A command without a job, whose body may be a form with a file. The handler executes it.
@@ -213,8 +221,7 @@ impl Routes {
         C: Command<Output: CommandOutput>,
         F: Future<Output = HandlerResult> + 'static,
     {
-        let call: HandlerFn = Box::new(move |request, body| Box::pin(handler(request, body)));
-        let handler = Handler { unread: UnreadBodies::Forms, call };
+        let handler = Handler::reading(UnreadBodies::Forms, handler);
         self.add(id, Method::POST, path, RequiredAccess::Needs(C::ACCESS), doc, handler);
         self.name_command::<C>();
         self.register(use_case, view, view);
@@ -245,9 +252,9 @@ impl Routes {
         write: &Write<B, C>,
         endpoints: &Endpoints<C>,
     ) {
-        let [id, sync_id] = write.ids;
-        self.later(id, write.method.clone(), write, endpoints);
-        self.now(sync_id, &format!("{}/sync", write.path), write, endpoints);
+        let [id, sync_id] = write.at.ids;
+        self.later(id, write.at.method.clone(), write, endpoints);
+        self.now(sync_id, &format!("{}/sync", write.at.path), write);
         self.register(write.use_case, write.view, endpoints.job_view.unwrap_or(write.view));
     }
 
@@ -259,7 +266,7 @@ impl Routes {
 
     /// A command without a job; its one endpoint is the path.
     pub(crate) fn write_now<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
-        self.now(write.ids[0], write.path, write, &Endpoints::common());
+        self.now(write.at.ids[0], write.at.path, write);
         self.register(write.use_case, write.view, write.view);
     }
 
@@ -268,7 +275,7 @@ impl Routes {
         &mut self,
         write: &Write<B, C>,
     ) {
-        self.now("", &format!("{}/sync", write.path), write, &Endpoints::common());
+        self.now("", &format!("{}/sync", write.at.path), write);
         self.write_now(write);
     }
 
@@ -292,8 +299,9 @@ impl Routes {
         endpoints: &Endpoints<C>,
     ) {
         let doc = (endpoints.describe_accepted)(write.doc.clone().takes::<B>());
-        let (read, accepted, from) = (write.read, endpoints.accepted, doc.language_parameter());
-        self.on(id, method, write.path, RequiredAccess::Needs(C::ACCESS), doc, move |request| async move {
+        let (path, read, accepted) = (write.at.path, write.read, endpoints.accepted);
+        let from = doc.language_parameter();
+        self.on(id, method, path, RequiredAccess::Needs(C::ACCESS), doc, move |request| async move {
             let languages = request.languages(from)?;
             let command = read(&request, RawBody::new(&request.body, false))?;
             let store =
@@ -311,12 +319,11 @@ impl Routes {
         id: &'static str,
         path: &str,
         write: &Write<B, C>,
-        endpoints: &Endpoints<C>,
     ) {
         let doc = write.doc.clone().takes::<B>();
-        let (read, complete, from) = (write.read, endpoints.complete, doc.language_parameter());
-        let (status, is_secret) = (doc.status, doc.is_secret);
-        let (method, gate) = (write.method.clone(), RequiredAccess::Needs(C::ACCESS));
+        let (read, from, status) = (write.read, doc.language_parameter(), doc.status);
+        let (is_secret, has_location) = (doc.is_secret, doc.has_location);
+        let (method, gate) = (write.at.method.clone(), RequiredAccess::Needs(C::ACCESS));
         self.on(id, method, path, gate, doc, move |request| async move {
             let languages = request.languages(from)?;
             let command = read(&request, RawBody::new(&request.body, true))?;
@@ -324,7 +331,8 @@ impl Routes {
                 if status == StatusCode::NO_CONTENT {
                     return Ok(Reply::empty(status));
                 }
-                let reply = complete(Reply::json(status, document)?, document);
+                let reply = Reply::json(status, document)?;
+                let reply = if has_location { reply.with("Location", address(document)) } else { reply };
                 Ok(if is_secret { reply.with("Cache-Control", "no-store") } else { reply })
             };
             request.execute(&languages, command, reply).await
@@ -338,4 +346,9 @@ impl Routes {
             route.command = Some(C::NAME);
         }
     }
+}
+
+/// The address of the record of a document, from its links.
+fn address(document: &Value) -> &str {
+    document.pointer("/data/links/self/href").and_then(Value::as_str).unwrap_or_default()
 }

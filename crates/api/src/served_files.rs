@@ -2,6 +2,7 @@
 //! read. No browser runs what is in a file: its headers make it inert.
 
 use crate::backend::Backend;
+use crate::body::header_text;
 use crate::counted::mount_page;
 use crate::error::ApiError;
 use crate::reply::none_match_names;
@@ -9,7 +10,7 @@ use crate::tenancy;
 use actix_web::body::SizedStream;
 use actix_web::http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_SECURITY_POLICY, ETAG,
-    HeaderMap, IF_RANGE, RANGE,
+    IF_RANGE, RANGE,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
@@ -68,8 +69,8 @@ async fn serve(
     if none_match_names(headers, &etag) == Some(true) {
         return Ok(head(StatusCode::NOT_MODIFIED, &file, &etag).finish());
     }
-    let is_current = header(headers, &IF_RANGE).is_none_or(|sent| sent == etag);
-    let requested = header(headers, &RANGE).filter(|_| is_current);
+    let is_current = header_text(headers, &IF_RANGE).is_none_or(|sent| sent == etag);
+    let requested = header_text(headers, &RANGE).filter(|_| is_current);
     let requested = requested.map_or(RequestedRange::Whole, |sent| RequestedRange::read(sent, length));
     let (status, range) = match requested {
         RequestedRange::Whole => (StatusCode::OK, 0..length),
@@ -106,10 +107,6 @@ fn head(status: StatusCode, file: &StoredFile, etag: &str) -> actix_web::HttpRes
         .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"))
         .insert_header((CONTENT_DISPOSITION, format!("{kind}; filename*=UTF-8''{name}")));
     response
-}
-
-fn header<'h>(headers: &'h HeaderMap, name: &actix_web::http::header::HeaderName) -> Option<&'h str> {
-    headers.get(name)?.to_str().ok()
 }
 
 /// The part of a file that a request names.

@@ -1,8 +1,10 @@
 //! Types that many resources share (contract 01 §2, §2.1). Names of schemas are those of the published document.
 
 use civitas_accounts::{RoleId, RoleType};
+use civitas_jobs::JobStatus;
 use civitas_kernel::{Locale, Locales, SpaceManifest, Translated};
 use civitas_spaces::ComponentManifest;
+use civitas_surveys::QuestionType;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -89,7 +91,54 @@ macro_rules! type_names {
         }
     )+};
 }
+#[cfg(test)]
 pub(crate) use type_names;
+
+type_names! {
+    /// The status of a receipt.
+    Pending = "pending" in "rest_full_api_job_pending",
+    /// The type of an attachment.
+    AttachmentType = "attachment" in "attachment_object_type",
+    /// The type of a blog post.
+    BlogType = "blog" in "blog_object_type",
+    /// The type of a draft.
+    DraftType = "draft_proposal" in "draft_proposal_object_type",
+    /// The type of a response.
+    ResponseType = "questionnaire_response" in "questionnaire_response_type",
+    /// The type of an answer.
+    AnswersType = "answers" in "answers_type",
+    /// The type of a respondent.
+    RespondentType = "user" in "respondent_type",
+    /// The type of an answer option.
+    AnswerOptionsType = "answer_options" in "answer_options_type",
+    /// The type of a questionnaire.
+    QuestionnairesType = "questionnaires" in "questionnaires_type",
+    /// The type of a question.
+    QuestionsType = "questions" in "questions_type",
+    /// The type of a submission.
+    SubmissionType = "submission_request" in "submission_request_type",
+    /// The type of a link.
+    MagicLinkType = "magic_link" in "magic_link_object_type",
+    /// The type of a meeting.
+    MeetingType = "meeting" in "meeting_object_type",
+    /// The view of a token.
+    TokenType = "Bearer" in "oauth_token_type",
+    IntrospectedType = "user" in "introspected_type",
+    /// The type of an organization.
+    OrganizationType = "organization" in "organization_object_type",
+    /// The type of a proposal.
+    ProposalType = "proposal" in "proposal_object_type",
+    /// The type of the document of a role.
+    RoleObjectType = "role" in "role_object_type",
+    /// The type of all four kinds.
+    SpaceType = "space" in "space_object_type",
+    /// The type of an account.
+    UserType = "user" in "user_object_type",
+    /// The type of a vote.
+    VoteType = "vote_proposals" in "vote_proposal_object_type",
+    /// The type of a registration.
+    RegistrationType = "webhook_registration" in "webhook_registration_object_type",
+}
 
 /// Reads a text that must be this word.
 pub(crate) fn read_word<'de, D: Deserializer<'de>>(deserializer: D, word: &str) -> Result<(), D::Error> {
@@ -171,13 +220,12 @@ pub(crate) struct Identifier {
     /// Its id.
     pub(crate) id: String,
     /// Its type.
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
+    pub(crate) r#type: &'static str,
 }
 
 impl Identifier {
-    pub(crate) fn new(id: impl ToString + Copy, kind: &'static str) -> Self {
-        Self { id: id.to_string(), kind }
+    pub(crate) fn new(id: impl ToString + Copy, r#type: &'static str) -> Self {
+        Self { id: id.to_string(), r#type }
     }
 }
 
@@ -188,15 +236,8 @@ pub(crate) struct ComponentIdentifier {
     /// Its id.
     pub(crate) id: String,
     /// Its type.
-    #[serde(rename = "type")]
     #[schema(value_type = ComponentType)]
-    pub(crate) kind: &'static str,
-}
-
-impl ComponentIdentifier {
-    pub(crate) fn new(id: impl ToString + Copy, kind: &'static str) -> Self {
-        Self { id: id.to_string(), kind }
-    }
+    pub(crate) r#type: &'static str,
 }
 
 /// The schema of a text that is one of these words.
@@ -224,7 +265,6 @@ macro_rules! words {
         $crate::shapes::schema_of!($name, $schema, $crate::shapes::word_of($words.to_vec(), concat!($($doc),*)));
     )+};
 }
-pub(crate) use words;
 
 words! {
     // The languages of the deployment; the document of a deployment lists its own.
@@ -244,6 +284,17 @@ words! {
         &[RoleId::ORGANIZATION][..], &SpaceManifest::ALL.map(SpaceManifest::class)].concat(),
     // The time zones an organization can have (contract 11).
     TimeZoneName = "time_zone": civitas_organizations::TIME_ZONES,
+    /// Who may see a space.
+    SpaceVisibility = "space_visibility": ["public", "transparent", "private"],
+    /// Who may register.
+    RegistrationModeName = "users_registration_mode": ["enabled", "existing", "disabled"],
+    /// The status of a job.
+    JobStatusName = "rest_full_api_job_status": JobStatus::NAMES,
+    /// The type of a question. The last two have no answer, and cannot be created here.
+    QuestionTypeName = "question_type": QuestionType::ALL.map(QuestionType::as_str),
+    /// A type that a question may change to.
+    TypesToCreate = "": ["short_answer", "long_answer", "single_option", "multiple_option", "sorting", "files",
+        "matrix_single", "matrix_multiple"],
 }
 
 /// A relationship to one record.

@@ -79,15 +79,10 @@ impl Origin {
     }
 
     fn forwarded(self, headers: &HeaderMap) -> Self {
-        let first = |name: &str| {
-            let value = headers.get(name)?.to_str().ok()?.split(',').next()?.trim();
-            (!value.is_empty()).then(|| value.to_owned())
-        };
+        let filled = |value: &str| (!value.is_empty()).then(|| value.to_owned());
+        let first = |name: &str| filled(headers.get(name)?.to_str().ok()?.split(',').next()?.trim());
         let elements = headers.get("forwarded").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let pair = |name: &str| {
-            let value = forwarded_parameter(elements, name);
-            (!value.is_empty()).then(|| value.to_owned())
-        };
+        let pair = |name: &str| filled(forwarded_parameter(elements, name));
         let mut authority = first("x-forwarded-host").or_else(|| pair("host")).unwrap_or(self.authority);
         if let Some(port) = first("x-forwarded-port").filter(|p| p.parse::<u16>().is_ok()) {
             authority = with_port(&authority, &port);

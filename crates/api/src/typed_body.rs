@@ -14,11 +14,11 @@
 
 mod reader;
 
-use civitas_kernel::Result;
+use civitas_kernel::{Error, Result};
 use reader::Member;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use utoipa::openapi::schema::AdditionalProperties;
@@ -104,6 +104,21 @@ impl<'r, B: Body> RawBody<'r, B> {
     /// The first member that is missing, unknown or of another type.
     pub(crate) fn read(self) -> Result<B> {
         Ok(B::deserialize(Member { sent: Some(self.body), name: "" })?)
+    }
+}
+
+/// Checks that an object has known members only. `at`: its position, a dot after each name.
+///
+/// # Errors
+/// `Unknown key: <at><name>`.
+pub(crate) fn check_keys(
+    members: &Map<String, Value>,
+    at: &str,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<()> {
+    match members.keys().find(|name| !is_known(name)) {
+        Some(unknown) => Err(Error::rejected(format!("Unknown key: {at}{unknown}"))),
+        None => Ok(()),
     }
 }
 

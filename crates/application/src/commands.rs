@@ -122,6 +122,7 @@ impl Registry {
 }
 
 /// Runs commands, or stores them as jobs.
+#[derive(Clone)]
 pub struct Commands {
     registry: Arc<Registry>,
     store: Arc<dyn Store>,
@@ -150,14 +151,7 @@ impl Commands {
     /// # Errors
     /// As [`Store::for_background`].
     pub fn for_background(&self) -> Result<Self> {
-        Ok(Self {
-            registry: self.registry.clone(),
-            store: self.store.for_background()?,
-            announcer: self.announcer.clone(),
-            signer: self.signer.clone(),
-            shares: self.shares.clone(),
-            payload_limit: self.payload_limit,
-        })
+        Ok(Self { store: self.store.for_background()?, ..self.clone() })
     }
 
     /// The ports on the pool.

@@ -55,7 +55,7 @@ impl RecordAdmin<Component> for ComponentAdmin<'_> {
                 Ok(())
             }
             Some(before) if minimum_votes(before) != minimum_votes(after) => {
-                self.votes.settle(organization, id, minimum_votes(after)).await
+                self.votes.set_finality(organization, id, minimum_votes(after)).await
             }
             _ => Ok(()),
         }
@@ -104,7 +104,7 @@ mod tests {
         components.expect_save().times(2).returning(|_, _, _| Ok(()));
         let mut votes = MockVoteStore::new();
         votes
-            .expect_settle()
+            .expect_set_finality()
             .withf(|_, id, minimum| (*id, *minimum) == (IDEAS, 3))
             .once()
             .returning(|_, _, _| Ok(()));

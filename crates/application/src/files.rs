@@ -1,7 +1,7 @@
 //! Receives, stores, serves and deletes files. A file has its row before its bytes are stored, and loses it after they
 //! are deleted ([`FileState`]), so a crash at any time leaves no bytes without a row.
 
-use crate::worker_loop::{goes_on, pause};
+use crate::worker_loop::{is_running, pause};
 use crate::{Announcer, Store};
 use bytes::Bytes;
 use civitas_attachments::{
@@ -98,19 +98,6 @@ impl Files {
         };
         let (pumped, received) = tokio::join!(pump, self.receive(bytes.boxed(), limit));
         pumped.map(|()| received)
-    }
-
-    /// Receives bytes in memory, without a limit.
-    ///
-    /// # Errors
-    /// `Unavailable` when the disk is full.
-    pub async fn receive_all(&self, bytes: Vec<u8>) -> Result<Received> {
-        let limit = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let bytes = stream::iter([Ok(Bytes::from(bytes))]).boxed();
-        match self.receive(bytes, limit).await? {
-            ReceiveOutcome::Complete(received) => Ok(received),
-            ReceiveOutcome::TooLong => Err(Error::internal("bytes that are longer than they are")),
-        }
     }
 
     /// Inspects received bytes.
@@ -247,10 +234,10 @@ impl Files {
         }
     }
 
-    /// Sweeps again and again, until `stop` is true. Removes incomplete objects at the start and every hour.
-    pub async fn run_reaper(self, mut stop: watch::Receiver<bool>) {
+    /// Deletes removed files at an interval, until `stop` is true. Removes incomplete objects at the start and every hour.
+    pub async fn run_cleanup(self, mut stop: watch::Receiver<bool>) {
         let mut incomplete_from = Instant::now();
-        while goes_on(&stop) {
+        while is_running(&stop) {
             if incomplete_from <= Instant::now() {
                 self.remove_incomplete(INCOMPLETE).await;
                 incomplete_from = Instant::now() + INCOMPLETE;

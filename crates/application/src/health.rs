@@ -2,48 +2,33 @@
 
 use async_trait::async_trait;
 
-/// What a check looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dependency {
-    /// The settings.
-    Configuration,
-    /// How many files the process may have open.
-    OpenFiles,
-    /// The data directory.
-    Storage,
-    /// The store of files.
-    Files,
-    /// The key that signs tokens and encrypts secrets.
-    SecretKey,
-    /// The clock of the machine.
-    Clock,
-    /// The tables of the database.
-    Schema,
-    /// The database.
-    Database,
-    /// The name server, and the hosts of the organizations.
-    Dns,
-    /// The mail server.
-    Mail,
-    /// The newest backup.
-    Backups,
-    /// The limits of what one client and one organization use.
-    Shares,
-}
-
 civitas_kernel::names! {
-    Dependency {
+    /// What a check looks at.
+    #[derive(Hash)]
+    pub enum Dependency {
+        /// The settings.
         Configuration = "configuration",
+        /// How many files the process may have open.
         OpenFiles = "open files",
+        /// The data directory.
         Storage = "storage",
+        /// The store of files.
         Files = "files",
+        /// The key that signs tokens and encrypts secrets.
         SecretKey = "secret key",
+        /// The clock of the machine.
         Clock = "clock",
+        /// The tables of the database.
         Schema = "schema",
+        /// The database.
         Database = "database",
+        /// The name server, and the hosts of the organizations.
         Dns = "dns",
+        /// The mail server.
         Mail = "mail",
+        /// The newest backup.
         Backups = "backups",
+        /// The limits of what one client and one organization use.
         Shares = "shares",
     }
 }

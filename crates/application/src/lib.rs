@@ -14,7 +14,6 @@ mod form_encoding;
 mod health;
 mod host_check_handler;
 mod idempotency;
-mod job_admin;
 mod loaded;
 mod mail_handler;
 pub mod metrics;
@@ -28,6 +27,7 @@ mod rate_limits;
 mod reencryption;
 mod render_context;
 mod rules;
+mod schema_state;
 mod shares;
 mod source_address;
 pub mod sweeping;
@@ -50,13 +50,12 @@ pub use form_encoding::{form_decoded, form_pairs};
 pub use health::{Dependency, HealthChecks, HealthFinding};
 pub use host_check_handler::HostCheckHandler;
 pub use idempotency::{ANSWERS_KEPT_FOR, IdempotencyKey, IdempotencyStore, IdempotentAnswer};
-pub use job_admin::JobAdmin;
 pub use loaded::{CommandOutput, LoadedRecord};
 pub use mail_handler::{InvitationHandler, MailHandler};
-pub use one_time_links::OneTimeLinks;
+pub use one_time_links::{OneTimeLinks, magic_links};
 pub use operations::{
-    Attention, AttentionEntry, Concern, ConcernCount, DeploymentFigures, Load, MOST_FIGURE, MOST_FOUND,
-    OldestWaiting, OperationsStore, Queue,
+    Alert, AlertCount, AlertKind, Alerts, DeploymentFigures, Load, MOST_FIGURE, MOST_FOUND, OldestWaiting,
+    OperationsStore, Queue,
 };
 pub use organization_removal::remove_organization;
 pub use pace::Pace;
@@ -66,12 +65,13 @@ pub use rate_limits::{AuthenticationLimit, ClientLimit, KeyedLimit, RetryAfter, 
 pub use reencryption::{Reencrypted, Reencryption, Reseal};
 pub use render_context::{RenderContext, Site};
 pub use rules::{CurrentSettings, component_settings_error};
+pub use schema_state::{BEFORE_FIRST_RELEASE, SchemaState};
 pub use shares::{
     Capacity as ShareCapacity, Limits, MOST_REGISTRATIONS, Share, ShareHolder, SharePermit, ShareStore,
     Shares, Stored, TenantUse,
 };
 pub use source_address::{forwarded_parameter, source_address};
-pub use tasks::{TaskContext, TaskHandler, TaskKinds, TaskWorker};
+pub use tasks::{TaskContext, TaskHandler, TaskWorker};
 pub use text_fill::{fill_texts, index_texts, run_text_fill};
 pub use token_service::TokenService;
 pub use user_states::{UserStateChange, UserStates};

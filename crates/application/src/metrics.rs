@@ -18,15 +18,16 @@ const REQUEST_SECONDS: &[f64] =
 /// The upper bounds of waits for a connection to the database, in seconds.
 const WAIT_SECONDS: &[f64] = &[0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0];
 
-/// A kind of work with leases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeasedWork {
-    /// Jobs.
-    Job,
-    /// Tasks of the platform.
-    Task,
-    /// Registrations with deliveries.
-    Delivery,
+civitas_kernel::names! {
+    /// A kind of work with leases.
+    pub enum LeasedWork {
+        /// Jobs.
+        Job = "job",
+        /// Tasks of the platform.
+        Task = "task",
+        /// Registrations with deliveries.
+        Delivery = "delivery",
+    }
 }
 
 /// All metrics of the process.
@@ -115,6 +116,25 @@ impl Metrics {
             registry,
         })
     }
+
+    fn add_series(&self) {
+        let series: [(&IntCounterVec, &[&str]); 4] = [
+            (&self.jobs, &["completed", "failed", "retried", "waited", "lost"]),
+            (&self.lost_leases, &["job", "task", "delivery"]),
+            (&self.tls_handshakes, &["succeeded", "failed", "late"]),
+            (&self.backups, &["made", "failed"]),
+        ];
+        for (counters, values) in series {
+            for value in values {
+                counters.with_label_values(&[*value]).inc_by(0);
+            }
+        }
+        for endpoint in ["token", "panel"] {
+            for outcome in ["succeeded", "refused", "locked"] {
+                self.logins.with_label_values(&[endpoint, outcome]).inc_by(0);
+            }
+        }
+    }
 }
 
 /// The metrics of shares.
@@ -137,9 +157,17 @@ impl ShareMetrics {
 /// Whether requests are counted: only if somebody can read the metrics.
 static COUNTS_REQUESTS: AtomicBool = AtomicBool::new(false);
 
-/// Counts requests and lookups in caches from now on.
+/// Counts requests and lookups in caches from now on. Counters of known outcomes are in the text from now on: where the first
+/// value of a series is 1, Prometheus sees no increase.
 pub fn count_requests() {
     COUNTS_REQUESTS.store(true, Ordering::Relaxed);
+    METRICS.add_series();
+}
+
+/// Adds the metrics of this share to the text.
+pub fn add_share(share: &str) {
+    METRICS.shares.used.with_label_values(&[share]).add(0);
+    METRICS.shares.refused.with_label_values(&[share]).inc_by(0);
 }
 
 /// Counts a request. `route`: its pattern, not its path.
@@ -173,22 +201,19 @@ impl LookupCounter {
     }
 }
 
-/// An endpoint for logins with a password.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoginEndpoint {
-    /// The token endpoint.
-    Token,
-    /// The sign-in of the panel.
-    Panel,
+civitas_kernel::names! {
+    /// An endpoint for logins with a password.
+    pub enum LoginEndpoint {
+        /// The token endpoint.
+        Token = "token",
+        /// The sign-in of the panel.
+        Panel = "panel",
+    }
 }
 
 /// Counts a login with a password: `succeeded`, `refused`, `locked` (the login is closed, or the account is locked).
 pub fn login_ended(endpoint: LoginEndpoint, outcome: &'static str) {
-    let endpoint = match endpoint {
-        LoginEndpoint::Token => "token",
-        LoginEndpoint::Panel => "panel",
-    };
-    METRICS.logins.with_label_values(&[endpoint, outcome]).inc();
+    METRICS.logins.with_label_values(&[endpoint.as_str(), outcome]).inc();
 }
 
 /// Counts a run of a job: `completed`, `failed`, `retried`, `waited` (for the end of a fault of the machine), `lost`.
@@ -213,12 +238,7 @@ pub fn newest_backup(at: OffsetDateTime) {
 
 /// Counts leases that a worker lost, or that others took over.
 pub fn leases_lost(work: LeasedWork, number: u64) {
-    let work = match work {
-        LeasedWork::Job => "job",
-        LeasedWork::Task => "task",
-        LeasedWork::Delivery => "delivery",
-    };
-    METRICS.lost_leases.with_label_values(&[work]).inc_by(number);
+    METRICS.lost_leases.with_label_values(&[work.as_str()]).inc_by(number);
 }
 
 /// Counts a wait for a connection to the database, and whether it ended with one.
@@ -306,6 +326,7 @@ mod tests {
         tls_handshake("late", ());
         share_used("writes", 1);
         share_refused("jobs");
+        add_share("unused");
         let job = Some(now - time::Duration::seconds(90));
         let mail = Some(now + time::Duration::seconds(90));
         set_waiting(&OldestWaiting { job, mail, database_bytes: 4096, ..OldestWaiting::default() }, now);
@@ -326,6 +347,8 @@ mod tests {
             "civitas_http_open_connections 1",
             "civitas_http_refused_connections_total 1",
             "civitas_shares_refused_total{share=\"jobs\"} 1",
+            "civitas_shares_refused_total{share=\"unused\"} 0",
+            "civitas_backups_total{outcome=\"failed\"} 0",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
         }

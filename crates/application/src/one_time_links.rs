@@ -1,7 +1,7 @@
 //! One-time links: confirms accounts and signs users in. Each step is one transaction.
 
 use crate::{Announcer, Store};
-use civitas_accounts::magic_links::{SignIns, SignedIn};
+use civitas_accounts::magic_links::{MagicLinks, SignedIn};
 use civitas_accounts::{Confirmations, RegistrationMails, Secret};
 use civitas_kernel::{Locale, Result};
 use civitas_organizations::Tenant;
@@ -46,22 +46,22 @@ impl OneTimeLinks<'_> {
     /// Signs in the user of a magic link.
     ///
     /// # Errors
-    /// Those of [`SignIns::sign_in`].
+    /// Those of [`MagicLinks::sign_in`].
     #[tracing::instrument(name = "application.one_time_links.sign_in", skip_all)]
     pub async fn sign_in(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<SignedIn> {
         self.look(tenant, token, now).await?;
         let signed_in = self
             .announcer
-            .in_transaction(self.store, now, async |tx| sign_ins(tx).sign_in(tenant.id, token, now).await);
+            .in_transaction(self.store, now, async |tx| magic_links(tx).sign_in(tenant.id, token, now).await);
         signed_in.await
     }
 
     /// The address [`Self::sign_in`] would redirect to.
     ///
     /// # Errors
-    /// Those of [`SignIns::sign_in`].
+    /// Those of [`MagicLinks::sign_in`].
     pub async fn look(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<String> {
-        sign_ins(self.store).look(tenant.id, token, now).await
+        magic_links(self.store).look(tenant.id, token, now).await
     }
 }
 
@@ -79,8 +79,9 @@ fn confirmations<P: crate::Ports + ?Sized>(ports: &P) -> Confirmations<'_> {
     }
 }
 
-fn sign_ins<P: crate::Ports + ?Sized>(ports: &P) -> SignIns<'_> {
-    SignIns {
+/// Creates magic links, and signs in with them.
+pub fn magic_links<P: crate::Ports + ?Sized>(ports: &P) -> MagicLinks<'_> {
+    MagicLinks {
         links: ports.magic_links(),
         users: ports.users(),
         organizations: ports.organization_lookup(),

@@ -5,18 +5,18 @@ use civitas_kernel::{OrganizationId, Result};
 use civitas_organizations::OrganizationFigures;
 use time::{Duration, OffsetDateTime};
 
-/// The largest number of a [`ConcernCount`]: counting stops there, which means "or more".
+/// The largest number of an [`AlertCount`]: counting stops there, which means "or more".
 pub const MOST_FOUND: i64 = 1_000;
 /// The largest number of a [`DeploymentFigures`]: counting stops there, which means "or more".
 pub const MOST_FIGURE: i64 = 10_000;
 /// How far back failed jobs are counted.
 const FAILURES: Duration = Duration::days(1);
-/// How long a delivery may wait before it is a concern.
+/// How long a delivery may wait before it is an alert.
 const WAITING: Duration = Duration::hours(1);
 
 /// A kind of things that may need an administrator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Concern {
+pub enum AlertKind {
     /// Registrations for webhooks that were disabled after failures.
     DisabledRegistrations,
     /// Registrations that an administrator has paused.
@@ -36,7 +36,7 @@ pub enum Concern {
     LockedAdministrators,
 }
 
-impl Concern {
+impl AlertKind {
     /// All kinds, in the order of the page.
     pub const ALL: [Self; 8] = [
         Self::DisabledRegistrations,
@@ -62,7 +62,7 @@ impl Concern {
 
 /// How many things of a kind there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ConcernCount {
+pub struct AlertCount {
     /// Their number, at most [`MOST_FOUND`].
     pub number: i64,
     /// The organization, if all are of one and fewer than [`MOST_FOUND`].
@@ -71,13 +71,13 @@ pub struct ConcernCount {
 
 /// A kind of things that needs attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AttentionEntry {
+pub struct Alert {
     /// The kind.
-    pub concern: Concern,
-    /// The time that limits what counts ([`Concern::moment`]).
+    pub kind: AlertKind,
+    /// The time that limits what counts ([`AlertKind::moment`]).
     pub moment: OffsetDateTime,
     /// What was found, at least one; `None` if the database could not be read.
-    pub found: Option<ConcernCount>,
+    pub found: Option<AlertCount>,
 }
 
 /// The figures of a deployment, each at most [`MOST_FIGURE`].
@@ -140,8 +140,8 @@ pub struct OldestWaiting {
 #[cfg_attr(test, mockall::automock)]
 #[async_trait]
 pub trait OperationsStore: Send + Sync {
-    /// The things of this kind, with one statement. `at`: [`Concern::moment`].
-    async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<ConcernCount>;
+    /// The things of this kind, with one statement. `at`: [`AlertKind::moment`].
+    async fn find(&self, kind: AlertKind, at: OffsetDateTime) -> Result<AlertCount>;
     /// The figures, with one statement. `today`: the time from which jobs count.
     async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures>;
     /// What these organizations have, in any order, with one statement. Unknown ids are left out.
@@ -157,25 +157,25 @@ pub trait OperationsStore: Send + Sync {
 
 /// Lists what needs attention.
 #[derive(Clone, Copy)]
-pub struct Attention<'a> {
+pub struct Alerts<'a> {
     /// The counts.
     pub store: &'a dyn OperationsStore,
 }
 
-impl Attention<'_> {
+impl Alerts<'_> {
     /// The kinds of which there is at least one, and those that could not be read; with 8 statements. An error of the
     /// database is logged.
-    pub async fn list(&self, now: OffsetDateTime) -> Vec<AttentionEntry> {
+    pub async fn list(&self, now: OffsetDateTime) -> Vec<Alert> {
         let mut entries = Vec::new();
-        for concern in Concern::ALL {
-            let moment = concern.moment(now);
-            let found = self.store.find(concern, moment).await;
+        for kind in AlertKind::ALL {
+            let moment = kind.moment(now);
+            let found = self.store.find(kind, moment).await;
             if let Err(error) = &found {
-                tracing::warn!(?concern, %error, "what needs attention could not be counted");
+                tracing::warn!(concern = ?kind, %error, "what needs attention could not be counted");
             }
             let found = found.ok();
             if found.is_none_or(|found| found.number > 0) {
-                entries.push(AttentionEntry { concern, moment, found });
+                entries.push(Alert { kind, moment, found });
             }
         }
         entries
@@ -198,14 +198,14 @@ mod tests {
     #[tokio::test]
     async fn what_there_is_none_of_is_left_out_and_what_cannot_be_read_is_an_entry() {
         let mut store = MockOperationsStore::new();
-        let three = ConcernCount { number: 3, organization: Some(OrganizationId(7)) };
-        store.expect_find().times(8).returning(move |concern, at| match concern {
-            Concern::FailedJobs if at == NOW - Duration::days(1) => Ok(three),
-            Concern::WaitingDeliveries if at == NOW - Duration::hours(1) => Err(Error::internal("broken")),
-            _ => Ok(ConcernCount::default()),
+        let three = AlertCount { number: 3, organization: Some(OrganizationId(7)) };
+        store.expect_find().times(8).returning(move |kind, at| match kind {
+            AlertKind::FailedJobs if at == NOW - Duration::days(1) => Ok(three),
+            AlertKind::WaitingDeliveries if at == NOW - Duration::hours(1) => Err(Error::internal("broken")),
+            _ => Ok(AlertCount::default()),
         });
-        let entries = Attention { store: &store }.list(NOW).await;
-        let found: Vec<_> = entries.iter().map(|entry| (entry.concern, entry.found)).collect();
-        assert_eq!(found, [(Concern::FailedJobs, Some(three)), (Concern::WaitingDeliveries, None)]);
+        let entries = Alerts { store: &store }.list(NOW).await;
+        let found: Vec<_> = entries.iter().map(|entry| (entry.kind, entry.found)).collect();
+        assert_eq!(found, [(AlertKind::FailedJobs, Some(three)), (AlertKind::WaitingDeliveries, None)]);
     }
 }

@@ -3,7 +3,7 @@
 use crate::metrics::{self, LoginEndpoint};
 use crate::{Announcer, Store, Transaction};
 use civitas_accounts::administrators::{
-    CheckedPassword, SecondFactorCodes, SignInAttempt, SignInError, SignedIn, TextCipher,
+    CheckedPassword, SecondFactorCodes, SignInError, SignInPorts, SignedIn, TextCipher,
 };
 use civitas_accounts::{Administrator, Digest, Passwords, Secret, SendSignInNotice, is_replaceable};
 use civitas_audit::{Action, Actor, Record};
@@ -94,7 +94,7 @@ impl SignIn<'_> {
 
     /// Confirms the session of an administrator with the password, and a code if there is a second factor: what changes
     /// accounts and sign-in of administrators needs it. A failure counts as one to sign in, and ends the session at the
-    /// limit ([`SignInAttempt::confirm`]).
+    /// limit ([`SignInPorts::confirm`]).
     #[tracing::instrument(name = "application.panel_sign_in.check_password", skip_all)]
     pub async fn check_password(
         &self,
@@ -143,10 +143,7 @@ impl SignIn<'_> {
             Some(id) => (id.to_string(), email),
             None => ("unknown".to_owned(), "an unknown address"),
         };
-        let mut record = Record::new(actor, action).on("administrator", &id, label);
-        if let Some(address) = &self.from {
-            record = record.from(address);
-        }
+        let record = Record::new(actor, action).on("administrator", &id, label).from(self.from.as_deref());
         if fault.is_none() {
             tx.audit().append(&record, now).await?;
         } else {
@@ -158,8 +155,8 @@ impl SignIn<'_> {
         }
     }
 
-    fn attempt<'p>(&'p self, tx: &'p dyn Transaction) -> SignInAttempt<'p> {
-        SignInAttempt {
+    fn attempt<'p>(&'p self, tx: &'p dyn Transaction) -> SignInPorts<'p> {
+        SignInPorts {
             administrators: tx.administrators(),
             sessions: tx.panel_sessions(),
             cipher: self.cipher,

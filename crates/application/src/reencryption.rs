@@ -1,6 +1,6 @@
 //! Encrypts the stored secrets with the first key of the deployment, so that older keys can be removed.
 
-use crate::{Store, Transaction};
+use crate::Store;
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{AdministratorId, RegistrationId, Result};
 use civitas_webhooks::SealedSecret;
@@ -87,24 +87,15 @@ impl Reencryption<'_> {
         let page = tx.registrations().page_after(None, after, BATCH).await?;
         let last = page.last().map(|(id, _)| *id);
         for (id, _) in page {
-            self.registration(&*tx, id, done).await?;
+            // Read again under a lock: workers store the health of a registration in its row.
+            let Some(mut registration) = tx.registrations().find_any_for_update(id).await? else { continue };
+            let resealed = (self.webhook_secret)(&registration.secret.0);
+            let Some(sealed) = done.take("webhook", id.0, resealed) else { continue };
+            registration.secret = SealedSecret(sealed);
+            tx.registrations().save(id, &registration).await?;
         }
         tx.commit().await?;
         Ok(last)
-    }
-
-    async fn registration(
-        &self,
-        tx: &dyn Transaction,
-        id: RegistrationId,
-        done: &mut Reencrypted,
-    ) -> Result<()> {
-        // Read again under a lock: workers store the health of a registration in its row.
-        let Some(mut registration) = tx.registrations().find_any_for_update(id).await? else { return Ok(()) };
-        let resealed = (self.webhook_secret)(&registration.secret.0);
-        let Some(sealed) = done.take("webhook", id.0, resealed) else { return Ok(()) };
-        registration.secret = SealedSecret(sealed);
-        tx.registrations().save(id, &registration).await
     }
 
     /// One batch of administrators; the last id, `None` when there are no more.

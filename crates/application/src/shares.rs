@@ -1,6 +1,6 @@
 //! Shares: how much of what a process has one record, one API client and one organization use at once (contract 01 §3, 429).
 //!
-//! A caller over its share waits for its own places, and is refused alone. Places are taken from the narrowest level to the widest,
+//! A caller over its share waits for its own permits, and is refused alone. Permits are taken from the narrowest level to the widest,
 //! so a caller that waits holds only what is its own.
 
 mod table;
@@ -45,7 +45,7 @@ pub struct ShareHolder<'a> {
 /// What is used by whom.
 pub struct Shares {
     capacity: Capacity,
-    places: Mutex<HashMap<(Share, Level), Arc<Places>>>,
+    permits: Mutex<HashMap<(Share, Level), Arc<Permits>>>,
     refused: Mutex<HashMap<(Share, OrganizationId), u64>>,
     counts: Mutex<HashMap<CountKey, Count>>,
 }
@@ -62,8 +62,8 @@ enum Level {
     Process,
 }
 
-/// The places of one level.
-struct Places {
+/// The permits of one level.
+struct Permits {
     free: Arc<Semaphore>,
     /// Those of callers that wait.
     waiting: Semaphore,
@@ -113,11 +113,11 @@ pub struct TenantUse {
     pub refused: u64,
 }
 
-/// Places that are in use until they are dropped.
+/// Permits that are in use until they are dropped.
 pub struct SharePermit {
     shares: Arc<Shares>,
     share: Share,
-    places: Vec<(Level, OwnedSemaphorePermit)>,
+    permits: Vec<(Level, OwnedSemaphorePermit)>,
     /// Whether all levels were taken, and the metrics count it.
     is_complete: bool,
 }
@@ -125,8 +125,8 @@ pub struct SharePermit {
 impl Shares {
     /// All shares of a process.
     pub fn new(capacity: Capacity) -> Arc<Self> {
-        let (places, refused, counts) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Arc::new(Self { capacity, places, refused, counts })
+        let (permits, refused, counts) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Arc::new(Self { capacity, permits, refused, counts })
     }
 
     /// The row of the table of shares.
@@ -134,10 +134,10 @@ impl Shares {
         self.capacity.limits(share)
     }
 
-    /// Takes a place at each level. Waits a limited time where all are in use, unless many wait already.
+    /// Takes a permit at each level. Waits a limited time where all are in use, unless many wait already.
     ///
     /// # Errors
-    /// `TooManyRequests` when the places of the record, the client or the organization are in use; `Unavailable` when those
+    /// `TooManyRequests` when the permits of the record, the client or the organization are in use; `Unavailable` when those
     /// of the process are.
     pub async fn take(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Result<SharePermit> {
         let mut taken = SharePermit::nothing(self, share);
@@ -145,15 +145,15 @@ impl Shares {
         let taking = async {
             for (level, most) in self.levels(share, holder) {
                 at = level.clone();
-                let places = self.places(share, &level, most);
-                let free = places.free.clone();
-                let place = if let Ok(place) = free.clone().try_acquire_owned() {
-                    place
+                let permits = self.permits(share, &level, most);
+                let free = permits.free.clone();
+                let permit = if let Ok(permit) = free.clone().try_acquire_owned() {
+                    permit
                 } else {
-                    let Ok(_waiting) = places.waiting.try_acquire() else { return Ok(false) };
+                    let Ok(_waiting) = permits.waiting.try_acquire() else { return Ok(false) };
                     free.acquire_owned().await.map_err(Error::internal)?
                 };
-                taken.places.push((level, place));
+                taken.permits.push((level, permit));
             }
             Ok(true)
         };
@@ -161,25 +161,25 @@ impl Shares {
             return Ok(taken.completed());
         }
         if at == Level::Process {
-            let cause = format!("all places of the process are in use: {}", share.name());
+            let cause = format!("all places of the process are in use: {}", share.as_str());
             return Err(Error::Unavailable(cause.into()));
         }
         self.refuse(share, holder.organization);
         Err(Error::TooManyRequests(1))
     }
 
-    /// The same without a wait; `None` when a place is in use.
+    /// The same without a wait; `None` when a permit is in use.
     pub fn try_take(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Option<SharePermit> {
         let mut taken = SharePermit::nothing(self, share);
         for (level, most) in self.levels(share, holder) {
-            let place = self.places(share, &level, most).free.clone().try_acquire_owned().ok()?;
-            taken.places.push((level, place));
+            let permit = self.permits(share, &level, most).free.clone().try_acquire_owned().ok()?;
+            taken.permits.push((level, permit));
         }
         Some(taken.completed())
     }
 
-    /// The same, while less than half of the own places are in use, and less than seven eighths of those of the process: for more
-    /// than one place for one thing. The rest is for the first places of others.
+    /// The same, while less than half of the own permits are in use, and less than seven eighths of those of the process: for more
+    /// than one permit for one thing. The rest is for the first permits of others.
     pub fn try_take_spare(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Option<SharePermit> {
         let mut levels = self.levels(share, holder);
         let is_spare = levels.all(|(level, most)| {
@@ -189,14 +189,14 @@ impl Shares {
         if is_spare { self.try_take(share, holder) } else { None }
     }
 
-    /// How many places an organization uses in this process.
+    /// How many permits an organization uses in this process.
     pub fn used(&self, share: Share, organization: OrganizationId) -> u64 {
         self.in_use(share, Level::Tenant(organization), self.limits(share).tenant)
     }
 
     fn in_use(&self, share: Share, level: Level, most: u64) -> u64 {
-        let places = locked(&self.places);
-        places.get(&(share, level)).map_or(0, |places| places.used(most))
+        let permits = locked(&self.permits);
+        permits.get(&(share, level)).map_or(0, |permits| permits.used(most))
     }
 
     /// Checks that so many more may be stored, and counts them until the next count in the database, which is at most a
@@ -266,7 +266,7 @@ impl Shares {
 
     /// Counts a refusal for the metrics and the page of shares.
     pub fn refuse(&self, share: Share, organization: OrganizationId) {
-        metrics::share_refused(share.name());
+        metrics::share_refused(share.as_str());
         *locked(&self.refused).entry((share, organization)).or_default() += 1;
     }
 
@@ -274,11 +274,11 @@ impl Shares {
     pub fn by_tenant(&self) -> Vec<TenantUse> {
         let mut uses: HashMap<(Share, OrganizationId), TenantUse> = HashMap::new();
         let empty = |share, organization| TenantUse { share, organization, used: 0, refused: 0 };
-        for ((share, level), places) in locked(&self.places).iter() {
+        for ((share, level), permits) in locked(&self.permits).iter() {
             let Level::Tenant(organization) = *level else { continue };
             let most = self.limits(*share).tenant;
             let of = uses.entry((*share, organization)).or_insert_with(|| empty(*share, organization));
-            of.used = places.used(most);
+            of.used = permits.used(most);
         }
         for ((share, organization), refused) in locked(&self.refused).iter() {
             let of = uses.entry((*share, *organization)).or_insert_with(|| empty(*share, *organization));
@@ -302,27 +302,27 @@ impl Shares {
         levels.into_iter().flatten().filter(|(_, most)| *most < u64::MAX)
     }
 
-    fn places(&self, share: Share, level: &Level, most: u64) -> Arc<Places> {
-        let mut places = locked(&self.places);
-        if places.len() >= MOST_UNUSED {
+    fn permits(&self, share: Share, level: &Level, most: u64) -> Arc<Permits> {
+        let mut permits = locked(&self.permits);
+        if permits.len() >= MOST_UNUSED {
             // Those of callers that stopped waiting.
-            places.retain(|_, of| !of.are_unused());
+            permits.retain(|_, of| !of.are_unused());
         }
-        places.entry((share, level.clone())).or_insert_with(|| Places::new(most)).clone()
+        permits.entry((share, level.clone())).or_insert_with(|| Permits::new(most)).clone()
     }
 }
 
-impl Places {
+impl Permits {
     fn new(most: u64) -> Arc<Self> {
-        let permits = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
-        Arc::new(Self { free: Arc::new(Semaphore::new(permits(most))), waiting: Semaphore::new(WAITING) })
+        let bounded = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+        Arc::new(Self { free: Arc::new(Semaphore::new(bounded(most))), waiting: Semaphore::new(WAITING) })
     }
 
     fn used(&self, most: u64) -> u64 {
         most.saturating_sub(self.free.available_permits() as u64)
     }
 
-    /// Whether nobody has a place or waits for one. Copies are made under the lock of the map.
+    /// Whether nobody has a permit or waits for one. Copies are made under the lock of the map.
     fn are_unused(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1 && Arc::strong_count(&self.free) == 1
     }
@@ -330,11 +330,11 @@ impl Places {
 
 impl SharePermit {
     fn nothing(shares: &Arc<Shares>, share: Share) -> Self {
-        Self { shares: shares.clone(), share, places: Vec::with_capacity(4), is_complete: false }
+        Self { shares: shares.clone(), share, permits: Vec::with_capacity(4), is_complete: false }
     }
 
     fn completed(mut self) -> Self {
-        metrics::share_used(self.share.name(), 1);
+        metrics::share_used(self.share.as_str(), 1);
         self.is_complete = true;
         self
     }
@@ -343,14 +343,14 @@ impl SharePermit {
 impl Drop for SharePermit {
     fn drop(&mut self) {
         if self.is_complete {
-            metrics::share_used(self.share.name(), -1);
+            metrics::share_used(self.share.as_str(), -1);
         }
-        let mut places = locked(&self.shares.places);
-        for (level, place) in self.places.drain(..) {
-            drop(place);
+        let mut permits = locked(&self.shares.permits);
+        for (level, permit) in self.permits.drain(..) {
+            drop(permit);
             let key = (self.share, level);
-            if places.get(&key).is_some_and(Places::are_unused) {
-                places.remove(&key);
+            if permits.get(&key).is_some_and(Permits::are_unused) {
+                permits.remove(&key);
             }
         }
     }

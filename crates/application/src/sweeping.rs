@@ -1,6 +1,6 @@
 //! Removes old rows again and again, in small batches.
 
-use crate::worker_loop::{goes_on, pause};
+use crate::worker_loop::{is_running, pause};
 use async_trait::async_trait;
 use civitas_kernel::Result;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub trait Sweep: Send + Sync {
 
 /// Sweeps until `stop` is true: the next batch after 100 ms, after the last one in 10 minutes.
 pub async fn run_sweeps<S: Sweep>(sweeper: &S, mut stop: watch::Receiver<bool>) {
-    while goes_on(&stop) {
+    while is_running(&stop) {
         let time = match sweeper.sweep().await {
             Ok(0) => SEARCH,
             Ok(rows) => {

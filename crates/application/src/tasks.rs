@@ -9,7 +9,6 @@ use crate::{Announcer, Store};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result, clock};
 use civitas_tasks::{LEASE, LONGEST_RUN, Outcome, Task};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
@@ -43,35 +42,18 @@ pub trait TaskHandler: Send + Sync + 'static {
     async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome>;
 }
 
-/// The handlers of this process. Tasks of other kinds are not claimed.
-#[derive(Default)]
-pub struct TaskKinds(BTreeMap<&'static str, Arc<dyn TaskHandler>>);
-
-impl TaskKinds {
-    /// Adds a kind.
-    #[must_use]
-    pub fn on(mut self, handler: impl TaskHandler) -> Self {
-        self.0.insert(handler.kind(), Arc::new(handler));
-        self
-    }
-
-    fn names(&self) -> Vec<&'static str> {
-        self.0.keys().copied().collect()
-    }
-}
-
-/// Executes tasks of some kinds until it is stopped. Kinds that wait for different services have workers of their own, so
-/// that a service that does not answer delays only its own tasks.
+/// Executes the tasks of one kind until it is stopped. Each kind has a worker of its own, so that a service that does not
+/// answer delays only the tasks that wait for it. Tasks of other kinds are not claimed.
 pub struct TaskWorker {
     store: Arc<dyn Store>,
     announcer: Announcer,
-    kinds: TaskKinds,
+    handler: Arc<dyn TaskHandler>,
 }
 
 impl TaskWorker {
-    /// A worker with these handlers.
-    pub fn new(store: Arc<dyn Store>, announcer: Announcer, kinds: TaskKinds) -> Self {
-        Self { store, announcer, kinds }
+    /// A worker with this handler.
+    pub fn new(store: Arc<dyn Store>, announcer: Announcer, handler: Arc<dyn TaskHandler>) -> Self {
+        Self { store, announcer, handler }
     }
 
     /// Executes at most `concurrency` tasks at once, until `stop` is true.
@@ -81,10 +63,8 @@ impl TaskWorker {
 
     /// Runs the handler; errors, panics and timeouts become an outcome.
     async fn outcome(&self, task: &Task) -> End {
-        let Some(handler) = self.kinds.0.get(task.kind.as_str()).cloned() else {
-            return End::Counted(Outcome::GiveUp("nobody knows this kind".into()));
-        };
-        let (store, announcer, claimed) = (self.store.clone(), self.announcer.clone(), task.clone());
+        let (store, announcer) = (self.store.clone(), self.announcer.clone());
+        let (handler, claimed) = (self.handler.clone(), task.clone());
         let turn = tokio::spawn(async move {
             let turn = TaskContext { store: &*store, announcer: &announcer, now: clock::now() };
             tokio::time::timeout(LONGEST_RUN.unsigned_abs(), handler.run(turn, &claimed)).await
@@ -153,7 +133,7 @@ impl WorkSource for TaskWorker {
 
     async fn claim(&self, limit: i64) -> Vec<Task> {
         let now = clock::now();
-        let claimed = self.store.tasks().claim(&self.kinds.names(), now, now + LEASE, limit).await;
+        let claimed = self.store.tasks().claim(&[self.handler.kind()], now, now + LEASE, limit).await;
         claimed.unwrap_or_else(|error| {
             tracing::warn!(%error, "no tasks could be claimed");
             Vec::new()

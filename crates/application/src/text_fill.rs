@@ -1,7 +1,7 @@
 //! Stores the texts in which words are searched (contract 01 §6.2) of records of before texts were stored, and indexes those of
 //! all records: in steps, while nodes serve. An interrupted fill begins again, and finds the first record without texts.
 
-use crate::worker_loop::{goes_on, pause};
+use crate::worker_loop::{is_running, pause};
 use crate::{FillPosition, Store};
 use civitas_kernel::Result;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ pub async fn fill_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> R
     if store.missing_texts().count().await? == 0 {
         return Ok(filled);
     }
-    while goes_on(&stop)
+    while is_running(&stop)
         && let Some(organization) = store.organizations().ids(last, 1).await?.pop()
     {
         let mut from = FillPosition::default();
-        while goes_on(&stop)
+        while is_running(&stop)
             && let Some((next, stored)) = store.missing_texts().fill(organization, from).await?
         {
             from = next;
@@ -45,7 +45,7 @@ pub async fn fill_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> R
 /// # Errors
 /// Those of the store.
 pub async fn index_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> Result<()> {
-    while goes_on(&stop) && store.missing_texts().index().await? > 0 {
+    while is_running(&stop) && store.missing_texts().index().await? > 0 {
         pause(BETWEEN, &mut stop).await;
     }
     Ok(())
@@ -54,7 +54,7 @@ pub async fn index_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> 
 /// Both for a server: it fills once, after an error again, and indexes new texts every 10 s.
 pub async fn run_text_fill(store: Arc<dyn Store>, mut stop: watch::Receiver<bool>) {
     let mut is_filled = false;
-    while goes_on(&stop) {
+    while is_running(&stop) {
         if !is_filled {
             match fill_texts(&*store, stop.clone()).await {
                 Ok(_) => is_filled = true,

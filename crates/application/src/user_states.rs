@@ -72,10 +72,7 @@ impl UserStates<'_> {
             return Ok(false);
         }
         let record = Record::new(self.actor.clone(), act.action()).of(organization);
-        let mut record = record.on("user", &id.to_string(), &before.nickname);
-        if let Some(address) = &self.from {
-            record = record.from(address);
-        }
+        let record = record.on("user", &id.to_string(), &before.nickname).from(self.from.as_deref());
         tx.audit().append(&record, now).await?;
         Ok(true)
     }

@@ -1,7 +1,7 @@
 //! The job worker: claims jobs, runs them, renews its leases (contract 09 A.5).
 
 use crate::metrics::{self, LeasedWork};
-use crate::worker_loop::{Capacity, POLL, WorkSource, goes_on, pause, run_loop};
+use crate::worker_loop::{Capacity, POLL, WorkSource, is_running, pause, run_loop};
 use crate::{Commands, Store};
 use async_trait::async_trait;
 use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, JobStore, LEASE, MOST_ATTEMPTS, next_attempt};
@@ -40,9 +40,9 @@ impl Worker {
     pub async fn run(self, stop: watch::Receiver<bool>) {
         let capacity = self.capacity;
         let worker = Arc::new(self);
-        let keeper = tokio::spawn(keep_leases(worker.clone()));
+        let renewal = tokio::spawn(keep_leases(worker.clone()));
         run_loop(worker.clone(), capacity, stop).await;
-        keeper.abort();
+        renewal.abort();
         worker.release().await;
     }
 
@@ -98,7 +98,7 @@ impl WorkSource for Worker {
 /// Takes over the jobs of a previous process at once, before their leases expire. Call it before the workers start, and
 /// only if no other worker is running. Tries until the database can be written, or `stop` is true.
 pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
-    while goes_on(&stop) {
+    while is_running(&stop) {
         let now = clock::now();
         let taken = async {
             let jobs = store.jobs().take_over(now, &Failure::worker_lost()).await?;
@@ -119,21 +119,21 @@ pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
 /// can renew its leases; such workers are not lost. After such a fault the search for lost workers waits until all
 /// running workers had time to renew.
 async fn keep_leases(worker: Arc<Worker>) {
-    let mut heartbeat = Pulse::new(HEARTBEAT.unsigned_abs());
+    let mut renewals = LeaseRenewals::new(HEARTBEAT.unsigned_abs());
     let mut ticks = interval(RECLAIM);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let jobs = worker.jobs();
     loop {
         ticks.tick().await;
-        if heartbeat.is_due(Instant::now()) {
+        if renewals.is_due(Instant::now()) {
             let running: Vec<JobId> = worker.running().iter().copied().collect();
             let renewed = jobs.renew(worker.name(), &running, clock::now() + LEASE).await;
             if let Err(error) = &renewed {
                 tracing::warn!(%error, "the leases could not be renewed");
             }
-            heartbeat.beat(Instant::now(), renewed.is_ok());
+            renewals.record(Instant::now(), renewed.is_ok());
         }
-        if !heartbeat.is_steady(Instant::now()) {
+        if !renewals.may_reclaim(Instant::now()) {
             continue;
         }
         match jobs.reclaim(clock::now(), &Failure::worker_lost()).await {
@@ -144,14 +144,14 @@ async fn keep_leases(worker: Arc<Worker>) {
             }
             Err(error) => {
                 tracing::warn!(%error, "the search for jobs of lost workers failed");
-                heartbeat.beat(Instant::now(), false);
+                renewals.record(Instant::now(), false);
             }
         }
     }
 }
 
 /// The times of the last renewal of the leases and of its last failure.
-struct Pulse {
+struct LeaseRenewals {
     period: Duration,
     /// The last success; `None` after a failure.
     succeeded: Option<Instant>,
@@ -159,7 +159,7 @@ struct Pulse {
     failed: Option<Instant>,
 }
 
-impl Pulse {
+impl LeaseRenewals {
     fn new(period: Duration) -> Self {
         Self { period, succeeded: None, failed: None }
     }
@@ -169,7 +169,7 @@ impl Pulse {
         self.succeeded.is_none_or(|at| now - at >= self.period)
     }
 
-    fn beat(&mut self, now: Instant, success: bool) {
+    fn record(&mut self, now: Instant, success: bool) {
         if success {
             self.succeeded = Some(now);
         } else {
@@ -179,7 +179,7 @@ impl Pulse {
     }
 
     /// Whether every running worker had time to renew its leases since the last failure.
-    fn is_steady(&self, now: Instant) -> bool {
+    fn may_reclaim(&self, now: Instant) -> bool {
         self.succeeded.is_some() && self.failed.is_none_or(|at| now - at >= self.period * 2)
     }
 }
@@ -256,17 +256,17 @@ mod tests {
     fn lost_workers_are_looked_for_when_all_living_ones_could_renew_their_leases() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
-        let mut pulse = Pulse::new(Duration::from_secs(20));
-        assert!(pulse.is_due(at(0)) && !pulse.is_steady(at(0)));
-        pulse.beat(at(0), true);
-        assert!(!pulse.is_due(at(19)) && pulse.is_due(at(20)) && pulse.is_steady(at(0)));
-        pulse.beat(at(20), false);
-        assert!(pulse.is_due(at(21)), "a failure is made up for at once");
-        assert!(!pulse.is_steady(at(100)), "not before it was");
-        pulse.beat(at(100), true);
-        assert!(pulse.is_steady(at(100)), "long after the failure");
-        pulse.beat(at(120), false);
-        pulse.beat(at(125), true);
-        assert!(!pulse.is_steady(at(159)) && pulse.is_steady(at(160)));
+        let mut renewals = LeaseRenewals::new(Duration::from_secs(20));
+        assert!(renewals.is_due(at(0)) && !renewals.may_reclaim(at(0)));
+        renewals.record(at(0), true);
+        assert!(!renewals.is_due(at(19)) && renewals.is_due(at(20)) && renewals.may_reclaim(at(0)));
+        renewals.record(at(20), false);
+        assert!(renewals.is_due(at(21)), "a failure is made up for at once");
+        assert!(!renewals.may_reclaim(at(100)), "not before it was");
+        renewals.record(at(100), true);
+        assert!(renewals.may_reclaim(at(100)), "long after the failure");
+        renewals.record(at(120), false);
+        renewals.record(at(125), true);
+        assert!(!renewals.may_reclaim(at(159)) && renewals.may_reclaim(at(160)));
     }
 }

@@ -27,7 +27,7 @@ pub trait WorkSource: Send + Sync + 'static {
 }
 
 /// Whether `stop` is false and its sender exists.
-pub fn goes_on(stop: &watch::Receiver<bool>) -> bool {
+pub fn is_running(stop: &watch::Receiver<bool>) -> bool {
     !*stop.borrow() && stop.has_changed().is_ok()
 }
 
@@ -56,7 +56,7 @@ pub async fn run_loop<S: WorkSource>(source: Arc<S>, capacity: Capacity, mut sto
     // With half of what it claims ahead the worker has more items than run at once: it is never idle.
     let at_least = u32::try_from(1 + ahead / 2).unwrap_or(u32::MAX);
     let mut items = JoinSet::new();
-    while goes_on(&stop) {
+    while is_running(&stop) {
         while items.try_join_next().is_some() {}
         let taken = slots.clone().acquire_many_owned(at_least);
         let taken = tokio::select! { taken = taken => taken, _ = stop.changed() => continue };

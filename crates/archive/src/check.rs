@@ -4,8 +4,8 @@
 use super::context::{ImportOptions, RecordType};
 use super::error::{ImportError, RecordError};
 use super::lines::{Lines, LongTexts};
-use super::passwords::{PasswordHasher, PreparedPasswords};
-use super::prepared_files::KINDS_WITH_FILES;
+use super::passwords::{PasswordHasher, PreparedPassword};
+use super::prepared::{KINDS_WITH_FILES, PreparedLines};
 use super::progress::{Pass, Progress};
 use super::record::{self, ArchiveRecord, Head};
 use super::refs::{RecordId, unknown};
@@ -105,7 +105,7 @@ struct Check<'a> {
 /// The result of the first pass.
 pub(super) struct Checked {
     /// The hashed passwords.
-    pub(super) passwords: PreparedPasswords,
+    pub(super) passwords: PreparedLines<PreparedPassword>,
     /// Whether there are records that can have files.
     pub(super) has_files: bool,
 }

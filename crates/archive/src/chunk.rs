@@ -2,7 +2,7 @@
 
 use super::lines::LongTexts;
 use super::passwords::PreparedPassword;
-use super::prepared_files::PreparedFile;
+use super::prepared::PreparedFile;
 use super::record::{ArchiveRecord, Head};
 use std::collections::HashSet;
 

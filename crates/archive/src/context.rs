@@ -6,7 +6,7 @@ use super::files::{FileServices, ImportedFiles};
 use super::lines::LongTexts;
 use super::output::Output;
 use super::passwords::PreparedPassword;
-use super::record::{ArchiveRecord, ValueRules};
+use super::record::ArchiveRecord;
 use super::refs::Refs;
 use super::report::{Outcome, Report};
 use async_trait::async_trait;
@@ -68,13 +68,6 @@ impl<'a> ImportOptions<'a> {
             allow_operators: false,
             allow_weak_secrets: false,
         }
-    }
-}
-
-impl<'a> ImportOptions<'a> {
-    /// What the values of all records obey.
-    pub(super) fn rules(&self) -> ValueRules<'a> {
-        ValueRules { locales: self.locales }
     }
 }
 

@@ -4,7 +4,7 @@ use super::context::{ExportServices, ExportSource, RecordType};
 use super::error::ExportError;
 use super::output::{Output, PAGE};
 use super::types;
-use civitas_application::{Ports, Store};
+use civitas_application::Store;
 use civitas_kernel::OrganizationId;
 use std::io::Write;
 
@@ -34,7 +34,7 @@ pub async fn export(
 ) -> Result<(), ExportError> {
     let mut output = Output::new(&mut writer, options.with_secrets);
     let mut types = types::all();
-    let source = ExportSource { ports: as_ports(store), services };
+    let source = ExportSource { ports: store, services };
     if let Some(host) = &options.organization {
         let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await?;
         let id = found.ok_or_else(|| ExportError::UnknownHost(host.clone()))?;
@@ -55,7 +55,7 @@ pub async fn export(
 }
 
 /// Writes the rows of one organization; `None`: the rows that belong to no organization.
-async fn export_rows(
+pub(super) async fn export_rows(
     source: ExportSource<'_>,
     types: &mut [Box<dyn RecordType>],
     organization: Option<OrganizationId>,
@@ -65,8 +65,4 @@ async fn export_rows(
         kind.export(source, organization, output).await?;
     }
     Ok(())
-}
-
-fn as_ports(store: &dyn Store) -> &dyn Ports {
-    store
 }

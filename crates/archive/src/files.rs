@@ -3,7 +3,7 @@
 
 use super::error::RecordError;
 use super::lines::LongTexts;
-use super::prepared_files::PreparedFile;
+use super::prepared::PreparedFile;
 use base64::engine::general_purpose::STANDARD;
 use base64::read::DecoderReader;
 use bytes::Bytes;
@@ -132,7 +132,7 @@ impl<'a> ImportedFiles<'a> {
         if let Some(at) = self.prepared.iter().position(|prepared| prepared.place == *place) {
             let prepared = self.prepared.swap_remove(at);
             let bytes = ReceivedBytes::Prepared(prepared.row.map(FileId));
-            return Ok(ReceivedFile { file: prepared.into_file(request.now), bytes });
+            return Ok(ReceivedFile { file: prepared.file, bytes });
         }
         let (file, inspected) = self.receive_now(request).await?;
         Ok(ReceivedFile { file, bytes: ReceivedBytes::Inspected(Box::new(inspected)) })

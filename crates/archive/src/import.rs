@@ -5,7 +5,7 @@ use super::chunk::{Chunk, Line};
 use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ImportError, RecordError};
 use super::files::{ImportedFiles, delete_objects};
-use super::prepared_files::PreparedFiles;
+use super::prepared::PreparedLines;
 use super::progress::{Pass, Progress};
 use super::reader::{Chunks, Prepared};
 use super::record::{ArchiveRecord, Head};
@@ -77,7 +77,7 @@ async fn import_checked(
     (options, checked): (ImportOptions<'_>, Checked),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
-    let mut files = PreparedFiles::default();
+    let mut files = PreparedLines::default();
     input.rewind().map_err(not_readable_again)?;
     if let Some(services) = options.files.filter(|_| checked.has_files) {
         files = store_files(store, services, &mut input, options).await?;
@@ -141,7 +141,7 @@ async fn write(
     // Without its end the archive would seem to end where the reading stopped.
     let (done, prepared) = match chunks.end().await {
         Ok(prepared) => (done, prepared.files),
-        Err(error) => (done.and(Err(ImportError::Store(0, error))), PreparedFiles::default()),
+        Err(error) => (done.and(Err(ImportError::Store(0, error))), PreparedLines::default()),
     };
     let done = match done {
         Ok(()) => import.record().await.map_err(|error| ImportError::Store(0, error)),

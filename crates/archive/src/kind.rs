@@ -4,16 +4,19 @@ use super::chunk::Line;
 use super::context::{ExportSource, ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ExportError, RecordError};
 use super::lines::LongTexts;
+use super::members::required;
 use super::output::{Output, PAGE, Row};
 use super::owner::Owner;
+use super::person::Person;
 use super::record::ArchiveRecord;
-use super::refs::RecordId;
+use super::refs::{RecordId, Referenced};
 use super::report::Outcome;
 use async_trait::async_trait;
 use civitas_application::Ports;
 use civitas_attachments::StoredFile;
 use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, Records};
-use civitas_kernel::{OrganizationId, Result};
+use civitas_kernel::{ComponentId, Field, OrganizationId, Result};
+use civitas_spaces::ComponentManifest;
 use serde::de::DeserializeOwned;
 
 /// The table of members of a record type; written with the macro [`members`].
@@ -45,6 +48,27 @@ pub(super) struct Import<'a, 'b, K: Members> {
     pub(super) owner: K::Owner,
 }
 
+impl<K: Members<Owner = OrganizationId>> Import<'_, '_, K> {
+    /// The record of a required ref.
+    pub(super) async fn required_ref<I: Referenced>(
+        &mut self,
+        name: &str,
+        field: &Field<String>,
+    ) -> Imported<I> {
+        self.context.refs.resolve(self.owner, &required(name, field)?).await
+    }
+
+    /// The component of the required ref `component`; see [`Refs::component_for`](super::refs::Refs::component_for).
+    pub(super) async fn component(
+        &mut self,
+        field: &Field<String>,
+        manifest: ComponentManifest,
+        content: &str,
+    ) -> Imported<ComponentId> {
+        self.context.refs.component_for(self.owner, field, manifest, content).await
+    }
+}
+
 /// The result of a step of an import.
 pub(super) type Imported<T = ()> = Result<T, RecordError>;
 
@@ -71,6 +95,11 @@ pub(super) trait KindStore: Members {
 
     /// The rows after an id, in the order of ids.
     async fn page(&mut self, ports: &dyn Ports, owner: Self::Owner, after: Option<Id<Self>>) -> Rows<Self>;
+
+    /// Whether a row of a page is exported.
+    fn is_exported(&self, _owner: Self::Owner, _: &StoredRecord<Self>) -> bool {
+        true
+    }
 
     /// Stores a new entity.
     async fn add(&self, import: &Import<'_, '_, Self>, entity: &Self::Entity) -> Imported<Id<Self>>;
@@ -195,6 +224,16 @@ pub(super) trait RecordKind: KindStore {
         Ok(found.map(|entity| (id, entity)))
     }
 
+    /// Imports a record that has no row of its own. `None`: it has one.
+    async fn import_without_row(
+        &self,
+        _: &mut Import<'_, '_, Self>,
+        _record: &ArchiveRecord,
+        _fields: &Self::Fields,
+    ) -> Imported<Option<ImportedRecord>> {
+        Ok(None)
+    }
+
     /// Normalizes and checks an entity after its members are set.
     fn check(&self, _: &ImportContext<'_>, _entity: &mut Self::Entity) -> Imported {
         Ok(())
@@ -239,6 +278,12 @@ pub(super) trait RecordKind: KindStore {
         None
     }
 
+    /// Whether a row is kept of a person, for an export of the person alone. Removes what it has of other people; adds it to
+    /// the records written by the person.
+    fn is_of_person(&self, _: &mut Person, _: &mut StoredRecord<Self>) -> bool {
+        false
+    }
+
     /// Adds members of an exported record that are read for it alone.
     async fn complete(
         &self,
@@ -255,7 +300,7 @@ pub(super) trait RecordKind: KindStore {
 }
 
 /// Imports a record whose fields are already parsed.
-pub(super) async fn import_fields<K: RecordKind>(
+async fn import_fields<K: RecordKind>(
     kind: &mut K,
     import: &mut Import<'_, '_, K>,
     record: &ArchiveRecord,
@@ -303,7 +348,7 @@ async fn new_entities<K: RecordKind>(
     let mut entities = Vec::with_capacity(lines.len());
     for Line { record, password, .. } in lines {
         import.context.password.clone_from(password);
-        let fields = record.fields(options.rules(), &LongTexts::default())?;
+        let fields = record.fields(options.locales, &LongTexts::default())?;
         let mut entity = kind.create(import, &fields).await?;
         kind.apply(import, fields, &mut entity, true).await?;
         kind.check(import.context, &mut entity)?;
@@ -337,7 +382,7 @@ impl<K: RecordKind> RecordType for K {
         if options.into.is_none() {
             check_operators(self, owner, options)?;
         }
-        record.fields::<K::Fields>(options.rules(), long_texts).map(drop)
+        record.fields::<K::Fields>(options.locales, long_texts).map(drop)
     }
 
     async fn import(
@@ -347,8 +392,12 @@ impl<K: RecordKind> RecordType for K {
     ) -> Imported<ImportedRecord> {
         let owner = K::Owner::of_record(&record)?;
         check_operators(self, owner, context.options)?;
-        let fields = record.fields(context.options.rules(), &context.files.long_texts)?;
-        import_fields(self, &mut Import { context, owner }, &record, fields).await
+        let fields: K::Fields = record.fields(context.options.locales, &context.files.long_texts)?;
+        let import = &mut Import { context, owner };
+        match self.import_without_row(import, &record, &fields).await? {
+            Some(imported) => Ok(imported),
+            None => import_fields(self, import, &record, fields).await,
+        }
     }
 
     async fn import_together(
@@ -388,7 +437,12 @@ impl<K: RecordKind> RecordType for K {
             let rows = self.page(ports, owner, after).await?;
             let Some((last, _)) = rows.last() else { return Ok(()) };
             after = Some(*last);
-            for found in rows {
+            for mut found in rows {
+                let person = output.person.as_mut();
+                let is_asked_for = person.is_none_or(|person| self.is_of_person(person, &mut found));
+                if !is_asked_for || !self.is_exported(owner, &found) {
+                    continue;
+                }
                 let (id, entity) = &found;
                 let row = output.row(self.type_name(), &id.to_text(), in_record);
                 let row = self.complete(source, owner, &found, self.write(entity, row)).await?;

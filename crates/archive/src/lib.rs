@@ -2,9 +2,9 @@
 //!
 //! Each line is one record. Parents come before children. Records refer to each other by `ref`, a name chosen by the
 //! author of the file. The format is used for demo data, tests, backups of one organization, and the move from one
-//! database engine to another.
+//! database engine to another. [`export_person`] writes what is kept of one person.
 //!
-//! To add a record type, see the last section of `docs/ARCHIVE.md`.
+//! To add a record type, see `README.md` of this crate.
 //!
 //! ```
 //! let first = civitas_archive::demo().lines().next().unwrap_or_default();
@@ -24,7 +24,9 @@ mod members;
 mod output;
 mod owner;
 mod passwords;
-mod prepared_files;
+mod person;
+mod person_export;
+mod prepared;
 mod progress;
 mod reader;
 mod record;
@@ -40,6 +42,7 @@ pub use error::{ExportError, ImportError, LineError};
 pub use export::{ExportOptions, export};
 pub use files::FileServices;
 pub use import::{import, import_seekable};
+pub use person_export::export_person;
 pub use progress::{Pass, Progress};
 pub use report::Report;
 

@@ -1,6 +1,7 @@
 //! Output of an export: lines of JSON.
 
 use super::error::ExportError;
+use super::person::Person;
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
 use civitas_attachments::ByteStream;
@@ -18,11 +19,13 @@ pub(super) const PAGE: i64 = 500;
 pub(super) struct Output<'a> {
     writer: &'a mut (dyn Write + Send),
     with_secrets: bool,
+    /// The person whose records alone are written; `None`: all records.
+    pub(super) person: Option<Person>,
 }
 
 impl<'a> Output<'a> {
     pub(super) fn new(writer: &'a mut (dyn Write + Send), with_secrets: bool) -> Self {
-        Self { writer, with_secrets }
+        Self { writer, with_secrets, person: None }
     }
 
     /// Starts a record.

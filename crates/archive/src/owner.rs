@@ -19,7 +19,7 @@ pub(super) trait Owner: Copy + Send + Sync {
 /// Each row belongs to an organization.
 impl Owner for OrganizationId {
     fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
-        record.require_organization()
+        record.organization.ok_or_else(|| "organization is required".into())
     }
 
     fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
@@ -46,7 +46,10 @@ impl Owner for NoOrganization {
     const IN_RECORD: bool = false;
 
     fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
-        record.forbid_organization().map(|()| Self(None))
+        match record.organization {
+            None => Ok(Self(None)),
+            Some(_) => Err("belongs to no organization".into()),
+        }
     }
 
     fn of_export(organization: Option<OrganizationId>) -> Option<Self> {

@@ -4,8 +4,8 @@
 use super::chunk::{Chunk, Line};
 use super::error::{ImportError, RecordError};
 use super::lines::Lines;
-use super::passwords::PreparedPasswords;
-use super::prepared_files::PreparedFiles;
+use super::passwords::PreparedPassword;
+use super::prepared::{PreparedFile, PreparedLines};
 use super::record::{self, ArchiveRecord};
 use civitas_kernel::Error;
 use std::io::BufRead;
@@ -16,9 +16,10 @@ use tokio::task::{JoinHandle, spawn_blocking};
 const WAITING: usize = 1;
 
 /// What is done before the transaction begins.
+#[derive(Default)]
 pub(super) struct Prepared {
-    pub(super) passwords: PreparedPasswords,
-    pub(super) files: PreparedFiles,
+    pub(super) passwords: PreparedLines<PreparedPassword>,
+    pub(super) files: PreparedLines<PreparedFile>,
 }
 
 /// The chunks of an archive, in their order.
@@ -101,7 +102,7 @@ impl<R: BufRead> Reader<R> {
             head,
             record: ArchiveRecord { organization: None, existing_id: None, members },
             long_texts: lines.long_texts(),
-            password: prepared.passwords.take(count).map_err(failed)?,
+            password: prepared.passwords.take(count).map_err(failed)?.pop(),
             files: prepared.files.take(count).map_err(failed)?,
             count,
             length: lines.length(),
@@ -125,8 +126,7 @@ mod tests {
     }
 
     fn read(input: impl Read + Send + 'static) -> Chunks {
-        let passwords = PreparedPasswords::none().unwrap();
-        Chunks::read(BufReader::new(input), Prepared { passwords, files: PreparedFiles::default() })
+        Chunks::read(BufReader::new(input), Prepared::default())
     }
 
     async fn refs(chunks: &mut Chunks) -> Result<Vec<String>, ImportError> {

@@ -19,13 +19,6 @@ pub(super) struct Head {
     pub(super) organization: Option<String>,
 }
 
-/// What the values of all records obey.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ValueRules<'a> {
-    /// The languages of the deployment.
-    pub(super) locales: &'a Locales,
-}
-
 /// A record to import.
 #[derive(Debug)]
 pub(super) struct ArchiveRecord {
@@ -58,34 +51,27 @@ pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), RecordError
 }
 
 impl ArchiveRecord {
-    /// The organization; an error if the record has none.
-    pub(super) fn require_organization(&self) -> Result<OrganizationId, RecordError> {
-        self.organization.ok_or_else(|| "organization is required".into())
-    }
-
-    /// An error if the record has an organization.
-    pub(super) fn forbid_organization(&self) -> Result<(), RecordError> {
-        if self.organization.is_none() { Ok(()) } else { Err("belongs to no organization".into()) }
-    }
-
     /// The members as the fields of the record type. Checks text lengths, the size of extended data, U+0000 and that all
-    /// languages are those of the deployment.
+    /// languages are those of the deployment (`locales`).
     pub(super) fn fields<R: DeserializeOwned>(
         &self,
-        rules: ValueRules<'_>,
+        locales: &Locales,
         long_texts: &LongTexts,
     ) -> Result<R, RecordError> {
         // Only the bytes of files may be long texts.
         let texts = self.members.iter().filter(|(name, _)| !matches!(name.as_str(), "answers" | "data"));
-        if let Some((name, _)) = texts.into_iter().find(|(_, value)| has_long_text(value, long_texts)) {
+        let is_long = |text: &str, is_name: bool| !is_name && long_texts.has(text);
+        if let Some((name, _)) = texts.into_iter().find(|(_, value)| has_text(value, &is_long)) {
             return Err(format!("{name} is too long").into());
         }
-        let has_nul = |value| has_nul(value, long_texts);
-        if let Some(name) = self.members.iter().find_map(|(name, value)| has_nul(value).then_some(name)) {
+        // PostgreSQL cannot store U+0000.
+        let has_nul = |text: &str, is_name: bool| text.contains('\0') && (is_name || !long_texts.has(text));
+        if let Some((name, _)) = self.members.iter().find(|(_, value)| has_text(value, &has_nul)) {
             return Err(format!("{name} must not contain the character U+0000").into());
         }
         for (name, value) in &self.members {
-            if let Some(max) = max_length(name).filter(|max| has_longer_text(value, *max)) {
+            let Some(max) = max_length(name) else { continue };
+            if has_text(value, &|text: &str, is_name: bool| !is_name && is_longer(text, max)) {
                 return Err(format!("{name} is too long (maximum is {max} characters)").into());
             }
         }
@@ -94,7 +80,7 @@ impl ArchiveRecord {
         }
         let fields = R::deserialize(&self.members).map_err(|error| self.name_member::<R>(&error))?;
         for (name, value) in &self.members {
-            if let Some(unknown) = languages(name, value).find(|text| rules.locales.find(text).is_none()) {
+            if let Some(unknown) = languages(name, value).find(|text| locales.find(text).is_none()) {
                 return Err(format!("{name}: {unknown:?} is not a locale of the deployment").into());
             }
         }
@@ -130,24 +116,12 @@ fn languages<'a>(name: &str, value: &'a Value) -> Box<dyn Iterator<Item = &'a st
     }
 }
 
-/// Whether a text contains U+0000, which PostgreSQL cannot store.
-fn has_nul(value: &Value, long_texts: &LongTexts) -> bool {
+/// Whether a value has a text of which this is true, or a member whose name it is true of.
+fn has_text(value: &Value, is: &impl Fn(&str, bool) -> bool) -> bool {
     match value {
-        Value::String(text) => text.contains('\0') && !long_texts.has(text),
-        Value::Array(items) => items.iter().any(|item| has_nul(item, long_texts)),
-        Value::Object(members) => {
-            members.iter().any(|(key, value)| key.contains('\0') || has_nul(value, long_texts))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// Whether a text was so long that it was written to a file.
-fn has_long_text(value: &Value, long_texts: &LongTexts) -> bool {
-    match value {
-        Value::String(text) => long_texts.has(text),
-        Value::Array(items) => items.iter().any(|item| has_long_text(item, long_texts)),
-        Value::Object(members) => members.values().any(|value| has_long_text(value, long_texts)),
+        Value::String(text) => is(text, false),
+        Value::Array(items) => items.iter().any(|item| has_text(item, is)),
+        Value::Object(members) => members.iter().any(|(name, value)| is(name, true) || has_text(value, is)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -171,15 +145,6 @@ fn max_length(name: &str) -> Option<usize> {
     }
 }
 
-fn has_longer_text(value: &Value, max: usize) -> bool {
-    match value {
-        Value::String(text) => is_longer(text, max),
-        Value::Array(items) => items.iter().any(|item| has_longer_text(item, max)),
-        Value::Object(members) => members.values().any(|value| has_longer_text(value, max)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,8 +162,9 @@ mod tests {
     fn members(json: &str) -> Result<Sample, String> {
         let members = serde_json::from_str(json).unwrap();
         let record = ArchiveRecord { organization: None, existing_id: None, members };
-        let rules = ValueRules { locales: &Locales::standard() };
-        record.fields(rules, &LongTexts::default()).map_err(|error| error.at(1, None).to_string())
+        record
+            .fields(&Locales::standard(), &LongTexts::default())
+            .map_err(|error| error.at(1, None).to_string())
     }
 
     #[test]

@@ -95,29 +95,23 @@ numbered! {
     AnswerOptionId = "answer_option",
 }
 
-/// `assemblies/3`: numbers of spaces are unique per kind only.
-impl RecordId for SpaceRef {
-    fn parse(text: &str) -> Option<Self> {
-        let (manifest, number) = text.split_once('/')?;
-        Some(Self { manifest: SpaceManifest::parse(manifest)?, id: number.parse().ok()? })
-    }
+macro_rules! numbered_by_kind {
+    ($($id:ident by $kind:ident: $Kind:ident),+ $(,)?) => {$(
+        impl RecordId for $id {
+            fn parse(text: &str) -> Option<Self> {
+                let (kind, number) = text.split_once('/')?;
+                Some(Self { $kind: $Kind::parse(kind)?, id: number.parse().ok()? })
+            }
 
-    fn to_text(self) -> String {
-        format!("{}/{}", self.manifest.as_str(), self.id)
-    }
+            fn to_text(self) -> String {
+                format!("{}/{}", self.$kind.as_str(), self.id)
+            }
+        }
+    )+};
 }
 
-/// `page/3`: numbers of entries are unique per kind only.
-impl RecordId for EntryRef {
-    fn parse(text: &str) -> Option<Self> {
-        let (kind, number) = text.split_once('/')?;
-        Some(Self { kind: EntryKind::parse(kind)?, id: number.parse().ok()? })
-    }
-
-    fn to_text(self) -> String {
-        format!("{}/{}", self.kind.as_str(), self.id)
-    }
-}
+// `assemblies/3`, `page/3`: the numbers are unique per kind only.
+numbered_by_kind! { SpaceRef by manifest: SpaceManifest, EntryRef by kind: EntryKind }
 
 impl Referenced for SpaceRef {
     const TYPE: &'static str = "space";
@@ -280,12 +274,21 @@ impl<'a> Refs<'a> {
         field: &Field<String>,
         target: &mut Option<I>,
     ) -> Result<(), RecordError> {
-        match field {
-            Field::Absent => {}
-            Field::Null => *target = None,
-            Field::Value(reference) => *target = Some(self.resolve(organization, reference).await?),
-        }
+        self.given(organization, field).await?.apply(target);
         Ok(())
+    }
+
+    /// A member that is a ref, with the id in its place.
+    pub(super) async fn given<I: Referenced>(
+        &mut self,
+        organization: impl Into<Option<OrganizationId>>,
+        field: &Field<String>,
+    ) -> Result<Field<I>, RecordError> {
+        Ok(match field {
+            Field::Absent => Field::Absent,
+            Field::Null => Field::Null,
+            Field::Value(reference) => Field::Value(self.resolve(organization, reference).await?),
+        })
     }
 
     /// Sets a member that lists refs of users; an error if one is listed twice.

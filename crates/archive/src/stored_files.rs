@@ -7,7 +7,7 @@ use super::context::ImportOptions;
 use super::error::{ImportError, RecordError};
 use super::files::{FileRequest, FileServices, FileSource, ImportedFiles, delete_objects};
 use super::lines::Lines;
-use super::prepared_files::{ATTACHMENT, PreparedFile, PreparedFiles, RESPONSE};
+use super::prepared::{ATTACHMENT, PreparedFile, PreparedLines, PreparedWriter, RESPONSE};
 use super::record::{self, Head};
 use super::refs::RecordId;
 use super::types::ORGANIZATION;
@@ -15,14 +15,12 @@ use civitas_application::Store;
 use civitas_attachments::{FileState, NOT_YET, ParentKind, StoredFile};
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{
-    AttachmentId, Error, FileId, Locale, OrganizationId, Result as StoreResult, SpaceManifest, Translated,
-    clock,
+    AttachmentId, FileId, Locale, OrganizationId, Result as StoreResult, SpaceManifest, Translated, clock,
 };
 use civitas_organizations::Organization;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufWriter, Write};
+use std::io::BufRead;
 use time::Duration;
 
 /// How far in the future the time of a pending row is. The reaper deletes a pending file an hour after its time; an
@@ -31,19 +29,23 @@ const AHEAD: Duration = Duration::hours(23);
 
 /// Deletes the files that are still pending: their transaction was not committed. What cannot be deleted is logged, and
 /// left to the reaper.
-pub(super) async fn discard(files: PreparedFiles, store: &dyn Store, services: Option<FileServices<'_>>) {
+pub(super) async fn discard(
+    files: PreparedLines<PreparedFile>,
+    store: &dyn Store,
+    services: Option<FileServices<'_>>,
+) {
     if let Err(error) = discard_all(files, store, services).await {
         tracing::warn!(%error, "files of the import are deleted later");
     }
 }
 
 async fn discard_all(
-    mut files: PreparedFiles,
+    mut files: PreparedLines<PreparedFile>,
     store: &dyn Store,
     services: Option<FileServices<'_>>,
 ) -> StoreResult<()> {
     files.rewind()?;
-    while let Some(prepared) = files.read()? {
+    while let Some((_, prepared)) = files.read()? {
         let Some(id) = prepared.row.map(FileId) else { continue };
         let Some(before) = Records::<StoredFile>::find(store.files(), NOT_YET, id).await? else { continue };
         let mut objects = vec![before.object.clone()];
@@ -74,7 +76,7 @@ struct Storing<'a> {
     /// The organizations of the lines before, by ref.
     tenants: HashMap<String, Tenant>,
     files: ImportedFiles<'a>,
-    prepared: BufWriter<File>,
+    prepared: PreparedWriter,
     /// The number of the current line.
     line: u64,
 }
@@ -89,21 +91,19 @@ pub(super) async fn store_files(
     services: FileServices<'_>,
     input: impl BufRead + Send,
     options: ImportOptions<'_>,
-) -> Result<PreparedFiles, ImportError> {
-    let failed = |error: std::io::Error| ImportError::Store(0, Error::internal(error));
+) -> Result<PreparedLines<PreparedFile>, ImportError> {
+    let failed = |error| ImportError::Store(0, error);
     let mut storing = Storing {
         store,
         services,
         options,
         tenants: HashMap::new(),
         files: ImportedFiles::new(Some(services), options.dry_run),
-        prepared: BufWriter::new(tempfile::tempfile().map_err(failed)?),
+        prepared: PreparedWriter::new().map_err(failed)?,
         line: 0,
     };
     let done = storing.run(Lines::new(input)).await;
-    let file = storing.prepared.into_inner().map_err(|error| failed(error.into_error()))?;
-    let mut prepared = PreparedFiles::of(file);
-    prepared.rewind().map_err(|error| ImportError::Store(0, error))?;
+    let prepared = storing.prepared.finish().map_err(failed)?;
     match done {
         Ok(()) => Ok(prepared),
         Err(error) => {
@@ -270,7 +270,8 @@ impl Storing<'_> {
             Some(self.store.files().add(NOT_YET, &pending).await?.0)
         };
         // Written before the bytes are stored, so that they are deleted when storing fails.
-        self.note(&source.place, row, file.clone()).map_err(Error::internal)?;
+        let prepared = PreparedFile { place: source.place.clone(), row, file: file.clone() };
+        self.prepared.add(self.line, &prepared)?;
         if row.is_some() {
             self.services.objects.put(&file.object, inspected.content).await?;
             if let Some(thumbnail) = inspected.thumbnail {
@@ -278,12 +279,6 @@ impl Storing<'_> {
             }
         }
         Ok(())
-    }
-
-    fn note(&mut self, place: &str, row: Option<i64>, file: StoredFile) -> std::io::Result<()> {
-        let prepared = PreparedFile::of(self.line, place.to_owned(), row, file);
-        serde_json::to_writer(&mut self.prepared, &prepared)?;
-        self.prepared.write_all(b"\n")
     }
 }
 

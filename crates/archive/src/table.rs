@@ -11,11 +11,38 @@
 /// | `flag(bool)` | error | if true |
 /// | `optional(T)` | clears | if set |
 /// | `filled(T)` a text, list or object | empties | unless empty |
-/// | `custom(T, set, write)` set by `set(&mut fields, entity)` | | by `write`, a method of `Row` |
+/// | `reference(field)` a ref of another record, whose id is in `field` | clears | if set |
+/// | `users(write)` a list of refs of users | empties | by `write`, a method of `Row` |
+/// | `custom(T, set, write)` set by `set(&mut fields, entity)` | | the same |
 /// | `resolved(T, set, write)` set by `set(import, &mut fields, entity).await` | | the same |
 /// | `output(T, write)` set with another member | | the same |
 /// | `input(T)` set with another member | | never |
+///
+/// With `ports.<store>()` in the place of the owner, the rows are those records of an organization, written by the rules
+/// of the administration after the table, if there is one ([`OrganizationKind`](super::kind::OrganizationKind)).
 macro_rules! members {
+    (
+        $kind:ty, $type_name:expr, $ports:ident.$store:ident(), $fields:ident,
+        |$self:ident, $entity:ident: $type:ty| $table:tt $(, |$context:ident| $admin:expr)?
+    ) => {
+        members! { $kind, $type_name, civitas_kernel::OrganizationId, $fields, |$self, $entity: $type| $table }
+
+        impl $crate::kind::OrganizationKind for $kind {
+            fn records<'a>(
+                &self,
+                $ports: &'a dyn civitas_application::Ports,
+            ) -> &'a dyn civitas_kernel::records::Records<$type> {
+                $ports.$store()
+            }
+
+            $(fn admin<'a>(
+                &self,
+                $context: &$crate::context::ImportContext<'a>,
+            ) -> Box<dyn civitas_kernel::records::RecordAdmin<$type> + 'a> {
+                Box::new($admin)
+            })?
+        }
+    };
     ($kind:ty, $type_name:expr, $owner:ty, $fields:ident, |$self:ident, $entity:ident: $type:ty| {
         $($name:ident: $how:ident $args:tt),+ $(,)?
     }) => {
@@ -59,6 +86,8 @@ macro_rules! members {
         }
     };
     (@json parent $args:tt) => { String };
+    (@json reference $args:tt) => { String };
+    (@json users $args:tt) => { Vec<String> };
     (@json $how:ident ($json:ty $(, $($rest:tt)*)?)) => { $json };
 
     (@set fixed $args:tt, $name:ident, $fields:ident, $entity:ident, $import:ident, $is_new:ident) => {
@@ -77,6 +106,16 @@ macro_rules! members {
     };
     (@set filled $args:tt, $name:ident, $fields:ident, $entity:ident, $($rest:ident),*) => {
         $crate::members::set_or_default(std::mem::take(&mut $fields.$name), &mut $entity.$name)
+    };
+    (@set reference ($field:ident), $name:ident, $fields:ident, $entity:ident, $import:ident, $is_new:ident) => {
+        $import.context.refs.set_optional($import.owner, &$fields.$name, &mut $entity.$field).await?
+    };
+    (@set users $args:tt, $name:ident, $fields:ident, $entity:ident, $import:ident, $is_new:ident) => {
+        $import
+            .context
+            .refs
+            .set_users($import.owner, stringify!($name), &$fields.$name, &mut $entity.$name)
+            .await?
     };
     (@set custom ($json:ty, $set:path, $($write:tt)*), $name:ident, $fields:ident, $entity:ident, $($rest:ident),*) => {
         $set(&mut $fields, $entity)?
@@ -101,6 +140,15 @@ macro_rules! members {
     };
     (@write filled $args:tt, $name:ident, $row:ident, $entity:ident) => {
         $row.unless_empty(stringify!($name), &$entity.$name)
+    };
+    (@write reference ($field:ident), $name:ident, $row:ident, $entity:ident) => {
+        $row.optional(stringify!($name), $entity.$field.map($crate::refs::RecordId::to_text))
+    };
+    (@write users ($write:ident), $name:ident, $row:ident, $entity:ident) => {
+        $row.$write(
+            stringify!($name),
+            $entity.$name.iter().map(civitas_kernel::UserId::to_string).collect::<Vec<_>>(),
+        )
     };
     (@write input $args:tt, $name:ident, $row:ident, $entity:ident) => { $row };
     (@write output ($json:ty, $write:ident($value:expr)), $name:ident, $row:ident, $entity:ident) => {

@@ -99,7 +99,7 @@ impl WebhookChanges<'_> {
     pub async fn create(&self, registration: &Registration) -> Result<RegistrationId> {
         let count = self.tx.registrations().count_for_update(registration.client).await?;
         if count.unsigned_abs() >= MOST_REGISTRATIONS {
-            metrics::share_refused(Share::Registrations.name());
+            metrics::share_refused(Share::Registrations.as_str());
             return Err(too_many(MOST_REGISTRATIONS));
         }
         let id = self.tx.registrations().add(registration).await?.ok_or_else(already_taken)?;
@@ -171,11 +171,7 @@ impl WebhookChanges<'_> {
     }
 
     fn record(&self, action: Action) -> Record {
-        let record = Record::new(self.actor.clone(), action);
-        match &self.from {
-            Some(address) => record.from(address),
-            None => record,
-        }
+        Record::new(self.actor.clone(), action).from(self.from.as_deref())
     }
 
     async fn append(&self, action: Action, id: RegistrationId, registration: &Registration) -> Result<()> {

@@ -16,8 +16,8 @@ pub(super) fn reason_to_drop(target: &Target, delivery: &DueDelivery) -> Option<
     }
 }
 
-/// Notes the outcomes in the health of their registration.
-pub(super) fn note_health(health: &mut Health, outcomes: &[Outcome]) {
+/// Records the outcomes in the health of their registration.
+pub(super) fn record_health(health: &mut Health, outcomes: &[Outcome]) {
     for outcome in outcomes {
         if let Some(attempt) = &outcome.attempt {
             match outcome.verdict {
@@ -28,8 +28,8 @@ pub(super) fn note_health(health: &mut Health, outcomes: &[Outcome]) {
     }
 }
 
-/// A number between -1.0 and 1.0, another one each time.
-pub(super) fn spread() -> f64 {
+/// A random number between -1.0 and 1.0.
+pub(super) fn jitter() -> f64 {
     let random = sortable_id().as_bytes()[15];
     f64::from(random) / 127.5 - 1.0
 }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn delays_vary_within_their_limits() {
-        let values: Vec<f64> = (0..1_000).map(|_| spread()).collect();
+        let values: Vec<f64> = (0..1_000).map(|_| jitter()).collect();
         assert!(values.iter().all(|value| (-1.0..=1.0).contains(value)));
         assert!(values.iter().any(|value| *value > 0.5) && values.iter().any(|value| *value < -0.5));
     }

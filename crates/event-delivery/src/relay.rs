@@ -1,6 +1,6 @@
 //! The relay: gives events their positions, and makes a delivery for each receiver (contract 09 C.1).
 
-use civitas_application::worker_loop::{POLL, goes_on, pause};
+use civitas_application::worker_loop::{POLL, is_running, pause};
 use civitas_application::{Ports, Store};
 use civitas_kernel::{OrganizationId, Result, clock};
 use civitas_webhooks::{Content, DeliveryId, EventHead, NewDelivery, Receiver};
@@ -27,7 +27,7 @@ impl Relay {
 
     /// Runs until `stop` is true.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        while goes_on(&stop) {
+        while is_running(&stop) {
             match self.relay().await {
                 Ok(0) => {
                     tokio::select! { () = self.store.outbox().wait(POLL) => {}, _ = stop.changed() => {} }

@@ -1,6 +1,6 @@
 //! Reminders of meetings: an event 48 hours before a meeting begins (contract 09 C.1).
 
-use civitas_application::worker_loop::{goes_on, pause};
+use civitas_application::worker_loop::{is_running, pause};
 use civitas_application::{Announcer, Store};
 use civitas_kernel::{Ability, Event, MeetingId, OrganizationId, Result, Subject, clock};
 use civitas_meetings::REMINDER_NOTICE;
@@ -28,7 +28,7 @@ impl Reminders {
 
     /// Runs until `stop` is true.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        while goes_on(&stop) {
+        while is_running(&stop) {
             match self.remind().await {
                 Ok(found) if found >= BATCH => {}
                 Ok(_) => pause(SEARCH, &mut stop).await,

@@ -29,9 +29,13 @@ impl Retention {
     pub async fn run(self, stop: watch::Receiver<bool>) {
         run_sweeps(&self, stop).await;
     }
+}
 
-    /// One batch of each kind. Returns the number of rows that were changed or removed.
-    pub async fn sweep(&self) -> Result<u64> {
+#[async_trait]
+impl Sweep for Retention {
+    const WHAT: &'static str = "events and deliveries";
+
+    async fn sweep(&self) -> Result<u64> {
         let now = clock::now();
         let (log, outbox) = (self.store.delivery_log(), self.store.outbox());
         let expired = log.expire(now - KEEP_DEAD, now, BATCH).await?;
@@ -41,14 +45,5 @@ impl Retention {
         let ended = log.remove_ended(&accepted, now - events, BATCH).await?
             + log.remove_ended(&[DeliveryStatus::Dead], now - dead, BATCH).await?;
         Ok(expired + ended + outbox.remove_before(now - events, BATCH).await?)
-    }
-}
-
-#[async_trait]
-impl Sweep for Retention {
-    const WHAT: &'static str = "events and deliveries";
-
-    async fn sweep(&self) -> Result<u64> {
-        Retention::sweep(self).await
     }
 }

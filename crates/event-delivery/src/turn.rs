@@ -1,9 +1,9 @@
 //! One turn of a registration: sends what is due, records what the receiver answered.
 
 use super::copies::CopyLimit;
-use super::outcomes::{note_health, reason_to_drop, spread};
+use super::outcomes::{jitter, reason_to_drop, record_health};
 use civitas_application::metrics::{self, LeasedWork};
-use civitas_application::worker_loop::goes_on;
+use civitas_application::worker_loop::is_running;
 use civitas_application::{Share, ShareHolder, SharePermit, Shares, Store};
 use civitas_kernel::{RegistrationId, Result, clock};
 use civitas_webhooks::{
@@ -169,7 +169,7 @@ impl<'a> DeliveryTurn<'a> {
     fn takes_more(&self) -> bool {
         let is_over =
             self.lost || self.is_silent || self.stop_at.is_some() || self.begun.elapsed() >= LONGEST;
-        !is_over && goes_on(&self.stop)
+        !is_over && is_running(&self.stop)
     }
 
     /// Reads what is due, and begins requests.
@@ -280,7 +280,7 @@ impl<'a> DeliveryTurn<'a> {
         self.is_silent |= matches!(&attempt.result, Err(error) if error.kind == SendErrorKind::Timeout);
         self.sent.retain(|id| *id != delivery.id);
         let number = attempt.number - delivery.replayed_after;
-        let verdict = match self.sending.schedule.verdict(number, &attempt, clock::now(), spread()) {
+        let verdict = match self.sending.schedule.verdict(number, &attempt, clock::now(), jitter()) {
             Verdict::Retry(_) if delivery.is_test => Verdict::Dead("the test failed".into()),
             verdict => verdict,
         };
@@ -328,7 +328,7 @@ impl<'a> DeliveryTurn<'a> {
             return Ok(false);
         };
         let was_enabled = health.disabled_at.is_none();
-        note_health(&mut health, &self.ended);
+        record_health(&mut health, &self.ended);
         tx.deliveries().record(self.id, &self.ended, &health, clock::now()).await?;
         tx.commit().await?;
         if was_enabled && health.disabled_at.is_some() {

@@ -47,12 +47,12 @@ impl DeliveryWorker {
     /// Runs until it is stopped; then requests in flight have time to end.
     pub async fn run(self) {
         let stop = self.sending.stop.clone();
-        let keeper = tokio::spawn(keep_leases(self.sending.clone()));
+        let renewal = tokio::spawn(keep_leases(self.sending.clone()));
         // Each registration has a place: there are no more of them than places.
         let places = self.sending.shares.limits(Share::WebhookRequests).process;
         let capacity = Capacity { running: usize::try_from(places).unwrap_or(usize::MAX), ahead: 0 };
         run_loop(Arc::new(self), capacity, stop).await;
-        keeper.abort();
+        renewal.abort();
     }
 
     /// Leases registrations for which there are places, at most `limit`.

@@ -2,8 +2,8 @@
 
 use crate::filter::RawFilter;
 use crate::{
-    Abilities, Ability, Access, ClientId, Error, Locale, Locales, Need, OrganizationId, Result, Scopes,
-    TokenId, UserId,
+    Abilities, Ability, Access, ClientId, Error, Locale, Locales, OrganizationId, RequiredAbilities, Result,
+    Scopes, TokenId, UserId,
 };
 use time::OffsetDateTime;
 
@@ -132,10 +132,14 @@ impl Ctx {
     pub fn require(&self, access: &Access) -> Result<()> {
         let caller = &self.caller;
         let in_scope = access.scope.is_none_or(|s| caller.granted.has(s));
-        let able = match access.need {
-            Need::Nothing => true,
-            Need::All(abilities) => caller.granted_still_owned() && abilities.iter().all(|a| self.may(*a)),
-            Need::Any(abilities) => caller.granted_still_owned() && abilities.iter().any(|a| self.may(*a)),
+        let able = match access.abilities {
+            RequiredAbilities::Nothing => true,
+            RequiredAbilities::All(abilities) => {
+                caller.granted_still_owned() && abilities.iter().all(|a| self.may(*a))
+            }
+            RequiredAbilities::Any(abilities) => {
+                caller.granted_still_owned() && abilities.iter().any(|a| self.may(*a))
+            }
         };
         if !in_scope || !able {
             return Err(Error::Forbidden);
@@ -219,7 +223,7 @@ impl Ctx {
     }
 
     /// A service token that may do nothing yet, and sees what the public sees.
-    fn for_client(organization: OrganizationId, client: ClientId, now: OffsetDateTime) -> Self {
+    pub fn for_client(organization: OrganizationId, client: ClientId, now: OffsetDateTime) -> Self {
         Self {
             organization,
             default_locale: Locale::EN,
@@ -246,7 +250,7 @@ impl Ctx {
         let scopes = self.caller.granted.iter().chain(access.scope);
         self.caller.granted = scopes.collect();
         self.caller.owned = self.caller.granted;
-        if let Need::All(abilities) | Need::Any(abilities) = access.need {
+        if let RequiredAbilities::All(abilities) | RequiredAbilities::Any(abilities) = access.abilities {
             for ability in abilities {
                 self.caller.abilities.insert(*ability);
             }

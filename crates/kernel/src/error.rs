@@ -98,6 +98,11 @@ impl FieldError {
     pub fn new(field: &'static str, code: &'static str, description: impl Into<String>) -> Self {
         Self { code: code.into(), field: field.into(), description: description.into() }
     }
+
+    /// A member that is blank. `label` is the start of the sentence.
+    pub fn blank(field: &'static str, label: &str) -> Self {
+        Self::new(field, "blank", format!("{label} cannot be blank"))
+    }
 }
 
 impl Error {

@@ -2,19 +2,19 @@
 //! [`read`] parses the filters of the caller into typed conditions; a store translates those to SQL.
 //!
 //! ```
-//! use civitas_kernel::filter::{Condition, Field, Filter, Is, Kind, RawFilter, RawValue, read};
+//! use civitas_kernel::filter::{Condition, Field, Filter, Comparison, Kind, RawFilter, RawValue, read};
 //!
 //! #[derive(Debug, Clone, Copy, PartialEq)]
 //! enum By { Id }
 //! const FIELDS: &[Field<By>] = &[Field::new("id", Kind::Integer, By::Id)];
 //!
 //! let raw = RawFilter::of(vec![("id_gt".into(), RawValue::One("9".into()))]);
-//! assert_eq!(read(FIELDS, &raw)?, [Filter { field: By::Id, condition: Condition::Integer(Is::Gt(9)) }]);
+//! assert_eq!(read(FIELDS, &raw)?, [Filter { field: By::Id, condition: Condition::Integer(Comparison::Gt(9)) }]);
 //! # Ok::<(), civitas_kernel::Error>(())
 //! ```
 
 use crate::text::{nfc, searchable};
-use crate::{Error, Result, TimeZone};
+use crate::{Error, Order, Result, TimeZone, Within};
 use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::macros::format_description;
@@ -79,15 +79,16 @@ impl<F> Field<F> {
     }
 }
 
-/// Declares the fields of a list and their constant: each with its names on the wire and its kind.
+/// Declares the fields of a list, their constant and the filter by one of them. A field has names on the wire, which are
+/// in its documentation, and a kind.
 ///
 /// ```
 /// use civitas_kernel::filter::Kind;
 ///
 /// civitas_kernel::filter_fields! {
 ///     /// The fields for filters of notes.
-///     pub enum NoteField = NOTE_FIELDS {
-///         /// The author.
+///     pub enum NoteField = NOTE_FIELDS, NoteFilter {
+///         /// The author; null for an anonymous one.
 ///         Author: "author_id" | "creator_id", Kind::Integer;
 ///     }
 /// }
@@ -98,15 +99,18 @@ impl<F> Field<F> {
 macro_rules! filter_fields {
     (
         $(#[$about:meta])*
-        pub enum $Field:ident = $FIELDS:ident {
+        pub enum $Field:ident = $FIELDS:ident, $Filter:ident {
             $($(#[$doc:meta])* $field:ident: $($name:literal)|+, $kind:expr;)+
         }
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $Field {
-            $($(#[$doc])* $field,)+
+            $($(#[$doc])* $(#[doc = concat!("`", $name, "`")])+ $field,)+
         }
+
+        #[doc = concat!("A condition on a [`", stringify!($Field), "`].")]
+        pub type $Filter = $crate::filter::Filter<$Field>;
 
         #[doc = concat!("Each [`", stringify!($Field), "`] with its names and its kind.")]
         pub const $FIELDS: &[$crate::filter::Field<$Field>] =
@@ -161,15 +165,32 @@ pub struct Filter<F> {
     pub condition: Condition,
 }
 
+/// The query of a list with an order of its own. `F`: its fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListQuery<F> {
+    /// The part of the organization.
+    pub within: Within,
+    /// All must hold.
+    pub filters: Vec<Filter<F>>,
+    /// The order.
+    pub order: Order,
+}
+
+impl<F> Default for ListQuery<F> {
+    fn default() -> Self {
+        Self { within: Within::default(), filters: Vec::new(), order: Order::default() }
+    }
+}
+
 /// A condition, by the type it compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// Compares numbers.
-    Integer(Is<i64>),
+    Integer(Comparison<i64>),
     /// Compares times.
-    Time(Is<OffsetDateTime>),
+    Time(Comparison<OffsetDateTime>),
     /// Compares texts, case-sensitively. Its values are composed (NFC).
-    Text(Is<String>),
+    Text(Comparison<String>),
     /// Begins with this text, case-insensitively; without wildcards.
     Start(String),
     /// A LIKE pattern, in any case: `%` and `_` are wildcards, `\` escapes.
@@ -189,15 +210,18 @@ impl Condition {
 
     /// Whether null satisfies it.
     pub fn holds_for_null(&self) -> bool {
-        let blank =
-            [Self::Integer(Is::Blank(true)), Self::Time(Is::Blank(true)), Self::Text(Is::Blank(true))];
+        let blank = [
+            Self::Integer(Comparison::Blank(true)),
+            Self::Time(Comparison::Blank(true)),
+            Self::Text(Comparison::Blank(true)),
+        ];
         blank.contains(self)
     }
 }
 
 /// A comparison. For null only `Blank(true)` holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Is<T> {
+pub enum Comparison<T> {
     /// Equal.
     Eq(T),
     /// Not equal, and not null.
@@ -216,6 +240,17 @@ pub enum Is<T> {
     AtLeast(T),
     /// `true`: null or empty; `false`: the opposite.
     Blank(bool),
+}
+
+impl<T> Comparison<T> {
+    /// The values that a field is equal to, or that it is not.
+    pub fn equated_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::Eq(value) | Self::NotEq(value) => std::slice::from_mut(value),
+            Self::In(values) | Self::NotIn(values) => values,
+            Self::Lt(_) | Self::AtMost(_) | Self::Gt(_) | Self::AtLeast(_) | Self::Blank(_) => &mut [],
+        }
+    }
 }
 
 /// The most values one list may have.
@@ -319,8 +354,8 @@ fn time(zone: TimeZone, value: &str) -> Option<OffsetDateTime> {
 }
 
 fn many((kind, zone): (Kind, TimeZone), predicate: &str, values: &[&str]) -> Option<Condition> {
-    fn is<T>(predicate: &str, values: Vec<T>) -> Is<T> {
-        if predicate == "in" { Is::In(values) } else { Is::NotIn(values) }
+    fn is<T>(predicate: &str, values: Vec<T>) -> Comparison<T> {
+        if predicate == "in" { Comparison::In(values) } else { Comparison::NotIn(values) }
     }
     match kind {
         Kind::Integer | Kind::IntegerText => {
@@ -360,143 +395,17 @@ fn compared<T>(
     predicate: &str,
     value: impl FnOnce() -> Option<T>,
     blank: impl FnOnce() -> Option<bool>,
-) -> Option<Is<T>> {
+) -> Option<Comparison<T>> {
     Some(match predicate {
-        "eq" => Is::Eq(value()?),
-        "not_eq" => Is::NotEq(value()?),
-        "lt" => Is::Lt(value()?),
-        "lteq" => Is::AtMost(value()?),
-        "gt" => Is::Gt(value()?),
-        "gteq" => Is::AtLeast(value()?),
-        _ => Is::Blank(blank()?),
+        "eq" => Comparison::Eq(value()?),
+        "not_eq" => Comparison::NotEq(value()?),
+        "lt" => Comparison::Lt(value()?),
+        "lteq" => Comparison::AtMost(value()?),
+        "gt" => Comparison::Gt(value()?),
+        "gteq" => Comparison::AtLeast(value()?),
+        _ => Comparison::Blank(blank()?),
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    enum By {
-        Id,
-        Kind,
-        Title,
-        Data,
-        At,
-        Words,
-    }
-    const FIELDS: &[Field<By>] = &[
-        Field::new("id", Kind::Integer, By::Id),
-        Field::new("kind", Kind::Enum(&["a", "b"]), By::Kind),
-        Field::new("title", Kind::Text, By::Title),
-        Field::new("extended_data", Kind::ExtendedData, By::Data),
-        Field::new("start_time", Kind::Time, By::At),
-        Field::new("search_text", Kind::SearchText, By::Words),
-    ];
-
-    fn one(key: &str, value: &str) -> Result<Vec<Condition>> {
-        let raw = RawFilter::of(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
-        Ok(read(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
-    }
-
-    fn list(key: &str, values: &[&str]) -> Result<Vec<Condition>> {
-        let values = values.iter().map(|v| (*v).to_owned()).collect();
-        let raw = RawFilter::of(vec![(key.to_owned(), RawValue::Many(values))]);
-        Ok(read(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
-    }
-
-    #[test]
-    fn the_longest_predicate_wins_and_a_bare_field_means_equal() {
-        assert_eq!(list("id_not_in", &["3"]).unwrap(), [Condition::Integer(Is::NotIn(vec![3]))]);
-        assert_eq!(one("id_not_eq", "3").unwrap(), [Condition::Integer(Is::NotEq(3))]);
-        assert_eq!(one("kind", "a").unwrap(), [Condition::Text(Is::Eq("a".into()))]);
-        assert_eq!(one("id_in", "3").unwrap(), [Condition::Integer(Is::In(vec![3]))]);
-    }
-
-    #[test]
-    fn present_is_the_opposite_of_blank() {
-        assert_eq!(one("title_present", "0").unwrap(), one("title_blank", "true").unwrap());
-    }
-
-    #[test]
-    fn empty_values_filter_nothing_but_their_key_must_be_known() {
-        assert_eq!(one("id_eq", "").unwrap(), []);
-        assert_eq!(list("id_in", &["", ""]).unwrap(), []);
-        assert_eq!(one("extended_data_cont", "  ").unwrap(), []);
-        assert_eq!(one("ghost_eq", "").unwrap_err().description(), "Unknown filter: ghost_eq");
-    }
-
-    #[test]
-    fn a_request_has_at_most_fifty_filters_and_a_value_at_most_1024_bytes() {
-        let filters = |count: usize| {
-            RawFilter::of((0..count).map(|n| ("id_gt".to_owned(), RawValue::One(n.to_string()))).collect())
-        };
-        assert_eq!(read(FIELDS, &filters(50)).unwrap().len(), 50);
-        let refused = read(FIELDS, &filters(51)).unwrap_err();
-        assert_eq!(refused.description(), "Too many filters (maximum is 50)");
-        one("title_matches", &"x".repeat(1024)).unwrap();
-        let refused = one("title_matches", &"x".repeat(1025)).unwrap_err();
-        assert_eq!(refused.description(), "Invalid value for filter title_matches");
-        assert!(list("title_in", &["a", &"x".repeat(1025)]).is_err(), "each value of a list is measured");
-    }
-
-    #[test]
-    fn predicates_of_another_kind_are_unknown() {
-        for key in
-            ["title_lt", "id_start", "id_cont", "id_", "extended_data", "extended_data_eq", "id_not", "_eq"]
-        {
-            assert_eq!(one(key, "1").unwrap_err().description(), format!("Unknown filter: {key}"));
-        }
-    }
-
-    #[test]
-    fn values_of_another_type_are_refused_by_name() {
-        let refused = ["id_eq=x", "id_gt=1.5", "id_lt=99999999999999999999", "kind_eq=c", "title_blank=yes"];
-        for pair in refused {
-            let (key, value) = pair.split_once('=').unwrap();
-            assert_eq!(one(key, value).unwrap_err().description(), format!("Invalid value for filter {key}"));
-        }
-        assert!(list("title_eq", &["a"]).is_err(), "a list where one value is asked");
-        assert!(list("id_in", &["1"; 101]).is_err(), "too many values");
-        assert_eq!(one("kind_start", "c").unwrap(), [Condition::Start("c".into())], "free text is free");
-    }
-
-    #[test]
-    fn a_date_alone_is_its_first_moment_in_the_zone() {
-        let at = |value: &str| {
-            let value = RawValue::One(value.to_owned());
-            let raw = RawFilter {
-                values: vec![("start_time_gteq".to_owned(), value)],
-                time_zone: TimeZone::named("Europe/Paris"),
-            };
-            read(FIELDS, &raw).map(|filters| filters[0].condition.clone())
-        };
-        let from = |time| Condition::Time(Is::AtLeast(time));
-        assert_eq!(at("2025-07-01").unwrap(), from(time::macros::datetime!(2025-06-30 22:00 UTC)));
-        assert_eq!(at("2025-07-01T00:00:00Z").unwrap(), from(time::macros::datetime!(2025-07-01 00:00 UTC)));
-        assert_eq!(
-            at("2025-07-01T02:00:00.5+02:00").unwrap(),
-            from(time::macros::datetime!(2025-07-01 00:00:00.5 UTC))
-        );
-        for bad in
-            ["2025-07-01T00:00:00", "yesterday", "2025-02-30", "2025-7-1", "0000-01-01", "+12025-01-01", "1"]
-        {
-            assert_eq!(
-                at(bad).unwrap_err().description(),
-                "Invalid value for filter start_time_gteq",
-                "{bad}"
-            );
-        }
-    }
-
-    #[test]
-    fn words_are_read_in_their_searchable_form() {
-        for key in ["title_cont", "title_i_cont", "search_text_cont"] {
-            assert_eq!(one(key, "Vélo%").unwrap(), [Condition::Words("velo%".into())]);
-            assert_eq!(one(key, "\u{301}").unwrap(), [], "nothing is searched");
-        }
-        assert_eq!(one("search_text_eq", "Vélo").unwrap(), [Condition::Text(Is::Eq("velo".into()))]);
-        assert_eq!(one("title_eq", "Vélo").unwrap(), [Condition::Text(Is::Eq("Vélo".into()))]);
-        assert_eq!(one("title_cont", " ").unwrap(), [Condition::Words(" ".into())]);
-    }
-}
+mod tests;

@@ -18,6 +18,8 @@ mod class_names;
 pub mod clock;
 mod command;
 mod component_place;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod ctx;
 mod error;
 mod event;
@@ -41,7 +43,7 @@ pub mod text;
 mod time_zone;
 mod within;
 
-pub use access::{Abilities, Ability, Access, Need, Scope, Scopes};
+pub use access::{Abilities, Ability, Access, RequiredAbilities, Scope, Scopes};
 pub use class_names::ClassNames;
 pub use command::{Command, Handle};
 pub use component_place::ComponentPlace;

@@ -9,7 +9,7 @@
 //! assert_eq!(error.description, "Name is too long (maximum is 255 characters)");
 //! ```
 
-use crate::{FieldError, Translated};
+use crate::{FieldError, Locale, Translated};
 
 /// The longest text of one line, in characters: a name, a title, a nickname, a slug. Four bytes for each fit into an
 /// index entry of PostgreSQL, which holds 2,704 bytes.
@@ -38,6 +38,20 @@ pub fn is_longer(text: &str, max: usize) -> bool {
 /// The error of a text in several languages: one error, however many of the texts are too long.
 pub fn any_too_long(field: &'static str, label: &str, texts: &Translated, max: usize) -> Option<FieldError> {
     texts.iter().find_map(|(_, text)| too_long(field, label, text, max))
+}
+
+/// The error of a text in several languages that is blank in the one where it is required, or too long.
+pub fn text_error(
+    field: &'static str,
+    label: &str,
+    text: &Translated,
+    max: usize,
+    required_in: Option<Locale>,
+) -> Option<FieldError> {
+    if required_in.is_some_and(|locale| text.is_blank_in(locale)) {
+        return Some(FieldError::blank(field, label));
+    }
+    any_too_long(field, label, text, max)
 }
 
 fn error(field: &'static str, label: &str, max: usize) -> FieldError {

@@ -215,6 +215,11 @@ impl Translated {
         self.0.remove(&locale)
     }
 
+    /// Whether there is no text in this language but white space.
+    pub fn is_blank_in(&self, locale: Locale) -> bool {
+        self.get(locale).is_none_or(|text| text.trim().is_empty())
+    }
+
     /// The languages and their texts, ordered by language.
     pub fn iter(&self) -> impl Iterator<Item = (Locale, &str)> {
         self.0.iter().map(|(locale, text)| (*locale, text.as_str()))

@@ -1,7 +1,7 @@
 //! `names!`: enums whose values have a name on the wire and in the database.
 
-/// Declares an enum of plain values which have names, with `ALL` and `NAMES` in their order, `as_str` and `parse`. Of an
-/// enum that is declared elsewhere it takes the name and the values, in the order of `ALL`.
+/// Declares an enum of plain values which have names, with `ALL` and `NAMES` in their order, `as_str`, `parse` and
+/// `Display`. Of an enum that is declared elsewhere it takes the name and the values, in the order of `ALL`.
 ///
 /// ```
 /// civitas_kernel::names! {
@@ -24,7 +24,7 @@ macro_rules! names {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         $vis enum $Type {
-            $($(#[$doc])* $value),+
+            $($(#[$doc])* #[doc = concat!("`", $name, "`")] $value),+
         }
 
         $crate::names! { $Type { $($value = $name),+ } }
@@ -45,7 +45,16 @@ macro_rules! names {
 
             /// The one with this name, case-sensitive.
             pub fn parse(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|value| value.as_str() == name)
+                match name {
+                    $($name => Some(Self::$value),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $Type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.as_str())
             }
         }
     };

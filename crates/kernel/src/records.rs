@@ -15,9 +15,7 @@
 //! impl Entity for Note {
 //!     type Id = PostId;
 //!
-//!     fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-//!         Some(&mut self.updated_at)
-//!     }
+//!     civitas_kernel::time_fields!(updated_at);
 //! }
 //!
 //! let (then, now) = (datetime!(2026-03-01 09:30 UTC), datetime!(2026-03-02 10:00 UTC));
@@ -89,6 +87,23 @@ pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
     fn taken() -> Error {
         Error::Conflict("another record has the same key".into())
     }
+}
+
+/// The methods of [`Entity`] that read times: `updated_at`, and for records whose row stays when they are deleted also
+/// `deleted_at`, an `Option`.
+#[macro_export]
+macro_rules! time_fields {
+    (updated_at $(, $deleted_at:ident)?) => {
+        fn updated_at(&mut self) -> Option<&mut ::time::OffsetDateTime> {
+            Some(&mut self.updated_at)
+        }
+
+        $(
+            fn is_deleted(&self) -> bool {
+                self.$deleted_at.is_some()
+            }
+        )?
+    };
 }
 
 /// The texts of a record in their searchable form, each translation between two [`TRANSLATION_END`].

@@ -42,6 +42,21 @@ pub fn folded(c: char) -> char {
     }
 }
 
+/// Bytes as hexadecimal digits in lower case.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+}
+
+/// The name of a field as the start of a sentence: `Start time` of `start_time`.
+pub fn sentence_case(field: &str) -> String {
+    let mut words = field.replace('_', " ");
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words
+}
+
 fn single(mut characters: impl Iterator<Item = char>) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }

@@ -1,9 +1,9 @@
 //! Errors of pages: which status and page they have, and what a refused form says.
 
-use crate::parts::{Alone, Html, Problem, render};
+use crate::parts::{Html, Problem, Problems, StandalonePage, render};
 use crate::reply::Reply;
 use crate::request::SIGN_IN_PATH;
-use crate::words::Words;
+use crate::translator::Translator;
 use actix_web::http::StatusCode;
 use askama::Template;
 use civitas_application::RetryAfter;
@@ -16,7 +16,7 @@ const READ_ONLY_SECONDS: u64 = 60;
 #[derive(Template)]
 #[template(path = "pages/broken.html")]
 struct Broken<'a> {
-    words: &'a Words,
+    translator: &'a Translator,
     lede: String,
     request: String,
     time: String,
@@ -51,74 +51,82 @@ pub(crate) fn status(error: &Error) -> StatusCode {
 }
 
 /// The page of a failed request. It needs no database: the cause may be that there is none.
-pub(crate) fn page(words: &Words, error: &Error, now: OffsetDateTime) -> Reply {
+pub(crate) fn page(translator: &Translator, error: &Error, now: OffsetDateTime) -> Reply {
     let status = status(error);
     if status.is_server_error() {
         let request = sortable_id().simple().to_string();
         tracing::error!(%error, cause = ?error.cause(), request, "a page of the panel failed");
         let key = if error.is_transient() { "broken-busy" } else { "broken-lede" };
-        let time = crate::format::date_time_seconds(words.locale, crate::format::Zone::utc(), now);
-        let body = render(&Broken { words, lede: words.say(key), request, time: format!("{time} UTC") });
-        return alone(words, status, words.say("broken-title"), body);
+        let time = crate::format::date_time_seconds(translator.locale, crate::format::Zone::utc(), now);
+        let body =
+            render(&Broken { translator, lede: translator.tr(key), request, time: format!("{time} UTC") });
+        return alone(translator, status, translator.tr("broken-title"), body);
     }
     let text = match status {
-        StatusCode::NOT_FOUND => words.say("missing-lede"),
+        StatusCode::NOT_FOUND => translator.tr("missing-lede"),
         _ => error.description().into_owned(),
     };
     let title = match status {
-        StatusCode::NOT_FOUND => words.say("missing-title"),
-        StatusCode::FORBIDDEN => words.say("forbidden-title"),
-        _ => words.say("refused-title"),
+        StatusCode::NOT_FOUND => translator.tr("missing-title"),
+        StatusCode::FORBIDDEN => translator.tr("forbidden-title"),
+        _ => translator.tr("refused-title"),
     };
-    let body = render(&Short { text, href: "/system".to_owned(), label: words.say("nav-start") });
-    alone(words, status, title, body)
+    let body = render(&Short { text, href: "/system".to_owned(), label: translator.tr("nav-start") });
+    alone(translator, status, title, body)
 }
 
 /// The page of a form whose token is missing, wrong or used. `href` leads to it again.
-pub(crate) fn stale(words: &Words, href: String) -> Reply {
-    let body = render(&Short { text: words.say("stale-lede"), href, label: words.say("stale-open") });
-    alone(words, StatusCode::FORBIDDEN, words.say("stale-title"), body)
+pub(crate) fn stale(translator: &Translator, href: String) -> Reply {
+    let body = render(&Short { text: translator.tr("stale-lede"), href, label: translator.tr("stale-open") });
+    alone(translator, StatusCode::FORBIDDEN, translator.tr("stale-title"), body)
 }
 
 /// The page after too many refused sign-ins from one address.
-pub(crate) fn too_many(words: &Words, wait: RetryAfter) -> Reply {
+pub(crate) fn too_many(translator: &Translator, wait: RetryAfter) -> Reply {
     let seconds = wait.seconds();
-    let text = words.tell("too-many-lede", &[("seconds", seconds.to_string().into())]);
-    let body = render(&Short { text, href: SIGN_IN_PATH.to_owned(), label: words.say("too-many-open") });
-    alone(words, StatusCode::TOO_MANY_REQUESTS, words.say("too-many-title"), body).after(seconds)
+    let text = translator.tr_with("too-many-lede", "seconds", seconds.to_string());
+    let body = render(&Short { text, href: SIGN_IN_PATH.to_owned(), label: translator.tr("too-many-open") });
+    alone(translator, StatusCode::TOO_MANY_REQUESTS, translator.tr("too-many-title"), body).after(seconds)
 }
 
 /// The page of a form while the deployment is read-only.
-pub(crate) fn read_only(words: &Words) -> Reply {
-    let text = words.say("read-only-lede");
-    let body = render(&Short { text, href: "/system".to_owned(), label: words.say("nav-start") });
-    alone(words, StatusCode::SERVICE_UNAVAILABLE, words.say("read-only-title"), body).after(READ_ONLY_SECONDS)
+pub(crate) fn read_only(translator: &Translator) -> Reply {
+    let text = translator.tr("read-only-lede");
+    let body = render(&Short { text, href: "/system".to_owned(), label: translator.tr("nav-start") });
+    alone(translator, StatusCode::SERVICE_UNAVAILABLE, translator.tr("read-only-title"), body)
+        .after(READ_ONLY_SECONDS)
 }
 
 /// The page of a form that could not be read.
-pub(crate) fn unread(words: &Words, status: StatusCode) -> Reply {
+pub(crate) fn unread(translator: &Translator, status: StatusCode) -> Reply {
     let key = if status == StatusCode::PAYLOAD_TOO_LARGE { "unread-large" } else { "unread-lede" };
-    let body =
-        render(&Short { text: words.say(key), href: "/system".to_owned(), label: words.say("nav-start") });
-    alone(words, status, words.say("refused-title"), body)
+    let body = render(&Short {
+        text: translator.tr(key),
+        href: "/system".to_owned(),
+        label: translator.tr("nav-start"),
+    });
+    alone(translator, status, translator.tr("refused-title"), body)
 }
 
-fn alone(words: &Words, status: StatusCode, title: String, body: Html) -> Reply {
-    Reply::page(status, Alone { words, title, body, locales: Vec::new() }.html())
+fn alone(translator: &Translator, status: StatusCode, title: String, body: Html) -> Reply {
+    Reply::page(status, StandalonePage { translator, title, body, locales: Vec::new() }.html())
 }
 
 /// The problems of a refused form, or the error itself when no value is to blame. `field` gives the name in the form of
 /// a member.
 pub(crate) fn problems(
-    words: &Words,
+    translator: &Translator,
     error: Error,
     field: impl Fn(&FieldError) -> String,
-) -> Result<Vec<Problem>, Error> {
+) -> Result<Problems, Error> {
     match error {
         Error::Invalid { fields, .. } => {
             let problem = |fault: &FieldError| {
                 let of_record = fault.field == "revision";
-                Problem::new(if of_record { String::new() } else { field(fault) }, sentence(words, fault))
+                Problem::new(
+                    if of_record { String::new() } else { field(fault) },
+                    sentence(translator, fault),
+                )
             };
             Ok(fields.iter().map(problem).collect())
         }
@@ -127,8 +135,22 @@ pub(crate) fn problems(
     }
 }
 
+/// As [`problems`]; the refusals that `known` has get its field and its text.
+pub(crate) fn translated_problems<F: Into<String>>(
+    translator: &Translator,
+    error: Error,
+    field: impl Fn(&FieldError) -> String,
+    known: impl Fn(&str) -> Option<(F, &'static str)>,
+) -> Result<Problems, Error> {
+    let translate = |problem: Problem| match known(&problem.text) {
+        Some((field, key)) => Problem::new(field, translator.tr(key)),
+        None => problem,
+    };
+    Ok(problems(translator, error, field)?.into_iter().map(translate).collect())
+}
+
 /// What is wrong with a value, in the language of the page where it has this sentence.
-pub(crate) fn sentence(words: &Words, fault: &FieldError) -> String {
+pub(crate) fn sentence(translator: &Translator, fault: &FieldError) -> String {
     let key = match fault.code.as_ref() {
         "blank" => "problem-blank",
         "taken" => "problem-taken",
@@ -139,10 +161,10 @@ pub(crate) fn sentence(words: &Words, fault: &FieldError) -> String {
         "too_long" => {
             let numbers = fault.description.split(|c: char| !c.is_ascii_digit());
             let most = numbers.filter_map(|digits| digits.parse::<i64>().ok()).next_back();
-            let most = most.map(|most| crate::format::number(words.locale, most)).unwrap_or_default();
-            return words.tell("problem-long", &[("most", most.into())]);
+            let most = most.map(|most| crate::format::number(translator.locale, most)).unwrap_or_default();
+            return translator.tr_with("problem-long", "most", most);
         }
         _ => return format!("{}.", fault.description.trim_end_matches('.')),
     };
-    words.say(key)
+    translator.tr(key)
 }

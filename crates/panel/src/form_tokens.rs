@@ -16,7 +16,7 @@ impl FormTokens {
         Self(Key::new(HMAC_SHA256, key))
     }
 
-    /// A new token for the session or visit with this cookie.
+    /// A new token for the session or req with this cookie.
     pub(crate) fn issue(&self, cookie: &str) -> String {
         let nonce = Secret::alphanumeric();
         let nonce = &nonce.expose()[..16];

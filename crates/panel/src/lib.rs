@@ -8,6 +8,7 @@
 //! ```
 
 mod addresses;
+mod admin_request;
 mod assets;
 mod error;
 mod form;
@@ -23,8 +24,7 @@ mod query;
 mod records;
 mod reply;
 mod request;
+mod translator;
 mod upload;
-mod visit;
-mod words;
 
 pub use panel::{Panel, Services, Settings};

@@ -1,23 +1,25 @@
 //! Mounts the panel on actix-web: finds the session, checks the token of a form, calls the page.
 
+use crate::admin_request::{AdminRequest, AdminSession};
 use crate::form::Submitted;
 use crate::format::Zone;
 use crate::notice::Notice;
 use crate::observed::observed;
-use crate::pages::{self, Handler, confirmation, setup, sign_in};
+use crate::pages::people::{password_confirmation, setup, sign_in};
+use crate::pages::{self, Handler};
 use crate::panel::{Panel, SETUP_PATH};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::request::{ENDED, LOCALE, PanelRequest, SESSION, SIGN_IN_PATH};
+use crate::translator::Translator;
 use crate::upload::{self, SentFile};
-use crate::visit::{AdminSession, Visit};
-use crate::words::Words;
 use crate::{addresses, assets, error};
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_accounts::Secret;
 use civitas_kernel::{Error, Locale, OrganizationId, Result, choose_language, clock};
 use futures_util::StreamExt;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,10 +98,10 @@ impl PanelRequest {
     ) -> HttpResponse {
         let answer = async {
             let query = Query::read(request.query_string());
-            let words = words_of(&request, &query);
+            let translator = translator_of(&request, &query);
             let now = clock::now();
             if panel.settings.read_only && !matches!(*request.method(), Method::GET | Method::HEAD) {
-                return error::read_only(&words).respond();
+                return error::read_only(&translator).respond();
             }
             let read = if upload::is_multipart(&request) {
                 read_upload(&panel, &request, payload, now).await
@@ -108,11 +110,11 @@ impl PanelRequest {
             };
             let (form, file) = match read {
                 Ok(read) => read,
-                Err(status) => return error::unread(&words, status).respond(),
+                Err(status) => return error::unread(&translator, status).respond(),
             };
             let (panel, http) = (panel.clone(), request.clone());
-            let reply = serve(Self { panel, http, query, form, file, words, now }).await;
-            reply.unwrap_or_else(|failure| error::page(&words, &failure, now)).respond()
+            let reply = serve(Self { panel, http, query, form, file, translator, now }).await;
+            reply.unwrap_or_else(|failure| error::page(&translator, &failure, now)).respond()
         };
         observed(&panel, &request, answer).await
     }
@@ -132,46 +134,46 @@ impl PanelRequest {
 
     async fn dispatch(self, route: &'static str, handlers: &[(Method, Handler)]) -> Result<Reply> {
         let method = self.method();
-        let Some((signed, words)) = self.signed().await? else {
+        let Some((signed, translator)) = self.find_session().await? else {
             return Ok(Reply::redirect(self.sign_in_address(&method)));
         };
         if method != Method::GET && self.http.method() != Method::POST {
             return Err(Error::NotFound);
         }
         let Some((_, handler)) = handlers.iter().find(|(known, _)| *known == method) else {
-            return Ok(error::page(&words, &Error::NotFound, self.now));
+            return Ok(error::page(&translator, &Error::NotFound, self.now));
         };
-        let before = confirmation::before(&method, route, self.http.path());
+        let before = password_confirmation::before(&method, route, self.http.path());
         let before = before.filter(|_| !signed.session.is_confirmed(self.now));
         if method != Method::GET {
-            return self.submit((route, *handler), signed, words, before).await;
+            return self.submit(route, *handler, signed, translator, before).await;
         }
         if let Some(address) = before {
             return Ok(Reply::redirect(address));
         }
-        let mut visit = self.visit(route, signed, words);
-        Ok(finish(&mut visit, *handler).await)
+        Ok(finish(&self.admin_request(route, signed, translator), *handler).await)
     }
 
     /// A form: its token must be of this session, and is used once. `before`: the page to go to first.
     async fn submit(
         self,
-        (route, handler): (&'static str, Handler),
+        route: &'static str,
+        handler: Handler,
         signed: AdminSession,
-        words: Words,
+        translator: Translator,
         before: Option<String>,
     ) -> Result<Reply> {
         let token = self.form.text("authenticity_token").to_owned();
         let nonce = self.panel.tokens.check(&signed.cookie, &token).map(str::to_owned);
         let Some(nonce) = nonce.filter(|_| !addresses::is_cross_site(&self.http)) else {
-            return Ok(error::stale(&words, self.http.path().to_owned()));
+            return Ok(error::stale(&translator, self.http.path().to_owned()));
         };
         if self.form.has_nul() {
-            return Err(Error::rejected(words.say("problem-nul")));
+            return Err(Error::rejected(translator.tr("problem-nul")));
         }
         if let Some(address) = before {
-            let unsaved = Notice::bad(words.say("confirmation-unsaved"));
-            return self.visit(route, signed, words).redirect(address, unsaved).await;
+            let unsaved = Notice::bad(translator.tr("confirmation-unsaved"));
+            return self.admin_request(route, signed, translator).redirect(address, unsaved).await;
         }
         let (panel, digest) = (self.panel.clone(), signed.session.digest.clone());
         let sessions = panel.store().panel_sessions();
@@ -179,10 +181,9 @@ impl PanelRequest {
             if sessions.find(&digest, self.now).await?.is_none() {
                 return Ok(Reply::redirect(ENDED));
             }
-            return Ok(error::stale(&words, "/system".to_owned()));
+            return Ok(error::stale(&translator, "/system".to_owned()));
         }
-        let mut visit = self.visit(route, signed, words);
-        let reply = finish(&mut visit, handler).await;
+        let reply = finish(&self.admin_request(route, signed, translator), handler).await;
         let may_be_sent_again = match &reply {
             // Nothing was changed.
             Reply::Page { status, .. } => !status.is_success(),
@@ -197,7 +198,7 @@ impl PanelRequest {
     }
 
     /// The administrator of the session, if there is a valid one.
-    async fn signed(&self) -> Result<Option<(AdminSession, Words)>> {
+    async fn find_session(&self) -> Result<Option<(AdminSession, Translator)>> {
         let Some(cookie) = addresses::cookie(&self.http, SESSION) else { return Ok(None) };
         let digest = Secret::new(cookie.as_str()).digest();
         let sessions = self.panel.store().panel_sessions();
@@ -209,23 +210,29 @@ impl PanelRequest {
         {
             sessions.touch(&digest, self.now, expires_at).await?;
         }
-        let words = administrator.locale.map_or(self.words, Words::of);
-        Ok(Some((AdminSession { id, administrator, session, cookie }, words)))
+        let translator = administrator.locale.map_or(self.translator, Translator::of);
+        Ok(Some((AdminSession { id, administrator, session, cookie }, translator)))
     }
 
-    fn visit(self, route: &'static str, signed: AdminSession, words: Words) -> Visit {
+    fn admin_request(
+        self,
+        route: &'static str,
+        signed: AdminSession,
+        translator: Translator,
+    ) -> AdminRequest {
         let params = self.http.match_info().iter();
-        Visit {
-            words,
-            act: route.rsplit('/').next().unwrap_or_default(),
+        AdminRequest {
+            translator,
+            action: route.rsplit('/').next().unwrap_or_default(),
             path: self.http.path().to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             from: self.client(),
             query: self.query,
             form: self.form,
-            file: self.file,
+            file: Cell::new(self.file),
             now: self.now,
-            zone: Zone::utc(),
+            zone: Cell::new(Zone::utc()),
+            organization: Cell::new(signed.administrator.organization),
             panel: self.panel,
             signed,
         }
@@ -233,35 +240,35 @@ impl PanelRequest {
 
     /// The sign-in page, which leads back here.
     fn sign_in_address(&self, method: &Method) -> String {
-        let here = self.http.uri().path_and_query().map_or("/system", |here| here.as_str());
+        let path = self.http.uri().path_and_query().map_or("/system", |path| path.as_str());
         if *method != Method::GET {
             return ENDED.to_owned();
         }
-        if here == "/system" {
+        if path == "/system" {
             SIGN_IN_PATH.to_owned()
         } else {
-            Query::default().with(SIGN_IN_PATH, "back", Some(here))
+            Query::default().with(SIGN_IN_PATH, "back", Some(path))
         }
     }
 }
 
 /// Calls a page; an error becomes a page in the language of the administrator. If the account was deleted meanwhile, redirects
 /// to the sign-in page.
-async fn finish(visit: &mut Visit, handler: Handler) -> Reply {
-    let (words, now) = (visit.words, visit.now);
-    match handler(visit).await {
+async fn finish(req: &AdminRequest, handler: Handler) -> Reply {
+    let (translator, now) = (req.translator, req.now);
+    match handler(req).await {
         Err(Error::Unauthenticated) => Reply::redirect(ENDED),
-        answer => answer.unwrap_or_else(|failure| error::page(&words, &failure, now)),
+        answer => answer.unwrap_or_else(|failure| error::page(&translator, &failure, now)),
     }
 }
 
 /// The language of a visitor: the parameter, the cookie, the header of the browser, English.
-fn words_of(request: &HttpRequest, query: &Query) -> Words {
+fn translator_of(request: &HttpRequest, query: &Query) -> Translator {
     let chosen = query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, LOCALE));
     let header = request.headers().get("accept-language").and_then(|value| value.to_str().ok());
     let available = Locale::OF_SERVICE.into_iter().collect();
     let explicit = choose_language(chosen.as_deref(), header, None, &available, Locale::EN);
-    Words::of(explicit.unwrap_or(Locale::EN))
+    Translator::of(explicit.unwrap_or(Locale::EN))
 }
 
 /// Reads a form with a file. Without a session, and for pages that belong to no organization, nothing is read.

@@ -1,4 +1,4 @@
-//! The result of the last act, shown once on the next page.
+//! The result of the last action, shown once on the next page.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub(crate) struct ShownOnce {
     pub(crate) value: String,
 }
 
-/// The result of an act. It is stored encrypted with the session until the next page.
+/// The result of an action. It is stored encrypted with the session until the next page.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Notice {
     /// `good`, `warn` or `bad`.
@@ -24,12 +24,12 @@ pub(crate) struct Notice {
 }
 
 impl Notice {
-    /// What is so now.
+    /// A success.
     pub(crate) fn good(title: impl Into<String>) -> Self {
         Self { kind: "good".to_owned(), title: title.into(), ..Self::default() }
     }
 
-    /// What was not done.
+    /// A failure.
     pub(crate) fn bad(title: impl Into<String>) -> Self {
         Self { kind: "bad".to_owned(), title: title.into(), ..Self::default() }
     }

@@ -44,7 +44,7 @@ pub struct Services {
     pub files: Files,
     /// Hashes and verifies passwords.
     pub passwords: Arc<dyn Passwords>,
-    /// Encrypts results of acts between two pages, and the secrets of second factors.
+    /// Encrypts results of actions between two pages, and the secrets of second factors.
     pub cipher: Arc<dyn TextCipher>,
     /// Checks the codes of second factors.
     pub codes: Arc<dyn SecondFactorCodes>,

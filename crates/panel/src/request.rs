@@ -4,8 +4,8 @@ use crate::addresses;
 use crate::form::Submitted;
 use crate::panel::Panel;
 use crate::query::Query;
+use crate::translator::Translator;
 use crate::upload::SentFile;
-use crate::words::Words;
 use actix_web::HttpRequest;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct PanelRequest {
     pub(crate) form: Submitted,
     /// The file of the form.
     pub(crate) file: Option<SentFile>,
-    pub(crate) words: Words,
+    pub(crate) translator: Translator,
     pub(crate) now: OffsetDateTime,
 }
 

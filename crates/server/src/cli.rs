@@ -11,6 +11,7 @@ mod backup;
 mod demo;
 mod doctor;
 mod files;
+mod healthcheck;
 mod key;
 mod migrate;
 mod progress;
@@ -20,6 +21,7 @@ mod user;
 mod webhook;
 
 use crate::config::{Config, ConfigError, Sources};
+use crate::paths;
 use crate::site;
 use crate::store::Database;
 use crate::telemetry;
@@ -34,13 +36,14 @@ use settings::SettingFlags;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, BufRead, ErrorKind, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 /// Civitas: a platform where a city's people decide together.
 #[derive(Parser)]
-#[command(name = "civitas", version, max_term_width = 100)]
+#[command(name = "civitas", version = env!("CIVITAS_VERSION"), max_term_width = 100)]
 struct Cli {
     #[command(flatten)]
     settings: SettingFlags,
@@ -73,7 +76,7 @@ enum Command {
     /// Webhooks: sends a sample delivery; lists, replays, pauses and resumes deliveries.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
-    /// Accounts of participants: blocks and locks them.
+    /// Accounts of participants: blocks and locks them, and exports what is kept of a person.
     #[command(subcommand)]
     User(user::UserCommand),
     /// Administrators of the system panel.
@@ -89,10 +92,17 @@ enum Command {
     Openapi,
     /// Checks configuration, database, storage, clock and DNS, and prints what to do.
     Doctor,
+    /// Asks the running server whether it answers: exit code 0, or 1.
+    Healthcheck,
     /// Prints the completions of a shell.
     Completions {
         /// The shell.
         shell: Shell,
+    },
+    /// Writes the manual pages: a file for each command.
+    Man {
+        /// The directory.
+        directory: PathBuf,
     },
 }
 
@@ -197,11 +207,16 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
             console.print(civitas_api::openapi(&site::of(&config)))
         }
         Command::Doctor => doctor::run(&sources, console).await,
+        Command::Healthcheck => healthcheck::run(&sources, console).await,
         Command::Completions { shell } => {
             // `generate` panics when it cannot write.
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "civitas", &mut text);
             console.stdout.write_all(&text).map_err(because)
+        }
+        Command::Man { directory } => {
+            let written = clap_mangen::generate_to(Cli::command(), &directory);
+            written.map_err(|error| because(paths::at(&directory, error)))
         }
     }
 }

@@ -177,7 +177,7 @@ fn shares(config: &Config) -> String {
     let written = |limit: u64| if limit == u64::MAX { "-".to_owned() } else { limit.to_string() };
     let rows = Share::ALL.map(|share| {
         let Limits { record, client, tenant, process } = shares.limits(share);
-        format!("{} {}", share.name(), [record, client, tenant, process].map(written).join("/"))
+        format!("{} {}", share.as_str(), [record, client, tenant, process].map(written).join("/"))
     });
     format!("of a record/API client/organization/process: {}", rows.join(", "))
 }
@@ -264,8 +264,8 @@ async fn mail(config: &Config) -> Finding {
     let (Some(server), Some(sender)) = (&config.smtp_url, &config.mail_from) else {
         return Ok("smtp_url is not set: mails are logged without their links, and not sent".to_owned());
     };
-    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.patient(PATIENCE);
-    match smtp.greet().await {
+    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.with_time_limit(PATIENCE);
+    match smtp.check_connection().await {
         Ok(()) => Ok(format!("the server answers; mails come from {sender}")),
         Err(error) => Err(format!("the server does not take us: {}: check smtp_url", cause(&error))),
     }

@@ -4,7 +4,7 @@ use crate::background::Failed;
 use crate::http_thread::HttpThread;
 use actix_web::http::header::ContentType;
 use actix_web::{App, HttpResponse, HttpServer, web};
-use civitas_application::{Store, metrics};
+use civitas_application::{Share, Store, metrics};
 use civitas_kernel::{Result, clock};
 use std::io;
 use std::net::SocketAddr;
@@ -47,6 +47,9 @@ impl Operations {
         failed: Failed,
     ) -> Result<Self> {
         metrics::count_requests();
+        for share in Share::ALL {
+            metrics::add_share(share.as_str());
+        }
         let is_stopping = AtomicBool::new(false);
         let state = Arc::new(State {
             store,
@@ -88,21 +91,24 @@ fn server(listen: SocketAddr, state: Arc<State>) -> io::Result<(SocketAddr, acti
 
 /// 503 when only a restart helps.
 async fn live(state: web::Data<State>) -> HttpResponse {
-    let (mut answer, text) = if state.failed.get() {
-        (HttpResponse::ServiceUnavailable(), "a part of the background work has failed\n")
-    } else {
-        (HttpResponse::Ok(), "live\n")
-    };
-    answer.content_type(ContentType::plaintext()).body(text)
+    answer(if state.failed.get() { Err("a part of the background work has failed\n") } else { Ok("live\n") })
 }
 
 async fn ready(state: web::Data<State>) -> HttpResponse {
-    let (mut answer, text) = if state.is_stopping.load(Ordering::Relaxed) {
-        (HttpResponse::ServiceUnavailable(), "stopping\n")
+    answer(if state.is_stopping.load(Ordering::Relaxed) {
+        Err("stopping\n")
     } else if state.is_ready().await {
-        (HttpResponse::Ok(), "ready\n")
+        Ok("ready\n")
     } else {
-        (HttpResponse::ServiceUnavailable(), "the database does not answer\n")
+        Err("the database does not answer\n")
+    })
+}
+
+/// 200 with the text of a good state, 503 with that of a bad one.
+fn answer(state: Result<&'static str, &'static str>) -> HttpResponse {
+    let (mut answer, text) = match state {
+        Ok(text) => (HttpResponse::Ok(), text),
+        Err(text) => (HttpResponse::ServiceUnavailable(), text),
     };
     answer.content_type(ContentType::plaintext()).body(text)
 }

@@ -9,7 +9,7 @@ use civitas_api::{Api, webhook_example};
 use civitas_dns::DnsResolver;
 use civitas_kernel::Result;
 use civitas_panel::{Panel, Services, Settings};
-use civitas_tokens::{Argon2Passwords, PanelCipher, SecretKeys, TotpCodes, derive};
+use civitas_tokens::{Argon2Passwords, PurposeCipher, SecretKeys, TotpCodes, derive};
 use std::sync::Arc;
 
 /// The panel over the store of the interface.
@@ -35,7 +35,7 @@ pub(crate) fn panel(
         announcer: commands.announcer().clone(),
         files: api.files().clone(),
         passwords: Arc::new(Argon2Passwords::new()),
-        cipher: Arc::new(PanelCipher::of(keys)),
+        cipher: Arc::new(PurposeCipher::of_panel(keys)),
         codes: Arc::new(TotpCodes),
         webhook_cipher: Arc::new(webhooks::cipher(config)?),
         webhook_policy: webhooks::policy(config),

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::paths;
 use crate::secret_key::create_private_directory;
-use civitas_application::Store;
+use civitas_application::{SchemaState, Store};
 use civitas_kernel::{Error, Result};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
@@ -25,17 +25,6 @@ pub enum Database {
     Sqlite(sqlite::DatabaseSettings),
     /// A server.
     Postgres(postgres::DatabaseSettings),
-}
-
-/// The state of the schema of a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Schema {
-    /// It is what this build needs.
-    Current,
-    /// These migrations, by name, are missing.
-    Older(Vec<String>),
-    /// These were applied by a newer build.
-    Newer(Vec<String>),
 }
 
 impl Database {
@@ -112,25 +101,17 @@ impl Database {
     }
 
     /// The state of its schema. Creates nothing.
-    pub async fn schema(&self) -> Result<Schema> {
+    pub async fn schema(&self) -> Result<SchemaState> {
         if let Some(file) = self.file() {
             let exists = file.try_exists();
             if !exists.map_err(|error| Error::Unavailable(paths::at(file, error).into()))? {
-                return Ok(Schema::Older(vec!["all of them: there is no database yet".to_owned()]));
+                return Ok(SchemaState::Older(vec!["all of them: there is no database yet".to_owned()]));
             }
         }
-        Ok(match self {
-            Self::Sqlite(settings) => match sqlite::schema(settings).await.map_err(|e| self.explained(e))? {
-                sqlite::SchemaState::Current => Schema::Current,
-                sqlite::SchemaState::Older(names) => Schema::Older(names),
-                sqlite::SchemaState::Newer(versions) => Schema::Newer(versions),
-            },
-            Self::Postgres(settings) => match postgres::schema(settings).await? {
-                postgres::SchemaState::Current => Schema::Current,
-                postgres::SchemaState::Older(names) => Schema::Older(names),
-                postgres::SchemaState::Newer(versions) => Schema::Newer(versions),
-            },
-        })
+        match self {
+            Self::Sqlite(settings) => sqlite::schema(settings).await.map_err(|error| self.explained(error)),
+            Self::Postgres(settings) => postgres::schema(settings).await,
+        }
     }
 
     /// The file of an SQLite database.
@@ -202,21 +183,5 @@ impl Lock {
             tracing::warn!(path = %path.display(), %error, "the lock file does not name this process");
         }
         Ok(Self { _file: file })
-    }
-}
-
-impl Schema {
-    /// Why a server cannot use it, and what to do; `None` if it can.
-    pub fn refusal(&self) -> Option<String> {
-        match self {
-            Self::Current => None,
-            Self::Older(names) => {
-                Some(format!("the database lacks migrations ({}): run `civitas migrate`", names.join(", ")))
-            }
-            Self::Newer(versions) => Some(format!(
-                "the database was migrated by a newer civitas ({}): install that version, or restore a backup",
-                versions.join(", ")
-            )),
-        }
     }
 }

@@ -22,14 +22,14 @@ use actix_web::middleware::DefaultHeaders;
 use civitas_accounts::Mailer;
 use civitas_api::{Api, ApiServices, ApiSettings, WebhookServices, normalize};
 use civitas_application::{
-    Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Shares, Store, TaskKinds,
+    Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Shares, Store, TaskHandler,
     TaskWorker, Worker, run_text_fill, take_over,
 };
 use civitas_dns::DnsResolver;
 use civitas_kernel::{Error, Result};
 use civitas_mail::{LogMailer, Smtp};
 use civitas_panel::Panel;
-use civitas_tokens::{AnswerCipher, Argon2Passwords, Signer};
+use civitas_tokens::{Argon2Passwords, PurposeCipher, Signer};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ pub async fn start_over(
             resolver: resolver.clone(),
             cipher: Arc::new(webhooks::cipher(&config)?),
         },
-        answer_cipher: Arc::new(AnswerCipher::of(&keys)),
+        answer_cipher: Arc::new(PurposeCipher::of_answers(&keys)),
         objects: Arc::new(files::store_of(&config)?),
         intake: Arc::new(files::intake_of(&config)?),
         store: store.clone(),
@@ -171,8 +171,8 @@ fn workers(
 ) -> Result<JoinHandle<()>> {
     let commands = Arc::new(api.commands().for_background()?);
     let jobs = Worker::new(commands.clone(), config.job_capacity());
-    let lanes = task_lanes(config)?.map(|(kinds, concurrency)| {
-        let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), kinds);
+    let lanes = task_lanes(config)?.map(|(handler, concurrency)| {
+        let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), handler);
         worker.run(concurrency, stop.clone())
     });
     let webhooks = webhooks::Workers::of(config, &commands, shares, stop)?;
@@ -193,27 +193,28 @@ fn workers(
         parts.extend(lanes.map(|lane| Part::new("tasks", lane)));
         parts.push(Part::new("cleanup", cleanup.run(stop.clone())));
         parts.push(Part::new("texts", run_text_fill(store, stop.clone())));
-        parts.push(Part::new("files", files.run_reaper(stop.clone())));
+        parts.push(Part::new("files", files.run_cleanup(stop.clone())));
         parts.extend(backups.map(|backups| Part::new("backups", backups.run(stop.clone()))));
         background::run(parts, stop, &failed).await;
     }))
 }
 
-/// The lanes of tasks: the kinds of each, and how many tasks of it run at once. A service that does not answer, or many
+/// The lanes of tasks: the handler of each, and how many tasks of it run at once. A service that does not answer, or many
 /// tasks of one kind, delay their own lane alone.
-fn task_lanes(config: &Config) -> Result<[(TaskKinds, usize); 4]> {
+fn task_lanes(config: &Config) -> Result<[(Arc<dyn TaskHandler>, usize); 4]> {
     let checks = HostCheckHandler {
         resolver: Arc::new(DnsResolver::at(config.dns_server)?),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
     };
     let mailer = mailer(config)?;
-    let mails = MailHandler { mailer: mailer.clone(), site: site::of(config) };
+    let mails: Arc<dyn TaskHandler> =
+        Arc::new(MailHandler { mailer: mailer.clone(), site: site::of(config) });
     let invitations = InvitationHandler { mailer, site: site::of(config) };
     Ok([
-        (TaskKinds::default().on(mails), MAILS),
-        (TaskKinds::default().on(invitations), INVITATIONS),
-        (TaskKinds::default().on(checks), HOST_CHECKS),
-        (TaskKinds::default().on(ErasureHandler), ERASURES),
+        (mails, MAILS),
+        (Arc::new(invitations), INVITATIONS),
+        (Arc::new(checks), HOST_CHECKS),
+        (Arc::new(ErasureHandler), ERASURES),
     ])
 }
 

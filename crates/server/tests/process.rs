@@ -210,6 +210,11 @@ fn https_shows_a_new_certificate_after_a_hang_up_and_keeps_the_old_one_when_it_i
     command.args(["--tls-certificate", "chain.pem", "--tls-key", "key.pem"]);
     let server = Process::start(&mut command);
     assert_eq!(shown_by(address), read("first.crt"));
+    let mut check = civitas();
+    check.current_dir(place.path()).args(["healthcheck", "--listen", &address.to_string()]);
+    let check = check.args(["--tls-certificate", "chain.pem", "--tls-key", "key.pem"]).output().unwrap();
+    let answer = format!("https://{address}/api/rest_full/v0.3/health answers 200 OK\n");
+    assert_eq!(String::from_utf8_lossy(&check.stdout), answer, "{check:?}");
 
     put("second");
     server.signal("HUP");

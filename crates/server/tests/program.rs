@@ -1,6 +1,5 @@
-//! The program as a process of its own: demo, TLS, signals, traces, and kills in the middle of writes.
+//! The program as a process of its own: demo, TLS, signals, traces, uploads, and kills while webhooks are sent.
 
-mod crash;
 mod process;
 mod traces;
 mod uploads;

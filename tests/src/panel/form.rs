@@ -1,6 +1,6 @@
 //! Forms of a page, and what a browser would send of them.
 
-use super::html::{Part, attribute, parts};
+use super::html::{Part, attribute};
 use url::form_urlencoded::Serializer;
 
 /// A control of a form.
@@ -49,16 +49,16 @@ impl Control {
 }
 
 impl Form {
-    /// The forms of a page, in their order. `path`: that of the page.
-    pub(super) fn all(path: &str, html: &str) -> Vec<Self> {
+    /// The forms of a page with these parts, in their order. `path`: that of the page.
+    pub(super) fn all(path: &str, parts: &[Part]) -> Vec<Self> {
         let mut forms: Vec<Self> = Vec::new();
         let mut is_open = false;
         // The control whose content is read.
         let mut reads: Option<Control> = None;
-        for part in parts(html) {
+        for part in parts {
             match part {
                 Part::Start(name, attributes) if name == "form" => {
-                    let own = |name: &str| attribute(&attributes, name).map(str::to_owned);
+                    let own = |name: &str| attribute(attributes, name).map(str::to_owned);
                     let action = own("action").unwrap_or_else(|| path.to_owned());
                     let method = own("method").unwrap_or_else(|| "get".to_owned());
                     forms.push(Self { action, method, controls: Vec::new() });
@@ -67,15 +67,15 @@ impl Form {
                 Part::End(name) if name == "form" => is_open = false,
                 Part::Start(name, attributes) if name == "option" => {
                     if let Some(select) = &mut reads {
-                        let value = attribute(&attributes, "value").unwrap_or_default().to_owned();
-                        if select.choices.is_empty() || attribute(&attributes, "selected").is_some() {
+                        let value = attribute(attributes, "value").unwrap_or_default().to_owned();
+                        if select.choices.is_empty() || attribute(attributes, "selected").is_some() {
                             select.value.clone_from(&value);
                         }
                         select.choices.push(value);
                     }
                 }
                 Part::Start(kind, attributes) if is_open => {
-                    let Some(control) = Control::read(&kind, &attributes) else { continue };
+                    let Some(control) = Control::read(kind, attributes) else { continue };
                     if kind == "input" {
                         forms.last_mut().expect("an open form").controls.push(control);
                     } else {
@@ -84,7 +84,7 @@ impl Form {
                 }
                 Part::Text(text) => {
                     if let Some(area) = reads.as_mut().filter(|control| control.kind == "textarea") {
-                        area.value.push_str(&text);
+                        area.value.push_str(text);
                     }
                 }
                 Part::End(name) if name == "textarea" || name == "select" => {

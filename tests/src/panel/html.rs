@@ -3,6 +3,7 @@
 use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
 
 /// A part of a page.
+#[derive(Debug, Clone)]
 pub(super) enum Part {
     Start(String, Vec<(String, String)>),
     End(String),

@@ -1,9 +1,10 @@
 //! Pages of the panel.
 
 use super::form::Form;
-use super::html::{self, Part, parts};
+use super::html::{self, Part};
 use crate::service::Answer;
 use reqwest::header::HeaderMap;
+use std::sync::OnceLock;
 
 /// An answer of the panel.
 #[derive(Debug, Clone)]
@@ -16,12 +17,19 @@ pub struct Page {
     pub headers: HeaderMap,
     /// The body as it was sent.
     pub text: String,
+    /// Its parts, read once.
+    parts: OnceLock<Vec<Part>>,
 }
 
 impl Page {
     pub(super) fn read(path: &str, answer: Answer) -> Self {
         let status = answer.status.as_u16();
-        Self { path: path.to_owned(), status, headers: answer.headers, text: answer.text }
+        let (headers, text, parts) = (answer.headers, answer.text, OnceLock::new());
+        Self { path: path.to_owned(), status, headers, text, parts }
+    }
+
+    fn parts(&self) -> &[Part] {
+        self.parts.get_or_init(|| html::parts(&self.text))
     }
 
     /// Asserts the status.
@@ -64,10 +72,10 @@ impl Page {
 
     /// The texts that are shown, without tags, blanks joined.
     pub fn content(&self) -> String {
-        let texts = parts(&self.text).into_iter().filter_map(|part| match part {
-            Part::Text(text) => Some(text),
+        let texts = self.parts().iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
             // Words of two elements are two words.
-            Part::Start(name, _) if name != "wbr" => Some(" ".to_owned()),
+            Part::Start(name, _) if name != "wbr" => Some(" "),
             _ => None,
         });
         texts.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -75,9 +83,9 @@ impl Page {
 
     /// The values of an attribute of all elements of one name, in their order.
     pub fn attributes(&self, element: &str, attribute: &str) -> Vec<String> {
-        let values = parts(&self.text).into_iter().filter_map(|part| match part {
+        let values = self.parts().iter().filter_map(|part| match part {
             Part::Start(name, attributes) if name == element => {
-                html::attribute(&attributes, attribute).map(str::to_owned)
+                html::attribute(attributes, attribute).map(str::to_owned)
             }
             _ => None,
         });
@@ -88,12 +96,12 @@ impl Page {
     pub fn secrets(&self) -> Vec<String> {
         let mut secrets = Vec::new();
         let mut is_secret = false;
-        for part in parts(&self.text) {
+        for part in self.parts() {
             match part {
                 Part::Start(name, attributes) if name == "textarea" => {
-                    is_secret = html::attribute(&attributes, "id").is_some_and(|id| id.starts_with("once-"));
+                    is_secret = html::attribute(attributes, "id").is_some_and(|id| id.starts_with("once-"));
                 }
-                Part::Text(text) if is_secret => secrets.push(text),
+                Part::Text(text) if is_secret => secrets.push(text.clone()),
                 Part::End(_) => is_secret = false,
                 _ => (),
             }
@@ -103,7 +111,7 @@ impl Page {
 
     /// All forms, in their order.
     pub fn forms(&self) -> Vec<Form> {
-        Form::all(&self.path, &self.text)
+        Form::all(&self.path, self.parts())
     }
 
     /// The form that is sent to this address.
@@ -142,16 +150,16 @@ impl Page {
     fn check_content(&self) {
         let path = &self.path;
         let mut is_script = false;
-        for part in parts(&self.text) {
+        for part in self.parts() {
             match part {
                 Part::Start(name, attributes) => {
                     is_script = name == "script";
                     assert!(
-                        !is_script || html::attribute(&attributes, "src").is_some(),
+                        !is_script || html::attribute(attributes, "src").is_some(),
                         "{path}: inline script"
                     );
                     assert_ne!(name, "style", "{path}: inline style");
-                    for (key, value) in &attributes {
+                    for (key, value) in attributes {
                         assert!(key != "style" && !key.starts_with("on"), "{path}: <{name} {key}>");
                         let loads = key == "src" || key == "action" || (name == "link" && key == "href");
                         let is_own = value.starts_with('/') && !value.starts_with("//");
@@ -162,7 +170,7 @@ impl Page {
                 }
                 Part::Text(text) => {
                     assert!(!is_script || text.trim().is_empty(), "{path}: inline script");
-                    assert!(!has_gap(&text), "{path}: {text}");
+                    assert!(!has_gap(text), "{path}: {text}");
                 }
                 Part::End(_) => is_script = false,
             }

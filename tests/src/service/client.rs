@@ -209,7 +209,7 @@ impl Client {
                 return job;
             }
             assert!(started.elapsed() < Duration::from_secs(30), "the job never ended: {job}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 }

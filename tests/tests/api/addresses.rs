@@ -158,7 +158,6 @@ async fn every_address_has_scheme_host_and_port_of_its_organization() {
                 assert!(below(path), "{path} in {:#?}", seen.addresses);
             }
             assert!(seen.addresses.len() > 50, "{:#?}", seen.addresses);
-            service.stop().await;
         }
     }
 }

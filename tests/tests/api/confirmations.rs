@@ -112,7 +112,7 @@ async fn who_needs_no_confirmation_gets_no_link_and_is_welcomed_where_that_is_do
 }
 
 #[tokio::test]
-async fn a_letter_is_written_in_the_language_of_its_reader() {
+async fn a_mail_is_written_in_the_language_of_its_reader() {
     let mails_received = MailServer::open().await;
     let archive = CITIES.replacen("\"default_locale\": \"en\"", "\"default_locale\": \"fr\"", 1);
     let (url, from) = (mails_received.url(""), "no-reply@civitas.test");
@@ -235,7 +235,6 @@ async fn a_mail_the_server_does_not_take_now_waits_and_one_it_never_takes_is_giv
                 assert!(service.store.tasks().end(&task).await.unwrap());
             }
         }
-        service.stop().await;
     }
 }
 

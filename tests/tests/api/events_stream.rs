@@ -1,8 +1,8 @@
 //! `/events` and `/jobs/{id}/events` (contract 09 D).
 
 use civitas_kernel::{Ability, EventName, OrganizationId, clock, sortable_id};
-use civitas_tests::SentEvent;
 use civitas_tests::service::{CITIES, Client, Service};
+use civitas_tests::{SentEvent, at_once};
 use civitas_webhooks::{Announcement, envelope};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ async fn permit(service: &Service, is_kept: impl Fn(Ability) -> bool) {
 
 #[tokio::test]
 async fn a_stream_begins_now_has_each_event_once_and_continues_after_any_of_them() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let client = service.machine().await;
         announce_one(&service, DRAFT, "before").await;
         tokio::time::sleep(Duration::from_secs(2)).await;
@@ -84,12 +84,13 @@ async fn a_stream_begins_now_has_each_event_once_and_continues_after_any_of_them
         let path = "/api/rest_full/v0.3/events";
         let head = client.raw(Method::HEAD, path, &[], None).await.is(200);
         assert_eq!((head.header("content-type"), head.text.as_str()), ("text/event-stream", ""));
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn an_event_that_is_not_stored_is_gone() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let client = service.machine().await;
         let foreign = announce(&service, "town", DRAFT, &[json!("foreign")]).await.remove(0);
         tokio::time::sleep(Duration::from_secs(2)).await;
@@ -104,12 +105,13 @@ async fn an_event_that_is_not_stored_is_gone() {
                 assert_eq!(refused.body["error"], "410: Gone");
             }
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn types_choose_events_the_client_may_receive() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let client = service.machine().await;
         let mut stream = client.open("/events?types[]=proposal_creation.succeeded", &[]).await.unwrap();
         announce_one(&service, DRAFT, "another type").await;
@@ -128,12 +130,13 @@ async fn types_choose_events_the_client_may_receive() {
         let mut empty = client.open("/events", &[]).await.unwrap();
         announce_one(&service, PROPOSAL, "not granted").await;
         assert!(empty.is_silent_for(Duration::from_secs(2)).await);
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_withdrawn_permission_stops_its_event_and_a_revoked_token_ends_the_stream() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let client = service.machine().await;
         let mut stream = client.open("/events", &[]).await.unwrap();
         let first = announce_one(&service, PROPOSAL, "first").await;
@@ -151,12 +154,13 @@ async fn a_withdrawn_permission_stops_its_event_and_a_revoked_token_ends_the_str
         announce_one(&service, DRAFT, "too late").await;
         assert_eq!(stream.next().await, None);
         client.open("/events", &[]).await.unwrap_err().is(401);
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_client_has_ten_streams_at_once() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let (client, nora) = (service.machine().await, service.user("norablum").await);
         let mut streams = Vec::new();
         for n in 0..10 {
@@ -177,7 +181,8 @@ async fn a_client_has_ten_streams_at_once() {
             assert!(started.elapsed() < Duration::from_secs(45), "the streams of closed connections stay");
             tokio::time::sleep(Duration::from_millis(250)).await;
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ async fn moved(service: &Service, city: i64, host: &str) -> civitas_organization
         }
         assert!(started.elapsed() < Duration::from_secs(20), "the host never moved: {found:?}");
         hurry(service).await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

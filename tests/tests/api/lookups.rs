@@ -5,7 +5,7 @@ use civitas_kernel::records::Change;
 use civitas_kernel::{Abilities, ComponentId, OrganizationId, UserId, clock};
 use civitas_organizations::HostMatch;
 use civitas_tests::service::{Client, Service};
-use civitas_tests::{commit, replace};
+use civitas_tests::{at_once, commit, replace};
 use serde_json::json;
 use std::time::Duration;
 use time::macros::datetime;
@@ -94,13 +94,12 @@ async fn what_ends_by_this_node_ends_at_once() {
             end.happen(&service, &*service.store).await;
             reader.get(&format!("{path}?n=3")).await.is(status);
         }
-        service.stop().await;
     }
 }
 
 #[tokio::test]
 async fn what_ends_by_another_node_ends_within_a_second() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let path = format!("/proposals/{}", service.id("proposal", "p2"));
         let other = service.database.store();
         for (end, status) in ENDS {
@@ -110,8 +109,8 @@ async fn what_ends_by_another_node_ends_within_a_second() {
             sleep(SECOND).await;
             reader.get(&format!("{path}?n=2")).await.is(status);
         }
-        service.stop().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -131,14 +130,13 @@ async fn what_begins_is_seen_at_once() {
         });
         done.await.unwrap();
         nora.get(&path).await.is(200);
-        service.stop().await;
     }
 }
 
 /// `Last-Modified` of a list is the time of its last removal, which is cached like the lookups.
 #[tokio::test]
 async fn a_removal_from_a_list_is_seen_at_once_on_its_node_and_within_a_second_on_another() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let nora = service.user("norablum").await;
         let other = service.database.store();
         let city = city(&*service.store).await;
@@ -161,14 +159,14 @@ async fn a_removal_from_a_list_is_seen_at_once_on_its_node_and_within_a_second_o
             let list = nora.get("/proposals?n=2").await.is(200);
             assert_eq!(list.header("last-modified"), header, "{:?}", service.engine);
         }
-        service.stop().await;
-    }
+    })
+    .await;
 }
 
 /// The switches of an organization are looked up with its host.
 #[tokio::test]
 async fn an_organization_that_another_node_switches_off_is_off_within_a_second() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let nora = service.user("norablum").await;
         let other = service.database.store();
         let city = city(&*service.store).await;
@@ -181,8 +179,8 @@ async fn an_organization_that_another_node_switches_off_is_off_within_a_second()
             sleep(SECOND).await;
             nora.get("/proposals").await.is(if enabled { 200 } else { 501 });
         }
-        service.stop().await;
-    }
+    })
+    .await;
 }
 
 /// The host is still known here for a moment.
@@ -203,6 +201,5 @@ async fn an_organization_that_another_node_removes_is_a_missing_one_and_no_fault
             "meta": {"register_on_missing": true, "accept_tos_on_register": true, "email": "new@city.example"}});
         let asked = service.anonymous().post("/oauth/token", &person).await;
         assert!(!asked.status.is_server_error(), "{:?}: {}", service.engine, asked.status);
-        service.stop().await;
     }
 }

@@ -2,7 +2,7 @@
 
 use civitas_api::{RequiredAccess, Route, routes};
 use civitas_application::Transaction;
-use civitas_kernel::{Need, Scope};
+use civitas_kernel::{RequiredAbilities, Scope};
 use civitas_tests::service::{CITIES, Client, SYSTEM_CLIENTS, Service};
 use civitas_tests::{commit, replace};
 use serde_json::json;
@@ -46,7 +46,7 @@ async fn no_operation_answers_without_a_token_scope_or_ability_or_in_another_org
                     if access.scope.is_some() {
                         assert_eq!(answers(&scopeless).await, 403, "{name} without the scope");
                     }
-                    if access.need != Need::Nothing {
+                    if access.abilities != RequiredAbilities::Nothing {
                         assert_eq!(answers(unable).await, 403, "{name} without the ability");
                     }
                     if access.user {

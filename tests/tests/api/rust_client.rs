@@ -4,6 +4,7 @@ use civitas_client::{
     Builder, Client, Direction, Document, Error, Page, Record, TryStreamExt, WebhookError, verify_webhook,
     verify_webhook_at,
 };
+use civitas_tests::service::http_builder;
 use civitas_tests::{CITIES, Receiver, Service};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -12,28 +13,33 @@ use time::OffsetDateTime;
 
 const PROPOSALS: usize = 205;
 
-/// The cities, a client that may register webhooks of users, and a component with 205 proposals.
+/// The cities, and a client that may register webhooks of users.
 async fn services(settings: &[(&str, &str)]) -> Vec<Service> {
-    let published = "2026-02-02T09:00:00Z";
-    let component = json!({"type": "component", "ref": "many", "organization": "city", "space": "streets",
-        "manifest": "proposals", "name": {"en": "Many"}, "published_at": published});
     let client = json!({"type": "api_client", "ref": "hooks", "organization": "city", "client_id": "id_city_hooks",
         "client_secret": "key_city_hooks", "name": "Hooks", "scopes": ["public", "oauth", "proposals", "webhooks"],
         "permissions": ["webhooks.write", "oauth.impersonate", "user.created"]});
-    let mut archive = vec![CITIES.to_owned(), client.to_string(), component.to_string()];
+    Service::on_both_engines_with(&format!("{CITIES}{client}\n"), settings).await
+}
+
+/// The cities, and a component with 205 proposals.
+async fn services_with_proposals() -> Vec<Service> {
+    let published = "2026-02-02T09:00:00Z";
+    let component = json!({"type": "component", "ref": "many", "organization": "city", "space": "streets",
+        "manifest": "proposals", "name": {"en": "Many"}, "published_at": published});
+    let mut archive = vec![CITIES.to_owned(), component.to_string()];
     for number in 0..PROPOSALS {
         let proposal = json!({"type": "proposal", "ref": format!("many-{number}"), "organization": "city",
             "component": "many", "authors": [], "title": {"en": format!("Bench number {number}")},
             "body": {"en": "A bench in the shade, beside the path."}, "published_at": published});
         archive.push(proposal.to_string());
     }
-    Service::on_both_engines_with(&(archive.join("\n") + "\n"), settings).await
+    Service::on_both_engines_with(&(archive.join("\n") + "\n"), &[]).await
 }
 
 /// Settings of a client of `city.test`.
 fn builder(service: &Service, client: &str, secret: &str) -> Builder {
     let address = format!("http://city.test:{}", service.address.port());
-    let http = reqwest::Client::builder().resolve("city.test", service.address).no_proxy();
+    let http = http_builder().resolve("city.test", service.address).no_proxy();
     Client::builder(&address, client, secret).scopes(["public", "proposals", "oauth", "webhooks"]).http(http)
 }
 
@@ -107,7 +113,7 @@ async fn a_key_gives_a_repeated_request_one_effect() {
 
 #[tokio::test]
 async fn pages_and_items_return_every_record_once() {
-    for service in services(&[]).await {
+    for service in services_with_proposals().await {
         let client = machine(&service);
         let list = || client.get("/proposals").query("component_id", service.id("component", "many"));
         let pages: Vec<Page<Record>> = list().query("per_page", 50).pages().try_collect().await.unwrap();
@@ -131,7 +137,7 @@ async fn pages_and_items_return_every_record_once() {
 
 #[tokio::test]
 async fn filters_orders_and_totals_of_a_list() {
-    for service in services(&[]).await {
+    for service in services_with_proposals().await {
         let client = machine(&service);
         let list = || client.get("/proposals").query("component_id", service.id("component", "many"));
         let published = OffsetDateTime::from_unix_timestamp(1_770_022_800).unwrap();

@@ -122,7 +122,6 @@ async fn a_client_queues_jobs_until_its_share_is_used_and_others_go_on() {
             first.delete(&format!("/jobs/{job}")).await.is(204);
         }
         served(async || queue(&first, 0).await).await.is(202);
-        service.stop().await;
     }
 }
 

@@ -23,7 +23,6 @@ async fn the_host_selects_the_organization_in_any_case_with_any_port() {
         let asked = json!({"grant_type": "client_credentials"});
         let refused = service.at("nowhere.test").post("/oauth/token", &asked).await;
         refused.refuses(400, "Invalid Organization. Check requested host.");
-        service.stop().await;
     }
 }
 

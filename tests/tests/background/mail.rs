@@ -76,14 +76,14 @@ async fn a_sender_with_a_name_keeps_it() {
 async fn credentials_of_the_address_are_shown() {
     let mails_received = MailServer::open().await;
     let smtp = Smtp::new(&mails_received.url("city:se%20cret@"), "no-reply@city.example").unwrap();
-    smtp.greet().await.unwrap();
+    smtp.check_connection().await.unwrap();
     // `\0city\0se cret` in base64 (RFC 4616).
     assert_eq!(mails_received.credentials(), ["PLAIN AGNpdHkAc2UgY3JldA=="]);
     assert!(mails_received.mails_to(NORA).is_empty(), "a greeting sends nothing");
     mails_received.mistrust("535 5.7.8 who are you?");
     assert!(matches!(smtp.send(&mail(Locale::EN)).await, Err(Error::Unavailable(_))), "it may be mended");
     mails_received.mistrust("535 5.7.8 who are you?");
-    assert!(smtp.greet().await.is_err());
+    assert!(smtp.check_connection().await.is_err());
 }
 
 #[tokio::test]
@@ -108,9 +108,9 @@ async fn permanent_and_transient_refusals_are_distinguished() {
 async fn a_server_that_falls_silent_is_left() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("smtp://{}", silent.local_addr().unwrap());
-    let smtp = Smtp::new(&url, NORA).unwrap().patient(Duration::from_millis(100));
+    let smtp = Smtp::new(&url, NORA).unwrap().with_time_limit(Duration::from_millis(100));
     assert!(matches!(smtp.send(&mail(Locale::EN)).await, Err(Error::Unavailable(_))));
-    assert!(matches!(smtp.greet().await, Err(Error::Unavailable(_))));
+    assert!(matches!(smtp.check_connection().await, Err(Error::Unavailable(_))));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The worker that executes tasks, on both engines.
 
 use async_trait::async_trait;
-use civitas_application::{Announcer, Site, Store, TaskContext, TaskHandler, TaskKinds, TaskWorker};
+use civitas_application::{Announcer, Site, Store, TaskContext, TaskHandler, TaskWorker};
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, clock};
 use civitas_tasks::{LEASE, Outcome, Task};
 use civitas_tests::{NoViews, World};
@@ -63,9 +63,9 @@ impl Circus {
         let seen = Arc::<Mutex<Vec<_>>>::default();
         let site = Site::default();
         let announcer = Announcer::new(Arc::new(NoViews), site);
-        let kinds = TaskKinds::default().on(Juggler(seen.clone()));
+        let handler = Arc::new(Juggler(seen.clone()));
         let (stop, told) = watch::channel(false);
-        let worker = TaskWorker::new(store.clone(), announcer, kinds).run(2, told);
+        let worker = TaskWorker::new(store.clone(), announcer, handler).run(2, told);
         Self { store, seen, stop, worker: tokio::spawn(worker) }
     }
 

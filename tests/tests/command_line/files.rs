@@ -6,7 +6,7 @@ use civitas_attachments::{FileState, FileStore, StoredFile};
 use civitas_files::{Intake, Store};
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, clock};
-use civitas_tests::ObjectServer;
+use civitas_tests::{ObjectServer, inspected};
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Deployment {
         let texts = ["one", "two", "three"].map(|text| text.repeat(50_000).into_bytes());
         for bytes in texts.into_iter().chain([png.into_inner()]) {
             let organization = OrganizationId(1);
-            let inspected = files.inspect(files.receive_all(bytes.clone()).await.unwrap()).await.unwrap();
+            let inspected = inspected(&files, bytes.clone()).await;
             let new =
                 files.register(organization, "A", "a.txt".to_owned(), inspected, clock::now()).await.unwrap();
             let (id, file) = files.put(new).await.unwrap();

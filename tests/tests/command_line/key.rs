@@ -5,7 +5,7 @@ use civitas_accounts::TextCipher;
 use civitas_accounts::administrators::{Administrator, SecondFactor};
 use civitas_application::Store;
 use civitas_kernel::clock;
-use civitas_tokens::{PanelCipher, SecretKeys, WebhookCipher};
+use civitas_tokens::{PurposeCipher, SecretKeys, WebhookCipher};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
 use serde_json::json;
 use std::fs;
@@ -19,7 +19,7 @@ fn keys(city: &City) -> SecretKeys {
 /// Stores a second factor that is sealed with these keys.
 async fn second_factor(store: &Arc<dyn Store>, keys: &SecretKeys) {
     let mut ines = Administrator::new("ines@riverton.example".to_owned(), clock::now());
-    let secret = PanelCipher::of(keys).seal("GEZDGNBVGY3TQOJQ").unwrap();
+    let secret = PurposeCipher::of_panel(keys).seal("GEZDGNBVGY3TQOJQ").unwrap();
     ines.second_factor = Some(SecondFactor { secret, recovery_codes: Vec::new(), last_step: 0 });
     store.administrators().add(&ines).await.unwrap();
 }
@@ -44,17 +44,17 @@ async fn a_key_is_rotated_and_stored_secrets_are_encrypted_again() {
     assert_eq!((both.count(), both.iter().nth(1)), (2, Some(old.first())));
     let sealed = stored_second_factor(&store).await;
     assert_eq!(
-        PanelCipher::of(&both).open(&sealed).unwrap(),
+        PurposeCipher::of_panel(&both).open(&sealed).unwrap(),
         "GEZDGNBVGY3TQOJQ",
         "before it is encrypted again"
     );
 
     let first = SecretKeys::one(*both.first());
-    assert!(PanelCipher::of(&first).open(&sealed).is_err());
+    assert!(PurposeCipher::of_panel(&first).open(&sealed).is_err());
     let done = city.run(&["key", "reencrypt"]).await.done();
     assert_eq!(done.json(), json!({"encrypted": 1, "current": 0, "unreadable": 0}));
     let sealed = stored_second_factor(&store).await;
-    assert_eq!(PanelCipher::of(&first).open(&sealed).unwrap(), "GEZDGNBVGY3TQOJQ");
+    assert_eq!(PurposeCipher::of_panel(&first).open(&sealed).unwrap(), "GEZDGNBVGY3TQOJQ");
     let done = city.run(&["key", "reencrypt"]).await.done();
     assert_eq!(done.json(), json!({"encrypted": 0, "current": 1, "unreadable": 0}));
 

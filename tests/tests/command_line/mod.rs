@@ -12,6 +12,7 @@ mod key;
 mod paths;
 mod postgres;
 mod user;
+mod user_export;
 mod webhook;
 
 use city::City;
@@ -39,12 +40,16 @@ async fn help_is_an_answer_and_wrong_usage_is_exit_code_two() {
         "audit",
         "openapi",
         "doctor",
+        "healthcheck",
         "completions",
+        "man",
     ] {
         assert!(help.out.contains(command), "{command}");
     }
     assert!(help.out.contains("--token-lifetime-seconds"), "every setting is a flag");
-    assert!(city.run(&["--version"]).await.done().out.starts_with("civitas 0."));
+    let version = city.run(&["--version"]).await.done().out;
+    let commit = version.trim_end().strip_prefix(concat!("civitas ", env!("CARGO_PKG_VERSION"), " ("));
+    assert!(commit.is_some_and(|commit| commit.ends_with(')')), "{version}");
     for wrong in
         [&["conquer"][..], &["serve", "--fast"], &["serve", "--no-workers", "--only-workers"], &["import"]]
     {
@@ -170,6 +175,29 @@ async fn the_document_and_the_completions_are_printed() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(city.run(&["completions", shell]).await.done().out.contains("api-client"), "{shell}");
     }
+}
+
+#[tokio::test]
+async fn the_manual_has_a_page_for_each_command() {
+    let city = City::unmigrated();
+    let place = city.path().display().to_string();
+    city.run(&["man", &place]).await.done();
+    for (page, text) in
+        [("civitas.1", "database"), ("civitas-serve.1", "workers"), ("civitas-user-block.1", "nickname")]
+    {
+        let page = fs::read_to_string(city.path().join(page)).unwrap();
+        assert!(page.starts_with(".ie") && page.to_lowercase().contains(text), "{page}");
+    }
+    let nowhere = city.run(&["man", "/nowhere"]).await;
+    assert_eq!((nowhere.code, nowhere.out.as_str()), (1, ""));
+    assert!(nowhere.err.starts_with("civitas: /nowhere: No such file or directory"), "{}", nowhere.err);
+}
+
+#[tokio::test]
+async fn a_health_check_without_a_server_fails() {
+    let said = City::unmigrated().run(&["healthcheck", "--listen", "127.0.0.1:9"]).await;
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert_eq!(said.err, "civitas: http://127.0.0.1:9/api/rest_full/v0.3/health does not answer\n");
 }
 
 #[tokio::test]

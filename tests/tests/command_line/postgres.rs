@@ -70,6 +70,27 @@ async fn a_database_of_a_newer_build_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_database_of_before_the_first_release_is_not_upgraded() {
+    let Some(city) = City::on_postgres().await else { return };
+    let former = "UPDATE __diesel_schema_migrations SET version = '20261121000001'";
+    city.1.as_ref().unwrap().execute(former).await;
+    let refusal =
+        "made by a civitas before version 0.1.0 and cannot be upgraded: write an archive with that civitas";
+    for words in [
+        &["serve"][..],
+        &["migrate"],
+        &["migrate", "--check"],
+        &["demo"],
+        &["export"],
+        &["doctor", "--dns-server", ""],
+    ] {
+        let said = city.run(words).await;
+        assert_eq!(said.code, 1, "{words:?}");
+        assert!((said.out + &said.err).contains(refusal), "{words:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_database_that_is_not_utf_8_is_refused() {
     let Some(city) = City::on_postgres().await else { return };
     let database = city.1.as_ref().unwrap();

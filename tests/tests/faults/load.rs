@@ -4,7 +4,7 @@
 use crate::faults::cluster::{Cluster, Stop};
 use crate::faults::kills::{body, titles};
 use civitas_tests::service::{Answer, CITIES, Client, Service};
-use civitas_tests::{Database, Engine};
+use civitas_tests::{Database, Engine, at_once};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -215,8 +215,8 @@ async fn sqlite_that_is_locked_by_another_process_under_load_loses_and_repeats_n
 /// The disk is full for the posts alone: it is certain that jobs are accepted and then meet the fault.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_disk_that_is_full_for_a_while_under_load_loses_and_repeats_nothing() {
-    for engine in Engine::BOTH {
-        let Some(database) = Database::fresh(engine).await else { continue };
+    at_once(Engine::BOTH, |engine| async move {
+        let Some(database) = Database::fresh(engine).await else { return };
         let (service, nora, component, load) = loaded(database).await;
         let [fill, clear] = super::full_disk(engine, "INSERT", "posts");
         service.database.execute(&fill).await;
@@ -225,5 +225,6 @@ async fn a_disk_that_is_full_for_a_while_under_load_loses_and_repeats_nothing() 
         service.database.execute(&clear).await;
         load.ends_with_everything_kept(&nora, component).await;
         service.stop().await;
-    }
+    })
+    .await;
 }

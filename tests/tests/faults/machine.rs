@@ -2,7 +2,7 @@
 //! of them is a client's final answer: a synchronous write answers 503, an accepted job waits and completes.
 
 use civitas_tests::service::{Answer, CITIES, Client, Service, http};
-use civitas_tests::{Database, Engine};
+use civitas_tests::{Database, Engine, at_once};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;
@@ -70,7 +70,7 @@ async fn ends_with_every_job_completed(client: &Client, accepted: &[Answer]) {
 /// No data can be written, and everything else can: so it is certain that jobs are accepted and then meet the fault.
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_that_meet_a_full_disk_wait_until_there_is_room() {
-    for service in Service::on_both_engines().await {
+    at_once(Service::on_both_engines().await, |service| async move {
         let nora = service.user("norablum").await;
         let [fill, clear] = super::full_disk(service.engine, "UPDATE", "users");
         service.database.execute(&fill).await;
@@ -83,7 +83,8 @@ async fn jobs_that_meet_a_full_disk_wait_until_there_is_room() {
         }
         service.database.execute(&clear).await;
         ends_with_every_job_completed(&nora, &accepted).await;
-    }
+    })
+    .await;
 }
 
 /// A small disk of its own, gone when it is dropped.

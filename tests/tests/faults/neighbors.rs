@@ -189,7 +189,7 @@ async fn searches_through_many_records_cost_their_organization_alone() {
 /// Words of one and two characters, which no index of words can find: all texts of the organization are compared.
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_for_short_words_cost_their_organization_alone() {
-    let numbered = numbered_proposals("city", "ideas", 20_000, |_, _| ());
+    let numbered = numbered_proposals("city", "ideas", 10_000, |_, _| ());
     for service in Service::on_both_engines_with(&format!("{CITIES}{numbered}"), &[]).await {
         let (bad, nora) =
             (service.user("norablum").await, service.user_through("town", "full", "norablum").await);

@@ -1,16 +1,11 @@
 use super::audit::trail;
+use super::city;
 use civitas_audit::Action;
-use civitas_tests::Service;
 use civitas_tests::panel::{Form, PanelClient};
 use image::{ImageFormat, RgbImage};
 use std::io::Cursor;
 
 const HELLO: &[u8] = b"hello world\n";
-
-/// The path of the organization.
-fn city(service: &Service) -> String {
-    format!("/system/organizations/{}", service.id("organization", "city"))
-}
 
 /// The form of a new attachment of a record such as `proposals/7`, with texts.
 async fn new(panel: &PanelClient, city: &str, parent: &str) -> Form {

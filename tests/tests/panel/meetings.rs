@@ -7,7 +7,7 @@ use time::Duration;
 
 /// The path of the meetings of the first city.
 fn list(service: &Service) -> String {
-    format!("/system/organizations/{}/meetings", service.id("organization", "city"))
+    super::city(service) + "/meetings"
 }
 
 /// The form of a new meeting, filled in.
@@ -30,7 +30,7 @@ async fn stored(service: &Service, path: &str) -> Meeting {
 #[tokio::test]
 async fn a_meeting_is_created_in_the_zone_of_the_organization_and_published() {
     for (service, panel) in super::panels().await {
-        let city = format!("/system/organizations/{}", service.id("organization", "city"));
+        let city = super::city(&service);
         let settings = panel.edit(&city).await;
         panel.send(&settings.set("organization[time_zone]", "Europe/Madrid")).await.is(302);
         let form = filled(&service, &panel, "Kick-off").await;

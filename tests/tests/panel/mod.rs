@@ -34,12 +34,29 @@ use civitas_tests::panel::PanelClient;
 
 /// A server on each engine, with an administrator who is signed in.
 async fn panels() -> Vec<(Service, PanelClient)> {
+    with_administrators(Service::on_both_engines().await).await
+}
+
+/// These servers, each with an administrator who is signed in.
+async fn with_administrators(services: Vec<Service>) -> Vec<(Service, PanelClient)> {
     let mut panels = Vec::new();
-    for service in Service::on_both_engines().await {
+    for service in services {
         let panel = service.administrator().await;
         panels.push((service, panel));
     }
     panels
+}
+
+/// The path of the pages of the first city.
+fn city(service: &Service) -> String {
+    format!("/system/organizations/{}", service.id("organization", "city"))
+}
+
+/// Signs in with wrong passwords, one after another: at once, some would be 429.
+async fn fail_to_sign_in(service: &Service, email: &str, times: usize) {
+    for _ in 0..times {
+        service.visitor().sign_in(email, "wrong").await.is(422);
+    }
 }
 
 /// The number at the end of a path.

@@ -84,7 +84,7 @@ async fn the_page_of_shares_has_their_limits_and_what_organizations_use() {
             json!({"filename": "a.txt", "byte_size": 4_000, "checksum": "b1kCrCNwJL3QwXbLkwY9xA=="});
         service.machine().await.post("/attachments/direct_upload", &announced).await.is(201);
         let page = panel.get("/system/shares").await.is(200).shows("4.0 KB");
-        let city = format!("/system/organizations/{}", service.id("organization", "city"));
+        let city = super::city(&service);
         let town = format!("/system/organizations/{}", service.id_in("town", "organization", "town"));
         let links = page.attributes("a", "href");
         assert!(links.contains(&city) && !links.contains(&town), "{links:?}");

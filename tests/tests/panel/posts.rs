@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// The path of the posts of the first city.
 fn list(service: &Service) -> String {
-    format!("/system/organizations/{}/posts", service.id("organization", "city"))
+    super::city(service) + "/posts"
 }
 
 /// The form of a new post, filled in.

@@ -172,7 +172,7 @@ async fn one_record_is_found_by_its_identifier() {
         let client = service.store.clients().find_by_uid("id_city_full").await.unwrap().unwrap().0;
         let find = async |text: &str| panel.get(&format!("/system/find?q={text}")).await;
         find("id_city_full").await.leads_to(&format!("/system/api_clients/{client}"));
-        let city = format!("/system/organizations/{}", service.id("organization", "city"));
+        let city = super::city(&service);
         find("City.Test").await.leads_to(&city);
         find("nothing").await.is(404);
         find("00000000-0000-4000-8000-000000000000").await.is(404);
@@ -183,7 +183,7 @@ async fn one_record_is_found_by_its_identifier() {
 #[tokio::test]
 async fn the_panel_answers_while_the_interface_of_an_organization_is_off() {
     for (service, panel) in super::panels().await {
-        let path = format!("/system/organizations/{}", service.id("organization", "city"));
+        let path = super::city(&service);
         let form = panel.get(&format!("{path}/edit?tab=api")).await.is(200).form(&path);
         panel.send(&form.tick("organization[features][enabled]", "1", false)).await.is(302);
         panel.get("/system").await.is(200);

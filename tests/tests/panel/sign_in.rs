@@ -163,10 +163,8 @@ async fn an_expired_session_leads_to_sign_in() {
 async fn twenty_failures_refuse_their_source_for_an_hour() {
     for service in Service::on_both_engines().await {
         let id = service.add_administrator(EMAIL, PASSWORD).await;
+        super::fail_to_sign_in(&service, EMAIL, 19).await;
         let visitor = service.visitor();
-        for _ in 0..19 {
-            visitor.sign_in(EMAIL, "wrong").await.is(422);
-        }
         let administrators = service.store.administrators();
         let refused =
             async || administrators.find(id).await.unwrap().unwrap().sources.refused_until(clock::now());

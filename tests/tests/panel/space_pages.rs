@@ -1,11 +1,8 @@
 use super::audit::trail;
+use super::city;
 use civitas_audit::Action;
 use civitas_tests::Service;
 use serde_json::json;
-
-fn city(service: &Service) -> String {
-    format!("/system/organizations/{}", service.id("organization", "city"))
-}
 
 /// The pages of records with extended data, with the paths of the same data in the interface.
 fn owners(service: &Service) -> Vec<(String, Option<String>)> {

@@ -1,6 +1,6 @@
 use civitas_audit::AuditFilter;
 use civitas_kernel::PageRequest;
-use civitas_tests::panel::PanelClient;
+use civitas_tests::panel::{Form, PanelClient};
 use civitas_tests::{CITIES, Service};
 use serde_json::{Value, json};
 
@@ -9,16 +9,19 @@ const FORMS: &str = include_str!("../../fixtures/forms.ndjson");
 
 /// A server on each engine, with an administrator who is signed in.
 pub(crate) async fn panels() -> Vec<(Service, PanelClient)> {
-    let mut panels = Vec::new();
-    for service in Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[]).await {
-        let panel = service.administrator().await;
-        panels.push((service, panel));
-    }
-    panels
+    super::with_administrators(Service::on_both_engines_with(&format!("{CITIES}{FORMS}"), &[]).await).await
 }
 
 fn list(service: &Service) -> String {
-    format!("/system/organizations/{}/surveys", service.id("organization", "city"))
+    super::city(service) + "/surveys"
+}
+
+/// The form of a new survey, filled in.
+async fn filled(service: &Service, panel: &PanelClient) -> Form {
+    let list = list(service);
+    let form = panel.get(&format!("{list}/new")).await.is(200).form(&list);
+    let form = form.set("survey[component]", &service.id("component", "surveys").to_string());
+    form.set("survey[title][en]", "Benches")
 }
 
 pub(crate) fn poll(service: &Service) -> String {
@@ -70,12 +73,7 @@ pub(crate) async fn answer(service: &Service, text: &str) -> String {
 #[tokio::test]
 async fn a_survey_is_created_with_a_question_that_the_interface_shows() {
     for (service, panel) in panels().await {
-        let list = list(&service);
-        let form = panel.get(&format!("{list}/new")).await.is(200).form(&list);
-        let form = form
-            .set("survey[component]", &service.id("component", "surveys").to_string())
-            .set("survey[title][en]", "Benches")
-            .set("survey[starts_at]", "2026-01-02T10:30");
+        let form = filled(&service, &panel).await.set("survey[starts_at]", "2026-01-02T10:30");
         let sent = panel.send(&form).await.is(302);
         let own = sent.header("location").to_owned();
         panel.follow(&sent).await.is(200).shows("The survey Benches was created.").shows("No questions yet");
@@ -108,10 +106,8 @@ async fn a_survey_is_created_with_a_question_that_the_interface_shows() {
 async fn a_refused_survey_keeps_what_was_typed() {
     for (service, panel) in panels().await {
         let list = list(&service);
-        let form = panel.get(&format!("{list}/new")).await.is(200).form(&list);
+        let form = filled(&service, &panel).await;
         let form = form
-            .set("survey[component]", &service.id("component", "surveys").to_string())
-            .set("survey[title][en]", "Benches")
             .set("survey[tos][fr]", "<p>Règles</p>")
             .set("survey[starts_at]", "2026-05-02T10:30")
             .set("survey[ends_at]", "2026-05-03T10:30");

@@ -53,7 +53,7 @@ async fn every_page_and_list_shows_the_first_and_the_last_time_that_can_be_store
     {
         for service in Service::on_both_engines_with(&cities(at, zone), &[]).await {
             let panel = service.administrator().await;
-            let city = format!("/system/organizations/{}", service.id("organization", "city"));
+            let city = super::city(&service);
             let own = |kind: &str| service.id(kind, "end");
             let step = format!(
                 "spaces/participatory_processes/{}/steps/{}",

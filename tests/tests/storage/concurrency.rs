@@ -1,6 +1,6 @@
 //! Concurrent transactions: conflicts, waits, and dropped ones.
 
-use civitas_accounts::administrators::{CheckedPassword, REFUSED_FOR, SignInAttempt, SignInError};
+use civitas_accounts::administrators::{CheckedPassword, REFUSED_FOR, SignInError, SignInPorts};
 use civitas_accounts::{Administrator, PanelSession, Secret, User};
 use civitas_application::Store;
 use civitas_jobs::LEASE;
@@ -8,7 +8,7 @@ use civitas_kernel::records::Change;
 use civitas_kernel::{ClientId, Error, OrganizationId, Result, UserId};
 use civitas_proposals::Proposal;
 use civitas_tests::{Engine, Fixtures, World, commit, job};
-use civitas_tokens::{Argon2Passwords, PanelCipher, SecretKeys, TotpCodes};
+use civitas_tokens::{Argon2Passwords, PurposeCipher, SecretKeys, TotpCodes};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -174,10 +174,10 @@ async fn of_many_wrong_passwords_at_once_each_counts_until_their_source_is_refus
                     CheckedPassword::of_email(store.administrators(), &passwords, "ada@city.example", wrong)
                         .await;
                 let tx = store.begin().await.unwrap();
-                let attempt = SignInAttempt {
+                let attempt = SignInPorts {
                     administrators: tx.administrators(),
                     sessions: tx.panel_sessions(),
-                    cipher: &PanelCipher::of(&SecretKeys::one([7; 32])),
+                    cipher: &PurposeCipher::of_panel(&SecretKeys::one([7; 32])),
                     codes: &TotpCodes,
                 };
                 let decided = attempt.decide(&checked.unwrap(), None, "home", NOW).await.unwrap();

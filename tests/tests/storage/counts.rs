@@ -15,16 +15,6 @@ const STORED: &str = "SELECT component_id, public_state, shown FROM proposal_cou
 const STORED_RECORDS: &str =
     "SELECT component_id, shown, restricted FROM record_counts WHERE shown <> 0 OR restricted <> 0";
 
-/// The migration that counts votes: its removal, and the same again.
-macro_rules! votes_migration {
-    ($engine:literal) => {
-        [
-            include_str!(concat!("../../../migrations/", $engine, "/2026-11-28-090100_votes_count/down.sql")),
-            include_str!(concat!("../../../migrations/", $engine, "/2026-11-28-090100_votes_count/up.sql")),
-        ]
-    };
-}
-
 /// A change of one or several proposals: which kind, of which of them, and how.
 type Change = (usize, i64, usize);
 
@@ -118,7 +108,6 @@ fn vote_statement((kind, part, choice): Change, organization: i64, users: [i64; 
     }
 }
 
-/// Also those that are there when the migration runs.
 #[tokio::test]
 async fn counts_of_votes_are_exact_after_any_changes() {
     let mut runner = TestRunner::default();
@@ -142,13 +131,6 @@ async fn counts_of_votes_are_exact_after_any_changes() {
         let total =
             "SELECT count(*) AS number FROM proposals WHERE votes_count > 0 AND votes_changed_at IS NOT NULL";
         assert!(world.database.number(total).await > 0, "{engine:?}: the changes count something");
-        let [down, up] = match engine {
-            Engine::Sqlite => votes_migration!("sqlite"),
-            Engine::Postgres => votes_migration!("postgres"),
-        };
-        world.database.execute(down).await;
-        world.database.execute(up).await;
-        assert!(are_exact().await, "{engine:?}: the migration");
     }
 }
 
@@ -271,64 +253,5 @@ async fn counts_of_other_records_are_exact_after_any_changes() {
         assert!(world.database.number(counts).await > 0, "{engine:?}: the changes count something");
         world.database.execute(&format!("DELETE FROM components WHERE id = {}", components[0])).await;
         assert!(are_exact().await, "{engine:?}: without the component");
-    }
-}
-
-/// The migrations that count, from the last one: their removal, and the same again.
-macro_rules! migrations {
-    ($engine:literal) => {
-        [
-            include_str!(concat!(
-                "../../../migrations/",
-                $engine,
-                "/2026-11-25-000038_record_counts/down.sql"
-            )),
-            include_str!(concat!(
-                "../../../migrations/",
-                $engine,
-                "/2026-11-24-000035_proposal_counts/down.sql"
-            )),
-            include_str!(concat!(
-                "../../../migrations/",
-                $engine,
-                "/2026-11-24-000035_proposal_counts/up.sql"
-            )),
-            include_str!(concat!("../../../migrations/", $engine, "/2026-11-25-000038_record_counts/up.sql")),
-        ]
-    };
-}
-
-/// The counts of a database of an older build.
-#[tokio::test]
-async fn migrations_count_the_records_that_are_there() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
-        let [records_down, proposals_down, proposals_up, records_up] = match engine {
-            Engine::Sqlite => migrations!("sqlite"),
-            Engine::Postgres => migrations!("postgres"),
-        };
-        let (organization, fixtures) = (world.fixtures.mine.0, &world.fixtures);
-        world.database.execute(records_down).await;
-        world.database.execute(proposals_down).await;
-        let mut sql = String::new();
-        for choice in 0..3 {
-            sql += &statement((0, 0, choice), organization, [fixtures.ideas.0, fixtures.wishes.0]);
-        }
-        for (kind, component) in
-            KINDS.iter().zip([fixtures.blog, fixtures.agenda, fixtures.results, fixtures.surveys])
-        {
-            for part in 0..5 {
-                sql += &kind.statement((0, part, 0), organization, [component.0; 2]);
-                sql += &kind.statement((4, part, 0), organization, [component.0; 2]);
-                sql += &kind.statement((8, part, kind.times.len() - 1), organization, [component.0; 2]);
-            }
-        }
-        world.database.execute(&sql).await;
-        world.database.execute(proposals_up).await;
-        world.database.execute(records_up).await;
-        assert_eq!(differences(&world).await, 0, "{engine:?}");
-        assert_eq!(differences_between(&world, &counted_records(), STORED_RECORDS).await, 0, "{engine:?}");
-        assert!(world.database.number("SELECT count(*) AS number FROM proposal_counts").await >= 3);
-        assert!(world.database.number("SELECT count(*) AS number FROM record_counts").await >= 3);
     }
 }

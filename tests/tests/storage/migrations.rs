@@ -5,11 +5,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Drops the policies of row-level security: `civitas migrate` makes them, not a migration.
-const WITHOUT_POLICIES: &str = "DO $$ DECLARE policy record; BEGIN \
-     FOR policy IN SELECT policyname, tablename FROM pg_policies LOOP \
-     EXECUTE format('DROP POLICY %I ON %I', policy.policyname, policy.tablename); END LOOP; END $$";
-
 /// The migrations of an engine, in their order.
 fn migrations(engine: Engine) -> Vec<PathBuf> {
     let name = match engine {
@@ -37,9 +32,6 @@ fn difference(left: &[String], right: &[String]) -> Vec<String> {
 async fn every_migration_can_be_reverted_and_applied_again() {
     for engine in Engine::BOTH {
         let Some(database) = Database::fresh(engine).await else { continue };
-        if engine == Engine::Postgres {
-            database.execute(WITHOUT_POLICIES).await;
-        }
         let migrations = migrations(engine);
         let mut schemas = vec![database.schema().await];
         for migration in migrations.iter().rev() {

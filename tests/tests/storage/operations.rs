@@ -1,6 +1,6 @@
 //! What needs attention, and the figures of the deployment.
 
-use civitas_application::{Attention, Concern, ConcernCount, OldestWaiting};
+use civitas_application::{AlertCount, AlertKind, Alerts, OldestWaiting};
 use civitas_jobs::{Failure, LEASE};
 use civitas_kernel::{NewTask, OrganizationId};
 use civitas_tests::{Engine, World, job};
@@ -45,8 +45,8 @@ async fn stopped_registrations(world: &World) {
 async fn attention_counts_each_kind_and_names_the_organization_when_it_is_one() {
     for engine in Engine::BOTH {
         let Some(world) = World::fresh(engine).await else { continue };
-        let attention = Attention { store: world.ports().operations() };
-        assert!(attention.list(NOW).await.is_empty(), "{engine:?}: nothing needs attention");
+        let alerts = Alerts { store: world.ports().operations() };
+        assert!(alerts.list(NOW).await.is_empty(), "{engine:?}: nothing needs attention");
         let mine = world.fixtures.mine;
         failed_job(&world, mine, NOW - Duration::days(2)).await;
         failed_job(&world, mine, NOW - Duration::hours(2)).await;
@@ -72,20 +72,19 @@ async fn attention_counts_each_kind_and_names_the_organization_when_it_is_one() 
         ] {
             world.database.execute(&sql).await;
         }
-        let one = ConcernCount { number: 1, organization: Some(mine) };
-        let found: Vec<_> =
-            attention.list(NOW).await.iter().map(|entry| (entry.concern, entry.found)).collect();
+        let one = AlertCount { number: 1, organization: Some(mine) };
+        let found: Vec<_> = alerts.list(NOW).await.iter().map(|entry| (entry.kind, entry.found)).collect();
         let expected = [
-            (Concern::DisabledRegistrations, Some(one)),
-            (Concern::PausedRegistrations, Some(one)),
-            (Concern::FailedJobs, Some(ConcernCount { number: 2, organization: None })),
-            (Concern::WaitingDeliveries, Some(one)),
-            (Concern::FailedMails, Some(one)),
-            (Concern::PendingHosts, Some(one)),
-            (Concern::LockedAdministrators, Some(one)),
+            (AlertKind::DisabledRegistrations, Some(one)),
+            (AlertKind::PausedRegistrations, Some(one)),
+            (AlertKind::FailedJobs, Some(AlertCount { number: 2, organization: None })),
+            (AlertKind::WaitingDeliveries, Some(one)),
+            (AlertKind::FailedMails, Some(one)),
+            (AlertKind::PendingHosts, Some(one)),
+            (AlertKind::LockedAdministrators, Some(one)),
         ];
         assert_eq!(found, expected, "{engine:?}");
-        let figures = attention.figures(NOW - Duration::days(1)).await.unwrap();
+        let figures = alerts.figures(NOW - Duration::days(1)).await.unwrap();
         assert_eq!((figures.organizations, figures.jobs_today), (3, 2), "{engine:?}");
         assert!(figures.people > 0 && figures.clients > 0, "{engine:?}");
     }

@@ -1,11 +1,10 @@
 //! The state of the schema, and errors when the database is unreachable.
 
-use civitas_kernel::{Error, Locales, Translated};
-use civitas_spaces::{Entry, EntryKind, EntryRef};
-use civitas_storage_sqlite::{DatabaseSettings, SchemaState};
-use civitas_tests::{Database, Engine, World};
+use civitas_application::{BEFORE_FIRST_RELEASE, SchemaState};
+use civitas_kernel::{Error, Locales};
+use civitas_storage_sqlite::DatabaseSettings;
+use civitas_tests::{Database, Engine};
 use std::time::Duration;
-use time::macros::datetime;
 
 fn settings(url: &str) -> DatabaseSettings {
     DatabaseSettings {
@@ -24,13 +23,25 @@ async fn a_new_database_is_older_until_it_is_migrated_and_then_current() {
     let SchemaState::Older(missing) = civitas_storage_sqlite::schema(&settings(&url)).await.unwrap() else {
         panic!("nothing was applied yet");
     };
-    assert!(missing.first().is_some_and(|name| name.ends_with("_foundation")), "{missing:?}");
+    assert!(missing.first().is_some_and(|name| name.ends_with("_schema")), "{missing:?}");
     let store = Engine::Sqlite.open(&url).await.unwrap();
     assert!(store.ready().await.is_err(), "there is no table to read");
     assert_eq!(Engine::Sqlite.migrate(&url).await.unwrap(), missing);
     assert_eq!(Engine::Sqlite.migrate(&url).await.unwrap(), Vec::<String>::new());
     assert_eq!(civitas_storage_sqlite::schema(&settings(&url)).await.unwrap(), SchemaState::Current);
     store.ready().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_of_before_the_first_release_is_left_as_it_is() {
+    for engine in Engine::BOTH {
+        let Some(database) = Database::fresh(engine).await else { continue };
+        database.execute("UPDATE __diesel_schema_migrations SET version = '20261121000001'").await;
+        let Err(Error::Internal(cause)) = engine.migrate(database.url()).await else { panic!("{engine:?}") };
+        assert_eq!(cause.to_string(), BEFORE_FIRST_RELEASE, "{engine:?}");
+        let versions = "SELECT count(*) AS number FROM __diesel_schema_migrations";
+        assert_eq!(database.number(versions).await, 1, "{engine:?}");
+    }
 }
 
 #[tokio::test]
@@ -45,14 +56,14 @@ async fn a_schema_of_a_newer_build_is_detected() {
         limits: civitas_storage_postgres::StatementLimits::default(),
     };
     let current = civitas_storage_postgres::schema(&settings).await.unwrap();
-    assert_eq!(current, civitas_storage_postgres::SchemaState::Current);
+    assert_eq!(current, SchemaState::Current);
     database.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('20991231000001')").await;
     let newer = civitas_storage_postgres::schema(&settings).await.unwrap();
     let strange = vec!["20991231000001".to_owned()];
-    assert_eq!(newer, civitas_storage_postgres::SchemaState::Newer(strange));
+    assert_eq!(newer, SchemaState::Newer(strange));
     database.execute("DELETE FROM __diesel_schema_migrations").await;
     let older = civitas_storage_postgres::schema(&settings).await.unwrap();
-    assert!(matches!(older, civitas_storage_postgres::SchemaState::Older(_)), "{older:?}");
+    assert!(matches!(older, SchemaState::Older(_)), "{older:?}");
     assert!(database.store().ready().await.is_err());
 }
 
@@ -103,41 +114,4 @@ async fn where_tls_is_asked_nothing_is_said_in_the_clear() {
         assert!(cause.to_string().contains("server does not support TLS"), "{mode}: {cause}");
     }
     Engine::Postgres.open(&format!("{url}?sslmode=prefer")).await.unwrap();
-}
-
-/// The numbers of entries in a database of an older build are unique over all kinds.
-#[tokio::test]
-async fn entries_and_their_refs_follow_a_change_of_their_numbers_and_back() {
-    for engine in Engine::BOTH {
-        let Some(world) = World::fresh(engine).await else { continue };
-        let mine = world.mine;
-        let entry = |kind, day| {
-            let now = datetime!(2026-03-01 09:30 UTC) + time::Duration::days(day);
-            Entry::new(kind, world.fixtures.results, Translated::default(), now)
-        };
-        let store = world.store();
-        for day in 1..=2 {
-            let id = store.entries().add(mine, &entry(EntryKind::Result, day)).await.unwrap();
-            let text = format!("result/{}", id.id);
-            store.refs().add(Some(mine), "result", &format!("r{day}"), &text).await.unwrap();
-        }
-        let (down, up) = match engine {
-            Engine::Sqlite => (
-                include_str!("../../../migrations/sqlite/2026-11-22-000011_entry_numbers/down.sql"),
-                include_str!("../../../migrations/sqlite/2026-11-22-000011_entry_numbers/up.sql"),
-            ),
-            Engine::Postgres => (
-                include_str!("../../../migrations/postgres/2026-11-22-000011_entry_numbers/down.sql"),
-                include_str!("../../../migrations/postgres/2026-11-22-000011_entry_numbers/up.sql"),
-            ),
-        };
-        world.database.execute(down).await;
-        let reference = async |name| store.refs().find(Some(mine), "result", name).await.unwrap().unwrap();
-        assert_eq!((reference("r1").await, reference("r2").await), ("1".to_owned(), "2".to_owned()));
-        world.database.execute(up).await;
-        assert_eq!(reference("r2").await, "result/2");
-        let second = EntryRef { kind: EntryKind::Result, id: 2 };
-        assert_eq!(store.entries().find(mine, second).await.unwrap(), Some(entry(EntryKind::Result, 2)));
-        assert_eq!(store.entries().add(mine, &entry(EntryKind::Result, 3)).await.unwrap().id, 3);
-    }
 }

@@ -6,6 +6,7 @@ use crate::uploads::wire::{BOUNDARY, file, form};
 use civitas_attachments::{FileState, PENDING};
 use civitas_kernel::records::Change;
 use civitas_kernel::{FileId, OrganizationId, clock};
+use civitas_tests::inspected;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -14,7 +15,7 @@ use tokio::time::sleep;
 /// A row of the city with its bytes, in this state.
 async fn stored(place: &Place, state: FileState) -> FileId {
     let (files, city) = (place.files(), OrganizationId(place.service.id("organization", "city")));
-    let inspected = files.inspect(files.receive_all(b"text\n".to_vec()).await.unwrap()).await.unwrap();
+    let inspected = inspected(&files, b"text\n".to_vec()).await;
     let new = files.register(city, "RIVERTON", "a.txt".to_owned(), inspected, clock::now()).await.unwrap();
     let (id, before) = files.put(new).await.unwrap();
     let mut after = before.clone();

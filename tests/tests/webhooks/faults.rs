@@ -2,7 +2,7 @@
 
 use super::{Platform, subjects};
 use civitas_kernel::{Ability, ClientId, EventName};
-use civitas_tests::{Behaviour, Receiver};
+use civitas_tests::{Behaviour, Receiver, at_once};
 use civitas_webhooks::DeliveryStatus;
 use serde_json::json;
 use std::time::Duration;
@@ -13,7 +13,7 @@ const FAST: [(&str, &str); 1] = [("webhook_retry_delays_seconds", "1, 1")];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_delivery_is_sent_again_with_its_id_and_bytes_and_a_new_timestamp() {
-    for mut platform in Platform::on_both_engines(&FAST).await {
+    at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/hook?a=b", &[CREATED]).await;
         platform.receiver.behave(Behaviour::Answer(500));
         platform.announce(CREATED, 1).await;
@@ -30,12 +30,13 @@ async fn a_failed_delivery_is_sent_again_with_its_id_and_bytes_and_a_new_timesta
         let (_, attempts) = platform.admin().delivery(ended[0].id).await.unwrap();
         let statuses: Vec<_> = attempts.iter().map(|one| one.result.as_ref().unwrap().status).collect();
         assert_eq!(statuses, [500, 200]);
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn after_the_last_attempt_it_is_dead_and_a_replay_sends_it_once_more() {
-    for mut platform in Platform::on_both_engines(&FAST).await {
+    at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/", &[CREATED]).await;
         platform.receiver.behave(Behaviour::Answer(302));
         platform.announce(CREATED, 1).await;
@@ -49,12 +50,13 @@ async fn after_the_last_attempt_it_is_dead_and_a_replay_sends_it_once_more() {
         assert_eq!(platform.receiver.ids().len(), 1, "the id is the same in every attempt");
         platform.events_of(&all);
         assert_eq!(platform.ended(registration).await[0].status, DeliveryStatus::Delivered);
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_410_disables_the_registration_and_a_put_enables_it() {
-    for mut platform in Platform::on_both_engines(&FAST).await {
+    at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/", &[CREATED]).await;
         platform.receiver.behave(Behaviour::Answer(410));
         platform.announce(CREATED, 1).await;
@@ -70,12 +72,13 @@ async fn a_410_disables_the_registration_and_a_put_enables_it() {
         platform.client.put(&path, &body).await.is(200);
         platform.announce(CREATED, 1).await;
         platform.receiver.wait_for(2).await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn retry_after_lengthens_the_delay() {
-    for mut platform in Platform::on_both_engines(&FAST).await {
+    at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         platform.register("/", &[CREATED]).await;
         platform.receiver.behave(Behaviour::RetryAfter(503, 4));
         platform.announce(CREATED, 1).await;
@@ -83,31 +86,36 @@ async fn retry_after_lengthens_the_delay() {
         platform.receiver.behave(Behaviour::Answer(200));
         let all = platform.receiver.wait_for(2).await;
         assert!(all[1].at - all[0].at >= Duration::from_secs(4));
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_withdrawn_permission_drops_what_is_pending() {
-    for mut platform in Platform::on_both_engines(&[("webhook_retry_delays_seconds", "3")]).await {
-        let registration = platform.register("/", &[CREATED]).await;
-        platform.receiver.behave(Behaviour::Answer(500));
-        platform.announce(CREATED, 1).await;
-        platform.receiver.wait_for(1).await;
-        let clients = platform.service.store.clients();
-        let (id, mut client) = clients.find_by_uid("id_city_hooks").await.unwrap().unwrap();
-        client.permissions.remove(CREATED);
-        clients.save(ClientId(id.0), &client).await.unwrap();
-        let ended = platform.ended(registration).await;
-        assert_eq!((ended[0].status, platform.receiver.count()), (DeliveryStatus::Dropped, 1));
-        platform.announce(CREATED, 1).await;
-        tokio::time::sleep(Duration::from_secs(2)).await;
-        assert_eq!(platform.receiver.count(), 1);
-    }
+    at_once(
+        Platform::on_both_engines(&[("webhook_retry_delays_seconds", "3")]).await,
+        |mut platform| async move {
+            let registration = platform.register("/", &[CREATED]).await;
+            platform.receiver.behave(Behaviour::Answer(500));
+            platform.announce(CREATED, 1).await;
+            platform.receiver.wait_for(1).await;
+            let clients = platform.service.store.clients();
+            let (id, mut client) = clients.find_by_uid("id_city_hooks").await.unwrap().unwrap();
+            client.permissions.remove(CREATED);
+            clients.save(ClientId(id.0), &client).await.unwrap();
+            let ended = platform.ended(registration).await;
+            assert_eq!((ended[0].status, platform.receiver.count()), (DeliveryStatus::Dropped, 1));
+            platform.announce(CREATED, 1).await;
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            assert_eq!(platform.receiver.count(), 1);
+        },
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_switched_off_feature_and_a_deleted_registration_receive_nothing() {
-    for mut platform in Platform::on_both_engines(&FAST).await {
+    at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/", &[CREATED, Ability::UserCreated]).await;
         let off = r#"{"type": "organization", "ref": "city", "features": {"proposals_enabled": false}}"#;
         platform.emit(&format!("{off}\n")).await;
@@ -119,7 +127,8 @@ async fn a_switched_off_feature_and_a_deleted_registration_receive_nothing() {
         platform.announce(Ability::UserCreated, 1).await;
         tokio::time::sleep(Duration::from_secs(2)).await;
         assert_eq!(platform.receiver.count(), 1);
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,7 +148,7 @@ async fn a_silent_receiver_gets_ten_requests_at_most_and_delays_no_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paused_registration_receives_what_waited_when_it_is_resumed() {
-    for mut platform in Platform::on_both_engines(&FAST).await {
+    at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/", &[CREATED]).await;
         platform.change(async |changes| changes.pause(registration).await).await;
         let ids = platform.announce(CREATED, 3).await;
@@ -148,5 +157,6 @@ async fn a_paused_registration_receives_what_waited_when_it_is_resumed() {
         platform.change(async |changes| changes.resume(registration).await).await;
         let all = platform.receiver.wait_for(3).await;
         assert!(subjects(&all).into_iter().eq(ids));
-    }
+    })
+    .await;
 }

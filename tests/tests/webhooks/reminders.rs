@@ -3,7 +3,7 @@
 use super::Platform;
 use civitas_event_delivery::Reminders;
 use civitas_kernel::{Ability, clock};
-use civitas_tests::Received;
+use civitas_tests::{Received, at_once};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
@@ -30,7 +30,7 @@ fn titles(received: &[Received]) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_meeting_is_reminded_of_when_it_is_published_within_48_hours_and_again_when_it_moves() {
-    for mut platform in Platform::on_both_engines(&[]).await {
+    at_once(Platform::on_both_engines(&[]).await, |mut platform| async move {
         platform.register("/", &[Ability::MeetingReminder]).await;
         let now = clock::now();
         let published = format!(r#", "published_at": "{}""#, text(now));
@@ -59,12 +59,13 @@ async fn a_meeting_is_reminded_of_when_it_is_published_within_48_hours_and_again
         assert_eq!(titles(&all), ["known", "later", "unpublished"], "once for each start time");
         tokio::time::sleep(std::time::Duration::from_secs(7)).await;
         assert_eq!(platform.receiver.count(), 3);
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_nodes_send_one_reminder() {
-    for mut platform in Platform::on_both_engines(&[]).await {
+    at_once(Platform::on_both_engines(&[]).await, |mut platform| async move {
         platform.register("/", &[Ability::MeetingReminder]).await;
         platform.emit(&meeting("soon", clock::now() + Duration::days(3), "")).await;
         let start = clock::now() + Duration::hours(3);
@@ -87,7 +88,8 @@ async fn several_nodes_send_one_reminder() {
         platform.receiver.wait_for(1).await;
         tokio::time::sleep(std::time::Duration::from_secs(6)).await;
         assert_eq!(platform.receiver.count(), 1);
-    }
+    })
+    .await;
 }
 
 impl Platform {

@@ -2,14 +2,14 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use civitas_kernel::text::hexadecimal;
 use civitas_webhooks::{DeliveryId, SigningSecret};
 use ring::hmac::{HMAC_SHA256, Key, Tag, sign as hmac};
-use std::fmt::Write;
 
 /// The value of `X-Webhook-Signature`: `v1=` and HMAC-SHA256 of `{timestamp}.{body}` in lowercase hexadecimal digits.
 /// The key is the text of the secret. `timestamp`: Unix seconds.
 pub fn sign(secret: &SigningSecret, timestamp: i64, body: &str) -> String {
-    format!("v1={}", hex(tag(secret, &format!("{timestamp}.{body}")).as_ref()))
+    format!("v1={}", hexadecimal(tag(secret, &format!("{timestamp}.{body}")).as_ref()))
 }
 
 /// The value of `webhook-signature` of Standard Webhooks: `v1,` and HMAC-SHA256 of `{id}.{timestamp}.{body}` in base64.
@@ -20,14 +20,6 @@ pub fn sign_standard(secret: &SigningSecret, id: DeliveryId, timestamp: i64, bod
 
 fn tag(secret: &SigningSecret, text: &str) -> Tag {
     hmac(&Key::new(HMAC_SHA256, secret.expose().as_bytes()), text.as_bytes())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]
@@ -48,7 +40,7 @@ mod tests {
         let secret = SigningSecret::new(SECRET);
         assert_eq!(BODY.len(), 121);
         let sha256 = "60ac015db078f2345c7664ee2226736d4fef7f65ce75ab160b4399a021aed326";
-        assert_eq!(hex(digest(&SHA256, BODY.as_bytes()).as_ref()), sha256);
+        assert_eq!(hexadecimal(digest(&SHA256, BODY.as_bytes()).as_ref()), sha256);
         assert_eq!(
             sign(&secret, 1_767_225_600, BODY),
             "v1=85c2654024aa8ba30b9bd2fe85d551b001194ce31dfeb3d8b1e89cf42381d966"
@@ -64,11 +56,11 @@ mod tests {
         let wrong = Key::new(HMAC_SHA256, &from_hex(SECRET));
         let signature = hmac(&wrong, format!("1767225600.{BODY}").as_bytes());
         assert_eq!(
-            hex(signature.as_ref()),
+            hexadecimal(signature.as_ref()),
             "4430298c9524c9cff8b6506d90f560836876966efc56ebeb83cdeb0ec9c3d368"
         );
         assert_ne!(
-            format!("v1={}", hex(signature.as_ref())),
+            format!("v1={}", hexadecimal(signature.as_ref())),
             sign(&SigningSecret::new(SECRET), 1_767_225_600, BODY)
         );
     }

@@ -26,9 +26,9 @@ mod disk;
 mod images;
 mod intake;
 mod name;
-#[cfg(test)]
-mod samples;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub use intake::Intake;
 pub use store::Store;

@@ -6,12 +6,10 @@ use crate::disk::{blocking, disk_error};
 use crate::name;
 use async_trait::async_trait;
 use civitas_attachments::{ByteStream, Content, FileStore, StoredObject};
-use civitas_kernel::{BoxError, Error, Result};
+use civitas_kernel::{BoxError, Error, Result, random_key};
 use futures_util::TryStreamExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
-use ring::rand::{SecureRandom, SystemRandom};
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::Write;
 use std::ops::Range;
 use std::time::Duration;
 use url::Url;
@@ -111,7 +109,7 @@ impl FileStore for Store {
     }
 
     async fn ready(&self) -> Result<()> {
-        let name = format!("ready/{}", random_hex()?);
+        let name = format!("ready/{}", random_key());
         let sample = blocking(|| {
             let mut file = tempfile::tempfile().map_err(disk_error)?;
             file.write_all(b"ready").map_err(disk_error)?;
@@ -130,17 +128,6 @@ impl FileStore for Store {
             Err(Error::Unavailable("what was stored is not what is read".into()))
         }
     }
-}
-
-/// 32 random hexadecimal digits.
-fn random_hex() -> Result<String> {
-    let mut bytes = [0; 16];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("no random bytes"))?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
 }
 
 #[cfg(test)]

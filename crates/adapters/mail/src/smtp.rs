@@ -64,12 +64,12 @@ impl Smtp {
 
     /// Sets the time limit of an SMTP session; by default one minute.
     #[must_use]
-    pub fn patient(self, patience: Duration) -> Self {
+    pub fn with_time_limit(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
     /// Checks that the server answers and accepts the credentials.
-    pub async fn greet(&self) -> Result<()> {
+    pub async fn check_connection(&self) -> Result<()> {
         match self.within_patience(self.transport.test_connection()).await? {
             Ok(true) => Ok(()),
             Ok(false) => Err(Error::Unavailable("the server does not answer NOOP".into())),

@@ -1,9 +1,15 @@
 //! Counts that stop at a limit.
 
 use crate::engine::Db;
+use crate::session::{Rows, Session};
+use civitas_kernel::Result;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Nullable};
+use futures_util::future::BoxFuture;
+
+/// What [`Bounded`] returns: number of rows, number of rows with an organization, smallest, largest.
+pub(crate) type Counted = (i64, i64, Option<i64>, Option<i64>);
 
 /// The number of rows of a select, with the smallest and the largest `organization_id` of them. The select has one
 /// column, `organization_id`, and a limit. Rows without organization count, and have no part in smallest and largest.
@@ -16,7 +22,6 @@ impl<Q: QueryId> QueryId for Bounded<Q> {
 }
 
 impl<Q> Query for Bounded<Q> {
-    /// Number of rows, number of rows with an organization, smallest, largest.
     type SqlType = (BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>);
 }
 
@@ -28,5 +33,16 @@ impl<Q: QueryFragment<Db>> QueryFragment<Db> for Bounded<Q> {
         self.0.walk_ast(pass.reborrow())?;
         pass.push_sql(") AS counted");
         Ok(())
+    }
+}
+
+impl Session {
+    /// The number of rows of a select, as [`Bounded`] takes it.
+    pub(crate) fn count_bounded<'q, Q>(&'q self, some: Q) -> BoxFuture<'q, Result<i64>>
+    where
+        Bounded<Q>: Rows<'q, Counted>,
+    {
+        let counted = Rows::<'q, Counted>::value_from(Bounded(some), self.read_long());
+        Box::pin(async move { counted.await.map(|(number, ..)| number) })
     }
 }

@@ -45,18 +45,41 @@ macro_rules! expressions {
         impl<GB> ::diesel::expression::ValidGrouping<GB> for $name {
             type IsAggregate = ::diesel::expression::is_aggregate::No;
         }
-        impl ::diesel::query_builder::QueryId for $name {
-            type QueryId = ();
-            const HAS_STATIC_QUERY_ID: bool = false;
-        }
+        $crate::columns::cached_by_text! { [] $name }
     )+};
 }
 pub(crate) use expressions;
+
+/// Caches statements that have this type in them by their text. The type parameters are in brackets. With the SQL type of the
+/// rows if it is a statement that returns rows: `cached_by_text! { [C] InsertRecords<'_, C>: BigInt }`.
+macro_rules! cached_by_text {
+    ([$($parameter:ident),*] $part:ty) => {
+        impl<$($parameter),*> ::diesel::query_builder::QueryId for $part {
+            type QueryId = ();
+            const HAS_STATIC_QUERY_ID: bool = false;
+        }
+    };
+    ([$($parameter:ident),*] $statement:ty: $sql:ty) => {
+        $crate::columns::cached_by_text! { [$($parameter),*] $statement }
+        impl<$($parameter),*> ::diesel::query_builder::Query for $statement {
+            type SqlType = $sql;
+        }
+    };
+}
+pub(crate) use cached_by_text;
 
 /// The columns of a row, in the order of its fields. Diesel's `as_select` is equivalent, but adds two seconds of
 /// compile time for each statement.
 pub(crate) fn of<R: Selectable<Db>>() -> R::SelectExpression {
     R::construct_selection()
+}
+
+/// These ids, sorted, without repetitions.
+pub(crate) fn distinct(ids: impl IntoIterator<Item = i64>) -> Vec<i64> {
+    let mut ids: Vec<i64> = ids.into_iter().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }
 
 /// Whether the expression is one of these values. There are two statement texts, independent of the number of values.
@@ -82,11 +105,11 @@ where
 }
 
 /// Whether the expression is one of these values. The statement text does not depend on their number.
-pub(crate) fn any_uuid<QS: 'static, E>(on: E, ids: &[Uuid]) -> Condition<QS>
+pub(crate) fn any_uuid<QS: 'static, E>(on: E, ids: impl IntoIterator<Item = Uuid>) -> Condition<QS>
 where
     E: BoxableExpression<QS, Db, SqlType = Nullable<sql::Uuid>> + 'static,
 {
-    dialect::among_uuids(Box::new(on), ids)
+    dialect::among_uuids(Box::new(on), &ids.into_iter().collect::<Vec<_>>())
 }
 
 /// A JSON column. To write, `T` may be a reference.
@@ -150,6 +173,20 @@ impl<ST, C: FromSql<ST, Db>> FromSql<ST, Db> for Tolerant<C> {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         Ok(Self(C::from_sql(raw).map_err(|error| error.to_string())))
     }
+}
+
+/// The rows that could be read, and the ids of the others with the causes.
+pub(crate) fn readable<T>(
+    rows: impl IntoIterator<Item = Result<T, (Uuid, String)>>,
+) -> (Vec<T>, Vec<(Uuid, String)>) {
+    let (mut readable, mut broken) = (Vec::new(), Vec::new());
+    for row in rows {
+        match row {
+            Ok(row) => readable.push(row),
+            Err(fault) => broken.push(fault),
+        }
+    }
+    (readable, broken)
 }
 
 /// A UUID column. (Diesel binds `Uuid` itself on PostgreSQL alone.)

@@ -20,7 +20,7 @@ pub(crate) trait Stored<T> {
 
 impl<T> Stored<T> for QueryResult<T> {
     fn stored(self) -> Result<T> {
-        self.map_err(meaning)
+        self.map_err(error_of)
     }
 
     fn found(self) -> Result<Option<T>> {
@@ -30,7 +30,7 @@ impl<T> Stored<T> for QueryResult<T> {
     fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T> {
         self.map_err(|failure| match failure {
             Failure::DatabaseError(Kind::UniqueViolation, _) => taken(),
-            other => meaning(other),
+            other => error_of(other),
         })
     }
 }
@@ -48,7 +48,7 @@ pub(crate) enum Cause {
     Other,
 }
 
-fn meaning(failure: Failure) -> Error {
+fn error_of(failure: Failure) -> Error {
     let (kind, information) = match &failure {
         Failure::DatabaseError(kind, information) => (kind, information),
         // A COMMIT failed, and the ROLLBACK after it too: the first error is the cause.
@@ -101,8 +101,8 @@ mod tests {
             commit_error: Box::new(unknown(message)),
         };
         let full = if cfg!(feature = "sqlite") { "database or disk is full" } else { "53100: no space left" };
-        assert!(matches!(meaning(failed(full)), Error::Unavailable(_)));
-        assert!(matches!(meaning(failed("no such table")), Error::Internal(_)));
-        assert!(matches!(meaning(Failure::BrokenTransactionManager), Error::Unavailable(_)));
+        assert!(matches!(error_of(failed(full)), Error::Unavailable(_)));
+        assert!(matches!(error_of(failed("no such table")), Error::Internal(_)));
+        assert!(matches!(error_of(Failure::BrokenTransactionManager), Error::Unavailable(_)));
     }
 }

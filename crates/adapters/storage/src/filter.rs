@@ -2,7 +2,7 @@
 
 use crate::columns::{self, Expr};
 use crate::engine::{dialect, sql};
-use civitas_kernel::filter::{Condition, Is};
+use civitas_kernel::filter::{Comparison, Condition};
 use civitas_kernel::text::{fold, nfc};
 use civitas_kernel::{Error, Locale, Locales, Result};
 use diesel::prelude::*;
@@ -97,17 +97,17 @@ pub(crate) fn contains<QS: 'static>(column: Column<QS>, part: &str) -> Result<co
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident: $rust:ty => $sql:ty, blank: $blank:ident;)*) => {$(
         $(#[$doc])*
-        fn $name<QS: 'static>(on: Expr<QS, $sql>, is: &Is<$rust>) -> columns::Condition<QS> {
+        fn $name<QS: 'static>(on: Expr<QS, $sql>, is: &Comparison<$rust>) -> columns::Condition<QS> {
             match is.clone() {
-                Is::Eq(value) => Box::new(on.eq(value)),
-                Is::NotEq(value) => Box::new(on.ne(value)),
-                Is::In(values) => Box::new(on.eq_any(values)),
-                Is::NotIn(values) => Box::new(on.ne_all(values)),
-                Is::Lt(value) => Box::new(on.lt(value)),
-                Is::AtMost(value) => Box::new(on.le(value)),
-                Is::Gt(value) => Box::new(on.gt(value)),
-                Is::AtLeast(value) => Box::new(on.ge(value)),
-                Is::Blank(is) => $blank(on, is),
+                Comparison::Eq(value) => Box::new(on.eq(value)),
+                Comparison::NotEq(value) => Box::new(on.ne(value)),
+                Comparison::In(values) => Box::new(on.eq_any(values)),
+                Comparison::NotIn(values) => Box::new(on.ne_all(values)),
+                Comparison::Lt(value) => Box::new(on.lt(value)),
+                Comparison::AtMost(value) => Box::new(on.le(value)),
+                Comparison::Gt(value) => Box::new(on.gt(value)),
+                Comparison::AtLeast(value) => Box::new(on.ge(value)),
+                Comparison::Blank(is) => $blank(on, is),
             }
         }
     )*};
@@ -123,16 +123,16 @@ comparisons! {
 }
 
 /// Compares the composed form of a text. A value in ASCII has one form: the text as it is stored is compared, by an index.
-fn composed<QS: 'static>(on: Expr<QS, Text>, is: &Is<String>) -> columns::Condition<QS> {
+fn composed<QS: 'static>(on: Expr<QS, Text>, is: &Comparison<String>) -> columns::Condition<QS> {
     let values = match is {
-        Is::Eq(value)
-        | Is::NotEq(value)
-        | Is::Lt(value)
-        | Is::AtMost(value)
-        | Is::Gt(value)
-        | Is::AtLeast(value) => std::slice::from_ref(value),
-        Is::In(values) | Is::NotIn(values) => values,
-        Is::Blank(_) => &[],
+        Comparison::Eq(value)
+        | Comparison::NotEq(value)
+        | Comparison::Lt(value)
+        | Comparison::AtMost(value)
+        | Comparison::Gt(value)
+        | Comparison::AtLeast(value) => std::slice::from_ref(value),
+        Comparison::In(values) | Comparison::NotIn(values) => values,
+        Comparison::Blank(_) => &[],
     };
     let on = if values.iter().all(|value| value.is_ascii()) { on } else { Box::new(dialect::nfc(on)) };
     string(on, is)
@@ -165,20 +165,20 @@ fn mistyped() -> Error {
 fn in_some_language<QS: 'static>(
     text: &dyn Fn(Locale) -> Expr<QS, Text>,
     locales: &Locales,
-    is: &Is<String>,
+    is: &Comparison<String>,
 ) -> columns::Condition<QS> {
     let each = |is: &dyn Fn(Expr<QS, Text>) -> columns::Condition<QS>| {
         locales.iter().map(|locale| is(text(locale))).collect::<Vec<_>>()
     };
     match is {
-        Is::NotEq(_) | Is::NotIn(_) => {
+        Comparison::NotEq(_) | Comparison::NotIn(_) => {
             let unequal = locales.iter().map(|locale| -> columns::Condition<QS> {
                 Box::new(Null::new(text(locale)).or(composed(text(locale), is)))
             });
             let some: columns::Condition<QS> = any(each(&|on| Box::new(NotNull::new(on))));
             Box::new(some.and(all(unequal.collect())))
         }
-        Is::Blank(true) => all(each(&|on| empty(on, true))),
+        Comparison::Blank(true) => all(each(&|on| empty(on, true))),
         _ => any(each(&|on| composed(on, is))),
     }
 }

@@ -1,20 +1,22 @@
 //! Inserts several rows with one statement. Diesel has no such statement for asynchronous connections to SQLite.
 
+use crate::columns::cached_by_text;
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::session::{Run, on};
 use civitas_kernel::{OrganizationId, Result};
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::dsl::sql_query;
+use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::result::QueryResult;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 
 /// The most rows of one statement. Statements of so many rows, and of one, stay prepared; the text of others depends on their
 /// number of rows.
-pub(crate) const AT_ONCE: usize = 100;
+const AT_ONCE: usize = 100;
 
 /// Whether a statement that inserts so many rows stays prepared.
-pub(crate) fn stays_prepared(rows: usize) -> bool {
+fn stays_prepared(rows: usize) -> bool {
     rows == 1 || rows == AT_ONCE
 }
 
@@ -32,10 +34,7 @@ pub(crate) trait InsertedRow {
 /// The insert of these rows, at least one.
 pub(crate) struct Insert<'a, R>(pub(crate) &'a [R]);
 
-impl<R> QueryId for Insert<'_, R> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
+cached_by_text! { [R] Insert<'_, R> }
 
 impl<R: InsertedRow> QueryFragment<Db> for Insert<'_, R> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
@@ -62,7 +61,7 @@ pub(crate) trait Columns: Send + Sync {
     fn bind<'b>(&'b self, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()>;
 }
 
-/// The most ids of one removal: SQLite allows 32,766 values, PostgreSQL 65,535.
+/// The most ids of one removal: SQLite allows a text of 1,000,000 bytes.
 const MOST_IDS: usize = 30_000;
 
 /// The insert of these records of an organization, at least one. Leaves out those whose key another record has, and
@@ -73,14 +72,7 @@ struct InsertRecords<'a, C> {
     rows: &'a [C],
 }
 
-impl<C> QueryId for InsertRecords<'_, C> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl<C> Query for InsertRecords<'_, C> {
-    type SqlType = BigInt;
-}
+cached_by_text! { [C] InsertRecords<'_, C>: BigInt }
 
 impl<C: Columns> QueryFragment<Db> for InsertRecords<'_, C> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
@@ -102,34 +94,6 @@ impl<C: Columns> QueryFragment<Db> for InsertRecords<'_, C> {
             pass.push_sql(")");
         }
         pass.push_sql(" ON CONFLICT DO NOTHING RETURNING id");
-        Ok(())
-    }
-}
-
-/// The removal of rows by id.
-struct DeleteRows<'a> {
-    table: &'static str,
-    ids: &'a [i64],
-}
-
-impl QueryId for DeleteRows<'_> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl QueryFragment<Db> for DeleteRows<'_> {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.unsafe_to_cache_prepared();
-        pass.push_sql("DELETE FROM ");
-        pass.push_identifier(self.table)?;
-        pass.push_sql(" WHERE id IN (");
-        for (place, id) in self.ids.iter().enumerate() {
-            if place > 0 {
-                pass.push_sql(", ");
-            }
-            pass.push_bind_param::<BigInt, _>(id)?;
-        }
-        pass.push_sql(")");
         Ok(())
     }
 }
@@ -157,7 +121,9 @@ pub(crate) async fn insert_records<C: Columns>(
         return Ok(Some(ids));
     }
     for some in ids.chunks(MOST_IDS) {
-        DeleteRows { table, ids: some }.run_on(on(connection)).await?;
+        // Ids are numbers, so that they can be part of the text.
+        let some = some.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        sql_query(format!("DELETE FROM \"{table}\" WHERE id IN ({some})")).done_on(on(connection)).await?;
     }
     Ok(None)
 }
@@ -170,8 +136,14 @@ pub(crate) async fn insert_rows<R: InsertedRow + Sync>(connection: &mut Conn, ro
         .map(drop)
 }
 
-/// Lists the table and the columns of a row to insert, with their SQL types, and what is done if its key is taken.
+/// Lists the table and the columns of a row to insert, with their SQL types, and what is done if its key is taken. In brackets
+/// without the types, which are those of the schema.
 macro_rules! inserted {
+    ($Row:ty as $table:ident [$($column:ident),+ $(,)?]) => {
+        $crate::insert::inserted! {
+            $Row as $table { $($column: ::diesel::dsl::SqlTypeOf<$crate::schema::$table::$column>),+ }
+        }
+    };
     ($Row:ty as $table:ident { $first:ident: $First:ty $(, $column:ident: $Type:ty)* $(,)? } $(or $end:literal)?) => {
         impl $crate::insert::InsertedRow for $Row {
             const END: &'static str = concat!("" $(, $end)?);

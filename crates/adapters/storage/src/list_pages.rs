@@ -4,10 +4,10 @@ use crate::engine::{Conn, Db};
 use crate::failure::Stored;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::session::{Rows, on};
+use crate::tables::select::Template;
 use civitas_kernel::{Page, PageRequest, Result};
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::query_builder::QueryFragment;
 use diesel::query_dsl::methods::{LimitDsl, OffsetDsl};
-use diesel::result::QueryResult;
 use diesel::sql_types::BigInt;
 use futures_util::future::BoxFuture;
 use std::future::ready;
@@ -64,35 +64,14 @@ macro_rules! list_page {
 }
 pub(crate) use {in_order, list_page};
 
-/// The number of rows of a select.
-struct Counted<Q>(Q);
-
-impl<Q> Query for Counted<Q> {
-    type SqlType = BigInt;
-}
-
-/// Statements are cached by their text.
-impl<Q> QueryId for Counted<Q> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl<Q: QueryFragment<Db>> QueryFragment<Db> for Counted<Q> {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql("SELECT count(*) FROM (");
-        self.0.walk_ast(pass.reborrow())?;
-        pass.push_sql(") AS counted");
-        Ok(())
-    }
-}
-
 /// The number of rows of a select; `None` without one.
 pub(crate) fn count<'q, Q>(connection: &'q mut Conn, all: Option<Q>) -> BoxFuture<'q, Result<Option<i64>>>
 where
-    Q: QueryFragment<Db> + Send + 'q,
+    Q: QueryFragment<Db> + Send + 'static,
 {
     let Some(all) = all else { return Box::pin(ready(Ok(None))) };
-    let counted = Rows::<'q, i64>::value_from(Counted(all), on(connection));
+    let counted = Template::<BigInt>::of("SELECT count(*) FROM (?) AS counted", vec![Box::new(all)]);
+    let counted = Rows::<'q, i64>::value_from(counted, on(connection));
     Box::pin(async move { counted.await.map(Some) })
 }
 
@@ -106,7 +85,7 @@ pub(crate) fn page_of<'q, R, Q>(
     bounds: Bounds,
 ) -> BoxFuture<'q, Result<Page<R>>>
 where
-    Q: QueryFragment<Db> + LimitDsl<Output = Q> + OffsetDsl<Output = Q> + LoadPage<R> + Send + 'q,
+    Q: QueryFragment<Db> + LimitDsl<Output = Q> + OffsetDsl<Output = Q> + LoadPage<R> + Send + 'static,
     R: Send + 'q,
 {
     Box::pin(async move {

@@ -63,21 +63,21 @@ pub(crate) struct SetKey {
     pub(crate) kind: Option<ComponentManifest>,
 }
 
-/// The key of a place.
+/// The key of the place of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PlaceKey {
     pub(crate) organization: OrganizationId,
     pub(crate) component: i64,
-    pub(crate) of: Seen,
+    pub(crate) access: PlaceAccess,
 }
 
-/// Whose place it is.
+/// For whom the place of a proposal component is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Seen {
-    /// One that this viewer sees.
-    By(Viewer),
-    /// One for this reader, visible or not.
-    ByAnybody(Option<UserId>),
+pub(crate) enum PlaceAccess {
+    /// For this viewer, if the component is visible to them.
+    VisibleTo(Viewer),
+    /// For this reader, whether the component is visible or not.
+    ForReader(Option<UserId>),
 }
 
 /// When a value was read: after so many changes of its kind, at this time.
@@ -169,7 +169,8 @@ mod tests {
         };
         let lookups = Lookups::new(Arc::default());
         metrics::count_requests();
-        let key = PlaceKey { organization: OrganizationId(1), component: 2, of: Seen::ByAnybody(None) };
+        let key =
+            PlaceKey { organization: OrganizationId(1), component: 2, access: PlaceAccess::ForReader(None) };
         assert!(lookups.places.get(&key, lookups.stamp(Kind::Lookup)).is_none());
         assert_eq!((count("hit"), count("miss")), (Some(0), Some(1)));
     }

@@ -40,8 +40,7 @@ macro_rules! remove_oldest {
             $session,
             $table by $table::id => $crate::columns::UuidColumn,
             |ids: Vec<$crate::columns::UuidColumn>| {
-                let ids: Vec<::uuid::Uuid> = ids.into_iter().map(|id| id.0).collect();
-                $crate::columns::any_uuid($table::id.nullable(), &ids)
+                $crate::columns::any_uuid($table::id.nullable(), ids.into_iter().map(|id| id.0))
             },
             $($old)+
         )
@@ -73,7 +72,7 @@ macro_rules! remove_oldest {
                 let these = $table::table.filter(among(oldest));
                 let removed = diesel::delete(these).run_on(atomic.connection()).await?;
                 atomic.commit().await?;
-                removed as u64
+                removed
             }
         }
     }};

@@ -4,8 +4,9 @@
 //! and everything with an `sql()` literal. On PostgreSQL that costs two messages and a round trip, on SQLite it is done by the
 //! writer.
 
+use crate::columns::cached_by_text;
 use crate::engine::Db;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::query_builder::{AstPass, Query, QueryFragment};
 use diesel::result::QueryResult;
 
 /// A statement that stays prepared.
@@ -22,11 +23,7 @@ pub(crate) trait PrepareOnce: Sized {
 
 impl<Q: QueryFragment<Db>> PrepareOnce for Q {}
 
-impl<Q> QueryId for PreparedOnce<Q> {
-    type QueryId = ();
-    // It is found by its text.
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
+cached_by_text! { [Q] PreparedOnce<Q> }
 
 impl<Q: Query> Query for PreparedOnce<Q> {
     type SqlType = Q::SqlType;

@@ -105,7 +105,8 @@ macro_rules! records {
                         .await?;
                     let id = id.map(<$Id>::from_column).ok_or_else(<$Model as Entity>::taken)?;
                     $($write(connection, organization, id, None, record).await?;)?
-                    texts::save_new(connection, organization, stringify!($table), &[id.to_column()], &[record]).await?;
+                    let texts = texts::of(id.to_column(), record);
+                    texts::save(connection, organization, stringify!($table), texts).await?;
                     drop(guard);
                     let (lists, events) = (record.lists_changed(None), record.events(id, None));
                     self.finish_write(atomic, organization, lists, events).await?;
@@ -127,9 +128,9 @@ macro_rules! records {
                         let Some(ids) = ids else { return Ok(None) };
                         let ids: Vec<$Id> = ids.into_iter().map(<$Id>::from_column).collect();
                         $($write_many(connection, organization, &ids, records).await?;)?
-                        let (columns, records_of): (Vec<i64>, Vec<&$Model>) =
-                            ids.iter().map(|id| id.to_column()).zip(records).unzip();
-                        texts::save_new(connection, organization, table, &columns, &records_of).await?;
+                        let texts = ids.iter().zip(records).filter_map(|(id, record)| texts::of(id.to_column(), record));
+                        let texts: Vec<_> = texts.collect();
+                        texts::save(connection, organization, table, texts).await?;
                         drop(guard);
                         let (lists, events) = $crate::records::of_new(&ids, records);
                         self.finish_write(atomic, organization, lists, events).await?;
@@ -149,7 +150,8 @@ macro_rules! records {
                         .save_on(on(connection), <$Model as Entity>::taken)
                         .await?;
                     $($write(connection, organization, id, Some(&change.before), record).await?;)?
-                    texts::save_change(connection, organization, stringify!($table), id.to_column(), change).await?;
+                    let texts = texts::changed(id.to_column(), change);
+                    texts::save(connection, organization, stringify!($table), texts).await?;
                     drop(guard);
                     self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
                 }
@@ -258,7 +260,7 @@ macro_rules! numbered_records {
                         return Err(<$Model as Entity>::taken());
                     }
                     let mut guard = atomic.connection().await?;
-                    texts::save_new(&mut guard, organization, id.$kind.as_str(), &[id.id], &[record]).await?;
+                    texts::save(&mut guard, organization, id.$kind.as_str(), texts::of(id.id, record)).await?;
                     drop(guard);
                     let (lists, events) = (record.lists_changed(None), record.events(id, None));
                     self.finish_write(atomic, organization, lists, events).await?;
@@ -273,7 +275,7 @@ macro_rules! numbered_records {
                         .save_on(atomic.connection(), <$Model as Entity>::taken)
                         .await?;
                     let mut guard = atomic.connection().await?;
-                    texts::save_change(&mut guard, organization, id.$kind.as_str(), id.id, change).await?;
+                    texts::save(&mut guard, organization, id.$kind.as_str(), texts::changed(id.id, change)).await?;
                     drop(guard);
                     self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
                 }

@@ -1,5 +1,12 @@
 //! `scoped!`: the only way to a table whose rows belong to organizations.
 
+use civitas_kernel::OrganizationId;
+
+/// The column of an organization that is part of a key, which has no nulls: 0 for the deployment.
+pub(crate) fn key_of(organization: Option<OrganizationId>) -> i64 {
+    organization.map_or(0, |id| id.0)
+}
+
 /// `scoped! { posts }` gives `of(organization)`, the rows of one organization, and `Scoped`, its type.
 macro_rules! scoped {
     ($visible:vis $table:ident) => {

@@ -15,7 +15,7 @@ use crate::database_clock::{DatabaseClock, ProcessClock};
 use crate::engine;
 use crate::lookups::Lookups;
 use crate::page_rows::Bounds;
-use crate::pools::{DatabaseSettings, Pools, ProcessPools};
+use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools};
 use civitas_kernel::{Error, Locales, PageRequest, Result};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -150,22 +150,18 @@ impl Session {
 
     /// A connection to read with. Hold one at a time: in a transaction there is only one.
     pub(crate) async fn read(&self) -> Result<ConnectionGuard<'_>> {
-        match &self.source {
-            Source::Database(database, usage) => {
-                ConnectionGuard::of_pool(&database.pools(*usage).reader).await
-            }
-            Source::Transaction(open) => open.guard().await,
-        }
+        self.read_with(|pools| &pools.reader).await
     }
 
     /// A connection for a read that may take long: a search, a filter, a count, a page far from the first. Hold one at
     /// a time.
     pub(crate) async fn read_long(&self) -> Result<ConnectionGuard<'_>> {
+        self.read_with(|pools| pools.searcher.as_ref().unwrap_or(&pools.reader)).await
+    }
+
+    async fn read_with(&self, pool: fn(&Pools) -> &ConnectionPool) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database, usage) => {
-                let Pools { reader, searcher, .. } = database.pools(*usage);
-                ConnectionGuard::of_pool(searcher.as_ref().unwrap_or(reader)).await
-            }
+            Source::Database(database, usage) => ConnectionGuard::of_pool(pool(database.pools(*usage))).await,
             Source::Transaction(open) => open.guard().await,
         }
     }
@@ -181,9 +177,9 @@ impl Session {
     /// A connection to write one statement with. Hold one at a time.
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database, usage) => {
-                Ok(ConnectionGuard::Own(Box::new(database.pools(*usage).writer.alone().await?)))
-            }
+            Source::Database(database, usage) => Ok(ConnectionGuard::Own(Box::new(
+                database.pools(*usage).writer.outside_transactions().await?,
+            ))),
             Source::Transaction(open) => open.guard().await,
         }
     }

@@ -44,14 +44,14 @@ impl Store for Session {
     }
 
     async fn ready(&self) -> Result<()> {
-        migrate::touch(&mut *self.read().await?).await.stored()
+        migrate::touch(&mut *self.read().await?).await.map(drop)
     }
 
     async fn check_writable(&self) -> Result<()> {
         if !self.is_write_check_due() {
             return self.ready().await;
         }
-        migrate::write(&mut *self.write().await?).await.stored()?;
+        migrate::write(&mut *self.write().await?).await?;
         self.note_write_check();
         Ok(())
     }

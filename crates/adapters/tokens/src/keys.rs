@@ -1,6 +1,6 @@
 //! One secret of the deployment, one key for each purpose (RFC 5869).
 
-use crate::bytes::hex;
+use civitas_kernel::text::hexadecimal;
 use ring::hkdf::{HKDF_SHA256, Salt};
 use std::fmt;
 
@@ -56,7 +56,7 @@ impl fmt::Debug for SecretKeys {
 
 /// The name of a secret in the header of tokens: 16 hexadecimal digits. The secret cannot be computed from it.
 pub fn key_id(secret: &[u8; SECRET_BYTES]) -> String {
-    hex(&derive(secret, "key id")[..8])
+    hexadecimal(&derive(secret, "key id")[..8])
 }
 
 /// Derives the key for a purpose. The secret and the other keys cannot be computed from it.

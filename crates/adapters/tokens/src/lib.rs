@@ -30,6 +30,6 @@ mod webhook_secrets;
 pub use keys::{SECRET_BYTES, SecretKeys, derive, key_id};
 pub use passwords::Argon2Passwords;
 pub use signer::Signer;
-pub use text_cipher::{AnswerCipher, PanelCipher};
+pub use text_cipher::PurposeCipher;
 pub use totp::TotpCodes;
 pub use webhook_secrets::{WebhookCipher, random_webhook_secret};

@@ -43,12 +43,12 @@ static NOBODY: LazyLock<Result<String>> = LazyLock::new(|| hash(&Secret::random(
 
 /// Hashes passwords with Argon2id and its default cost (19 MiB, two passes). One call for every two cores runs at once,
 /// so that sign-ins leave half of the processor to other requests. At most 64 others wait, at most 2 s, without a
-/// thread; beyond that the answer is `Unavailable`. Hashes of bcrypt that take long have as many turns of their own, and
+/// thread; beyond that the answer is `Unavailable`. Hashes of bcrypt that take long have as many permits of their own, and
 /// wait at most 10 s.
 #[derive(Debug)]
 pub struct Argon2Passwords {
-    turns: Arc<Semaphore>,
-    long_turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
+    long_permits: Arc<Semaphore>,
     queue: Semaphore,
     longest_wait: Duration,
 }
@@ -66,35 +66,40 @@ impl Argon2Passwords {
     }
 
     fn with(permits: usize, most_waiting: usize, longest_wait: Duration) -> Self {
-        let turns = || Arc::new(Semaphore::new(permits));
-        Self { turns: turns(), long_turns: turns(), queue: Semaphore::new(most_waiting), longest_wait }
+        let semaphore = || Arc::new(Semaphore::new(permits));
+        Self {
+            permits: semaphore(),
+            long_permits: semaphore(),
+            queue: Semaphore::new(most_waiting),
+            longest_wait,
+        }
     }
 
-    async fn in_turn<T: Send + 'static>(
+    async fn with_permit<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.in_turn_of(&self.turns, self.longest_wait, work).await
+        self.with_permit_of(&self.permits, self.longest_wait, work).await
     }
 
-    async fn in_turn_of<T: Send + 'static>(
+    async fn with_permit_of<T: Send + 'static>(
         &self,
-        turns: &Arc<Semaphore>,
+        permits: &Arc<Semaphore>,
         longest_wait: Duration,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         // The permit is released with the work, not with the caller: a dropped request must not start another one
         // early.
-        let turn = if let Ok(turn) = turns.clone().try_acquire_owned() {
-            turn
+        let permit = if let Ok(permit) = permits.clone().try_acquire_owned() {
+            permit
         } else {
             let _queued = self.queue.try_acquire().map_err(|_| overloaded("too many calls wait"))?;
-            let turn = timeout(longest_wait, turns.clone().acquire_owned()).await;
-            turn.map_err(|_| overloaded("a call waited too long"))?.map_err(Error::internal)?
+            let permit = timeout(longest_wait, permits.clone().acquire_owned()).await;
+            permit.map_err(|_| overloaded("a call waited too long"))?.map_err(Error::internal)?
         };
         let task = spawn_blocking(move || {
             let outcome = work();
-            drop(turn);
+            drop(permit);
             outcome
         });
         task.await.map_err(Error::internal)?
@@ -114,19 +119,19 @@ impl Default for Argon2Passwords {
 #[async_trait]
 impl Passwords for Argon2Passwords {
     async fn hash(&self, password: Secret) -> Result<String> {
-        self.in_turn(move || hash(&composed(&password))).await
+        self.with_permit(move || hash(&composed(&password))).await
     }
 
     async fn verify(&self, password: Secret, hash: Option<String>) -> Result<bool> {
-        let (turns, longest_wait) = match &hash {
-            Some(hash) if is_long(hash) => (&self.long_turns, self.longest_wait.saturating_mul(5)),
-            _ => (&self.turns, self.longest_wait),
+        let (permits, longest_wait) = match &hash {
+            Some(hash) if is_long(hash) => (&self.long_permits, self.longest_wait.saturating_mul(5)),
+            _ => (&self.permits, self.longest_wait),
         };
         let matches_hash = move |password: &Secret| match &hash {
             Some(hash) => matches(password, hash),
             None => matches(password, nobody()?).map(|_| false),
         };
-        self.in_turn_of(turns, longest_wait, move || {
+        self.with_permit_of(permits, longest_wait, move || {
             let composed = composed(&password);
             // A hash from elsewhere may be of the text as it was typed. Right and wrong passwords take as long.
             let is_other = composed.expose() != password.expose();
@@ -262,12 +267,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn commands_wait_for_as_long_as_it_takes() {
         let passwords = Arc::new(Argon2Passwords::patient());
-        let permits = u32::try_from(passwords.turns.available_permits()).unwrap();
-        let busy = passwords.turns.clone().acquire_many_owned(permits).await.unwrap();
+        let permits = u32::try_from(passwords.permits.available_permits()).unwrap();
+        let busy = passwords.permits.clone().acquire_many_owned(permits).await.unwrap();
         let calls: Vec<_> = (0..3 * MOST_WAITING)
             .map(|_| {
                 let passwords = passwords.clone();
-                tokio::spawn(async move { passwords.in_turn(|| Ok(())).await })
+                tokio::spawn(async move { passwords.with_permit(|| Ok(())).await })
             })
             .collect();
         tokio::time::sleep(1000 * LONGEST_WAIT).await;
@@ -369,24 +374,24 @@ mod tests {
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let running = {
             let passwords = passwords.clone();
-            tokio::spawn(async move { passwords.in_turn(move || Ok(wait.recv().is_ok())).await })
+            tokio::spawn(async move { passwords.with_permit(move || Ok(wait.recv().is_ok())).await })
         };
         let waiting = {
             let passwords = passwords.clone();
-            tokio::spawn(async move { passwords.in_turn(|| Ok(())).await })
+            tokio::spawn(async move { passwords.with_permit(|| Ok(())).await })
         };
-        while passwords.turns.available_permits() > 0 || passwords.queue.available_permits() > 0 {
+        while passwords.permits.available_permits() > 0 || passwords.queue.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(passwords.in_turn(|| Ok(())).await, Err(Error::Unavailable(_))));
+        assert!(matches!(passwords.with_permit(|| Ok(())).await, Err(Error::Unavailable(_))));
         go.send(()).unwrap();
         assert!(running.await.unwrap().unwrap());
         waiting.await.unwrap().unwrap();
-        passwords.in_turn(|| Ok(())).await.expect("the queue is empty again");
+        passwords.with_permit(|| Ok(())).await.expect("the queue is empty again");
 
         let passwords = Argon2Passwords::with(1, 1, Duration::from_millis(1));
-        let _all = passwords.turns.clone().acquire_owned().await.unwrap();
-        assert!(matches!(passwords.in_turn(|| Ok(())).await, Err(Error::Unavailable(_))));
+        let _all = passwords.permits.clone().acquire_owned().await.unwrap();
+        assert!(matches!(passwords.with_permit(|| Ok(())).await, Err(Error::Unavailable(_))));
         assert_eq!(passwords.queue.available_permits(), 1, "it left the queue");
     }
 

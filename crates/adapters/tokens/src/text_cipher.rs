@@ -5,13 +5,18 @@ use crate::sealing::Sealing;
 use civitas_accounts::TextCipher;
 use civitas_kernel::Result;
 
-/// Encrypts with the key for texts of the panel. Each encryption uses a new random nonce of 96 bits.
-pub struct PanelCipher(Sealing);
+/// Encrypts texts with a key for one purpose. Each encryption uses a new random nonce of 96 bits.
+pub struct PurposeCipher(Sealing);
 
-impl PanelCipher {
-    /// With the keys derived from the deployment's secrets.
-    pub fn of(secrets: &SecretKeys) -> Self {
+impl PurposeCipher {
+    /// For texts of the panel, with keys derived from the deployment's secrets.
+    pub fn of_panel(secrets: &SecretKeys) -> Self {
         Self(Sealing::new(secrets, "panel texts", "a text of the panel"))
+    }
+
+    /// For answers to writes with an idempotency key.
+    pub fn of_answers(secrets: &SecretKeys) -> Self {
+        Self(Sealing::new(secrets, "kept answers", "a kept answer"))
     }
 
     /// A text encrypted with the first key; `None` when it is already.
@@ -20,27 +25,7 @@ impl PanelCipher {
     }
 }
 
-impl TextCipher for PanelCipher {
-    fn seal(&self, text: &str) -> Result<String> {
-        self.0.seal(text)
-    }
-
-    fn open(&self, sealed: &str) -> Result<String> {
-        self.0.open(sealed)
-    }
-}
-
-/// Encrypts answers to writes with an idempotency key, with a key of their own.
-pub struct AnswerCipher(Sealing);
-
-impl AnswerCipher {
-    /// With the keys derived from the deployment's secrets.
-    pub fn of(secrets: &SecretKeys) -> Self {
-        Self(Sealing::new(secrets, "kept answers", "a kept answer"))
-    }
-}
-
-impl TextCipher for AnswerCipher {
+impl TextCipher for PurposeCipher {
     fn seal(&self, text: &str) -> Result<String> {
         self.0.seal(text)
     }
@@ -61,14 +46,14 @@ mod tests {
     #[test]
     fn a_sealed_text_is_opened_by_its_deployment_and_purpose_alone() {
         let keys = |byte| SecretKeys::one([byte; SECRET_BYTES]);
-        let cipher = PanelCipher::of(&keys(7));
+        let cipher = PurposeCipher::of_panel(&keys(7));
         for text in ["", "Secret: key_é", &"x".repeat(10_000)] {
             let (first, second) = (cipher.seal(text).unwrap(), cipher.seal(text).unwrap());
             assert_ne!(first, second, "each has a nonce of its own");
             assert!(first.is_ascii() && (text.is_empty() || !first.contains(text)));
             assert_eq!(cipher.open(&first).unwrap(), text);
-            assert!(PanelCipher::of(&keys(8)).open(&first).is_err());
-            assert!(AnswerCipher::of(&keys(7)).open(&first).is_err());
+            assert!(PurposeCipher::of_panel(&keys(8)).open(&first).is_err());
+            assert!(PurposeCipher::of_answers(&keys(7)).open(&first).is_err());
             assert!(WebhookCipher::of(&keys(7)).open(&SealedSecret(first)).is_err());
         }
         for text in ["", "v1.", "v1.AAAA", "plain"] {

@@ -1,9 +1,10 @@
 //! Encrypts the secrets of webhooks.
 
-use crate::bytes::{hex, random};
+use crate::bytes::random;
 use crate::keys::SecretKeys;
 use crate::sealing::Sealing;
 use civitas_kernel::Result;
+use civitas_kernel::text::hexadecimal;
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
 
 /// Encrypts with the key for webhook secrets. Each encryption uses a new random nonce of 96 bits.
@@ -23,7 +24,7 @@ impl WebhookCipher {
 
 /// A new secret: 64 lowercase hexadecimal digits of 32 random bytes.
 pub fn random_webhook_secret() -> Result<SigningSecret> {
-    Ok(SigningSecret::new(hex(&random::<32>()?)))
+    Ok(SigningSecret::new(hexadecimal(&random::<32>()?)))
 }
 
 impl SecretCipher for WebhookCipher {

@@ -1,9 +1,9 @@
 //! The operation of a route.
 
-use super::{parameters, reference, responses};
+use super::{in_words, parameters, reference, responses};
 use crate::route::{RequiredAccess, Route, UnreadBodies};
 use actix_web::http::StatusCode;
-use civitas_kernel::{Ability, Access, Need, Scope};
+use civitas_kernel::{Ability, Access, RequiredAbilities, Scope};
 use serde_json::{Value, json};
 
 /// The security scheme of service tokens.
@@ -57,31 +57,23 @@ pub(super) fn is_in_place(name: &str, routes: &[&Route]) -> bool {
     operations.peek().is_some() && operations.all(|route| IN_PLACE.iter().any(|(id, _)| *id == route.id))
 }
 
-/// The group of a path. Generated clients have a class for each (contract 12).
-fn tag(path: &str) -> &'static str {
-    match path.split('/').nth(1).unwrap_or_default() {
+/// The group of a path: by default its first segment, in words. Generated clients have a class for each (contract 12).
+fn tag(path: &str) -> String {
+    let group = match path.split('/').nth(1).unwrap_or_default() {
         "oauth" => "OAuth",
         "organizations" if path.contains("/extended_data") => "Organizations Extended Data",
-        "organizations" => "Organizations",
-        "users" | "me" => "Users",
-        "roles" => "Roles",
-        "spaces" => "Spaces",
-        "components" => "Components",
-        "proposals" | "vote_proposals" => "Proposals",
-        "draft_proposals" => "Draft Proposals",
-        "meetings" => "Meetings",
-        "blogs" => "Blogs",
-        "attachments" => "Attachments",
+        "me" => "Users",
+        "vote_proposals" => "Proposals",
         "questionnaires"
         | "questions"
         | "answer_options"
         | "answers"
         | "submission_requests"
         | "questionnaire_responses" => "Forms",
-        "jobs" => "Jobs",
         "webhook_registrations" | "webhook_events" | "events" => "Webhooks",
-        _ => "Service",
-    }
+        segment => return in_words(segment),
+    };
+    group.to_owned()
 }
 
 /// The body of a route: bytes of any type, or members as JSON. Forms with the same members are in the description only: a
@@ -163,10 +155,10 @@ fn rights(access: Access) -> String {
     let list = |abilities: &[Ability], word: &str| {
         abilities.iter().map(|ability| format!("`{ability}`")).collect::<Vec<_>>().join(word)
     };
-    let abilities = match access.need {
-        Need::Nothing => String::new(),
-        Need::All(all) => format!(", of a client that may {}", list(all, " and ")),
-        Need::Any(any) => format!(", of a client that may {}", list(any, " or ")),
+    let abilities = match access.abilities {
+        RequiredAbilities::Nothing => String::new(),
+        RequiredAbilities::All(all) => format!(", of a client that may {}", list(all, " and ")),
+        RequiredAbilities::Any(any) => format!(", of a client that may {}", list(any, " or ")),
     };
     format!("{token}{scope}{abilities}.")
 }

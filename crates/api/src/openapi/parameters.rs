@@ -86,7 +86,7 @@ fn in_query(path: &str, QueryParameter { name, holds, is_required }: &QueryParam
         schema["minLength"] = json!(1);
     }
     json!({
-        "name": name, "in": "query", "required": is_required, "description": says(name), "style": "form",
+        "name": name, "in": "query", "required": is_required, "description": description_of(name), "style": "form",
         "explode": true, "schema": schema,
     })
 }
@@ -132,7 +132,7 @@ const PREDICATES: [(&str, &str); 14] = [
     ("_gteq", "is this or larger"),
 ];
 
-fn says(name: &str) -> String {
+fn description_of(name: &str) -> String {
     let filter = name.strip_prefix("filter[").and_then(|rest| rest.split_once(']')).map(|(key, _)| key);
     if let Some(key) = filter {
         if key == "extended_data_cont" {

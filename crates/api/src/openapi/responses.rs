@@ -4,7 +4,7 @@ use super::reference;
 use crate::reply::EVENT_STREAM;
 use crate::route::{RequiredAccess, Route};
 use actix_web::http::{Method, StatusCode};
-use civitas_kernel::{Access, Need};
+use civitas_kernel::{Access, RequiredAbilities};
 use serde_json::{Map, Value, json};
 
 /// The responses of a route: its success, and all possible errors.
@@ -79,7 +79,8 @@ fn failures(route: &Route, access: Option<Access>) -> Map<String, Value> {
     let takes_key = access.is_some() && route.writes();
     let has_record = named(404) || route.path.contains("{id}");
     let has_body = route.method != Method::GET;
-    let needs_right = access.is_some_and(|a| a.scope.is_some() || !matches!(a.need, Need::Nothing));
+    let needs_right =
+        access.is_some_and(|a| a.scope.is_some() || !matches!(a.abilities, RequiredAbilities::Nothing));
     let is_limited = access.is_some() || route.takes_credentials() || named(429);
     let all = [
         (true, 400, "A parameter, the body or the state of the user is not what it must be"),

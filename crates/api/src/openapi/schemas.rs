@@ -1,6 +1,6 @@
 //! The schemas: those of the views and bodies that routes name, the fixed ones, and wrappers around them.
 
-use super::{capitalized, closed, components, reference, webhooks};
+use super::{closed, components, in_words, reference, webhooks};
 use crate::document::{NamedSchemas, describe};
 use crate::error::ErrorBody;
 use crate::reply::CollectionMeta;
@@ -189,10 +189,8 @@ fn with_null(property: &mut Value) {
 /// The title of a schema without one: the listed one, else its name in words. `draft_proposal_item_response` is "Draft
 /// Proposal Item Response".
 fn title(name: &str) -> String {
-    if let Some((_, title)) = TITLES.iter().find(|(known, _)| *known == name) {
-        return (*title).to_owned();
-    }
-    name.split('_').map(capitalized).collect::<Vec<_>>().join(" ")
+    let listed = TITLES.iter().find(|(known, _)| *known == name);
+    listed.map_or_else(|| in_words(name), |(_, title)| (*title).to_owned())
 }
 
 #[cfg(test)]

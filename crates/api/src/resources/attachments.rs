@@ -10,9 +10,9 @@ use crate::incoming::{Form, Incoming};
 use crate::links::{base, origin};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write};
+use crate::route::{Handler, HandlerResult, Operations, RequiredAccess, Routes, UnreadBodies, Write, delete};
 use crate::served_files::address_of;
-use crate::shapes::{CreationDate, EditionDate, TranslatedProp, type_names};
+use crate::shapes::{AttachmentType, CreationDate, EditionDate, TranslatedProp};
 use crate::typed_body::{NoBody, RawBody};
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::http::{Method, StatusCode};
@@ -20,9 +20,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use civitas_application::{NewFile, Ports, RenderContext, Share};
 use civitas_attachments::{
-    ATTACHMENT_FIELDS, Announcement, AttachFile, AttachmentDetail, AttachmentPorts, AttachmentWrites,
-    Attachments, DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, Received, SentHead, Source,
-    StageUpload, Staged, UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
+    ATTACHMENT_FIELDS, Announcement, AttachFile, AttachmentDetail, AttachmentPorts, Attachments,
+    DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, Received, SentHead, Source, StageUpload, Staged,
+    UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
 };
 use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
 use civitas_organizations::Tenant;
@@ -40,14 +40,8 @@ const CHECKSUM: &str = "^[A-Za-z0-9+/]{21}[AQgw]==$";
 #[schema(as = attachment)]
 pub(crate) struct AttachmentView {
     id: String,
-    #[serde(rename = "type")]
-    kind: AttachmentType,
+    r#type: AttachmentType,
     attributes: AttachmentAttributes,
-}
-
-type_names! {
-    /// The type of an attachment.
-    AttachmentType = "attachment" in "attachment_object_type",
 }
 
 /// The content of an attachment.
@@ -81,8 +75,7 @@ struct AttachmentAttributes {
 #[schema(as = attachment_attached_to)]
 struct AttachedTo {
     /// Its class name.
-    #[serde(rename = "type")]
-    class: std::borrow::Cow<'static, str>,
+    r#type: std::borrow::Cow<'static, str>,
     id: i64,
 }
 
@@ -107,12 +100,12 @@ pub(crate) fn routes(routes: &mut Routes) {
         "createAttachment",
         "/attachments",
         create.takes_named("attachment_create_body"),
-        (|ports, _| Box::new(writes(ports)), result),
+        (|ports, _| Box::new(attachment_ports(ports)), result),
         attach,
     );
     let announce = Doc::whole::<UploadView>("Announces an upload").created().with_location();
-    let announce =
-        announce.noting("`filename`, `byte_size` and `checksum` are required, in the body or in the query.");
+    let announce = announce
+        .with_note("`filename`, `byte_size` and `checksum` are required, in the body or in the query.");
     let announce = announce.with("filename", ParameterType::Filled).with("byte_size", ParameterType::Length);
     let announce = announce
         .with("checksum", ParameterType::Pattern(CHECKSUM))
@@ -125,39 +118,37 @@ pub(crate) fn routes(routes: &mut Routes) {
         stage,
     );
     let upload = Doc::silent("Receives the bytes of an upload", StatusCode::NO_CONTENT).fails(404).fails(413);
-    routes.receive(
+    routes.add(
         "uploadAttachmentBytes",
+        Method::PUT,
         "/attachments/direct_upload/{signed_id}",
-        upload.fails(422).noting("The signed id gives the right; a token is ignored."),
-        receive,
+        RequiredAccess::Open,
+        upload.fails(422).with_note("The signed id gives the right; a token is ignored."),
+        Handler::reading(UnreadBodies::All, receive),
     );
     for (ids, method) in [(["updateAttachment", ""], Method::PUT), (["", ""], Method::PATCH)] {
         routes.write_now(&Write {
-            ids,
-            method,
-            path: "/attachments/{id}",
+            at: Operations { ids, method, path: "/attachments/{id}" },
             read: |request, _: RawBody<'_, NoBody>| {
                 let id = AttachmentId(request.id()?);
                 Ok(UpdateAttachment { id, edit: edit(request, update_members(&request.body, id)?) })
             },
-            use_case: |ports, _| Box::new(writes(ports)),
+            use_case: |ports, _| Box::new(attachment_ports(ports)),
             view: result,
             doc: Doc::item::<AttachmentView>("Changes the members of an attachment")
                 .takes_named("attachment_update_body"),
         });
     }
     routes.write_now(&Write {
-        ids: ["deleteAttachment", ""],
-        method: Method::DELETE,
-        path: "/attachments/{id}",
+        at: delete(["deleteAttachment", ""], "/attachments/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAttachment { id: AttachmentId(request.id()?) }),
-        use_case: |ports, _| Box::new(writes(ports)),
+        use_case: |ports, _| Box::new(attachment_ports(ports)),
         view: |_, ()| Value::Null,
         doc: Doc::silent("Deletes an attachment and its file", StatusCode::NO_CONTENT),
     });
 }
 
-fn ports(ports: &dyn Ports) -> AttachmentPorts<'_> {
+fn attachment_ports(ports: &dyn Ports) -> AttachmentPorts<'_> {
     AttachmentPorts {
         store: ports.attachments(),
         collections: ports.collections(),
@@ -165,10 +156,6 @@ fn ports(ports: &dyn Ports) -> AttachmentPorts<'_> {
         uploads: ports.uploads(),
         parents: ports.parents(),
     }
-}
-
-fn writes(of: &dyn Ports) -> AttachmentWrites<'_> {
-    AttachmentWrites(ports(of))
 }
 
 fn uploads(ports: &dyn Ports) -> UploadWrites<'_> {
@@ -222,7 +209,7 @@ async fn attach(request: Request, body: Option<Incoming>) -> HandlerResult {
     let (organization, id) = (request.tenant.id, new.id);
     let attached = async {
         let command = AttachFile { source: Source::Stored(id), ..command };
-        ports(request.ports()).precheck_new(request.ctx()?, command.clone()).await?;
+        attachment_ports(request.ports()).precheck_new(request.ctx()?, command.clone()).await?;
         files.put(new).await?;
         let _place = request.take(Share::Writes).await?;
         created(&request, command).await
@@ -343,10 +330,10 @@ fn view(context: &RenderContext<'_>, found: AttachmentDetail) -> AttachmentView 
     let thumbnail_url =
         if file.as_ref().is_some_and(|file| file.thumbnail_bytes.is_some()) { address(true) } else { None };
     let url = attachment.link.clone().or_else(|| address(false));
-    let class = context.site.class_names.written(attachment.parent.kind.as_str());
+    let r#type = context.site.class_names.written(attachment.parent.kind.as_str());
     AttachmentView {
         id: id.to_string(),
-        kind: AttachmentType,
+        r#type: AttachmentType,
         attributes: AttachmentAttributes {
             title: TranslatedProp(attachment.title),
             description: TranslatedProp(attachment.description),
@@ -356,7 +343,7 @@ fn view(context: &RenderContext<'_>, found: AttachmentDetail) -> AttachmentView 
             url,
             thumbnail_url,
             content_type: Some(file.map_or_else(|| "text/uri-list".to_owned(), |file| file.content_type)),
-            attached_to: AttachedTo { class, id: attachment.parent.id },
+            attached_to: AttachedTo { r#type, id: attachment.parent.id },
             created_at: CreationDate(attachment.created_at),
             updated_at: EditionDate(attachment.updated_at),
         },

@@ -2,24 +2,22 @@
 
 use crate::answers;
 use crate::document::Doc;
-use crate::links::{ComponentRecord, NeighbourLinks, RecordNames};
+use crate::links::{BlogLinks, BlogRelationships, ComponentRecord, RecordNames};
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write, delete, post, put};
 use crate::shapes::{
-    CreationDate, EditionDate, InComponent, TranslatedProp, iso_milliseconds, published_as, read_time,
-    read_translated, type_names,
+    BlogType, CreationDate, EditionDate, TranslatedProp, iso_milliseconds, read_time, read_translated,
 };
 use crate::typed_body::{ClosedData, NoBody, RawBody, read_at};
-use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_blogs::{
     CreatePost, DestroyPost, POST_FIELDS, PostDetail, PostNeighbours, PostWrites, Posts, Publication,
-    READ_POSTS, UpdatePost, blank_text,
+    READ_POSTS, UpdatePost,
 };
 use civitas_kernel::{
-    ComponentId, Direction, Error, Locales, Order, PostId, Result, Sort, SortColumn, Translated, Wording,
-    integer,
+    ComponentId, Direction, Error, FieldError, Locales, Order, PostId, Result, Sort, SortColumn, Translated,
+    Wording, integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -41,17 +39,11 @@ const NAMES: RecordNames = RecordNames {
 #[schema(as = blog)]
 pub(crate) struct BlogView {
     id: String,
-    #[serde(rename = "type")]
-    kind: BlogType,
+    r#type: BlogType,
     attributes: BlogAttributes,
     relationships: BlogRelationships,
     links: BlogLinks,
     meta: BlogMeta,
-}
-
-type_names! {
-    /// The type of a blog post.
-    BlogType = "blog" in "blog_object_type",
 }
 
 /// The content of a blog post.
@@ -66,13 +58,6 @@ struct BlogAttributes {
     /// With milliseconds; null for a draft.
     #[schema(format = "date-time", required)]
     published_at: Option<String>,
-}
-
-published_as! {
-    /// Relationships of a blog post.
-    BlogRelationships(InComponent) = "blog_relationships",
-    /// Links of a blog post.
-    BlogLinks(NeighbourLinks) = "blog_links",
 }
 
 /// Whether a blog post is published, and its scope.
@@ -93,7 +78,6 @@ struct BlogMeta {
 #[serde(deny_unknown_fields)]
 struct PostToCreate {
     #[serde(rename = "type")]
-    #[schema(value_type = Option<BlogType>)]
     _kind: Option<BlogType>,
     /// A blog component.
     #[schema(value_type = i64)]
@@ -121,7 +105,6 @@ struct CreateAttributes {
 #[serde(deny_unknown_fields)]
 struct PostToUpdate {
     #[serde(rename = "type")]
-    #[schema(value_type = Option<BlogType>)]
     _kind: Option<BlogType>,
     /// Optional; must be that of the path.
     #[schema(value_type = Option<String>)]
@@ -172,27 +155,21 @@ pub(crate) fn routes(routes: &mut Routes) {
     let show = read(Doc::item::<BlogView>("Shows a blog post"));
     routes.read("getBlogPost", "/blogs/{id}", READ_POSTS, show, show_one);
     routes.write(&Write {
-        ids: ["createBlogPostAsync", "createBlogPost"],
-        method: Method::POST,
-        path: "/blogs",
+        at: post(["createBlogPostAsync", "createBlogPost"], "/blogs"),
         read: create,
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
         doc: Doc::item::<BlogView>("Creates a blog post").locales().component_id().created().fails(404),
     });
     routes.write_or_patch(&Write {
-        ids: ["updateBlogPostAsync", "updateBlogPost"],
-        method: Method::PUT,
-        path: "/blogs/{id}",
+        at: put(["updateBlogPostAsync", "updateBlogPost"], "/blogs/{id}"),
         read: update,
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
         doc: Doc::item::<BlogView>("Changes a blog post").locales(),
     });
     routes.write(&Write {
-        ids: ["deleteBlogPostAsync", "deleteBlogPost"],
-        method: Method::DELETE,
-        path: "/blogs/{id}",
+        at: delete(["deleteBlogPostAsync", "deleteBlogPost"], "/blogs/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyPost { id: PostId(request.id()?) }),
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
@@ -229,7 +206,7 @@ fn create(request: &Request, sent: RawBody<'_, ClosedData<PostToCreate>>) -> Res
 fn check_texts(attributes: Option<&Value>) -> Result<()> {
     let is_missing = |name: &str| attributes.and_then(|members| members.get(name)).is_none_or(Value::is_null);
     let missing = [("title", "Title"), ("body", "Body")].into_iter().filter(|(name, _)| is_missing(name));
-    let missing = missing.map(|(name, label)| blank_text(name, label)).collect();
+    let missing = missing.map(|(name, label)| FieldError::blank(name, label)).collect();
     Error::unless_valid(Wording::InvalidRequest, missing)
 }
 
@@ -300,7 +277,7 @@ fn view(context: &RenderContext<'_>, detail: PostDetail, beside: PostNeighbours)
     let record = ComponentRecord { context, names: NAMES, id: id.0, space, component, component_name };
     BlogView {
         id: id.to_string(),
-        kind: BlogType,
+        r#type: BlogType,
         relationships: BlogRelationships(record.relationships()),
         links: BlogLinks(record.links_beside(beside.next.map(|id| id.0), beside.prev.map(|id| id.0))),
         meta: BlogMeta { published: post.is_published(context.ctx.now), scope: place.scope_id },

@@ -32,9 +32,8 @@ const LISTS: &[&str] =
 pub(crate) struct ComponentView {
     id: String,
     /// Its kind.
-    #[serde(rename = "type")]
     #[schema(value_type = ComponentType)]
-    kind: &'static str,
+    r#type: &'static str,
     attributes: ComponentAttributes,
     relationships: ComponentRelationships,
     links: ComponentLinks,
@@ -99,7 +98,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     let path = "/components/proposal_components";
     routes.read("listProposalComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(proposals)));
     let doc = show("Shows a proposals component", "proposal_component_item_response");
-    let doc = doc.pages().filters(IGNORED).noting("Pages and filters are accepted and ignored.");
+    let doc = doc.pages().filters(IGNORED).with_note("Pages and filters are accepted and ignored.");
     let path = "/components/proposal_components/{id}";
     routes.read("showProposalComponent", path, READ_COMPONENTS, doc, show_proposals);
     let doc = list("Lists the blog components", "blog_component_index_response");
@@ -180,7 +179,7 @@ fn view(
     let data = resources.into_iter().map(|id| Identifier::new(id, manifest)).collect();
     ComponentView {
         id: id.to_string(),
-        kind: component.manifest.component_type(),
+        r#type: component.manifest.component_type(),
         links: links(context, id, &component, &space_title, voting_status.and_then(|s| s.draft)),
         attributes: ComponentAttributes {
             manifest_name: manifest,

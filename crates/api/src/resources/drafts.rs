@@ -2,11 +2,12 @@
 
 use crate::answers;
 use crate::document::Doc;
+use crate::links::ProposalLinks;
 use crate::reply::Document;
 use crate::request::Request;
-use crate::resources::proposals::{self, ProposalLinks, ProposalRelationships, ProposalView};
-use crate::route::{HandlerResult, RequiredAccess, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, LocaleName, TranslatedProp, type_names};
+use crate::resources::proposals::{self, ProposalRelationships, ProposalView};
+use crate::route::{HandlerResult, RequiredAccess, Routes, Write, delete, post, put};
+use crate::shapes::{CreationDate, DraftType, EditionDate, LocaleName, TranslatedProp};
 use crate::typed_body::{Data, NoBody, RawBody};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
@@ -24,17 +25,11 @@ use utoipa::ToSchema;
 #[schema(as = draft_proposal)]
 pub(crate) struct DraftView {
     id: String,
-    #[serde(rename = "type")]
-    kind: DraftType,
+    r#type: DraftType,
     attributes: DraftAttributes,
     relationships: ProposalRelationships,
     links: ProposalLinks,
     meta: DraftMeta,
-}
-
-type_names! {
-    /// The type of a draft.
-    DraftType = "draft_proposal" in "draft_proposal_object_type",
 }
 
 /// The content of a draft, and its validation errors.
@@ -71,13 +66,6 @@ struct DraftMeta {
     scope: Option<i64>,
 }
 
-/// What the view of a draft depends on beside the draft.
-struct DraftContext {
-    /// The language of fields that were not requested in other languages.
-    working: Locale,
-    exists: bool,
-}
-
 /// The component of a new draft.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = draft_proposal_create_body, examples(json!({"data": {"component_id": 101}})))]
@@ -106,9 +94,7 @@ struct DraftToUpdate {
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = |summary| Doc::item::<DraftView>(summary).within_space().locales();
     routes.write(&Write {
-        ids: ["createDraftProposal", "createDraftProposalSync"],
-        method: Method::POST,
-        path: "/draft_proposals",
+        at: post(["createDraftProposal", "createDraftProposalSync"], "/draft_proposals"),
         read: create,
         use_case: |ports, _| Box::new(drafts(ports)),
         view: |context, draft| result(context, &draft, context.ctx.working_locale(), true),
@@ -117,18 +103,14 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.on("", Method::GET, "/draft_proposals", RequiredAccess::NoAction, doc("No list"), show_one);
     routes.read("getDraftProposal", "/draft_proposals/{id}", DRAFT, doc("Shows a draft"), show_one);
     routes.write(&Write {
-        ids: ["updateDraftProposalAsync", "updateDraftProposal"],
-        method: Method::PUT,
-        path: "/draft_proposals/{id}",
+        at: put(["updateDraftProposalAsync", "updateDraftProposal"], "/draft_proposals/{id}"),
         read: update,
         use_case: |ports, _| Box::new(drafts(ports)),
         view: |context, UpdatedDraft { draft, locale }| result(context, &draft, locale, true),
         doc: doc("Writes a draft"),
     });
     routes.write(&Write {
-        ids: ["withdrawDraftProposalAsync", "withdrawDraftProposal"],
-        method: Method::DELETE,
-        path: "/draft_proposals/{id}",
+        at: delete(["withdrawDraftProposalAsync", "withdrawDraftProposal"], "/draft_proposals/{id}"),
         read: |request, _: RawBody<'_, NoBody>| {
             Ok(WithdrawDraft { id: ProposalId(request.id()?), within: request.query.within_space()? })
         },
@@ -137,9 +119,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc: doc("Throws a draft away"),
     });
     routes.write(&Write {
-        ids: ["publishDraftProposalAsync", "publishDraftProposal"],
-        method: Method::POST,
-        path: "/draft_proposals/{id}/publish",
+        at: post(["publishDraftProposalAsync", "publishDraftProposal"], "/draft_proposals/{id}/publish"),
         read: |request, _: RawBody<'_, NoBody>| {
             Ok(PublishDraft { id: ProposalId(request.id()?), within: request.query.within_space()? })
         },
@@ -169,30 +149,31 @@ async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let (id, within) = (ProposalId(request.id()?), request.query.within_space()?);
     let draft = drafts(request.ports()).find(context.ctx, id, within).await?;
-    let draft_context = DraftContext { working: context.ctx.working_locale(), exists: true };
-    answers::item(&request, &[], draft.changed_at, view(&context, &draft, &draft_context)).await
+    let view = view(&context, &draft, context.ctx.working_locale(), true);
+    answers::item(&request, &[], draft.changed_at, view).await
 }
 
 fn result(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, exists: bool) -> Value {
-    json!(Document { data: view(context, draft, &DraftContext { working, exists }) })
+    json!(Document { data: view(context, draft, working, exists) })
 }
 
 /// A draft as an anonymous viewer sees it, in the languages of the context.
 pub(crate) fn announced(context: &RenderContext<'_>, draft: &ProposalDetail) -> DraftView {
-    view(context, draft, &DraftContext { working: context.tenant.default_locale, exists: true })
+    view(context, draft, context.tenant.default_locale, true)
 }
 
-fn view(context: &RenderContext<'_>, draft: &ProposalDetail, draft_context: &DraftContext) -> DraftView {
+/// `working`: the language of fields that were not requested in other languages.
+fn view(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, exists: bool) -> DraftView {
     let ProposalDetail { id, proposal, place, client_uid, .. } = draft;
-    let errors = DraftErrors::of(proposal, draft_context.working, place.rules.proposal_length);
+    let errors = DraftErrors::of(proposal, working, place.rules.proposal_length);
     let record = proposals::record(context, *id, place);
-    let publishable = draft_context.exists && errors.is_empty();
+    let publishable = exists && errors.is_empty();
     let sentences =
         |faults: Vec<civitas_kernel::FieldError>| faults.into_iter().map(|f| f.description).collect();
-    let part = |text| TranslatedProp(shown(text, context.asked, draft_context.working));
+    let part = |text| TranslatedProp(shown(text, context.asked, working));
     DraftView {
         id: id.to_string(),
-        kind: DraftType,
+        r#type: DraftType,
         attributes: DraftAttributes {
             created_at: CreationDate(proposal.created_at),
             updated_at: EditionDate(proposal.updated_at),

@@ -21,7 +21,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         .with("last_event_id", ParameterType::Text)
         .fails(410)
         .fails(429)
-        .noting(
+        .with_note(
             "Each message has the id of the event as `id`, its name as `event`, and as `data` the body that a webhook \
              gets. A comment comes every 15 s. The stream ends after an hour, with the token, and when the client reads \
              too slowly; it continues after the event in `Last-Event-ID`. At most 10 streams of a client are open at \

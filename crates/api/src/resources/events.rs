@@ -3,10 +3,7 @@
 use crate::resources::{drafts, meetings, organizations, proposals, spaces};
 use async_trait::async_trait;
 use civitas_application::{EventViews, LoadedRecord, Ports, RenderContext, Site};
-use civitas_kernel::{
-    Abilities, Caller, ClientId, Ctx, Error, Event, Locale, Locales, ProposalId, Result, Scopes, SpaceRef,
-    Subject, TokenId, Viewer, clock,
-};
+use civitas_kernel::{ClientId, Ctx, Error, Event, Locale, ProposalId, Result, SpaceRef, Subject, clock};
 use civitas_organizations::Tenant;
 use civitas_proposals::{Neighbours, ProposalDetail};
 use civitas_spaces::{SpaceDetail, Step};
@@ -25,7 +22,8 @@ impl EventViews for Events {
         event: &Event,
         loaded: Option<LoadedRecord<'_>>,
     ) -> Result<Value> {
-        let nobody = nobody(tenant, &site.locales);
+        let (default_locale, locales) = (tenant.default_locale, site.locales.clone());
+        let nobody = Ctx { default_locale, locales, ..Ctx::for_client(tenant.id, ClientId(0), clock::now()) };
         let asked = Some(&tenant.available_locales);
         let context = RenderContext { ctx: &nobody, tenant, site, asked, language: None };
         match event.subject {
@@ -98,27 +96,4 @@ fn title_of<'a>(step: &'a Step, tenant: &Tenant) -> &'a str {
 
 fn gone() -> Error {
     Error::internal("the record of an event is gone")
-}
-
-/// An anonymous caller without rights.
-fn nobody(tenant: &Tenant, locales: &Locales) -> Ctx {
-    let now = clock::now();
-    Ctx {
-        organization: tenant.id,
-        default_locale: tenant.default_locale,
-        locales: locales.clone(),
-        now,
-        caller: Caller {
-            token: TokenId(0),
-            token_expires_at: now,
-            client: ClientId(0),
-            client_uid: String::new(),
-            deployment_wide: false,
-            granted: Scopes::default(),
-            owned: Scopes::default(),
-            abilities: Abilities::default(),
-            user: None,
-        },
-        viewer: Viewer::Public,
-    }
 }

@@ -3,9 +3,8 @@
 use crate::document::{Doc, ParameterType};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write};
+use crate::route::{HandlerResult, Routes, Write, put};
 use crate::typed_body::{Body, RawBody};
-use actix_web::http::Method;
 use civitas_extended_data::{
     ExtendedData, Kind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
     SetExtendedData,
@@ -154,13 +153,11 @@ fn expose<K: Exposed>(routes: &mut Routes) {
     let doc_of_read =
         doc("Reads extended data at a path").requires("object_path", ParameterType::Pattern(OBJECT_PATH));
     let note = "`object_path` is required. Where nothing stands, `data` is `{}`.";
-    routes.read(read_id, K::PATH, K::READ, doc_of_read.noting(note), read::<K>);
+    routes.read(read_id, K::PATH, K::READ, doc_of_read.with_note(note), read::<K>);
     let pattern = if K::ROOT_BY_DEFAULT { OBJECT_PATH_OR_BLANK } else { OBJECT_PATH };
     let write = doc("Writes extended data at a path").with("object_path", ParameterType::Pattern(pattern));
     routes.write(&Write {
-        ids: [later_id, now_id],
-        method: Method::PUT,
-        path: K::PATH,
+        at: put([later_id, now_id], K::PATH),
         read: set::<K>,
         use_case: |ports, limits| {
             Box::new(ExtendedData { store: ports.extended_data(), limit: limits.extended_data })
@@ -169,7 +166,7 @@ fn expose<K: Exposed>(routes: &mut Routes) {
         doc: if K::ROOT_BY_DEFAULT {
             write
         } else {
-            write.noting("`object_path` is required, in the body or in the query.")
+            write.with_note("`object_path` is required, in the body or in the query.")
         },
     });
 }

@@ -32,7 +32,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 const LONGEST: Duration = Duration::from_secs(3600);
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::stream("Streams the states of a job as server-sent events").fails(429).noting(
+    let doc = Doc::stream("Streams the states of a job as server-sent events").fails(429).with_note(
         "A message `status` has the document of the job, at once and at each change; `end` follows the last one. A \
          comment comes every 15 s. The stream ends after an hour.",
     );

@@ -7,7 +7,7 @@ use crate::receipt::JobLinks;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::route::{HandlerResult, RequiredAccess, Routes};
-use crate::shapes::{iso_milliseconds, words};
+use crate::shapes::{JobStatusName, iso_milliseconds};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::Site;
 use civitas_jobs::{self as jobs, JOB_FIELDS, JobReport, JobStatus, Jobs, LIST_JOBS};
@@ -31,11 +31,6 @@ pub(crate) struct JobSummary {
     #[schema(format = "date-time")]
     updated_at: String,
     links: JobLinks,
-}
-
-words! {
-    /// The status of a job.
-    JobStatusName = "rest_full_api_job_status": JobStatus::NAMES,
 }
 
 /// A job, with its result.

@@ -4,13 +4,13 @@ use crate::document::Doc;
 use crate::links::{self, LinkMeta, ResourceLink};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{HandlerResult, RequiredAccess, Routes, Write};
-use crate::shapes::type_names;
+use crate::route::{HandlerResult, RequiredAccess, Routes, Write, post};
+use crate::shapes::MagicLinkType;
 use crate::typed_body::{RawBody, read_at};
 use actix_web::http::{Method, StatusCode};
-use civitas_accounts::magic_links::{CreateMagicLink, MagicLinks, NewMagicLink, SignedIn};
+use civitas_accounts::magic_links::{CreateMagicLink, NewMagicLink, SignedIn};
 use civitas_accounts::{SESSION_LIFETIME, Secret};
-use civitas_application::{OneTimeLinks, Ports, RenderContext};
+use civitas_application::{OneTimeLinks, RenderContext, magic_links};
 use civitas_kernel::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,15 +26,9 @@ const COOKIE: &str = "__Host-civitas_participant";
 #[schema(as = magic_link)]
 pub(crate) struct MagicLinkView {
     id: String,
-    #[serde(rename = "type")]
-    kind: MagicLinkType,
+    r#type: MagicLinkType,
     attributes: MagicLinkAttributes,
     links: MagicLinkLinks,
-}
-
-type_names! {
-    /// The type of a link.
-    MagicLinkType = "magic_link" in "magic_link_object_type",
 }
 
 /// The secret of a link, and the address it redirects to.
@@ -76,19 +70,17 @@ struct LinkData {
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = Doc::item::<MagicLinkView>("Makes a link that signs the user in").created().secret().fails(422);
     routes.write_now(&Write {
-        ids: ["generateMagicLink", ""],
-        method: Method::POST,
-        path: "/me/magic_links",
+        at: post(["generateMagicLink", ""], "/me/magic_links"),
         read: create,
         use_case: |ports, _| Box::new(magic_links(ports)),
         view: |context, link| json!(Document { data: view(context, link) }),
-        doc: doc.body_is_optional().noting(
+        doc: doc.body_is_optional().with_note(
             "The link counts for 5 minutes and once; the user has one at a time. It may lead to a host of the \
              organization or of its allow-list.",
         ),
     });
     let doc = Doc::silent("Signs in with a link", StatusCode::FOUND).with_location();
-    let doc = doc.noting(
+    let doc = doc.with_note(
         "For browsers: sets the cookie of a participant's session and redirects. `HEAD` answers the same, and does \
          neither.",
     );
@@ -100,14 +92,6 @@ pub(crate) fn routes(routes: &mut Routes) {
         doc,
         sign_in,
     );
-}
-
-fn magic_links(ports: &dyn Ports) -> MagicLinks<'_> {
-    MagicLinks {
-        links: ports.magic_links(),
-        users: ports.users(),
-        organizations: ports.organization_lookup(),
-    }
 }
 
 fn create(_: &Request, sent: RawBody<'_, LinkToCreate>) -> Result<CreateMagicLink> {
@@ -125,7 +109,7 @@ fn view(context: &RenderContext<'_>, link: NewMagicLink) -> MagicLinkView {
     let sign_in = format!("{list}/{token}");
     MagicLinkView {
         id: link.id.to_string(),
-        kind: MagicLinkType,
+        r#type: MagicLinkType,
         attributes: MagicLinkAttributes { token, label: LABEL, redirect_url: link.redirect_url },
         links: MagicLinkLinks {
             this: ResourceLink::new(list, "Generates a magic link", LinkMeta::post()),

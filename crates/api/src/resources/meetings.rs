@@ -2,10 +2,10 @@
 
 use crate::answers;
 use crate::document::Doc;
-use crate::links::{ComponentRecord, RecordLinks, RecordNames};
+use crate::links::{ComponentRecord, MeetingLinks, MeetingRelationships, RecordNames};
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
-use crate::shapes::{CreationDate, EditionDate, InComponent, TranslatedProp, iso, published_as, type_names};
+use crate::shapes::{CreationDate, EditionDate, MeetingType, TranslatedProp, iso};
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, MeetingId, Order, SortColumn};
@@ -28,16 +28,10 @@ const NAMES: RecordNames = RecordNames {
 #[schema(as = meeting)]
 pub(crate) struct MeetingView {
     id: String,
-    #[serde(rename = "type")]
-    kind: MeetingType,
+    r#type: MeetingType,
     attributes: MeetingAttributes,
     relationships: MeetingRelationships,
     links: MeetingLinks,
-}
-
-type_names! {
-    /// The type of a meeting.
-    MeetingType = "meeting" in "meeting_object_type",
 }
 
 /// The content of a meeting. Members may be added later.
@@ -58,13 +52,6 @@ struct MeetingAttributes {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     extended_data: Option<ExtendedDataValue>,
-}
-
-published_as! {
-    /// Relationships of a meeting.
-    MeetingRelationships(InComponent) = "meeting_relationships",
-    /// Links of a meeting.
-    MeetingLinks(RecordLinks) = "meeting_links",
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
@@ -107,7 +94,7 @@ pub(crate) fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> Meeti
     let may_read_data = context.ctx.may(Ability::MeetingsExtendedDataRead);
     MeetingView {
         id: meeting.id.to_string(),
-        kind: MeetingType,
+        r#type: MeetingType,
         relationships: MeetingRelationships(record.relationships()),
         links: MeetingLinks(record.links()),
         attributes: MeetingAttributes {

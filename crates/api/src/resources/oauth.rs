@@ -5,7 +5,7 @@ use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
 use crate::route::{HandlerResult, RequiredAccess, Routes};
-use crate::shapes::{CreationDate, EditionDate, LocaleName, type_names};
+use crate::shapes::{CreationDate, EditionDate, IntrospectedType, LocaleName, TokenType};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -30,12 +30,6 @@ pub(crate) struct TokenView {
     scope: String,
     /// In Unix seconds.
     created_at: i64,
-}
-
-type_names! {
-    /// The view of a token.
-    TokenType = "Bearer" in "oauth_token_type",
-    IntrospectedType = "user" in "introspected_type",
 }
 
 /// A token; one that does not count is only `{"active": false}`.
@@ -71,9 +65,8 @@ struct IntrospectedView {
 #[derive(Debug, Serialize, ToSchema)]
 struct IntrospectedUser {
     id: String,
-    #[serde(rename = "type")]
     #[schema(inline)]
-    kind: IntrospectedType,
+    r#type: IntrospectedType,
     #[schema(inline)]
     attributes: IntrospectedAttributes,
     #[schema(inline)]
@@ -107,19 +100,19 @@ struct IntrospectedMeta {
 /// The introspection and revocation of tokens, mounted below `{base}` and `{host}` alike.
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = Doc::whole::<TokenView>("Issues a token").takes_named("oauth_grant_param");
-    let doc = doc.fails(401).fails(403).noting(
+    let doc = doc.fails(401).fails(403).with_note(
         "Also at `{host}/oauth/token`. The credentials of the client may come as HTTP Basic instead. There is no \
          refresh token: ask again.",
     );
     routes.on("createToken", Method::POST, "/oauth/token", RequiredAccess::Token, doc, token);
     let doc = Doc::whole::<IntrospectedView>("Describes a token").takes_named("introspect_body").fails(401);
-    let doc = doc.bearer_or_credentials().noting(
+    let doc = doc.bearer_or_credentials().with_note(
         "Also at `{host}/oauth/introspect`. Instead of a bearer token the credentials of the client may come in the \
          body or as HTTP Basic.",
     );
     routes.on("introspectToken", Method::POST, "/oauth/introspect", RequiredAccess::Open, doc, introspect);
     let doc = Doc::new("Revokes a token", "revoke_response").takes_named("revoke_body").fails(403);
-    let doc = doc.body_is_optional().noting(
+    let doc = doc.body_is_optional().with_note(
         "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic. The token may \
          be a query parameter instead.",
     );
@@ -224,7 +217,7 @@ fn described(request: &Request, found: Introspected) -> IntrospectedView {
 fn introspected_user(request: &Request, id: UserId, user: User) -> IntrospectedUser {
     IntrospectedUser {
         id: id.to_string(),
-        kind: IntrospectedType,
+        r#type: IntrospectedType,
         meta: IntrospectedMeta {
             blocked: user.state() == UserState::Blocked,
             locked: user.locked_at.is_some(),

@@ -1,22 +1,25 @@
 //! `/organizations` (contract 03 §1).
 
+use crate::answers;
 use crate::document::Doc;
-use crate::reply::{Document, Reply};
+use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{HandlerResult, RequiredAccess, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, LocaleName, TimeZoneName, TranslatedProp, type_names, words};
+use crate::route::{HandlerResult, RequiredAccess, Routes, Write, put};
+use crate::shapes::{
+    CreationDate, EditionDate, LocaleName, OrganizationType, RegistrationModeName, TimeZoneName,
+    TranslatedProp,
+};
 use crate::typed_body::RawBody;
 use actix_web::http::Method;
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::{ExtendedDataValue, is_blank};
 use civitas_kernel::{Ability, Error, Locale, Locales, OrganizationId, Result, Translated};
 use civitas_organizations::{
-    ORGANIZATION_FIELDS, Organization, OrganizationUpdates, Organizations, READ_ORGANIZATIONS,
+    ORGANIZATION_FIELDS, Organization, OrganizationAdmin, Organizations, READ_ORGANIZATIONS,
     RegistrationMode, UpdateOrganization, UpdatedOrganization,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use time::OffsetDateTime;
 use utoipa::ToSchema;
 use utoipa::openapi::Ref;
 
@@ -25,15 +28,9 @@ use utoipa::openapi::Ref;
 #[schema(as = organization)]
 pub(crate) struct OrganizationView {
     id: String,
-    #[serde(rename = "type")]
-    kind: OrganizationType,
+    r#type: OrganizationType,
     attributes: OrganizationAttributes,
     meta: OrganizationMeta,
-}
-
-type_names! {
-    /// The type of an organization.
-    OrganizationType = "organization" in "organization_object_type",
 }
 
 /// The settings of an organization.
@@ -76,11 +73,6 @@ struct OrganizationAttributes {
     extended_data: ExtendedDataValue,
 }
 
-words! {
-    /// Who may register.
-    RegistrationModeName = "users_registration_mode": ["enabled", "existing", "disabled"],
-}
-
 /// Additional data of an answer about an organization.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = organization_meta)]
@@ -121,18 +113,16 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("getOrganization", "/organizations/{id}", READ_ORGANIZATIONS, show, show_one);
     let doc = Doc::item::<OrganizationView>("Updates settings of an organization").locales();
     routes.write_or_patch(&Write {
-        ids: ["updateOrganizationAsync", "updateOrganization"],
-        method: Method::PUT,
-        path: "/organizations/{id}",
+        at: put(["updateOrganizationAsync", "updateOrganization"], "/organizations/{id}"),
         read: update,
         use_case: |ports, limits| {
             let (store, queue) = (ports.organizations(), ports.queue());
-            Box::new(OrganizationUpdates { store, queue, single_label_hosts: limits.single_label_hosts })
+            Box::new(OrganizationAdmin { store, queue, single_label_hosts: limits.single_label_hosts })
         },
         view: |context, UpdatedOrganization { id, organization }| {
             json!(Document { data: view(context, id, organization) })
         },
-        doc: doc.noting("What is not sent stays. A new `host` waits until it leads here."),
+        doc: doc.with_note("What is not sent stays. A new `host` waits until it leads here."),
     });
 }
 
@@ -148,22 +138,16 @@ async fn index(request: Request) -> HandlerResult {
     let store = request.list_store(Ability::OrganizationsExtendedDataRead)?;
     let organizations = Organizations { store: store.organizations() };
     let page = organizations.list(context.ctx, &request.filter()?, request.page()?).await?;
-    let newest = page.items.iter().map(|(_, organization)| organization.updated_at).max();
-    let page = page.map(|(id, organization)| view(&context, id, organization));
-    let changed_at = newest.unwrap_or(OffsetDateTime::UNIX_EPOCH);
-    Ok(Reply::list(&request, page, false, changed_at, |meta| meta)?)
+    let view = |(id, organization)| view(&context, id, organization);
+    answers::page(&request, &[], page, false, |(_, organization)| organization.updated_at, view).await
 }
 
 async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let id = OrganizationId(request.id()?);
-    let organization = service(&request).find(context.ctx, id).await?;
-    let changed_at = organization.updated_at;
-    Ok(Reply::read(&request, &Document { data: view(&context, id, organization) }, changed_at)?)
-}
-
-fn service(request: &Request) -> Organizations<'_> {
-    Organizations { store: request.ports().organizations() }
+    let organizations = Organizations { store: request.ports().organizations() };
+    let found = organizations.find(context.ctx, id).await?;
+    answers::item(&request, &[], found.updated_at, view(&context, id, found)).await
 }
 
 /// An organization as visible to the caller.
@@ -185,7 +169,7 @@ pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organi
     let authenticate = from.force_users_to_authenticate_before_access_organization;
     OrganizationView {
         id: id.to_string(),
-        kind: OrganizationType,
+        r#type: OrganizationType,
         attributes: OrganizationAttributes {
             name: part(&from.name),
             description: part(&from.description),

@@ -2,13 +2,13 @@
 
 use crate::answers;
 use crate::document::Doc;
-use crate::links::{ComponentRecord, NeighbourLinks, RecordNames};
+use crate::links::{ComponentRecord, ProposalLinks, RecordNames};
 use crate::reply::Document;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
 use crate::shapes::{
-    Count, CreationDate, EditionDate, Identifier, InComponent, PublicationDate, ToComponent, ToMany, ToOne,
-    TranslatedProp, published_as, type_names,
+    Count, CreationDate, EditionDate, Identifier, InComponent, ProposalType, PublicationDate, ToComponent,
+    ToMany, ToOne, TranslatedProp,
 };
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::ExtendedDataValue;
@@ -38,17 +38,11 @@ const NAMES: RecordNames = RecordNames {
 #[schema(as = proposal)]
 pub(crate) struct ProposalView {
     id: String,
-    #[serde(rename = "type")]
-    kind: ProposalType,
+    r#type: ProposalType,
     attributes: ProposalAttributes,
     relationships: ProposalRelationships,
     links: ProposalLinks,
     meta: ProposalMeta,
-}
-
-type_names! {
-    /// The type of a proposal.
-    ProposalType = "proposal" in "proposal_object_type",
 }
 
 /// The content of a proposal.
@@ -93,11 +87,6 @@ struct StateRelationship {
 #[schema(as = proposal_state_token)]
 struct StateToken {
     token: String,
-}
-
-published_as! {
-    /// Links of a proposal.
-    ProposalLinks(NeighbourLinks) = "proposal_links",
 }
 
 /// Whether a proposal accepts votes, and the caller's own vote.
@@ -177,7 +166,7 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside:
     let may_read_data = context.ctx.may(Ability::ProposalsExtendedDataRead);
     ProposalView {
         id: id.to_string(),
-        kind: ProposalType,
+        r#type: ProposalType,
         attributes: ProposalAttributes {
             created_at: CreationDate(proposal.created_at),
             updated_at: EditionDate(proposal.updated_at),

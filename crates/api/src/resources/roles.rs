@@ -2,12 +2,12 @@
 
 use crate::answers;
 use crate::document::Doc;
-use crate::reply::{Document, Reply};
+use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, RoleResourceName, RoleTypeName, iso, type_names};
+use crate::route::{HandlerResult, Routes, Write, delete, post, put};
+use crate::shapes::{CreationDate, EditionDate, RoleObjectType, RoleResourceName, RoleTypeName, iso};
 use crate::typed_body::{Data, NoBody, RawBody};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::StatusCode;
 use civitas_accounts::{
     CreateRole, DestroyRole, READ_ROLES, ROLE_FIELDS, RoleDetail, RoleId, Roles, UpdateRole,
 };
@@ -24,23 +24,16 @@ use utoipa::ToSchema;
 pub(crate) struct RoleView {
     /// Changes with the type of the role.
     id: String,
-    #[serde(rename = "type")]
-    kind: RoleObjectType,
+    r#type: RoleObjectType,
     attributes: RoleAttributes,
-}
-
-type_names! {
-    /// The type of the document of a role.
-    RoleObjectType = "role" in "role_object_type",
 }
 
 /// The user of a role, its type, and its place.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = role_attributes)]
 struct RoleAttributes {
-    #[serde(rename = "type")]
     #[schema(value_type = RoleTypeName)]
-    kind: &'static str,
+    r#type: &'static str,
     /// Null for a pending invitation without account.
     #[schema(required)]
     user_id: Option<i64>,
@@ -72,9 +65,8 @@ struct CreateAttributes {
     resource_type: String,
     resource_id: i64,
     user_id: i64,
-    #[serde(rename = "type")]
     #[schema(value_type = RoleTypeName)]
-    kind: String,
+    r#type: String,
 }
 
 /// The new type of a role. The other members are optional, and must have the values of the role.
@@ -87,9 +79,8 @@ struct RoleToUpdate {
 
 #[derive(Deserialize, ToSchema)]
 struct UpdateAttributes {
-    #[serde(rename = "type")]
     #[schema(value_type = RoleTypeName)]
-    kind: String,
+    r#type: String,
     #[schema(value_type = Option<RoleResourceName>)]
     resource_type: Option<Value>,
     #[schema(value_type = Option<i64>)]
@@ -103,9 +94,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("listRoles", "/roles", READ_ROLES, list.sorted_pages().filters(ROLE_FIELDS), index);
     routes.read("getRole", "/roles/{id}", READ_ROLES, Doc::item::<RoleView>("Shows a role"), show_one);
     routes.write(&Write {
-        ids: ["createRole", "createRoleSync"],
-        method: Method::POST,
-        path: "/roles",
+        at: post(["createRole", "createRoleSync"], "/roles"),
         read: create,
         use_case: |ports, _| Box::new(roles(ports)),
         view: |context, role| json!(Document { data: view(&context.site.class_names, &role) }),
@@ -113,18 +102,14 @@ pub(crate) fn routes(routes: &mut Routes) {
     });
     let doc = Doc::item::<RoleView>("Makes a role in a space one of another type");
     routes.write(&Write {
-        ids: ["updateRoleAsync", "updateRole"],
-        method: Method::PUT,
-        path: "/roles/{id}",
+        at: put(["updateRoleAsync", "updateRole"], "/roles/{id}"),
         read: update,
         use_case: |ports, _| Box::new(roles(ports)),
         view: |context, role| json!(Document { data: view(&context.site.class_names, &role) }),
-        doc: doc.noting("The id changes with the type: the old one is gone.").fails(422),
+        doc: doc.with_note("The id changes with the type: the old one is gone.").fails(422),
     });
     routes.write(&Write {
-        ids: ["deleteRoleAsync", "deleteRole"],
-        method: Method::DELETE,
-        path: "/roles/{id}",
+        at: delete(["deleteRoleAsync", "deleteRole"], "/roles/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyRole { id: id(request)? }),
         use_case: |ports, _| Box::new(roles(ports)),
         view: |_, ()| Value::Null,
@@ -142,20 +127,20 @@ fn id(request: &Request) -> Result<RoleId> {
 }
 
 fn create(request: &Request, sent: RawBody<'_, Data<RoleToCreate>>) -> Result<CreateRole> {
-    let CreateAttributes { resource_type, resource_id, user_id, kind } = sent.read()?.data.attributes;
+    let CreateAttributes { resource_type, resource_id, user_id, r#type } = sent.read()?.data.attributes;
     let resource_type = request.class_names().canonical(&resource_type).into_owned();
-    Ok(CreateRole { resource_type, resource_id, user: UserId(user_id), role_type: kind })
+    Ok(CreateRole { resource_type, resource_id, user: UserId(user_id), role_type: r#type })
 }
 
 fn update(request: &Request, sent: RawBody<'_, Data<RoleToUpdate>>) -> Result<UpdateRole> {
-    let UpdateAttributes { kind, resource_type, resource_id, user_id } = sent.read()?.data.attributes;
+    let UpdateAttributes { r#type, resource_type, resource_id, user_id } = sent.read()?.data.attributes;
     let resource_type = resource_type.map(|sent| match sent {
         Value::String(name) => request.class_names().canonical(&name).into(),
         other => other,
     });
     let identity = [("resource_type", resource_type), ("resource_id", resource_id), ("user_id", user_id)];
     let sent = identity.into_iter().filter_map(|(name, sent)| Some((name.to_owned(), sent?)));
-    Ok(UpdateRole { id: id(request)?, role_type: kind, sent: sent.collect() })
+    Ok(UpdateRole { id: id(request)?, role_type: r#type, sent: sent.collect() })
 }
 
 async fn index(request: Request) -> HandlerResult {
@@ -166,16 +151,16 @@ async fn index(request: Request) -> HandlerResult {
 
 async fn show_one(request: Request) -> HandlerResult {
     let role = roles(request.ports()).find(request.ctx()?, &id(&request)?).await?;
-    Ok(Reply::read(&request, &Document { data: view(request.class_names(), &role) }, role.updated_at)?)
+    answers::item(&request, &[], role.updated_at, view(request.class_names(), &role)).await
 }
 
 fn view(names: &ClassNames, role: &RoleDetail) -> RoleView {
     let RoleDetail { id, accepted_invite, created_at, updated_at } = role;
     RoleView {
         id: id.encode_as(names),
-        kind: RoleObjectType,
+        r#type: RoleObjectType,
         attributes: RoleAttributes {
-            kind: id.role_type().as_str(),
+            r#type: id.role_type().as_str(),
             user_id: id.user().map(|user| user.0),
             resource_id: id.resource_id(),
             resource_type: names.written(id.resource_type()),

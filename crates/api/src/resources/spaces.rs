@@ -6,8 +6,8 @@ use crate::links::{LinkMeta, ResourceLink, base, origin};
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
 use crate::shapes::{
-    ComponentIdentifier, Count, CreationDate, EditionDate, SpaceClassName, SpaceManifestName, TranslatedProp,
-    type_names, words,
+    ComponentIdentifier, Count, CreationDate, EditionDate, SpaceClassName, SpaceManifestName, SpaceType,
+    SpaceVisibility, TranslatedProp,
 };
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::ExtendedDataValue;
@@ -27,19 +27,13 @@ pub(crate) struct SpaceView {
     /// Its number among the spaces of its kind.
     id: String,
     /// Always `space`.
-    #[serde(rename = "type")]
-    kind: SpaceType,
+    r#type: SpaceType,
     /// Its attributes.
     attributes: SpaceAttributes,
     /// Its components.
     relationships: SpaceRelationships,
     /// Its links.
     links: SpaceLinks,
-}
-
-type_names! {
-    /// The type of all four kinds.
-    SpaceType = "space" in "space_object_type",
 }
 
 /// The attributes of a space.
@@ -65,11 +59,6 @@ struct SpaceAttributes {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     extended_data: Option<ExtendedDataValue>,
-}
-
-words! {
-    /// Who may see a space.
-    SpaceVisibility = "space_visibility": ["public", "transparent", "private"],
 }
 
 /// Relationships of a space.
@@ -150,11 +139,11 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceVie
     let part = |text: &civitas_kernel::Translated| TranslatedProp(text.only(locales));
     let data = components
         .into_iter()
-        .map(|(id, kind)| ComponentIdentifier::new(id, kind.component_type()))
+        .map(|(id, kind)| ComponentIdentifier { id: id.to_string(), r#type: kind.component_type() })
         .collect();
     SpaceView {
         id: id.id.to_string(),
-        kind: SpaceType,
+        r#type: SpaceType,
         attributes: SpaceAttributes {
             manifest_name: id.manifest.as_str(),
             participatory_space_type: context.site.class_names.written(id.manifest.class()),

@@ -4,7 +4,7 @@ use crate::answers;
 use crate::document::Doc;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
-use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName, type_names};
+use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName, UserType};
 use civitas_accounts::{READ_USERS, USER_FIELDS, User, Users};
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, Locale, UserId, UserState};
@@ -17,16 +17,10 @@ use utoipa::ToSchema;
 #[schema(as = user)]
 pub(crate) struct UserView {
     id: String,
-    #[serde(rename = "type")]
-    kind: UserType,
+    r#type: UserType,
     attributes: UserAttributes,
     relationships: UserRelationships,
     meta: UserMeta,
-}
-
-type_names! {
-    /// The type of an account.
-    UserType = "user" in "user_object_type",
 }
 
 /// The attributes of an account.
@@ -97,7 +91,7 @@ pub(crate) fn announced(tenant: &Tenant, id: UserId, user: &User) -> UserView {
 fn view(tenant: &Tenant, id: UserId, user: &User, in_full: bool) -> UserView {
     UserView {
         id: id.to_string(),
-        kind: UserType,
+        r#type: UserType,
         attributes: UserAttributes {
             name: user.name.clone(),
             nickname: user.nickname.clone(),

@@ -5,10 +5,9 @@ use crate::document::{Doc, ParameterType};
 use crate::reply::Document;
 use crate::request::Request;
 use crate::resources::proposals;
-use crate::route::{HandlerResult, Routes, Write};
-use crate::shapes::{CreationDate, EditionDate, Identifier, ToOne, type_names};
+use crate::route::{HandlerResult, Routes, Write, delete, post};
+use crate::shapes::{CreationDate, EditionDate, Identifier, ToOne, VoteType};
 use crate::typed_body::{NoBody, RawBody};
-use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ProposalId, Result, VoteId};
 use civitas_proposals::{CastResult, CastVote, READ_VOTES, RemoveVote, VOTE_FIELDS, Vote, Votes};
@@ -25,15 +24,9 @@ const LISTS: &[&str] = &["votes", "proposals", "components", "spaces"];
 #[schema(as = vote_proposal, title = "Vote proposal")]
 pub(crate) struct VoteView {
     id: String,
-    #[serde(rename = "type")]
-    kind: VoteType,
+    r#type: VoteType,
     attributes: VoteAttributes,
     relationships: VoteRelationships,
-}
-
-type_names! {
-    /// The type of a vote.
-    VoteType = "vote_proposals" in "vote_proposal_object_type",
 }
 
 /// The content of a vote.
@@ -80,18 +73,14 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.read("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show, show_one);
     let doc = Doc::new("Votes on a proposal", "vote_proposal_cast_response").locales().within_space();
     routes.write(&Write {
-        ids: ["castProposalVoteAsync", "castProposalVote"],
-        method: Method::POST,
-        path: "/vote_proposals",
+        at: post(["castProposalVoteAsync", "castProposalVote"], "/vote_proposals"),
         read: cast,
         use_case: |ports, _| Box::new(votes(ports)),
         view: cast_view,
         doc: doc.with("include_proposal", ParameterType::Boolean).fails(404),
     });
     routes.write_now_or_sync(&Write {
-        ids: ["deleteProposalVote", ""],
-        method: Method::DELETE,
-        path: "/vote_proposals/{id}",
+        at: delete(["deleteProposalVote", ""], "/vote_proposals/{id}"),
         read: |request, _: RawBody<'_, NoBody>| {
             Ok(RemoveVote { id: VoteId(request.id()?), within: request.query.within_space()? })
         },
@@ -138,7 +127,7 @@ fn cast_view(context: &RenderContext<'_>, CastResult { id, vote, proposal }: Cas
 fn view(id: VoteId, vote: &Vote) -> VoteView {
     VoteView {
         id: id.to_string(),
-        kind: VoteType,
+        r#type: VoteType,
         attributes: VoteAttributes {
             weight: vote.weight,
             created_at: CreationDate(vote.created_at),

@@ -7,7 +7,7 @@ use crate::document::Doc;
 use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{HandlerResult, RequiredAccess, Routes};
-use crate::shapes::{CreationDate, EditionDate, type_names};
+use crate::shapes::{CreationDate, EditionDate, RegistrationType};
 use crate::typed_body::{RawBody, read_at};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::audit::client_actor;
@@ -29,14 +29,8 @@ const LIST: &str = "webhook_registrations";
 #[schema(as = webhook_registration)]
 struct RegistrationView {
     id: String,
-    #[serde(rename = "type")]
-    kind: RegistrationType,
+    r#type: RegistrationType,
     attributes: RegistrationAttributes,
-}
-
-type_names! {
-    /// The type of a registration.
-    RegistrationType = "webhook_registration" in "webhook_registration_object_type",
 }
 
 /// The attributes of a registration.
@@ -198,7 +192,7 @@ fn sent(request: &Request) -> Result<SentRegistration> {
 fn view(id: RegistrationId, from: &Registration, secret: Option<&SigningSecret>) -> RegistrationView {
     RegistrationView {
         id: id.to_string(),
-        kind: RegistrationType,
+        r#type: RegistrationType,
         attributes: RegistrationAttributes {
             url: from.url.clone(),
             subscriptions: from.subscriptions.iter().map(|event| event.as_str()).collect(),

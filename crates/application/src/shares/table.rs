@@ -12,35 +12,37 @@ pub const MOST_REGISTRATIONS: u64 = 100;
 static PASSWORDS: LazyLock<u64> =
     LazyLock::new(|| (available_parallelism().map_or(1, std::num::NonZero::get) as u64 / 2).max(1));
 
-/// A thing that is shared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Share {
-    /// Reads of the interface that run, or wait for a connection.
-    Reads,
-    /// Reads that may take long: with filters or in random order, of texts, of pages far from the first.
-    Searches,
-    /// Streams of the states of jobs.
-    JobStreams,
-    /// Writes of the interface, and tokens, that run, or wait for a connection or a row.
-    Writes,
-    /// Bodies that are long to process (more than 32 KiB).
-    LargeBodies,
-    /// Answers of more than 1 MiB, until they were sent.
-    LargeAnswers,
-    /// Uploaded files that are inspected: images are decoded.
-    Images,
-    /// Passwords that are hashed or compared, or wait for it.
-    Passwords,
-    /// Requests to receivers of webhooks.
-    WebhookRequests,
-    /// Registrations for webhooks.
-    Registrations,
-    /// Bytes of files that are attached to nothing.
-    UnattachedFiles,
-    /// Bytes of the payloads and results of jobs.
-    Jobs,
-    /// Bytes of answers that are kept for their idempotency keys.
-    KeptAnswers,
+civitas_kernel::names! {
+    /// A thing that is shared, with its name in metrics and tables.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Share {
+        /// Reads of the interface that run, or wait for a connection.
+        Reads = "reads",
+        /// Reads that may take long: with filters or in random order, of texts, of pages far from the first.
+        Searches = "searches",
+        /// Streams of the states of jobs.
+        JobStreams = "job_streams",
+        /// Writes of the interface, and tokens, that run, or wait for a connection or a row.
+        Writes = "writes",
+        /// Bodies that are long to process (more than 32 KiB).
+        LargeBodies = "large_bodies",
+        /// Answers of more than 1 MiB, until they were sent.
+        LargeAnswers = "large_answers",
+        /// Uploaded files that are inspected: images are decoded.
+        Images = "images",
+        /// Passwords that are hashed or compared, or wait for it.
+        Passwords = "passwords",
+        /// Requests to receivers of webhooks.
+        WebhookRequests = "webhook_requests",
+        /// Registrations for webhooks.
+        Registrations = "registrations",
+        /// Bytes of files that are attached to nothing.
+        UnattachedFiles = "unattached_files",
+        /// Bytes of the payloads and results of jobs.
+        Jobs = "jobs",
+        /// Bytes of answers that are kept for their idempotency keys.
+        KeptAnswers = "kept_answers",
+    }
 }
 
 /// The most that is used at once; `u64::MAX`: no limit at this level.
@@ -57,42 +59,6 @@ pub struct Limits {
 }
 
 impl Share {
-    /// All shares, in the order of their table.
-    pub const ALL: [Self; 13] = [
-        Self::Reads,
-        Self::Searches,
-        Self::JobStreams,
-        Self::Writes,
-        Self::LargeBodies,
-        Self::LargeAnswers,
-        Self::Images,
-        Self::Passwords,
-        Self::WebhookRequests,
-        Self::Registrations,
-        Self::UnattachedFiles,
-        Self::Jobs,
-        Self::KeptAnswers,
-    ];
-
-    /// Its name in metrics and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reads => "reads",
-            Self::Searches => "searches",
-            Self::JobStreams => "job_streams",
-            Self::Writes => "writes",
-            Self::LargeBodies => "large_bodies",
-            Self::LargeAnswers => "large_answers",
-            Self::Images => "images",
-            Self::Passwords => "passwords",
-            Self::WebhookRequests => "webhook_requests",
-            Self::Registrations => "registrations",
-            Self::UnattachedFiles => "unattached_files",
-            Self::Jobs => "jobs",
-            Self::KeptAnswers => "kept_answers",
-        }
-    }
-
     /// Whether it is stored in the database, and not only used by this process.
     pub fn is_stored(self) -> bool {
         matches!(self, Self::Registrations | Self::UnattachedFiles | Self::Jobs | Self::KeptAnswers)

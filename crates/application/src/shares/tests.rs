@@ -62,7 +62,7 @@ async fn who_waits_for_a_record_holds_nothing_of_others() {
     assert!(shares.try_take(Share::Writes, of_record("/proposals/2")).is_some());
     drop(held);
     waiting.await.unwrap().unwrap();
-    assert!(locked(&shares.places).is_empty(), "unused semaphores are removed");
+    assert!(locked(&shares.permits).is_empty(), "unused semaphores are removed");
 }
 
 #[tokio::test]

@@ -1,25 +1,17 @@
 //! `answer_option`: an option of a question. The order of the lines is the order of the options.
 
-use super::question::touch;
-use super::{Import, Imported, OrganizationKind, RecordKind, members, required};
-use super::{OrganizationId, Ports, Result, Translated, async_trait};
+use super::question::touch_of;
+use super::{Import, Imported, RecordKind, Translated, async_trait, members, required};
 use crate::refs::unknown;
-use civitas_kernel::records::Records;
-use civitas_kernel::{AnswerOptionId, Error, QuestionId};
+use civitas_kernel::{AnswerOptionId, QuestionId};
 use civitas_surveys::{AnswerOption, MAX_OPTIONS};
 
 pub(super) struct AnswerOptions;
 
-members! { AnswerOptions, "answer_option", OrganizationId, AnswerOptionFields, |kind, option: AnswerOption| {
+members! { AnswerOptions, "answer_option", ports.answer_options(), AnswerOptionFields, |kind, option: AnswerOption| {
     question: parent(QuestionId),
     body: required(Translated),
 }}
-
-impl OrganizationKind for AnswerOptions {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<AnswerOption> {
-        ports.answer_options()
-    }
-}
 
 #[async_trait]
 impl RecordKind for AnswerOptions {
@@ -49,11 +41,6 @@ impl RecordKind for AnswerOptions {
         before: Option<&AnswerOption>,
         option: &AnswerOption,
     ) -> Imported {
-        if before.is_none() {
-            return Ok(());
-        }
-        let found = import.context.ports.questions().find(import.owner, option.question).await?;
-        let question = found.ok_or(Error::NotFound)?;
-        touch(import.context, import.owner, true, question.questionnaire).await
+        touch_of(import.context, import.owner, before.is_some(), option.question).await
     }
 }

@@ -110,17 +110,13 @@ impl KindStore for ApiClients {
         Ok(locked.filter(|(locked, _)| *locked == id).map(|(_, client)| client))
     }
 
+    async fn page(&mut self, ports: &dyn Ports, owner: Owner, after: Option<ClientId>) -> Rows<Self> {
+        ports.clients().page_after(owner, after, PAGE).await
+    }
+
     /// The store returns the clients of all organizations for `None`; these are skipped.
-    async fn page(&mut self, ports: &dyn Ports, owner: Owner, mut after: Option<ClientId>) -> Rows<Self> {
-        loop {
-            let mut rows = ports.clients().page_after(owner, after, PAGE).await?;
-            let Some((last, _)) = rows.last() else { return Ok(rows) };
-            after = Some(*last);
-            rows.retain(|(_, client)| client.organization == owner);
-            if !rows.is_empty() {
-                return Ok(rows);
-            }
-        }
+    fn is_exported(&self, owner: Owner, (_, client): &StoredRecord<Self>) -> bool {
+        client.organization == owner
     }
 
     async fn add(&self, import: &Import<'_, '_, Self>, client: &ApiClient) -> Imported<ClientId> {

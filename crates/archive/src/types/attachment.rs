@@ -1,8 +1,10 @@
 //! `attachment`: a file or a link of a record.
 
 use super::attachment_collection::{AttachedTo, check_same_parent};
-use super::{Field, OrganizationId, PAGE, Ports, Result, Translated, async_trait};
-use super::{Import, Imported, Moment, OrganizationKind, RecordKind, Rows, members, required};
+use super::{
+    Import, Imported, Moment, OrganizationKind, Person, RecordKind, Rows, StoredRecord, members, required,
+};
+use super::{OrganizationId, PAGE, Ports, Result, Translated, async_trait};
 use crate::files::{FileRequest, FileSource};
 use civitas_attachments::{Attachment, FileState, FileType, StoredFile, is_web_address};
 use civitas_kernel::records::{Change, Records};
@@ -52,17 +54,13 @@ async fn set_collection(
     fields: &mut AttachmentFields,
     attachment: &mut Attachment,
 ) -> Imported {
-    match &fields.collection {
-        Field::Absent => {}
-        Field::Null => attachment.collection = None,
-        Field::Value(reference) => {
-            let id: CollectionId = import.context.refs.resolve(import.owner, reference).await?;
-            if !import.context.ports.collections().is_of(import.owner, id, attachment.parent).await? {
-                return Err("collection is not one of the record".into());
-            }
-            attachment.collection = Some(id);
-        }
+    let given = import.context.refs.given::<CollectionId>(import.owner, &fields.collection).await?;
+    if let Some(id) = given.as_value()
+        && !import.context.ports.collections().is_of(import.owner, *id, attachment.parent).await?
+    {
+        return Err("collection is not one of the record".into());
     }
+    given.apply(&mut attachment.collection);
     Ok(())
 }
 
@@ -155,5 +153,9 @@ impl RecordKind for Attachments {
 
     fn data_object(&self, attachment: &Attachment) -> Option<StoredFile> {
         self.file(attachment).cloned()
+    }
+
+    fn is_of_person(&self, person: &mut Person, (_, attachment): &mut StoredRecord<Self>) -> bool {
+        person.written.contains(&attachment.parent)
     }
 }

@@ -1,16 +1,15 @@
 //! `attachment_collection`: a named group of attachments of one record.
 
-use super::{Field, OrganizationId, Ports, Translated, async_trait};
-use super::{Import, Imported, ORGANIZATION, OrganizationKind, RecordKind, members, required};
+use super::{Field, OrganizationId, Translated, async_trait};
+use super::{Import, Imported, ORGANIZATION, RecordKind, members, required};
 use crate::refs::{RecordId, Referenced, Refs};
 use civitas_attachments::{Collection, Parent, ParentKind};
-use civitas_kernel::records::Records;
 use civitas_kernel::{MeetingId, PostId, ProposalId, SpaceRef};
 use serde::{Deserialize, Serialize};
 
 pub(super) struct Collections;
 
-members! { Collections, "attachment_collection", OrganizationId, CollectionFields, |kind, collection: Collection| {
+members! { Collections, "attachment_collection", ports.collections(), CollectionFields, |kind, collection: Collection| {
     attached_to: resolved(AttachedTo, check_parent, with(AttachedTo::of(collection.parent))),
     name: required(Translated),
     weight: required(i64),
@@ -79,12 +78,6 @@ async fn check_parent(
     collection: &mut Collection,
 ) -> Imported {
     check_same_parent(&mut import.context.refs, import.owner, &fields.attached_to, collection.parent).await
-}
-
-impl OrganizationKind for Collections {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Collection> {
-        ports.collections()
-    }
 }
 
 #[async_trait]

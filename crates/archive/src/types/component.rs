@@ -1,9 +1,8 @@
 //! `component`: a component of a space, with its settings.
 
-use super::{ExtendedDataValue, Field, Map, OrganizationId, Ports, Result, Translated, Value, async_trait};
-use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
+use super::{ExtendedDataValue, Field, Map, Translated, Value, async_trait};
+use super::{Import, Imported, Moment, RecordKind, members, required};
 use civitas_application::ComponentAdmin;
-use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{SpaceRef, StepId};
 use civitas_spaces::{Component, ComponentManifest};
 use std::collections::BTreeMap;
@@ -12,7 +11,7 @@ pub(super) struct Components;
 
 type Settings = Map<String, Value>;
 
-members! { Components, "component", OrganizationId, ComponentFields, |kind, component: Component| {
+members! { Components, "component", ports.components(), ComponentFields, |kind, component: Component| {
     space: parent(SpaceRef),
     manifest: fixed(ComponentManifest),
     name: required(Translated),
@@ -30,6 +29,11 @@ members! { Components, "component", OrganizationId, ComponentFields, |kind, comp
     extended_data: filled(ExtendedDataValue),
     created_at: required(Moment),
     updated_at: required(Moment),
+}, |context| ComponentAdmin {
+    components: context.ports.components(),
+    states: context.ports.states(),
+    votes: context.ports.votes(),
+    locales: context.options.locales,
 }}
 
 /// Replaces the refs of steps by their ids. The steps must belong to the space of the component.
@@ -60,22 +64,6 @@ fn settings_by_ref(component: &Component) -> BTreeMap<String, &Settings> {
     component.step_settings.iter().map(|(step, settings)| (StepId::to_string(step), settings)).collect()
 }
 
-impl OrganizationKind for Components {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Component> {
-        ports.components()
-    }
-
-    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Component> + 'a> {
-        let ports = context.ports;
-        Box::new(ComponentAdmin {
-            components: ports.components(),
-            states: ports.states(),
-            votes: ports.votes(),
-            locales: context.options.locales,
-        })
-    }
-}
-
 #[async_trait]
 impl RecordKind for Components {
     async fn create(
@@ -83,7 +71,7 @@ impl RecordKind for Components {
         import: &mut Import<'_, '_, Self>,
         fields: &ComponentFields,
     ) -> Imported<Component> {
-        let space = import.context.refs.resolve(import.owner, &required("space", &fields.space)?).await?;
+        let space = import.required_ref("space", &fields.space).await?;
         let (manifest, name) = (required("manifest", &fields.manifest)?, required("name", &fields.name)?);
         Ok(Component::new(space, manifest, name, import.context.options.now))
     }

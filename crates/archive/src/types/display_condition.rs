@@ -1,17 +1,15 @@
 //! `display_condition`: a condition for the display of a question.
 
-use super::question::touch;
-use super::{Field, ImportContext, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Import, Imported, OrganizationKind, RecordKind, members, required};
-use crate::error::RecordError;
+use super::question::touch_of;
+use super::{Field, ImportContext, Translated, async_trait};
+use super::{Import, Imported, RecordKind, members, required};
 use crate::refs::unknown;
-use civitas_kernel::records::Records;
-use civitas_kernel::{AnswerOptionId, DisplayConditionId, Error, QuestionId};
+use civitas_kernel::{AnswerOptionId, DisplayConditionId, QuestionId};
 use civitas_surveys::{ConditionType, DisplayCondition, Question};
 
 pub(super) struct DisplayConditions;
 
-members! { DisplayConditions, "display_condition", OrganizationId, ConditionFields, |kind, condition: DisplayCondition| {
+members! { DisplayConditions, "display_condition", ports.display_conditions(), ConditionFields, |kind, condition: DisplayCondition| {
     question: parent(QuestionId),
     condition_question: parent(QuestionId),
     condition_type: custom(String, set_type, with(condition.kind.as_str())),
@@ -20,7 +18,7 @@ members! { DisplayConditions, "display_condition", OrganizationId, ConditionFiel
     mandatory: flag(bool),
 }}
 
-fn condition_type(name: &str) -> Result<ConditionType, RecordError> {
+fn condition_type(name: &str) -> Imported<ConditionType> {
     ConditionType::parse(name).ok_or_else(|| format!("condition_type {name:?} is not known").into())
 }
 
@@ -39,20 +37,14 @@ async fn set_option(
     fields: &mut ConditionFields,
     condition: &mut DisplayCondition,
 ) -> Imported {
-    match &fields.answer_option {
-        Field::Absent => {}
-        Field::Null => condition.option = None,
-        Field::Value(reference) => {
-            let id: AnswerOptionId = import.context.refs.resolve(import.owner, reference).await?;
-            let option = import.context.ports.answer_options().find(import.owner, id).await?;
-            if option.is_none_or(|option| option.question != condition.condition_question) {
-                return Err(
-                    format!("answer_option {reference:?} is not one of the condition question").into()
-                );
-            }
-            condition.option = Some(id);
+    let given = import.context.refs.given::<AnswerOptionId>(import.owner, &fields.answer_option).await?;
+    if let (Some(id), Some(reference)) = (given.as_value(), fields.answer_option.as_value()) {
+        let option = import.context.ports.answer_options().find(import.owner, *id).await?;
+        if option.is_none_or(|option| option.question != condition.condition_question) {
+            return Err(format!("answer_option {reference:?} is not one of the condition question").into());
         }
     }
+    given.apply(&mut condition.option);
     Ok(())
 }
 
@@ -66,12 +58,6 @@ async fn question(
     let id: QuestionId = import.context.refs.resolve(import.owner, &reference).await?;
     let found = import.context.ports.questions().find(import.owner, id).await?;
     Ok((id, found.ok_or_else(|| unknown("question", &reference))?))
-}
-
-impl OrganizationKind for DisplayConditions {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<DisplayCondition> {
-        ports.display_conditions()
-    }
 }
 
 #[async_trait]
@@ -111,11 +97,6 @@ impl RecordKind for DisplayConditions {
         before: Option<&DisplayCondition>,
         condition: &DisplayCondition,
     ) -> Imported {
-        if before.is_none() {
-            return Ok(());
-        }
-        let found = import.context.ports.questions().find(import.owner, condition.question).await?;
-        let question = found.ok_or(Error::NotFound)?;
-        touch(import.context, import.owner, true, question.questionnaire).await
+        touch_of(import.context, import.owner, before.is_some(), condition.question).await
     }
 }

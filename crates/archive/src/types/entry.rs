@@ -32,8 +32,7 @@ impl OrganizationKind for Entries {
 impl RecordKind for Entries {
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &EntryFields) -> Imported<Entry> {
         let (kind, plural) = (self.0, format!("{}s", self.0.as_str()));
-        let refs = &mut import.context.refs;
-        let component = refs.component_for(import.owner, &fields.component, kind.manifest(), &plural).await?;
+        let component = import.component(&fields.component, kind.manifest(), &plural).await?;
         Ok(Entry::new(kind, component, required("title", &fields.title)?, import.context.options.now))
     }
 }

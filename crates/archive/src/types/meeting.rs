@@ -1,15 +1,14 @@
 //! `meeting`: a meeting, and the users registered for it.
 
-use super::{ExtendedDataValue, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Import, Imported, Moment, OrganizationKind, RecordKind, members, required};
-use civitas_kernel::records::Records;
-use civitas_kernel::{ComponentId, MeetingId, UserId};
+use super::{ExtendedDataValue, Translated, async_trait};
+use super::{Import, Imported, Moment, Person, RecordKind, StoredRecord, members, required};
+use civitas_kernel::{ComponentId, MeetingId};
 use civitas_meetings::{Meeting, REMINDER_NOTICE};
 use civitas_spaces::ComponentManifest;
 
 pub(super) struct Meetings;
 
-members! { Meetings, "meeting", OrganizationId, MeetingFields, |kind, meeting: Meeting| {
+members! { Meetings, "meeting", ports.meetings(), MeetingFields, |kind, meeting: Meeting| {
     component: parent(ComponentId),
     title: required(Translated),
     description: filled(Translated),
@@ -18,11 +17,7 @@ members! { Meetings, "meeting", OrganizationId, MeetingFields, |kind, meeting: M
     published_at: optional(Moment),
     private: flag(bool),
     transparent: flag(bool),
-    registrations: resolved(
-        Vec<String>,
-        set_registrations,
-        unless_empty(meeting.registrations.iter().map(UserId::to_string).collect::<Vec<_>>())
-    ),
+    registrations: users(unless_empty),
     withdrawn_at: optional(Moment),
     hidden_at: optional(Moment),
     deleted_at: optional(Moment),
@@ -31,29 +26,12 @@ members! { Meetings, "meeting", OrganizationId, MeetingFields, |kind, meeting: M
     updated_at: required(Moment),
 }}
 
-async fn set_registrations(
-    import: &mut Import<'_, '_, Meetings>,
-    fields: &mut MeetingFields,
-    meeting: &mut Meeting,
-) -> Imported {
-    let (refs, users) = (&mut import.context.refs, &mut meeting.registrations);
-    refs.set_users(import.owner, "registrations", &fields.registrations, users).await
-}
-
-impl OrganizationKind for Meetings {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Meeting> {
-        ports.meetings()
-    }
-}
-
 #[async_trait]
 impl RecordKind for Meetings {
     const TOGETHER: bool = true;
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &MeetingFields) -> Imported<Meeting> {
-        let manifest = ComponentManifest::Meetings;
-        let component =
-            import.context.refs.component_for(import.owner, &fields.component, manifest, "meetings").await?;
+        let component = import.component(&fields.component, ComponentManifest::Meetings, "meetings").await?;
         let (title, start_time) =
             (required("title", &fields.title)?, required("start_time", &fields.start_time)?);
         Ok(Meeting::new(component, title, start_time.into(), import.context.options.now))
@@ -72,5 +50,12 @@ impl RecordKind for Meetings {
             import.context.ports.reminders().mark_due(import.owner, id, now + REMINDER_NOTICE).await?;
         }
         Ok(())
+    }
+
+    /// A meeting that the person is registered for, with this registration alone.
+    fn is_of_person(&self, person: &mut Person, (_, meeting): &mut StoredRecord<Self>) -> bool {
+        meeting.registrations.retain(|user| *user == person.id);
+        meeting.extended_data = ExtendedDataValue::default();
+        !meeting.registrations.is_empty()
     }
 }

@@ -29,6 +29,7 @@ use super::context::{ExportSource, ImportContext, RecordType};
 use super::kind::{Import, Imported, KindStore, OrganizationKind, RecordKind, Rows, StoredRecord};
 use super::members::{Moment, required};
 use super::output::PAGE;
+use super::person::Person;
 use super::table::members;
 use async_trait::async_trait;
 use civitas_application::Ports;
@@ -70,6 +71,20 @@ pub(super) fn all() -> Vec<Box<dyn RecordType>> {
         Box::new(entry::Entries(EntryKind::Budget)),
         Box::new(entry::Entries(EntryKind::Result)),
         Box::new(entry::Entries(EntryKind::Debate)),
+    ]
+}
+
+/// The types with records of a person. Attachments come after the records that they belong to.
+pub(super) fn of_person() -> Vec<Box<dyn RecordType>> {
+    vec![
+        Box::new(user::Users),
+        Box::new(role::Roles),
+        Box::new(proposal::Proposals::new()),
+        Box::new(vote::Votes::new()),
+        Box::new(meeting::Meetings),
+        Box::new(post::Posts),
+        Box::new(questionnaire_response::Responses::new()),
+        Box::new(attachment::Attachments::new()),
     ]
 }
 

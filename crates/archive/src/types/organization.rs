@@ -40,39 +40,26 @@ members! { Organizations, ORGANIZATION, NoOrganization, OrganizationFields, |kin
     updated_at: required(Moment),
 }}
 
-/// The features of a record. An absent feature keeps its value.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct FeaturesFields {
-    enabled: Option<bool>,
-    proposals_enabled: Option<bool>,
-    blogs_enabled: Option<bool>,
-    debates_enabled: Option<bool>,
-    surveys_enabled: Option<bool>,
-    forms_enabled: Option<bool>,
-    meetings_enabled: Option<bool>,
-    attachments_enabled: Option<bool>,
-    budgets_enabled: Option<bool>,
-    accountabilities_enabled: Option<bool>,
+macro_rules! features {
+    ($($name:ident),+ $(,)?) => {
+        /// The features of a record. An absent feature keeps its value.
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        struct FeaturesFields {
+            $($name: Option<bool>),+
+        }
+
+        impl FeaturesFields {
+            fn apply(&self, current: Features) -> Features {
+                Features { $($name: self.$name.unwrap_or(current.$name)),+ }
+            }
+        }
+    };
 }
 
-impl FeaturesFields {
-    fn apply(&self, current: Features) -> Features {
-        Features {
-            enabled: self.enabled.unwrap_or(current.enabled),
-            proposals_enabled: self.proposals_enabled.unwrap_or(current.proposals_enabled),
-            blogs_enabled: self.blogs_enabled.unwrap_or(current.blogs_enabled),
-            debates_enabled: self.debates_enabled.unwrap_or(current.debates_enabled),
-            surveys_enabled: self.surveys_enabled.unwrap_or(current.surveys_enabled),
-            forms_enabled: self.forms_enabled.unwrap_or(current.forms_enabled),
-            meetings_enabled: self.meetings_enabled.unwrap_or(current.meetings_enabled),
-            attachments_enabled: self.attachments_enabled.unwrap_or(current.attachments_enabled),
-            budgets_enabled: self.budgets_enabled.unwrap_or(current.budgets_enabled),
-            accountabilities_enabled: self
-                .accountabilities_enabled
-                .unwrap_or(current.accountabilities_enabled),
-        }
-    }
+features! {
+    enabled, proposals_enabled, blogs_enabled, debates_enabled, surveys_enabled, forms_enabled, meetings_enabled,
+    attachments_enabled, budgets_enabled, accountabilities_enabled,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the table of members expects a result")]

@@ -2,10 +2,11 @@
 
 use super::{ExtendedDataValue, Field, OrganizationId, Ports, Result, Translated, async_trait};
 use super::{
-    Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, RecordKind, Rows, members, required,
+    Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, Person, RecordKind, Rows, StoredRecord,
+    members, required,
 };
 use civitas_kernel::records::{RecordAdmin, Records};
-use civitas_kernel::{ComponentId, ProposalId, StateId, UserId};
+use civitas_kernel::{ComponentId, ProposalId, StateId};
 use civitas_proposals::{Proposal, ProposalAdmin};
 use civitas_spaces::ComponentManifest;
 use std::collections::HashMap;
@@ -20,13 +21,9 @@ members! { Proposals, "proposal", OrganizationId, ProposalFields, |kind, proposa
     component: parent(ComponentId),
     title: required(Translated),
     body: required(Translated),
-    authors: resolved(
-        Vec<String>,
-        set_authors,
-        with(proposal.authors.iter().map(UserId::to_string).collect::<Vec<_>>())
-    ),
+    authors: users(with),
     published_at: optional(Moment),
-    api_client: resolved(String, set_client, optional(proposal.client.map(|client| client.to_string()))),
+    api_client: reference(client),
     state: resolved(String, set_state, optional(proposal.state.map(|state| kind.token(state)))),
     state_published_at: optional(Moment),
     withdrawn_at: optional(Moment),
@@ -46,23 +43,6 @@ impl Proposals {
     fn token(&self, state: StateId) -> &str {
         self.tokens.get(&state).map(String::as_str).unwrap_or_default()
     }
-}
-
-async fn set_authors(
-    import: &mut Import<'_, '_, Proposals>,
-    fields: &mut ProposalFields,
-    proposal: &mut Proposal,
-) -> Imported {
-    let (refs, users) = (&mut import.context.refs, &mut proposal.authors);
-    refs.set_users(import.owner, "authors", &fields.authors, users).await
-}
-
-async fn set_client(
-    import: &mut Import<'_, '_, Proposals>,
-    fields: &mut ProposalFields,
-    proposal: &mut Proposal,
-) -> Imported {
-    import.context.refs.set_optional(import.owner, &fields.api_client, &mut proposal.client).await
 }
 
 /// Finds the state by its token in the component of the proposal.
@@ -111,11 +91,14 @@ impl RecordKind for Proposals {
     const TOGETHER: bool = true;
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &ProposalFields) -> Imported<Proposal> {
-        let manifest = ComponentManifest::Proposals;
         let component =
-            import.context.refs.component_for(import.owner, &fields.component, manifest, "proposals").await?;
+            import.component(&fields.component, ComponentManifest::Proposals, "proposals").await?;
         required("title", &fields.title)?;
         required("body", &fields.body)?;
         Ok(Proposal::draft(component, import.context.options.now))
+    }
+
+    fn is_of_person(&self, person: &mut Person, (id, proposal): &mut StoredRecord<Self>) -> bool {
+        person.has_written(*id, proposal.authors.contains(&person.id))
     }
 }

@@ -1,28 +1,21 @@
 //! `proposal_state`: a state of a proposals component. Built-in states exist with the component; a record with the
 //! token of a built-in state changes how that state is shown.
 
-use super::{Field, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Import, Imported, OrganizationKind, RecordKind, StoredRecord, members, required};
-use civitas_kernel::records::Records;
+use super::{Field, Translated, async_trait};
+use super::{Import, Imported, RecordKind, StoredRecord, members, required};
 use civitas_kernel::{ComponentId, StateId};
 use civitas_proposals::ProposalState;
 use civitas_spaces::ComponentManifest;
 
 pub(super) struct ProposalStates;
 
-members! { ProposalStates, "proposal_state", OrganizationId, ProposalStateFields, |kind, state: ProposalState| {
+members! { ProposalStates, "proposal_state", ports.states(), ProposalStateFields, |kind, state: ProposalState| {
     component: parent(ComponentId),
     token: fixed(String),
     title: required(Translated),
     bg_color: optional(String),
     text_color: optional(String),
 }}
-
-impl OrganizationKind for ProposalStates {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<ProposalState> {
-        ports.states()
-    }
-}
 
 #[async_trait]
 impl RecordKind for ProposalStates {
@@ -33,18 +26,10 @@ impl RecordKind for ProposalStates {
         id: Option<StateId>,
         fields: &ProposalStateFields,
     ) -> Imported<Option<StoredRecord<Self>>> {
-        let component = match &fields.component {
-            Field::Value(_) => {
-                let manifest = ComponentManifest::Proposals;
-                Some(
-                    import
-                        .context
-                        .refs
-                        .component_for(import.owner, &fields.component, manifest, "proposals")
-                        .await?,
-                )
-            }
-            Field::Absent | Field::Null => None,
+        let component = if fields.component.as_value().is_some() {
+            Some(import.component(&fields.component, ComponentManifest::Proposals, "proposals").await?)
+        } else {
+            None
         };
         if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
@@ -63,8 +48,7 @@ impl RecordKind for ProposalStates {
         import: &mut Import<'_, '_, Self>,
         fields: &ProposalStateFields,
     ) -> Imported<ProposalState> {
-        let component =
-            import.context.refs.resolve(import.owner, &required("component", &fields.component)?).await?;
+        let component = import.required_ref("component", &fields.component).await?;
         let (token, title) = (required("token", &fields.token)?, required("title", &fields.title)?);
         if token.trim().is_empty() {
             return Err("token must not be blank".into());

@@ -1,9 +1,9 @@
 //! `question`: a question of a questionnaire, with its rows.
 
-use super::{Field, ImportContext, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Import, Imported, OrganizationKind, RecordKind, members, required};
-use civitas_kernel::records::Records;
-use civitas_kernel::{MatrixRowId, QuestionId, QuestionnaireId};
+use super::{Field, ImportContext, OrganizationId, Translated, async_trait};
+use super::{Import, Imported, RecordKind, members, required};
+use crate::members::{set, set_or_default};
+use civitas_kernel::{Error, MatrixRowId, QuestionId, QuestionnaireId};
 use civitas_surveys::{MAX_QUESTIONS, MAX_ROWS, MatrixRow, Question, QuestionType};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ pub(super) struct RowFields {
     body: Translated,
 }
 
-members! { Questions, "question", OrganizationId, QuestionFields, |kind, question: Question| {
+members! { Questions, "question", ports.questions(), QuestionFields, |kind, question: Question| {
     questionnaire: parent(QuestionnaireId),
     position: required(i64),
     question_type: custom(QuestionType, set_type, with(question.kind)),
@@ -33,23 +33,12 @@ members! { Questions, "question", OrganizationId, QuestionFields, |kind, questio
 }}
 
 fn set_type(fields: &mut QuestionFields, question: &mut Question) -> Imported {
-    match fields.question_type {
-        Field::Absent => Ok(()),
-        Field::Null => Err("question_type cannot be null".into()),
-        Field::Value(kind) => {
-            question.kind = kind;
-            Ok(())
-        }
-    }
+    set("question_type", std::mem::take(&mut fields.question_type), &mut question.kind)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "setters of other members can fail")]
 fn set_max_characters(fields: &mut QuestionFields, question: &mut Question) -> Imported {
-    match fields.max_characters {
-        Field::Absent => {}
-        Field::Null => question.max_characters = 0,
-        Field::Value(most) => question.max_characters = most,
-    }
+    set_or_default(std::mem::take(&mut fields.max_characters), &mut question.max_characters);
     Ok(())
 }
 
@@ -85,17 +74,11 @@ fn rows(question: &Question) -> Vec<RowFields> {
     question.rows.iter().map(row).collect()
 }
 
-impl OrganizationKind for Questions {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Question> {
-        ports.questions()
-    }
-}
-
 #[async_trait]
 impl RecordKind for Questions {
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &QuestionFields) -> Imported<Question> {
-        let reference = required("questionnaire", &fields.questionnaire)?;
-        let questionnaire: QuestionnaireId = import.context.refs.resolve(import.owner, &reference).await?;
+        let questionnaire: QuestionnaireId =
+            import.required_ref("questionnaire", &fields.questionnaire).await?;
         let position = required("position", &fields.position)?;
         let kind = required("question_type", &fields.question_type)?;
         let body = required("body", &fields.body)?;
@@ -137,7 +120,7 @@ impl RecordKind for Questions {
 
 /// Sets the time of the last change of a questionnaire, if a record of it changed. A new record belongs to the
 /// questionnaire as its own line describes it.
-pub(super) async fn touch(
+async fn touch(
     context: &ImportContext<'_>,
     of: OrganizationId,
     is_change: bool,
@@ -147,4 +130,18 @@ pub(super) async fn touch(
         context.ports.questionnaires().touch(of, questionnaire, context.options.now).await?;
     }
     Ok(())
+}
+
+/// The same if a record of a question changed.
+pub(super) async fn touch_of(
+    context: &ImportContext<'_>,
+    of: OrganizationId,
+    is_change: bool,
+    question: QuestionId,
+) -> Imported {
+    if !is_change {
+        return Ok(());
+    }
+    let found = context.ports.questions().find(of, question).await?;
+    touch(context, of, true, found.ok_or(Error::NotFound)?.questionnaire).await
 }

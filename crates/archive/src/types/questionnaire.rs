@@ -1,15 +1,14 @@
 //! `questionnaire`: the questionnaire of a survey or a meeting.
 
-use super::{Field, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Import, Imported, Moment, OrganizationKind, RecordKind, members, required};
+use super::{Field, Translated, async_trait};
+use super::{Import, Imported, Moment, RecordKind, members, required};
 use crate::refs::unknown;
-use civitas_kernel::records::Records;
 use civitas_kernel::{ComponentId, MeetingId, SurveyId};
 use civitas_surveys::{Host, Questionnaire};
 
 pub(super) struct Questionnaires;
 
-members! { Questionnaires, "questionnaire", OrganizationId, QuestionnaireFields, |kind, questionnaire: Questionnaire| {
+members! { Questionnaires, "questionnaire", ports.questionnaires(), QuestionnaireFields, |kind, questionnaire: Questionnaire| {
     survey: resolved(String, check_host, optional(survey(questionnaire))),
     meeting: output(String, optional(meeting(questionnaire))),
     title: required(Translated),
@@ -60,12 +59,6 @@ async fn check_host(
     match host(import, fields).await? {
         Some((host, _)) if host != questionnaire.host => Err("survey or meeting cannot change".into()),
         _ => Ok(()),
-    }
-}
-
-impl OrganizationKind for Questionnaires {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Questionnaire> {
-        ports.questionnaires()
     }
 }
 

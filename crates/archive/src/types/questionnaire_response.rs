@@ -2,7 +2,10 @@
 //! respondent and the salt of the questionnaire.
 
 use super::{ExportSource, Field, ImportContext, Map, OrganizationId, Ports, Result, Value, async_trait};
-use super::{Import, Imported, Moment, OrganizationKind, PAGE, RecordKind, Rows, members, required};
+use super::{
+    Import, Imported, Moment, OrganizationKind, PAGE, Person, RecordKind, Rows, StoredRecord, members,
+    required,
+};
 use crate::files::{FileRequest, FileSource};
 use crate::output::Row;
 use crate::refs::{Refs, unknown};
@@ -139,12 +142,9 @@ async fn check_user(
     fields: &mut ResponseFields,
     response: &mut Response,
 ) -> Imported {
-    let user: Option<UserId> = match &fields.user {
-        Field::Absent => return Ok(()),
-        Field::Null => None,
-        Field::Value(reference) => Some(import.context.refs.resolve(import.owner, reference).await?),
-    };
-    if user == response.user { Ok(()) } else { Err("user cannot change".into()) }
+    let given = import.context.refs.given::<UserId>(import.owner, &fields.user).await?;
+    let is_same = given.is_absent() || given.value() == response.user;
+    if is_same { Ok(()) } else { Err("user cannot change".into()) }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "setters of other members can fail")]
@@ -299,10 +299,7 @@ impl RecordKind for Responses {
         let reference = required("questionnaire", &fields.questionnaire)?;
         let id: QuestionnaireId = import.context.refs.resolve(of, &reference).await?;
         required("answers", &fields.answers)?;
-        let user: Option<UserId> = match fields.user.as_value() {
-            Some(reference) => Some(import.context.refs.resolve(of, reference).await?),
-            None => None,
-        };
+        let user = import.context.refs.given::<UserId>(of, &fields.user).await?.value();
         let questionnaire = import.context.ports.questionnaires().find(of, id).await?;
         let questionnaire = questionnaire.ok_or_else(|| unknown("questionnaire", &reference))?;
         Ok(Response::new(id, &questionnaire, user, import.context.options.now))
@@ -351,5 +348,9 @@ impl RecordKind for Responses {
     async fn number(&self, import: &Import<'_, '_, Self>, id: ResponseId) -> Imported<Option<i64>> {
         let answers = import.context.ports.responses().answer_ids(import.owner, id).await?;
         Ok(answers.first().map(|(_, id)| id.0))
+    }
+
+    fn is_of_person(&self, person: &mut Person, (_, response): &mut StoredRecord<Self>) -> bool {
+        response.user == Some(person.id)
     }
 }

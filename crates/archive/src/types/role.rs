@@ -1,29 +1,20 @@
 //! `role`: a role of a user in a space, or an invitation to it. A `general_admin` has no row of its own: it is a flag
 //! of the account (contract 03 §4.1).
 
-use super::{ExportSource, Field, OrganizationId, Ports, Result, async_trait};
-use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
-use crate::chunk::Line;
-use crate::context::{ImportOptions, ImportedRecord, RecordType};
-use crate::error::ExportError;
-use crate::kind::{Members, import_fields};
-use crate::lines::LongTexts;
+use super::{Field, OrganizationId, async_trait};
+use super::{Import, ImportContext, Imported, Moment, Person, RecordKind, StoredRecord, members, required};
+use crate::context::ImportedRecord;
 use crate::members::check_fixed;
-use crate::output::Output;
-use crate::owner::Owner;
 use crate::record::ArchiveRecord;
 use crate::refs::RecordId;
 use crate::report::Outcome;
 use civitas_accounts::{Role, RoleKind, SendInvitation, User, is_email, normal_email};
-use civitas_kernel::records::{Change, Records};
+use civitas_kernel::records::Change;
 use civitas_kernel::{NewTask, SpaceManifest, SpaceRef, UserId};
 use serde::Deserialize;
 
-/// All roles: those in spaces, and general administrators.
+/// The roles in spaces, and general administrators.
 pub(super) struct Roles;
-
-/// The roles in spaces.
-struct SpaceRoles;
 
 /// The prefix of the stored id of a `general_admin`; the number is that of the account.
 const GENERAL_ADMIN: &str = "general_admin/";
@@ -51,7 +42,7 @@ impl Kind {
 }
 
 // Space and kind are checked before the user, but exported after the user.
-members! { SpaceRoles, "role", OrganizationId, RoleFields, |kind, role: Role| {
+members! { Roles, "role", ports.roles(), RoleFields, |kind, role: Role| {
     user: resolved(String, set_space_kind_and_user, with(role.user.map(|user| user.to_string()))),
     email: optional(String),
     kind: output(Kind, with(role.kind)),
@@ -63,7 +54,7 @@ members! { SpaceRoles, "role", OrganizationId, RoleFields, |kind, role: Role| {
 }}
 
 async fn set_space_kind_and_user(
-    import: &mut Import<'_, '_, SpaceRoles>,
+    import: &mut Import<'_, '_, Roles>,
     fields: &mut RoleFields,
     role: &mut Role,
 ) -> Imported {
@@ -93,24 +84,35 @@ async fn invite(
     Ok(context.ports.queue().add(&task.about(row)).await?)
 }
 
-impl OrganizationKind for SpaceRoles {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Role> {
-        ports.roles()
-    }
-}
-
 #[async_trait]
-impl RecordKind for SpaceRoles {
+impl RecordKind for Roles {
     const TOGETHER: bool = true;
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &RoleFields) -> Imported<Role> {
         let kind = required("kind", &fields.kind)?.in_space()?;
-        let space: SpaceRef =
-            import.context.refs.resolve(import.owner, &required("space", &fields.space)?).await?;
+        let space: SpaceRef = import.required_ref("space", &fields.space).await?;
         if space.manifest == SpaceManifest::Initiatives {
             return Err("an initiative has no roles".into());
         }
         Ok(Role::new(space, None, kind, import.context.options.now))
+    }
+
+    /// A general administrator.
+    async fn import_without_row(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        record: &ArchiveRecord,
+        fields: &RoleFields,
+    ) -> Imported<Option<ImportedRecord>> {
+        let existing_id = record.existing_id.as_deref();
+        let admin = existing_id.and_then(|id| id.strip_prefix(GENERAL_ADMIN)).and_then(UserId::parse);
+        match fields.kind {
+            Field::Value(Kind::GeneralAdmin) if existing_id.is_some() == admin.is_some() => {}
+            Field::Absent if admin.is_some() => {}
+            _ if admin.is_some() => return Err("kind cannot change".into()),
+            _ => return Ok(None),
+        }
+        make_admin(import.context, import.owner, admin, fields).await.map(Some)
     }
 
     fn check(&self, _: &ImportContext<'_>, role: &mut Role) -> Imported {
@@ -136,6 +138,14 @@ impl RecordKind for SpaceRoles {
             return Ok(());
         }
         invite(import.context, import.owner, row, role).await
+    }
+
+    /// Also an invitation without account to the address of the person.
+    fn is_of_person(&self, person: &mut Person, (_, role): &mut StoredRecord<Self>) -> bool {
+        match role.user {
+            Some(user) => user == person.id,
+            None => role.email.as_ref() == Some(&person.email),
+        }
     }
 }
 
@@ -167,61 +177,4 @@ async fn make_admin(
         store.save(organization, id, &Change::new(before, after)).await?;
     }
     Ok(ImportedRecord { id: format!("{GENERAL_ADMIN}{id}"), number: None, outcome })
-}
-
-#[async_trait]
-impl RecordType for Roles {
-    fn name(&self) -> &'static str {
-        SpaceRoles.type_name()
-    }
-
-    fn check_fields(
-        &self,
-        record: &ArchiveRecord,
-        options: ImportOptions<'_>,
-        long_texts: &LongTexts,
-    ) -> Imported {
-        SpaceRoles.check_fields(record, options, long_texts)
-    }
-
-    async fn import(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        record: ArchiveRecord,
-    ) -> Imported<ImportedRecord> {
-        let organization = OrganizationId::of_record(&record)?;
-        let fields: RoleFields = record.fields(context.options.rules(), &context.files.long_texts)?;
-        let existing_id = record.existing_id.as_deref();
-        let admin = existing_id.and_then(|id| id.strip_prefix(GENERAL_ADMIN)).and_then(UserId::parse);
-        match fields.kind {
-            Field::Value(Kind::GeneralAdmin) if existing_id.is_some() == admin.is_some() => {
-                make_admin(context, organization, admin, &fields).await
-            }
-            Field::Absent if admin.is_some() => make_admin(context, organization, admin, &fields).await,
-            _ if admin.is_some() => Err("kind cannot change".into()),
-            _ => {
-                let import = &mut Import { context, owner: organization };
-                import_fields(&mut SpaceRoles, import, &record, fields).await
-            }
-        }
-    }
-
-    async fn import_together(
-        &mut self,
-        context: &mut ImportContext<'_>,
-        lines: &[Line],
-    ) -> Imported<Option<Vec<ImportedRecord>>> {
-        let is_admin =
-            |line: &Line| line.record.members.get("kind").is_some_and(|kind| kind == "general_admin");
-        if lines.iter().any(is_admin) { Ok(None) } else { SpaceRoles.import_together(context, lines).await }
-    }
-
-    async fn export(
-        &mut self,
-        source: ExportSource<'_>,
-        organization: Option<OrganizationId>,
-        output: &mut Output<'_>,
-    ) -> Result<(), ExportError> {
-        SpaceRoles.export(source, organization, output).await
-    }
 }

@@ -1,15 +1,14 @@
 //! `space`: a participatory space.
 
-use super::{ExtendedDataValue, Field, OrganizationId, Ports, Result, Translated, async_trait};
-use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
-use civitas_kernel::records::{RecordAdmin, Records};
+use super::{ExtendedDataValue, Field, Translated, async_trait};
+use super::{Import, ImportContext, Imported, Moment, RecordKind, members, required};
 use civitas_kernel::text::nfc;
 use civitas_kernel::{SpaceManifest, SpaceRef};
 use civitas_spaces::{Space, SpaceAdmin, Visibility};
 
 pub(super) struct Spaces;
 
-members! { Spaces, "space", OrganizationId, SpaceFields, |kind, space: Space| {
+members! { Spaces, "space", ports.spaces(), SpaceFields, |kind, space: Space| {
     manifest: fixed(SpaceManifest),
     slug: optional(String),
     title: required(Translated),
@@ -22,18 +21,7 @@ members! { Spaces, "space", OrganizationId, SpaceFields, |kind, space: Space| {
     extended_data: filled(ExtendedDataValue),
     created_at: required(Moment),
     updated_at: required(Moment),
-}}
-
-impl OrganizationKind for Spaces {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Space> {
-        ports.spaces()
-    }
-
-    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Space> + 'a> {
-        let ports = context.ports;
-        Box::new(SpaceAdmin { spaces: ports.spaces() })
-    }
-}
+}, |context| SpaceAdmin { spaces: context.ports.spaces() }}
 
 #[async_trait]
 impl RecordKind for Spaces {

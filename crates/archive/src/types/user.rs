@@ -1,15 +1,14 @@
 //! `user`: an account of a person.
 
 use super::password::set_hash;
-use super::{ExtendedDataValue, Field, OrganizationId, Ports, Result, async_trait};
-use super::{Import, ImportContext, Imported, Moment, OrganizationKind, RecordKind, members, required};
+use super::{ExtendedDataValue, Field, async_trait};
+use super::{Import, ImportContext, Imported, Moment, Person, RecordKind, StoredRecord, members, required};
 use civitas_accounts::{User, UserAdmin, normal_email};
-use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{Locale, UserId};
 
 pub(super) struct Users;
 
-members! { Users, "user", OrganizationId, UserFields, |kind, user: User| {
+members! { Users, "user", ports.users(), UserFields, |kind, user: User| {
     nickname: required(String),
     email: required(String),
     name: required(String),
@@ -28,6 +27,10 @@ members! { Users, "user", OrganizationId, UserFields, |kind, user: User| {
     extended_data: filled(ExtendedDataValue),
     created_at: required(Moment),
     updated_at: required(Moment),
+}, |context| UserAdmin {
+    store: context.ports.users(),
+    tokens: context.ports.tokens(),
+    queue: context.ports.queue(),
 }}
 
 async fn set_password(
@@ -36,17 +39,6 @@ async fn set_password(
     user: &mut User,
 ) -> Imported {
     set_hash(import.context, &fields.password, &fields.password_hash, &mut user.password_hash).await
-}
-
-impl OrganizationKind for Users {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<User> {
-        ports.users()
-    }
-
-    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<User> + 'a> {
-        let ports = context.ports;
-        Box::new(UserAdmin { store: ports.users(), tokens: ports.tokens(), queue: ports.queue() })
-    }
 }
 
 #[async_trait]
@@ -77,5 +69,9 @@ impl RecordKind for Users {
     fn check(&self, _: &ImportContext<'_>, user: &mut User) -> Imported {
         user.email = normal_email(&user.email);
         Ok(())
+    }
+
+    fn is_of_person(&self, person: &mut Person, (id, _): &mut StoredRecord<Self>) -> bool {
+        *id == person.id
     }
 }

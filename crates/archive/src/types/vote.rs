@@ -1,7 +1,7 @@
 //! `vote`: a vote of a user on a proposal. Whether it is temporary is not a member: it follows from the number of
 //! votes of the user in the component (contract 06 §4.3).
 
-use super::{Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, RecordKind, members, required};
+use super::{Import, ImportContext, Imported, Moment, PAGE, Person, RecordKind, StoredRecord, members};
 use super::{OrganizationId, Ports, Result, async_trait};
 use crate::refs::BoundedCache;
 use civitas_application::minimum_votes;
@@ -21,13 +21,13 @@ pub(super) struct Votes {
 /// The weights that any component allows (contract 05 §3.8).
 const WEIGHTS: std::ops::RangeInclusive<i64> = 0..=3;
 
-members! { Votes, "vote", OrganizationId, VoteFields, |kind, vote: Vote| {
+members! { Votes, "vote", ports.votes(), VoteFields, |kind, vote: Vote| {
     proposal: parent(ProposalId),
     user: parent(UserId),
     weight: required(i64),
     created_at: required(Moment),
     updated_at: required(Moment),
-}}
+}, |context| ImportedVotes(context.ports.votes())}
 
 impl Votes {
     pub(super) fn new() -> Self {
@@ -74,25 +74,13 @@ impl RecordAdmin<Vote> for ImportedVotes<'_> {
     }
 }
 
-impl OrganizationKind for Votes {
-    fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Vote> {
-        ports.votes()
-    }
-
-    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Vote> + 'a> {
-        let ports = context.ports;
-        Box::new(ImportedVotes(ports.votes()))
-    }
-}
-
 #[async_trait]
 impl RecordKind for Votes {
     const TOGETHER: bool = true;
 
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> Imported<Vote> {
-        let proposal =
-            import.context.refs.resolve(import.owner, &required("proposal", &fields.proposal)?).await?;
-        let user = import.context.refs.resolve(import.owner, &required("user", &fields.user)?).await?;
+        let proposal = import.required_ref("proposal", &fields.proposal).await?;
+        let user = import.required_ref("user", &fields.user).await?;
         let now = import.context.options.now;
         Ok(Vote { proposal, user, weight: 1, temporary: false, created_at: now, updated_at: now })
     }
@@ -142,7 +130,7 @@ impl RecordKind for Votes {
                 for (id, component) in &page {
                     let minimum = minimum_votes(component);
                     if component.manifest == ComponentManifest::Proposals && minimum > 0 {
-                        context.ports.votes().settle(of, *id, minimum).await?;
+                        context.ports.votes().set_finality(of, *id, minimum).await?;
                     }
                 }
             }
@@ -154,5 +142,9 @@ impl RecordKind for Votes {
         if name == "component" {
             self.minimums.clear();
         }
+    }
+
+    fn is_of_person(&self, person: &mut Person, (_, vote): &mut StoredRecord<Self>) -> bool {
+        vote.user == person.id
     }
 }

@@ -44,14 +44,8 @@ async fn check_client(
     fields: &mut RegistrationFields,
     registration: &mut Registration,
 ) -> Imported {
-    match &fields.api_client {
-        Field::Absent => Ok(()),
-        Field::Null => Err("api_client cannot change".into()),
-        Field::Value(reference) => {
-            let client: ClientId = import.context.refs.resolve(import.owner, reference).await?;
-            check_fixed("api_client", &Field::Value(client), &registration.client)
-        }
-    }
+    let given = import.context.refs.given(import.owner, &fields.api_client).await?;
+    check_fixed("api_client", &given, &registration.client)
 }
 
 async fn set_url(
@@ -156,20 +150,14 @@ impl KindStore for WebhookRegistrations {
         Ok(found.filter(|registration| registration.organization == of))
     }
 
+    async fn page(&mut self, ports: &dyn Ports, of: Owner, after: Option<RegistrationId>) -> Rows<Self> {
+        ports.registrations().page_after(of, after, PAGE).await
+    }
+
     /// The store returns the registrations of all organizations for `None`; these are skipped. So are registrations
     /// without an event of this version: an archive with them could not be imported.
-    async fn page(&mut self, ports: &dyn Ports, of: Owner, mut after: Option<RegistrationId>) -> Rows<Self> {
-        loop {
-            let mut rows = ports.registrations().page_after(of, after, PAGE).await?;
-            let Some((last, _)) = rows.last() else { return Ok(rows) };
-            after = Some(*last);
-            rows.retain(|(id, registration)| {
-                registration.organization == of && is_readable(*id, registration)
-            });
-            if !rows.is_empty() {
-                return Ok(rows);
-            }
-        }
+    fn is_exported(&self, of: Owner, (id, registration): &StoredRecord<Self>) -> bool {
+        registration.organization == of && is_readable(*id, registration)
     }
 
     async fn add(&self, import: &Import<'_, '_, Self>, new: &Registration) -> Imported<RegistrationId> {

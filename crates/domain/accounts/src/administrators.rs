@@ -2,8 +2,6 @@
 //! §1). A participant is never one of them.
 
 mod admin;
-#[cfg(test)]
-pub(crate) mod memory;
 mod second_factor;
 mod second_factor_admin;
 mod sessions;
@@ -14,12 +12,11 @@ pub use self::admin::{Administrators, NewPassword, refusals};
 #[cfg(any(test, feature = "mocks"))]
 pub use self::second_factor::{MockSecondFactorCodes, MockTextCipher};
 pub use self::second_factor::{NewSecondFactor, SecondFactor, SecondFactorCodes, TextCipher};
-pub use self::second_factor_admin::SecondFactors;
 pub use self::sessions::{
     CONFIRMED_FOR, PANEL_SESSION_IDLE, PANEL_SESSION_LIFETIME, PANEL_SESSION_TOUCH, PanelSession,
     PanelSessionStore,
 };
-pub use self::sign_in::{CheckedPassword, SignInAttempt, SignInError, SignedIn};
+pub use self::sign_in::{CheckedPassword, SignInError, SignInPorts, SignedIn};
 pub use self::sources::{FAILURES_OF_ACCOUNT, FAILURES_OF_SOURCE, REFUSED_FOR, SignInSources};
 
 use async_trait::async_trait;
@@ -115,9 +112,7 @@ impl fmt::Debug for Administrator {
 impl Entity for Administrator {
     type Id = AdministratorId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
+    civitas_kernel::time_fields!(updated_at);
 }
 
 /// Stores the accounts of the system panel.
@@ -164,31 +159,4 @@ pub trait AdministratorStore: Send + Sync {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use time::macros::datetime;
-
-    const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
-
-    #[test]
-    fn debug_shows_no_hash_and_no_secret() {
-        let factor =
-            SecondFactor { secret: "sealed-text".to_owned(), recovery_codes: Vec::new(), last_step: 1 };
-        let ada = Administrator {
-            password: Some("$argon2id$hash".to_owned()),
-            second_factor: Some(factor),
-            ..Administrator::new("ada@city.example".to_owned(), NOW)
-        };
-        let text = format!("{ada:?}");
-        assert!(text.contains("has_password: true") && text.contains("last_step: 1"), "{text}");
-        assert!(!text.contains("argon2id") && !text.contains("sealed-text"), "{text}");
-    }
-
-    #[test]
-    fn a_theme_is_read_by_its_name() {
-        for theme in Theme::ALL {
-            assert_eq!(Theme::parse(theme.as_str()), Some(theme));
-        }
-        assert_eq!(Theme::parse("pink"), None);
-    }
-}
+pub(crate) mod tests;

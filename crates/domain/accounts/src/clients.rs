@@ -60,9 +60,7 @@ impl ApiClient {
 impl Entity for ApiClient {
     type Id = ClientId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
+    civitas_kernel::time_fields!(updated_at);
 
     /// A digest of the permissions: a form shows and sets nothing else.
     fn revision(&self) -> String {

@@ -137,7 +137,7 @@ pub async fn users(world: World<'_>) -> Result<Samples<'_, User>> {
 }
 
 /// No organization sees, changes or names another's accounts, tokens and roles.
-pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     let (mine, other) = (world.mine, world.other);
     let id = world.add_user(&user("Nora")).await?;
     assert_eq!(world.users.find_by_nickname(other, "nora").await?, None);

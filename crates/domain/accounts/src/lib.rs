@@ -54,21 +54,11 @@ pub use mail::{
 #[cfg(any(test, feature = "mocks"))]
 pub use organization_lookup::MockOrganizationLookup;
 pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
-pub use ports::{
-    ClientFilter, ClientStore, ClientUsage, EndedCredentials, Identity, IdentityUser, ListedState,
-    MOST_COUNTED, MOST_FOUND_BY_TEXT, Passwords, ROLE_FIELDS, RoleField, RoleFilter, RoleStore, TokenSigner,
-    TokenStore, USER_FIELDS, UserField, UserFilter, UserSearch, UserSort, UserStore, is_bcrypt,
-    is_replaceable,
-};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{
-    MockClientStore, MockEndedCredentials, MockPasswords, MockRoleStore, MockTokenSigner, MockTokenStore,
-    MockUserStore,
-};
+pub use ports::*;
 pub use registration_mails::RegistrationMails;
 pub use roles::{
-    CreateRole, DestroyRole, READ_ROLES, Role, RoleAdmin, RoleDetail, RoleGrant, RoleId, RoleKind, RoleType,
-    Roles, SpaceRoleId, UpdateRole, WRITE_ROLES,
+    CreateRole, DestroyRole, READ_ROLES, Role, RoleDetail, RoleGrant, RoleId, RoleKind, RoleType, Roles,
+    SpaceRoleId, UpdateRole, WRITE_ROLES,
 };
 pub use secret::{Digest, Secret};
 #[cfg(any(test, feature = "mocks"))]

@@ -88,7 +88,12 @@ pub trait LoginFailureStore: Send + Sync {
         now: OffsetDateTime,
     ) -> Result<Vec<LoginLock>>;
     /// Removes the failures of a name through all clients. Returns whether the login was closed through one of them.
-    async fn lift(&self, organization: OrganizationId, name: &Digest, now: OffsetDateTime) -> Result<bool>;
+    async fn clear_lock(
+        &self,
+        organization: OrganizationId,
+        name: &Digest,
+        now: OffsetDateTime,
+    ) -> Result<bool>;
     /// Removes failures that do not count any more ([`FAILURES_COUNT_FOR`]), and of more than `most` names those with
     /// the fewest failures; at most `limit` of each. Returns their number.
     async fn remove_unneeded(&self, now: OffsetDateTime, most: i64, limit: i64) -> Result<u64>;

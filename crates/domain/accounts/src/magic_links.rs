@@ -69,7 +69,7 @@ pub struct NewMagicLink {
     pub redirect_url: Option<String>,
 }
 
-/// Creates links.
+/// Creates links, and signs users in with them.
 pub struct MagicLinks<'a> {
     /// The store of links.
     pub links: &'a dyn MagicLinkStore,
@@ -77,6 +77,8 @@ pub struct MagicLinks<'a> {
     pub users: &'a dyn UserStore,
     /// Reads the hosts that links may redirect to.
     pub organizations: &'a dyn OrganizationLookup,
+    /// The store of sessions.
+    pub sessions: &'a dyn SessionStore,
 }
 
 #[async_trait]
@@ -86,7 +88,7 @@ impl Handle<CreateMagicLink> for MagicLinks<'_> {
         let user = ctx.user()?.id;
         let redirect_url = match redirect::read(command.redirect_url.as_ref())? {
             Some(url) => {
-                redirect::check(&url, &destinations(self.organizations, ctx.organization).await?)?;
+                redirect::check(&url, &self.destinations(ctx.organization).await?)?;
                 Some(url)
             }
             None => None,
@@ -115,19 +117,7 @@ pub struct SignedIn {
     pub location: String,
 }
 
-/// Signs users in.
-pub struct SignIns<'a> {
-    /// The store of links.
-    pub links: &'a dyn MagicLinkStore,
-    /// The store of accounts.
-    pub users: &'a dyn UserStore,
-    /// Reads the hosts that links may redirect to.
-    pub organizations: &'a dyn OrganizationLookup,
-    /// The store of sessions.
-    pub sessions: &'a dyn SessionStore,
-}
-
-impl SignIns<'_> {
+impl MagicLinks<'_> {
     /// Creates a session for the link's user, and removes the link: of several concurrent requests, one succeeds.
     /// Runs inside one transaction.
     ///
@@ -179,17 +169,14 @@ impl SignIns<'_> {
     async fn location(&self, organization: OrganizationId, link: &MagicLink) -> Result<String> {
         const FRONT_PAGE: &str = "/";
         let Some(url) = &link.redirect_url else { return Ok(FRONT_PAGE.to_owned()) };
-        let allowed = redirect::check(url, &destinations(self.organizations, organization).await?).is_ok();
+        let allowed = redirect::check(url, &self.destinations(organization).await?).is_ok();
         Ok(if allowed { url.clone() } else { FRONT_PAGE.to_owned() })
     }
-}
 
-async fn destinations(
-    organizations: &dyn OrganizationLookup,
-    organization: OrganizationId,
-) -> Result<Vec<String>> {
-    let found = organizations.find(organization).await?;
-    Ok(found.ok_or(Error::NotFound)?.destinations)
+    async fn destinations(&self, organization: OrganizationId) -> Result<Vec<String>> {
+        let found = self.organizations.find(organization).await?;
+        Ok(found.ok_or(Error::NotFound)?.destinations)
+    }
 }
 
 fn may_sign_in(user: Option<User>) -> Result<()> {

@@ -7,16 +7,18 @@ use async_trait::async_trait;
 use civitas_kernel::{AdministratorId, Locale, Result, TaskId, TaskPayload, UserId};
 use serde::{Deserialize, Serialize};
 
-/// The kind of a mail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MailKind {
-    /// Asks the user to confirm the address.
-    Confirmation,
-    /// Greets a user whose account is confirmed.
-    Welcome,
-    /// Invites to a role in a space.
-    Invitation,
+civitas_kernel::names! {
+    /// The kind of a mail.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum MailKind {
+        /// Asks the user to confirm the address.
+        Confirmation = "confirmation",
+        /// Greets a user whose account is confirmed.
+        Welcome = "welcome",
+        /// Invites to a role in a space.
+        Invitation = "invitation",
+    }
 }
 
 /// The task of sending a mail. It has the user and not the address, which is read when the mail is sent.
@@ -36,12 +38,7 @@ impl TaskPayload for SendMail {
 impl SendMail {
     /// One task at a time for each kind of mail and user.
     pub fn subject(&self) -> String {
-        let mail = match self.mail {
-            MailKind::Confirmation => "confirmation",
-            MailKind::Welcome => "welcome",
-            MailKind::Invitation => "invitation",
-        };
-        format!("{mail}/{}", self.user)
+        format!("{}/{}", self.mail, self.user)
     }
 }
 
@@ -230,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn each_letter_is_written_in_each_language_with_both_names_and_the_link() {
+    fn each_mail_is_written_in_each_language_with_both_names_and_the_link() {
         let mut subjects = Vec::new();
         for kind in [MailKind::Confirmation, MailKind::Welcome, MailKind::Invitation] {
             for locale in Locale::OF_SERVICE {
@@ -289,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_that_has_become_pointless_is_not_sent() {
+    fn a_mail_that_is_not_needed_any_more_is_not_sent() {
         let now = Some(datetime!(2026-03-01 09:30 UTC));
         let confirmed = User { confirmed_at: now, ..nora() };
         let deleted = User { deleted_at: now, ..nora() };

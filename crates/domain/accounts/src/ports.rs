@@ -4,7 +4,7 @@ use crate::{
     AccessToken, ApiClient, Claims, Role, RoleDetail, RoleKind, Secret, SpaceRoleId, TokenError, User,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::{Filter, Kind};
+use civitas_kernel::filter::Kind;
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ClientId, Locale, OrganizationId, Page, PageRequest, Result, SpaceRef, TokenId, UserId, UserState,
@@ -15,26 +15,17 @@ use time::OffsetDateTime;
 
 filter_fields! {
     /// The fields for filters of accounts (contract 03 §2.1, 01 §6.2).
-    pub enum UserField = USER_FIELDS {
+    pub enum UserField = USER_FIELDS, UserFilter {
         /// The nickname, as written.
         Nickname: "nickname", Kind::Text;
-        /// The id.
         Id: "id", Kind::Integer;
-        /// The name.
         Name: "name", Kind::Text;
-        /// The address.
         Email: "email", Kind::Text;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
-        /// The canonical text of the extended data.
         ExtendedData: "extended_data", Kind::ExtendedData;
     }
 }
-
-/// A condition on a list of accounts.
-pub type UserFilter = Filter<UserField>;
 
 /// The largest number that [`UserStore::count_found`] returns: counting stops there, which means "or more".
 pub const MOST_COUNTED: i64 = 10_000;
@@ -83,27 +74,16 @@ store! {
     /// Stores accounts. Deleted accounts are found like others; services decide.
     pub trait UserStore: Records<User> {
         /// The accounts that are not deleted, by id.
-        async fn list(
-            &self,
-            organization: OrganizationId,
-            filters: &[UserFilter],
-            page: PageRequest,
-        ) -> Result<Page<(UserId, User)>>;
+        async fn list(&self, organization: OrganizationId, filters: &[UserFilter], page: PageRequest)
+        -> Result<Page<(UserId, User)>>;
         /// The accounts of a search. Not deleted ones.
-        async fn search(
-            &self,
-            organization: OrganizationId,
-            search: &UserSearch,
-            page: PageRequest,
-        ) -> Result<Page<(UserId, User)>>;
+        async fn search(&self, organization: OrganizationId, search: &UserSearch, page: PageRequest)
+        -> Result<Page<(UserId, User)>>;
         /// The number of accounts of a search, at most [`MOST_COUNTED`].
         async fn count_found(&self, organization: OrganizationId, search: &UserSearch) -> Result<i64>;
         /// The account with this nickname, in any case. Not a deleted one.
-        async fn find_by_nickname(
-            &self,
-            organization: OrganizationId,
-            nickname: &str,
-        ) -> Result<Option<(UserId, User)>>;
+        async fn find_by_nickname(&self, organization: OrganizationId, nickname: &str)
+        -> Result<Option<(UserId, User)>>;
         /// Whether an account that is not deleted has this e-mail address (lower case).
         async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool>;
     }
@@ -214,7 +194,7 @@ pub trait TokenStore: Send + Sync {
 
 filter_fields! {
     /// The fields for filters of roles (contract 03 §4.2, 01 §6.2). Their ids are texts, and no field.
-    pub enum RoleField = ROLE_FIELDS {
+    pub enum RoleField = ROLE_FIELDS, RoleFilter {
         /// The user; null for a pending invitation without account.
         User: "user_id", Kind::Integer;
         /// The number of its place.
@@ -230,38 +210,23 @@ filter_fields! {
     }
 }
 
-/// A condition on a list of roles.
-pub type RoleFilter = Filter<RoleField>;
-
 store! {
     /// Stores roles in spaces; they are listed together with general administrators. A role whose account is
     /// deleted is found by its row alone.
     pub trait RoleStore: Records<Role> {
         /// General administrators, then roles in processes, assemblies (private members last) and conferences; inside
         /// each by creation, then by number of account or row.
-        async fn list(
-            &self,
-            organization: OrganizationId,
-            filters: &[RoleFilter],
-            page: PageRequest,
-        ) -> Result<Page<RoleDetail>>;
+        async fn list(&self, organization: OrganizationId, filters: &[RoleFilter], page: PageRequest)
+        -> Result<Page<RoleDetail>>;
         /// The role of this name. Of invitations without account that share one, the first.
         async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>>;
         /// The role of this name and the number of its row, locked against other writers until the transaction ends.
         /// `Internal` outside a transaction.
-        async fn find_by_id_for_update(
-            &self,
-            organization: OrganizationId,
-            id: &SpaceRoleId,
-        ) -> Result<Option<(i64, Role)>>;
+        async fn find_by_id_for_update(&self, organization: OrganizationId, id: &SpaceRoleId)
+        -> Result<Option<(i64, Role)>>;
         /// Whether the user has this kind on this space, or an invitation to it.
-        async fn has(
-            &self,
-            organization: OrganizationId,
-            space: SpaceRef,
-            user: UserId,
-            kind: RoleKind,
-        ) -> Result<bool>;
+        async fn has(&self, organization: OrganizationId, space: SpaceRef, user: UserId, kind: RoleKind)
+        -> Result<bool>;
         /// Whether the organization has this space, published or not.
         async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool>;
         /// Removes it.

@@ -8,7 +8,7 @@ mod id;
 mod reading;
 mod writing;
 
-pub use admin::{RoleAdmin, RoleGrant};
+pub use admin::RoleGrant;
 pub use id::{RoleId, SpaceRoleId};
 pub use reading::{READ_ROLES, Roles};
 pub use writing::{CreateRole, DestroyRole, UpdateRole, WRITE_ROLES};
@@ -19,25 +19,18 @@ use civitas_kernel::{Error, OrganizationId, SpaceRef, UserId};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// The kind of a role in a space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RoleKind {
-    /// Administers the space.
-    SpaceAdministrator,
-    /// Moderates the space.
-    SpaceModerator,
-    /// Evaluates proposals of the space.
-    SpaceValuator,
-    /// Sees a private space and takes part in it.
-    SpacePrivateMember,
-}
-
 civitas_kernel::names! {
-    RoleKind {
+    /// The kind of a role in a space.
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RoleKind {
+        /// Sees a private space and takes part in it.
         SpacePrivateMember = "space_private_member",
+        /// Administers the space.
         SpaceAdministrator = "space_administrator",
+        /// Moderates the space.
         SpaceModerator = "space_moderator",
+        /// Evaluates proposals of the space.
         SpaceValuator = "space_valuator",
     }
 }
@@ -159,9 +152,7 @@ impl Role {
 impl Entity for Role {
     type Id = i64;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
+    civitas_kernel::time_fields!(updated_at);
 
     /// A role with another name leaves the list under the old one. What a member sees of spaces changes with the
     /// membership.

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use civitas_kernel::text::hexadecimal;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 use secrecy::{ExposeSecret, SecretString};
@@ -51,9 +52,7 @@ impl Secret {
 
     /// Its digest, which may be stored.
     pub fn digest(&self) -> Digest {
-        let hash = digest(&SHA256, self.expose().as_bytes());
-        let digits = hash.as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        Digest(digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect())
+        Digest(hexadecimal(digest(&SHA256, self.expose().as_bytes()).as_ref()))
     }
 }
 

@@ -72,8 +72,8 @@ impl UserAdmin<'_> {
         now: OffsetDateTime,
     ) -> Result<(User, bool)> {
         let user = edit(self, organization, id, now, User::unlock).await?;
-        let lifted = failures.lift(organization, &name_digest(&user.nickname), now).await?;
-        Ok((user, lifted))
+        let was_closed = failures.clear_lock(organization, &name_digest(&user.nickname), now).await?;
+        Ok((user, was_closed))
     }
 }
 
@@ -364,14 +364,14 @@ mod tests {
         store.expect_save().once().returning(|_, _, _| Ok(()));
         let mut failures = MockLoginFailureStore::new();
         failures
-            .expect_lift()
+            .expect_clear_lock()
             .once()
             .withf(|organization, name, at| {
                 (*organization, *at) == (CITY, NOW) && *name == name_digest("norablum")
             })
             .returning(|_, _, _| Ok(true));
-        let (user, lifted) = admin(&store).unlock(&failures, CITY, NORA, NOW).await.unwrap();
-        assert_eq!((user.locked_at, lifted), (None, true));
+        let (user, was_closed) = admin(&store).unlock(&failures, CITY, NORA, NOW).await.unwrap();
+        assert_eq!((user.locked_at, was_closed), (None, true));
     }
 
     #[tokio::test]

@@ -157,11 +157,22 @@ impl User {
         (silent != *before).then_some(Ability::UserUpdated)
     }
 
-    /// Whether the account sees spaces as an administrator does, and can be the acting user of service tokens.
-    fn sees_as_admin(&self) -> [bool; 2] {
+    fn admin_rights(&self) -> AdminRights {
         let admin = self.admin && self.deleted_at.is_none();
-        [admin, admin && self.confirmed_at.is_some() && self.blocked_at.is_none()]
+        AdminRights {
+            sees_all: admin,
+            acts_for_services: admin && self.confirmed_at.is_some() && self.blocked_at.is_none(),
+        }
     }
+}
+
+/// What an account may do as an administrator.
+#[derive(PartialEq, Eq, Default)]
+struct AdminRights {
+    /// Whether it sees spaces as an administrator does.
+    sees_all: bool,
+    /// Whether it can be the acting user of service tokens.
+    acts_for_services: bool,
 }
 
 type Field = RecordField<User>;
@@ -180,13 +191,7 @@ impl Described for User {
 impl Entity for User {
     type Id = UserId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
-
-    fn is_deleted(&self) -> bool {
-        self.deleted_at.is_some()
-    }
+    civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn search_texts(&self) -> Option<SearchTexts> {
         Some(SearchTexts::of_name(&self.name))
@@ -201,9 +206,10 @@ impl Entity for User {
     /// of roles, and what the viewers of spaces see changes with administrators.
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
         let leaves = before.is_some_and(|before| !before.is_deleted()) && self.is_deleted();
-        let had = before.map(Self::sees_as_admin).unwrap_or_default();
-        let has = self.sees_as_admin();
-        let lists = [("roles", leaves || (had[0] && !has[0])), ("spaces", had != has), ("users", leaves)];
+        let had = before.map(Self::admin_rights).unwrap_or_default();
+        let has = self.admin_rights();
+        let lists =
+            [("roles", leaves || (had.sees_all && !has.sees_all)), ("spaces", had != has), ("users", leaves)];
         lists.into_iter().filter(|(_, is_changed)| *is_changed).map(|(list, _)| list).collect()
     }
 

@@ -2,7 +2,7 @@
 //! their responses, and cannot be administered.
 
 use crate::attachment::link_error;
-use crate::checks::{FoundFile, Terms, no_file, too_large};
+use crate::checks::{FoundFile, WriteContext, too_large};
 use crate::{Attachment, AttachmentDetail, AttachmentEdit, AttachmentPorts, Parent, ParentKind};
 use civitas_kernel::records::{Change, find_for_update};
 use civitas_kernel::{AttachmentId, Error, FieldError, FileId, Locale, OrganizationId, Result};
@@ -50,8 +50,8 @@ pub struct AttachmentAdmin<'a> {
 }
 
 impl AttachmentAdmin<'_> {
-    fn terms(&self) -> Terms {
-        Terms { organization: self.organization, default_locale: self.default_locale, now: self.now }
+    fn context(&self) -> WriteContext {
+        WriteContext { organization: self.organization, default_locale: self.default_locale, now: self.now }
     }
 
     /// The checks of a new attachment, before its bytes are stored.
@@ -84,11 +84,11 @@ impl AttachmentAdmin<'_> {
         }
         let found: std::result::Result<FoundFile, FieldError> = match content {
             NewContent::Link(link) => return self.link(parent, link, edit).await,
-            NewContent::Missing => Err(no_file()),
+            NewContent::Missing => Err(FieldError::blank("file", "File")),
             NewContent::TooLarge { limit } => Err(too_large(limit)),
             NewContent::Stored(id) => self.ports.stored(self.organization, id, None).await?,
         };
-        let (attachment, found) = self.ports.check_file(self.terms(), parent, found, edit).await?;
+        let (attachment, found) = self.ports.check_file(self.context(), parent, found, edit).await?;
         Ok((attachment, Some(found)))
     }
 
@@ -100,7 +100,7 @@ impl AttachmentAdmin<'_> {
     ) -> Result<(Attachment, Option<FoundFile>)> {
         let error = link_error(&link);
         let mut attachment = Attachment::of_link(parent, Some(link), self.now);
-        self.ports.edit(self.terms(), &mut attachment, edit, error).await?;
+        self.ports.edit(self.context(), &mut attachment, edit, error).await?;
         Ok((attachment, None))
     }
 
@@ -110,7 +110,7 @@ impl AttachmentAdmin<'_> {
     /// `NotFound`; `Invalid` for wrong members.
     pub async fn update(&self, id: AttachmentId, edit: AttachmentEdit) -> Result<Change<Attachment>> {
         self.find(id).await?;
-        self.ports.change(self.terms(), id, edit).await
+        self.ports.change(self.context(), id, edit).await
     }
 
     /// Deletes an attachment and returns it; its file is deleted later.

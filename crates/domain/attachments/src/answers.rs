@@ -1,9 +1,10 @@
 //! Files of answers to questionnaires (contract 08 §6.3).
 
+use crate::checks::find_uploaded;
 use crate::staging::set_state;
 use crate::{
     AllowList, Attachment, AttachmentStore, FileRegistry, FileState, Parent, ParentKind, StoredFile,
-    UploadStore, UploadedFiles,
+    UploadStore,
 };
 use civitas_kernel::records::Records;
 use civitas_kernel::{AttachmentId, ClientId, Error, FileId, Locale, OrganizationId, Result, UploadId};
@@ -38,8 +39,8 @@ impl AnswerUploads<'_> {
         signed: &str,
         is_locked: bool,
     ) -> Result<Option<(UploadId, FileId, StoredFile)>> {
-        let uploaded = UploadedFiles { uploads: self.uploads };
-        let Ok((upload, id)) = uploaded.find(sender, signed, is_locked).await? else { return Ok(None) };
+        let found = find_uploaded(self.uploads, sender, signed, is_locked).await?;
+        let Ok((upload, id)) = found else { return Ok(None) };
         let file = Records::find(self.files, sender.organization, id).await?;
         let file = file
             .filter(|file| file.state == FileState::Stored && AllowList::Participant.refusal(file).is_none());

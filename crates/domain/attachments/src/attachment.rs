@@ -1,7 +1,7 @@
 //! Attachments, their collections, and the rules of their members (contract 07 B.1, B.5).
 
 use crate::{Parent, StoredFile};
-use civitas_kernel::limits::{LINE, PROSE, URL, any_too_long, too_long};
+use civitas_kernel::limits::{LINE, PROSE, URL, text_error, too_long};
 use civitas_kernel::records::{Entity, SearchTexts};
 use civitas_kernel::{AttachmentId, CollectionId, FieldError, FileId, Locale, Translated};
 use time::OffsetDateTime;
@@ -76,19 +76,10 @@ impl Attachment {
     /// What is wrong with its texts: title before description. Both are required in `locale`, the default one of the
     /// organization.
     pub fn text_errors(&self, locale: Locale) -> Vec<FieldError> {
-        let blank = |field, label: &str, text: &Translated| {
-            let is_blank = text.get(locale).is_none_or(|text| text.trim().is_empty());
-            is_blank.then(|| FieldError::new(field, "blank", format!("{label} cannot be blank")))
-        };
-        let long = |field, label: &str, text: &Translated, max| any_too_long(field, label, text, max);
+        let locale = Some(locale);
         let errors = [
-            blank("title", "Title", &self.title).or(long("title", "Title", &self.title, LINE)),
-            blank("description", "Description", &self.description).or(long(
-                "description",
-                "Description",
-                &self.description,
-                PROSE,
-            )),
+            text_error("title", "Title", &self.title, LINE, locale),
+            text_error("description", "Description", &self.description, PROSE, locale),
         ];
         errors.into_iter().flatten().collect()
     }
@@ -97,9 +88,7 @@ impl Attachment {
 impl Entity for Attachment {
     type Id = AttachmentId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
+    civitas_kernel::time_fields!(updated_at);
 
     fn search_texts(&self) -> Option<SearchTexts> {
         Some(SearchTexts::of(&self.title, None))

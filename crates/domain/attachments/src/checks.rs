@@ -41,13 +41,13 @@ pub(crate) struct FoundFile {
 
 /// Organization, default language and time of a write.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Terms {
+pub(crate) struct WriteContext {
     pub(crate) organization: OrganizationId,
     pub(crate) default_locale: Locale,
     pub(crate) now: OffsetDateTime,
 }
 
-impl Terms {
+impl WriteContext {
     pub(crate) fn of(ctx: &Ctx) -> Self {
         Self { organization: ctx.organization, default_locale: ctx.default_locale, now: ctx.now }
     }
@@ -75,13 +75,13 @@ impl AttachmentPorts<'_> {
             return Err(Error::missing("description"));
         }
         let found = self.file_of(ctx, source, is_locked).await?;
-        self.check_file(Terms::of(ctx), parent, found, edit).await
+        self.check_file(WriteContext::of(ctx), parent, found, edit).await
     }
 
     /// The attachment of a file with the other members, after all checks.
     pub(crate) async fn check_file(
         &self,
-        terms: Terms,
+        context: WriteContext,
         parent: Parent,
         found: std::result::Result<FoundFile, FieldError>,
         edit: AttachmentEdit,
@@ -94,10 +94,10 @@ impl AttachmentPorts<'_> {
             Err(error) => (None, Some(error)),
         };
         let mut attachment = match &found {
-            Some(found) => Attachment::of_file(parent, found.id, &found.file, terms.now),
-            None => Attachment::of_link(parent, None, terms.now),
+            Some(found) => Attachment::of_file(parent, found.id, &found.file, context.now),
+            None => Attachment::of_link(parent, None, context.now),
         };
-        self.edit(terms, &mut attachment, edit, error).await?;
+        self.edit(context, &mut attachment, edit, error).await?;
         // Without a file there was an error.
         Ok((attachment, found.ok_or(Error::NotFound)?))
     }
@@ -105,7 +105,7 @@ impl AttachmentPorts<'_> {
     /// Applies an edit, and reports all that is wrong with the result, in the order of the members.
     pub(crate) async fn edit(
         &self,
-        terms: Terms,
+        context: WriteContext,
         attachment: &mut Attachment,
         mut edit: AttachmentEdit,
         source_error: Option<FieldError>,
@@ -114,14 +114,14 @@ impl AttachmentPorts<'_> {
         let unread = std::mem::take(&mut edit.errors);
         let is_moved = edit.collection.is_some();
         let is_given = [("title", edit.title.is_some()), ("description", edit.description.is_some())];
-        edit.apply(attachment, terms.default_locale);
+        edit.apply(attachment, context.default_locale);
         // Texts that stay are not checked: an imported attachment may have none.
         let is_new = |error: &FieldError| is_given.contains(&(error.field.as_ref(), true));
-        errors.extend(attachment.text_errors(terms.default_locale).into_iter().filter(is_new));
+        errors.extend(attachment.text_errors(context.default_locale).into_iter().filter(is_new));
         errors.extend(unread);
         if let Some(id) = attachment.collection.filter(|_| is_moved)
             && !(attachment.parent.kind.has_collections()
-                && self.collections.is_of(terms.organization, id, attachment.parent).await?)
+                && self.collections.is_of(context.organization, id, attachment.parent).await?)
         {
             errors.push(foreign_collection());
         }
@@ -150,16 +150,16 @@ impl AttachmentPorts<'_> {
     /// Locks an attachment, checks an edit and stores what differs.
     pub(crate) async fn change(
         &self,
-        terms: Terms,
+        context: WriteContext,
         id: AttachmentId,
         edit: AttachmentEdit,
     ) -> Result<Change<Attachment>> {
-        let before = find_for_update(self.store, terms.organization, id).await?;
+        let before = find_for_update(self.store, context.organization, id).await?;
         let mut after = before.clone();
-        self.edit(terms, &mut after, edit, None).await?;
-        let change = Change::of(before, terms.now, |attachment| *attachment = after);
+        self.edit(context, &mut after, edit, None).await?;
+        let change = Change::of(before, context.now, |attachment| *attachment = after);
         if !change.is_empty() {
-            self.store.save(terms.organization, id, &change).await?;
+            self.store.save(context.organization, id, &change).await?;
         }
         Ok(change)
     }
@@ -173,13 +173,12 @@ impl AttachmentPorts<'_> {
     ) -> Result<std::result::Result<FoundFile, FieldError>> {
         let organization = ctx.organization;
         match source {
-            Source::Missing => Ok(Err(no_file())),
+            Source::Missing => Ok(Err(FieldError::blank("file", "File"))),
             Source::TooLarge { limit } => Ok(Err(too_large(limit))),
             Source::Stored(id) => self.stored(organization, id, None).await,
             Source::Uploaded(signed) => {
-                let uploaded = UploadedFiles { uploads: self.uploads };
                 let sender = Sender { organization, client: ctx.caller.client, now: ctx.now };
-                match uploaded.find(sender, &signed, is_locked).await? {
+                match find_uploaded(self.uploads, sender, &signed, is_locked).await? {
                     Ok((upload, id)) => self.stored(organization, id, Some(upload)).await,
                     Err(error) => Ok(Err(error)),
                 }
@@ -208,45 +207,33 @@ impl AttachmentPorts<'_> {
     }
 }
 
-/// Finds files by signed ids.
-pub struct UploadedFiles<'a> {
-    /// The store of uploads.
-    pub uploads: &'a dyn UploadStore,
-}
-
-impl UploadedFiles<'_> {
-    /// The upload and the file of a signed id, if the caller may attach it now; else what is wrong. `is_locked`: locks
-    /// the upload until the transaction ends, so that only one caller uses it.
-    pub async fn find(
-        &self,
-        sender: Sender,
-        signed: &str,
-        is_locked: bool,
-    ) -> Result<std::result::Result<(UploadId, FileId), FieldError>> {
-        let Some(signed) = SignedId::parse(signed) else { return Ok(Err(dead_signed_id())) };
-        let upload = if is_locked {
-            self.uploads.find_for_update(sender.organization, signed.id).await?
-        } else {
-            self.uploads.find(sender.organization, signed.id).await?
-        };
-        let upload = upload.filter(|upload| {
-            signed.is_of(upload) && upload.client == sender.client && upload.is_attachable(sender.now)
-        });
-        let not_uploaded = || FieldError::new("signed_id", "not_uploaded", "File has not been uploaded");
-        Ok(match upload {
-            None => Err(dead_signed_id()),
-            Some(upload) => upload.file.map(|file| (signed.id, file)).ok_or_else(not_uploaded),
-        })
-    }
+/// The upload and the file of a signed id, if the caller may attach it now; else what is wrong. `is_locked`: locks the
+/// upload until the transaction ends, so that only one caller uses it.
+pub(crate) async fn find_uploaded(
+    uploads: &dyn UploadStore,
+    sender: Sender,
+    signed: &str,
+    is_locked: bool,
+) -> Result<std::result::Result<(UploadId, FileId), FieldError>> {
+    let Some(signed) = SignedId::parse(signed) else { return Ok(Err(dead_signed_id())) };
+    let upload = if is_locked {
+        uploads.find_for_update(sender.organization, signed.id).await?
+    } else {
+        uploads.find(sender.organization, signed.id).await?
+    };
+    let upload = upload.filter(|upload| {
+        signed.is_of(upload) && upload.client == sender.client && upload.is_attachable(sender.now)
+    });
+    let not_uploaded = || FieldError::new("signed_id", "not_uploaded", "File has not been uploaded");
+    Ok(match upload {
+        None => Err(dead_signed_id()),
+        Some(upload) => upload.file.map(|file| (signed.id, file)).ok_or_else(not_uploaded),
+    })
 }
 
 /// The error of a signed id that is forged, expired, foreign or used.
 fn dead_signed_id() -> FieldError {
     FieldError::new("signed_id", "invalid", "signed_id is invalid or expired")
-}
-
-pub(crate) fn no_file() -> FieldError {
-    FieldError::new("file", "blank", "File cannot be blank")
 }
 
 pub(crate) fn too_large(limit: i64) -> FieldError {

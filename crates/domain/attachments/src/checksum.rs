@@ -1,6 +1,6 @@
 //! SHA-256 of bytes as they pass.
 
-use crate::file::hexadecimal;
+use civitas_kernel::text::hexadecimal;
 use ring::digest::{Context, SHA256};
 
 /// The length and the SHA-256 of bytes that are read piece by piece.

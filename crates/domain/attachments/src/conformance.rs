@@ -5,10 +5,11 @@ use crate::{
     Collection, CollectionStore, FileRegistry, FileState, FileType, NOT_YET, PENDING, Parent, ParentLookup,
     StoredFile, Upload, UploadStore,
 };
-use civitas_kernel::filter::{Condition, Filter, Is, read};
+use civitas_kernel::conformance::check_list;
+use civitas_kernel::filter::{Comparison, Condition, Filter, read};
 use civitas_kernel::records::Change;
 use civitas_kernel::records::conformance::Samples;
-use civitas_kernel::testing::{ALL, check_list, seen_by, text};
+use civitas_kernel::testing::{ALL, seen_by, text};
 use civitas_kernel::{
     AttachmentId, ClientId, CollectionId, FileId, Locale, PageRequest, ReadContext, Result, SpaceRef,
     UploadId, Viewer, conformance_world,
@@ -233,18 +234,18 @@ pub async fn lists_and_filters(world: World<'_>) -> Result<()> {
     })
     .await?;
     let by = |field, condition| vec![Filter { field, condition }];
-    let class = |kind: crate::ParentKind| Condition::Text(Is::Eq(kind.as_str().to_owned()));
+    let class = |kind: crate::ParentKind| Condition::Text(Comparison::Eq(kind.as_str().to_owned()));
     let of_space = by(AttachmentField::ParentKind, class(space.kind));
     assert_eq!(listed(of_space, ALL).await?.0, [second, file, heavy]);
     let start = by(AttachmentField::ParentKind, Condition::Start("platform::org".to_owned()));
     assert_eq!(listed(start, ALL).await?.0, [first]);
-    let id = by(AttachmentField::ParentId, Condition::Integer(Is::Eq(own.id)));
+    let id = by(AttachmentField::ParentId, Condition::Integer(Comparison::Eq(own.id)));
     assert!(listed(id, ALL).await?.0.contains(&first));
-    let grouped = by(AttachmentField::Collection, Condition::Integer(Is::Eq(collection.0)));
+    let grouped = by(AttachmentField::Collection, Condition::Integer(Comparison::Eq(collection.0)));
     assert_eq!(listed(grouped, ALL).await?.0, [heavy]);
-    let alone = by(AttachmentField::Collection, Condition::Integer(Is::Blank(true)));
+    let alone = by(AttachmentField::Collection, Condition::Integer(Comparison::Blank(true)));
     assert_eq!(listed(alone, ALL).await?.0, [first, second, file]);
-    let documents = by(AttachmentField::FileType, Condition::Text(Is::Eq("document".to_owned())));
+    let documents = by(AttachmentField::FileType, Condition::Text(Comparison::Eq("document".to_owned())));
     assert_eq!(listed(documents, ALL).await?.0, [file]);
     let found = world.attachments.find_visible(world.reader(), file).await?.expect("it is visible");
     assert_eq!((found.attachment.file_type, found.file.is_some()), (FileType::Document, true));
@@ -259,7 +260,7 @@ pub async fn lists_and_filters(world: World<'_>) -> Result<()> {
 }
 
 /// No organization sees another's attachments; a record is seen by those who may.
-pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     let id = world.attachments.add(world.mine, &World::link(world.space.into())).await?;
     let elsewhere = AttachmentReader {
         read_context: ReadContext { organization: world.other, ..world.reader().read_context },

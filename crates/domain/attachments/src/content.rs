@@ -55,6 +55,7 @@ pub struct Inspected {
 
 civitas_kernel::names! {
     /// Why a file cannot be attached anywhere.
+    #[derive(serde::Serialize, serde::Deserialize)]
     pub enum ContentError {
         /// An image wider or higher than [`MAX_IMAGE_SIDE`].
         ImageTooBig = "image_too_big",

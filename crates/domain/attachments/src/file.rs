@@ -3,7 +3,9 @@
 
 use crate::{ContentError, Inspected};
 use civitas_kernel::records::Entity;
+use civitas_kernel::text::hexadecimal;
 use civitas_kernel::{FileId, OrganizationId, random_key};
+use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
 /// The most time between the row of a file and the end of the transaction that uses it. Then the file is deleted.
@@ -14,6 +16,7 @@ pub const NOT_YET: OrganizationId = OrganizationId(0);
 
 civitas_kernel::names! {
     /// What is known of the bytes of a file.
+    #[derive(Serialize, Deserialize)]
     pub enum FileState {
         /// They are being stored; nothing refers to the file yet.
         Pending = "pending",
@@ -25,7 +28,7 @@ civitas_kernel::names! {
 }
 
 /// A file in the store.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredFile {
     /// Its name in addresses: random, so that only a client that has the address can read the file.
     pub key: String,
@@ -108,16 +111,6 @@ impl StoredFile {
 
 impl Entity for StoredFile {
     type Id = FileId;
-}
-
-/// Bytes as hexadecimal digits in lower case.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a text does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

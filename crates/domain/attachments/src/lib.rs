@@ -36,7 +36,7 @@ pub use admin::{AttachmentAdmin, NewAttachment, NewContent};
 pub use allow_list::AllowList;
 pub use answers::{AnswerUploads, Sender};
 pub use attachment::{Attachment, AttachmentDetail, Collection, FileType, is_web_address};
-pub use checks::{AttachmentPorts, UploadedFiles};
+pub use checks::AttachmentPorts;
 pub use checksum::Checksum;
 pub use commands::{
     AttachFile, AttachmentEdit, DESTROY_ATTACHMENTS, DestroyAttachment, Grouping, SentText, Source,
@@ -51,15 +51,7 @@ pub use content::{MockFileIntake, MockFileStore};
 pub use file::{FileState, NOT_YET, PENDING, StoredFile};
 pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
 pub use parent::{PARENT_NAMES, Parent, ParentKind, creatable_parent_names};
-pub use ports::{
-    ATTACHMENT_FIELDS, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch,
-    AttachmentStore, CollectionStore, FileRegistry, MOST_SEARCHED, ParentLookup, UploadStore,
-};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{
-    MockAttachmentStore, MockCollectionStore, MockFileRegistry, MockParentLookup, MockUploadStore,
-};
+pub use ports::*;
 pub use reading::{Attachments, READ_ATTACHMENTS, reader};
 pub use staging::{Announcement, SentHead, StageUpload, Staged, UploadWrites, wrong_length};
 pub use upload::{ATTACH_WINDOW, SignedId, UPLOAD_WINDOW, Upload};
-pub use writing::AttachmentWrites;

@@ -4,7 +4,7 @@ use crate::{
     Attachment, AttachmentDetail, Collection, FileType, PARENT_NAMES, Parent, ParentKind, StoredFile, Upload,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::{Filter, Kind};
+use civitas_kernel::filter::Kind;
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     AttachmentId, CollectionId, FileId, OrganizationId, Page, PageRequest, ReadContext, Result, Translated,
@@ -14,28 +14,21 @@ use time::OffsetDateTime;
 
 filter_fields! {
     /// The fields for filters of attachments (contract 07 B.4, 01 §6.2).
-    pub enum AttachmentField = ATTACHMENT_FIELDS {
+    pub enum AttachmentField = ATTACHMENT_FIELDS, AttachmentFilter {
         /// The class name of the record.
         ParentKind: "attached_to_type", Kind::Enum(PARENT_NAMES);
         /// The number of the record.
         ParentId: "attached_to_id", Kind::Integer;
-        /// The collection.
         Collection: "attachment_collection_id", Kind::Integer;
         /// `image`, `document` or `link`.
         FileType: "file_type", Kind::Enum(FileType::NAMES);
-        /// The id.
         Id: "id", Kind::Integer;
         /// The title, in any language.
         Title: "title", Kind::Text;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
     }
 }
-
-/// A condition on a list of attachments. Kinds of records are compared by their class names.
-pub type AttachmentFilter = Filter<AttachmentField>;
 
 /// The number of attachments whose files' names and links are searched: the newest of the organization. Titles have an index.
 pub const MOST_SEARCHED: i64 = 10_000;
@@ -105,30 +98,18 @@ store! {
     /// The store of attachments. Visible means: the reader sees the record (contract 07 B.4).
     pub trait AttachmentStore: Records<Attachment> {
         /// The visible attachments that satisfy all filters, by weight and id.
-        async fn list(
-            &self,
-            reader: AttachmentReader,
-            filters: &[AttachmentFilter],
-            page: PageRequest,
-        ) -> Result<Page<AttachmentDetail>>;
+        async fn list(&self, reader: AttachmentReader, filters: &[AttachmentFilter], page: PageRequest)
+        -> Result<Page<AttachmentDetail>>;
         /// The attachment, if it is visible.
         async fn find_visible(&self, reader: AttachmentReader, id: AttachmentId) -> Result<Option<AttachmentDetail>>;
         /// The attachments of a search by id, the newest first; those of one record by weight and id. For
         /// administrators.
-        async fn search(
-            &self,
-            organization: OrganizationId,
-            search: &AttachmentSearch,
-            page: PageRequest,
-        ) -> Result<Page<AttachmentDetail>>;
+        async fn search(&self, organization: OrganizationId, search: &AttachmentSearch, page: PageRequest)
+        -> Result<Page<AttachmentDetail>>;
         /// The attachments of other records than answers after `after` in ascending order of id, at most `limit`; for
         /// export.
-        async fn page_of_records_after(
-            &self,
-            organization: OrganizationId,
-            after: Option<AttachmentId>,
-            limit: i64,
-        ) -> Result<Vec<(AttachmentId, Attachment)>>;
+        async fn page_of_records_after(&self, organization: OrganizationId, after: Option<AttachmentId>, limit: i64)
+        -> Result<Vec<(AttachmentId, Attachment)>>;
         /// Removes the files of these answers to questionnaires.
         async fn remove_of_answers(&self, organization: OrganizationId, answers: &[i64]) -> Result<()>;
         /// Removes an attachment. Its file is marked as removed.
@@ -142,12 +123,8 @@ store! {
         /// Whether the collection belongs to this record.
         async fn is_of(&self, organization: OrganizationId, id: CollectionId, parent: Parent) -> Result<bool>;
         /// The collections of this record by weight and id, at most `limit`.
-        async fn of_parent(
-            &self,
-            organization: OrganizationId,
-            parent: Parent,
-            limit: i64,
-        ) -> Result<Vec<(CollectionId, Collection)>>;
+        async fn of_parent(&self, organization: OrganizationId, parent: Parent, limit: i64)
+        -> Result<Vec<(CollectionId, Collection)>>;
     }
 }
 

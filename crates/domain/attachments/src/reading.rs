@@ -4,7 +4,7 @@ use crate::{
     ATTACHMENT_FIELDS, AttachmentDetail, AttachmentField, AttachmentFilter, AttachmentReader,
     AttachmentStore, ParentKind,
 };
-use civitas_kernel::filter::{Condition, Is, RawFilter, read};
+use civitas_kernel::filter::{Condition, RawFilter, read};
 use civitas_kernel::{Ability, Access, AttachmentId, Ctx, Error, Page, PageRequest, Result, Scope};
 
 /// The rights to read attachments.
@@ -52,18 +52,11 @@ impl Attachments<'_> {
 
 /// Replaces the short names of kinds of records by class names.
 fn by_class(mut filter: AttachmentFilter) -> AttachmentFilter {
-    let class = |name: &mut String| {
-        if let Some(kind) = ParentKind::named(name) {
-            kind.as_str().clone_into(name);
-        }
-    };
-    if filter.field == AttachmentField::ParentKind
-        && let Condition::Text(is) = &mut filter.condition
-    {
-        match is {
-            Is::Eq(name) | Is::NotEq(name) => class(name),
-            Is::In(names) | Is::NotIn(names) => names.iter_mut().for_each(class),
-            Is::Lt(_) | Is::AtMost(_) | Is::Gt(_) | Is::AtLeast(_) | Is::Blank(_) => {}
+    if let (AttachmentField::ParentKind, Condition::Text(is)) = (filter.field, &mut filter.condition) {
+        for name in is.equated_mut() {
+            if let Some(kind) = ParentKind::named(name) {
+                kind.as_str().clone_into(name);
+            }
         }
     }
     filter
@@ -73,7 +66,7 @@ fn by_class(mut filter: AttachmentFilter) -> AttachmentFilter {
 mod tests {
     use super::*;
     use crate::MockAttachmentStore;
-    use civitas_kernel::filter::RawValue;
+    use civitas_kernel::filter::{Comparison, RawValue};
 
     #[tokio::test]
     async fn without_the_ability_nothing_is_read() {
@@ -113,8 +106,8 @@ mod tests {
                 let conditions: Vec<_> = filters.iter().map(|filter| filter.condition.clone()).collect();
                 conditions
                     == [
-                        Condition::Text(Is::Eq(class("Platform::Proposals::Proposal"))),
-                        Condition::Text(Is::In(vec![
+                        Condition::Text(Comparison::Eq(class("Platform::Proposals::Proposal"))),
+                        Condition::Text(Comparison::In(vec![
                             class("Platform::Assembly"),
                             class("Platform::Blogs::Post"),
                         ])),

@@ -1,7 +1,7 @@
 //! An upload that a client announced (contract 07 B.6).
 
-use crate::file::hexadecimal;
 use civitas_kernel::records::Entity;
+use civitas_kernel::text::hexadecimal;
 use civitas_kernel::{ClientId, FileId, UploadId, random_key};
 use ring::digest::{SHA256, digest};
 use time::{Duration, OffsetDateTime};

@@ -1,7 +1,5 @@
 //! What was done.
 
-use std::fmt;
-
 /// Declares the actions with their stable names.
 macro_rules! actions {
     ($($name:literal => $action:ident: $doc:literal,)+) => {
@@ -104,12 +102,6 @@ actions! {
     "archive.exported" => ArchiveExported: "An archive was exported.",
     "backup.made" => BackupMade: "A backup was made.",
     "backup.restored" => BackupRestored: "The database was restored from a backup.",
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The chain of an organization: every entry has the hash of the one before it.
 
 use crate::AuditEntry;
+use civitas_kernel::text::hexadecimal;
 use ring::digest::{SHA256, digest};
 use serde_json::json;
 use std::fmt;
@@ -96,7 +97,7 @@ impl AuditEntry {
             object.map(|object| &object.id),
             details.digest,
         ]);
-        hexadecimal(digest(&SHA256, form.to_string().as_bytes()).as_ref())
+        sha256(&form.to_string())
     }
 
     /// The digest of the details: SHA-256, in hexadecimal, of a JSON array without spaces: the salt, the name of the
@@ -106,7 +107,7 @@ impl AuditEntry {
         let nickname = self.actor.user().map(|(_, nickname)| nickname);
         let label = self.object.as_ref().map(|object| &object.label);
         let form = json!([salt, self.actor.name(), nickname, self.from, label, self.changes]);
-        hexadecimal(digest(&SHA256, form.to_string().as_bytes()).as_ref())
+        sha256(&form.to_string())
     }
 
     /// Whether the details are those of the digest, or were erased and are empty.
@@ -142,7 +143,7 @@ impl AuditEntry {
             object.map(|object| &object.label),
             self.changes,
         ]);
-        hexadecimal(digest(&SHA256, form.to_string().as_bytes()).as_ref())
+        sha256(&form.to_string())
     }
 
     /// Checks that the entry is the one after the entry with this number and hash.
@@ -164,13 +165,8 @@ fn microseconds(at: time::OffsetDateTime) -> i64 {
     i64::try_from(at.unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX)
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+fn sha256(form: &str) -> String {
+    hexadecimal(digest(&SHA256, form.as_bytes()).as_ref())
 }
 
 #[cfg(test)]
@@ -232,17 +228,17 @@ mod tests {
         };
         let details =
             format!(r#"["{salt}","App","ada","192.0.2.7","Youth council",[["kind",null,"member"]]]"#);
-        assert_eq!(of_details, hexadecimal(digest(&SHA256, details.as_bytes()).as_ref()));
+        assert_eq!(of_details, sha256(&details));
         let form = format!(
             r#"[2,"{EMPTY_HASH}",5,1,1772357400000001,"client","id_app",3,"role.created","role","1","{of_details}"]"#
         );
-        assert_eq!(entry.hash, hexadecimal(digest(&SHA256, form.as_bytes()).as_ref()));
+        assert_eq!(entry.hash, sha256(&form));
         entry.details = None;
         entry.hash = entry.hash_after(EMPTY_HASH);
         let form = format!(
             r#"[1,"{EMPTY_HASH}",5,1,1772357400000001,"client","id_app","App",3,"ada","192.0.2.7","role.created","role","1","Youth council",[["kind",null,"member"]]]"#
         );
-        assert_eq!(entry.hash, hexadecimal(digest(&SHA256, form.as_bytes()).as_ref()));
+        assert_eq!(entry.hash, sha256(&form));
     }
 
     #[test]

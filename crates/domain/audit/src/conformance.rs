@@ -125,7 +125,7 @@ pub async fn erases_the_details_of_a_user(world: World<'_>) -> Result<()> {
 }
 
 /// Each organization has a chain of its own, and so has the deployment.
-pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     for chain in [Some(world.mine), Some(world.other), None] {
         assert_eq!(world.log.head(chain).await?, None);
         assert_eq!(world.fill(chain, 2).await?.iter().map(|entry| entry.number).collect::<Vec<_>>(), [1, 2]);

@@ -109,10 +109,10 @@ impl Record {
         self
     }
 
-    /// Sets the address of the client.
+    /// Sets the address of the client, if there is one.
     #[must_use]
-    pub fn from(mut self, address: &str) -> Self {
-        self.from = Some(cut(address));
+    pub fn from<'a>(mut self, address: impl Into<Option<&'a str>>) -> Self {
+        self.from = address.into().map(cut);
         self
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let long = "x".repeat(1000);
         let actor =
             Actor::Client { uid: long.clone(), name: long.clone(), user: Some((UserId(1), long.clone())) };
-        let mut record = Record::new(actor, Action::RoleCreated).on(&long, &long, &long).from(&long);
+        let mut record = Record::new(actor, Action::RoleCreated).on(&long, &long, &long).from(long.as_str());
         for n in 0..100 {
             record = record.changed(&format!("{n}{long}"), Some(&long), None);
         }

@@ -31,6 +31,4 @@ pub use actor::{Actor, ActorKind};
 pub use chain::{ChainError, ChainHead, EMPTY_HASH};
 pub use changes::{FieldChange, MAX_CHANGES, MAX_TEXT, is_secret};
 pub use entry::{AuditEntry, Details, Object, Record};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::MockAuditLog;
-pub use ports::{AuditFilter, AuditLog, AuditScope, ReadEntry, SEARCHED};
+pub use ports::*;

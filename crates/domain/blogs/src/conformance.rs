@@ -1,6 +1,7 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{BlogLookup, Post, PostNeighbours, PostQuery, PostSearch, PostState, PostStore};
+use civitas_kernel::conformance::read_pages;
 use civitas_kernel::records::conformance::Samples;
 use civitas_kernel::testing::{ALL, seen_by, text, within};
 use civitas_kernel::{
@@ -73,7 +74,7 @@ pub async fn posts(world: World<'_>) -> Result<Samples<'_, Post>> {
 }
 
 /// No organization sees or changes another's posts.
-pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     let id = world.add(&world.post(None, Some(NOW))).await?;
     let elsewhere = ReadContext { organization: world.other, ..world.public() };
     assert_eq!(world.posts.find_visible(elsewhere, NOW, id, Within::default()).await?, None);
@@ -141,14 +142,7 @@ pub async fn lists_in_order_with_neighbours(world: World<'_>) -> Result<()> {
             drafts.iter().copied().chain(by_date).collect()
         };
         for per_page in [1, 4, 100] {
-            let mut walked = Vec::new();
-            for page in 1.. {
-                let some = world.ids(reader, direction, PageRequest::of(page, per_page)).await?;
-                walked.extend(some.items);
-                if !some.has_more {
-                    break;
-                }
-            }
+            let walked = read_pages(per_page, async |page| world.ids(reader, direction, page).await).await?;
             assert_eq!(walked, expected, "{direction:?} by {per_page}");
         }
         let query = PostQuery { order: Order::Column(direction), ..PostQuery::default() };

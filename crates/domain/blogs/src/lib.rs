@@ -23,9 +23,7 @@ mod reading;
 mod writing;
 
 pub use admin::PostAdmin;
-pub use model::{Post, PostDetail, PostNeighbours, PostState, blank_text};
-pub use ports::{BlogLookup, POST_FIELDS, PostField, PostFilter, PostQuery, PostSearch, PostStore};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockBlogLookup, MockPostStore};
+pub use model::{Post, PostDetail, PostNeighbours, PostState};
+pub use ports::*;
 pub use reading::{Posts, READ_POSTS};
 pub use writing::{CreatePost, DESTROY_POSTS, DestroyPost, PostWrites, Publication, UpdatePost, WRITE_POSTS};

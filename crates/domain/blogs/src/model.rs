@@ -3,7 +3,7 @@
 use civitas_kernel::limits::{LINE, PROSE};
 use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Error, FieldError, Locale, PostId, Result, Translated, UserId, Wording,
+    ComponentId, ComponentPlace, Error, Locale, PostId, Result, Translated, UserId, Wording,
 };
 use time::OffsetDateTime;
 
@@ -102,11 +102,6 @@ impl Post {
     }
 }
 
-/// The error of a text that is blank or missing (contract 07 A.6): `title` or `body`, and its label.
-pub fn blank_text(field: &'static str, label: &str) -> FieldError {
-    FieldError::new(field, "blank", format!("{label} cannot be blank"))
-}
-
 type Field = RecordField<Post>;
 
 impl Described for Post {
@@ -121,13 +116,7 @@ impl Described for Post {
 impl Entity for Post {
     type Id = PostId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
-
-    fn is_deleted(&self) -> bool {
-        self.deleted_at.is_some()
-    }
+    civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
         let is_lost = before.is_some_and(|before| before.is_lost_by(self));

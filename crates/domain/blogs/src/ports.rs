@@ -2,22 +2,19 @@
 
 use crate::{Post, PostDetail, PostNeighbours, PostState};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Filter, Kind};
+use civitas_kernel::filter::{Kind, ListQuery};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Direction, Order, OrganizationId, Page, PageRequest, PostId, ReadContext,
-    Result, SpaceRef, UserId, Within, filter_fields, store,
+    ComponentId, ComponentPlace, Direction, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
+    SpaceRef, UserId, Within, filter_fields, store,
 };
 use time::OffsetDateTime;
 
 filter_fields! {
     /// The fields for filters of posts (contract 01 §6.2).
-    pub enum PostField = POST_FIELDS {
-        /// The id.
+    pub enum PostField = POST_FIELDS, PostFilter {
         Id: "id", Kind::Integer;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
         /// The time of publication; null for a draft.
         PublishedAt: "published_at", Kind::Time;
@@ -27,7 +24,6 @@ filter_fields! {
         Body: "body", Kind::Text;
         /// Title or body.
         SearchText: "search_text", Kind::SearchText;
-        /// The component.
         Component: "component_id", Kind::Integer;
         /// The number of the space, of any kind.
         SpaceId: "participatory_space_id", Kind::Integer;
@@ -38,20 +34,9 @@ filter_fields! {
     }
 }
 
-/// A condition on a list of posts.
-pub type PostFilter = Filter<PostField>;
-
 /// The query of a list of posts. The column of the order is `published_at`: posts without it come last ascending and
 /// first descending; ids ascend in both directions.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PostQuery {
-    /// The part of the organization.
-    pub within: Within,
-    /// All must hold.
-    pub filters: Vec<PostFilter>,
-    /// The order.
-    pub order: Order,
-}
+pub type PostQuery = ListQuery<PostField>;
 
 /// What an administrator searches posts for. Those of deleted components are not found, nor deleted ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,21 +58,11 @@ store! {
     /// user of the token.
     pub trait PostStore: Records<Post> {
         /// The visible posts of a query.
-        async fn list(
-            &self,
-            read_context: ReadContext,
-            now: OffsetDateTime,
-            query: &PostQuery,
-            page: PageRequest,
-        ) -> Result<Page<PostDetail>>;
+        async fn list(&self, read_context: ReadContext, now: OffsetDateTime, query: &PostQuery, page: PageRequest)
+        -> Result<Page<PostDetail>>;
         /// The post, if it is visible and inside.
-        async fn find_visible(
-            &self,
-            read_context: ReadContext,
-            now: OffsetDateTime,
-            id: PostId,
-            within: Within,
-        ) -> Result<Option<PostDetail>>;
+        async fn find_visible(&self, read_context: ReadContext, now: OffsetDateTime, id: PostId, within: Within)
+        -> Result<Option<PostDetail>>;
         /// The neighbours of a visible post in the list of a query. With random order they are those of the column.
         /// `published_at`: that of the post, as it was read before.
         async fn neighbours(
@@ -99,11 +74,7 @@ store! {
             published_at: Option<OffsetDateTime>,
         ) -> Result<PostNeighbours>;
         /// The post, if it is not deleted and its component is visible, by any author, published or not.
-        async fn find_in_visible_component(
-            &self,
-            read_context: ReadContext,
-            id: PostId,
-        ) -> Result<Option<PostDetail>>;
+        async fn find_in_visible_component(&self, read_context: ReadContext, id: PostId) -> Result<Option<PostDetail>>;
         /// The post, if it is not deleted, visible or not.
         async fn detail(&self, organization: OrganizationId, id: PostId) -> Result<Option<PostDetail>>;
         /// The posts of a search, visible or not; at `now`.

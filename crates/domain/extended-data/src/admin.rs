@@ -1,7 +1,7 @@
 //! Administration of extended data. The caller checks permission.
 
 use crate::service::{RESERVED, is_reserved};
-use crate::{ExtendedDataStore, ObjectPath, Owner, StoredData};
+use crate::{ExtendedData, ObjectPath, Owner, StoredData};
 use civitas_kernel::extended_data::check_size;
 use civitas_kernel::records::{check_revision, revision_at};
 use civitas_kernel::{Error, OrganizationId, Result};
@@ -23,25 +23,17 @@ pub struct Replaced {
     pub after: Map<String, Value>,
 }
 
-/// Reads and replaces the extended data of records, visible or not.
-pub struct ExtendedDataAdmin<'a> {
-    /// The store; in a transaction for writes.
-    pub store: &'a dyn ExtendedDataStore,
-    /// The most one record may have, in bytes of compact JSON.
-    pub limit: usize,
-}
-
-impl ExtendedDataAdmin<'_> {
-    /// The data of a record.
+impl ExtendedData<'_> {
+    /// The data of a record, visible or not.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn read(&self, organization: OrganizationId, owner: Owner) -> Result<StoredData> {
+    pub async fn read_any(&self, organization: OrganizationId, owner: Owner) -> Result<StoredData> {
         self.store.find_any(organization, owner).await?.ok_or(Error::NotFound)
     }
 
-    /// Replaces all data of a record, by the rules of a write at the root (contract 01 §11.3, steps 5 to 7): blank
-    /// values are left out. `seen` is the revision that was read with the data. Data that is the same is not
+    /// Replaces all data of a record, visible or not, by the rules of a write at the root (contract 01 §11.3, steps 5 to
+    /// 7): blank values are left out. `seen` is the revision that was read with the data. Data that is the same is not
     /// stored.
     ///
     /// # Errors
@@ -112,7 +104,7 @@ mod tests {
     }
 
     async fn replace(owner: Owner, before: Value, after: Value, saves: usize) -> Result<Replaced> {
-        let admin = ExtendedDataAdmin { store: &store(&before, saves), limit: 40 };
+        let admin = ExtendedData { store: &store(&before, saves), limit: 40 };
         admin.replace(CITY, owner, (after, &revision_at(READ)), NOW).await
     }
 
@@ -139,7 +131,7 @@ mod tests {
     #[tokio::test]
     async fn another_write_meanwhile_is_not_overwritten() {
         let store = store(&json!({}), 0);
-        let admin = ExtendedDataAdmin { store: &store, limit: EXTENDED_DATA };
+        let admin = ExtendedData { store: &store, limit: EXTENDED_DATA };
         let data = (json!({"a": 1}), revision_at(NOW));
         let refused = admin.replace(CITY, ProposalId(7).into(), (data.0, &data.1), NOW).await;
         assert_eq!(refused.unwrap_err().details()[0].code, "changed_meanwhile");

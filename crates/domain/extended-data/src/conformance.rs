@@ -40,7 +40,7 @@ pub async fn keeps_the_data_of_each_record(world: World<'_>) -> Result<()> {
 }
 
 /// A record is found and written in its own organization only.
-pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     for owner in &world.owners {
         assert_eq!(world.store.find(public(world.other), *owner).await?, None, "{owner:?}");
         let empty = StoredData { data: Map::new(), updated_at: NOW };

@@ -19,10 +19,8 @@ mod path;
 mod ports;
 mod service;
 
-pub use admin::{ExtendedDataAdmin, Replaced, refusals};
+pub use admin::{Replaced, refusals};
 pub use owner::{Kind, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser, Owner};
 pub use path::ObjectPath;
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::MockExtendedDataStore;
-pub use ports::{ExtendedDataStore, StoredData};
+pub use ports::*;
 pub use service::{ExtendedData, SetExtendedData};

@@ -30,7 +30,7 @@ impl<K: Kind> Command for SetExtendedData<K> {
     type Output = Value;
 }
 
-/// Reads and writes extended data.
+/// Reads and writes extended data; writes need the store of a transaction.
 pub struct ExtendedData<'a> {
     /// The store.
     pub store: &'a dyn ExtendedDataStore,

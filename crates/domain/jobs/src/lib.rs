@@ -22,12 +22,10 @@ mod service;
 
 #[cfg(any(test, feature = "mocks"))]
 pub use log::MockJobLog;
-pub use log::{JobClient, JobCounts, JobDetail, JobLog, JobLogFilter, JobUser, LoggedJob, MOST_COUNTED};
+pub use log::{JobClient, JobDetail, JobLog, JobLogFilter, JobUser, LoggedJob};
 pub use model::{
     Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobReport, JobStatus, JobSummary, LEASE, MOST_ATTEMPTS,
     next_attempt,
 };
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::MockJobStore;
-pub use ports::{Finish, JOB_FIELDS, JobField, JobFilter, JobStore};
+pub use ports::*;
 pub use service::{Jobs, LIST_JOBS};

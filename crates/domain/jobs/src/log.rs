@@ -6,9 +6,6 @@ use civitas_kernel::{ClientId, JobId, LogPage, LogRequest, OrganizationId, Resul
 use serde_json::Value;
 use time::OffsetDateTime;
 
-/// The largest number that [`JobLog::counts`] returns: counting stops there, which means "or more".
-pub const MOST_COUNTED: i64 = 10_000;
-
 /// Which jobs to list. Members that are `None` match every job.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobLogFilter {
@@ -72,19 +69,6 @@ pub struct JobDetail {
     pub request: Option<Value>,
 }
 
-/// The numbers of jobs, each at most [`MOST_COUNTED`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct JobCounts {
-    /// Those that wait now.
-    pub pending: i64,
-    /// Those that run now.
-    pub processing: i64,
-    /// Those that were accepted since the given time and are done.
-    pub completed: i64,
-    /// Those that were accepted since the given time and have failed.
-    pub failed: i64,
-}
-
 /// The jobs of all clients, for administrators of the deployment. The caller checks permission.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
@@ -95,8 +79,6 @@ pub trait JobLog: Send + Sync {
     async fn find(&self, id: JobId) -> Result<Option<JobDetail>>;
     /// Removes a job in any status; one that is being processed still takes effect. Whether there was one.
     async fn remove(&self, id: JobId) -> Result<bool>;
-    /// The numbers of jobs by status.
-    async fn counts(&self, since: OffsetDateTime) -> Result<JobCounts>;
     /// Removes jobs that ended before this time, the oldest first, at most `limit`. Returns their number.
     async fn remove_ended(&self, before: OffsetDateTime, limit: i64) -> Result<u64>;
     /// Removes jobs of a user in any status, at most `limit`. Returns their number.

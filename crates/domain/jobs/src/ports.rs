@@ -2,35 +2,21 @@
 
 use crate::{Failure, Job, JobOwner, JobReport, JobStatus, JobSummary};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Field, Filter, Kind};
-use civitas_kernel::{JobId, OrganizationId, Page, PageRequest, Result};
+use civitas_kernel::filter::Kind;
+use civitas_kernel::{JobId, OrganizationId, Page, PageRequest, Result, filter_fields};
 use serde_json::Value;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// The fields for filters of jobs (contract 09 A.3, 01 §6.2). Their ids are no numbers, and no field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JobField {
-    /// The command's key.
-    CommandKey,
-    /// The status.
-    Status,
-    /// The time of creation.
-    CreatedAt,
-    /// The time of the last change.
-    UpdatedAt,
+filter_fields! {
+    /// The fields for filters of jobs (contract 09 A.3, 01 §6.2). Their ids are no numbers, and no field.
+    pub enum JobField = JOB_FIELDS, JobFilter {
+        CommandKey: "command_key", Kind::Text;
+        Status: "status", Kind::Enum(JobStatus::NAMES);
+        CreatedAt: "created_at", Kind::Time;
+        UpdatedAt: "updated_at", Kind::Time;
+    }
 }
-
-/// The fields of the list of jobs.
-pub const JOB_FIELDS: &[Field<JobField>] = &[
-    Field::new("command_key", Kind::Text, JobField::CommandKey),
-    Field::new("status", Kind::Enum(JobStatus::NAMES), JobField::Status),
-    Field::new("created_at", Kind::Time, JobField::CreatedAt),
-    Field::new("updated_at", Kind::Time, JobField::UpdatedAt),
-];
-
-/// A condition on a list of jobs.
-pub type JobFilter = Filter<JobField>;
 
 /// The result of storing the end of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,18 +1,18 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 mod administering;
-mod keeping;
 mod listing;
 mod reminding;
-mod seeing;
+mod storing;
+mod visibility;
 
 pub use administering::{pages_registered_users, searches_for_administrators};
-pub use keeping::{keeps_organizations_apart, meetings, registers_nobody_without_an_account};
 pub use listing::{filters_by_number_and_extended_data, lists_in_order_without_overlap, stays_inside};
 pub use reminding::{
     claims_a_reminder_once_for_each_time, finds_meetings_to_remind_of, marks_what_an_import_need_not_send,
 };
-pub use seeing::{reads_what_is_not_visible, shows_what_is_visible, tells_all_of_a_meeting};
+pub use storing::{isolates_organizations, meetings, registers_nobody_without_an_account};
+pub use visibility::{reads_what_is_not_visible, shows_what_is_visible, tells_all_of_a_meeting};
 
 use crate::{Meeting, MeetingQuery, MeetingStore, ReminderStore};
 use civitas_kernel::testing::{ALL, seen_by, seen_by_service, text, within};

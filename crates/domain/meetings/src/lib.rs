@@ -25,10 +25,5 @@ mod reading;
 pub use admin::MeetingAdmin;
 pub use detail::{MeetingDetail, MeetingSummary};
 pub use model::{Audience, Meeting};
-pub use ports::{
-    MEETING_FIELDS, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState, MeetingStore,
-    MeetingTime, REMINDER_NOTICE, ReminderStore,
-};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockMeetingStore, MockReminderStore};
+pub use ports::*;
 pub use reading::{Meetings, READ_MEETINGS};

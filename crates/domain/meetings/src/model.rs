@@ -44,19 +44,16 @@ pub struct Meeting {
     pub updated_at: OffsetDateTime,
 }
 
-/// Who may see a published meeting (contract 06 §5.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
-    /// All viewers of its component.
-    Everybody,
-    /// All viewers of its component, although it is private.
-    Transparent,
-    /// Its registered users, users with a role in its space, and administrators.
-    Private,
-}
-
 civitas_kernel::names! {
-    Audience { Everybody = "everybody", Transparent = "transparent", Private = "private" }
+    /// Who may see a published meeting (contract 06 §5.3).
+    pub enum Audience {
+        /// All viewers of its component.
+        Everybody = "everybody",
+        /// All viewers of its component, although it is private.
+        Transparent = "transparent",
+        /// Its registered users, users with a role in its space, and administrators.
+        Private = "private",
+    }
 }
 
 impl Audience {
@@ -210,13 +207,7 @@ impl Described for Meeting {
 impl Entity for Meeting {
     type Id = MeetingId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
-
-    fn is_deleted(&self) -> bool {
-        self.deleted_at.is_some()
-    }
+    civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
         let is_lost = before.is_some_and(|before| before.is_lost_by(self));

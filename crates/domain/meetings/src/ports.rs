@@ -2,28 +2,22 @@
 
 use crate::{Meeting, MeetingDetail, MeetingSummary};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Filter, Kind};
+use civitas_kernel::filter::{Kind, ListQuery};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    Direction, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
+    Direction, MeetingId, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
     filter_fields, store,
 };
 use time::{Duration, OffsetDateTime};
 
 filter_fields! {
     /// The fields for filters of meetings (contract 06 §5.2, 01 §6.2).
-    pub enum MeetingField = MEETING_FIELDS {
-        /// The canonical text of the extended data.
+    pub enum MeetingField = MEETING_FIELDS, MeetingFilter {
         ExtendedData: "extended_data", Kind::ExtendedData;
-        /// The id.
         Id: "id", Kind::Integer;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
-        /// The time of publication.
         PublishedAt: "published_at", Kind::Time;
-        /// When it begins.
         StartTime: "start_time", Kind::Time;
         /// When it ends; null if that is open.
         EndTime: "end_time", Kind::Time;
@@ -33,7 +27,6 @@ filter_fields! {
         Description: "description", Kind::Text;
         /// Title or description.
         SearchText: "search_text", Kind::SearchText;
-        /// The component.
         Component: "component_id", Kind::Integer;
         /// The number of the space, of any kind.
         SpaceId: "participatory_space_id", Kind::Integer;
@@ -42,19 +35,8 @@ filter_fields! {
     }
 }
 
-/// A condition on a list of meetings.
-pub type MeetingFilter = Filter<MeetingField>;
-
 /// The query of a list of meetings. The column of the order is `start_time`; ids ascend in both directions.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MeetingQuery {
-    /// The part of the organization.
-    pub within: Within,
-    /// All must hold.
-    pub filters: Vec<MeetingFilter>,
-    /// The order.
-    pub order: Order,
-}
+pub type MeetingQuery = ListQuery<MeetingField>;
 
 /// How long before a meeting its reminder is due. If less time remains, it is due at once.
 pub const REMINDER_NOTICE: Duration = Duration::hours(48);
@@ -104,19 +86,11 @@ store! {
     /// `add` and `save` return `NotFound` when a registered user has no account in the organization.
     pub trait MeetingStore: Records<Meeting> {
         /// The visible meetings of a query.
-        async fn list(
-            &self,
-            read_context: ReadContext,
-            query: &MeetingQuery,
-            page: PageRequest,
-        ) -> Result<Page<MeetingDetail>>;
+        async fn list(&self, read_context: ReadContext, query: &MeetingQuery, page: PageRequest)
+        -> Result<Page<MeetingDetail>>;
         /// The meeting, if it is visible and inside.
-        async fn find_visible(
-            &self,
-            read_context: ReadContext,
-            id: MeetingId,
-            within: Within,
-        ) -> Result<Option<MeetingDetail>>;
+        async fn find_visible(&self, read_context: ReadContext, id: MeetingId, within: Within)
+        -> Result<Option<MeetingDetail>>;
         /// The meeting, visible or not; for events.
         async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>>;
         /// The meetings of a search, visible or not; at `now`.
@@ -128,12 +102,8 @@ store! {
             page: PageRequest,
         ) -> Result<Page<MeetingSummary>>;
         /// The registered users of a meeting, by id. Empty if there is no such meeting.
-        async fn registered(
-            &self,
-            organization: OrganizationId,
-            id: MeetingId,
-            page: PageRequest,
-        ) -> Result<Page<UserId>>;
+        async fn registered(&self, organization: OrganizationId, id: MeetingId, page: PageRequest)
+        -> Result<Page<UserId>>;
     }
 }
 

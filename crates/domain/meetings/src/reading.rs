@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use crate::{MeetingField, MockMeetingStore};
     use civitas_kernel::Direction;
-    use civitas_kernel::filter::{Condition, Is};
+    use civitas_kernel::filter::{Comparison, Condition};
     use civitas_kernel::testing::raw_filter;
 
     async fn list(
@@ -86,7 +86,7 @@ mod tests {
             assert_eq!(query.order, Order::Column(Direction::Descending));
             let [filter] = query.filters.as_slice() else { panic!("{query:?}") };
             assert_eq!(filter.field, MeetingField::Id);
-            assert_eq!(filter.condition, Condition::Integer(Is::Gt(3)));
+            assert_eq!(filter.condition, Condition::Integer(Comparison::Gt(3)));
             Ok(Page::of(vec![], false))
         });
         list(&ctx, &store, "id_gt", "3").await.unwrap();

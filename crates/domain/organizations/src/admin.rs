@@ -8,7 +8,7 @@ use civitas_kernel::records::Change;
 use civitas_kernel::{Error, FieldError, OrganizationId, Result, TaskQueue, Wording};
 use time::OffsetDateTime;
 
-/// Administers the organizations of the deployment.
+/// Administers the organizations of the deployment, and handles [`crate::UpdateOrganization`] of API clients.
 pub struct OrganizationAdmin<'a> {
     /// The store of organizations.
     pub store: &'a dyn OrganizationStore,

@@ -2,9 +2,9 @@
 
 use crate::OrganizationQuery::{ById, ByName};
 use crate::{Features, HostMatch, ORGANIZATION_FIELDS, Organization, OrganizationStore, RegistrationMode};
+use civitas_kernel::conformance::check_list;
 use civitas_kernel::filter::read;
 use civitas_kernel::records::Change;
-use civitas_kernel::testing::check_list;
 use civitas_kernel::{Error, Locale, OrganizationId, PageRequest, Result, Translated};
 use serde_json::json;
 use std::collections::BTreeSet;

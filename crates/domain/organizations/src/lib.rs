@@ -27,14 +27,8 @@ pub use authority::{host_in_address, host_of, split_authority};
 pub use features::{Feature, Features};
 pub use host_check::{CheckHost, HOST_CHECK_INTERVAL, HOST_CHECKS, HostCheck, confirm};
 pub use model::{Organization, RegistrationMode, Tenant, is_host};
-pub use ports::{
-    HostMatch, HostResolver, ORGANIZATION_FIELDS, OrganizationField, OrganizationFigures, OrganizationFilter,
-    OrganizationQuery, OrganizationStore,
-};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockHostResolver, MockOrganizationStore};
+pub use ports::*;
 pub use service::{
-    OrganizationUpdates, Organizations, READ_ORGANIZATIONS, UPDATE_ORGANIZATIONS, UpdateOrganization,
-    UpdatedOrganization,
+    Organizations, READ_ORGANIZATIONS, UPDATE_ORGANIZATIONS, UpdateOrganization, UpdatedOrganization,
 };
 pub use time_zones::TIME_ZONES;

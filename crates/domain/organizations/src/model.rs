@@ -186,9 +186,7 @@ impl Organization {
 impl Entity for Organization {
     type Id = OrganizationId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
+    civitas_kernel::time_fields!(updated_at);
 
     fn events(&self, id: OrganizationId, before: Option<&Self>) -> Vec<Event> {
         let name = match before {

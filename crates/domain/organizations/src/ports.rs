@@ -2,7 +2,7 @@
 
 use crate::{Organization, Tenant};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Filter, Kind};
+use civitas_kernel::filter::Kind;
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, filter_fields};
 use std::net::IpAddr;
@@ -39,18 +39,12 @@ impl OrganizationFigures {
 
 filter_fields! {
     /// The fields for filters of organizations (contract 01 §6.2).
-    pub enum OrganizationField = ORGANIZATION_FIELDS {
-        /// The id.
+    pub enum OrganizationField = ORGANIZATION_FIELDS, OrganizationFilter {
         Id: "id", Kind::Integer;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
     }
 }
-
-/// A condition on a list of organizations.
-pub type OrganizationFilter = Filter<OrganizationField>;
 
 /// Which organizations a list has, and in which order.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::{Organization, RegistrationMode, TIME_ZONES, is_host};
 use civitas_kernel::limits::{ITEMS, LINE, PROSE, any_too_long, too_long};
-use civitas_kernel::{Error, FieldError, Locale, Result, Translated, Wording};
+use civitas_kernel::{Error, FieldError, Result, Wording};
 use std::collections::HashSet;
 
 impl Organization {
@@ -67,10 +67,10 @@ impl Organization {
     fn faults_of_texts(&self) -> Vec<FieldError> {
         let locale = self.default_locale;
         let mut faults = Vec::new();
-        if blank_in(&self.name, locale) {
+        if self.name.is_blank_in(locale) {
             faults.push(FieldError::new("name", "blank", format!("Name {locale} cannot be blank")));
         }
-        if !self.description.is_empty() && blank_in(&self.description, locale) {
+        if !self.description.is_empty() && self.description.is_blank_in(locale) {
             faults.push(FieldError::new(
                 "description",
                 "blank",
@@ -78,7 +78,7 @@ impl Organization {
             ));
         }
         if self.reference_prefix.trim().is_empty() {
-            faults.push(FieldError::new("reference_prefix", "blank", "Reference prefix cannot be blank"));
+            faults.push(FieldError::blank("reference_prefix", "Reference prefix"));
         }
         faults.extend(self.length_errors());
         faults
@@ -156,14 +156,10 @@ pub(crate) fn tidy_all(hosts: &[String]) -> Vec<String> {
     hosts.filter(|host| seen.insert(host.clone())).collect()
 }
 
-/// Whether a text is blank in this language.
-pub(crate) fn blank_in(text: &Translated, locale: Locale) -> bool {
-    text.get(locale).is_none_or(|text| text.trim().is_empty())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use civitas_kernel::{Locale, Translated};
     use serde_json::json;
     use time::macros::datetime;
 

@@ -2,13 +2,12 @@
 
 use crate::host_check::have_checked;
 use crate::update::Update;
-use crate::{ORGANIZATION_FIELDS, Organization, OrganizationQuery, OrganizationStore};
+use crate::{ORGANIZATION_FIELDS, Organization, OrganizationAdmin, OrganizationQuery, OrganizationStore};
 use async_trait::async_trait;
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::records::Change;
 use civitas_kernel::{
-    Ability, Access, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope, TaskQueue,
-    commands,
+    Ability, Access, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope, commands,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -46,16 +45,6 @@ pub struct Organizations<'a> {
     pub store: &'a dyn OrganizationStore,
 }
 
-/// Updates organizations.
-pub struct OrganizationUpdates<'a> {
-    /// The store of organizations.
-    pub store: &'a dyn OrganizationStore,
-    /// The queue for checks of pending hosts.
-    pub queue: &'a dyn TaskQueue,
-    /// Whether hosts may be single labels (see [`crate::is_host`]), and new secondary ones literal addresses.
-    pub single_label_hosts: bool,
-}
-
 impl Organizations<'_> {
     /// The organizations the client may access, by ascending id.
     ///
@@ -90,7 +79,7 @@ fn reaches(ctx: &Ctx, id: OrganizationId) -> Result<()> {
 }
 
 #[async_trait]
-impl Handle<UpdateOrganization> for OrganizationUpdates<'_> {
+impl Handle<UpdateOrganization> for OrganizationAdmin<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateOrganization) -> Result<()> {
         ctx.require(&UPDATE_ORGANIZATIONS)?;
         reaches(ctx, command.id)?;
@@ -176,7 +165,7 @@ mod tests {
             Ok(())
         });
         let queue = MockTaskQueue::new();
-        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
         let changed = service.handle(&ctx(), update(CITY, &json!({"comments_max_length": 7}))).await.unwrap();
         assert_eq!(changed.organization.comments_max_length, 7);
     }
@@ -186,7 +175,7 @@ mod tests {
         let mut store = holding();
         free(&mut store);
         let queue = MockTaskQueue::new();
-        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
         let same = service.handle(&ctx(), update(CITY, &json!({"name": {"en": "Riverton"}}))).await.unwrap();
         assert_eq!(same.organization.updated_at, city().updated_at);
     }
@@ -205,7 +194,7 @@ mod tests {
             assert_eq!(task.subject.as_deref(), Some("host"), "one at a time");
             Ok(())
         });
-        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
         for same in [json!({"host": "new.example"}), json!({"comments_max_length": 7})] {
             service.handle(&ctx(), update(CITY, &same)).await.unwrap();
         }
@@ -221,7 +210,7 @@ mod tests {
         });
         store.expect_taken_hosts().returning(|_, hosts| Ok(hosts.to_vec()));
         let queue = MockTaskQueue::new();
-        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
         let sent = json!({"name": {"en": "Milltown"}, "host": "town.example"});
         let refused = service.handle(&ctx(), update(CITY, &sent)).await.unwrap_err();
         let said: Vec<_> = refused.details().iter().map(|f| f.description.as_str()).collect();
@@ -236,7 +225,7 @@ mod tests {
             .withf(|query, _| *query == OrganizationQuery::ById(Some(CITY), Vec::new()))
             .returning(|_, _| Ok(Page::of(vec![], false)));
         let queue = MockTaskQueue::new();
-        let service = OrganizationUpdates { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
         let reads = Organizations { store: &store };
         assert!(matches!(reads.find(&ctx(), TOWN).await, Err(Error::NotFound)));
         assert!(matches!(

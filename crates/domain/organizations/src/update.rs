@@ -2,9 +2,10 @@
 //! names and hosts are taken by others.
 
 use crate::model::is_local;
-use crate::rules::{blank_in, is_taken, tidy, tidy_all, with_bare};
+use crate::rules::{is_taken, tidy, tidy_all, with_bare};
 use crate::{Organization, TIME_ZONES, is_host};
 use civitas_kernel::limits::ITEMS;
+use civitas_kernel::text::sentence_case;
 use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording, integer};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -160,7 +161,7 @@ impl<'a> Update<'a> {
         {
             let sent = self.sent.get(field);
             let readable = sent.is_none_or(|sent| overlay(text, sent, self.locales));
-            let lacks = blank_in(text, locale);
+            let lacks = text.is_blank_in(locale);
             if !readable {
                 self.refuse(field, "invalid", format!("{label} must be an object of texts by language"));
             } else if sent.is_some_and(Value::is_null) || (sent.is_some() && lacks) {
@@ -289,15 +290,6 @@ impl<'a> Update<'a> {
 
 fn read<T: DeserializeOwned>(sent: &Value) -> Option<T> {
     T::deserialize(sent).ok()
-}
-
-/// `badges_enabled` as `Badges enabled`.
-fn sentence_case(field: &str) -> String {
-    let mut words = field.replace('_', " ");
-    if let Some(first) = words.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    words
 }
 
 /// Merges texts by language; blank ones remove. `false`, without a change, when the value is not an object of texts in

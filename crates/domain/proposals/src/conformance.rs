@@ -1,16 +1,11 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
-mod keeping;
 mod listing;
 mod reading;
 mod samples;
+mod storing;
 mod voting;
 
-pub use keeping::{
-    a_published_proposal_becomes_no_second_draft, a_state_that_is_renamed_is_filtered_by_its_new_name,
-    keeps_one_draft_of_a_user, keeps_organizations_apart, knows_the_author_by_place,
-    refuses_a_token_that_is_taken,
-};
 pub use listing::{
     filters_by_state_and_number, filters_by_votes_and_leaves_drafts_out, lists_hidden_proposals,
     lists_in_order_without_overlap, neighbours_are_those_of_the_list,
@@ -21,6 +16,11 @@ pub use reading::{
     tells_all_of_a_proposal,
 };
 pub use samples::{proposals, states, votes};
+pub use storing::{
+    a_published_proposal_becomes_no_second_draft, a_state_that_is_renamed_is_filtered_by_its_new_name,
+    isolates_organizations, keeps_one_draft_of_a_user, knows_the_author_by_place,
+    refuses_a_token_that_is_taken,
+};
 pub use voting::{
     counts_final_votes_of_proposals, counts_votes, filters_votes, keeps_one_vote_of_a_user,
     lists_the_votes_on_a_proposal, shows_votes_on_what_is_visible, tells_how_a_user_stands,

@@ -25,12 +25,7 @@ mod votes;
 pub use admin::{ProposalAdmin, refusals};
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
 pub use model::{Proposal, ProposalDetail, ProposalPlace, ProposalState, PublicState, Vote};
-pub use ports::{
-    ComponentLookup, HiddenProposals, Neighbours, PROPOSAL_FIELDS, Position, ProposalField, ProposalFilter,
-    ProposalQuery, ProposalStore, StateStore, VOTE_FIELDS, VoteField, VoteFilter, VoteStore,
-};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockComponentLookup, MockProposalStore, MockStateStore, MockVoteStore};
+pub use ports::*;
 pub use reading::{Proposals, READ_PROPOSALS};
 pub use rules::{Rules, Tally, VotingManifest, VotingStatus, weight_label};
 pub use state_admin::{MOST_STATES, StateAdmin};

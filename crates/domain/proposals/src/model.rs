@@ -131,13 +131,7 @@ impl Proposal {
 impl Entity for Proposal {
     type Id = ProposalId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
-
-    fn is_deleted(&self) -> bool {
-        self.deleted_at.is_some()
-    }
+    civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn events(&self, id: ProposalId, before: Option<&Self>) -> Vec<Event> {
         let subject = if self.published_at.is_some() { Subject::Proposal(id) } else { Subject::Draft(id) };
@@ -349,9 +343,7 @@ pub struct Vote {
 impl Entity for Vote {
     type Id = VoteId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
+    civitas_kernel::time_fields!(updated_at);
 
     /// A user has one vote on a proposal.
     fn taken() -> Error {

@@ -2,28 +2,24 @@
 
 use crate::{Proposal, ProposalDetail, ProposalPlace, ProposalState, Vote, VotingStatus};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Condition, Filter, Kind};
+use civitas_kernel::filter::{Condition, Kind, ListQuery};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext,
-    Result, StateId, UserId, VoteId, Within, filter_fields, store,
+    ClientId, ComponentId, Direction, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result,
+    StateId, UserId, VoteId, Within, filter_fields, store,
 };
 use time::OffsetDateTime;
 
 filter_fields! {
     /// The fields for filters of proposals (contract 06 §1.4, 01 §6.2).
-    pub enum ProposalField = PROPOSAL_FIELDS {
+    pub enum ProposalField = PROPOSAL_FIELDS, ProposalFilter {
         /// The public state token; a proposal without one has an empty token, never null.
         State: "state", Kind::Text;
         /// The weight of the reader's own vote; null without one.
         VotedWeight: "voted_weight", Kind::IntegerText;
-        /// The canonical text of the extended data.
         ExtendedData: "extended_data", Kind::ExtendedData;
-        /// The id.
         Id: "id", Kind::Integer;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
         /// The time of publication; null for a draft.
         PublishedAt: "published_at", Kind::Time;
@@ -33,7 +29,6 @@ filter_fields! {
         Body: "body", Kind::Text;
         /// Title or body.
         SearchText: "search_text" | "title_or_body", Kind::SearchText;
-        /// The component.
         Component: "component_id", Kind::Integer;
         /// The number of the space, of any kind.
         SpaceId: "participatory_space_id", Kind::Integer;
@@ -46,20 +41,9 @@ filter_fields! {
     }
 }
 
-/// A condition on a list of proposals.
-pub type ProposalFilter = Filter<ProposalField>;
-
 /// The query of a list of proposals. The column of the order is `published_at`: proposals without it come last
-/// ascending and first descending; ids ascend in both.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ProposalQuery {
-    /// The part of the organization.
-    pub within: Within,
-    /// All must hold. A condition on `VotedWeight` leaves drafts out.
-    pub filters: Vec<ProposalFilter>,
-    /// The order.
-    pub order: Order,
-}
+/// ascending and first descending; ids ascend in both. A condition on `VotedWeight` leaves drafts out.
+pub type ProposalQuery = ListQuery<ProposalField>;
 
 /// A list of hidden proposals, for administrators.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,49 +94,24 @@ store! {
     /// of which the reader is an author.
     pub trait ProposalStore: Records<Proposal> {
         /// The visible proposals of a query.
-        async fn list(
-            &self,
-            read_context: ReadContext,
-            query: &ProposalQuery,
-            page: PageRequest,
-        ) -> Result<Page<ProposalDetail>>;
+        async fn list(&self, read_context: ReadContext, query: &ProposalQuery, page: PageRequest)
+        -> Result<Page<ProposalDetail>>;
         /// The hidden proposals and drafts that are not deleted, as an anonymous viewer reads them, by the time they
         /// were hidden and id.
-        async fn hidden(
-            &self,
-            organization: OrganizationId,
-            list: &HiddenProposals,
-            page: PageRequest,
-        ) -> Result<Page<ProposalDetail>>;
+        async fn hidden(&self, organization: OrganizationId, list: &HiddenProposals, page: PageRequest)
+        -> Result<Page<ProposalDetail>>;
         /// The proposal, if it is visible and inside.
-        async fn find_visible(
-            &self,
-            read_context: ReadContext,
-            id: ProposalId,
-            within: Within,
-        ) -> Result<Option<ProposalDetail>>;
+        async fn find_visible(&self, read_context: ReadContext, id: ProposalId, within: Within)
+        -> Result<Option<ProposalDetail>>;
         /// The neighbours of a proposal that this reader sees in the list of a query; none when it is not in that list.
-        async fn neighbours(
-            &self,
-            read_context: ReadContext,
-            query: &ProposalQuery,
-            position: Position,
-        ) -> Result<Neighbours>;
+        async fn neighbours(&self, read_context: ReadContext, query: &ProposalQuery, position: Position)
+        -> Result<Neighbours>;
         /// The proposal, if it is visible and inside the part of a query, and its neighbours in the list of the query.
-        async fn find_with_neighbours(
-            &self,
-            read_context: ReadContext,
-            query: &ProposalQuery,
-            id: ProposalId,
-        ) -> Result<Option<(ProposalDetail, Neighbours)>>;
+        async fn find_with_neighbours(&self, read_context: ReadContext, query: &ProposalQuery, id: ProposalId)
+        -> Result<Option<(ProposalDetail, Neighbours)>>;
         /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
-        async fn find_draft(
-            &self,
-            read_context: ReadContext,
-            client: ClientId,
-            id: ProposalId,
-            within: Within,
-        ) -> Result<Option<ProposalDetail>>;
+        async fn find_draft(&self, read_context: ReadContext, client: ClientId, id: ProposalId, within: Within)
+        -> Result<Option<ProposalDetail>>;
         /// The draft of [`Self::find_draft`], locked against other writers until the transaction ends. `Internal`
         /// outside a transaction.
         async fn find_draft_for_update(
@@ -165,19 +124,10 @@ store! {
         /// The proposal as an anonymous viewer reads it, visible or not: for events.
         async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>>;
         /// Whether the user is an author of a draft in this component, created through any client.
-        async fn has_draft(
-            &self,
-            organization: OrganizationId,
-            user: UserId,
-            component: ComponentId,
-        ) -> Result<bool>;
+        async fn has_draft(&self, organization: OrganizationId, user: UserId, component: ComponentId) -> Result<bool>;
         /// The user's published proposals in this component, withdrawn ones included.
-        async fn count_published(
-            &self,
-            organization: OrganizationId,
-            user: UserId,
-            component: ComponentId,
-        ) -> Result<i64>;
+        async fn count_published(&self, organization: OrganizationId, user: UserId, component: ComponentId)
+        -> Result<i64>;
         /// Removes its row.
         async fn remove(&self, organization: OrganizationId, id: ProposalId) -> Result<()>;
         /// The voting status of the user in each of these components.
@@ -204,65 +154,39 @@ store! {
     /// the state as public answer.
     pub trait StateStore: Records<ProposalState> {
         /// The state of this token in a component.
-        async fn find_by_token(
-            &self,
-            organization: OrganizationId,
-            component: ComponentId,
-            token: &str,
-        ) -> Result<Option<(StateId, ProposalState)>>;
+        async fn find_by_token(&self, organization: OrganizationId, component: ComponentId, token: &str)
+        -> Result<Option<(StateId, ProposalState)>>;
         /// The states of a component in the order of their tokens, at most `limit`.
-        async fn of_component(
-            &self,
-            organization: OrganizationId,
-            component: ComponentId,
-            limit: i64,
-        ) -> Result<Vec<(StateId, ProposalState)>>;
+        async fn of_component(&self, organization: OrganizationId, component: ComponentId, limit: i64)
+        -> Result<Vec<(StateId, ProposalState)>>;
     }
 }
 
 filter_fields! {
     /// The fields for filters of votes (contract 06 §4.4, 01 §6.2).
-    pub enum VoteField = VOTE_FIELDS {
-        /// The id.
+    pub enum VoteField = VOTE_FIELDS, VoteFilter {
         Id: "id", Kind::Integer;
         /// The weight; 0 is an abstention.
         Weight: "weight", Kind::Integer;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
-        /// The user.
         User: "creator_id" | "author_id", Kind::Integer;
-        /// The proposal.
         Proposal: "proposal_id", Kind::Integer;
-        /// The component.
         Component: "component_id", Kind::Integer;
         /// The number of the space, of any kind.
         SpaceId: "participatory_space_id", Kind::Integer;
     }
 }
 
-/// A condition on a list of votes.
-pub type VoteFilter = Filter<VoteField>;
-
 store! {
     /// The store of votes. Visible means: on a published proposal, neither hidden nor deleted, in a visible component.
     pub trait VoteStore: Records<Vote> {
         /// The visible votes, by id.
-        async fn list(
-            &self,
-            read_context: ReadContext,
-            within: Within,
-            filters: &[VoteFilter],
-            page: PageRequest,
-        ) -> Result<Page<(VoteId, Vote)>>;
+        async fn list(&self, read_context: ReadContext, within: Within, filters: &[VoteFilter], page: PageRequest)
+        -> Result<Page<(VoteId, Vote)>>;
         /// The vote, if it is visible and inside.
-        async fn find_visible(
-            &self,
-            read_context: ReadContext,
-            id: VoteId,
-            within: Within,
-        ) -> Result<Option<(VoteId, Vote)>>;
+        async fn find_visible(&self, read_context: ReadContext, id: VoteId, within: Within)
+        -> Result<Option<(VoteId, Vote)>>;
         /// Locks the votes of this user and on this proposal against casts and removals until the transaction ends, and
         /// the settings of the component against changes: those that are read next are current until then.
         /// `Internal` outside a transaction.
@@ -270,24 +194,17 @@ store! {
         /// Adds a vote on a proposal of this component.
         async fn cast(&self, organization: OrganizationId, vote: &Vote, component: ComponentId) -> Result<VoteId>;
         /// The user's votes in a component, temporary ones included.
-        async fn count_of_user(
-            &self,
-            organization: OrganizationId,
-            user: UserId,
-            component: ComponentId,
-        ) -> Result<i64>;
+        async fn count_of_user(&self, organization: OrganizationId, user: UserId, component: ComponentId)
+        -> Result<i64>;
         /// The votes on a proposal, temporary ones included, the newest first by `created_at` and id. For
         /// administrators: the proposal may be invisible.
-        async fn of_proposal(
-            &self,
-            organization: OrganizationId,
-            proposal: ProposalId,
-            page: PageRequest,
-        ) -> Result<Page<(VoteId, Vote)>>;
+        async fn of_proposal(&self, organization: OrganizationId, proposal: ProposalId, page: PageRequest)
+        -> Result<Page<(VoteId, Vote)>>;
         /// Removes a vote.
         async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()>;
         /// Makes all votes in a component final or temporary, by this minimum of votes per user.
-        async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()>;
+        async fn set_finality(&self, organization: OrganizationId, component: ComponentId, minimum: i64)
+        -> Result<()>;
         /// Makes all votes of a user in a component temporary, or all final.
         async fn set_temporary(
             &self,

@@ -49,7 +49,7 @@ impl StateAdmin<'_> {
 fn token_error(token: &str) -> Option<FieldError> {
     let is_sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if token.is_empty() {
-        Some(FieldError::new("token", "blank", "Token cannot be blank"))
+        Some(FieldError::blank("token", "Token"))
     } else if !token.chars().all(is_sound) || token == WITHDRAWN {
         Some(FieldError::new("token", "invalid", "Token is invalid"))
     } else {

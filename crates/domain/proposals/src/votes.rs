@@ -114,7 +114,7 @@ impl Votes<'_> {
     }
 
     /// Makes a user's votes in the component temporary or final, by their number. Returns whether they are temporary.
-    async fn settle(&self, ctx: &Ctx, user: UserId, place: &ProposalPlace) -> Result<bool> {
+    async fn set_user_finality(&self, ctx: &Ctx, user: UserId, place: &ProposalPlace) -> Result<bool> {
         let minimum = place.rules.minimum_votes_per_user;
         if minimum == 0 {
             return Ok(false);
@@ -154,7 +154,7 @@ impl Handle<CastVote> for Votes<'_> {
             updated_at: ctx.now,
         };
         let id = self.store.cast(ctx.organization, &vote, proposal.place.component).await?;
-        let temporary = self.settle(ctx, user, &proposal.place).await?;
+        let temporary = self.set_user_finality(ctx, user, &proposal.place).await?;
         let vote = Vote { temporary, ..vote };
         let proposal = command.include_proposal.then(|| proposal.voted_with(&vote));
         Ok(CastResult { id, vote, proposal })
@@ -179,7 +179,7 @@ impl Handle<RemoveVote> for Votes<'_> {
         let proposal = found.ok_or(Error::NotFound)?;
         voting_is_open(&proposal.place)?;
         self.store.remove(ctx.organization, id).await?;
-        self.settle(ctx, user, &proposal.place).await?;
+        self.set_user_finality(ctx, user, &proposal.place).await?;
         Ok((id, vote))
     }
 }

@@ -74,39 +74,29 @@ pub async fn component_for_record(
     if component.manifest == kind { Ok(component) } else { Err(Error::NotFound) }
 }
 
-/// Deletes steps of processes. The caller checks permission.
-pub struct StepRemoval<'a> {
-    /// The store of steps, in a transaction.
-    pub steps: &'a dyn StepStore,
-    /// The store of components, in the same one.
-    pub components: &'a dyn ComponentStore,
-}
-
-impl StepRemoval<'_> {
-    /// Deletes a step, and the settings that components of the process have for it. The current settings do not
-    /// change: the step is not active. Returns the deleted step.
-    ///
-    /// # Errors
-    /// `NotFound`; `Rejected` when the step is active.
-    pub async fn remove(
-        &self,
-        organization: OrganizationId,
-        id: StepId,
-        now: OffsetDateTime,
-    ) -> Result<Step> {
-        let step = find_for_update::<Step>(self.steps, organization, id).await?;
-        if step.active {
-            return Err(Error::rejected(refusals::STEP_IS_ACTIVE));
-        }
-        for (component, before) in self.components.in_space_for_update(organization, step.space).await? {
-            let change = Change::of(before, now, |component| drop(component.step_settings.remove(&id)));
-            if !change.is_empty() {
-                self.components.save(organization, component, &change).await?;
-            }
-        }
-        self.steps.remove(organization, id).await?;
-        Ok(step)
+/// Deletes a step, and the settings that components of the process have for it. The current settings do not change: the
+/// step is not active. The caller checks permission. Needs the stores of a transaction.
+///
+/// # Errors
+/// `NotFound`; `Rejected` when the step is active.
+pub async fn remove_step(
+    steps: &dyn StepStore,
+    components: &dyn ComponentStore,
+    organization: OrganizationId,
+    id: StepId,
+    now: OffsetDateTime,
+) -> Result<()> {
+    let step = find_for_update::<Step>(steps, organization, id).await?;
+    if step.active {
+        return Err(Error::rejected(refusals::STEP_IS_ACTIVE));
     }
+    for (component, before) in components.in_space_for_update(organization, step.space).await? {
+        let change = Change::of(before, now, |component| drop(component.step_settings.remove(&id)));
+        if !change.is_empty() {
+            components.save(organization, component, &change).await?;
+        }
+    }
+    steps.remove(organization, id).await
 }
 
 #[cfg(test)]
@@ -207,8 +197,7 @@ mod tests {
             assert_eq!((id, kept), (ComponentId(2), vec![StepId(4)]));
             Ok(())
         });
-        let removal = StepRemoval { steps: &steps, components: &components };
-        assert_eq!(removal.remove(CITY, StepId(5), NOW).await.unwrap(), step(false));
+        remove_step(&steps, &components, CITY, StepId(5), NOW).await.unwrap();
     }
 
     #[tokio::test]
@@ -234,8 +223,7 @@ mod tests {
         let mut steps = MockStepStore::new();
         steps.expect_find_for_update().returning(|_, _| Ok(Some(step(true))));
         let components = MockComponentStore::new();
-        let removal = StepRemoval { steps: &steps, components: &components };
-        let refused = removal.remove(CITY, StepId(5), NOW).await.unwrap_err();
+        let refused = remove_step(&steps, &components, CITY, StepId(5), NOW).await.unwrap_err();
         assert_eq!(refused.description(), refusals::STEP_IS_ACTIVE);
     }
 

@@ -37,7 +37,7 @@ impl ComponentOrder<'_> {
     ///
     /// # Errors
     /// `NotFound` when the space has no such component.
-    pub async fn shift(
+    pub async fn reorder(
         &self,
         organization: OrganizationId,
         space: SpaceRef,
@@ -88,7 +88,7 @@ mod tests {
     }
 
     /// The components 1 to 4 in this order, of which 9 is deleted, and what a move saves.
-    async fn shift(id: i64, way: Move) -> (Result<Moved>, Vec<(i64, i64)>) {
+    async fn reorder(id: i64, way: Move) -> (Result<Moved>, Vec<(i64, i64)>) {
         let list = vec![
             (ComponentId(2), component(ComponentManifest::Proposals, 5)),
             (ComponentId(3), component(ComponentManifest::Proposals, 5)),
@@ -106,37 +106,37 @@ mod tests {
             Ok(())
         });
         let order = ComponentOrder { components: &store };
-        let moved = order.shift(CITY, SPACE, ComponentId(id), way, NOW).await;
+        let moved = order.reorder(CITY, SPACE, ComponentId(id), way, NOW).await;
         let saved = saved.lock().unwrap().clone();
         (moved, saved)
     }
 
     #[tokio::test]
     async fn a_component_changes_places_with_its_neighbour() {
-        let (moved, saved) = shift(3, Move::Up).await;
+        let (moved, saved) = reorder(3, Move::Up).await;
         assert_eq!(moved.unwrap(), Moved { before: 3, after: 2 });
         assert_eq!(saved, [(1, 0), (3, 1), (2, 2), (4, 3)]);
-        let (moved, saved) = shift(2, Move::Down).await;
+        let (moved, saved) = reorder(2, Move::Down).await;
         assert_eq!(moved.unwrap(), Moved { before: 2, after: 3 });
         assert_eq!(saved, [(1, 0), (3, 1), (2, 2), (4, 3)]);
     }
 
     #[tokio::test]
     async fn a_place_beyond_the_end_is_the_last_one() {
-        let (moved, saved) = shift(1, Move::To(9)).await;
+        let (moved, saved) = reorder(1, Move::To(9)).await;
         assert_eq!(moved.unwrap(), Moved { before: 1, after: 4 });
         assert_eq!(saved, [(2, 0), (3, 1), (4, 2), (1, 3)]);
-        let (moved, _) = shift(4, Move::To(0)).await;
+        let (moved, _) = reorder(4, Move::To(0)).await;
         assert_eq!(moved.unwrap(), Moved { before: 4, after: 1 });
     }
 
     #[tokio::test]
     async fn a_component_that_stays_changes_nothing() {
         for (id, way) in [(1, Move::Up), (4, Move::Down), (3, Move::To(3))] {
-            let (moved, saved) = shift(id, way).await;
+            let (moved, saved) = reorder(id, way).await;
             let moved = moved.unwrap();
             assert_eq!((moved.before, saved.len()), (moved.after, 0));
         }
-        assert!(matches!(shift(9, Move::Up).await.0, Err(Error::NotFound)), "it is deleted");
+        assert!(matches!(reorder(9, Move::Up).await.0, Err(Error::NotFound)), "it is deleted");
     }
 }

@@ -63,13 +63,7 @@ impl Component {
 impl Entity for Component {
     type Id = ComponentId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
-
-    fn is_deleted(&self) -> bool {
-        self.deleted_at.is_some()
-    }
+    civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn search_texts(&self) -> Option<SearchTexts> {
         Some(SearchTexts::of(&self.name, None))

@@ -2,17 +2,17 @@
 
 mod entries;
 mod filters;
-mod keeping;
-mod seeing;
+mod storing;
+mod visibility;
 
 pub use entries::{entries, pages_of_entries_are_of_a_kind};
 pub use filters::{filters_components, filters_spaces, negations_look_at_every_translation};
-pub use keeping::{
-    at_most_one_step_is_active, components, finds_spaces_for_administrators, keeps_organizations_apart,
+pub use storing::{
+    at_most_one_step_is_active, components, finds_spaces_for_administrators, isolates_organizations,
     lists_and_counts_components_of_a_space, lists_and_deletes_steps, numbers_spaces_by_kind,
     refuses_a_slug_that_is_taken, spaces, steps,
 };
-pub use seeing::{
+pub use visibility::{
     counts_components_beyond_those_it_names, lists_in_order_without_overlap, shows_components_by_the_rules,
     shows_spaces_by_the_table, tells_when_something_changed,
 };
@@ -49,7 +49,7 @@ conformance_world! {
 #[async_trait]
 pub trait People: Send + Sync {
     /// Gives a user of the organization a role in one of its spaces.
-    async fn appoint(
+    async fn give_role(
         &self,
         organization: OrganizationId,
         space: SpaceRef,

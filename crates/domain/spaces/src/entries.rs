@@ -39,13 +39,7 @@ impl Entry {
 impl Entity for Entry {
     type Id = EntryRef;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
-
-    fn is_deleted(&self) -> bool {
-        self.deleted_at.is_some()
-    }
+    civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
         let is_lost = before.is_some_and(Self::is_shown) && !self.is_shown();

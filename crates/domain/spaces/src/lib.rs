@@ -23,17 +23,12 @@ mod services;
 mod settings;
 mod space;
 
-pub use admin::{SpaceAdmin, StepAdmin, StepRemoval, component_for_record};
+pub use admin::{SpaceAdmin, StepAdmin, component_for_record, remove_step};
 pub use component_order::{ComponentOrder, Move, Moved};
 pub use components::{Component, ComponentDetail, TitledComponent};
 pub use entries::{Entry, EntryKind, EntryRef};
 pub use manifest::ComponentManifest;
-pub use ports::{
-    COMPONENT_FIELDS, ComponentField, ComponentFilter, ComponentStore, EntryStore, MOST_RECORDS_COUNTED,
-    SPACE_FIELDS, SpaceField, SpaceFilter, SpaceSearch, SpaceStore, StepStore,
-};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{MockComponentStore, MockEntryStore, MockSpaceStore, MockStepStore};
+pub use ports::*;
 pub use services::{Components, READ_COMPONENTS, READ_SPACES, Spaces, TYPED_COMPONENT_FIELDS};
 pub use settings::{Default as SettingDefault, Level, Setting, SettingsSchema, current_phase, value_of};
 pub use space::{Space, SpaceDetail, Step, Visibility, check_title};

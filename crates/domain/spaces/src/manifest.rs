@@ -2,43 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of a component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ComponentManifest {
-    /// Results of projects.
-    Accountability,
-    /// A framed page.
-    AwesomeIframe,
-    /// A map.
-    AwesomeMap,
-    /// Blog posts.
-    Blogs,
-    /// Budgets.
-    Budgets,
-    /// Debates.
-    Debates,
-    /// Meetings.
-    Meetings,
-    /// A page.
-    Pages,
-    /// Proposals.
-    Proposals,
-    /// Surveys.
-    Surveys,
-}
-
 civitas_kernel::names! {
-    ComponentManifest {
+    /// The kind of a component.
+    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ComponentManifest {
+        /// A page.
         Pages = "pages",
+        /// Proposals.
         Proposals = "proposals",
+        /// Meetings.
         Meetings = "meetings",
+        /// Budgets.
         Budgets = "budgets",
+        /// Surveys.
         Surveys = "surveys",
+        /// Results of projects.
         Accountability = "accountability",
+        /// Debates.
         Debates = "debates",
+        /// Blog posts.
         Blogs = "blogs",
+        /// A map.
         AwesomeMap = "awesome_map",
+        /// A framed page.
         AwesomeIframe = "awesome_iframe",
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     Component, ComponentDetail, ComponentManifest, Entry, EntryKind, EntryRef, Space, SpaceDetail, Step,
     TitledComponent,
 };
-use civitas_kernel::filter::{Filter, Kind};
+use civitas_kernel::filter::Kind;
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ComponentId, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef, StepId,
@@ -13,28 +13,19 @@ use civitas_kernel::{
 
 filter_fields! {
     /// The fields for filters of spaces (contract 05 §2.3, 01 §6.2).
-    pub enum SpaceField = SPACE_FIELDS {
-        /// The kind's name.
+    pub enum SpaceField = SPACE_FIELDS, SpaceFilter {
         Manifest: "manifest_name", Kind::Enum(SpaceManifest::NAMES);
-        /// The number.
         Id: "id", Kind::Integer;
         /// The slug; an initiative's is `i-<id>`.
         Slug: "slug", Kind::Text;
         /// The title, in any language.
         Title: "title", Kind::Text;
-        /// The time of publication.
         PublishedAt: "published_at", Kind::Time;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
-        /// The canonical text of the extended data.
         ExtendedData: "extended_data", Kind::ExtendedData;
     }
 }
-
-/// A condition on a list of spaces.
-pub type SpaceFilter = Filter<SpaceField>;
 
 /// What an administrator searches spaces for. Visibility does not matter: all spaces of the organization are found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,19 +52,11 @@ store! {
         /// The space, if it is visible.
         async fn find_visible(&self, read_context: ReadContext, id: SpaceRef) -> Result<Option<SpaceDetail>>;
         /// The number of the space with this slug.
-        async fn find_by_slug(
-            &self,
-            organization: OrganizationId,
-            manifest: SpaceManifest,
-            slug: &str,
-        ) -> Result<Option<SpaceRef>>;
+        async fn find_by_slug(&self, organization: OrganizationId, manifest: SpaceManifest, slug: &str)
+        -> Result<Option<SpaceRef>>;
         /// The spaces of a search, the newest first by `created_at`, manifest name and id. For administrators.
-        async fn search(
-            &self,
-            organization: OrganizationId,
-            search: &SpaceSearch,
-            page: PageRequest,
-        ) -> Result<Page<(SpaceRef, Space)>>;
+        async fn search(&self, organization: OrganizationId, search: &SpaceSearch, page: PageRequest)
+        -> Result<Page<(SpaceRef, Space)>>;
     }
 }
 
@@ -83,18 +66,10 @@ store! {
         /// The active step of a process, if it has one.
         async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>>;
         /// The steps of a process by position and id, at most `limit`.
-        async fn of_process(
-            &self,
-            organization: OrganizationId,
-            space: SpaceRef,
-            limit: i64,
-        ) -> Result<Vec<(StepId, Step)>>;
+        async fn of_process(&self, organization: OrganizationId, space: SpaceRef, limit: i64)
+        -> Result<Vec<(StepId, Step)>>;
         /// The active steps of these spaces; those without one are left out.
-        async fn active_of(
-            &self,
-            organization: OrganizationId,
-            spaces: &[SpaceRef],
-        ) -> Result<Vec<(StepId, Step)>>;
+        async fn active_of(&self, organization: OrganizationId, spaces: &[SpaceRef]) -> Result<Vec<(StepId, Step)>>;
         /// Deletes a step.
         ///
         /// # Errors
@@ -108,10 +83,8 @@ pub const MOST_RECORDS_COUNTED: i64 = 10_001;
 
 filter_fields! {
     /// The fields for filters of components (contract 05 §3.2, 01 §6.2).
-    pub enum ComponentField = COMPONENT_FIELDS {
-        /// The kind's name.
+    pub enum ComponentField = COMPONENT_FIELDS, ComponentFilter {
         Manifest: "manifest_name", Kind::Enum(ComponentManifest::NAMES);
-        /// The id.
         Id: "id", Kind::Integer;
         /// The number of its space.
         SpaceId: "participatory_space_id", Kind::Integer;
@@ -119,19 +92,12 @@ filter_fields! {
         SpaceType: "participatory_space_type", Kind::Text;
         /// The name, in any language.
         Name: "name", Kind::Text;
-        /// The time of publication.
         PublishedAt: "published_at", Kind::Time;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
-        /// The canonical text of the extended data.
         ExtendedData: "extended_data", Kind::ExtendedData;
     }
 }
-
-/// A condition on a list of components.
-pub type ComponentFilter = Filter<ComponentField>;
 
 store! {
     /// The store of components.
@@ -145,50 +111,28 @@ store! {
             page: PageRequest,
         ) -> Result<Page<ComponentDetail>>;
         /// The component, if it is visible.
-        async fn find_visible(
-            &self,
-            read_context: ReadContext,
-            id: ComponentId,
-        ) -> Result<Option<ComponentDetail>>;
+        async fn find_visible(&self, read_context: ReadContext, id: ComponentId) -> Result<Option<ComponentDetail>>;
         /// The visible components of one kind, by id, at most `limit`. Unlike [`Self::list`] it reads none of their
         /// resources.
-        async fn titled(
-            &self,
-            read_context: ReadContext,
-            manifest: ComponentManifest,
-            limit: i64,
-        ) -> Result<Vec<TitledComponent>>;
+        async fn titled(&self, read_context: ReadContext, manifest: ComponentManifest, limit: i64)
+        -> Result<Vec<TitledComponent>>;
         /// The components of a space that are not deleted, by weight, manifest name and id, at most `limit`. For
         /// administrators.
-        async fn in_space(
-            &self,
-            organization: OrganizationId,
-            space: SpaceRef,
-            limit: i64,
-        ) -> Result<Vec<(ComponentId, Component)>>;
+        async fn in_space(&self, organization: OrganizationId, space: SpaceRef, limit: i64)
+        -> Result<Vec<(ComponentId, Component)>>;
         /// All components of a space, also deleted ones, by id, locked against other writers until the transaction
         /// ends.
         ///
         /// # Errors
         /// `Internal` outside a transaction.
-        async fn in_space_for_update(
-            &self,
-            organization: OrganizationId,
-            space: SpaceRef,
-        ) -> Result<Vec<(ComponentId, Component)>>;
+        async fn in_space_for_update(&self, organization: OrganizationId, space: SpaceRef)
+        -> Result<Vec<(ComponentId, Component)>>;
         /// The number of components of these spaces that are not deleted; spaces without one are left out.
-        async fn count_in(
-            &self,
-            organization: OrganizationId,
-            spaces: &[SpaceRef],
-        ) -> Result<Vec<(SpaceRef, i64)>>;
+        async fn count_in(&self, organization: OrganizationId, spaces: &[SpaceRef]) -> Result<Vec<(SpaceRef, i64)>>;
         /// The number of records of these components that are not deleted: published proposals, meetings, posts,
         /// surveys, entries. At most [`MOST_RECORDS_COUNTED`] for each.
-        async fn count_records(
-            &self,
-            organization: OrganizationId,
-            components: &[ComponentId],
-        ) -> Result<Vec<(ComponentId, i64)>>;
+        async fn count_records(&self, organization: OrganizationId, components: &[ComponentId])
+        -> Result<Vec<(ComponentId, i64)>>;
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     COMPONENT_FIELDS, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
     SPACE_FIELDS, SpaceDetail, SpaceStore,
 };
-use civitas_kernel::filter::{Condition, Field, Is, Kind, RawFilter, read};
+use civitas_kernel::filter::{Condition, Field, Kind, RawFilter, read};
 use civitas_kernel::{
     Ability, Access, ComponentId, Ctx, Error, Page, PageRequest, Result, Scope, SpaceManifest, SpaceRef,
 };
@@ -93,15 +93,12 @@ impl Components<'_> {
 
 /// A manifest name that is compared for equality with a class name means its class (contract 05 §3.2).
 fn by_class_name(mut filter: ComponentFilter) -> ComponentFilter {
-    let class = |name: String| SpaceManifest::parse(&name).map_or(name, |m| m.class().to_owned());
     if let (ComponentField::SpaceType, Condition::Text(is)) = (filter.field, &mut filter.condition) {
-        *is = match std::mem::replace(is, Is::Blank(true)) {
-            Is::Eq(name) => Is::Eq(class(name)),
-            Is::NotEq(name) => Is::NotEq(class(name)),
-            Is::In(names) => Is::In(names.into_iter().map(class).collect()),
-            Is::NotIn(names) => Is::NotIn(names.into_iter().map(class).collect()),
-            other => other,
-        };
+        for name in is.equated_mut() {
+            if let Some(manifest) = SpaceManifest::parse(name) {
+                manifest.class().clone_into(name);
+            }
+        }
     }
     filter
 }
@@ -112,6 +109,7 @@ const _: () = assert!(matches!(COMPONENT_FIELDS[0].kind, Kind::Enum(_)), "the ki
 mod tests {
     use super::*;
     use crate::{MockComponentStore, MockSpaceStore};
+    use civitas_kernel::filter::Comparison;
     use civitas_kernel::testing::raw_filter;
 
     #[tokio::test]
@@ -134,7 +132,7 @@ mod tests {
     #[tokio::test]
     async fn a_manifest_name_is_read_as_its_class_and_the_typed_lists_have_no_kind() {
         let mut store = MockComponentStore::new();
-        let wanted = Condition::Text(Is::Eq("Platform::Assembly".to_owned()));
+        let wanted = Condition::Text(Comparison::Eq("Platform::Assembly".to_owned()));
         store
             .expect_list()
             .once()

@@ -11,21 +11,19 @@ use civitas_kernel::{
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// Who may see a space (contract 05 §1.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Visibility {
-    /// All viewers see it; all users take part.
-    #[default]
-    Public,
-    /// All viewers see it; members take part.
-    Transparent,
-    /// Members see it and take part.
-    Private,
-}
-
 civitas_kernel::names! {
-    Visibility { Public = "public", Transparent = "transparent", Private = "private" }
+    /// Who may see a space (contract 05 §1.3).
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Visibility {
+        /// All viewers see it; all users take part.
+        #[default]
+        Public = "public",
+        /// All viewers see it; members take part.
+        Transparent = "transparent",
+        /// Members see it and take part.
+        Private = "private",
+    }
 }
 
 impl Visibility {
@@ -116,9 +114,11 @@ impl Space {
 /// # Errors
 /// `Invalid` with the code `blank` for this member.
 pub fn check_title(member: &'static str, title: &Translated, main: Locale) -> Result<()> {
-    let is_blank = title.get(main).is_none_or(|text| text.trim().is_empty());
     let blank = FieldError::new(member, "blank", format!("{member} must not be blank in {main}"));
-    Error::unless_valid(Wording::Unprocessable, is_blank.then_some(blank).into_iter().collect())
+    Error::unless_valid(
+        Wording::Unprocessable,
+        title.is_blank_in(main).then_some(blank).into_iter().collect(),
+    )
 }
 
 type SpaceField = RecordField<Space>;
@@ -139,9 +139,7 @@ impl Described for Space {
 impl Entity for Space {
     type Id = SpaceRef;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
+    civitas_kernel::time_fields!(updated_at);
 
     fn search_texts(&self) -> Option<SearchTexts> {
         Some(SearchTexts::of(&self.title, None))

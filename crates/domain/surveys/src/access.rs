@@ -1,7 +1,9 @@
 //! Who may read and write questionnaires (contract 08 §2).
 
 use crate::{QuestionnaireDetail, QuestionnaireStore, SurveyLookup};
-use civitas_kernel::{Ability, Access, Ctx, Error, Need, QuestionnaireId, Result, Scope, UserId};
+use civitas_kernel::{
+    Ability, Access, Ctx, Error, QuestionnaireId, RequiredAbilities, Result, Scope, UserId,
+};
 
 /// The rights to read questionnaires.
 pub const READ_QUESTIONNAIRES: Access =
@@ -15,7 +17,8 @@ pub const READ_ANSWERS: Access = Access::either(Scope::Surveys, &[Ability::Answe
 /// The rights to delete responses.
 pub const DESTROY_ANSWERS: Access = Access::either(Scope::Surveys, &[Ability::AnswersDestroy]);
 /// The rights to read the state of a submission: its id is the capability.
-pub const READ_SUBMISSIONS: Access = Access { scope: Some(Scope::Surveys), need: Need::Nothing, user: false };
+pub const READ_SUBMISSIONS: Access =
+    Access { scope: Some(Scope::Surveys), abilities: RequiredAbilities::Nothing, user: false };
 
 /// Finds questionnaires, and checks what users may do with them.
 #[derive(Clone, Copy)]

@@ -10,12 +10,12 @@ mod surveys;
 
 pub use conditions::MAX_CONDITIONS;
 pub use questions::{Direction, QuestionEdit};
-pub use responses::ResponseAdmin;
+pub use responses::remove_response;
 pub(crate) use rules::Rules;
 pub use surveys::{SurveyAdmin, SurveyChange, SurveySettings};
 
 use crate::{AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore};
-use civitas_kernel::{Error, FieldError, Result, Wording};
+use civitas_kernel::{Error, FieldError, Result};
 
 /// Administers questions with their rows, options and display conditions.
 pub struct QuestionAdmin<'a> {
@@ -49,10 +49,6 @@ pub struct PartEdit<I, T> {
     pub value: Option<T>,
 }
 
-fn invalid(fields: Vec<FieldError>) -> Error {
-    Error::Invalid { wording: Wording::InvalidRequest, fields }
-}
-
 /// The errors of a check.
 ///
 /// # Errors
@@ -65,9 +61,9 @@ fn faults(checked: Result<()>) -> Result<Vec<FieldError>> {
     }
 }
 
-/// An error of a field whose name is computed.
-fn fault(field: String, code: &'static str, text: &str) -> FieldError {
-    FieldError { code: code.into(), field: field.into(), description: text.to_owned() }
+/// The errors of a part of a question, under its name.
+fn named(errors: &[FieldError], name: &str) -> impl Iterator<Item = FieldError> {
+    errors.iter().map(move |error| FieldError { field: name.to_owned().into(), ..error.clone() })
 }
 
 #[cfg(test)]

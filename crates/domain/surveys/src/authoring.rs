@@ -52,10 +52,7 @@ impl Questionnaires<'_> {
 
     /// The question, if the caller may change its questionnaire.
     async fn find_question(&self, ctx: &Ctx, id: QuestionId) -> Result<Question> {
-        ctx.require(&MANAGE_QUESTIONS)?;
-        let question = self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)?;
-        self.find_administered(ctx, question.questionnaire).await?;
-        Ok(question)
+        self.question(ctx, id).await.map(|(question, _)| question)
     }
 
     /// The question, with its questionnaire locked until the transaction ends.

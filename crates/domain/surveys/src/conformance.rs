@@ -12,9 +12,10 @@ use crate::{
     DisplayConditionStore, Host, MatrixRow, QUESTIONNAIRE_FIELDS, Question, QuestionStore, QuestionType,
     Questionnaire, QuestionnaireStore, Response, ResponseStore, Survey, SurveyLookup, SurveyStore,
 };
+use civitas_kernel::conformance::check_list;
 use civitas_kernel::filter::read;
 use civitas_kernel::records::conformance::Samples;
-use civitas_kernel::testing::{ALL, check_list, seen_by, text};
+use civitas_kernel::testing::{ALL, seen_by, text};
 use civitas_kernel::{
     AnswerId, AnswerOptionId, ComponentId, DisplayConditionId, Error, MatrixRowId, Page, PageRequest,
     QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SurveyId, UserId, Viewer,

@@ -1,9 +1,9 @@
 //! Keyed digests of respondents and their addresses, and random texts (contract 08 §6.2).
 
 use civitas_kernel::UserId;
+use civitas_kernel::text::hexadecimal;
 use ring::hmac::{HMAC_SHA256, Key, sign};
 use ring::rand::{SecureRandom, SystemRandom};
-use std::fmt::Write;
 use std::net::IpAddr;
 
 /// 256 random bits, in hexadecimal.
@@ -13,7 +13,7 @@ use std::net::IpAddr;
 pub(crate) fn random() -> String {
     let mut bytes = [0; 32];
     SystemRandom::new().fill(&mut bytes).expect("the system's random generator works");
-    hex(&bytes)
+    hexadecimal(&bytes)
 }
 
 /// The session token of the response of a user: the same for each response to the questionnaire with this salt.
@@ -27,14 +27,7 @@ pub(crate) fn of_address(salt: &str, address: IpAddr) -> String {
 }
 
 fn keyed(salt: &str, text: &str) -> String {
-    hex(sign(&Key::new(HMAC_SHA256, salt.as_bytes()), text.as_bytes()).as_ref())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hexadecimal(sign(&Key::new(HMAC_SHA256, salt.as_bytes()), text.as_bytes()).as_ref())
 }
 
 #[cfg(test)]

@@ -41,8 +41,8 @@ pub use access::{
     DESTROY_ANSWERS, MANAGE_QUESTIONS, READ_ANSWERS, READ_QUESTIONNAIRES, READ_SUBMISSIONS, SUBMIT_ANSWERS,
 };
 pub use admin::{
-    Direction, MAX_CONDITIONS, PartEdit, QuestionAdmin, QuestionEdit, ResponseAdmin, SurveyAdmin,
-    SurveyChange, SurveySettings,
+    Direction, MAX_CONDITIONS, PartEdit, QuestionAdmin, QuestionEdit, SurveyAdmin, SurveyChange,
+    SurveySettings, remove_response,
 };
 pub use answer::Answer;
 pub use authoring::{
@@ -52,17 +52,7 @@ pub use authoring::{
 pub use form::{Form, FormOption, FormQuestion, TextLanguages};
 pub use listing::{MOST_COUNTED, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary};
 pub use model::{Host, Period, Questionnaire, Survey};
-pub use ports::{
-    ANSWER_FIELDS, AnswerField, AnswerFile, AnswerFiles, AnswerFilter, AnswerOptionStore,
-    DisplayConditionStore, FORM_FIELDS, FormField, FormFilter, QUESTIONNAIRE_FIELDS, QuestionStore,
-    QuestionnaireField, QuestionnaireFilter, QuestionnaireStore, Respondent, ResponseStore, SurveyLookup,
-    SurveyStore, space_type,
-};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{
-    MockAnswerFiles, MockAnswerOptionStore, MockDisplayConditionStore, MockQuestionStore,
-    MockQuestionnaireStore, MockResponseStore, MockSurveyLookup, MockSurveyStore,
-};
+pub use ports::*;
 pub use projection::{Projection, Schema};
 pub use question::{
     AnswerOption, ConditionType, DisplayCondition, MAX_OPTIONS, MAX_QUESTIONS, MAX_ROWS, MatrixRow, Question,

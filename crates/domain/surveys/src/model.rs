@@ -1,10 +1,10 @@
 //! Surveys and questionnaires.
 
 use crate::digest;
-use civitas_kernel::limits::{LINE, PROSE, any_too_long};
+use civitas_kernel::limits::{LINE, PROSE, any_too_long, text_error};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
-    ComponentId, Error, FieldError, Locale, MeetingId, QuestionnaireId, Result, SurveyId, Translated, Wording,
+    ComponentId, Error, Locale, MeetingId, QuestionnaireId, Result, SurveyId, Translated, Wording,
 };
 use time::OffsetDateTime;
 
@@ -63,13 +63,7 @@ impl Survey {
 impl Entity for Survey {
     type Id = SurveyId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
-
-    fn is_deleted(&self) -> bool {
-        self.deleted_at.is_some()
-    }
+    civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
         let is_lost = before.is_some_and(|before| before.deleted_at.is_none() && self.deleted_at.is_some());
@@ -133,12 +127,7 @@ impl Questionnaire {
     /// `Invalid` with `blank` for the title, and with `too_long`.
     pub fn check(&self, locale: Option<Locale>) -> Result<()> {
         let errors = [
-            locale.and_then(|locale| blank("title", "Title", &self.title, locale)).or(any_too_long(
-                "title",
-                "Title",
-                &self.title,
-                LINE,
-            )),
+            text_error("title", "Title", &self.title, LINE, locale),
             any_too_long("description", "Description", &self.description, PROSE),
             any_too_long("tos", "Tos", &self.tos, PROSE),
         ];
@@ -149,20 +138,7 @@ impl Questionnaire {
 impl Entity for Questionnaire {
     type Id = QuestionnaireId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
-}
-
-/// The error of a text that is blank in the default language of the organization.
-pub(crate) fn blank(
-    field: &'static str,
-    label: &str,
-    text: &Translated,
-    locale: Locale,
-) -> Option<FieldError> {
-    let is_blank = text.get(locale).is_none_or(|text| text.trim().is_empty());
-    is_blank.then(|| FieldError::new(field, "blank", format!("{label} cannot be blank")))
+    civitas_kernel::time_fields!(updated_at);
 }
 
 #[cfg(test)]
@@ -195,7 +171,7 @@ mod tests {
         of("A").check(Some(Locale::EN)).unwrap();
         of(" ").check(None).unwrap();
         let refused = of(" ").check(Some(Locale::EN)).unwrap_err();
-        assert_eq!(refused.details(), [FieldError::new("title", "blank", "Title cannot be blank")]);
+        assert_eq!(refused.details(), [civitas_kernel::FieldError::blank("title", "Title")]);
         assert!(of("A").check(Some(Locale::FR)).is_err());
         assert!(of(&"x".repeat(256)).check(None).is_err());
         assert_ne!(of("A").salt, of("A").salt);

@@ -5,7 +5,7 @@ use crate::{
     QuestionnaireSearch, QuestionnaireSummary, Response, ResponseDetail, Survey,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::{Filter, Kind, RawFilter, RawValue};
+use civitas_kernel::filter::{Kind, RawFilter, RawValue};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     AnswerId, AnswerOptionId, ClientId, ComponentId, DisplayConditionId, LogPage, LogRequest, OrganizationId,
@@ -16,44 +16,33 @@ use time::OffsetDateTime;
 
 filter_fields! {
     /// The fields for filters of questionnaires (contract 08 §4.1, 01 §6.2).
-    pub enum QuestionnaireField = QUESTIONNAIRE_FIELDS {
-        /// Its id.
+    pub enum QuestionnaireField = QUESTIONNAIRE_FIELDS, QuestionnaireFilter {
         Id: "questionnaire_id" | "id", Kind::Integer;
-        /// The component.
         Component: "component_id", Kind::Integer;
         /// The number of the space; spaces of each kind have their own numbers.
         Space: "participatory_space_id", Kind::Integer;
         /// The kind of the space, as manifest or class name.
         SpaceType: "participatory_space_type", Kind::Enum(SPACE_TYPES);
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
     }
 }
 
 filter_fields! {
     /// The fields for filters of questions and answer options (contract 01 §6.2), which have no times.
-    pub enum FormField = FORM_FIELDS {
-        /// The id.
+    pub enum FormField = FORM_FIELDS, FormFilter {
         Id: "id", Kind::Integer;
     }
 }
 
 filter_fields! {
     /// The fields for filters of answers (contract 01 §6.2).
-    pub enum AnswerField = ANSWER_FIELDS {
-        /// The id.
+    pub enum AnswerField = ANSWER_FIELDS, AnswerFilter {
         Id: "id", Kind::Integer;
         /// The time of the submission: answers do not change.
         CreatedAt: "created_at" | "updated_at", Kind::Time;
     }
 }
-
-/// A condition on a list of questions or answer options.
-pub type FormFilter = Filter<FormField>;
-/// A condition on a list of answers.
-pub type AnswerFilter = Filter<AnswerField>;
 
 /// The kinds of spaces in filters: manifests, class names, and class names of an older product.
 const SPACE_TYPES: &[&str] = &[
@@ -70,9 +59,6 @@ const SPACE_TYPES: &[&str] = &[
     "Decidim::Conference",
     "Decidim::Initiative",
 ];
-
-/// A condition on a list of questionnaires.
-pub type QuestionnaireFilter = Filter<QuestionnaireField>;
 
 /// The kind of space of one of [`SPACE_TYPES`].
 pub fn space_type(name: &str) -> Option<SpaceManifest> {
@@ -103,19 +89,12 @@ store! {
     /// Stores questionnaires.
     pub trait QuestionnaireStore: Records<Questionnaire> {
         /// The visible questionnaires, last changed first, each with its form (contract 08 §4.1).
-        async fn list(
-            &self,
-            read_context: ReadContext,
-            filters: &[QuestionnaireFilter],
-            page: PageRequest,
-        ) -> Result<Page<(QuestionnaireDetail, Form)>>;
+        async fn list(&self, read_context: ReadContext, filters: &[QuestionnaireFilter], page: PageRequest)
+        -> Result<Page<(QuestionnaireDetail, Form)>>;
 
         /// The questionnaire, if it is visible: its component is, and the survey or meeting it belongs to.
-        async fn find_visible(
-            &self,
-            read_context: ReadContext,
-            id: QuestionnaireId,
-        ) -> Result<Option<QuestionnaireDetail>>;
+        async fn find_visible(&self, read_context: ReadContext, id: QuestionnaireId)
+        -> Result<Option<QuestionnaireDetail>>;
 
         /// The form of the questionnaire; an empty one without questions.
         async fn form(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<Form>;
@@ -126,35 +105,19 @@ store! {
 
         /// The questionnaires of the organization that satisfy the search, visible or not. Those of deleted surveys,
         /// meetings and components are left out. For administrators.
-        async fn search(
-            &self,
-            organization: OrganizationId,
-            search: &QuestionnaireSearch,
-            page: PageRequest,
-        ) -> Result<Page<QuestionnaireSummary>>;
+        async fn search(&self, organization: OrganizationId, search: &QuestionnaireSearch, page: PageRequest)
+        -> Result<Page<QuestionnaireSummary>>;
 
         /// The questionnaire, visible or not, unless its survey, its meeting or its component is deleted. For
         /// administrators.
-        async fn find_kept(
-            &self,
-            organization: OrganizationId,
-            id: QuestionnaireId,
-        ) -> Result<Option<Questionnaire>>;
+        async fn find_kept(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<Option<Questionnaire>>;
 
         /// One questionnaire as [`Self::search`] lists it.
-        async fn summary(
-            &self,
-            organization: OrganizationId,
-            id: QuestionnaireId,
-        ) -> Result<Option<QuestionnaireSummary>>;
+        async fn summary(&self, organization: OrganizationId, id: QuestionnaireId)
+        -> Result<Option<QuestionnaireSummary>>;
 
         /// Sets the time of the last change: a question, an option, a row or a condition changed.
-        async fn touch(
-            &self,
-            organization: OrganizationId,
-            id: QuestionnaireId,
-            now: OffsetDateTime,
-        ) -> Result<()>;
+        async fn touch(&self, organization: OrganizationId, id: QuestionnaireId, now: OffsetDateTime) -> Result<()>;
     }
 }
 
@@ -180,11 +143,7 @@ store! {
         async fn count_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<i64>;
 
         /// The ids of its answers that have files.
-        async fn answers_with_files(
-            &self,
-            organization: OrganizationId,
-            id: QuestionId,
-        ) -> Result<Vec<AnswerId>>;
+        async fn answers_with_files(&self, organization: OrganizationId, id: QuestionId) -> Result<Vec<AnswerId>>;
 
         /// Deletes the question with its options, rows and answers, all conditions that refer to it, and responses
         /// that have no answers then.
@@ -222,11 +181,8 @@ store! {
     /// Stores display conditions.
     pub trait DisplayConditionStore: Records<DisplayCondition> {
         /// The conditions of a question, in the order of ids: as in its form.
-        async fn of_question(
-            &self,
-            organization: OrganizationId,
-            question: QuestionId,
-        ) -> Result<Vec<(DisplayConditionId, DisplayCondition)>>;
+        async fn of_question(&self, organization: OrganizationId, question: QuestionId)
+        -> Result<Vec<(DisplayConditionId, DisplayCondition)>>;
 
         /// Deletes the condition.
         ///
@@ -241,26 +197,14 @@ store! {
     /// [`crate::already_answered`].
     pub trait ResponseStore: Records<Response> {
         /// The response that has an answer of this id.
-        async fn find_by_answer(
-            &self,
-            organization: OrganizationId,
-            id: AnswerId,
-        ) -> Result<Option<(ResponseId, ResponseDetail)>>;
+        async fn find_by_answer(&self, organization: OrganizationId, id: AnswerId)
+        -> Result<Option<(ResponseId, ResponseDetail)>>;
 
         /// The ids of the answers of a response, by question, in ascending order of the ids.
-        async fn answer_ids(
-            &self,
-            organization: OrganizationId,
-            id: ResponseId,
-        ) -> Result<Vec<(QuestionId, AnswerId)>>;
+        async fn answer_ids(&self, organization: OrganizationId, id: ResponseId) -> Result<Vec<(QuestionId, AnswerId)>>;
 
         /// Sets the value of an answer.
-        async fn set_value(
-            &self,
-            organization: OrganizationId,
-            id: AnswerId,
-            value: &serde_json::Value,
-        ) -> Result<()>;
+        async fn set_value(&self, organization: OrganizationId, id: AnswerId, value: &serde_json::Value) -> Result<()>;
 
         /// The answers to a questionnaire, newest first. `user`: only those of this user.
         async fn list_answers(

@@ -1,7 +1,6 @@
 //! Questions, their options, rows and display conditions.
 
-use crate::model::blank;
-use civitas_kernel::limits::{PROSE, any_too_long};
+use civitas_kernel::limits::{PROSE, any_too_long, text_error};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     AnswerOptionId, DisplayConditionId, Error, FieldError, Locale, MatrixRowId, QuestionId, QuestionnaireId,
@@ -160,7 +159,7 @@ impl Question {
         let description = self.description.as_ref();
         let errors = [
             small("position", self.position < 0, "0 or more"),
-            blank("body", "Body", &self.body, locale).or(any_too_long("body", "Body", &self.body, PROSE)),
+            text_error("body", "Body", &self.body, PROSE, Some(locale)),
             description.and_then(|text| any_too_long("description", "Description", text, PROSE)),
             small("max_choices", self.max_choices.is_some_and(|most| most < 1), "1 or more"),
             small("max_characters", self.max_characters < 0, "0 or more"),
@@ -190,8 +189,7 @@ impl AnswerOption {
     /// `Invalid` with `blank` for a body that is blank in `locale`, the default one of the organization, and with
     /// `too_long`.
     pub fn check(&self, locale: Locale) -> Result<()> {
-        let error = blank("body", "Body", &self.body, locale);
-        let error = error.or(any_too_long("body", "Body", &self.body, PROSE));
+        let error = text_error("body", "Body", &self.body, PROSE, Some(locale));
         Error::unless_valid(Wording::InvalidRequest, error.into_iter().collect())
     }
 }

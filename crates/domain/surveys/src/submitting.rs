@@ -2,8 +2,8 @@
 
 use crate::digest;
 use crate::{
-    AnswerRow, Checked, DESTROY_ANSWERS, Host, QuestionnaireDetail, Questionnaires, Response, ResponseAdmin,
-    ResponseDetail, SUBMIT_ANSWERS,
+    AnswerRow, Checked, DESTROY_ANSWERS, Host, QuestionnaireDetail, Questionnaires, Response, ResponseDetail,
+    SUBMIT_ANSWERS, remove_response,
 };
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -197,9 +197,7 @@ impl Handle<DestroyResponse> for Questionnaires<'_> {
 
     async fn handle(&self, ctx: &Ctx, DestroyResponse { id }: DestroyResponse) -> Result<()> {
         let response = self.find_to_destroy(ctx, id).await?;
-        ResponseAdmin { responses: self.responses, files: self.files }
-            .remove(ctx.organization, response)
-            .await
+        remove_response(self.responses, self.files, ctx.organization, response).await
     }
 }
 

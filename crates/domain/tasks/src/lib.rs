@@ -24,6 +24,4 @@ mod ports;
 pub use log::MockTaskLog;
 pub use log::{TaskFilter, TaskLog, WaitingTask};
 pub use model::{LEASE, LONGEST_RUN, Outcome, Task, next_attempt};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::MockTaskStore;
-pub use ports::TaskStore;
+pub use ports::*;

@@ -19,7 +19,7 @@ pub use logging::{
     replays_each_ended_delivery_once, reports_figures, searches_registrations,
 };
 pub use outbox::{
-    gives_positions_in_order_each_once, keeps_events_with_deliveries, keeps_organizations_apart,
+    gives_positions_in_order_each_once, isolates_organizations, keeps_events_with_deliveries,
     pages_do_not_overlap, reads_relayed_events_by_name, removes_the_events_of_an_account,
 };
 pub use recording::{

@@ -2,25 +2,19 @@
 
 use civitas_kernel::{EventName, OrganizationId, RegistrationId, sortable_id};
 use std::borrow::Cow;
-use std::fmt;
 use std::time::Duration;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// A delivery. Its id is the `X-Webhook-Id` of every attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeliveryId(pub Uuid);
+civitas_kernel::ids! { Uuid:
+    /// A delivery. Its id is the `X-Webhook-Id` of every attempt.
+    DeliveryId,
+}
 
 impl DeliveryId {
     /// A new one; ids sort by time.
     pub fn generate() -> Self {
         Self(sortable_id())
-    }
-}
-
-impl fmt::Display for DeliveryId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

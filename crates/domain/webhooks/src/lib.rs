@@ -29,15 +29,7 @@ pub use event::{
     is_of_system, parse_event,
 };
 pub use log::{DeliveryFilter, Figures, RegistrationFilter, RegistrationReport, RegistrationState, Replay};
-pub use ports::{
-    DeliveryLog, DeliveryQueue, Message, Outbox, REGISTRATION_FIELDS, RegistrationField,
-    RegistrationListFilter, RegistrationStore, Target, TargetResolver, WaitingRegistration, WebhookSender,
-};
-#[cfg(any(test, feature = "mocks"))]
-pub use ports::{
-    MockDeliveryLog, MockDeliveryQueue, MockOutbox, MockRegistrationStore, MockTargetResolver,
-    MockWebhookSender,
-};
+pub use ports::*;
 pub use registration::{FAILING_TO_DISABLE, FAILURES_TO_DISABLE, Health, MAX_URL, Receiver, Registration};
 pub use schedule::{Schedule, is_gone};
 #[cfg(any(test, feature = "mocks"))]

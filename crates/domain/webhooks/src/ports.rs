@@ -6,7 +6,7 @@ use crate::{
     Registration, RegistrationFilter, RegistrationReport, RelayedEvent, Replay, SigningSecret,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::{Filter, Kind};
+use civitas_kernel::filter::Kind;
 use civitas_kernel::{
     ClientId, EventName, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result,
     UserId, filter_fields,
@@ -69,18 +69,12 @@ pub trait Outbox: Send + Sync {
 
 filter_fields! {
     /// The fields for filters of registrations (contract 01 §6.2).
-    pub enum RegistrationField = REGISTRATION_FIELDS {
-        /// The id.
+    pub enum RegistrationField = REGISTRATION_FIELDS, RegistrationListFilter {
         Id: "id", Kind::Integer;
-        /// The time of creation.
         CreatedAt: "created_at", Kind::Time;
-        /// The time of the last change.
         UpdatedAt: "updated_at", Kind::Time;
     }
 }
-
-/// A condition on the list of a client's registrations.
-pub type RegistrationListFilter = Filter<RegistrationField>;
 
 /// Stores registrations. Those of a client are found by the client, which belongs to one organization or to none.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]

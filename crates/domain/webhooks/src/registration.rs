@@ -74,9 +74,7 @@ impl Registration {
 impl Entity for Registration {
     type Id = RegistrationId;
 
-    fn updated_at(&mut self) -> Option<&mut OffsetDateTime> {
-        Some(&mut self.updated_at)
-    }
+    civitas_kernel::time_fields!(updated_at);
 }
 
 /// What the last attempts at a registration came to.

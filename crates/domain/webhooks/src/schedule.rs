@@ -19,10 +19,10 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// What follows from an attempt. `number`: of the attempt since the last replay; the first is 1. `spread`: -1.0 to
+    /// What follows from an attempt. `number`: of the attempt since the last replay; the first is 1. `jitter`: -1.0 to
     /// 1.0, the part of the 10 % by which the delay varies. `Retry-After` of a 429 or 503 lengthens the delay, up to
     /// 24 h. After a 410 no attempt follows.
-    pub fn verdict(&self, number: i64, attempt: &Attempt, now: OffsetDateTime, spread: f64) -> Verdict {
+    pub fn verdict(&self, number: i64, attempt: &Attempt, now: OffsetDateTime, jitter: f64) -> Verdict {
         let asked = match &attempt.result {
             Ok(response) if response.is_success() => return Verdict::Delivered,
             Ok(response) if response.status == 410 => return Verdict::Dead("410 Gone".into()),
@@ -33,7 +33,7 @@ impl Schedule {
         let Some(delay) = self.0.get(index) else {
             return Verdict::Dead("the last attempt failed".into());
         };
-        let varied = delay.mul_f64(1.0 + spread.clamp(-1.0, 1.0) / 10.0);
+        let varied = delay.mul_f64(1.0 + jitter.clamp(-1.0, 1.0) / 10.0);
         Verdict::Retry(now + varied.max(asked.unwrap_or_default().min(MAX_RETRY_AFTER)))
     }
 }

@@ -111,8 +111,8 @@ impl RegistrationRules<'_> {
     ) -> Result<CheckedRegistration> {
         let mut fields = Vec::new();
         let url = match sent.url.as_ref() {
-            None | Some(Value::Null) => Err(blank_url()),
-            Some(Value::String(text)) if text.trim().is_empty() => Err(blank_url()),
+            None | Some(Value::Null) => Err(FieldError::blank("url", "Url")),
+            Some(Value::String(text)) if text.trim().is_empty() => Err(FieldError::blank("url", "Url")),
             Some(Value::String(text)) => match self.target(text).await {
                 Ok(()) if taken(text).await? => Err(taken_url()),
                 Ok(()) => Ok(text.clone()),
@@ -278,10 +278,6 @@ fn permitted(
         }
     }
     events
-}
-
-fn blank_url() -> FieldError {
-    FieldError::new("url", "blank", "Url cannot be blank")
 }
 
 fn taken_url() -> FieldError {

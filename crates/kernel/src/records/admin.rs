@@ -1,7 +1,7 @@
 //! The one way to change records: lock, edit, check, save.
 
 use super::{Change, Entity, Records};
-use crate::{Error, FieldError, OrganizationId, Result, Wording};
+use crate::{Error, OrganizationId, Result};
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
@@ -144,8 +144,7 @@ pub fn check_revision(seen: Option<&str>, stored: &str) -> Result<()> {
     if seen.is_none_or(|seen| seen == stored) {
         return Ok(());
     }
-    let fields = vec![FieldError::new("revision", "changed_meanwhile", "The record was changed meanwhile")];
-    Err(Error::Invalid { wording: Wording::InvalidRequest, fields })
+    Err(Error::invalid("revision", "changed_meanwhile", "The record was changed meanwhile"))
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ pub async fn adds_several_together<E: Entity>(world: Samples<'_, E>) -> Result<(
 }
 
 /// No organization reads or changes the records of another.
-pub async fn keeps_organizations_apart<E: Entity>(world: Samples<'_, E>) -> Result<()> {
+pub async fn isolates_organizations<E: Entity>(world: Samples<'_, E>) -> Result<()> {
     let Samples { records, mine, other, .. } = world;
     let id = records.add(mine, &world.samples[0]).await?;
     assert_eq!(records.find(other, id).await?, None);

@@ -33,7 +33,8 @@
 //! ```
 
 use super::Entity;
-use crate::limits::any_too_long;
+use crate::limits::text_error;
+use crate::text::sentence_case;
 use crate::{FieldError, Locale, Translated};
 use std::collections::BTreeSet;
 use time::OffsetDateTime;
@@ -113,23 +114,12 @@ impl<E: 'static> RecordField<E> {
     /// The error of a text that differs from that of `before`: blank in the language where it is required, or too long.
     fn error(&self, before: Option<&E>, after: &E, locale: Locale) -> Option<FieldError> {
         let Value::Texts(max, get) = self.value else { return None };
-        let (text, label) = (get(after), self.label());
+        let text = get(after);
         if before.is_some_and(|before| get(before) == text) {
             return None;
         }
-        if self.is_required && text.get(locale).is_none_or(|text| text.trim().is_empty()) {
-            return Some(FieldError::new(self.name, "blank", format!("{label} cannot be blank")));
-        }
-        any_too_long(self.name, &label, text, max)
-    }
-
-    /// The start of a sentence about it: `Start time`.
-    fn label(&self) -> String {
-        let mut label = self.name.replace('_', " ");
-        if let Some(first) = label.get_mut(..1) {
-            first.make_ascii_uppercase();
-        }
-        label
+        let required_in = self.is_required.then_some(locale);
+        text_error(self.name, &sentence_case(self.name), text, max, required_in)
     }
 }
 

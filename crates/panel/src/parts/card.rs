@@ -1,7 +1,7 @@
 //! Cards of a record: keys with values, JSON, a course of events.
 
 use super::{Badge, Html};
-use crate::words::Words;
+use crate::translator::Translator;
 use askama::Template;
 
 /// A card with a heading.
@@ -53,7 +53,7 @@ impl KeyValues {
 #[derive(Template)]
 #[template(path = "parts/json.html")]
 pub(crate) struct Json<'a> {
-    words: &'a Words,
+    translator: &'a Translator,
     id: &'static str,
     title: String,
     text: String,
@@ -65,7 +65,12 @@ const SHOWN: usize = 64 * 1024;
 
 impl<'a> Json<'a> {
     /// Indented; cut after 64 KiB.
-    pub(crate) fn new(words: &'a Words, id: &'static str, title: impl Into<String>, text: &str) -> Self {
+    pub(crate) fn new(
+        translator: &'a Translator,
+        id: &'static str,
+        title: impl Into<String>,
+        text: &str,
+    ) -> Self {
         let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
         let mut text = value
             .and_then(|value| serde_json::to_string_pretty(&value).ok())
@@ -75,7 +80,7 @@ impl<'a> Json<'a> {
             let end = (0..=SHOWN).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
             text.truncate(end);
         }
-        Self { words, id, title: title.into(), text, is_cut }
+        Self { translator, id, title: title.into(), text, is_cut }
     }
 }
 

@@ -1,13 +1,13 @@
-//! Pages that ask before something that cannot be undone.
+//! Confirmation pages, for actions that cannot be undone.
 
 use super::html::render;
 use super::{Field, Html, Problem};
-use crate::words::Words;
+use crate::translator::Translator;
 use askama::Template;
 
 /// What will happen, in numbers, and the button that does it.
 pub(crate) struct Confirm<'a> {
-    words: &'a Words,
+    translator: &'a Translator,
     action: String,
     /// `delete` or nothing.
     method: &'static str,
@@ -24,20 +24,20 @@ pub(crate) struct Confirm<'a> {
 #[template(path = "parts/confirm.html")]
 struct ConfirmView<'a> {
     confirm: &'a Confirm<'a>,
-    words: &'a Words,
+    translator: &'a Translator,
     field: Option<Html>,
 }
 
 impl<'a> Confirm<'a> {
     pub(crate) fn new(
-        words: &'a Words,
+        translator: &'a Translator,
         action: String,
         token: String,
         button: String,
         cancel: String,
     ) -> Self {
         let (effects, stays) = (Vec::new(), String::new());
-        Self { words, action, method: "", token, effects, stays, name: None, button, cancel }
+        Self { translator, action, method: "", token, effects, stays, name: None, button, cancel }
     }
 
     /// Sends it as `DELETE`.
@@ -49,12 +49,6 @@ impl<'a> Confirm<'a> {
     /// What happens, one sentence each.
     pub(crate) fn effects(mut self, effects: impl IntoIterator<Item = String>) -> Self {
         self.effects.extend(effects);
-        self
-    }
-
-    /// What stays as it is.
-    pub(crate) fn stays(mut self, text: impl Into<String>) -> Self {
-        self.stays = text.into();
         self
     }
 
@@ -72,8 +66,10 @@ impl<'a> Confirm<'a> {
     pub(crate) fn html(&self, problems: &[Problem]) -> Html {
         let field = self.name.as_ref().map(|(name, label)| {
             let field = Field::text("confirm", label, "").hint(name).class("medium");
-            field.check(problems).html(self.words)
+            field.check(problems).html(self.translator)
         });
-        render(&ConfirmView { confirm: self, words: self.words, field })
+        render(&ConfirmView { confirm: self, translator: self.translator, field })
     }
 }
+
+text_setters!(Confirm<'_>: stays);

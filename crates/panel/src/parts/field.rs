@@ -2,7 +2,7 @@
 
 use super::html::render;
 use super::{Html, Problem};
-use crate::words::Words;
+use crate::translator::Translator;
 use askama::Template;
 
 /// A value that can be chosen.
@@ -18,12 +18,9 @@ impl Choice {
     pub(crate) fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
         Self { value: value.into(), label: label.into(), hint: String::new() }
     }
-
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
 }
+
+text_setters!(Choice: hint);
 
 /// What a person types or chooses.
 #[derive(Debug, Clone)]
@@ -57,7 +54,7 @@ pub(crate) struct Field {
 #[derive(Template)]
 #[template(path = "parts/field.html")]
 struct FieldView<'a> {
-    words: &'a Words,
+    translator: &'a Translator,
     field: &'a Field,
     described_by: String,
 }
@@ -139,17 +136,6 @@ impl Field {
         Self::new(name, label, value, Control::Select(choices))
     }
 
-    /// An explanation below the label.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-
-    pub(crate) fn placeholder(mut self, text: impl Into<String>) -> Self {
-        self.placeholder = text.into();
-        self
-    }
-
     /// `short`, `medium`, `mono`, ...
     pub(crate) fn class(mut self, class: &'static str) -> Self {
         self.class = class;
@@ -181,17 +167,19 @@ impl Field {
         self
     }
 
-    pub(crate) fn html(&self, words: &Words) -> Html {
+    pub(crate) fn html(&self, translator: &Translator) -> Html {
         let hint = (!self.hint.is_empty()).then(|| format!("{}-hint", self.id));
         let problem = self.problem.is_some().then(|| format!("{}-problem", self.id));
         let described_by = hint.into_iter().chain(problem).collect::<Vec<_>>().join(" ");
-        render(&FieldView { words, field: self, described_by })
+        render(&FieldView { translator, field: self, described_by })
     }
 
     fn is_chosen(&self, choice: &Choice) -> bool {
         self.value == choice.value
     }
 }
+
+text_setters!(Field: placeholder, hint);
 
 /// The id of the field with this name: `organization[name][en]` as `organization-name-en`.
 pub(crate) fn id_of(name: &str) -> String {
@@ -225,15 +213,12 @@ impl Checkbox {
         }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-
     fn id(&self) -> String {
         id_of(&self.name)
     }
 }
+
+text_setters!(Checkbox: hint);
 
 /// Boxes of one name, of which several can be ticked; or radio buttons, of which one can be chosen.
 #[derive(Debug, Clone)]
@@ -253,7 +238,7 @@ pub(crate) struct Group {
 #[derive(Template)]
 #[template(path = "parts/group.html")]
 struct GroupView<'a> {
-    words: &'a Words,
+    translator: &'a Translator,
     group: &'a Group,
 }
 
@@ -286,11 +271,6 @@ impl Group {
         Self { is_radio: true, ..Self::ticks(name, legend, choices, vec![chosen.into()]) }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-
     /// Another id than that of the name: a name can have several groups.
     pub(crate) fn id(mut self, id: &str) -> Self {
         id.clone_into(&mut self.id);
@@ -302,14 +282,16 @@ impl Group {
         self
     }
 
-    pub(crate) fn html(&self, words: &Words) -> Html {
-        render(&GroupView { words, group: self })
+    pub(crate) fn html(&self, translator: &Translator) -> Html {
+        render(&GroupView { translator, group: self })
     }
 
     fn is_on(&self, choice: &Choice) -> bool {
         self.chosen.contains(&choice.value)
     }
 }
+
+text_setters!(Group: hint);
 
 #[cfg(test)]
 mod tests {
@@ -325,12 +307,13 @@ mod tests {
     #[test]
     fn a_field_keeps_what_was_typed_and_says_what_is_wrong() {
         let problems = [Problem::new("admin[email]", "Enter an address.")];
-        let words = Words::of(civitas_kernel::Locale::EN);
-        let html = Field::email("admin[email]", "E-mail", "a\"b").check(&problems).html(&words).to_string();
+        let translator = Translator::of(civitas_kernel::Locale::EN);
+        let html =
+            Field::email("admin[email]", "E-mail", "a\"b").check(&problems).html(&translator).to_string();
         assert!(html.contains(r#"value="a&#34;b""#), "{html}");
         assert!(html.contains(r#"aria-describedby="admin-email-problem" aria-invalid="true""#), "{html}");
         assert!(html.contains("Enter an address."), "{html}");
-        let password = Field::password("admin[password]", "Password", "current-password").html(&words);
+        let password = Field::password("admin[password]", "Password", "current-password").html(&translator);
         assert!(password.to_string().contains(r#"value="""#));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Html;
 use super::field::id_of;
-use crate::words::Words;
+use crate::translator::Translator;
 use askama::Template;
 
 /// What is wrong with a field.
@@ -13,6 +13,9 @@ pub(crate) struct Problem {
     pub(crate) text: String,
 }
 
+/// What is wrong with a form.
+pub(crate) type Problems = Vec<Problem>;
+
 impl Problem {
     pub(crate) fn new(field: impl Into<String>, text: impl Into<String>) -> Self {
         Self { field: field.into(), text: text.into() }
@@ -20,8 +23,8 @@ impl Problem {
 
     /// The text of the problem of this field.
     pub(crate) fn of(problems: &[Self], field: &str) -> Option<String> {
-        let own = problems.iter().filter(|problem| problem.field == field);
-        let text = own.map(|problem| problem.text.as_str()).collect::<Vec<_>>().join(" ");
+        let of_field = problems.iter().filter(|problem| problem.field == field);
+        let text = of_field.map(|problem| problem.text.as_str()).collect::<Vec<_>>().join(" ");
         (!text.is_empty()).then_some(text)
     }
 
@@ -45,22 +48,19 @@ impl Section {
         Self { id: id.to_owned(), title: title.into(), hint: String::new(), fields: Vec::new() }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-
     pub(crate) fn field(mut self, field: Html) -> Self {
         self.fields.push(field);
         self
     }
 }
 
+text_setters!(Section: hint);
+
 /// A form with sections.
 #[derive(Template)]
 #[template(path = "parts/form.html")]
 pub(crate) struct Form<'a> {
-    pub(crate) words: &'a Words,
+    pub(crate) translator: &'a Translator,
     pub(crate) action: String,
     /// `put`, `delete` or nothing.
     pub(crate) method: &'static str,
@@ -77,15 +77,20 @@ pub(crate) struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    pub(crate) fn new(words: &'a Words, action: impl Into<String>, token: String, save: &str) -> Self {
+    pub(crate) fn new(
+        translator: &'a Translator,
+        action: impl Into<String>,
+        token: String,
+        save: &str,
+    ) -> Self {
         Self {
-            words,
+            translator,
             action: action.into(),
             method: "",
             token,
             hidden: Vec::new(),
             sections: Vec::new(),
-            save: words.say(save),
+            save: translator.tr(save),
             cancel: String::new(),
             note: String::new(),
             has_file: false,
@@ -113,15 +118,6 @@ impl<'a> Form<'a> {
         self.sections.push(section);
         self
     }
-
-    /// The address of the page without the form.
-    pub(crate) fn cancel(mut self, href: impl Into<String>) -> Self {
-        self.cancel = href.into();
-        self
-    }
-
-    pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
-        self.note = text.into();
-        self
-    }
 }
+
+text_setters!(Form<'_>: note, cancel);

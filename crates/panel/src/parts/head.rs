@@ -1,4 +1,4 @@
-//! The head of a page: where it is, its name, its acts, its tabs.
+//! The head of a page: where it is, its name, its actions, its tabs.
 
 use super::Html;
 use super::html::render;
@@ -12,26 +12,17 @@ pub(crate) struct Badge {
     text: String,
 }
 
+/// Constructors of badges of these kinds.
+macro_rules! constructors {
+    ($($name:ident: $kind:literal),+) => {$(
+        pub(crate) fn $name(text: impl Into<String>) -> Self {
+            Self { kind: $kind, text: text.into() }
+        }
+    )+};
+}
+
 impl Badge {
-    pub(crate) fn plain(text: impl Into<String>) -> Self {
-        Self { kind: "", text: text.into() }
-    }
-
-    pub(crate) fn good(text: impl Into<String>) -> Self {
-        Self { kind: "good", text: text.into() }
-    }
-
-    pub(crate) fn warn(text: impl Into<String>) -> Self {
-        Self { kind: "warn", text: text.into() }
-    }
-
-    pub(crate) fn bad(text: impl Into<String>) -> Self {
-        Self { kind: "bad", text: text.into() }
-    }
-
-    pub(crate) fn busy(text: impl Into<String>) -> Self {
-        Self { kind: "busy", text: text.into() }
-    }
+    constructors!(plain: "", good: "good", warn: "warn", bad: "bad", busy: "busy");
 
     pub(crate) fn html(&self) -> Html {
         let class = format!("badge {}", self.kind);
@@ -39,9 +30,9 @@ impl Badge {
     }
 }
 
-/// A button or a link that does something. Acts that cannot be undone are links to a page that asks.
+/// An action: a button or a link. Actions that cannot be undone are links to a confirmation page.
 #[derive(Debug, Clone)]
-pub(crate) enum Act {
+pub(crate) enum PageAction {
     /// A link with the look of a button.
     Link {
         href: String,
@@ -62,12 +53,12 @@ pub(crate) enum Act {
 }
 
 #[derive(Template)]
-#[template(path = "parts/act.html")]
-struct ActView<'a> {
-    act: &'a Act,
+#[template(path = "parts/page_action.html")]
+struct PageActionView<'a> {
+    page_action: &'a PageAction,
 }
 
-impl Act {
+impl PageAction {
     pub(crate) fn link(href: impl Into<String>, label: impl Into<String>) -> Self {
         Self::Link { href: href.into(), label: label.into(), class: "" }
     }
@@ -85,19 +76,22 @@ impl Act {
     }
 
     pub(crate) fn html(&self) -> Html {
-        render(&ActView { act: self })
+        render(&PageActionView { page_action: self })
     }
 
     /// Several in a row.
-    pub(crate) fn row(acts: &[Self]) -> Html {
-        render(&ActsView { acts: acts.iter().map(Self::html).collect() })
+    pub(crate) fn row(actions: &[Self]) -> Html {
+        render(&PageActionsView { actions: actions.iter().map(Self::html).collect() })
     }
 }
 
 #[derive(Template)]
-#[template(source = r#"<div class="acts">{% for act in acts %}{{ act }}{% endfor %}</div>"#, ext = "html")]
-struct ActsView {
-    acts: Vec<Html>,
+#[template(
+    source = r#"<div class="acts">{% for action in actions %}{{ action }}{% endfor %}</div>"#,
+    ext = "html"
+)]
+struct PageActionsView {
+    actions: Vec<Html>,
 }
 
 /// A page beside this one, of the same record.
@@ -115,12 +109,12 @@ pub(crate) struct Head {
     pub(crate) crumbs: Vec<(String, String)>,
     pub(crate) title: String,
     /// The last crumb, where it is not the title.
-    pub(crate) here: Option<String>,
+    pub(crate) current: Option<String>,
     pub(crate) badges: Vec<Badge>,
     /// One sentence.
     pub(crate) lede: Option<String>,
     /// At most three.
-    pub(crate) acts: Vec<Act>,
+    pub(crate) actions: Vec<PageAction>,
     /// The name of the tabs for screen readers.
     pub(crate) tabs_label: String,
     pub(crate) tabs: Vec<Tab>,
@@ -136,8 +130,8 @@ impl Head {
         self
     }
 
-    pub(crate) fn here(mut self, label: impl Into<String>) -> Self {
-        self.here = Some(label.into());
+    pub(crate) fn current(mut self, label: impl Into<String>) -> Self {
+        self.current = Some(label.into());
         self
     }
 
@@ -156,8 +150,8 @@ impl Head {
         self
     }
 
-    pub(crate) fn act(mut self, act: Act) -> Self {
-        self.acts.push(act);
+    pub(crate) fn action(mut self, action: PageAction) -> Self {
+        self.actions.push(action);
         self
     }
 

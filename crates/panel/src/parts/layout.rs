@@ -1,9 +1,9 @@
-//! The frame of every page: navigation, result of the last act, head, body.
+//! The frame of every page: navigation, result of the last action, head, body.
 
 use super::html::render;
-use super::{Head, Html, Problem};
+use super::{Head, Html, Problems};
 use crate::notice::Notice;
-use crate::words::Words;
+use crate::translator::Translator;
 use askama::Template;
 
 /// The organization in the navigation.
@@ -17,7 +17,7 @@ pub(crate) struct OpenedOrganization {
 #[derive(Template)]
 #[template(path = "layout.html")]
 pub(crate) struct Layout<'a> {
-    pub(crate) words: &'a Words,
+    pub(crate) translator: &'a Translator,
     /// `light`, `dark`, or empty: as the device.
     pub(crate) theme: &'static str,
     /// The time of rendering, RFC 3339.
@@ -30,7 +30,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) docs: String,
     pub(crate) sign_out_token: String,
     pub(crate) notice: Option<Notice>,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Problems,
     pub(crate) head: Head,
     pub(crate) body: Html,
     /// The time zone of the times on the page.
@@ -44,7 +44,7 @@ impl Layout<'_> {
 
     /// The heading of the list of problems.
     fn problems_title(&self) -> String {
-        self.words.count("problems-title", i64::try_from(self.problems.len()).unwrap_or_default())
+        self.translator.count("problems-title", i64::try_from(self.problems.len()).unwrap_or_default())
     }
 
     /// An entry of the navigation.
@@ -53,7 +53,7 @@ impl Layout<'_> {
         // The pages of an organization have entries of their own.
         let has_entries = href == "/system" || (href == "/system/organizations" && below != "/new");
         let is_current = self.path == href || (!has_entries && below.starts_with('/'));
-        NavigationEntry { href: href.to_owned(), icon, label: self.words.say(key), is_current }
+        NavigationEntry { href: href.to_owned(), icon, label: self.translator.tr(key), is_current }
     }
 
     /// An entry for the pages at this path below the organization.
@@ -80,15 +80,15 @@ struct NavigationEntry {
 /// A page without navigation: sign-in and errors.
 #[derive(Template)]
 #[template(path = "alone.html")]
-pub(crate) struct Alone<'a> {
-    pub(crate) words: &'a Words,
+pub(crate) struct StandalonePage<'a> {
+    pub(crate) translator: &'a Translator,
     pub(crate) title: String,
     pub(crate) body: Html,
     /// The languages to choose from: code, name, whether it is this one.
     pub(crate) locales: Vec<(String, String, bool)>,
 }
 
-impl Alone<'_> {
+impl StandalonePage<'_> {
     pub(crate) fn html(&self) -> String {
         render(self).into_string()
     }

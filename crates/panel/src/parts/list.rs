@@ -2,14 +2,14 @@
 
 use super::Html;
 use super::html::render;
-use crate::words::Words;
+use crate::translator::Translator;
 use askama::Template;
 
 /// The filters of a list: a form that is sent with GET.
 #[derive(Template)]
 #[template(path = "parts/filters.html")]
 pub(crate) struct Filters<'a> {
-    pub(crate) words: &'a Words,
+    pub(crate) translator: &'a Translator,
     pub(crate) label: String,
     pub(crate) fields: Vec<Html>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Chip {
 #[derive(Template)]
 #[template(path = "parts/results.html")]
 pub(crate) struct Results<'a> {
-    pub(crate) words: &'a Words,
+    pub(crate) translator: &'a Translator,
     /// How many records were found, or their order.
     pub(crate) text: String,
     pub(crate) chips: Vec<Chip>,
@@ -40,7 +40,7 @@ pub(crate) struct Results<'a> {
 #[derive(Template)]
 #[template(path = "parts/pages.html")]
 pub(crate) struct Pages<'a> {
-    pub(crate) words: &'a Words,
+    pub(crate) translator: &'a Translator,
     pub(crate) label: String,
     pub(crate) previous: Option<String>,
     pub(crate) next: Option<String>,

@@ -1,5 +1,17 @@
 //! The parts that pages are made of. Each renders itself; the class names are those of the style sheet.
 
+/// Methods of a builder that set a text.
+macro_rules! text_setters {
+    ($part:ty: $($field:ident),+) => {
+        impl $part {$(
+            pub(crate) fn $field(mut self, text: impl Into<String>) -> Self {
+                self.$field = text.into();
+                self
+            }
+        )+}
+    };
+}
+
 mod card;
 mod confirm;
 mod field;
@@ -15,13 +27,13 @@ mod texts;
 pub(crate) use card::{Card, Json, KeyValues, Split, Timeline, TimelineEvent};
 pub(crate) use confirm::Confirm;
 pub(crate) use field::{Checkbox, Choice, Field, Group};
-pub(crate) use form::{Form, Problem, Section};
-pub(crate) use head::{Act, Badge, Head, Tab};
+pub(crate) use form::{Form, Problem, Problems, Section};
+pub(crate) use head::{Badge, Head, PageAction, Tab};
 pub(crate) use html::{Html, render};
-pub(crate) use layout::{Alone, Layout, OpenedOrganization};
+pub(crate) use layout::{Layout, OpenedOrganization, StandalonePage};
 pub(crate) use list::{Chip, Filters, Pages, Results};
 pub(crate) use matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow};
-pub(crate) use table::{Cell, Column, Empty, RowAct, Table};
+pub(crate) use table::{Cell, Column, Empty, RowAction, Table};
 pub(crate) use texts::{Texts, language_name};
 
 /// Gives each of these templates a method that renders it.

@@ -35,9 +35,10 @@ impl Column {
         self
     }
 
-    /// The last column, with the acts of each row.
-    pub(crate) fn acts(label: impl Into<String>) -> Self {
-        Self { is_hidden: true, ..Self::new(label) }
+    /// With a label for screen readers alone.
+    pub(crate) fn hidden(mut self) -> Self {
+        self.is_hidden = true;
+        self
     }
 }
 
@@ -48,14 +49,14 @@ pub(crate) struct Cell {
     class: &'static str,
 }
 
-/// An act on a row; its hidden text names the row.
+/// An action on a row; its hidden text names the row.
 #[derive(Debug, Clone)]
-pub(crate) enum RowAct {
+pub(crate) enum RowAction {
     Link { href: String, label: String, of: String },
     Post { action: String, label: String, of: String, token: String, method: &'static str },
 }
 
-impl RowAct {
+impl RowAction {
     pub(crate) fn link(href: impl Into<String>, label: String, of: impl Into<String>) -> Self {
         Self::Link { href: href.into(), label, of: of.into() }
     }
@@ -83,9 +84,9 @@ struct Named<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "parts/row_acts.html")]
-struct RowActs<'a> {
-    acts: &'a [RowAct],
+#[template(path = "parts/row_actions.html")]
+struct RowActions<'a> {
+    actions: &'a [RowAction],
 }
 
 #[derive(Template)]
@@ -155,8 +156,8 @@ impl Cell {
         Self::html(render(&Names { names }))
     }
 
-    pub(crate) fn acts(acts: &[RowAct]) -> Self {
-        Self { html: render(&RowActs { acts }), class: "acts-cell" }
+    pub(crate) fn actions(actions: &[RowAction]) -> Self {
+        Self { html: render(&RowActions { actions }), class: "acts-cell" }
     }
 
     /// Its content alone.
@@ -176,8 +177,8 @@ impl Cell {
 pub(crate) struct Empty {
     pub(crate) title: String,
     pub(crate) text: String,
-    /// Address and label of the one act.
-    pub(crate) act: Option<(String, String)>,
+    /// Address and label of the one action.
+    pub(crate) action: Option<(String, String)>,
 }
 
 /// A table. The first cell of a row is its name.

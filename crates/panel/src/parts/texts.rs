@@ -3,7 +3,7 @@
 use super::field::id_of;
 use super::html::render;
 use super::{Html, Problem};
-use crate::words::Words;
+use crate::translator::Translator;
 use askama::Template;
 use civitas_kernel::{Locale, Locales, Translated};
 
@@ -53,7 +53,7 @@ struct Input<'a> {
 #[derive(Template)]
 #[template(path = "parts/texts.html")]
 struct TextsView<'a> {
-    words: &'a Words,
+    translator: &'a Translator,
     id: &'a str,
     legend: &'a str,
     languages: Vec<Language>,
@@ -84,14 +84,14 @@ impl Texts {
         self
     }
 
-    pub(crate) fn html(&self, words: &Words, problems: &[Problem]) -> Html {
+    pub(crate) fn html(&self, translator: &Translator, problems: &[Problem]) -> Html {
         let inputs: Vec<Input<'_>> =
-            self.locales.iter().flat_map(|locale| self.inputs_in(*locale, words, problems)).collect();
+            self.locales.iter().flat_map(|locale| self.inputs_in(*locale, translator, problems)).collect();
         let languages: Vec<Language> = self
             .locales
             .iter()
             .enumerate()
-            .map(|(place, locale)| language(*locale, place == 0, &inputs, words))
+            .map(|(place, locale)| language(*locale, place == 0, &inputs, translator))
             .collect();
         let mut wrong = languages.iter().filter(|language| language.has_problem);
         let shown = match (wrong.next(), wrong.next()) {
@@ -99,11 +99,11 @@ impl Texts {
             (Some(one), None) => one.locale.to_string(),
             _ => self.locales.first().map(ToString::to_string).unwrap_or_default(),
         };
-        render(&TextsView { words, id: &self.id, legend: &self.legend, languages, inputs, shown })
+        render(&TextsView { translator, id: &self.id, legend: &self.legend, languages, inputs, shown })
     }
 
-    fn inputs_in(&self, locale: Locale, words: &Words, problems: &[Problem]) -> Vec<Input<'_>> {
-        let language = words.tell("text-in", &[("language", language_name(words, locale).into())]);
+    fn inputs_in(&self, locale: Locale, translator: &Translator, problems: &[Problem]) -> Vec<Input<'_>> {
+        let language = translator.tr_with("text-in", "language", language_name(translator, locale));
         let inputs = self.list.iter().map(|text| {
             let Text { name, label, hint, values, rows } = text;
             let (name, value) = (format!("{name}[{locale}]"), values.get(locale).unwrap_or_default());
@@ -115,31 +115,34 @@ impl Texts {
     }
 }
 
-fn language(locale: Locale, is_main: bool, inputs: &[Input<'_>], words: &Words) -> Language {
-    let own: Vec<_> = inputs.iter().filter(|input| input.locale == locale).collect();
-    let problems = own.iter().filter(|input| input.problem.is_some()).count();
-    let empty = own.iter().filter(|input| input.value.trim().is_empty()).count();
+fn language(locale: Locale, is_main: bool, inputs: &[Input<'_>], translator: &Translator) -> Language {
+    let of_language: Vec<_> = inputs.iter().filter(|input| input.locale == locale).collect();
+    let problems = of_language.iter().filter(|input| input.problem.is_some()).count();
+    let empty = of_language.iter().filter(|input| input.value.trim().is_empty()).count();
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let state = if problems > 0 {
-        words.count("text-problems", number(problems))
-    } else if empty == own.len() {
-        words.say("text-empty")
+        translator.count("text-problems", number(problems))
+    } else if empty == of_language.len() {
+        translator.tr("text-empty")
     } else if empty > 0 {
-        words.tell("text-partly-empty", &[("empty", number(empty).into()), ("all", number(own.len()).into())])
+        translator.tr_args(
+            "text-partly-empty",
+            &[("empty", number(empty).into()), ("all", number(of_language.len()).into())],
+        )
     } else if is_main {
-        words.say("text-main")
+        translator.tr("text-main")
     } else {
         String::new()
     };
-    Language { locale, name: language_name(words, locale), state, has_problem: problems > 0 }
+    Language { locale, name: language_name(translator, locale), state, has_problem: problems > 0 }
 }
 
 /// The name of a language; its code where the panel has no name for it.
-pub(crate) fn language_name(words: &Words, locale: Locale) -> String {
+pub(crate) fn language_name(translator: &Translator, locale: Locale) -> String {
     match locale {
-        Locale::EN => words.say("language-en"),
-        Locale::FR => words.say("language-fr"),
-        Locale::ES => words.say("language-es"),
+        Locale::EN => translator.tr("language-en"),
+        Locale::FR => translator.tr("language-fr"),
+        Locale::ES => translator.tr("language-es"),
         other => other.to_string(),
     }
 }

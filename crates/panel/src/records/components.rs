@@ -1,9 +1,9 @@
 //! The components that records belong to: the filter of a list, and the field of a new record.
 
-use crate::pages::content;
-use crate::pages::organization;
+use crate::admin_request::AdminRequest;
+use crate::pages::content::organization;
+use crate::pages::content::shared;
 use crate::parts::{Chip, Choice, Field, Html, Problem};
-use crate::visit::Visit;
 use civitas_kernel::{ComponentId, OrganizationId, Result, SpaceManifest, SpaceRef, Within};
 use civitas_spaces::{ComponentManifest, TitledComponent};
 
@@ -13,8 +13,8 @@ const MOST_COMPONENTS: i64 = 50;
 const PLACE: &str = "in";
 
 /// The part of the organization that is asked for. Other values are left out.
-pub(super) fn within(visit: &Visit) -> Within {
-    let text = visit.query.get(PLACE).unwrap_or_default();
+pub(super) fn within(req: &AdminRequest) -> Within {
+    let text = req.query.get(PLACE).unwrap_or_default();
     match text.split_once('/') {
         Some((manifest, id)) => match (SpaceManifest::parse(manifest), id.parse().ok()) {
             (Some(manifest), Some(id)) => {
@@ -34,12 +34,12 @@ pub(crate) struct Components {
 
 impl Components {
     pub(crate) async fn load(
-        visit: &Visit,
+        req: &AdminRequest,
         organization: OrganizationId,
         kind: ComponentManifest,
     ) -> Result<Self> {
         let reader = organization::as_administrator(organization);
-        let components = visit.panel.store().components();
+        let components = req.panel.store().components();
         let mut items = components.titled(reader, kind, MOST_COMPONENTS + 1).await?;
         let most = usize::try_from(MOST_COMPONENTS).unwrap_or(usize::MAX);
         let has_more = items.len() > most;
@@ -48,77 +48,77 @@ impl Components {
     }
 
     /// The title of a space that has one of them.
-    pub(super) fn space(&self, visit: &Visit, space: SpaceRef) -> Option<String> {
+    pub(super) fn space(&self, req: &AdminRequest, space: SpaceRef) -> Option<String> {
         let found = self.items.iter().find(|found| found.component.space == space);
-        found.map(|found| content::title(visit, &found.space_title))
+        found.map(|found| shared::title(req, &found.space_title))
     }
 
-    fn choices(&self, visit: &Visit) -> Vec<Choice> {
+    fn choices(&self, req: &AdminRequest) -> Vec<Choice> {
         let choice = |found: &TitledComponent| {
-            let space = content::title(visit, &found.space_title);
-            let name = content::title(visit, &found.component.name);
+            let space = shared::title(req, &found.space_title);
+            let name = shared::title(req, &found.component.name);
             Choice::new(found.id.to_string(), format!("{space}: {name}"))
         };
         self.items.iter().map(choice).collect()
     }
 
-    fn spaces(&self, visit: &Visit) -> Vec<Choice> {
+    fn spaces(&self, req: &AdminRequest) -> Vec<Choice> {
         let mut spaces: Vec<Choice> = Vec::new();
         for found in &self.items {
             let value = found.component.space.to_string();
             if spaces.iter().all(|choice| choice.value != value) {
-                spaces.push(Choice::new(value, content::title(visit, &found.space_title)));
+                spaces.push(Choice::new(value, shared::title(req, &found.space_title)));
             }
         }
         spaces
     }
 
     /// The filter of a list.
-    pub(super) fn filter(&self, visit: &Visit) -> Field {
-        let chosen = visit.query.shown(PLACE);
+    pub(super) fn filter(&self, req: &AdminRequest) -> Field {
+        let chosen = req.query.shown(PLACE);
         if self.has_more {
-            let label = visit.say("component-one");
-            return Field::number(PLACE, label, chosen).hint(visit.say("component-number"));
+            let label = req.tr("component-one");
+            return Field::number(PLACE, label, chosen).hint(req.tr("component-number"));
         }
-        let mut choices = vec![Choice::new("", visit.say("all"))];
-        choices.extend(self.spaces(visit));
-        choices.extend(self.choices(visit));
-        Field::select(PLACE, visit.say("publication-place"), chosen, choices)
+        let mut choices = vec![Choice::new("", req.tr("all"))];
+        choices.extend(self.spaces(req));
+        choices.extend(self.choices(req));
+        Field::select(PLACE, req.tr("publication-place"), chosen, choices)
     }
 
     /// The filter in use, as text.
-    pub(super) fn chip(&self, visit: &Visit, path: &str) -> Option<Chip> {
-        let chosen = visit.query.get(PLACE)?;
-        let known = self.spaces(visit).into_iter().chain(self.choices(visit));
+    pub(super) fn chip(&self, req: &AdminRequest, path: &str) -> Option<Chip> {
+        let chosen = req.query.get(PLACE)?;
+        let known = self.spaces(req).into_iter().chain(self.choices(req));
         let label = known.into_iter().find(|choice| choice.value == chosen).map(|choice| choice.label);
-        let text = label.unwrap_or_else(|| format!("{} {chosen}", visit.say("component-one")));
-        Some(visit.chip(path, PLACE, text))
+        let text = label.unwrap_or_else(|| format!("{} {chosen}", req.tr("component-one")));
+        Some(req.chip(path, PLACE, text))
     }
 
     /// The component of a new record.
-    pub(super) fn field(&self, visit: &Visit, name: &str, problems: &[Problem]) -> Html {
-        let chosen = chosen_component(visit, name);
-        let label = visit.say("component-one");
+    pub(super) fn field(&self, req: &AdminRequest, name: &str, problems: &[Problem]) -> Html {
+        let chosen = chosen_component(req, name);
+        let label = req.tr("component-one");
         let field = if self.has_more {
-            Field::number(name, label, chosen).hint(visit.say("component-number"))
+            Field::number(name, label, chosen).hint(req.tr("component-number"))
         } else {
-            let mut choices = vec![Choice::new("", visit.say("publication-choose"))];
-            choices.extend(self.choices(visit));
+            let mut choices = vec![Choice::new("", req.tr("publication-choose"))];
+            choices.extend(self.choices(req));
             // The components of unpublished conferences and initiatives are not listed.
             if choices.iter().all(|choice| choice.value != chosen) {
                 choices.push(Choice::new(chosen.clone(), format!("{label} {chosen}")));
             }
             Field::select(name, label, chosen, choices).class("medium")
         };
-        field.check(problems).html(&visit.words)
+        field.check(problems).html(&req.translator)
     }
 }
 
-fn chosen_component(visit: &Visit, name: &str) -> String {
-    visit.form.get(name).map_or_else(|| visit.query.shown("component"), |typed| typed.trim().to_owned())
+fn chosen_component(req: &AdminRequest, name: &str) -> String {
+    req.form.get(name).map_or_else(|| req.query.shown("component"), |typed| typed.trim().to_owned())
 }
 
 /// The component that was chosen for a new record; 0, which none has, without a number.
-pub(super) fn component(visit: &Visit, name: &str) -> ComponentId {
-    ComponentId(chosen_component(visit, name).parse().unwrap_or_default())
+pub(super) fn component(req: &AdminRequest, name: &str) -> ComponentId {
+    ComponentId(chosen_component(req, name).parse().unwrap_or_default())
 }

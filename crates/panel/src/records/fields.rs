@@ -1,33 +1,33 @@
 //! The fields of the form of a record: [`FormInput`] reads what was typed, [`FormView`] shows it. Both name a field as the
 //! record does: `start_time` is `meeting[start_time]`.
 
+use crate::admin_request::AdminRequest;
 use crate::format;
-use crate::pages::content::typed;
-use crate::parts::{Checkbox, Choice, Field, Group, Html, Problem, Section, Texts};
-use crate::visit::Visit;
+use crate::pages::content::shared::typed_texts;
+use crate::parts::{Checkbox, Choice, Field, Group, Html, Problem, Problems, Section, Texts};
 use civitas_kernel::{Locales, Translated};
 use civitas_organizations::Organization;
 use time::OffsetDateTime;
 
 /// What was typed into a form, and what of it cannot be read. A field that was not sent leaves its value as it is.
 pub(crate) struct FormInput<'a> {
-    visit: &'a Visit,
+    req: &'a AdminRequest,
     /// The name of the form: `meeting`.
     name: &'static str,
     /// The languages of its texts.
     locales: &'a Locales,
     /// Whether the record is new: its required times must be sent.
     pub(super) is_new: bool,
-    problems: Vec<Problem>,
+    problems: Problems,
 }
 
 impl<'a> FormInput<'a> {
-    pub(crate) fn new(visit: &'a Visit, name: &'static str, locales: &'a Locales) -> Self {
-        Self { visit, name, locales, is_new: false, problems: Vec::new() }
+    pub(crate) fn new(req: &'a AdminRequest, name: &'static str, locales: &'a Locales) -> Self {
+        Self { req, name, locales, is_new: false, problems: Vec::new() }
     }
 
     /// What cannot be read.
-    pub(crate) fn into_problems(self) -> Vec<Problem> {
+    pub(crate) fn into_problems(self) -> Problems {
         self.problems
     }
 
@@ -36,16 +36,16 @@ impl<'a> FormInput<'a> {
     }
 
     fn problem(&mut self, field: &str, key: &str) {
-        self.problems.push(Problem::new(self.name_of(field), self.visit.say(key)));
+        self.problems.push(Problem::new(self.name_of(field), self.req.tr(key)));
     }
 
     fn sent(&self, field: &str) -> Option<&'a str> {
-        self.visit.form.get(&self.name_of(field)).map(str::trim)
+        self.req.form.get(&self.name_of(field)).map(str::trim)
     }
 
     /// A text in several languages.
     pub(crate) fn texts(&mut self, field: &str, text: &mut Translated) {
-        *text = typed(self.visit, &self.name_of(field), self.locales, text);
+        *text = typed_texts(self.req, &self.name_of(field), self.locales, text);
     }
 
     /// A line.
@@ -73,14 +73,14 @@ impl<'a> FormInput<'a> {
 
     /// A box that is ticked or not.
     pub(crate) fn flag(&mut self, field: &str, flag: &mut bool) {
-        if let Some(is_on) = self.visit.form.switch(&self.name_of(field)) {
+        if let Some(is_on) = self.req.form.switch(&self.name_of(field)) {
             *flag = is_on;
         }
     }
 
     /// A time that may be absent.
     pub(crate) fn optional_time(&mut self, field: &str, time: &mut Option<OffsetDateTime>) {
-        let zone = self.visit.zone;
+        let zone = self.req.zone();
         match self.sent(field) {
             None => {}
             Some("") => *time = None,
@@ -142,8 +142,8 @@ impl<'a> TextField<'a> {
 
 /// A form that is shown, with the values of its record. Labels are keys of texts.
 pub(crate) struct FormView<'a> {
-    pub(crate) visit: &'a Visit,
-    pub(crate) home: &'a Organization,
+    pub(crate) req: &'a AdminRequest,
+    pub(crate) organization: &'a Organization,
     /// The name of the form: `meeting`.
     pub(crate) name: &'static str,
     /// The languages of its texts.
@@ -160,62 +160,62 @@ impl FormView<'_> {
 
     /// A section, with the text of its heading.
     pub(crate) fn section(&self, id: &str, title: &str) -> Section {
-        Section::new(id, self.visit.say(title))
+        Section::new(id, self.req.tr(title))
     }
 
     /// The HTML of a field, with its problem.
     pub(crate) fn html(&self, field: Field) -> Html {
-        field.check(self.problems).html(&self.visit.words)
+        field.check(self.problems).html(&self.req.translator)
     }
 
     /// Texts in several languages, in one group with this id.
     pub(crate) fn texts(&self, id: &str, texts: &[TextField<'_>]) -> Html {
-        let visit = self.visit;
-        let group = Texts::new(id, visit.say("texts"), self.locales, self.home.default_locale);
+        let req = self.req;
+        let group = Texts::new(id, req.tr("texts"), self.locales, self.organization.default_locale);
         let group = texts.iter().fold(group, |group, text| {
-            let hint = if text.rows.is_some() { visit.say("html-hint") } else { String::new() };
+            let hint = if text.rows.is_some() { req.tr("html-hint") } else { String::new() };
             let name = self.name_of(text.field);
-            group.text(&name, visit.say(text.label), hint, text.text, text.rows.unwrap_or(1))
+            group.text(&name, req.tr(text.label), hint, text.text, text.rows.unwrap_or(1))
         });
-        group.html(&visit.words, self.problems)
+        group.html(&req.translator, self.problems)
     }
 
     /// A line, as it was read.
     pub(crate) fn line(&self, field: &str, label: &str, line: &str) -> Field {
-        Field::text(&self.name_of(field), self.visit.say(label), line)
+        Field::text(&self.name_of(field), self.req.tr(label), line)
     }
 
     /// A whole number: what was typed, else this one.
     pub(crate) fn number(&self, field: &str, label: &str, number: i64) -> Field {
         let name = self.name_of(field);
-        let value = self.visit.form.get(&name).map_or_else(|| number.to_string(), str::to_owned);
-        Field::number(&name, self.visit.say(label), value)
+        let value = self.req.form.get(&name).map_or_else(|| number.to_string(), str::to_owned);
+        Field::number(&name, self.req.tr(label), value)
     }
 
     /// A time: what was typed, else this one.
     pub(crate) fn time(&self, field: &str, label: &str, at: Option<OffsetDateTime>) -> Field {
-        let (visit, name) = (self.visit, self.name_of(field));
-        let stored = at.map(|at| format::field_value(visit.zone, at)).unwrap_or_default();
-        let value = visit.form.get(&name).map_or(stored, str::to_owned);
-        Field::moment(&name, visit.say(label), value)
+        let (req, name) = (self.req, self.name_of(field));
+        let stored = at.map(|at| format::field_value(req.zone(), at)).unwrap_or_default();
+        let value = req.form.get(&name).map_or(stored, str::to_owned);
+        Field::moment(&name, req.tr(label), value)
     }
 
     /// One of a list.
     pub(crate) fn select(&self, field: &str, label: &str, chosen: &str, choices: Vec<Choice>) -> Field {
-        Field::select(&self.name_of(field), self.visit.say(label), chosen, choices)
+        Field::select(&self.name_of(field), self.req.tr(label), chosen, choices)
     }
 
     /// One of these, all shown: what was typed, else `chosen`.
     pub(crate) fn choice(&self, field: &str, label: &str, chosen: &str, choices: Vec<Choice>) -> Html {
-        let (visit, name) = (self.visit, self.name_of(field));
-        let typed = visit.form.get(&name).filter(|typed| choices.iter().any(|choice| choice.value == *typed));
+        let (req, name) = (self.req, self.name_of(field));
+        let typed = req.form.get(&name).filter(|typed| choices.iter().any(|choice| choice.value == *typed));
         let chosen = typed.unwrap_or(chosen);
-        let group = Group::radios(&name, visit.say(label), choices, chosen);
-        group.check(self.problems).html(&visit.words)
+        let group = Group::radios(&name, req.tr(label), choices, chosen);
+        group.check(self.problems).html(&req.translator)
     }
 
     /// A box that can be ticked.
     pub(crate) fn flag(&self, field: &str, label: &str, is_on: bool) -> Checkbox {
-        Checkbox::new(&self.name_of(field), self.visit.say(label), is_on)
+        Checkbox::new(&self.name_of(field), self.req.tr(label), is_on)
     }
 }

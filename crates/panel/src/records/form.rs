@@ -1,34 +1,36 @@
 //! The form of a record: a new one, and a change of one.
 
 use super::{
-    Components, FormInput, FormView, OpenedRecord, RecordPages, Saved, acts, below, change, components,
+    Components, FormInput, FormView, OpenedRecord, RecordPages, Saved, actions, below, change, components,
     list_path, save,
 };
+use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
-use crate::pages::content::{in_its_zone, languages, title};
-use crate::parts::{Form, Html, Problem};
+use crate::pages::content::shared::{languages, open_organization_in_zone, title};
+use crate::parts::{Form, Html, Problem, Problems};
 use crate::reply::Reply;
-use crate::visit::Visit;
 use civitas_kernel::{Error, OrganizationId, Result};
 use civitas_organizations::Organization;
 use civitas_spaces::component_for_record;
 
 /// The form with what was typed. `component`: the field for the component of a new record.
 fn form<'a, E: RecordPages>(
-    visit: &'a Visit,
-    home: &Organization,
-    (record, problems): (&E, &[Problem]),
-    (action, save): (String, &str),
+    req: &'a AdminRequest,
+    organization: &Organization,
+    record: &E,
+    problems: &[Problem],
+    action: String,
+    save: &str,
     component: Option<Html>,
 ) -> Form<'a> {
-    let locales = languages(home, &record.texts());
+    let locales = languages(organization, &record.texts());
     let is_new = component.is_some();
-    let view = FormView { visit, home, name: E::NAME, locales: &locales, problems, is_new };
+    let view = FormView { req, organization, name: E::NAME, locales: &locales, problems, is_new };
     let mut sections = record.sections(&view);
     if let (Some(first), Some(component)) = (sections.first_mut(), component) {
         first.fields.insert(0, component);
     }
-    let form = Form::new(&visit.words, action, visit.token(), &format!("{}-{save}", E::NAME));
+    let form = Form::new(&req.translator, action, req.token(), &format!("{}-{save}", E::NAME));
     sections.into_iter().fold(form, Form::section)
 }
 
@@ -38,124 +40,127 @@ fn component_name<E: RecordPages>() -> String {
 }
 
 /// A new record as the form shows it first.
-fn blank<E: RecordPages>(visit: &Visit) -> E {
-    E::blank(components::component(visit, &component_name::<E>()), visit.now)
+fn blank<E: RecordPages>(req: &AdminRequest) -> E {
+    E::blank(components::component(req, &component_name::<E>()), req.now)
 }
 
 /// Writes what was typed into a record, and returns what cannot be read.
-fn read<E: RecordPages>(visit: &Visit, home: &Organization, record: &mut E, is_new: bool) -> Vec<Problem> {
-    let locales = languages(home, &record.texts());
-    let mut input = FormInput::new(visit, E::NAME, &locales);
+fn read<E: RecordPages>(
+    req: &AdminRequest,
+    organization: &Organization,
+    record: &mut E,
+    is_new: bool,
+) -> Problems {
+    let locales = languages(organization, &record.texts());
+    let mut input = FormInput::new(req, E::NAME, &locales);
     input.is_new = is_new;
     record.read(&mut input);
     input.into_problems()
 }
 
 /// What was done with the record of this title. The key of its text begins with the name of the kind.
-fn done<E: RecordPages>(visit: &Visit, key: &str, record: &E) -> Notice {
-    let name = title(visit, record.title());
-    Notice::good(visit.tell(&format!("{}-{key}", E::NAME), &[("title", name.into())]))
+fn done<E: RecordPages>(req: &AdminRequest, key: &str, record: &E) -> Notice {
+    let name = title(req, (E::TITLE)(record));
+    Notice::good(req.tr_with(&format!("{}-{key}", E::NAME), "title", name))
 }
 
 /// `GET .../new`
-pub(crate) async fn new<E: RecordPages>(visit: &mut Visit) -> Result<Reply> {
-    let (id, home) = in_its_zone(visit).await?;
-    let visit = &*visit;
-    show_new::<E>(visit, id, &home, &blank(visit), Vec::new()).await
+pub(crate) async fn new<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization_in_zone(req).await?;
+    show_new::<E>(req, id, &organization, &blank(req), Vec::new()).await
 }
 
 async fn show_new<E: RecordPages>(
-    visit: &Visit,
+    req: &AdminRequest,
     id: OrganizationId,
-    home: &Organization,
+    organization: &Organization,
     record: &E,
-    problems: Vec<Problem>,
+    problems: Problems,
 ) -> Result<Reply> {
-    let components = Components::load(visit, id, E::COMPONENTS).await?;
-    let component = components.field(visit, &component_name::<E>(), &problems);
+    let components = Components::load(req, id, E::MANIFEST).await?;
+    let component = components.field(req, &component_name::<E>(), &problems);
     let path = list_path::<E>(id);
-    let action = (path.clone(), "create");
-    let form = form(visit, home, (record, &problems), action, Some(component)).cancel(path);
-    let head = below::<E>(visit, id, home, visit.say(&format!("{}-new", E::NAME)));
-    let head = head.lede(visit.say(&format!("{}-new-lede", E::NAME)));
-    visit.form_page(head, form.html(), problems).await
+    let form =
+        form(req, organization, record, &problems, path.clone(), "create", Some(component)).cancel(path);
+    let head = below::<E>(req, id, organization, req.tr(&format!("{}-new", E::NAME)));
+    let head = head.lede(req.tr(&format!("{}-new-lede", E::NAME)));
+    req.form_page(head, form.html(), problems).await
 }
 
 /// `POST` to the list.
-pub(crate) async fn create<E: RecordPages>(visit: &mut Visit) -> Result<Reply> {
-    let (id, home) = in_its_zone(visit).await?;
-    let visit = &*visit;
-    let mut record = blank::<E>(visit);
-    let problems = read(visit, &home, &mut record, true);
+pub(crate) async fn create<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization_in_zone(req).await?;
+    let mut record = blank::<E>(req);
+    let problems = read(req, &organization, &mut record, true);
     if !problems.is_empty() {
-        return show_new(visit, id, &home, &record, problems).await;
+        return show_new(req, id, &organization, &record, problems).await;
     }
-    let created = save::create(visit, id, &home, (&record, E::ACTIONS[0]), async |ports| {
-        component_for_record(ports.components(), id, record.component(), E::COMPONENTS).await.map(drop)
+    let created = save::create(req, id, &organization, &record, E::AUDIT_ACTIONS.created, async |ports| {
+        component_for_record(ports.components(), id, (E::COMPONENT)(&record), E::MANIFEST).await.map(drop)
     });
     let problems = match created.await {
-        Ok(own) => {
-            let next = E::AFTER_CREATION.map(|next| visit.say(next)).unwrap_or_default();
-            let notice = done(visit, "created", &record).text(next);
-            return visit.redirect(format!("{}/{own}/edit", list_path::<E>(id)), notice).await;
+        Ok(record_id) => {
+            let next = E::AFTER_CREATION.map(|next| req.tr(next)).unwrap_or_default();
+            let notice = done(req, "created", &record).text(next);
+            return req.redirect(format!("{}/{record_id}/edit", list_path::<E>(id)), notice).await;
         }
         // The component does not exist, or has no records of this kind.
-        Err(Error::NotFound) => vec![Problem::new(component_name::<E>(), visit.say("problem-choose"))],
-        Err(fault) => E::problems(visit, &home, fault)?,
+        Err(Error::NotFound) => vec![Problem::new(component_name::<E>(), req.tr("problem-choose"))],
+        Err(fault) => E::problems(req, &organization, fault)?,
     };
-    show_new(visit, id, &home, &record, problems).await
+    show_new(req, id, &organization, &record, problems).await
 }
 
 /// `GET .../edit`
-pub(crate) async fn edit<E: RecordPages>(visit: &mut Visit) -> Result<Reply> {
-    let own = OpenedRecord::<E>::of_path(visit).await?;
-    show_edit(visit, &own, &own.record, Vec::new()).await
+pub(crate) async fn edit<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedRecord::<E>::of_path(req).await?;
+    show_edit(req, &opened, &opened.record, Vec::new()).await
 }
 
-/// The page of a record: its form and its acts.
+/// The page of a record: its form and its actions.
 async fn show_edit<E: RecordPages>(
-    visit: &Visit,
-    own: &OpenedRecord<E>,
+    req: &AdminRequest,
+    opened: &OpenedRecord<E>,
     record: &E,
-    problems: Vec<Problem>,
+    problems: Problems,
 ) -> Result<Reply> {
-    let form = form(visit, &own.home, (record, &problems), (own.path(), "save"), None)
+    let form = form(req, &opened.organization, record, &problems, opened.path(), "save", None)
         .method("put")
-        .hidden("revision", visit.revision(own.record.revision()))
-        .cancel(list_path::<E>(own.organization));
-    let head = E::complete_head(visit, own, own.below(visit, own.title(visit))).await?;
-    visit.form_page(head, Html::join([form.html(), acts::of_record(visit, own)]), problems).await
+        .hidden("revision", req.revision(opened.record.revision()))
+        .cancel(list_path::<E>(opened.organization_id));
+    let head = E::complete_head(req, opened, opened.below(req, opened.title(req))).await?;
+    req.form_page(head, Html::join([form.html(), actions::of_record(req, opened)]), problems).await
 }
 
 /// `PUT` to the record.
-pub(crate) async fn update<E: RecordPages>(visit: &mut Visit) -> Result<Reply> {
-    let own = OpenedRecord::<E>::of_path(visit).await?;
-    let visit = &*visit;
-    let saved = save(visit, own.target(), E::ACTIONS[1], |record| read(visit, &own.home, record, false));
+pub(crate) async fn update<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedRecord::<E>::of_path(req).await?;
+    let saved = save(req, opened.target(), E::AUDIT_ACTIONS.updated, |record| {
+        read(req, &opened.organization, record, false)
+    });
     match saved.await? {
         Saved::Stored(record) => {
-            visit.redirect(format!("{}/edit", own.path()), done(visit, "saved", &record)).await
+            req.redirect(format!("{}/edit", opened.path()), done(req, "saved", &record)).await
         }
-        Saved::Refused(record, problems) => show_edit(visit, &own, &record, problems).await,
+        Saved::Refused(record, problems) => show_edit(req, &opened, &record, problems).await,
     }
 }
 
-/// `POST .../{act}`: an act at once. Where it is refused, the page of the record says why.
-pub(crate) async fn act<E: RecordPages>(visit: &mut Visit) -> Result<Reply> {
-    let own = OpenedRecord::<E>::of_path(visit).await?;
-    let visit = &*visit;
-    let act = acts::of_path::<E>(visit)?;
-    let edit = |record: &mut E| (act.edit)(record, visit.now);
-    match change(visit, own.target(), E::ACTIONS[1], edit).await {
+/// `POST .../{action}`: an action at once. Where it is refused, the page of the record says why.
+pub(crate) async fn perform<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedRecord::<E>::of_path(req).await?;
+    let action = actions::of_path::<E>(req)?;
+    let edit = |record: &mut E| (action.edit)(record, req.now);
+    match change(req, opened.target(), E::AUDIT_ACTIONS.updated, edit).await {
         Ok(record) => {
-            let key = format!("{}-done", act.name);
-            let undo = visit.say(&format!("{}-{key}-undo", E::NAME));
-            let notice = done(visit, &key, &record).text(undo);
-            visit.redirect(format!("{}/edit", own.path()), notice).await
+            let key = format!("{}-done", action.name);
+            let undo = req.tr(&format!("{}-{key}-undo", E::NAME));
+            let notice = done(req, &key, &record).text(undo);
+            req.redirect(format!("{}/edit", opened.path()), notice).await
         }
         Err(fault) => {
-            let problems = E::problems(visit, &own.home, fault)?;
-            show_edit(visit, &own, &own.record, problems).await
+            let problems = E::problems(req, &opened.organization, fault)?;
+            show_edit(req, &opened, &opened.record, problems).await
         }
     }
 }

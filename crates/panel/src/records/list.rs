@@ -2,11 +2,11 @@
 
 use super::components::within;
 use super::{Components, RecordPages, list_path};
-use crate::pages::content::{in_its_zone, title};
-use crate::pages::organization::head;
-use crate::parts::{Act, Cell, Chip, Choice, Column, Empty, Field, Filters, Html, RowAct, Table};
+use crate::admin_request::AdminRequest;
+use crate::pages::content::organization::head;
+use crate::pages::content::shared::{open_organization_in_zone, title};
+use crate::parts::{Cell, Chip, Choice, Empty, Field, Filters, Head, Html, PageAction, RowAction, Table};
 use crate::reply::Reply;
-use crate::visit::Visit;
 use civitas_kernel::{Direction, OrganizationId, Result, SpaceRef, Translated, Within};
 use std::fmt::Display;
 
@@ -16,7 +16,7 @@ pub(crate) const PER_PAGE: i64 = 25;
 /// The filters of a list. Each is declared once: it is a field, a condition, and a mark above the list when it is in use.
 /// Unknown values in the address are left out.
 pub(crate) struct ListFilters<'a> {
-    pub(crate) visit: &'a Visit,
+    pub(crate) req: &'a AdminRequest,
     path: &'a str,
     fields: Vec<Html>,
     /// The filters in use.
@@ -27,34 +27,34 @@ pub(crate) struct ListFilters<'a> {
 
 impl<'a> ListFilters<'a> {
     /// Those of the list with this address.
-    pub(crate) fn new(visit: &'a Visit, path: &'a str) -> Self {
-        Self { visit, path, fields: Vec::new(), chips: Vec::new(), order: (None, Direction::Ascending) }
+    pub(crate) fn new(req: &'a AdminRequest, path: &'a str) -> Self {
+        Self { req, path, fields: Vec::new(), chips: Vec::new(), order: (None, Direction::Ascending) }
     }
 
     /// A field, and its mark when it is in use.
     pub(crate) fn field(&mut self, field: &Field, chip: Option<Chip>) {
-        self.fields.push(field.html(&self.visit.words));
+        self.fields.push(field.html(&self.req.translator));
         self.chips.extend(chip);
     }
 
     fn select(&self, name: &str, label: &str, choices: Vec<Choice>) -> Field {
-        Field::select(name, self.visit.say(label), self.visit.query.shown(name), choices)
+        Field::select(name, self.req.tr(label), self.req.query.shown(name), choices)
     }
 
     /// A part of a text, with the text of its placeholder.
     pub(crate) fn text(&mut self, placeholder: &str) -> Option<String> {
-        let (visit, query) = (self.visit, &self.visit.query);
-        let field = Field::search("q", visit.say("search"), query.shown("q"));
+        let (req, query) = (self.req, &self.req.query);
+        let field = Field::search("q", req.tr("search"), query.shown("q"));
         let text = query.get("q").map(str::to_owned);
-        let chip = text.clone().map(|text| visit.chip(self.path, "q", text));
-        self.field(&field.placeholder(visit.say(placeholder)), chip);
+        let chip = text.clone().map(|text| req.chip(self.path, "q", text));
+        self.field(&field.placeholder(req.tr(placeholder)), chip);
         text
     }
 
     /// A component or a space.
     pub(crate) fn place(&mut self, components: &Components) -> Within {
-        self.field(&components.filter(self.visit), components.chip(self.visit, self.path));
-        within(self.visit)
+        self.field(&components.filter(self.req), components.chip(self.req, self.path));
+        within(self.req)
     }
 
     /// One of these: the value of the parameter, its text, and what it stands for.
@@ -64,21 +64,21 @@ impl<'a> ListFilters<'a> {
         label: &str,
         choices: &[(&str, &str, T)],
     ) -> Option<T> {
-        let visit = self.visit;
-        let all = std::iter::once(Choice::new("", visit.say("all")));
-        let fields = choices.iter().map(|(value, key, _)| Choice::new(*value, visit.say(key)));
-        let chosen = choices.iter().find(|(value, ..)| Some(*value) == visit.query.get(name));
+        let req = self.req;
+        let all = std::iter::once(Choice::new("", req.tr("all")));
+        let fields = choices.iter().map(|(value, key, _)| Choice::new(*value, req.tr(key)));
+        let chosen = choices.iter().find(|(value, ..)| Some(*value) == req.query.get(name));
         let field = self.select(name, label, all.chain(fields).collect());
-        self.field(&field, chosen.map(|(_, key, _)| visit.chip(self.path, name, visit.say(key))));
+        self.field(&field, chosen.map(|(_, key, _)| req.chip(self.path, name, req.tr(key))));
         chosen.map(|(.., one)| *one)
     }
 
     /// The order: descending, or ascending with this value of `sort`. The texts of both, descending first.
     pub(crate) fn order(&mut self, ascending: &'static str, texts: [&str; 2]) -> Direction {
-        let [first, second] = texts.map(|key| self.visit.say(key));
+        let [first, second] = texts.map(|key| self.req.tr(key));
         let choices = vec![Choice::new("", first), Choice::new(ascending, second)];
         self.field(&self.select("sort", "sort-by", choices), None);
-        let is_ascending = self.visit.query.get("sort") == Some(ascending);
+        let is_ascending = self.req.query.get("sort") == Some(ascending);
         self.order = if is_ascending {
             (None, Direction::Ascending)
         } else {
@@ -91,18 +91,49 @@ impl<'a> ListFilters<'a> {
     pub(crate) fn sorted(&self, table: Table, column: usize) -> Table {
         let (other, direction) = self.order;
         let direction = if direction == Direction::Ascending { "ascending" } else { "descending" };
-        table.sorted(column, self.visit.query.with(self.path, "sort", other), Some(direction))
+        table.sorted(column, self.req.query.with(self.path, "sort", other), Some(direction))
     }
 
-    /// The form of the filters, with the text of its name.
-    pub(crate) fn html(self, label: &str) -> Html {
-        Filters { words: &self.visit.words, label: self.visit.say(label), fields: self.fields }.html()
+    /// The page of the list of this name: head, form of the filters, number found, table, links to other pages.
+    pub(crate) async fn show(
+        self,
+        name: &str,
+        head: Head,
+        found: String,
+        table: &Table,
+        pages: Html,
+    ) -> Result<Reply> {
+        let (req, label) = (self.req, self.req.tr(&format!("{name}-filter")));
+        let filters = Filters { translator: &req.translator, label, fields: self.fields };
+        let results = req.results(self.path, found, self.chips, table, pages);
+        req.page(head, Html::join([filters.html(), results])).await
+    }
+
+    /// As [`Self::show`], with the texts of the list: `{name}-lede`, `{name}-none`, `{name}-no-match`. `new`: the address and
+    /// the label of the form of a new record.
+    pub(crate) async fn show_with_new(
+        self,
+        name: &str,
+        head: Head,
+        found: String,
+        table: Table,
+        pages: Html,
+        new: (String, String),
+    ) -> Result<Reply> {
+        let text = |part: &str| self.req.tr(&format!("{name}-{part}"));
+        let empty = if self.chips.is_empty() {
+            Empty { title: text("none"), text: text("lede"), action: Some(new.clone()) }
+        } else {
+            self.req.no_match(self.path, text("no-match"))
+        };
+        let head = head.lede(text("lede")).action(PageAction::primary(new.0, new.1));
+        self.show(name, head, found, &table.empty(empty), pages).await
     }
 }
 
 /// A list that is shown.
 pub(crate) struct ShownList<'a> {
-    pub(crate) visit: &'a Visit,
+    pub(crate) req: &'a AdminRequest,
     pub(crate) organization: OrganizationId,
     path: &'a str,
     components: &'a Components,
@@ -111,57 +142,43 @@ pub(crate) struct ShownList<'a> {
 impl ShownList<'_> {
     /// The cell of the component of a record, with its space.
     pub(crate) fn place(&self, name: &Translated, space: SpaceRef) -> Cell {
-        let space = self.components.space(self.visit, space).unwrap_or_default();
-        Cell::with_sub(&title(self.visit, name), &space)
+        let space = self.components.space(self.req, space).unwrap_or_default();
+        Cell::with_sub(&title(self.req, name), &space)
     }
 
-    /// A row: the title of the record, these cells, and an act: the last part of its address, and the text of its button.
+    /// A row: the title of the record, these cells, and an action: the last part of its address, and the text of its button.
     pub(crate) fn row(
         &self,
-        (id, name): (impl Display, &Translated),
-        (act, key): (&str, &str),
+        id: &impl Display,
+        name: &Translated,
+        action: &str,
+        key: &str,
         cells: Vec<Cell>,
     ) -> Vec<Cell> {
-        let (visit, own, of) = (self.visit, format!("{}/{id}", self.path), title(self.visit, name));
-        let (edit, number) =
-            (format!("{own}/edit"), visit.tell("component-id", &[("id", id.to_string().into())]));
+        let (req, path, of) = (self.req, format!("{}/{id}", self.path), title(self.req, name));
+        let (edit, number) = (format!("{path}/edit"), req.tr_with("component-id", "id", id.to_string()));
         let title = Cell::link(&edit, &of, &number);
-        let acts = [
-            RowAct::post(format!("{own}/{act}"), visit.say(key), of.clone(), visit.token()),
-            RowAct::link(edit, visit.say("edit"), of),
+        let actions = [
+            RowAction::post(format!("{path}/{action}"), req.tr(key), of.clone(), req.token()),
+            RowAction::link(edit, req.tr("edit"), of),
         ];
-        std::iter::once(title).chain(cells).chain([Cell::acts(&acts)]).collect()
+        std::iter::once(title).chain(cells).chain([Cell::actions(&actions)]).collect()
     }
 }
 
 /// `GET` of the list.
-pub(crate) async fn show<E: RecordPages>(visit: &mut Visit) -> Result<Reply> {
-    let (id, home) = in_its_zone(visit).await?;
-    let (visit, path, request) = (&*visit, list_path::<E>(id), visit.query.page(PER_PAGE));
-    let text = |part: &str| visit.say(&format!("{}-{part}", E::PATH));
-    let new = (format!("{path}/new"), visit.say(&format!("{}-new", E::NAME)));
-    let components = Components::load(visit, id, E::COMPONENTS).await?;
-    let mut filters = ListFilters::new(visit, &path);
+pub(crate) async fn show<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization_in_zone(req).await?;
+    let (path, request) = (list_path::<E>(id), req.query.page(PER_PAGE));
+    let new = (format!("{path}/new"), req.tr(&format!("{}-new", E::NAME)));
+    let components = Components::load(req, id, E::MANIFEST).await?;
+    let mut filters = ListFilters::new(req, &path);
     let page = E::search(&mut filters, &components, id, request).await?;
-    let list = ShownList { visit, organization: id, path: &path, components: &components };
+    let list = ShownList { req, organization: id, path: &path, components: &components };
     let rows = E::rows(&list, &page.items).await?;
-    let shown = visit.shown(rows.len());
-    let empty = if filters.chips.is_empty() {
-        Empty { title: text("none"), text: text("lede"), act: Some(new.clone()) }
-    } else {
-        visit.no_match(&path, text("no-match"))
-    };
-    let columns = E::COLUMNS.iter().map(|(key, is_low)| {
-        let column = Column::new(visit.say(key));
-        if *is_low { column.low() } else { column }
-    });
-    let columns = columns.chain([Column::acts(visit.say("column-acts"))]).collect();
-    let name = visit.say(&format!("nav-{}", E::PATH));
-    let table = Table::new(name.clone(), columns).rows(rows);
-    let table = filters.sorted(table.empty(empty), E::SORTED);
-    let chips = std::mem::take(&mut filters.chips);
-    let pages = visit.pages(&path, request, page.has_more);
-    let results = visit.results(&path, (shown, chips), &table, pages);
-    let head = head(visit, id, &home, name).lede(text("lede")).act(Act::primary(new.0, new.1));
-    visit.page(head, Html::join([filters.html(&format!("{}-filter", E::PATH)), results])).await
+    let (name, shown) = (req.tr(&format!("nav-{}", E::PATH)), req.shown(rows.len()));
+    let table = Table::new(name.clone(), req.columns(E::COLUMNS)).rows(rows);
+    let table = filters.sorted(table, E::SORTED);
+    let pages = req.pages(&path, request, page.has_more);
+    filters.show_with_new(E::PATH, head(req, id, &organization, name), shown, table, pages, new).await
 }

@@ -1,24 +1,24 @@
-//! The one save of records, and the pages of records that belong to a component: list, form, acts. A kind of record with
+//! The one save of records, and the pages of records that belong to a component: list, form, actions. A kind of record with
 //! such pages gives [`RecordPages`]; its routes name the functions of these modules: `list::show::<Meeting>`,
-//! `form::update::<Meeting>`, `acts::ask::<Meeting>`.
+//! `form::update::<Meeting>`, `actions::confirm::<Meeting>`.
 
-pub(crate) mod acts;
+pub(crate) mod actions;
 mod components;
 mod fields;
 pub(crate) mod form;
 pub(crate) mod list;
 mod save;
 
-pub(crate) use acts::RecordAct;
+pub(crate) use actions::RecordAction;
 pub(crate) use components::Components;
 pub(crate) use fields::{FormInput, FormView, TextField};
 pub(crate) use list::{ListFilters, PER_PAGE, ShownList};
 pub(crate) use save::{EditableRecord, Saved, Target, change, create, save};
 
-use crate::pages::content::{in_its_zone, title};
-use crate::pages::organization::{LIST, head};
+use crate::admin_request::AdminRequest;
+use crate::pages::content::organization::{LIST, head};
+use crate::pages::content::shared::{open_organization_in_zone, title};
 use crate::parts::{Cell, Head, Section};
-use crate::visit::Visit;
 use civitas_audit::Action;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{ComponentId, Error, OrganizationId, Page, PageRequest, Result, Translated};
@@ -34,31 +34,28 @@ pub(crate) trait RecordPages: EditableRecord {
     /// The parameter of the path with the id of a record: `mid`.
     const PARAM: &'static str;
     /// The components it belongs to.
-    const COMPONENTS: ComponentManifest;
-    /// The actions of the audit trail: created, updated, deleted.
-    const ACTIONS: [Action; 3];
+    const MANIFEST: ComponentManifest;
+    /// The actions of the audit trail.
+    const AUDIT_ACTIONS: AuditActions;
     /// The text after the creation, besides that it is created.
     const AFTER_CREATION: Option<&'static str>;
     /// What can be done with a record, in the order of the page.
-    const ACTS: &'static [RecordAct<Self>];
-    /// The columns of the list, without that of the acts: label, and whether it is left out on a narrow page.
-    const COLUMNS: &'static [(&'static str, bool)];
+    const ACTIONS: &'static [RecordAction<Self>];
+    /// The columns of the list ([`AdminRequest::columns`]).
+    const COLUMNS: &'static str;
     /// The place of the column that the list is sorted by.
     const SORTED: usize;
+    /// The id with this number.
+    const ID: fn(i64) -> Self::Id;
+    /// The component of a record.
+    const COMPONENT: fn(&Self) -> ComponentId;
+    /// The title of a record.
+    const TITLE: fn(&Self) -> &Translated;
     /// A record as its list reads it.
     type Summary;
 
-    /// The id with this number.
-    fn id(number: i64) -> Self::Id;
-
     /// A new record as its form shows it first.
     fn blank(component: ComponentId, now: OffsetDateTime) -> Self;
-
-    /// The component it belongs to.
-    fn component(&self) -> ComponentId;
-
-    /// Its title.
-    fn title(&self) -> &Translated;
 
     /// Declares the filters of the list, and reads one page of it.
     async fn search(
@@ -78,19 +75,26 @@ pub(crate) trait RecordPages: EditableRecord {
     fn sections(&self, form: &FormView<'_>) -> Vec<Section>;
 
     /// Adds the sentence, the badges and the links of its page to the head.
-    async fn complete_head(visit: &Visit, own: &OpenedRecord<Self>, head: Head) -> Result<Head>;
+    async fn complete_head(req: &AdminRequest, opened: &OpenedRecord<Self>, head: Head) -> Result<Head>;
 
-    /// What an act that asks first ends, besides the effects that it names.
-    fn more_effects(&self, _visit: &Visit, _act: &str) -> Vec<String> {
+    /// Further effects of an action, for its confirmation page.
+    fn more_effects(&self, _req: &AdminRequest, _action: &str) -> Vec<String> {
         Vec::new()
     }
 }
 
+/// The actions of the audit trail on a kind of record.
+pub(crate) struct AuditActions {
+    pub(crate) created: Action,
+    pub(crate) updated: Action,
+    pub(crate) deleted: Action,
+}
+
 /// A record of the path, with its organization.
 pub(crate) struct OpenedRecord<E: Entity> {
-    pub(crate) organization: OrganizationId,
+    pub(crate) organization_id: OrganizationId,
     /// The organization's record.
-    pub(crate) home: Organization,
+    pub(crate) organization: Organization,
     pub(crate) id: E::Id,
     pub(crate) record: E,
     pub(crate) component: Component,
@@ -98,39 +102,39 @@ pub(crate) struct OpenedRecord<E: Entity> {
 
 impl<E: RecordPages> OpenedRecord<E> {
     /// The record of the path; neither it nor its component is deleted.
-    pub(crate) async fn of_path(visit: &mut Visit) -> Result<Self> {
-        let (organization, home) = in_its_zone(visit).await?;
-        let (id, store) = (E::id(visit.id(E::PARAM)?), visit.panel.store());
-        let found = E::admin(store, &home).records().find(organization, id).await?;
+    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
+        let (organization_id, organization) = open_organization_in_zone(req).await?;
+        let (id, store) = ((E::ID)(req.id(E::PARAM)?), req.panel.store());
+        let found = E::admin(store, &organization).records().find(organization_id, id).await?;
         let record = found.filter(|record| !record.is_deleted()).ok_or(Error::NotFound)?;
-        let component = store.components().find(organization, record.component()).await?;
+        let component = store.components().find(organization_id, (E::COMPONENT)(&record)).await?;
         let component = component.filter(|found| found.deleted_at.is_none()).ok_or(Error::NotFound)?;
-        Ok(Self { organization, home, id, record, component })
+        Ok(Self { organization_id, organization, id, record, component })
     }
 
     /// The record, for a save.
     pub(crate) fn target(&self) -> Target<'_, E> {
-        Target { organization: self.organization, home: &self.home, id: self.id }
+        Target { organization_id: self.organization_id, organization: &self.organization, id: self.id }
     }
 
     /// The address of the record.
     pub(crate) fn path(&self) -> String {
-        format!("{}/{}", list_path::<E>(self.organization), self.id)
+        format!("{}/{}", list_path::<E>(self.organization_id), self.id)
     }
 
     /// Its title.
-    pub(crate) fn title(&self, visit: &Visit) -> String {
-        title(visit, self.record.title())
+    pub(crate) fn title(&self, req: &AdminRequest) -> String {
+        title(req, (E::TITLE)(&self.record))
     }
 
     /// The head of a page below the list.
-    fn below(&self, visit: &Visit, title: String) -> Head {
-        below::<E>(visit, self.organization, &self.home, title)
+    fn below(&self, req: &AdminRequest, title: String) -> Head {
+        below::<E>(req, self.organization_id, &self.organization, title)
     }
 
     /// The head of a page below the page of the record.
-    pub(crate) fn under(&self, visit: &Visit, title: String) -> Head {
-        self.below(visit, title).crumb(self.title(visit), format!("{}/edit", self.path()))
+    pub(crate) fn under(&self, req: &AdminRequest, title: String) -> Head {
+        self.below(req, title).crumb(self.title(req), format!("{}/edit", self.path()))
     }
 }
 
@@ -140,6 +144,11 @@ fn list_path<E: RecordPages>(organization: OrganizationId) -> String {
 }
 
 /// The head of a page below the list.
-fn below<E: RecordPages>(visit: &Visit, id: OrganizationId, home: &Organization, title: String) -> Head {
-    head(visit, id, home, title).crumb(visit.say(&format!("nav-{}", E::PATH)), list_path::<E>(id))
+fn below<E: RecordPages>(
+    req: &AdminRequest,
+    id: OrganizationId,
+    organization: &Organization,
+    title: String,
+) -> Head {
+    head(req, id, organization, title).crumb(req.tr(&format!("nav-{}", E::PATH)), list_path::<E>(id))
 }

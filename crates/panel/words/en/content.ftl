@@ -14,7 +14,6 @@ space-one-assemblies = assembly
 space-one-conferences = conference
 space-one-initiatives = initiative
 space-one-participatory-processes = process
-unknown = unknown
 votes = Votes
 
 # People.

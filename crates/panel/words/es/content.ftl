@@ -14,7 +14,6 @@ space-one-assemblies = asamblea
 space-one-conferences = conferencia
 space-one-initiatives = iniciativa
 space-one-participatory-processes = proceso
-unknown = desconocido
 votes = Votos
 
 # People.

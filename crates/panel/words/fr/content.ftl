@@ -14,7 +14,6 @@ space-one-assemblies = assemblée
 space-one-conferences = conférence
 space-one-initiatives = initiative
 space-one-participatory-processes = processus
-unknown = inconnu
 votes = Votes
 
 # People.

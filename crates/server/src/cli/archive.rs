@@ -6,7 +6,7 @@ use crate::config::{Config, Scheme, Sources};
 use crate::{files, paths, webhooks};
 use civitas_application::Store;
 use civitas_archive::{
-    self as archive, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress,
+    self as archive, ExportError, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress,
     WebhookArchive,
 };
 use civitas_audit::{Action, Record};
@@ -154,43 +154,56 @@ pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Co
     let config = configure(sources).map_err(because)?;
     let options = ExportOptions { organization: args.organization, with_secrets: args.with_secrets };
     let store = open_store(&config).await?;
-    record_export(&*store, &options).await?;
+    record_export(&*store, &export_record(&options)).await?;
     let objects = files::store_of(&config).map_err(because)?;
     let cipher = ArchiveCipher::new(&config);
     let export = async |writer: &mut (dyn Write + Send)| {
         let services = ExportServices { objects: &objects, cipher: &cipher };
-        // An archive that is not read to its end is a failure.
-        let written = archive::export(&*store, services, &options, BufWriter::new(writer)).await;
-        written.map_err(|error| Failure::Because(error.to_string()))
+        archive::export(&*store, services, &options, BufWriter::new(writer)).await
     };
+    write_to(&args.output, console, export).await
+}
+
+/// Writes an archive to a file, or to standard output for `-`.
+pub(super) async fn write_to(
+    output: &Path,
+    console: &mut Console<'_>,
+    export: impl AsyncFn(&mut (dyn Write + Send)) -> Result<(), ExportError>,
+) -> Outcome {
+    // An archive that is not read to its end is a failure.
+    let failed = |error: ExportError| Failure::Because(error.to_string());
     // A second opening of `/dev/stdout` would write over what a redirected output has already.
-    if is_console(&args.output) || args.output == Path::new("/dev/stdout") {
-        return export(console.stdout).await;
+    if is_console(output) || output == Path::new("/dev/stdout") {
+        return export(&mut *console.stdout).await.map_err(failed);
     }
-    let fault = |error: io::Error| Failure::Because(paths::at(&args.output, error).to_string());
+    let fault = |error: io::Error| Failure::Because(paths::at(output, error).to_string());
     // A pipe or a device.
-    if fs::metadata(&args.output).is_ok_and(|found| !found.is_file()) {
-        let mut file = OpenOptions::new().write(true).open(&args.output).map_err(fault)?;
-        return export(&mut file).await;
+    if fs::metadata(output).is_ok_and(|found| !found.is_file()) {
+        let mut file = OpenOptions::new().write(true).open(output).map_err(fault)?;
+        return export(&mut file).await.map_err(failed);
     }
     // Written under another name until complete, so that an incomplete archive is not taken for a complete one. Only its
     // owner may read it: it has content of private spaces.
-    let target = paths::target(&args.output);
+    let target = paths::target(output);
     let draft = tempfile::Builder::new().suffix(".part").tempfile_in(paths::directory_of(&target));
     let mut draft = draft.map_err(fault)?;
-    export(draft.as_file_mut()).await?;
+    export(draft.as_file_mut()).await.map_err(failed)?;
     draft.persist(target).map(drop).map_err(|failed| fault(failed.error))
 }
 
-/// Writes the export into the audit trail, before it begins.
-async fn record_export(store: &dyn Store, options: &ExportOptions) -> Outcome {
+fn export_record(options: &ExportOptions) -> Record {
     let secrets = if options.with_secrets { "with secrets" } else { "without secrets" };
     let record = Record::new(actor("export"), Action::ArchiveExported);
     let mut record = record.changed("content", None, Some(secrets));
     if let Some(host) = &options.organization {
         record = record.on("organization", "", host);
     }
+    record
+}
+
+/// Writes an export into the audit trail, before it begins.
+pub(super) async fn record_export(store: &dyn Store, record: &Record) -> Outcome {
     let tx = store.begin().await.map_err(because)?;
-    tx.audit().append(&record, clock::now()).await.map_err(because)?;
+    tx.audit().append(record, clock::now()).await.map_err(because)?;
     tx.commit().await.map_err(because)
 }

@@ -4,7 +4,7 @@ use super::serve::{Signals, until_stopped};
 use super::{Console, Failure, Outcome, because};
 use crate::config::{Config, Scheme, Sources};
 use crate::files;
-use crate::store::{Database, Schema};
+use crate::store::Database;
 use crate::{telemetry, webhooks, wiring};
 use civitas_accounts::Secret;
 use civitas_application::Store;
@@ -29,7 +29,7 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
     let traces = telemetry::begin_server(&config).map_err(|error| Failure::Because(error.to_string()))?;
     let database = Database::of(&config);
     let schema = database.schema().await.map_err(because)?;
-    if let (Schema::Newer(_), Some(refusal)) = (&schema, schema.refusal()) {
+    if let Some(refusal) = schema.refusal().filter(|_| !schema.can_be_migrated()) {
         return Err(Failure::Because(refusal));
     }
     database.migrate().await.map_err(because)?;

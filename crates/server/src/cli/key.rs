@@ -6,7 +6,7 @@ use crate::secret_key;
 use civitas_application::{Reencryption, Store};
 use civitas_audit::{Action, Record};
 use civitas_kernel::clock;
-use civitas_tokens::{PanelCipher, WebhookCipher, key_id};
+use civitas_tokens::{PurposeCipher, WebhookCipher, key_id};
 use serde_json::json;
 
 #[derive(Debug, clap::Subcommand)]
@@ -55,7 +55,7 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
 
 async fn reencrypt(config: &Config, console: &mut Console<'_>) -> Outcome {
     let keys = secret_key::of(config).map_err(because)?;
-    let (webhooks, panel) = (WebhookCipher::of(&keys), PanelCipher::of(&keys));
+    let (webhooks, panel) = (WebhookCipher::of(&keys), PurposeCipher::of_panel(&keys));
     let store = open_store(config).await?;
     let store: &dyn Store = &*store;
     let reencryption = Reencryption {

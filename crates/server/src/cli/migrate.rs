@@ -2,7 +2,7 @@
 
 use super::{Console, Failure, Outcome, because, configure};
 use crate::config::Sources;
-use crate::store::{Database, Schema};
+use crate::store::Database;
 use civitas_application::{fill_texts, index_texts};
 use tokio::sync::watch;
 
@@ -16,7 +16,7 @@ pub(super) struct MigrateArgs {
 pub(super) async fn run(args: MigrateArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let database = Database::of(&configure(sources).map_err(because)?);
     let schema = database.schema().await.map_err(because)?;
-    let is_final = args.check || matches!(schema, Schema::Newer(_));
+    let is_final = args.check || !schema.can_be_migrated();
     if let Some(refusal) = schema.refusal().filter(|_| is_final) {
         return Err(Failure::Because(refusal));
     }

@@ -1,9 +1,15 @@
-//! `civitas user`: blocks and locks accounts of participants.
+//! `civitas user`: blocks and locks accounts of participants, and exports what is kept of a person.
 
+use super::archive::{ArchiveCipher, record_export, write_to};
 use super::{Console, Failure, Outcome, actor, because, configure, find_organization, open_store};
 use crate::config::Sources;
+use crate::files;
 use civitas_application::{UserStateChange, UserStates};
+use civitas_archive::{ExportServices, export_person};
+use civitas_audit::{Action, Record};
 use civitas_kernel::{Error, clock};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum UserCommand {
@@ -15,6 +21,9 @@ pub(super) enum UserCommand {
     Lock(UserArgs),
     /// Removes a lock, and opens the login that failures have closed, through all API clients.
     Unlock(UserArgs),
+    /// Writes what is kept of a person as an archive, without secrets: account, roles, proposals, votes, registrations,
+    /// posts, answers, files, jobs, events, and entries of the audit trail.
+    Export(ExportArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -26,8 +35,18 @@ pub(super) struct UserArgs {
     nickname: String,
 }
 
+#[derive(Debug, clap::Args)]
+pub(super) struct ExportArgs {
+    #[command(flatten)]
+    user: UserArgs,
+    /// The file to write; `-` writes standard output. A plain file is replaced when the archive is complete.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
 pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let (act, name, args, state) = match command {
+        UserCommand::Export(args) => return export(args, sources, console).await,
         UserCommand::Block(args) => (UserStateChange::Block, "block", args, "blocked"),
         UserCommand::Unblock(args) => (UserStateChange::Unblock, "unblock", args, "not blocked"),
         UserCommand::Lock(args) => (UserStateChange::Lock, "lock", args, "locked"),
@@ -44,11 +63,32 @@ pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut C
         UserStates { tx, actor, from: None, now }.change(organization, id, act).await
     };
     let changed = announcer.in_transaction(&*store, now, change).await.map_err(|error| match error {
-        Error::NotFound => {
-            Failure::Because(format!("{} has no account {nickname:?}", args.organization.trim()))
-        }
+        Error::NotFound => unknown(&args),
         other => because(other),
     })?;
     let before = if changed { "" } else { ", as before" };
     console.print(format_args!("{nickname} is {state}{before}"))
+}
+
+/// The organization has no account with this nickname.
+fn unknown(args: &UserArgs) -> Failure {
+    Failure::Because(format!("{} has no account {:?}", args.organization.trim(), args.nickname.trim()))
+}
+
+async fn export(args: ExportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+    let ExportArgs { user: args, output } = args;
+    let config = configure(sources).map_err(because)?;
+    let store = open_store(&config).await?;
+    let organization = find_organization(&*store, &args.organization).await?;
+    let found = store.users().find_by_nickname(organization, args.nickname.trim()).await.map_err(because)?;
+    let (id, user) = found.ok_or_else(|| unknown(&args))?;
+    let record = Record::new(actor("user export"), Action::ArchiveExported).of(organization);
+    record_export(&*store, &record.on("user", &id.to_string(), &user.nickname)).await?;
+    let objects = files::store_of(&config).map_err(because)?;
+    let cipher = ArchiveCipher::new(&config);
+    let export = async |writer: &mut (dyn Write + Send)| {
+        let services = ExportServices { objects: &objects, cipher: &cipher };
+        export_person(&*store, services, organization, id, BufWriter::new(writer)).await
+    };
+    write_to(&output, console, export).await
 }

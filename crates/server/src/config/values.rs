@@ -167,22 +167,23 @@ impl Readable for IpNet {
     }
 }
 
-/// The scheme of absolute links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheme {
-    /// `http`
-    Http,
-    /// `https`
-    Https,
+civitas_kernel::names! {
+    /// The scheme of absolute links.
+    pub enum Scheme {
+        /// `http`
+        Http = "http",
+        /// `https`
+        Https = "https",
+    }
 }
 
-impl Scheme {
-    /// `http` or `https`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        }
+civitas_kernel::names! {
+    /// The format of the log.
+    pub enum LogFormat {
+        /// A line of text for each event.
+        Text = "text",
+        /// A JSON object for each event.
+        Json = "json",
     }
 }
 
@@ -190,28 +191,15 @@ impl FromStr for Scheme {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Http, Self::Https].into_iter().find(|scheme| scheme.as_str() == text).ok_or(())
+        Self::parse(text).ok_or(())
     }
-}
-
-/// The format of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// A line of text for each event.
-    Text,
-    /// A JSON object for each event.
-    Json,
 }
 
 impl FromStr for LogFormat {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "text" => Ok(Self::Text),
-            "json" => Ok(Self::Json),
-            _ => Err(()),
-        }
+        Self::parse(text).ok_or(())
     }
 }
 

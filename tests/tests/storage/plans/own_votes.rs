@@ -1,12 +1,12 @@
 //! Lists of the proposals that the reader has voted on.
 
 use super::{PAGE, filled, plans, scans, sights};
-use civitas_kernel::filter::{Condition, Is};
+use civitas_kernel::filter::{Comparison, Condition};
 use civitas_kernel::{Direction, Order, PageRequest, clock};
 use civitas_proposals::{ProposalField, ProposalFilter, ProposalQuery, Vote};
 use civitas_tests::Engine;
 
-fn voted(condition: Is<i64>) -> ProposalQuery {
+fn voted(condition: Comparison<i64>) -> ProposalQuery {
     let filter =
         ProposalFilter { field: ProposalField::VotedWeight, condition: Condition::Integer(condition) };
     ProposalQuery { filters: vec![filter], ..ProposalQuery::default() }
@@ -33,7 +33,9 @@ async fn proposals_with_a_vote_of_the_reader_are_found_by_the_votes() {
         world.ports().votes().add_many(fixtures.mine, &votes).await.unwrap();
         let proposals = world.ports().proposals();
         let reader = sights(&world)[1];
-        for condition in [Is::Blank(false), Is::Eq(1), Is::Gt(0), Is::NotEq(5)] {
+        for condition in
+            [Comparison::Blank(false), Comparison::Eq(1), Comparison::Gt(0), Comparison::NotEq(5)]
+        {
             for order in
                 [Order::Column(Direction::Ascending), Order::Column(Direction::Descending), Order::Random]
             {
@@ -59,11 +61,11 @@ async fn proposals_with_a_vote_of_the_reader_are_found_by_the_votes() {
             }
         }
         let rest = PageRequest { page: 2, ..PAGE };
-        let page = proposals.list(reader, &voted(Is::Blank(false)), rest).await.unwrap();
+        let page = proposals.list(reader, &voted(Comparison::Blank(false)), rest).await.unwrap();
         assert!(page.items.len() == 10 && !page.has_more, "{engine:?}");
-        let others = proposals.list(reader, &voted(Is::Blank(true)), PAGE).await.unwrap();
+        let others = proposals.list(reader, &voted(Comparison::Blank(true)), PAGE).await.unwrap();
         assert!(others.items.iter().all(|found| found.voted.is_none()), "{engine:?}");
-        let nobody = proposals.list(sights(&world)[0], &voted(Is::Eq(1)), PAGE).await.unwrap();
+        let nobody = proposals.list(sights(&world)[0], &voted(Comparison::Eq(1)), PAGE).await.unwrap();
         assert!(nobody.items.is_empty(), "{engine:?}: a reader without votes");
     }
 }

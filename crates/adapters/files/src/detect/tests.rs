@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::{archive, compound, content, picture};
+use crate::tests::{archive, compound, content, picture};
 use image::ImageFormat;
 use proptest::prelude::*;
 

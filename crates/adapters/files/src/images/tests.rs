@@ -1,5 +1,5 @@
 use super::pixels::MAX_PIXELS;
-use crate::samples::{
+use crate::tests::{
     SECRET, bytes, encoded, exif, inspect, jpeg_with, picture, png_chunk, png_with, webp_chunk, webp_with,
 };
 use civitas_attachments::{ContentError, Inspected, THUMBNAIL_HEIGHT};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::bytes as bytes_of;
+use crate::tests::bytes as bytes_of;
 use bytes::Bytes;
 use futures_util::stream;
 use proptest::prelude::*;

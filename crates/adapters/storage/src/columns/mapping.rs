@@ -5,7 +5,7 @@
 //! columns! {
 //!     /// An entry as its row stores it.
 //!     entries as Entry;
-//!     id PostId;                                       // `From<Row>` for `(PostId, Entry)` and for `Entry`
+//!     id PostId;                                       // `From<Row>` for `(PostId, Entry)`
 //!     fields {
 //!         component as component_id: ComponentId,      // member `component`, column `component_id`
 //!         title: Translated,                           // member and column of one name
@@ -15,11 +15,11 @@
 //! }
 //! ```
 //!
-//! gives `Row` (selectable; `row.into_model()`) and `Changeset` (`Changeset::of(&entry)`, for inserts and updates).
-//! Further clauses: `read_only { .. }` for columns that are no members; `nested { space: SpaceRef { manifest as
-//! space_manifest: SpaceManifest, id as space_id: i64 } }` for a member of several columns; `read_with { authors:
-//! Vec<UserId> }` for members that are stored elsewhere (arguments of `into_model`); `write_with { .. }` for columns that
-//! are computed elsewhere (arguments of `Changeset::of`).
+//! gives `Row` (selectable; `row.into_model()`, and `From<Row>` for `Entry`) and `Changeset` (`Changeset::of(&entry)`, for
+//! inserts and updates). Further clauses: `read_only { .. }` for columns that are no members; `nested { space: SpaceRef {
+//! manifest as space_manifest: SpaceManifest, id as space_id: i64 } }` for a member of several columns; `read_with { authors:
+//! Vec<UserId> }` for members that are stored elsewhere (arguments of `into_model`, without `From<Row>`); `write_with { .. }`
+//! for columns that are computed elsewhere (arguments of `Changeset::of`).
 
 /// See the documentation of this module.
 macro_rules! columns {
@@ -91,13 +91,9 @@ macro_rules! columns {
                     ($Id(row.$id), row.into_model())
                 }
             }
-
-            impl From<Row> for $Model {
-                fn from(row: Row) -> Self {
-                    row.into_model()
-                }
-            }
         )?
+
+        $crate::columns::columns! { @from $Model [$($given)*] }
 
         /// The columns to write of a model.
         #[derive(::diesel::Insertable, ::diesel::AsChangeset)]
@@ -109,36 +105,8 @@ macro_rules! columns {
             $($with: $With,)*
         }
 
-        impl $crate::insert::Columns for Changeset<'_> {
-            const NAMES: &'static [&'static str] = &[
-                $($(<$table::$inner_column as ::diesel::Column>::NAME,)+)*
-                $(<$table::$column as ::diesel::Column>::NAME,)*
-                $(<$table::$extra as ::diesel::Column>::NAME,)*
-                $(<$table::$with as ::diesel::Column>::NAME,)*
-            ];
-
-            fn bind<'b>(
-                &'b self,
-                pass: &mut ::diesel::query_builder::AstPass<'_, 'b, $crate::engine::Db>,
-            ) -> ::diesel::result::QueryResult<()> {
-                $($(
-                    pass.push_sql(", ");
-                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$inner_column>, _>(&self.$inner_column)?;
-                )+)*
-                $(
-                    pass.push_sql(", ");
-                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$column>, _>(&self.$column)?;
-                )*
-                $(
-                    pass.push_sql(", ");
-                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$extra>, _>(&self.$extra)?;
-                )*
-                $(
-                    pass.push_sql(", ");
-                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$with>, _>(&self.$with)?;
-                )*
-                Ok(())
-            }
+        $crate::columns::columns! {
+            @insert $table [$($($inner_column)+)* $($column)* $($extra)* $($with)*]
         }
 
         impl<'a> Changeset<'a> {
@@ -151,6 +119,30 @@ macro_rules! columns {
                     $($extra: { let $model = from; $value },)*
                     $($with,)*
                 }
+            }
+        }
+    };
+    (@from $Model:ident []) => {
+        impl From<Row> for $Model {
+            fn from(row: Row) -> Self {
+                row.into_model()
+            }
+        }
+    };
+    (@from $Model:ident [$($given:ident)+]) => {};
+    (@insert $table:ident [$($column:ident)*]) => {
+        impl $crate::insert::Columns for Changeset<'_> {
+            const NAMES: &'static [&'static str] = &[$(<$table::$column as ::diesel::Column>::NAME),*];
+
+            fn bind<'b>(
+                &'b self,
+                pass: &mut ::diesel::query_builder::AstPass<'_, 'b, $crate::engine::Db>,
+            ) -> ::diesel::result::QueryResult<()> {
+                $(
+                    pass.push_sql(", ");
+                    pass.push_bind_param::<::diesel::dsl::SqlTypeOf<$table::$column>, _>(&self.$column)?;
+                )*
+                Ok(())
             }
         }
     };

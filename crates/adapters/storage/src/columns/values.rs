@@ -1,18 +1,20 @@
 //! The types that members of models may have, and how each is stored.
 
-use super::{DataColumn, EnumColumn, JsonColumn, TextEnum};
+use super::{DataColumn, EnumColumn, JsonColumn, TextEnum, UuidColumn};
 use civitas_accounts::Digest;
 use civitas_accounts::administrators::{SecondFactor, SignInSources};
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{
-    Abilities, ClientId, EventName, Locale, Locales, OrganizationId, RegistrationId, Scopes, StepId,
-    Translated,
+    Abilities, AdministratorId, ClientId, EventName, Locale, Locales, OrganizationId, RegistrationId, Scopes,
+    StepId, Translated,
 };
 use civitas_organizations::Features;
 use civitas_webhooks::SealedSecret;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::convert::identity;
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 /// How a value of a model is read from a column and written to one.
 pub(crate) trait ColumnValue: Sized {
@@ -42,19 +44,6 @@ impl<T: ColumnValue> ColumnValue for Option<T> {
 
     fn to_column(&self) -> Self::Write<'_> {
         self.as_ref().map(T::to_column)
-    }
-}
-
-impl ColumnValue for String {
-    type Read = Self;
-    type Write<'a> = &'a str;
-
-    fn from_column(read: Self) -> Self {
-        read
-    }
-
-    fn to_column(&self) -> &str {
-        self
     }
 }
 
@@ -149,27 +138,46 @@ macro_rules! texts {
     )+};
 }
 
+/// Values that are texts.
+macro_rules! strings {
+    ($($value:ty: $read:path, $write:path;)+) => {$(
+        impl ColumnValue for $value {
+            type Read = String;
+            type Write<'a> = &'a str;
+
+            fn from_column(read: String) -> Self {
+                $read(read)
+            }
+
+            fn to_column(&self) -> &str {
+                $write(self)
+            }
+        }
+    )+};
+}
+
 plain!(i32, i64, bool, OffsetDateTime);
-ids!(ClientId, OrganizationId, RegistrationId);
+ids!(AdministratorId, ClientId, OrganizationId, RegistrationId);
 json!(BTreeMap<StepId, Map<String, Value>>, Features, Map<String, Value>, SecondFactor, Translated, Vec<String>);
 json!(SignInSources);
 texts! {
     Abilities: Abilities::read;
+    Locales: locales;
     Scopes: Scopes::read;
+}
+strings! {
+    Digest: Digest::kept, Digest::as_str;
+    SealedSecret: SealedSecret, secret;
+    String: identity, String::as_str;
 }
 
 /// `en,fr`
-impl ColumnValue for Locales {
-    type Read = String;
-    type Write<'a> = String;
+fn locales(read: &str) -> Locales {
+    read.split(',').filter_map(Locale::parse).collect()
+}
 
-    fn from_column(read: String) -> Self {
-        read.split(',').filter_map(Locale::parse).collect()
-    }
-
-    fn to_column(&self) -> String {
-        self.to_string()
-    }
+fn secret(sealed: &SealedSecret) -> &str {
+    &sealed.0
 }
 
 /// The names as JSON; names of a newer version are left out.
@@ -186,6 +194,19 @@ impl ColumnValue for Vec<EventName> {
     }
 }
 
+impl ColumnValue for Uuid {
+    type Read = UuidColumn;
+    type Write<'a> = UuidColumn;
+
+    fn from_column(read: UuidColumn) -> Self {
+        read.0
+    }
+
+    fn to_column(&self) -> UuidColumn {
+        UuidColumn(*self)
+    }
+}
+
 impl ColumnValue for ExtendedDataValue {
     type Read = DataColumn;
     type Write<'a> = JsonColumn<&'a Self>;
@@ -196,31 +217,5 @@ impl ColumnValue for ExtendedDataValue {
 
     fn to_column(&self) -> JsonColumn<&Self> {
         JsonColumn(self)
-    }
-}
-
-impl ColumnValue for SealedSecret {
-    type Read = String;
-    type Write<'a> = &'a str;
-
-    fn from_column(read: String) -> Self {
-        Self(read)
-    }
-
-    fn to_column(&self) -> &str {
-        &self.0
-    }
-}
-
-impl ColumnValue for Digest {
-    type Read = String;
-    type Write<'a> = &'a str;
-
-    fn from_column(read: String) -> Self {
-        Self::kept(read)
-    }
-
-    fn to_column(&self) -> &str {
-        self.as_str()
     }
 }

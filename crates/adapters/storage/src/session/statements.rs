@@ -14,7 +14,6 @@ use diesel::query_builder::{AsQuery, Query, QueryFragment, QueryId};
 use diesel::query_dsl::CompatibleType;
 use diesel::query_dsl::methods::{LimitDsl, OffsetDsl, SelectDsl};
 use diesel::result::{Error as Failure, QueryResult};
-use diesel::row::Row;
 use diesel_async::AsyncConnectionCore;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -86,11 +85,12 @@ where
         self,
         connection: impl Connecting<'q>,
     ) -> BoxFuture<'q, Result<Option<T>>> {
-        Box::pin(load_one::<_, R, ST, T, _>(any_statement(self.as_query()), connection))
+        let rows = load::<_, R, ST, T, _>(any_statement(self.as_query()), connection);
+        Box::pin(async move { rows.await.map(|rows| rows.into_iter().next()) })
     }
 
     fn value_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<R>> {
-        let row = load_one::<_, R, ST, R, _>(any_statement(self.as_query()), connection);
+        let row = Rows::<'q, R>::row_from(self, connection);
         Box::pin(async move { row.await.and_then(|row| row.ok_or(Failure::NotFound).stored()) })
     }
 }
@@ -146,7 +146,10 @@ impl<Q> Models for Q {}
 /// Statements that return the number of rows that they changed. The errors are those of [`Stored::stored`].
 pub(crate) trait Run<'q>: Sized {
     /// Executes the statement.
-    fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<usize>>;
+    fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<u64>>;
+
+    /// Executes the statement; whether it changes a row.
+    fn any_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<bool>>;
 
     /// Executes the statement, however many rows it changes.
     fn done_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>>;
@@ -163,9 +166,14 @@ pub(crate) trait Run<'q>: Sized {
 }
 
 impl<'q, Q: QueryFragment<Db> + QueryId + Send + 'q> Run<'q> for Q {
-    fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<usize>> {
+    fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<u64>> {
         let executed = execute(any_statement(self), connection);
-        Box::pin(async move { executed.await?.stored() })
+        Box::pin(async move { executed.await?.stored().map(|rows| rows as u64) })
+    }
+
+    fn any_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<bool>> {
+        let executed = execute(any_statement(self), connection);
+        Box::pin(async move { executed.await?.stored().map(|rows| rows > 0) })
     }
 
     fn done_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>> {
@@ -195,25 +203,10 @@ where
     let mut rows = AsyncConnectionCore::load(&mut *guard, statement).await.stored()?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().await {
-        found.push(T::from(decoded::<R, ST>(row)?));
+        let row = R::build_from_row(&row.stored()?).map_err(Failure::DeserializationError).stored()?;
+        found.push(T::from(row));
     }
     Ok(found)
-}
-
-async fn load_one<'q, S, R, ST, T, C>(statement: S, connection: C) -> Result<Option<T>>
-where
-    S: Query + QueryFragment<Db> + QueryId + Send + 'q,
-    R: FromSqlRow<ST, Db>,
-    T: From<R>,
-    C: Connecting<'q>,
-{
-    let mut guard = connection.await?;
-    let mut rows = AsyncConnectionCore::load(&mut *guard, statement).await.stored()?;
-    Ok(rows.next().await.map(decoded::<R, ST>).transpose()?.map(T::from))
-}
-
-fn decoded<'r, R: FromSqlRow<ST, Db>, ST>(row: QueryResult<impl Row<'r, Db>>) -> Result<R> {
-    R::build_from_row(&row.stored()?).map_err(Failure::DeserializationError).stored()
 }
 
 async fn execute<'q, S, C>(statement: S, connection: C) -> Result<QueryResult<usize>>

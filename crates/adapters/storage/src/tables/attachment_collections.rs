@@ -1,17 +1,14 @@
 //! Collections of attachments.
 
-use crate::columns::{self, EnumColumn, columns};
-use crate::failure::Stored;
+use crate::columns::{EnumColumn, columns};
 use crate::records::records;
 use crate::schema::attachment_collections;
-use crate::scoped::scoped;
-use crate::session::Session;
+use crate::session::{Models, Rows, Session};
 use async_trait::async_trait;
 use civitas_attachments::{Collection, CollectionStore, Parent, ParentKind};
 use civitas_kernel::{CollectionId, OrganizationId, Result, SpaceManifest, Translated};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 
 columns! {
     /// A collection as its row stores it.
@@ -31,9 +28,7 @@ columns! {
     }
 }
 
-scoped! { attachment_collections }
-
-records! { attachment_collections: CollectionId => Collection; }
+records! { scoped attachment_collections: CollectionId => Collection; }
 
 #[async_trait]
 impl CollectionStore for Session {
@@ -42,7 +37,7 @@ impl CollectionStore for Session {
             .filter(attachment_collections::id.eq(id.0))
             .filter(attachment_collections::attached_to_type.eq(EnumColumn(parent.kind)))
             .filter(attachment_collections::attached_to_id.eq(parent.id));
-        diesel::select(exists(own)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(own)).value_from(self.read()).await
     }
 
     async fn of_parent(
@@ -51,15 +46,12 @@ impl CollectionStore for Session {
         parent: Parent,
         limit: i64,
     ) -> Result<Vec<(CollectionId, Collection)>> {
-        let rows: Vec<Row> = of(organization)
+        of(organization)
             .filter(attachment_collections::attached_to_type.eq(EnumColumn(parent.kind)))
             .filter(attachment_collections::attached_to_id.eq(parent.id))
             .order((attachment_collections::weight, attachment_collections::id))
             .limit(limit)
-            .select(columns::of::<Row>())
-            .load(&mut *self.read().await?)
+            .models_from::<Row, _>(self.read())
             .await
-            .stored()?;
-        Ok(rows.into_iter().map(Into::into).collect())
     }
 }

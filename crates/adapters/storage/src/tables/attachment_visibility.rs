@@ -3,14 +3,13 @@
 
 use super::{meetings, posts, proposals};
 use crate::columns::{Condition, EnumColumn, Expr};
-use crate::correlated::Correlated;
 use crate::engine::Db;
 use crate::schema::{
     answers, attachments, components, meetings as meeting, posts as post, proposals as proposal,
     questionnaires, spaces, surveys,
 };
 use crate::tables::planner::Checked;
-use crate::tables::select::Records;
+use crate::tables::select::{Records, correlated};
 use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::Rule;
 use civitas_attachments::{AttachmentReader, ParentKind};
@@ -20,12 +19,12 @@ use diesel::sql_types::BigInt;
 
 /// The id of this record, or null.
 fn found<QS: 'static>(record: Records) -> Expr<QS, BigInt> {
-    Box::new(Correlated(record.ids()))
+    Box::new(correlated(record.ids()))
 }
 
 /// The records of a table that belong to visible components.
 fn visible_in(of: &VisibleComponents, table: &'static str) -> Records {
-    Records::of(table).filter(of.contain_records_by_id(table, Checked::Many))
+    Records::of(table).filter(of.contain_by_id::<()>(table, Checked::Many))
 }
 
 /// The meeting with this id, if the reader sees it.

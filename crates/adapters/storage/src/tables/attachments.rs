@@ -3,11 +3,10 @@
 use super::attachment_visibility::visible;
 use super::files::of_ids;
 use super::listing::ListedTable;
-use super::select::Records;
+use super::select::{Records, correlated};
 use super::texts::{self, TextPart};
 use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition, EnumColumn, JsonColumn, columns};
-use crate::correlated::Correlated;
 use crate::engine::Conn;
 use crate::failure::{Stored, changed};
 use crate::filter::{Column, contains, holds, translated};
@@ -111,7 +110,7 @@ fn has_text(
 ) -> Result<Condition<attachments::table>> {
     let title = texts::found::<attachments::table>("attachments", organization, TextPart::Title, words)?;
     let filename = files::table.filter(files::id.nullable().eq(attachments::file_id)).select(files::filename);
-    let filename = contains::<attachments::table>(Column::Text(Box::new(Correlated(filename))), text)?;
+    let filename = contains::<attachments::table>(Column::Text(Box::new(correlated(filename))), text)?;
     let link = contains::<attachments::table>(Column::Text(Box::new(attachments::link)), text)?;
     Ok(Box::new(title.or(attachments::id.ge(first).and(filename.or(link)))))
 }

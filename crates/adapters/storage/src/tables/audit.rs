@@ -2,10 +2,12 @@
 
 mod rows;
 
-use crate::columns::{self, Condition, Expr};
+use crate::columns::{self, Condition, Expr, columns};
 use crate::engine::{Db, dialect};
 use crate::filter::{containing, like};
+use crate::optional::filter_some;
 use crate::schema::{audit_entries as entries, audit_heads as heads};
+use crate::scoped::key_of;
 use crate::session::{Models, Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_audit::{AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, ReadEntry, Record, SEARCHED};
@@ -14,8 +16,19 @@ use diesel::dsl::{IntoBoxed, exists, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{Nullable, Text};
-use rows::{HeadRow, Row, key};
+use rows::EntryRow;
 use time::OffsetDateTime;
+
+columns! {
+    /// The head of a chain as its row stores it.
+    heads as ChainHead;
+    fields {
+        number: i64,
+        hash: String,
+        removed_number: i64,
+        removed_hash: String,
+    }
+}
 
 type Boxed<'a> = IntoBoxed<'a, entries::table, Db>;
 
@@ -38,17 +51,12 @@ fn filtered<'a>(filter: &AuditFilter) -> Boxed<'a> {
     } else if let Some(organization) = organization {
         all = all.filter(entries::organization_id.eq(organization));
     }
-    if let Some(action) = filter.action {
-        all = all.filter(entries::action.eq(action.as_str()));
-    }
-    if let Some(actor) = filter.actor {
-        all = all.filter(entries::actor_kind.eq(actor.as_str()));
-    }
-    if let Some(since) = filter.since {
-        all = all.filter(entries::at.ge(since));
-    }
-    if let Some(until) = filter.until {
-        all = all.filter(entries::at.lt(until));
+    filter_some! {
+        all;
+        filter.action => |action| entries::action.eq(action.as_str()),
+        filter.actor => |actor| entries::actor_kind.eq(actor.as_str()),
+        filter.since => |since| entries::at.ge(since),
+        filter.until => |until| entries::at.lt(until),
     }
     all.order((entries::at.desc(), entries::id.desc()))
 }
@@ -99,18 +107,18 @@ impl Session {
 
     /// The head of the chain, locked until the transaction ends; a new one if there is none.
     async fn lock_head(&self, organization: Option<OrganizationId>) -> Result<ChainHead> {
-        let row = || heads::table.find(key(organization));
-        let locked = dialect::for_update!(row()).model_from::<HeadRow, _>(self.for_update()).await?;
+        let row = || heads::table.find(key_of(organization));
+        let locked = dialect::for_update!(row()).model_from::<Row, _>(self.for_update()).await?;
         if let Some(head) = locked {
             return Ok(head);
         }
         diesel::insert_into(heads::table)
-            .values((heads::organization_id.eq(key(organization)), HeadRow::from(ChainHead::default())))
+            .values((heads::organization_id.eq(key_of(organization)), Changeset::of(&ChainHead::default())))
             .on_conflict_do_nothing()
             .run_on(self.for_update())
             .await?;
-        let row = row().select(columns::of::<HeadRow>()).limit(1);
-        let locked: HeadRow = dialect::for_update!(row).value_from(self.for_update()).await?;
+        let row = row().select(columns::of::<Row>()).limit(1);
+        let locked: Row = dialect::for_update!(row).value_from(self.for_update()).await?;
         Ok(locked.into())
     }
 
@@ -121,8 +129,8 @@ impl Session {
         now: OffsetDateTime,
     ) -> Result<AuditEntry> {
         let entry = record.follow(&head, now);
-        diesel::insert_into(entries::table).values(Row::new(&entry)?).run_on(self.for_update()).await?;
-        diesel::update(heads::table.find(key(entry.organization)))
+        diesel::insert_into(entries::table).values(EntryRow::new(&entry)?).run_on(self.for_update()).await?;
+        diesel::update(heads::table.find(key_of(entry.organization)))
             .set((heads::number.eq(entry.number), heads::hash.eq(&entry.hash)))
             .run_on(self.for_update())
             .await?;
@@ -196,19 +204,17 @@ impl AuditLog for Session {
                 .select(entries::at)
                 .first_from(self.read_long())
                 .await?;
-            if let Some(oldest) = oldest {
-                all = all.filter(entries::at.ge(oldest));
-            }
+            filter_some!(all; oldest => |oldest| entries::at.ge(oldest));
             all = all.filter(mentions(part));
         }
-        let rows: Vec<Row> = all
+        let rows: Vec<EntryRow> = all
             .limit(page.fetch())
             .offset(page.offset())
-            .select(columns::of::<Row>())
+            .select(columns::of::<EntryRow>())
             .rows_from(self.read_long())
             .await?;
         let Page { items, has_more, .. } = Page::cut(rows, page);
-        let read = |row: Row| {
+        let read = |row: EntryRow| {
             let (organization, number) = (row.organization_id, row.number);
             let entry = row.into_entry();
             if entry.is_none() {
@@ -225,12 +231,12 @@ impl AuditLog for Session {
         number: i64,
         limit: i64,
     ) -> Result<Vec<ReadEntry>> {
-        let rows: Vec<Row> = entries::table
-            .filter(entries::organization_id.eq(key(organization)))
+        let rows: Vec<EntryRow> = entries::table
+            .filter(entries::organization_id.eq(key_of(organization)))
             .filter(entries::number.gt(number))
             .order(entries::number)
             .limit(limit)
-            .select(columns::of::<Row>())
+            .select(columns::of::<EntryRow>())
             .rows_from(self.read())
             .await?;
         Ok(rows.into_iter().map(|row| ReadEntry { number: row.number, entry: row.into_entry() }).collect())
@@ -255,15 +261,14 @@ impl AuditLog for Session {
             ))
             .run_on(self.write())
             .await
-            .map(|rows| rows as u64)
     }
 
     async fn head(&self, organization: Option<OrganizationId>) -> Result<Option<ChainHead>> {
-        heads::table.find(key(organization)).model_from::<HeadRow, _>(self.read()).await
+        heads::table.find(key_of(organization)).model_from::<Row, _>(self.read()).await
     }
 
     async fn organizations_after(&self, after: OrganizationId, limit: i64) -> Result<Vec<OrganizationId>> {
-        let mut ids: Vec<i64> = heads::table
+        let of_heads: Vec<i64> = heads::table
             .filter(heads::organization_id.gt(after.0))
             .order(heads::organization_id)
             .limit(limit)
@@ -278,9 +283,7 @@ impl AuditLog for Session {
             .distinct()
             .rows_from(self.read())
             .await?;
-        ids.extend(of_entries);
-        ids.sort_unstable();
-        ids.dedup();
+        let mut ids = columns::distinct(of_heads.into_iter().chain(of_entries));
         ids.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(ids.into_iter().map(OrganizationId).collect())
     }
@@ -312,6 +315,6 @@ impl AuditLog for Session {
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await?;
-        Ok(rows as u64)
+        Ok(rows)
     }
 }

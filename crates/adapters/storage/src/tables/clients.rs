@@ -5,6 +5,7 @@ use crate::columns::{self, Condition, columns};
 use crate::engine::sql::Moment;
 use crate::engine::{Db, dialect};
 use crate::filter::{containing, like, literal};
+use crate::optional::filter_some;
 use crate::schema::{access_tokens, api_clients};
 use crate::session::{Models, Rows, Run, Session};
 use async_trait::async_trait;
@@ -55,9 +56,7 @@ impl ClientStore for Session {
 
     async fn list(&self, filter: &ClientFilter, page: PageRequest) -> Result<Page<(ClientId, ApiClient)>> {
         let mut clients = living().into_boxed::<Db>();
-        if let Some(organization) = filter.organization {
-            clients = clients.filter(api_clients::organization_id.eq(organization.0));
-        }
+        filter_some!(clients; filter.organization => |organization| api_clients::organization_id.eq(organization.0));
         if let Some(text) = &filter.search {
             let uid: Condition<api_clients::table> =
                 like(Box::new(api_clients::uid.nullable()), &format!("{}%", literal(text)));
@@ -132,9 +131,7 @@ impl ClientStore for Session {
         limit: i64,
     ) -> Result<Vec<(ClientId, ApiClient)>> {
         let mut clients = living().into_boxed::<Db>();
-        if let Some(organization) = organization {
-            clients = clients.filter(api_clients::organization_id.eq(organization.0));
-        }
+        filter_some!(clients; organization => |organization| api_clients::organization_id.eq(organization.0));
         clients
             .filter(api_clients::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .order(api_clients::id)

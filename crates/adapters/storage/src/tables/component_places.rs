@@ -1,13 +1,13 @@
 //! The places of records of components: the component and space of each record.
 
+use super::components::ComponentInSpace;
 use super::components::{active_step, newest_step, of_space};
-use super::visible_components::{ComponentInSpace, is_of_kind};
+use super::visible_components::is_of_kind;
 use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn};
 use crate::engine::{Conn, Db, sql};
-use crate::failure::Stored;
-use crate::lookups::{PlaceKey, Seen};
+use crate::lookups::{PlaceAccess, PlaceKey};
 use crate::schema::{components, spaces};
-use crate::session::Session;
+use crate::session::{Rows, Session, on};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_application::CurrentSettings;
@@ -19,7 +19,6 @@ use civitas_proposals::{ComponentLookup, ProposalPlace};
 use civitas_spaces::{Component, ComponentManifest};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use diesel_async::RunQueryDsl;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -112,7 +111,7 @@ macro_rules! read {
         for condition in $conditions {
             rows = rows.filter(condition);
         }
-        rows.load($connection).await.stored()?
+        rows.rows_from($connection).await?
     }};
 }
 
@@ -121,7 +120,7 @@ async fn read(
     organization: OrganizationId,
     conditions: Vec<Condition<ComponentInSpace>>,
 ) -> Result<Vec<ComponentPlace>> {
-    let rows: Vec<Row> = read!(columns::of::<Row>(), organization, conditions, connection);
+    let rows: Vec<Row> = read!(columns::of::<Row>(), organization, conditions, on(connection));
     Ok(rows.into_iter().map(Into::into).collect())
 }
 
@@ -135,7 +134,7 @@ async fn read_with_rules(
     let settings = (components::settings, components::default_step_settings, components::step_settings);
     let participates = Rule::Participates(reader);
     let place: WithRules = (columns::of::<Row>(), settings, active_step(), newest_step(), participates);
-    let rows: Vec<RowWithRules> = read!(place, organization, conditions, &mut *session.read().await?);
+    let rows: Vec<RowWithRules> = read!(place, organization, conditions, session.read());
     Ok(rows.into_iter().map(Into::into).collect())
 }
 
@@ -148,10 +147,9 @@ fn is(component: ComponentId) -> Condition<ComponentInSpace> {
 pub(super) async fn of_components(
     connection: &mut Conn,
     organization: OrganizationId,
-    mut ids: Vec<i64>,
+    ids: Vec<i64>,
 ) -> Result<HashMap<i64, ComponentPlace>> {
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = columns::distinct(ids);
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -204,7 +202,7 @@ pub(super) async fn of_proposals(
     reader: Option<UserId>,
     ids: &[i64],
 ) -> Result<HashMap<i64, Arc<ProposalPlace>>> {
-    let key = |component| PlaceKey { organization, component, of: Seen::ByAnybody(reader) };
+    let key = |component| PlaceKey { organization, component, access: PlaceAccess::ForReader(reader) };
     let keys = ids.iter().map(|id| key(*id)).collect();
     let places = session.look_up_many(
         |lookups| &lookups.places,
@@ -228,7 +226,7 @@ pub(super) async fn visible_of_proposals(
     component: i64,
 ) -> Result<Option<Arc<ProposalPlace>>> {
     let ReadContext { organization, viewer, .. } = read_context;
-    let key = PlaceKey { organization, component, of: Seen::By(viewer) };
+    let key = PlaceKey { organization, component, access: PlaceAccess::VisibleTo(viewer) };
     let place = session.look_up(|lookups| &lookups.places, key, async {
         let conditions: Vec<Condition<ComponentInSpace>> =
             vec![is(ComponentId(component)), Box::new(Rule::ComponentIsVisible(viewer))];

@@ -2,18 +2,18 @@
 
 use super::resources;
 use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, columns};
-use crate::correlated::Correlated;
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::filter::{Column, holds, translated};
 use crate::list_pages::list_page;
 use crate::records::records;
 use crate::schema::{components, spaces, steps};
 use crate::session::{Models, Rows, Session};
+use crate::tables::select::correlated;
 use crate::tables::texts::{self, TextPart};
 use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
-use civitas_kernel::filter::{Condition as FilterCondition, Is};
+use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
 use civitas_kernel::{
     ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
     StepId, Translated,
@@ -54,6 +54,9 @@ columns! {
     write_only { extended_data_text: String = |component| canonical_object(&component.extended_data) }
 }
 
+/// Components with their spaces.
+pub(super) type ComponentInSpace = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
+
 /// The space a component belongs to.
 pub(super) type OfSpace =
     And<Eq<components::space_manifest, spaces::manifest>, Eq<components::space_id, spaces::id>>;
@@ -70,7 +73,7 @@ pub(super) fn active_step<QS: 'static>() -> Expr<QS, BigInt> {
         .filter(steps::space_id.eq(components::space_id))
         .filter(steps::active)
         .select(steps::id);
-    Box::new(Correlated(active))
+    Box::new(correlated(active))
 }
 
 /// The latest change of a step of the component's space. Requires `components`.
@@ -81,11 +84,8 @@ pub(super) fn newest_step<QS: 'static>() -> Expr<QS, sql::Moment> {
         .order(steps::updated_at.desc())
         .limit(1)
         .select(steps::updated_at);
-    Box::new(Correlated(newest))
+    Box::new(correlated(newest))
 }
-
-/// Components with their spaces.
-type ComponentInSpace = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
 fn condition(
     filter: &ComponentFilter,
@@ -107,6 +107,16 @@ fn condition(
         ComponentField::ExtendedData => Column::Text(Box::new(components::extended_data_text.nullable())),
     };
     holds(column, &filter.condition)
+}
+
+/// Its id.
+pub(super) fn id() -> Expr<ComponentInSpace, BigInt> {
+    Box::new(components::id.nullable())
+}
+
+/// The number of its space.
+pub(super) fn space_id() -> Expr<ComponentInSpace, BigInt> {
+    Box::new(components::space_id.nullable())
 }
 
 /// The class name of the component's space.
@@ -180,7 +190,7 @@ impl ComponentStore for Session {
     ) -> Result<Page<ComponentDetail>> {
         let mut filters = filters.to_vec();
         if let Some(manifest) = manifest {
-            let condition = FilterCondition::Text(Is::Eq(manifest.as_str().to_owned()));
+            let condition = FilterCondition::Text(Comparison::Eq(manifest.as_str().to_owned()));
             filters.push(ComponentFilter { field: ComponentField::Manifest, condition });
         }
         visible(self, &mut *self.read_long().await?, read_context, &filters, page).await
@@ -191,7 +201,7 @@ impl ComponentStore for Session {
         read_context: ReadContext,
         id: ComponentId,
     ) -> Result<Option<ComponentDetail>> {
-        let condition = FilterCondition::Integer(Is::Eq(id.0));
+        let condition = FilterCondition::Integer(Comparison::Eq(id.0));
         let this = ComponentFilter { field: ComponentField::Id, condition };
         let (connection, one) = (&mut *self.read().await?, PageRequest::of(1, 1));
         Ok(visible(self, connection, read_context, &[this], one).await?.items.pop())

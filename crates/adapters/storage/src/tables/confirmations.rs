@@ -1,13 +1,24 @@
 //! Links that confirm an e-mail address.
 
+use crate::columns::columns;
 use crate::schema::confirmations;
 use crate::scoped::scoped;
-use crate::session::{Rows, Run, Session};
+use crate::session::{Models, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Confirmation, ConfirmationStore, Digest};
 use civitas_kernel::{OrganizationId, Result, UserId};
 use diesel::prelude::*;
 use time::OffsetDateTime;
+
+columns! {
+    /// A link as its row stores it.
+    confirmations as Confirmation;
+    fields {
+        user as user_id: UserId,
+        digest: Digest,
+        expires_at: OffsetDateTime,
+    }
+}
 
 scoped! { confirmations }
 
@@ -25,29 +36,21 @@ impl ConfirmationStore for Session {
             .filter(confirmations::expires_at.le(now));
         diesel::delete(ended).run_on(atomic.connection()).await?;
         diesel::insert_into(confirmations::table)
-            .values((
-                confirmations::digest.eq(confirmation.digest.as_str()),
-                confirmations::organization_id.eq(organization.0),
-                confirmations::user_id.eq(confirmation.user.0),
-                confirmations::expires_at.eq(confirmation.expires_at),
-            ))
+            .values((confirmations::organization_id.eq(organization.0), Changeset::of(confirmation)))
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await
     }
 
     async fn find(&self, organization: OrganizationId, digest: &Digest) -> Result<Option<Confirmation>> {
-        let row: Option<(i64, OffsetDateTime)> = of(organization)
+        of(organization)
             .filter(confirmations::digest.eq(digest.as_str()))
-            .select((confirmations::user_id, confirmations::expires_at))
-            .first_from(self.read())
-            .await?;
-        let digest = digest.clone();
-        Ok(row.map(|(user, expires_at)| Confirmation { user: UserId(user), digest, expires_at }))
+            .model_from::<Row, _>(self.read())
+            .await
     }
 
     async fn remove_of_user(&self, organization: OrganizationId, user: UserId) -> Result<bool> {
         let own = of(organization).filter(confirmations::user_id.eq(user.0));
-        diesel::delete(own).run_on(self.write()).await.map(|rows| rows > 0)
+        diesel::delete(own).any_on(self.write()).await
     }
 }

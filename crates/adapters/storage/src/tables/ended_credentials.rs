@@ -28,7 +28,7 @@ impl EndedCredentials for Session {
                 let own = $table::table
                     .filter($table::user_id.eq(user.0))
                     .filter($table::organization_id.eq(organization.0));
-                removed += diesel::delete(own).run_on(atomic.connection()).await? as u64;
+                removed += diesel::delete(own).run_on(atomic.connection()).await?;
             }};
         }
         remove!(confirmations);

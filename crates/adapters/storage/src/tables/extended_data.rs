@@ -38,6 +38,13 @@ macro_rules! keep {
     };
 }
 
+/// The data of a record, and the time of its last change.
+macro_rules! data_of {
+    ($found:expr) => {
+        $found.map(|found| (found.extended_data, found.updated_at))
+    };
+}
+
 const KEY_OF_HOST: &str = "unconfirmed_host";
 
 #[async_trait]
@@ -51,25 +58,21 @@ impl ExtendedDataStore for Session {
                 data.extend(found.unconfirmed_host.map(|host| (KEY_OF_HOST.to_owned(), Value::from(host))));
                 (data.into(), found.updated_at)
             }),
-            Owner::User(id) => {
-                let found = Records::<User>::find(self, organization, id).await?;
-                found.filter(|u| u.deleted_at.is_none()).map(|u| (u.extended_data, u.updated_at))
-            }
+            Owner::User(id) => data_of!(living(Records::<User>::find(self, organization, id).await?)),
             Owner::Space(id) => {
                 let found = SpaceStore::find_visible(self, read_context, id).await?;
-                found.map(|s| (s.space.extended_data, s.space.updated_at))
+                data_of!(found.map(|found| found.space))
             }
             Owner::Component(id) => {
                 let found = ComponentStore::find_visible(self, read_context, id).await?;
-                found.map(|c| (c.component.extended_data, c.component.updated_at))
+                data_of!(found.map(|found| found.component))
             }
             Owner::Proposal(id) => {
                 let found = ProposalStore::find_visible(self, read_context, id, Within::default()).await?;
-                found.map(|p| (p.proposal.extended_data, p.proposal.updated_at))
+                data_of!(found.map(|found| found.proposal))
             }
             Owner::Meeting(id) => {
-                let found = MeetingStore::find_visible(self, read_context, id, Within::default()).await?;
-                found.map(|m| (m.extended_data, m.updated_at))
+                data_of!(MeetingStore::find_visible(self, read_context, id, Within::default()).await?)
             }
         };
         Ok(found.map(|(data, updated_at)| StoredData { data: data.into(), updated_at }))
@@ -89,16 +92,12 @@ impl ExtendedDataStore for Session {
                 let read_context = ReadContext { organization, viewer: Viewer::Public, participant: None };
                 return ExtendedDataStore::find(self, read_context, owner).await;
             }
-            Owner::Space(id) => {
-                let found = Records::<Space>::find(self, organization, id).await?;
-                found.map(|s| (s.extended_data, s.updated_at))
+            Owner::Space(id) => data_of!(Records::<Space>::find(self, organization, id).await?),
+            Owner::Component(id) => {
+                data_of!(living(Records::<Component>::find(self, organization, id).await?))
             }
-            Owner::Component(id) => living(Records::<Component>::find(self, organization, id).await?)
-                .map(|c| (c.extended_data, c.updated_at)),
-            Owner::Proposal(id) => living(Records::<Proposal>::find(self, organization, id).await?)
-                .map(|p| (p.extended_data, p.updated_at)),
-            Owner::Meeting(id) => living(Records::<Meeting>::find(self, organization, id).await?)
-                .map(|m| (m.extended_data, m.updated_at)),
+            Owner::Proposal(id) => data_of!(living(Records::<Proposal>::find(self, organization, id).await?)),
+            Owner::Meeting(id) => data_of!(living(Records::<Meeting>::find(self, organization, id).await?)),
         };
         Ok(found.map(|(data, updated_at)| StoredData { data: data.into(), updated_at }))
     }

@@ -65,7 +65,7 @@ impl FileRegistry for Session {
             .filter(attachments::organization_id.eq(organization.0))
             .filter(shown_to_all());
         let is_attached: bool = diesel::select(exists(attachment)).value_from(on(connection)).await?;
-        Ok(is_attached.then(|| <(FileId, StoredFile)>::from(row).1))
+        Ok(is_attached.then(|| row.into_model()))
     }
 
     async fn removed(&self, pending_since: OffsetDateTime, limit: i64) -> Result<Vec<(FileId, StoredFile)>> {
@@ -103,9 +103,8 @@ impl FileRegistry for Session {
                 files::state.eq(FileState::Stored.as_str()),
                 files::created_at.eq(now),
             ))
-            .run_on(self.write())
+            .any_on(self.write())
             .await
-            .map(|changed| changed > 0)
     }
 
     async fn forget(&self, ids: &[FileId]) -> Result<()> {

@@ -3,7 +3,6 @@
 mod conditions;
 mod files;
 mod form;
-mod inserting;
 mod listing;
 mod lookup;
 mod options;

@@ -52,7 +52,7 @@ impl IdempotencyStore for Session {
         let own = idempotency_keys::table
             .filter(dsl::user_id.eq(user.0))
             .filter(dsl::organization_id.eq(organization.0));
-        diesel::delete(own).run_on(self.write()).await.map(|rows| rows as u64)
+        diesel::delete(own).run_on(self.write()).await
     }
 
     async fn remove_answers_before(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {

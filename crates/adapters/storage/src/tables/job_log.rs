@@ -2,25 +2,22 @@
 
 use super::clients;
 use super::jobs::{ReportRow, SummaryRow, ended};
-use crate::bounded::Bounded;
 use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
 use crate::engine::Db;
 use crate::log_pages::log_page;
 use crate::old_rows::remove_oldest;
+use crate::optional::filter_some;
 use crate::schema::{api_clients, jobs, users};
 use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_jobs::{
-    JobClient, JobCounts, JobDetail, JobLog, JobLogFilter, JobPayload, JobReport, JobStatus, JobUser,
-    LoggedJob, MOST_COUNTED,
+    JobClient, JobDetail, JobLog, JobLogFilter, JobPayload, JobReport, JobStatus, JobUser, LoggedJob,
 };
 use civitas_kernel::{ClientId, JobId, LogPage, LogRequest, OrganizationId, Result, UserId};
-use diesel::dsl::{IntoBoxed, sql};
+use diesel::dsl::IntoBoxed;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
 use std::collections::HashMap;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 /// The columns of a job in the log, without payload and result.
 #[derive(Queryable, Selectable)]
@@ -69,19 +66,11 @@ impl Names {
     }
 }
 
-/// Without repetitions.
-fn distinct(ids: impl Iterator<Item = i64>) -> Vec<i64> {
-    let mut ids: Vec<i64> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
-}
-
 impl Session {
     /// The names of the clients and users of these jobs, with two statements.
     async fn names_of(&self, rows: &[&Row]) -> Result<Names> {
         let mut names = Names::default();
-        let clients = distinct(rows.iter().map(|row| row.api_client_id));
+        let clients = columns::distinct(rows.iter().map(|row| row.api_client_id));
         if !clients.is_empty() {
             let found: Vec<(i64, String, String)> = clients::living()
                 .filter(columns::any_of(api_clients::id.nullable(), &clients))
@@ -90,7 +79,7 @@ impl Session {
                 .await?;
             names.clients = found.into_iter().map(|(id, uid, name)| (id, (uid, name))).collect();
         }
-        let users = distinct(rows.iter().filter_map(|row| row.user_id));
+        let users = columns::distinct(rows.iter().filter_map(|row| row.user_id));
         if !users.is_empty() {
             let found: Vec<(i64, String)> = users::table
                 .filter(columns::any_of(users::id.nullable(), &users))
@@ -101,27 +90,6 @@ impl Session {
         }
         Ok(names)
     }
-
-    /// The number of jobs with this status, at most [`MOST_COUNTED`].
-    async fn count_jobs(&self, status: JobStatus, since: Option<OffsetDateTime>) -> Result<i64> {
-        let mut some = jobs::table
-            // A literal: for a bound value PostgreSQL may plan as if each status had as many rows.
-            .filter(sql::<Bool>(match status {
-                JobStatus::Pending => "status = 'pending'",
-                JobStatus::Processing => "status = 'processing'",
-                JobStatus::Completed => "status = 'completed'",
-                JobStatus::Failed => "status = 'failed'",
-            }))
-            .select(jobs::organization_id)
-            .limit(MOST_COUNTED)
-            .into_boxed::<Db>();
-        if let Some(since) = since {
-            some = some.filter(jobs::created_at.ge(since));
-        }
-        let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).value_from(self.read_long()).await?;
-        Ok(number)
-    }
 }
 
 type Boxed<'a> = IntoBoxed<'a, jobs::table, Db>;
@@ -129,23 +97,14 @@ type Boxed<'a> = IntoBoxed<'a, jobs::table, Db>;
 /// The jobs of a filter. Each member alone has an index in the order of the log.
 fn matching(filter: &JobLogFilter, client: Option<i64>) -> Boxed<'_> {
     let mut matching = jobs::table.into_boxed::<Db>();
-    if let Some(organization) = filter.organization {
-        matching = matching.filter(jobs::organization_id.eq(organization.0));
-    }
-    if let Some(status) = filter.status {
-        matching = matching.filter(jobs::status.eq(EnumColumn(status)));
-    }
-    if let Some(command) = &filter.command {
-        matching = matching.filter(jobs::command_key.eq(command));
-    }
-    if let Some(client) = client {
-        matching = matching.filter(jobs::api_client_id.eq(client));
-    }
-    if let Some(from) = filter.from {
-        matching = matching.filter(jobs::created_at.ge(from));
-    }
-    if let Some(to) = filter.to {
-        matching = matching.filter(jobs::created_at.lt(to));
+    filter_some! {
+        matching;
+        filter.organization => |organization| jobs::organization_id.eq(organization.0),
+        filter.status => |status| jobs::status.eq(EnumColumn(status)),
+        &filter.command => |command| jobs::command_key.eq(command),
+        client => |client| jobs::api_client_id.eq(client),
+        filter.from => |from| jobs::created_at.ge(from),
+        filter.to => |to| jobs::created_at.lt(to),
     }
     matching
 }
@@ -186,16 +145,7 @@ impl JobLog for Session {
     }
 
     async fn remove(&self, id: JobId) -> Result<bool> {
-        diesel::delete(jobs::table.find(UuidColumn(id.0))).run_on(self.write()).await.map(|rows| rows > 0)
-    }
-
-    async fn counts(&self, since: OffsetDateTime) -> Result<JobCounts> {
-        Ok(JobCounts {
-            pending: self.count_jobs(JobStatus::Pending, None).await?,
-            processing: self.count_jobs(JobStatus::Processing, None).await?,
-            completed: self.count_jobs(JobStatus::Completed, Some(since)).await?,
-            failed: self.count_jobs(JobStatus::Failed, Some(since)).await?,
-        })
+        diesel::delete(jobs::table.find(UuidColumn(id.0))).any_on(self.write()).await
     }
 
     async fn remove_ended(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
@@ -214,10 +164,7 @@ impl JobLog for Session {
         if ids.is_empty() {
             return Ok(0);
         }
-        let ids: Vec<Uuid> = ids.into_iter().map(|id| id.0).collect();
-        diesel::delete(jobs::table.filter(columns::any_uuid(jobs::id.nullable(), &ids)))
-            .run_on(self.write())
-            .await
-            .map(|rows| rows as u64)
+        let these = columns::any_uuid(jobs::id.nullable(), ids.into_iter().map(|id| id.0));
+        diesel::delete(jobs::table.filter(these)).run_on(self.write()).await
     }
 }

@@ -1,13 +1,13 @@
-//! Jobs and their leases.
+//! Jobs and their leases. The times of leases are those of the database's clock ([`Session::database_time`]).
 
-#![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
-
-mod leases;
+mod rows;
 mod turns;
 
+pub(super) use self::rows::{ReportRow, SummaryRow};
 pub(super) use self::turns::WAITING;
 
-use crate::columns::{self, Condition, EnumColumn, JsonColumn, UuidColumn};
+use self::rows::{ClaimedRow, Row, Transition};
+use crate::columns::{self, Condition, EnumColumn, UuidColumn};
 use crate::engine::Db;
 use crate::filter::{Column, holds};
 use crate::list_pages::list_page;
@@ -16,159 +16,17 @@ use crate::schema::jobs;
 use crate::session::{Models, Rows, Run, Session, Work};
 use async_trait::async_trait;
 use civitas_jobs::{
-    Failure, Finish, Job, JobField, JobFilter, JobOwner, JobPayload, JobReport, JobStatus, JobStore,
-    JobSummary,
+    Failure, Finish, Job, JobField, JobFilter, JobOwner, JobReport, JobStatus, JobStore, JobSummary,
+    MOST_ATTEMPTS, next_attempt,
 };
-use civitas_kernel::{FieldError, JobId, OrganizationId, Page, PageRequest, Result, clock};
-use diesel::dsl::{Eq, exists, sql};
+use civitas_kernel::{Error, JobId, OrganizationId, Page, PageRequest, Result, clock};
+use diesel::dsl::{exists, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::time::Duration;
 use time::OffsetDateTime;
-
-/// The columns to write of a new job.
-#[derive(Insertable)]
-#[diesel(table_name = jobs, check_for_backend(Db), treat_none_as_default_value = false)]
-struct Row {
-    id: UuidColumn,
-    organization_id: i64,
-    api_client_id: i64,
-    user_id: Option<i64>,
-    access_token_id: i64,
-    command_key: String,
-    status: EnumColumn<JobStatus>,
-    payload: JsonColumn<JobPayload>,
-    bytes: i64,
-    attempts: i64,
-    due_at: OffsetDateTime,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-/// The columns for lists, without payload and result, which may have 1 MiB each.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = jobs, check_for_backend(Db))]
-pub(super) struct SummaryRow {
-    id: UuidColumn,
-    command_key: String,
-    status: EnumColumn<JobStatus>,
-    attempts: i64,
-    created_at: OffsetDateTime,
-    updated_at: OffsetDateTime,
-}
-
-/// The columns for the client of a job. The result is not parsed.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = jobs, check_for_backend(Db))]
-pub(super) struct ReportRow {
-    #[diesel(embed)]
-    summary: SummaryRow,
-    result: Option<JsonColumn<Box<RawValue>>>,
-    error_class: Option<String>,
-    error_message: Option<String>,
-    error_details: Option<JsonColumn<Vec<FieldError>>>,
-}
-
-impl Row {
-    /// A job that waits.
-    fn of(job: &Job, due_at: OffsetDateTime) -> Self {
-        Self {
-            id: UuidColumn(job.id.0),
-            organization_id: job.organization.0,
-            api_client_id: job.owner.client.0,
-            user_id: job.owner.user.map(|user| user.0),
-            access_token_id: job.token.0,
-            command_key: job.command_key.clone(),
-            status: EnumColumn(JobStatus::Pending),
-            payload: JsonColumn(job.payload.clone()),
-            bytes: json_bytes(&job.payload),
-            attempts: job.attempts,
-            due_at,
-            created_at: job.created_at,
-            updated_at: job.created_at,
-        }
-    }
-}
-
-impl From<SummaryRow> for JobSummary {
-    fn from(row: SummaryRow) -> Self {
-        Self {
-            id: JobId(row.id.0),
-            command_key: row.command_key,
-            status: row.status.0,
-            attempts: row.attempts,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        }
-    }
-}
-
-impl From<ReportRow> for JobReport {
-    fn from(row: ReportRow) -> Self {
-        let failure = row.error_class.map(|class| Failure {
-            class: class.into(),
-            message: row.error_message.unwrap_or_default(),
-            details: row.error_details.map(|details| details.0).unwrap_or_default(),
-        });
-        let result = row.result.map(|result| Box::<str>::from(result.0).into_string());
-        Self { summary: row.summary.into(), result, failure }
-    }
-}
-
-/// The columns to write of a transition; `None` clears a column.
-#[derive(AsChangeset)]
-#[diesel(table_name = jobs, treat_none_as_null = true)]
-struct Transition<'a> {
-    status: EnumColumn<JobStatus>,
-    worker: Option<&'a str>,
-    leased_until: Option<OffsetDateTime>,
-    result: Option<JsonColumn<&'a Value>>,
-    error_class: Option<&'a str>,
-    error_message: Option<&'a str>,
-    error_details: Option<JsonColumn<&'a [FieldError]>>,
-    updated_at: OffsetDateTime,
-}
-
-impl<'a> Transition<'a> {
-    /// To a status in which no worker owns the job.
-    fn to(status: JobStatus, now: OffsetDateTime) -> Self {
-        Self {
-            status: EnumColumn(status),
-            worker: None,
-            leased_until: None,
-            result: None,
-            error_class: None,
-            error_message: None,
-            error_details: None,
-            updated_at: now,
-        }
-    }
-
-    /// To the end of the job, after which the command is not needed.
-    fn ended(self) -> (Self, Eq<jobs::payload, JsonColumn<JobPayload>>, Eq<jobs::bytes, i64>) {
-        let bytes = self.result.as_ref().map_or(0, |result| json_bytes(result.0));
-        (self, jobs::payload.eq(JsonColumn(JobPayload::ended())), jobs::bytes.eq(bytes))
-    }
-
-    fn failed(failure: &'a Failure, now: OffsetDateTime) -> Self {
-        Self {
-            error_class: Some(&failure.class),
-            error_message: Some(&failure.message),
-            error_details: Some(JsonColumn(&failure.details)),
-            ..Self::to(JobStatus::Failed, now)
-        }
-    }
-}
-
-/// The length of a value as JSON.
-fn json_bytes(value: &impl Serialize) -> i64 {
-    // What cannot be written is not stored either.
-    serde_json::to_vec(value).map_or(0, |json| i64::try_from(json.len()).unwrap_or(i64::MAX))
-}
 
 type Boxed<'a> = diesel::dsl::IntoBoxed<'a, jobs::table, Db>;
 
@@ -205,9 +63,49 @@ fn processing() -> SqlLiteral<Bool> {
 }
 
 impl Session {
-    /// The result for this number of updated rows.
-    async fn finish(&self, id: JobId, rows: usize) -> Result<Finish> {
-        if rows > 0 {
+    /// Claims once: the jobs, and whether others have failed because they cannot be read.
+    async fn claim_once(
+        &self,
+        worker: &str,
+        now: OffsetDateTime,
+        due: OffsetDateTime,
+        until: OffsetDateTime,
+        limit: i64,
+    ) -> Result<(Vec<Job>, bool)> {
+        let atomic = self.transaction_of_one().await?;
+        let mut rows: Vec<ClaimedRow> = diesel::update(jobs::table.filter(turns::first(due, limit)))
+            .set((
+                jobs::status.eq(EnumColumn(JobStatus::Processing)),
+                jobs::worker.eq(worker),
+                jobs::leased_until.eq(until),
+                jobs::attempts.eq(jobs::attempts + 1),
+                jobs::updated_at.eq(now),
+            ))
+            .returning(ClaimedRow::as_returning())
+            .prepare_once()
+            .rows_from(atomic.connection())
+            .await?;
+        atomic.commit().await?;
+        rows.sort_by_key(|row| (row.turn, row.created_at));
+        let (claimed, broken) = columns::readable(rows.into_iter().map(ClaimedRow::into_job));
+        if !broken.is_empty() {
+            let these = columns::any_uuid(jobs::id.nullable(), broken.iter().map(|(id, _)| *id));
+            let failure = Failure::from(&Error::internal("the payload cannot be read"));
+            diesel::update(jobs::table.filter(these))
+                .filter(jobs::worker.eq(worker))
+                .set(Transition::failed(&failure, now).ended())
+                .run_on(self.write())
+                .await?;
+        }
+        for (job, cause) in &broken {
+            tracing::error!(%job, cause, "a job failed: its payload cannot be read");
+        }
+        Ok((claimed, !broken.is_empty()))
+    }
+
+    /// The result of an update that found the job of this worker, or did not.
+    async fn finish(&self, id: JobId, is_found: bool) -> Result<Finish> {
+        if is_found {
             return Ok(Finish::Recorded);
         }
         let is_there = diesel::select(exists(jobs::table.find(UuidColumn(id.0))));
@@ -253,10 +151,7 @@ impl JobStore for Session {
 
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool> {
         let own = of(organization, owner).filter(jobs::id.eq(UuidColumn(id.0))).select(jobs::id);
-        diesel::delete(jobs::table.filter(jobs::id.eq_any(own)))
-            .run_on(self.write())
-            .await
-            .map(|rows| rows > 0)
+        diesel::delete(jobs::table.filter(jobs::id.eq_any(own))).any_on(self.write()).await
     }
 
     async fn claim(
@@ -266,23 +161,73 @@ impl JobStore for Session {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<Vec<Job>> {
-        leases::claim(self, worker, now, until, limit).await
+        let (due, until) = (self.database_time(now).await?, self.database_time(until).await?);
+        loop {
+            let (claimed, is_any_broken) = self.claim_once(worker, now, due, until, limit).await?;
+            if !claimed.is_empty() || !is_any_broken {
+                return Ok(claimed);
+            }
+        }
     }
 
     async fn renew(&self, worker: &str, jobs: &[JobId], until: OffsetDateTime) -> Result<()> {
-        leases::renew(self, worker, jobs, until).await
+        let until = self.database_time(until).await?;
+        diesel::update(jobs::table)
+            .filter(columns::any_uuid(jobs::id.nullable(), jobs.iter().map(|id| id.0)))
+            .filter(processing())
+            .filter(jobs::worker.eq(worker))
+            .set(jobs::leased_until.eq(until))
+            .done_on(self.write())
+            .await
     }
 
     async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
-        leases::reclaim(self, now, lost).await
+        let at = self.database_time(now).await?;
+        let atomic = self.transaction().await?;
+        let ended = || jobs::table.filter(processing()).filter(jobs::leased_until.lt(at));
+        let mut reclaimed = 0;
+        for attempt in 1..=MOST_ATTEMPTS {
+            let Some(delay) = next_attempt(attempt) else { continue };
+            reclaimed += diesel::update(ended().filter(jobs::attempts.le(attempt)))
+                .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(at + delay)))
+                .run_on(atomic.connection())
+                .await?;
+        }
+        // A job that was claimed since the statements above has attempts left.
+        reclaimed += diesel::update(ended().filter(jobs::attempts.ge(MOST_ATTEMPTS)))
+            .set(Transition::failed(lost, now).ended())
+            .run_on(atomic.connection())
+            .await?;
+        atomic.commit().await?;
+        Ok(reclaimed)
     }
 
     async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
-        leases::take_over(self, now, lost).await
+        let due = self.database_time(now).await?;
+        let atomic = self.transaction().await?;
+        let failed =
+            diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MOST_ATTEMPTS)))
+                .set(Transition::failed(lost, now).ended())
+                .run_on(atomic.connection())
+                .await?;
+        let pending = diesel::update(jobs::table.filter(processing()))
+            .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(due)))
+            .run_on(atomic.connection())
+            .await?;
+        atomic.commit().await?;
+        Ok(failed + pending)
     }
 
     async fn release_all(&self, worker: &str, now: OffsetDateTime) -> Result<u64> {
-        leases::release_all(self, worker, now).await
+        let due = self.database_time(now).await?;
+        diesel::update(jobs::table.filter(processing()).filter(jobs::worker.eq(worker)))
+            .set((
+                Transition::to(JobStatus::Pending, now),
+                jobs::due_at.eq(due),
+                jobs::attempts.eq(jobs::attempts - 1),
+            ))
+            .run_on(self.write())
+            .await
     }
 
     async fn end<'a>(
@@ -293,10 +238,7 @@ impl JobStore for Session {
         now: OffsetDateTime,
     ) -> Result<Finish> {
         let transition = match outcome {
-            Ok(result) => {
-                let result = Some(result).filter(|result| !result.is_null()).map(JsonColumn);
-                Transition { result, ..Transition::to(JobStatus::Completed, now) }
-            }
+            Ok(result) => Transition::completed(result, now),
             Err(failure) => Transition::failed(failure, now),
         };
         let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
@@ -304,7 +246,7 @@ impl JobStore for Session {
             .filter(processing())
             .set(transition.ended())
             .prepare_once()
-            .run_on(self.write())
+            .any_on(self.write())
             .await?;
         self.finish(id, ended).await
     }
@@ -320,7 +262,7 @@ impl JobStore for Session {
                 jobs::attempts.eq(jobs::attempts - i64::from(forgive)),
             ))
             .prepare_once()
-            .run_on(self.write())
+            .any_on(self.write())
             .await?;
         self.finish(id, released).await
     }

@@ -17,8 +17,14 @@ use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
 use crate::failure::Stored;
+use crate::filter::holds;
+use crate::page_rows::Bounds;
+use crate::session::{ConnectionGuard, Session};
 use async_trait::async_trait;
-use civitas_kernel::{Direction, Order, Page, PageRequest, Result, Sort, SortColumn};
+use civitas_kernel::{
+    Direction, Locales, Order, Page, PageRequest, ReadContext, Result, Sort, SortColumn, Within, filter,
+};
+use civitas_spaces::ComponentManifest;
 use diesel::dsl::count_star;
 use diesel_async::RunQueryDsl;
 
@@ -88,47 +94,135 @@ impl FilterCondition {
     pub(super) fn compared<QS: 'static>(condition: Condition<QS>) -> Self {
         Self::Compared(Box::new(condition))
     }
+
+    /// The condition for few records, each of which is compared; also for records that are no members with a date.
+    fn test(self) -> Sql {
+        match self {
+            Self::Compared(condition) | Self::Few(condition) | Self::Sought { test: condition, .. } => {
+                condition
+            }
+        }
+    }
+
+    /// The condition by an index, where one finds the members.
+    fn found(self) -> Sql {
+        match self {
+            Self::Compared(condition) | Self::Few(condition) | Self::Sought { found: condition, .. } => {
+                condition
+            }
+        }
+    }
+}
+
+/// The lists of one kind of records of components.
+pub(super) struct ListKind<F> {
+    /// The table, with the list's own order.
+    pub(super) table: ListedTable,
+    /// The kind of the components.
+    pub(super) manifest: ComponentManifest,
+    /// What a field compares.
+    pub(super) field: fn(F) -> ListedField,
+}
+
+/// What all lists of records of components have.
+pub(super) struct ListBase {
+    /// The table, with the column of the order.
+    pub(super) table: ListedTable,
+    /// The components whose records are members. Without any, the list is empty.
+    pub(super) components: VisibleComponents,
+    order: Order,
+    /// The filters of records.
+    pub(super) filters: Vec<(ListedField, filter::Condition)>,
+    /// What is read of the rows.
+    pub(super) bounds: Bounds,
+    locales: Locales,
+}
+
+impl ListBase {
+    /// Reads the visible components that satisfy the filters.
+    pub(super) async fn open<F: Copy>(
+        session: &Session,
+        read_context: ReadContext,
+        kind: &ListKind<F>,
+        (within, filters, order): (Within, &[filter::Filter<F>], Order),
+    ) -> Result<Self> {
+        let (mut places, mut of_records) = (Vec::new(), Vec::new());
+        for filter::Filter { field, condition } in filters {
+            let field = (kind.field)(*field);
+            match field.of_component() {
+                Some(column) => places.push(holds(column, condition)?),
+                None => of_records.push((field, condition.clone())),
+            }
+        }
+        let components =
+            VisibleComponents::load_filtered(session, read_context, within, kind.manifest, places).await?;
+        Ok(Self {
+            table: kind.table.sorted(order),
+            components,
+            order,
+            filters: of_records,
+            bounds: session.bounds,
+            locales: session.locales().clone(),
+        })
+    }
+
+    /// Whether the order is that of another column than the list's own.
+    pub(super) fn is_sorted(&self) -> bool {
+        matches!(self.order, Order::By(_))
+    }
+
+    /// The direction of the order; `None` if it is random.
+    pub(super) fn direction(&self) -> Option<Direction> {
+        match self.order {
+            Order::Column(direction) | Order::By(Sort { direction, .. }) => Some(direction),
+            Order::Random => None,
+        }
+    }
 }
 
 /// The members of a list.
 pub(super) trait Members: Sync {
-    /// The table, with the column of the order.
-    fn table(&self) -> ListedTable;
-    /// The components whose records are members. Without any, the list is empty.
-    fn components(&self) -> &VisibleComponents;
+    /// What all lists have.
+    fn base(&self) -> &ListBase;
     /// The members with a date, without filters. The conditions of the partial indexes are among theirs, exactly.
     fn unfiltered(&self, of_components: Condition<()>) -> Records;
     /// The same for reads in the order of ids.
     fn unfiltered_by_id(&self, of_components: Condition<()>) -> Records {
         self.unfiltered(of_components)
     }
-    /// The filters.
-    fn filters(&self) -> Result<Vec<FilterCondition>> {
-        Ok(Vec::new())
+    /// How the members that satisfy a filter are found, if not by [`ListedField::condition`].
+    fn own_condition(&self, _: ListedField, _: &filter::Condition) -> Result<Option<FilterCondition>> {
+        Ok(None)
     }
     /// What the order compares.
     fn key(&self) -> Key {
-        self.table().key().into()
+        self.base().table.key().into()
     }
-    /// Whether the order is that of another column than the list's own.
-    fn is_sorted(&self) -> bool {
-        false
+    /// The reader's own drafts, without filters; `None` if there are none in the list, or they are among those with a date.
+    fn drafts(&self) -> Option<Records> {
+        None
     }
-    /// The reader's own drafts; `None` if there are none in the list, or they are among those with a date.
-    fn drafts(&self) -> Result<Option<Records>> {
-        Ok(None)
-    }
+}
+
+/// The filters of a list.
+fn filters(list: &dyn Members) -> Result<Vec<FilterCondition>> {
+    let condition =
+        |(field, wanted): &(ListedField, filter::Condition)| match list.own_condition(*field, wanted)? {
+            Some(own) => Ok(own),
+            None => field.condition(list, wanted),
+        };
+    list.base().filters.iter().map(condition).collect()
 }
 
 /// These members in the order by dates, and by ids within a date.
 fn in_order(list: &dyn Members, records: Records, dates: Direction, ids: Direction) -> Records {
-    let ordered = records.order(list.key(), dates);
-    if list.table().date == "id" { ordered } else { ordered.order(list.table().column("id"), ids) }
+    let (ordered, table) = (records.order(list.key(), dates), list.base().table);
+    if table.date == "id" { ordered } else { ordered.order(table.column("id"), ids) }
 }
 
 /// The members with a date.
 fn dated(list: &dyn Members, checked: Checked) -> Result<Records> {
-    let filters = list.filters()?;
+    let filters = filters(list)?;
     // With filters, all rows may be checked for the first ones in an order.
     let checked = if filters.is_empty() { checked } else { Checked::Many };
     let of_components = of_components(list, &filters, checked);
@@ -137,11 +231,11 @@ fn dated(list: &dyn Members, checked: Checked) -> Result<Records> {
 
 /// Whether a record belongs to the components. With a filter that an index finds, no index of components is used.
 fn of_components(list: &dyn Members, filters: &[FilterCondition], checked: Checked) -> Condition<()> {
-    let (components, table) = (list.components(), list.table().name);
+    let ListBase { components, table, .. } = list.base();
     if are_found(filters) {
-        components.contain_records_by_id(table, Checked::Few)
+        components.contain_by_id(table.name, Checked::Few)
     } else {
-        components.contain_records(table, checked)
+        components.contain(table.name, checked)
     }
 }
 
@@ -151,43 +245,39 @@ fn are_found(filters: &[FilterCondition]) -> bool {
 }
 
 /// Those that satisfy these filters.
-pub(super) fn filtered(records: Records, filters: Vec<FilterCondition>) -> Records {
-    filters.into_iter().fold(records, |records, filter| match filter {
-        FilterCondition::Compared(condition) | FilterCondition::Few(condition) => records.filter(condition),
-        FilterCondition::Sought { found, .. } => records.filter(found),
-    })
+fn filtered(records: Records, filters: Vec<FilterCondition>) -> Records {
+    filters.into_iter().map(FilterCondition::found).fold(records, Records::filter)
 }
 
-/// The same for few records, each of which is compared; also for records that are no members with a date.
-pub(super) fn compared(records: Records, filters: Vec<FilterCondition>) -> Records {
-    filters.into_iter().fold(records, |records, filter| match filter {
-        FilterCondition::Compared(condition) | FilterCondition::Few(condition) => records.filter(condition),
-        FilterCondition::Sought { test, .. } => records.filter(test),
-    })
+/// Those of few records that satisfy the filters of a list; also of records that are no members with a date.
+pub(super) fn compared(list: &dyn Members, records: Records) -> Result<Records> {
+    Ok(filters(list)?.into_iter().map(FilterCondition::test).fold(records, Records::filter))
 }
 
 /// The first members with a date in the order, of which those are read that satisfy the filters: complete if the rows that
 /// are wanted are among them. `None`: no filter is sought, or the rows are far from the first.
-fn beginning(list: &dyn Members, direction: Direction, rows: Rows) -> Result<Option<Records>> {
-    let filters = list.filters()?;
+fn beginning(list: &dyn Members, direction: Direction, rows: Rows) -> Result<Option<Beginning>> {
+    let filters = filters(list)?;
     let is_sought = |filter: &FilterCondition| matches!(filter, FilterCondition::Sought { .. });
     let are_few = filters.iter().any(|filter| matches!(filter, FilterCondition::Few(_)));
     let Some(window) = rows.window().filter(|_| !are_few && filters.iter().any(is_sought)) else {
         return Ok(None);
     };
-    let (table, components) = (list.table(), list.components());
-    let (mut compared, mut tests) = (Vec::new(), Vec::new());
-    for filter in filters {
-        match filter {
-            FilterCondition::Sought { test, .. } => tests.push(test),
-            other => compared.push(other),
-        }
-    }
-    let checked = if compared.is_empty() { Checked::Few } else { Checked::Many };
-    let members = list.unfiltered(components.contain_records(table.name, checked));
+    let (sought, compared): (Vec<_>, Vec<_>) = filters.into_iter().partition(is_sought);
+    let is_short = compared.is_empty();
+    let checked = if is_short { Checked::Few } else { Checked::Many };
+    let members = list.unfiltered(of_components(list, &compared, checked));
     let first = in_order(list, filtered(members, compared), direction, Direction::Ascending);
     let first = first.on_page(Rows { limit: window, offset: 0 });
-    Ok(Some(tests.into_iter().fold(first, Records::filter).limited(rows)))
+    let members = sought.into_iter().map(FilterCondition::test).fold(first, Records::filter).limited(rows);
+    Ok(Some(Beginning { members, is_short }))
+}
+
+/// See [`beginning`].
+struct Beginning {
+    members: Records,
+    /// Whether its cost does not depend on the length of the list.
+    is_short: bool,
 }
 
 /// A list whose rows can be read.
@@ -200,109 +290,141 @@ pub(super) trait Listing: Members {
     async fn load(&self, connection: &mut Conn, records: Records) -> Result<Vec<Self::Row>>;
 }
 
-/// One page of a list.
-pub(super) async fn page<L: Listing>(
-    list: &L,
-    connection: &mut Conn,
-    order: Order,
+/// The connections that a page of a list is read with, one at a time.
+#[derive(Clone, Copy)]
+struct Connections<'s> {
+    session: &'s Session,
     page: PageRequest,
-) -> Result<Page<L::Row>> {
-    let rows = match order {
-        _ if list.components().is_empty() => Vec::new(),
-        Order::Random => {
-            let ids = random::ids(list, connection, page.into()).await?;
-            let mut rows = rows_of(list, connection, &ids).await?;
+    is_long: bool,
+}
+
+impl<'s> Connections<'s> {
+    /// For what costs the same in any list.
+    async fn short(self) -> Result<ConnectionGuard<'s>> {
+        self.session.read().await
+    }
+
+    /// For what may cost more in a longer list.
+    async fn any(self) -> Result<ConnectionGuard<'s>> {
+        self.session.read_page(self.page, self.is_long).await
+    }
+}
+
+/// One page of a list.
+pub(super) async fn page<L: Listing>(list: &L, session: &Session, page: PageRequest) -> Result<Page<L::Row>> {
+    let base = list.base();
+    if base.components.is_empty() {
+        return Ok(Page::of(Vec::new(), false).with_total(page.is_counted.then_some(0)));
+    }
+    let is_indexed = matches!(list.key(), Key::Column(_)) && base.filters.is_empty();
+    let is_long = !is_indexed || base.direction().is_none();
+    let connections = Connections { session, page, is_long };
+    let rows = match base.direction() {
+        None => {
+            let ids = random::ids(list, &mut *connections.any().await?, page.into()).await?;
+            let mut rows = rows_of(list, connections, &ids).await?;
             fastrand::shuffle(&mut rows);
             rows
         }
-        Order::Column(direction) | Order::By(Sort { direction, .. }) => {
-            ordered(list, connection, direction, page.into()).await?
-        }
+        Some(direction) => ordered(list, connections, direction, page.into()).await?,
     };
-    let total = if page.is_counted { Some(count(list, connection).await?) } else { None };
+    let total = if page.is_counted { Some(count(list, &mut *connections.any().await?).await?) } else { None };
     Ok(Page::cut(rows, page).with_total(total))
 }
 
 /// The number of all members.
 async fn count(list: &dyn Members, connection: &mut Conn) -> Result<i64> {
-    if list.components().is_empty() {
-        return Ok(0);
-    }
-    let counted = dated(list, Checked::Many)?.select(count_star());
-    let counted: i64 = counted.get_result(connection).await.stored()?;
-    Ok(counted + length(&drafts(list, connection).await?))
+    let drafts = length(&drafts(list, connection).await?);
+    Ok(count_dated(list, connection).await? + drafts)
+}
+
+/// The number of members with a date.
+async fn count_dated(list: &dyn Members, connection: &mut Conn) -> Result<i64> {
+    dated(list, Checked::Many)?.select(count_star()).get_result(connection).await.stored()
 }
 
 /// Some rows in the order of the list.
 async fn ordered<L: Listing>(
     list: &L,
-    connection: &mut Conn,
+    connections: Connections<'_>,
     direction: Direction,
     rows: Rows,
 ) -> Result<Vec<L::Row>> {
     if direction == Direction::Descending {
-        let drafts = drafts(list, connection).await?;
-        let mut found = rows_of(list, connection, part(&drafts, rows)).await?;
+        let drafts = drafts(list, &mut *connections.short().await?).await?;
+        let mut found = rows_of(list, connections, part(&drafts, rows)).await?;
         let limit = rows.limit - length(&found);
         if limit > 0 {
             let rows = Rows { limit, offset: (rows.offset - length(&drafts)).max(0) };
-            found.extend(dated_rows(list, connection, direction, rows).await?);
+            found.extend(dated_rows(list, connections, direction, rows).await?);
         }
         return Ok(found);
     }
-    let mut found = dated_rows(list, connection, direction, rows).await?;
+    let mut found = dated_rows(list, connections, direction, rows).await?;
     let limit = rows.limit - length(&found);
     if limit > 0 {
-        let drafts = drafts(list, connection).await?;
+        let drafts = drafts(list, &mut *connections.short().await?).await?;
         let offset = if drafts.is_empty() || !found.is_empty() || rows.offset == 0 {
             0
         } else {
             // The page begins after all members with a date.
-            let dated = dated(list, Checked::Many)?.select(count_star());
-            rows.offset - dated.get_result::<i64>(connection).await.stored()?
+            rows.offset - count_dated(list, &mut *connections.any().await?).await?
         };
-        found.extend(rows_of(list, connection, part(&drafts, Rows { limit, offset })).await?);
+        found.extend(rows_of(list, connections, part(&drafts, Rows { limit, offset })).await?);
     }
     Ok(found)
 }
 
 /// The rows of these ids, ascending.
-async fn rows_of<L: Listing>(list: &L, connection: &mut Conn, ids: &[i64]) -> Result<Vec<L::Row>> {
+async fn rows_of<L: Listing>(list: &L, connections: Connections<'_>, ids: &[i64]) -> Result<Vec<L::Row>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let id = list.table().column("id");
-    let these = list.table().records().filter(columns::any_of::<(), _>(id, ids));
-    list.load(connection, these.order(id, Direction::Ascending)).await
+    let these = of_ids(list, ids).order(list.base().table.column("id"), Direction::Ascending);
+    list.load(&mut *connections.short().await?, these).await
 }
 
-/// Some of the members with a date, in this direction (docs/decisions/0068).
+/// The records of these ids.
+fn of_ids(list: &dyn Members, ids: &[i64]) -> Records {
+    let table = list.base().table;
+    table.records().filter(columns::any_of::<(), _>(table.column("id"), ids))
+}
+
+/// Some of the members with a date, in this direction (docs/decisions/0068). What an index finds is planned for each request
+/// on PostgreSQL: these statements read ids alone.
 async fn dated_rows<L: Listing>(
     list: &L,
-    connection: &mut Conn,
+    connections: Connections<'_>,
     direction: Direction,
     rows: Rows,
 ) -> Result<Vec<L::Row>> {
-    if let Some(beginning) = beginning(list, direction, rows)? {
-        let found = list.load(connection, beginning).await?;
+    if let Some(Beginning { members, is_short }) = beginning(list, direction, rows)? {
+        let mut connection = if is_short { connections.short().await? } else { connections.any().await? };
+        let found = list.load(&mut connection, members).await?;
         if length(&found) == rows.limit {
             return Ok(found);
         }
     }
-    let table = list.table();
+    let table = list.base().table;
     let members = in_order(list, dated(list, rows.checked())?, direction, Direction::Ascending);
+    if are_found(&filters(list)?) {
+        let ids = members.limited(rows).load_ids(&mut *connections.any().await?).await?;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let these = in_order(list, of_ids(list, &ids), direction, Direction::Ascending);
+        return list.load(&mut *connections.short().await?, these).await;
+    }
     let is_direct = table.is_read_in_order && rows.are_direct();
-    list.load(connection, if is_direct { members.at_least(rows) } else { members.on_page(rows) }).await
+    let members = if is_direct { members.at_least(rows) } else { members.on_page(rows) };
+    list.load(&mut *connections.any().await?, members).await
 }
 
 /// The ids of the drafts, ascending.
 async fn drafts(list: &dyn Members, connection: &mut Conn) -> Result<Vec<i64>> {
-    match list.drafts()? {
-        None => Ok(Vec::new()),
-        Some(drafts) => {
-            drafts.order(list.table().column("id"), Direction::Ascending).load_ids(connection).await
-        }
-    }
+    let Some(drafts) = list.drafts() else { return Ok(Vec::new()) };
+    let drafts = compared(list, drafts)?;
+    drafts.order(list.base().table.column("id"), Direction::Ascending).load_ids(connection).await
 }
 
 fn length<T>(rows: &[T]) -> i64 {

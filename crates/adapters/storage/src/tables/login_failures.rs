@@ -4,6 +4,7 @@ use crate::columns::any_of;
 use crate::engine::sql::Moment;
 use crate::old_rows::remove_oldest;
 use crate::schema::{api_clients, login_failures, login_failures::dsl};
+use crate::scoped::scoped;
 use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
@@ -11,25 +12,18 @@ use civitas_accounts::login_failures::{
     FAILURES_COUNT_FOR, FAILURES_THAT_LOCK, FailedLogins, LoginFailureStore, LoginKey, LoginLock,
 };
 use civitas_kernel::{OrganizationId, Result};
-use diesel::dsl::{IntoBoxed, case_when};
+use diesel::dsl::case_when;
 use diesel::prelude::*;
 use diesel::sql_types::Nullable;
 use time::OffsetDateTime;
 
-type Scoped<'a> = IntoBoxed<'a, login_failures::table, crate::engine::Db>;
-
-/// The failures of a name in an organization.
-fn of(organization: OrganizationId, name: &Digest) -> Scoped<'_> {
-    login_failures::table
-        .filter(dsl::organization_id.eq(organization.0))
-        .filter(dsl::name_digest.eq(name.as_str()))
-        .into_boxed()
-}
+scoped! { login_failures }
 
 #[async_trait]
 impl LoginFailureStore for Session {
     async fn find(&self, key: &LoginKey) -> Result<Option<FailedLogins>> {
-        let found: Option<(i64, Option<OffsetDateTime>)> = of(key.organization, &key.name)
+        let found: Option<(i64, Option<OffsetDateTime>)> = of(key.organization)
+            .filter(dsl::name_digest.eq(key.name.as_str()))
             .filter(dsl::api_client_id.eq(key.client.0))
             .select((dsl::failures, dsl::locked_until))
             .first_from(self.read())
@@ -71,8 +65,7 @@ impl LoginFailureStore for Session {
     }
 
     async fn reset(&self, key: &LoginKey, now: OffsetDateTime) -> Result<()> {
-        let own = login_failures::table
-            .filter(dsl::organization_id.eq(key.organization.0))
+        let own = of(key.organization)
             .filter(dsl::name_digest.eq(key.name.as_str()))
             .filter(dsl::api_client_id.eq(key.client.0));
         let open = own.filter(dsl::locked_until.is_null().or(dsl::locked_until.assume_not_null().le(now)));
@@ -98,10 +91,13 @@ impl LoginFailureStore for Session {
         Ok(rows.into_iter().map(lock).collect())
     }
 
-    async fn lift(&self, organization: OrganizationId, name: &Digest, now: OffsetDateTime) -> Result<bool> {
-        let own = login_failures::table
-            .filter(dsl::organization_id.eq(organization.0))
-            .filter(dsl::name_digest.eq(name.as_str()));
+    async fn clear_lock(
+        &self,
+        organization: OrganizationId,
+        name: &Digest,
+        now: OffsetDateTime,
+    ) -> Result<bool> {
+        let own = of(organization).filter(dsl::name_digest.eq(name.as_str()));
         let removed: Vec<Option<OffsetDateTime>> =
             diesel::delete(own).returning(dsl::locked_until).rows_from(self.write()).await?;
         Ok(removed.into_iter().flatten().any(|until| until > now))
@@ -129,6 +125,6 @@ impl LoginFailureStore for Session {
         }
         let beyond = login_failures::table.filter(any_of(dsl::id.nullable(), &beyond));
         let cut = diesel::delete(beyond).run_on(self.write()).await?;
-        Ok(removed + cut as u64)
+        Ok(removed + cut)
     }
 }

@@ -1,6 +1,6 @@
 //! Links that sign a user in: one for each user.
 
-use crate::engine::Db;
+use crate::columns::columns;
 use crate::schema::magic_links;
 use crate::scoped::scoped;
 use crate::session::{Models, Rows, Run, Session};
@@ -11,27 +11,16 @@ use civitas_kernel::{MagicLinkId, OrganizationId, Result, UserId};
 use diesel::prelude::*;
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = magic_links, check_for_backend(Db))]
-struct Row {
-    id: i64,
-    user_id: i64,
-    digest: String,
-    redirect_url: Option<String>,
-    created_at: OffsetDateTime,
-    expires_at: OffsetDateTime,
-}
-
-impl From<Row> for (MagicLinkId, MagicLink) {
-    fn from(row: Row) -> Self {
-        let link = MagicLink {
-            user: UserId(row.user_id),
-            digest: Digest::kept(row.digest),
-            redirect_url: row.redirect_url,
-            created_at: row.created_at,
-            expires_at: row.expires_at,
-        };
-        (MagicLinkId(row.id), link)
+columns! {
+    /// A link as its row stores it.
+    magic_links as MagicLink;
+    id MagicLinkId;
+    fields {
+        user as user_id: UserId,
+        digest: Digest,
+        redirect_url: Option<String>,
+        created_at: OffsetDateTime,
+        expires_at: OffsetDateTime,
     }
 }
 
@@ -44,14 +33,7 @@ impl MagicLinkStore for Session {
         let former = of(organization).filter(magic_links::user_id.eq(link.user.0));
         diesel::delete(former).run_on(atomic.connection()).await?;
         let id = diesel::insert_into(magic_links::table)
-            .values((
-                magic_links::organization_id.eq(organization.0),
-                magic_links::user_id.eq(link.user.0),
-                magic_links::digest.eq(link.digest.as_str()),
-                magic_links::redirect_url.eq(link.redirect_url.as_deref()),
-                magic_links::created_at.eq(link.created_at),
-                magic_links::expires_at.eq(link.expires_at),
-            ))
+            .values((magic_links::organization_id.eq(organization.0), Changeset::of(link)))
             .returning(magic_links::id)
             .value_from(atomic.connection())
             .await?;
@@ -72,6 +54,6 @@ impl MagicLinkStore for Session {
 
     async fn remove(&self, organization: OrganizationId, id: MagicLinkId) -> Result<bool> {
         let one = of(organization).filter(magic_links::id.eq(id.0));
-        diesel::delete(one).run_on(self.write()).await.map(|rows| rows > 0)
+        diesel::delete(one).any_on(self.write()).await
     }
 }

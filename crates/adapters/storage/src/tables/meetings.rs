@@ -1,25 +1,35 @@
 //! Meetings.
 
 mod listing;
-mod reading;
 mod rows;
 
-pub(super) use self::reading::shown;
+pub(super) use self::listing::shown;
 
-use self::listing::List;
+use self::listing::{List, MEETINGS, Summary, details, load, this};
 use self::rows::{Changeset, Row, register, with_registrations};
+use crate::columns;
 use crate::engine::Conn;
 use crate::failure::Stored;
+use crate::page_rows::Bounds;
 use crate::records::records;
 use crate::schema::{meeting_registrations, meetings};
 use crate::scoped::scoped;
 use crate::session::Session;
+use crate::tables::component_places::{self, with_components};
 use crate::tables::listing as lists;
+use crate::tables::planner::Checked;
+use crate::tables::select::Records;
+use crate::tables::texts::{self, TextPart};
+use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_kernel::{
-    MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
+    ComponentId, MeetingId, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within, filter,
 };
-use civitas_meetings::{Meeting, MeetingDetail, MeetingQuery, MeetingSearch, MeetingStore, MeetingSummary};
+use civitas_meetings::{
+    Meeting, MeetingDetail, MeetingQuery, MeetingSearch, MeetingState, MeetingStore, MeetingSummary,
+    MeetingTime,
+};
+use civitas_spaces::ComponentManifest;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
@@ -71,10 +81,8 @@ impl MeetingStore for Session {
         page: PageRequest,
     ) -> Result<Page<MeetingDetail>> {
         let list = List::open(self, read_context, query).await?;
-        let is_long = !query.filters.is_empty() || query.order == Order::Random || page.is_counted;
-        let connection = &mut *self.read_page(page, is_long).await?;
-        let page = lists::page(&list, connection, query.order, page).await?;
-        reading::details(connection, read_context.organization, page).await
+        let page = lists::page(&list, self, page).await?;
+        details(&mut *self.read().await?, read_context.organization, page).await
     }
 
     async fn find_visible(
@@ -83,11 +91,21 @@ impl MeetingStore for Session {
         id: MeetingId,
         within: Within,
     ) -> Result<Option<MeetingDetail>> {
-        reading::visible(&mut *self.read().await?, read_context, id, within).await
+        let connection = &mut *self.read().await?;
+        let found = this(read_context.organization, id);
+        let found = shown(read_context.viewer).into_iter().fold(found, Records::filter);
+        let found = load(connection, found, Bounds::NONE).await?;
+        let Some(facts) = found.into_iter().next() else { return Ok(None) };
+        let (component, kind) = (ComponentId(facts.component_id), ComponentManifest::Meetings);
+        let place = component_places::visible(connection, read_context, within, component, kind).await?;
+        Ok(place.map(|place| facts.detail(place)))
     }
 
     async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>> {
-        reading::any(&mut *self.read().await?, organization, id).await
+        let connection = &mut *self.read().await?;
+        let items = load(connection, this(organization, id), Bounds::NONE).await?;
+        let page = details(connection, organization, Page::of(items, false)).await?;
+        Ok(page.items.into_iter().next())
     }
 
     async fn search(
@@ -97,7 +115,35 @@ impl MeetingStore for Session {
         search: &MeetingSearch,
         page: PageRequest,
     ) -> Result<Page<MeetingSummary>> {
-        listing::search(&mut *self.read_long().await?, organization, now, search, page).await
+        let connection = &mut *self.read_long().await?;
+        let kind = ComponentManifest::Meetings;
+        let components = VisibleComponents::of_kind(connection, organization, search.within, kind).await?;
+        if components.is_empty() {
+            return Ok(Page::of(Vec::new(), false));
+        }
+        // The conditions of a state are those of its partial index, exactly.
+        let found = MEETINGS.records().filter(meetings::organization_id.eq(organization.0));
+        let found = found.filter(meetings::deleted_at.is_null());
+        let found = found.filter(components.contain_by_id::<()>(MEETINGS.name, Checked::Many));
+        let found = match search.time {
+            Some(MeetingTime::Upcoming) => found.filter(meetings::start_time.ge(now)),
+            Some(MeetingTime::Past) => found.filter(meetings::start_time.lt(now)),
+            None => found,
+        };
+        let mut found = match search.state {
+            Some(MeetingState::Published) => found.filter(meetings::published_at.is_not_null()),
+            Some(MeetingState::Unpublished) => found.filter(meetings::published_at.is_null()),
+            Some(MeetingState::Withdrawn) => found.filter(meetings::withdrawn_at.is_not_null()),
+            Some(MeetingState::Hidden) => found.filter(meetings::hidden_at.is_not_null()),
+            None => found,
+        };
+        if let Some(words) = search.text.as_deref().and_then(filter::Condition::words) {
+            found = found.filter(texts::found::<()>(MEETINGS.name, organization, TextPart::Title, &words)?);
+        }
+        let found = MEETINGS.order(found, search.direction, search.direction).on_page(page.into());
+        let rows: Vec<Summary> = found.select(columns::of::<Summary>()).load(connection).await.stored()?;
+        let page = Page::cut(rows, page);
+        with_components(connection, organization, page, |row| row.component_id, Summary::model).await
     }
 
     async fn registered(

@@ -110,7 +110,7 @@ impl MissingTexts for Session {
         let added = dsl::sql_query(insert).run_on(transaction.write()).await?;
         dsl::sql_query(update).done_on(transaction.write()).await?;
         transaction.commit().await?;
-        Ok(added as u64)
+        Ok(added)
     }
 
     async fn count(&self) -> Result<i64> {

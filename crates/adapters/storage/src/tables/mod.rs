@@ -37,7 +37,7 @@ mod reminders;
 mod removals;
 mod resources;
 mod roles;
-mod select;
+pub(crate) mod select;
 mod sessions;
 mod shares;
 mod spaces;

@@ -1,10 +1,11 @@
 //! What needs attention, and the figures of a deployment.
 
-use crate::bounded::Bounded;
+use crate::bounded::{Bounded, Counted};
 use crate::columns::{self, EnumColumn};
 use crate::engine::Db;
 use crate::engine::dialect::DATABASE_BYTES;
 use crate::engine::sql::Moment;
+use crate::optional::filter_some;
 use crate::schema::{
     jobs, organization_hosts, organizations, tasks, users, webhook_deliveries as deliveries,
     webhook_registrations as registrations,
@@ -13,7 +14,7 @@ use crate::session::{Rows, Session};
 use async_trait::async_trait;
 use civitas_accounts::{SendInvitation, SendMail};
 use civitas_application::{
-    Concern, ConcernCount, DeploymentFigures, Load, MOST_FOUND, OldestWaiting, OperationsStore, Queue,
+    AlertCount, AlertKind, DeploymentFigures, Load, MOST_FOUND, OldestWaiting, OperationsStore, Queue,
 };
 use civitas_jobs::JobStatus;
 use civitas_kernel::{OrganizationId, Result, TaskPayload};
@@ -25,22 +26,22 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use time::OffsetDateTime;
 
-/// Number of rows, number of rows with an organization, the smallest and the largest organization.
-type Counted = (i64, i64, Option<i64>, Option<i64>);
-
 /// The times of three queues.
 type Times = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);
 
-fn found((number, with_organization, first, last): Counted) -> ConcernCount {
+fn found((number, with_organization, first, last): Counted) -> AlertCount {
     let is_one = number < MOST_FOUND && with_organization == number && first == last;
-    ConcernCount { number, organization: first.filter(|_| is_one).map(OrganizationId) }
+    AlertCount { number, organization: first.filter(|_| is_one).map(OrganizationId) }
 }
 
 /// The number of rows of a table, at most [`civitas_application::MOST_FIGURE`].
-macro_rules! at_most_10_000 {
-    ($of:literal) => {
-        concat!("(SELECT count(*) FROM (SELECT 1 FROM ", $of, " LIMIT 10000) AS counted)")
-    };
+fn number(of: &str) -> SqlLiteral<BigInt> {
+    sql(&format!("(SELECT count(*) FROM (SELECT 1 FROM {of} LIMIT 10000) AS counted)"))
+}
+
+/// The time of the first row of a table in an order.
+fn first(column: &str, of: &str, order: &str) -> SqlLiteral<Nullable<Moment>> {
+    sql(&format!("(SELECT {column} FROM {of} ORDER BY {order} LIMIT 1)"))
 }
 
 /// The number of rows of a table with the organization of the outer statement, up to [`OrganizationFigures::MAX`].
@@ -53,7 +54,7 @@ fn counted(table: &str, condition: &str) -> SqlLiteral<BigInt> {
 }
 
 impl Session {
-    async fn concerned_deliveries(
+    async fn count_deliveries(
         &self,
         status: DeliveryStatus,
         before: Option<OffsetDateTime>,
@@ -63,19 +64,17 @@ impl Session {
             .select(deliveries::organization_id)
             .limit(MOST_FOUND)
             .into_boxed::<Db>();
-        if let Some(before) = before {
-            some = some.filter(deliveries::created_at.lt(before));
-        }
+        filter_some!(some; before => |before| deliveries::created_at.lt(before));
         Bounded(some).value_from(self.read_long()).await
     }
 }
 
 #[async_trait]
 impl OperationsStore for Session {
-    async fn find(&self, concern: Concern, at: OffsetDateTime) -> Result<ConcernCount> {
+    async fn find(&self, kind: AlertKind, at: OffsetDateTime) -> Result<AlertCount> {
         let registrations = registrations::table.select(registrations::organization_id).limit(MOST_FOUND);
-        let counted: Result<Counted> = match concern {
-            Concern::FailedJobs => {
+        let counted: Result<Counted> = match kind {
+            AlertKind::FailedJobs => {
                 let failed = jobs::table
                     .filter(jobs::status.eq(EnumColumn(JobStatus::Failed)))
                     .filter(jobs::created_at.ge(at))
@@ -83,17 +82,17 @@ impl OperationsStore for Session {
                     .limit(MOST_FOUND);
                 Bounded(failed).value_from(self.read_long()).await
             }
-            Concern::DisabledRegistrations => {
+            AlertKind::DisabledRegistrations => {
                 let disabled = registrations.filter(registrations::disabled_at.is_not_null());
                 Bounded(disabled).value_from(self.read_long()).await
             }
-            Concern::PausedRegistrations => {
+            AlertKind::PausedRegistrations => {
                 let paused = registrations.filter(registrations::paused_at.is_not_null());
                 Bounded(paused).value_from(self.read_long()).await
             }
-            Concern::DeadDeliveries => self.concerned_deliveries(DeliveryStatus::Dead, None).await,
-            Concern::WaitingDeliveries => self.concerned_deliveries(DeliveryStatus::Pending, Some(at)).await,
-            Concern::PendingHosts => {
+            AlertKind::DeadDeliveries => self.count_deliveries(DeliveryStatus::Dead, None).await,
+            AlertKind::WaitingDeliveries => self.count_deliveries(DeliveryStatus::Pending, Some(at)).await,
+            AlertKind::PendingHosts => {
                 // The same condition as the index `organization_hosts_pending`.
                 let pending = organization_hosts::table
                     .filter(sql::<Bool>("state <> 'confirmed' OR kind IN ('unconfirmed', 'promoted')"))
@@ -101,7 +100,7 @@ impl OperationsStore for Session {
                     .limit(MOST_FOUND);
                 Bounded(pending).value_from(self.read_long()).await
             }
-            Concern::LockedAdministrators => {
+            AlertKind::LockedAdministrators => {
                 let locked = users::table
                     .filter(users::admin)
                     .filter(users::locked_at.is_not_null())
@@ -110,7 +109,7 @@ impl OperationsStore for Session {
                     .limit(MOST_FOUND);
                 Bounded(locked).value_from(self.read_long()).await
             }
-            Concern::FailedMails => {
+            AlertKind::FailedMails => {
                 // The same condition as the index `tasks_retried`. A running task has had one attempt.
                 let failed = tasks::table
                     .filter(sql::<Bool>("attempts > 0"))
@@ -129,11 +128,11 @@ impl OperationsStore for Session {
             .bind::<Moment, _>(today)
             .sql(" LIMIT 10000) AS counted)");
         let (organizations, clients, people, proposals, votes, jobs_today) = diesel::select((
-            sql::<BigInt>(at_most_10_000!("organizations WHERE deleted_at IS NULL")),
-            sql::<BigInt>(at_most_10_000!("api_clients WHERE deleted_at IS NULL")),
-            sql::<BigInt>(at_most_10_000!("users WHERE deleted_at IS NULL")),
-            sql::<BigInt>(at_most_10_000!("proposals")),
-            sql::<BigInt>(at_most_10_000!("votes")),
+            number("organizations WHERE deleted_at IS NULL"),
+            number("api_clients WHERE deleted_at IS NULL"),
+            number("users WHERE deleted_at IS NULL"),
+            number("proposals"),
+            number("votes"),
             jobs_today,
         ))
         .value_from(self.read_long())
@@ -145,17 +144,11 @@ impl OperationsStore for Session {
         type First = (i64, Option<OffsetDateTime>);
         const JOBS: &str = "jobs WHERE status = 'pending'";
         const DELIVERIES: &str = "webhook_deliveries WHERE status = 'pending'";
-        let number = |of: &str| {
-            sql::<BigInt>(&format!("(SELECT count(*) FROM (SELECT 1 FROM {of} LIMIT 10000) AS counted)"))
-        };
-        let first = |column: &str, of: &str| {
-            sql::<Nullable<Moment>>(&format!("(SELECT {column} FROM {of} ORDER BY {column} LIMIT 1)"))
-        };
         let queue = |(number, first)| Queue { number, first };
         let (jobs, deliveries, tasks, database_bytes): (First, First, First, i64) = diesel::select((
-            (number(JOBS), first("created_at", JOBS)),
-            (number(DELIVERIES), first("created_at", DELIVERIES)),
-            (number("tasks"), first("due_at", "tasks")),
+            (number(JOBS), first("created_at", JOBS, "created_at")),
+            (number(DELIVERIES), first("created_at", DELIVERIES, "created_at")),
+            (number("tasks"), first("due_at", "tasks", "due_at")),
             sql::<BigInt>(DATABASE_BYTES),
         ))
         .value_from(self.read_long())
@@ -164,9 +157,6 @@ impl OperationsStore for Session {
     }
 
     async fn oldest_waiting(&self) -> Result<OldestWaiting> {
-        let first = |column: &str, of: &str, order: &str| {
-            sql::<Nullable<Moment>>(&format!("(SELECT {column} FROM {of} ORDER BY {order} LIMIT 1)"))
-        };
         let task = |kind: &str| {
             first("due_at", &format!("tasks WHERE kind = '{kind}' AND due_at IS NOT NULL"), "due_at")
         };

@@ -1,7 +1,6 @@
 //! The outbox of events.
 
-use crate::columns::{self, EnumColumn, Tolerant, UuidColumn};
-use crate::engine::sql::{Moment, Uuid};
+use crate::columns::{self, EnumColumn, Tolerant, UuidColumn, columns};
 use crate::engine::{Db, dialect};
 use crate::insert::{insert_rows, inserted};
 use crate::old_rows::remove_oldest;
@@ -14,29 +13,23 @@ use civitas_webhooks::{Announcement, EventHead, Outbox, Position, RelayedEvent, 
 use diesel::dsl::{exists, sql, sql_query};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Text};
+use diesel::sql_types::{BigInt, Bool};
 use std::time::Duration;
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = outbox, check_for_backend(Db), treat_none_as_default_value = false)]
-struct Row {
-    id: UuidColumn,
-    organization_id: i64,
-    name: EnumColumn<EventName>,
-    payload: String,
-    occurred_at: OffsetDateTime,
-}
-
-inserted! {
-    Row as outbox {
-        id: Uuid,
-        organization_id: BigInt,
-        name: Text,
-        payload: Text,
-        occurred_at: Moment,
+columns! {
+    /// An event as its row stores it.
+    outbox as Announcement;
+    fields {
+        id: uuid::Uuid,
+        organization as organization_id: OrganizationId,
+        name: EventName,
+        payload: String,
+        occurred_at: OffsetDateTime,
     }
 }
+
+inserted! { Changeset<'_> as outbox [id, organization_id, name, payload, occurred_at] }
 
 /// An event with its position.
 #[derive(Queryable, Selectable)]
@@ -48,30 +41,6 @@ struct RelayedRow {
     payload: String,
     occurred_at: OffsetDateTime,
     position: Option<i64>,
-}
-
-impl From<Row> for Announcement {
-    fn from(row: Row) -> Self {
-        Self {
-            id: row.id.0,
-            organization: OrganizationId(row.organization_id),
-            name: row.name.0,
-            payload: row.payload,
-            occurred_at: row.occurred_at,
-        }
-    }
-}
-
-impl From<&Announcement> for Row {
-    fn from(announcement: &Announcement) -> Self {
-        Self {
-            id: UuidColumn(announcement.id),
-            organization_id: announcement.organization.0,
-            name: EnumColumn(announcement.name),
-            payload: announcement.payload.clone(),
-            occurred_at: announcement.occurred_at,
-        }
-    }
 }
 
 impl RelayedRow {
@@ -160,9 +129,9 @@ impl Outbox for Session {
         let atomic = self.transaction().await?;
         if let [one] = announcements {
             // The text of this statement is always the same, so that it stays prepared.
-            diesel::insert_into(outbox::table).values(Row::from(one)).run_on(atomic.connection()).await?;
+            diesel::insert_into(outbox::table).values(Changeset::of(one)).run_on(atomic.connection()).await?;
         } else {
-            let rows: Vec<Row> = announcements.iter().map(Row::from).collect();
+            let rows: Vec<_> = announcements.iter().map(Changeset::of).collect();
             insert_rows(&mut *atomic.connection().await?, &rows).await?;
         }
         atomic.commit().await?;
@@ -320,13 +289,13 @@ impl Outbox for Session {
             return Ok(0);
         }
         let atomic = self.transaction().await?;
-        let deliveries = columns::any_uuid(webhook_deliveries::event_id, &ids);
+        let deliveries = columns::any_uuid(webhook_deliveries::event_id, ids.iter().copied());
         diesel::delete(webhook_deliveries::table.filter(deliveries)).run_on(atomic.connection()).await?;
-        let removed = diesel::delete(outbox::table.filter(columns::any_uuid(outbox::id.nullable(), &ids)))
+        let removed = diesel::delete(outbox::table.filter(columns::any_uuid(outbox::id.nullable(), ids)))
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await?;
-        Ok(removed as u64)
+        Ok(removed)
     }
 
     async fn wait(&self, at_most: Duration) {

@@ -1,8 +1,8 @@
 //! Sessions of the system panel, and the forms that were submitted in them.
 
 use super::administrators::Row as AdministratorRow;
-use crate::columns;
-use crate::engine::{Db, dialect, sql};
+use crate::columns::{self, columns};
+use crate::engine::{dialect, sql};
 use crate::schema::{administrators, panel_sessions, panel_used_forms};
 use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
@@ -15,29 +15,17 @@ use time::OffsetDateTime;
 /// The most expired sessions that one sign-in removes.
 const REMOVED_AT_ONCE: i64 = 100;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = panel_sessions, check_for_backend(Db))]
-struct Row {
-    digest: String,
-    administrator_id: i64,
-    notice: Option<String>,
-    created_at: OffsetDateTime,
-    last_seen_at: OffsetDateTime,
-    expires_at: OffsetDateTime,
-    confirmed_at: Option<OffsetDateTime>,
-}
-
-impl From<Row> for PanelSession {
-    fn from(row: Row) -> Self {
-        Self {
-            administrator: AdministratorId(row.administrator_id),
-            digest: Digest::kept(row.digest),
-            notice: row.notice,
-            created_at: row.created_at,
-            last_seen_at: row.last_seen_at,
-            expires_at: row.expires_at,
-            confirmed_at: row.confirmed_at,
-        }
+columns! {
+    /// A session as its row stores it.
+    panel_sessions as PanelSession;
+    fields {
+        administrator as administrator_id: AdministratorId,
+        digest: Digest,
+        notice: Option<String>,
+        created_at: OffsetDateTime,
+        last_seen_at: OffsetDateTime,
+        expires_at: OffsetDateTime,
+        confirmed_at: Option<OffsetDateTime>,
     }
 }
 
@@ -58,14 +46,7 @@ impl PanelSessionStore for Session {
                 .await?;
         }
         diesel::insert_into(panel_sessions::table)
-            .values((
-                panel_sessions::digest.eq(session.digest.as_str()),
-                panel_sessions::administrator_id.eq(session.administrator.0),
-                panel_sessions::notice.eq(session.notice.as_deref()),
-                panel_sessions::created_at.eq(session.created_at),
-                panel_sessions::last_seen_at.eq(session.last_seen_at),
-                panel_sessions::expires_at.eq(session.expires_at),
-            ))
+            .values(Changeset::of(session))
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await
@@ -153,9 +134,8 @@ impl PanelSessionStore for Session {
                 panel_used_forms::used_at,
             ))
             .on_conflict_do_nothing()
-            .run_on(self.write())
+            .any_on(self.write())
             .await
-            .map(|rows| rows > 0)
     }
 
     async fn forget_form(&self, digest: &Digest, nonce: &str) -> Result<()> {

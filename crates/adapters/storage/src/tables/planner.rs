@@ -1,13 +1,13 @@
 //! How statements are written so that the planners of both engines choose the plan that is meant, each with its reason.
 //! The plans are checked by `tests/tests/storage/plans`. What an engine needs alone is in its `dialect`.
 
-use crate::columns::{Expr, expressions};
-use crate::engine::{Db, dialect, sql};
+use crate::columns::Expr;
+use crate::engine::sql::Moment;
+use crate::engine::{Db, dialect};
 use civitas_kernel::PageRequest;
 use diesel::dsl;
-use diesel::query_builder::{AstPass, QueryFragment};
-use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel::query_builder::QueryFragment;
+use diesel::sql_types::Nullable;
 use std::ops::Add;
 
 /// A part of a statement.
@@ -35,8 +35,8 @@ pub(super) fn without_index<C: Add<i64>>(column: C) -> C::Output {
 
 /// The time when a record of this table was published, for reads in another order than that of the times: SQLite would read a
 /// range of an index of these, and sort its rows.
-pub(super) fn published_without_index<QS: 'static>(table: &str) -> Expr<QS, sql::Moment> {
-    Box::new(dsl::sql::<Nullable<sql::Moment>>(&format!("coalesce({table}.published_at, NULL)")))
+pub(super) fn published_without_index<QS: 'static>(table: &str) -> Expr<QS, Moment> {
+    Box::new(dsl::sql::<Nullable<Moment>>(&format!("coalesce({table}.published_at, NULL)")))
 }
 
 /// Limit and offset of a select.
@@ -75,57 +75,12 @@ impl Rows {
     }
 
     /// The smallest of the limits that is enough.
-    fn written_limit(self) -> i64 {
+    pub(super) fn written_limit(self) -> i64 {
         Self::LIMITS.into_iter().find(|limit| *limit >= self.limit).unwrap_or(self.limit)
     }
 
-    /// Whether a list is better read with all columns in its order than by [`OnPage`].
+    /// Whether a list is better read with all columns in its order than by the ids of a page.
     pub(super) fn are_direct(self) -> bool {
         (dialect::SKIPS_CHEAPLY || self.offset == 0) && self.written_limit() == self.limit
     }
 }
-
-/// The limit is written, and may be larger: unless the rows [are direct](Rows::are_direct), there may be too many.
-impl QueryFragment<Db> for Rows {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql(&format!(" LIMIT {}", self.written_limit()));
-        if self.offset > 0 {
-            pass.push_sql(" OFFSET ");
-            pass.push_bind_param::<BigInt, _>(&self.offset)?;
-        }
-        Ok(())
-    }
-}
-
-/// `id IN (ids LIMIT .. OFFSET ..)`: whether a row is among these rows of a select of ids, which are found by an index alone.
-/// The statement around it has to limit its rows to [`Rows::limit`]: this may let more through.
-pub(super) struct OnPage {
-    id: Sql,
-    ids: Sql,
-    rows: Rows,
-}
-
-impl OnPage {
-    /// These rows of `ids`, which has the order.
-    pub(super) fn of(
-        id: impl QueryFragment<Db> + Send + 'static,
-        ids: impl QueryFragment<Db> + Send + 'static,
-        rows: Rows,
-    ) -> Self {
-        Self { id: Box::new(id), ids: Box::new(ids), rows }
-    }
-}
-
-impl QueryFragment<Db> for OnPage {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        let [begin, end] = dialect::AMONG;
-        self.id.walk_ast(pass.reborrow())?;
-        pass.push_sql(begin);
-        self.ids.walk_ast(pass.reborrow())?;
-        self.rows.walk_ast(pass.reborrow())?;
-        pass.push_sql(end);
-        Ok(())
-    }
-}
-
-expressions! { OnPage: Nullable<Bool>; }

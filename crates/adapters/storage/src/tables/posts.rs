@@ -1,25 +1,29 @@
 //! Blog posts.
 
 mod listing;
-mod rows;
 
-use self::listing::{List, details};
-pub(super) use self::rows::visible;
-use self::rows::{Changeset, Row, of};
+pub(super) use self::listing::visible;
+use self::listing::{Changeset, List, POSTS, Row, details, load, of};
 use super::component_places;
 use crate::columns;
 use crate::failure::Stored;
+use crate::page_rows::Bounds;
 use crate::records::records;
 use crate::schema::{posts, roles};
 use crate::session::Session;
 use crate::tables::listing as lists;
+use crate::tables::planner::Checked;
+use crate::tables::texts::{self, TextPart};
+use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
 use civitas_accounts::RoleKind;
-use civitas_blogs::{BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, PostSearch, PostStore};
+use civitas_blogs::{
+    BlogLookup, Post, PostDetail, PostNeighbours, PostQuery, PostSearch, PostState, PostStore,
+};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Direction, Order, OrganizationId, Page, PageRequest, PostId, ReadContext,
-    Result, Sort, SpaceRef, UserId, Within,
+    ComponentId, ComponentPlace, Direction, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
+    SpaceRef, UserId, Within, filter,
 };
 use civitas_spaces::ComponentManifest;
 use diesel::dsl::exists;
@@ -57,10 +61,8 @@ impl PostStore for Session {
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
         let list = List::open(self, read_context, now, query).await?;
-        let is_long = !query.filters.is_empty() || query.order == Order::Random || page.is_counted;
-        let connection = &mut *self.read_page(page, is_long).await?;
-        let page = lists::page(&list, connection, query.order, page).await?;
-        details(connection, read_context.organization, page).await
+        let page = lists::page(&list, self, page).await?;
+        details(&mut *self.read().await?, read_context.organization, page).await
     }
 
     async fn find_visible(
@@ -85,14 +87,11 @@ impl PostStore for Session {
         published_at: Option<OffsetDateTime>,
     ) -> Result<PostNeighbours> {
         let list = List::open(self, read_context, now, query).await?;
-        if list.components.is_empty() {
+        if list.base.components.is_empty() {
             return Ok(PostNeighbours::default());
         }
         let connection = &mut *self.read().await?;
-        let direction = match query.order {
-            Order::Column(direction) | Order::By(Sort { direction, .. }) => direction,
-            Order::Random => Direction::Descending,
-        };
+        let direction = list.base.direction().unwrap_or(Direction::Descending);
         let (next, prev) = lists::neighbours(&list, connection, direction, id.0, published_at).await?;
         Ok(PostNeighbours { next: next.map(PostId), prev: prev.map(PostId) })
     }
@@ -120,7 +119,28 @@ impl PostStore for Session {
         search: &PostSearch,
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
-        listing::search(&mut *self.read_long().await?, organization, now, search, page).await
+        let connection = &mut *self.read_long().await?;
+        let kind = ComponentManifest::Blogs;
+        let components = VisibleComponents::of_kind(connection, organization, search.within, kind).await?;
+        if components.is_empty() {
+            return Ok(Page::of(Vec::new(), false));
+        }
+        let found = POSTS.records().filter(posts::deleted_at.is_null());
+        let found = found.filter(components.contain::<()>(POSTS.name, Checked::Many));
+        // The conditions on drafts are those of their partial index, exactly.
+        let dated = posts::published_at.is_not_null();
+        let mut found = match search.state {
+            Some(PostState::Draft) => found.filter(posts::published_at.is_null()),
+            Some(PostState::Scheduled) => found.filter(dated).filter(posts::published_at.gt(now)),
+            Some(PostState::Published) => found.filter(dated).filter(posts::published_at.le(now)),
+            None => found,
+        };
+        if let Some(words) = search.text.as_deref().and_then(filter::Condition::words) {
+            found = found.filter(texts::found::<()>(POSTS.name, organization, TextPart::Title, &words)?);
+        }
+        let found = found.order(POSTS.column("id"), search.direction).on_page(page.into());
+        let rows = load(connection, found, Bounds::NONE).await?;
+        details(connection, organization, Page::cut(rows, page)).await
     }
 }
 

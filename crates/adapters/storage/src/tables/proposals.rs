@@ -1,25 +1,31 @@
 //! Proposals and drafts.
 
 pub(super) mod authors;
-mod filters;
 mod listing;
-mod neighbours;
 mod reading;
 mod rows;
 
 pub(super) use self::reading::{published_or_own, shown};
 
 use self::authors::{with_authors, write_authors, write_authors_of, written_by};
+use self::listing::{List, details};
+use self::reading::{Facts, PROPOSALS, load};
 use self::rows::{Row, changeset, changesets};
 use crate::failure::Stored;
+use crate::filter::{Column, holds};
+use crate::page_rows::Bounds;
 use crate::records::records;
 use crate::schema::proposals;
 use crate::scoped::scoped;
 use crate::session::{Session, lock_row};
+use crate::tables::component_places::visible_of_proposals;
+use crate::tables::listing::{self as lists, Beside};
 use crate::tables::planner::without_index;
+use crate::tables::texts::{self, TextPart};
 use async_trait::async_trait;
 use civitas_kernel::{
-    ClientId, ComponentId, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, Within,
+    ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext,
+    Result, UserId, Within,
 };
 use civitas_proposals::{
     HiddenProposals, Neighbours, Position, Proposal, ProposalDetail, ProposalQuery, ProposalStore,
@@ -39,6 +45,20 @@ records! {
     many changesets then write_authors_of;
 }
 
+/// The direction in which neighbours are searched.
+fn direction(list: &List) -> Direction {
+    list.base.direction().unwrap_or(Direction::Ascending)
+}
+
+/// In random order the next one is any other proposal, and there is no previous one.
+fn in_order(order: Order, (next, prev): Beside) -> Neighbours {
+    let (next, prev) = (next.map(ProposalId), prev.map(ProposalId));
+    match order {
+        Order::Column(_) | Order::By(_) => Neighbours { next, prev },
+        Order::Random => Neighbours { next: next.or(prev), prev: None },
+    }
+}
+
 #[async_trait]
 impl ProposalStore for Session {
     async fn list(
@@ -47,7 +67,9 @@ impl ProposalStore for Session {
         query: &ProposalQuery,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        listing::page(self, read_context, query, page).await
+        let list = List::open(self, read_context, query).await?;
+        let page = lists::page(&list, self, page).await?;
+        details(self, read_context.organization, read_context.viewer.user(), page).await
     }
 
     async fn hidden(
@@ -56,7 +78,27 @@ impl ProposalStore for Session {
         list: &HiddenProposals,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        listing::hidden(self, organization, list, page).await
+        // The first conditions are those of the partial indexes.
+        let mut found = PROPOSALS
+            .records()
+            .filter(proposals::organization_id.eq(organization.0))
+            .filter(proposals::hidden_at.is_not_null())
+            .filter(proposals::deleted_at.is_null());
+        if let Some(component) = list.component {
+            found = found.filter(proposals::component_id.eq(component.0));
+        }
+        if let Some(state) = &list.state {
+            let token = Column::<proposals::table>::Ascii(Box::new(proposals::public_state.nullable()));
+            found = found.filter(holds(token, state)?);
+        }
+        if let Some(words) = &list.words {
+            found = found.filter(texts::found::<()>(PROPOSALS.name, organization, TextPart::Either, words)?);
+        }
+        for column in ["hidden_at", "id"] {
+            found = found.order(PROPOSALS.column(column), list.direction);
+        }
+        let rows = load(&mut *self.read_long().await?, None, found.limited(page), Bounds::NONE).await?;
+        details(self, organization, None, Page::cut(rows, page)).await
     }
 
     async fn find_visible(
@@ -74,7 +116,17 @@ impl ProposalStore for Session {
         query: &ProposalQuery,
         position: Position,
     ) -> Result<Neighbours> {
-        neighbours::neighbours(self, read_context, query, position).await
+        let list = List::open(self, read_context, query).await?;
+        if !list.base.components.ids().contains(&position.component.0) {
+            return Ok(Neighbours::default());
+        }
+        let connection = &mut *self.read().await?;
+        if !query.filters.is_empty() && !list.has(connection, position.id).await? {
+            return Ok(Neighbours::default());
+        }
+        let Position { id, published_at, .. } = position;
+        let beside = lists::neighbours(&list, connection, direction(&list), id.0, published_at).await?;
+        Ok(in_order(query.order, beside))
     }
 
     async fn find_with_neighbours(
@@ -83,7 +135,35 @@ impl ProposalStore for Session {
         query: &ProposalQuery,
         id: ProposalId,
     ) -> Result<Option<(ProposalDetail, Neighbours)>> {
-        neighbours::with_neighbours(self, read_context, query, id).await
+        if !query.filters.is_empty() {
+            let found = ProposalStore::find_visible(self, read_context, id, query.within).await?;
+            let Some(detail) = found else { return Ok(None) };
+            let beside = ProposalStore::neighbours(self, read_context, query, detail.position()).await?;
+            return Ok(Some((detail, beside)));
+        }
+        let list = List::open(self, read_context, query).await?;
+        let (next, prev) = lists::seeks(&list, direction(&list), id.0, None)?;
+        // One statement for a published one.
+        let columns = (reading::read(read_context.participant), next, prev);
+        let found = reading::visible(read_context, id, query.within).select(columns);
+        let rows: Vec<(Facts, Option<i64>, Option<i64>)> =
+            found.load(&mut *self.read().await?).await.stored()?;
+        let Some((facts, next, prev)) = rows.into_iter().next() else { return Ok(None) };
+        let place = visible_of_proposals(self, read_context, query.within, facts.component()).await?;
+        let Some(detail) = place.map(|place| facts.detail(place)) else { return Ok(None) };
+        let Position { component, published_at, .. } = detail.position();
+        let beside = if !list.base.components.ids().contains(&component.0) {
+            (None, None)
+        } else if published_at.is_some() && !list.has_drafts() {
+            (next, prev)
+        } else {
+            let connection = &mut *self.read().await?;
+            match published_at {
+                Some(_) => lists::with_drafts(&list, connection, direction(&list), (next, prev)).await?,
+                None => lists::neighbours(&list, connection, direction(&list), id.0, None).await?,
+            }
+        };
+        Ok(Some((detail, in_order(query.order, beside))))
     }
 
     async fn find_draft(
@@ -111,7 +191,10 @@ impl ProposalStore for Session {
     }
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
-        listing::detail(self, organization, id).await
+        let found = reading::any(organization, id);
+        let items = load(&mut *self.read().await?, None, found, Bounds::NONE).await?;
+        let found = details(self, organization, None, Page::of(items, false)).await?;
+        Ok(found.items.into_iter().next())
     }
 
     async fn has_draft(

@@ -1,25 +1,20 @@
 //! The rows of records that the archive imported, by their refs.
 
-use crate::engine::{Conn, Db, dialect};
-use crate::failure::Stored;
-use crate::insert::{AT_ONCE, stays_prepared};
+use crate::columns::cached_by_text;
+use crate::engine::{Db, dialect};
+use crate::insert::{InsertedRow, insert_rows};
 use crate::schema::archive_refs::{self, dsl};
+use crate::scoped::key_of;
 use crate::session::{Rows, Run, Session};
 use async_trait::async_trait;
 use civitas_application::RefStore;
 use civitas_kernel::{OrganizationId, Result};
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::sql_types::{BigInt, Nullable, Text};
-use diesel_async::RunQueryDsl;
 
 /// The most refs that are searched by one statement.
 const FOUND_AT_ONCE: usize = 1_000;
-
-/// Records without organization are stored under 0: a primary key has no nulls.
-fn key(organization: Option<OrganizationId>) -> i64 {
-    organization.map_or(0, |id| id.0)
-}
 
 /// A ref and the id of its row.
 struct RefRow {
@@ -37,13 +32,7 @@ struct Wanted {
     references: dialect::BoundTexts,
 }
 
-impl Query for Wanted {
-    type SqlType = (Text, Nullable<Text>);
-}
-
-impl QueryId for Wanted {
-    type QueryId = Self;
-}
+cached_by_text! { [] Wanted: (Text, Nullable<Text>) }
 
 impl QueryFragment<Db> for Wanted {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
@@ -56,40 +45,18 @@ impl QueryFragment<Db> for Wanted {
     }
 }
 
-/// Stores refs. Those that are stored get the new ids.
-async fn insert(connection: &mut Conn, rows: &[RefRow]) -> Result<()> {
-    let parts = rows.chunks(AT_ONCE);
-    dialect::for_each_part!(parts, connection, |connection, rows| InsertRefs(rows).execute(connection))
-        .stored()
-        .map(drop)
-}
+/// A ref that is stored gets the new id.
+impl InsertedRow for RefRow {
+    const INTO: &'static str = "INSERT INTO archive_refs (organization_id, kind, ref, record_id) VALUES ";
+    const END: &'static str =
+        " ON CONFLICT (organization_id, kind, ref) DO UPDATE SET record_id = excluded.record_id";
 
-/// The insert of these refs, at least one. A ref that is stored gets the new id.
-struct InsertRefs<'a>(&'a [RefRow]);
-
-impl QueryId for InsertRefs<'_> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl QueryFragment<Db> for InsertRefs<'_> {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        if !stays_prepared(self.0.len()) {
-            pass.unsafe_to_cache_prepared();
+    fn bind<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        pass.push_bind_param::<BigInt, _>(&self.organization_id)?;
+        for text in [&self.kind, &self.reference, &self.record_id] {
+            pass.push_sql(", ");
+            pass.push_bind_param::<Text, _>(text)?;
         }
-        pass.push_sql("INSERT INTO archive_refs (organization_id, kind, ref, record_id) VALUES ");
-        for (place, row) in self.0.iter().enumerate() {
-            pass.push_sql(if place == 0 { "(" } else { ", (" });
-            pass.push_bind_param::<BigInt, _>(&row.organization_id)?;
-            for text in [&row.kind, &row.reference, &row.record_id] {
-                pass.push_sql(", ");
-                pass.push_bind_param::<Text, _>(text)?;
-            }
-            pass.push_sql(")");
-        }
-        pass.push_sql(
-            " ON CONFLICT (organization_id, kind, ref) DO UPDATE SET record_id = excluded.record_id",
-        );
         Ok(())
     }
 }
@@ -105,7 +72,7 @@ impl RefStore for Session {
         let mut found = Vec::with_capacity(references.len());
         for some in references.chunks(FOUND_AT_ONCE) {
             let wanted = Wanted {
-                organization_id: key(organization),
+                organization_id: key_of(organization),
                 kind: kind.to_owned(),
                 references: dialect::BoundTexts::of(some),
             };
@@ -122,14 +89,14 @@ impl RefStore for Session {
         ids: &[(&str, String)],
     ) -> Result<()> {
         let row = |(reference, id): &(&str, String)| RefRow {
-            organization_id: key(organization),
+            organization_id: key_of(organization),
             kind: kind.to_owned(),
             reference: (*reference).to_owned(),
             record_id: id.clone(),
         };
         let rows: Vec<RefRow> = ids.iter().map(row).collect();
         let atomic = self.transaction().await?;
-        insert(&mut *atomic.connection().await?, &rows).await?;
+        insert_rows(&mut *atomic.connection().await?, &rows).await?;
         atomic.commit().await
     }
 

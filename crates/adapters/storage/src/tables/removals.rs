@@ -146,7 +146,7 @@ impl Session {
         for statement in statements {
             let rows = sql_query(statement).run_on(self.write()).await?;
             if rows > 0 {
-                return Ok(rows as u64);
+                return Ok(rows);
             }
         }
         Ok(0)

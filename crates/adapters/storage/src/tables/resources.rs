@@ -1,6 +1,6 @@
 //! The resources that a component lists and counts (contract 05 §3.4, §3.7).
 
-use crate::columns::{self, Condition, ListColumn};
+use crate::columns::{self, Condition, ListColumn, cached_by_text};
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::schema::{components, meeting_registrations, meetings, posts, proposal_authors, proposals, votes};
 use crate::session::{Rows, on};
@@ -8,7 +8,7 @@ use crate::visibility::Rule;
 use civitas_kernel::{ReadContext, Result, UserId, Viewer, clock};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use std::collections::HashMap;
@@ -174,15 +174,8 @@ impl Summary {
     }
 }
 
-impl Query for Summary {
-    type SqlType = (BigInt, BigInt, BigInt, Nullable<sql::Moment>, dialect::List);
-}
-
-/// The text depends on the kind, so statements are cached by their text.
-impl QueryId for Summary {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
+// The text depends on the kind.
+cached_by_text! { [] Summary: (BigInt, BigInt, BigInt, Nullable<sql::Moment>, dialect::List) }
 
 impl QueryFragment<Db> for Summary {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {

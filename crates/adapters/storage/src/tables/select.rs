@@ -1,7 +1,7 @@
 //! Statements over the records of one table that are put together when they run. Their types do not have the table: the
 //! compiler makes one of each for all lists.
 
-use super::planner::{OnPage, Rows, Sql};
+use super::planner::{Rows, Sql};
 use crate::columns::expressions;
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
@@ -11,8 +11,9 @@ use diesel::IntoSql;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId, SelectQuery};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Nullable, SingleValue};
+use diesel::sql_types::{BigInt, Bool, IntoNullable, Nullable, SingleValue, Text};
 use diesel_async::RunQueryDsl;
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// A column of a table, and what is appended to it. As an expression it is a number.
@@ -45,43 +46,126 @@ impl QueryFragment<Db> for TableColumn {
     }
 }
 
-/// A column as an expression of this type. (Diesel does not cache statements with texts of SQL.)
-#[derive(Debug, Clone)]
-pub(super) struct TypedColumn<ST> {
-    column: TableColumn,
-    holds: PhantomData<ST>,
+/// A text of a statement with a part for each `?`. As an expression it has this type: a condition by default. (Diesel does
+/// not cache statements with its own texts of SQL.)
+pub(crate) struct Template<ST = Nullable<Bool>> {
+    text: Cow<'static, str>,
+    parts: Vec<Sql>,
+    holds: PhantomData<fn() -> ST>,
 }
 
-impl<ST> From<TableColumn> for TypedColumn<ST> {
-    fn from(column: TableColumn) -> Self {
-        Self { column, holds: PhantomData }
+impl<ST> Template<ST> {
+    /// This text with these parts.
+    pub(crate) fn of(text: impl Into<Cow<'static, str>>, parts: Vec<Sql>) -> Self {
+        Self { text: text.into(), parts, holds: PhantomData }
     }
 }
 
-impl<ST> QueryFragment<Db> for TypedColumn<ST> {
-    fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        self.column.walk_ast(pass)
+impl Template {
+    /// The condition of this text with these parts.
+    pub(crate) fn condition(text: impl Into<Cow<'static, str>>, parts: Vec<Sql>) -> Self {
+        Self::of(text, parts)
     }
 }
 
-impl<ST: SingleValue> Expression for TypedColumn<ST> {
+impl<ST> QueryFragment<Db> for Template<ST> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+        let mut texts = self.text.split('?');
+        pass.push_sql(texts.next().unwrap_or_default());
+        for (part, text) in self.parts.iter().zip(texts) {
+            part.walk_ast(pass.reborrow())?;
+            pass.push_sql(text);
+        }
+        Ok(())
+    }
+}
+
+impl<ST: SingleValue> Expression for Template<ST> {
     type SqlType = ST;
 }
 
-impl<QS, ST: SingleValue> AppearsOnTable<QS> for TypedColumn<ST> {}
-impl<QS, ST: SingleValue> SelectableExpression<QS> for TypedColumn<ST> {}
+impl<QS, ST: SingleValue> AppearsOnTable<QS> for Template<ST> {}
+impl<QS, ST: SingleValue> SelectableExpression<QS> for Template<ST> {}
 
-impl<GB, ST> ValidGrouping<GB> for TypedColumn<ST> {
+impl<GB, ST> ValidGrouping<GB> for Template<ST> {
     type IsAggregate = is_aggregate::No;
 }
 
+/// A template can be a whole statement.
+impl<ST> Query for Template<ST> {
+    type SqlType = ST;
+}
+
+impl<ST> SelectQuery for Template<ST> {
+    type SqlType = ST;
+}
+
 /// Statements are cached by their text.
-impl<ST> QueryId for TypedColumn<ST> {
+impl<ST> QueryId for Template<ST> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-/// What an order compares. As an expression it is a number.
+/// A part of a statement: see [`Template`].
+pub(super) fn sql(text: impl Into<Cow<'static, str>>, parts: Vec<Sql>) -> Sql {
+    Box::new(Template::<()>::of(text, parts))
+}
+
+/// A number as a bind parameter.
+pub(super) fn number(value: i64) -> Sql {
+    Box::new(value.into_sql::<BigInt>())
+}
+
+impl Rows {
+    /// The limit, written, and the offset. The limit may be larger: unless the rows [are direct](Self::are_direct), there
+    /// may be too many.
+    pub(super) fn written(self) -> Sql {
+        self.limited_to(sql(self.written_limit().to_string(), Vec::new()))
+    }
+
+    /// This limit, and the offset.
+    pub(super) fn limited_to(self, limit: Sql) -> Sql {
+        if self.offset > 0 {
+            sql(" LIMIT ? OFFSET ?", vec![limit, number(self.offset)])
+        } else {
+            sql(" LIMIT ?", vec![limit])
+        }
+    }
+}
+
+/// A text as a bind parameter.
+pub(crate) fn text(value: String) -> Sql {
+    Box::new(value.into_sql::<Text>())
+}
+
+/// `id IN (ids)`: whether an id is one of those that a select reads.
+pub(super) fn among(id: impl Fragment, ids: impl Fragment) -> Template {
+    let [begin, end] = dialect::AMONG;
+    Template::condition(format!("?{begin}?{end}"), vec![Box::new(id), Box::new(ids)])
+}
+
+/// `id IN (ids LIMIT .. OFFSET ..)`: whether a row is among these rows of a select of ids, which are found by an index alone.
+/// The statement around it has to limit its rows to [`Rows::limit`]: this may let more through.
+pub(super) fn on_page(id: impl Fragment, ids: impl Fragment, rows: Rows) -> Template {
+    among(id, Template::<()>::of("??", vec![Box::new(ids), rows.written()]))
+}
+
+/// The single value of a select that also uses the tables of the outer statement; null without a row. Diesel's own
+/// `single_value` checks at compile time that each outer statement has the tables. This does not, so that one select
+/// can be used in statements over different tables: document the tables it requires.
+pub(super) fn correlated<Q>(select: Q) -> Template<<Q::SqlType as IntoNullable>::Nullable>
+where
+    Q: SelectQuery + Fragment,
+    Q::SqlType: IntoNullable,
+{
+    Template::of("(?)", vec![Box::new(select)])
+}
+
+/// What can be a part of a statement.
+pub(super) trait Fragment: QueryFragment<Db> + Send + 'static {}
+impl<F: QueryFragment<Db> + Send + 'static> Fragment for F {}
+
+/// What an order compares.
 #[derive(Debug, Clone)]
 pub(super) enum Key {
     /// A column.
@@ -96,39 +180,17 @@ impl From<TableColumn> for Key {
     }
 }
 
-impl QueryFragment<Db> for Key {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
+impl Key {
+    /// The part of a statement.
+    pub(super) fn sql(&self) -> Sql {
         match self {
-            Self::Column(column) => column.walk_ast(pass),
+            Self::Column(column) => Box::new(*column),
             Self::Shown { column, component, hidden } => {
-                pass.push_sql("(CASE WHEN ");
-                dialect::push_among(component, hidden, pass.reborrow())?;
-                pass.push_sql(" THEN 0 ELSE ");
-                column.walk_ast(pass.reborrow())?;
-                pass.push_sql(" END)");
-                Ok(())
+                let is_hidden = dialect::among_for_few::<()>(Box::new(*component), hidden);
+                sql("(CASE WHEN ? THEN 0 ELSE ? END)", vec![Box::new(is_hidden), Box::new(*column)])
             }
         }
     }
-}
-
-/// A column, an operator, and a value.
-struct Comparison(Key, &'static str, Sql);
-
-impl QueryFragment<Db> for Comparison {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql("(");
-        self.0.walk_ast(pass.reborrow())?;
-        pass.push_sql(self.1);
-        self.2.walk_ast(pass.reborrow())?;
-        pass.push_sql(")");
-        Ok(())
-    }
-}
-
-/// A number as a bind parameter.
-pub(super) fn number(value: i64) -> Sql {
-    Box::new(value.into_sql::<BigInt>())
 }
 
 /// The records of a table that satisfy some conditions, in an order: a statement without its columns.
@@ -146,14 +208,15 @@ impl Records {
     }
 
     /// Those that also satisfy this condition. That it uses columns of the table is not checked by the compiler.
-    pub(super) fn filter(mut self, condition: impl QueryFragment<Db> + Send + 'static) -> Self {
+    pub(super) fn filter(mut self, condition: impl Fragment) -> Self {
         self.conditions.push(Box::new(condition));
         self
     }
 
     /// Those of which a column has this relation to a value.
     pub(super) fn compare(self, key: impl Into<Key>, operator: &'static str, value: Sql) -> Self {
-        self.filter(Comparison(key.into(), operator, value))
+        let key: Key = key.into();
+        self.filter(sql(format!("(?{operator}?)"), vec![key.sql(), value]))
     }
 
     /// The same in the order of a column, within that of the columns before.
@@ -164,28 +227,37 @@ impl Records {
 
     /// These rows of them, or more: the limit is written.
     pub(super) fn at_least(self, rows: Rows) -> Self {
-        Self { limit: Some(Box::new(rows)), ..self }
+        Self { limit: Some(rows.written()), ..self }
     }
 
     /// These rows of them. The limit is a bind parameter.
     pub(super) fn limited(self, rows: impl Into<Rows>) -> Self {
-        Self { limit: Some(Box::new(Bound(rows.into()))), ..self }
+        let rows: Rows = rows.into();
+        Self { limit: Some(rows.limited_to(number(rows.limit))), ..self }
     }
 
-    /// These rows of them, found by a select of ids: see [`OnPage`].
+    /// These rows of them, found by a select of ids: see [`on_page`].
     pub(super) fn on_page(self, rows: Rows) -> Self {
         let (table, order) = (self.table, self.order.clone());
-        let page = OnPage::of(TableColumn::of(table, "id"), self.ids(), rows);
+        let page = on_page(TableColumn::of(table, "id"), self.ids(), rows);
         Self { order, ..Self::of(table).filter(page).limited(Rows { offset: 0, ..rows }) }
     }
 
     /// A statement with these columns of them.
-    pub(super) fn select<C>(self, columns: C) -> Select<C> {
-        Select { columns, from: self }
+    pub(super) fn select<C: Expression + Fragment>(self, columns: C) -> Template<C::SqlType> {
+        let wanted = clause(" WHERE ", &vec!["?"; self.conditions.len()], " AND ");
+        let direction =
+            |direction: Direction| if direction == Direction::Ascending { "? ASC" } else { "? DESC" };
+        let directions: Vec<&str> = self.order.iter().map(|(_, of)| direction(*of)).collect();
+        let text = format!("SELECT ? FROM ?{wanted}{}?", clause(" ORDER BY ", &directions, ", "));
+        let from: [Sql; 2] = [Box::new(columns), Box::new(TableName(self.table))];
+        let keys = self.order.iter().map(|(key, _)| key.sql());
+        let parts = from.into_iter().chain(self.conditions).chain(keys).chain(self.limit).collect();
+        Template::of(text, parts)
     }
 
     /// A statement with their ids.
-    pub(super) fn ids(self) -> Select<TableColumn> {
+    pub(super) fn ids(self) -> Ids {
         let id = TableColumn::of(self.table, "id");
         self.select(id)
     }
@@ -197,107 +269,31 @@ impl Records {
     }
 }
 
-impl QueryFragment<Db> for Records {
+/// The text of a part of a statement, if there is any.
+fn clause(begin: &str, parts: &[&str], between: &str) -> String {
+    if parts.is_empty() { String::new() } else { format!("{begin}{}", parts.join(between)) }
+}
+
+/// The name of a table.
+struct TableName(&'static str);
+
+impl QueryFragment<Db> for TableName {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql(" FROM ");
-        pass.push_identifier(self.table)?;
-        for (at, condition) in self.conditions.iter().enumerate() {
-            pass.push_sql(if at == 0 { " WHERE " } else { " AND " });
-            condition.walk_ast(pass.reborrow())?;
-        }
-        for (at, (key, direction)) in self.order.iter().enumerate() {
-            pass.push_sql(if at == 0 { " ORDER BY " } else { ", " });
-            key.walk_ast(pass.reborrow())?;
-            pass.push_sql(if *direction == Direction::Ascending { " ASC" } else { " DESC" });
-        }
-        self.limit.walk_ast(pass)
+        pass.push_identifier(self.0)
     }
 }
 
-/// Limit and offset as bind parameters.
-struct Bound(Rows);
-
-impl QueryFragment<Db> for Bound {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql(" LIMIT ");
-        pass.push_bind_param::<BigInt, _>(&self.0.limit)?;
-        if self.0.offset > 0 {
-            pass.push_sql(" OFFSET ");
-            pass.push_bind_param::<BigInt, _>(&self.0.offset)?;
-        }
-        Ok(())
-    }
-}
-
-/// Whether a column has one of the values of a select of ids.
-pub(super) struct Among {
-    column: TableColumn,
-    ids: Select<TableColumn>,
-}
-
-impl Among {
-    pub(super) fn of(column: TableColumn, ids: Select<TableColumn>) -> Self {
-        Self { column, ids }
-    }
-}
-
-impl QueryFragment<Db> for Among {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        let [begin, end] = dialect::AMONG;
-        self.column.walk_ast(pass.reborrow())?;
-        pass.push_sql(begin);
-        self.ids.walk_ast(pass.reborrow())?;
-        pass.push_sql(end);
-        Ok(())
-    }
-}
-
-/// These columns of records.
-pub(super) struct Select<C> {
-    columns: C,
-    from: Records,
-}
-
-impl<C: QueryFragment<Db>> QueryFragment<Db> for Select<C> {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql("SELECT ");
-        self.columns.walk_ast(pass.reborrow())?;
-        self.from.walk_ast(pass)
-    }
-}
-
-impl<C: Expression> Query for Select<C> {
-    type SqlType = C::SqlType;
-}
-
-impl<C: Expression> SelectQuery for Select<C> {
-    type SqlType = C::SqlType;
-}
-
-/// Statements are cached by their text.
-impl<C> QueryId for Select<C> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
+/// A select of ids.
+pub(super) type Ids = Template<Nullable<BigInt>>;
 /// The first id of the first select that has one, else null. Each select is a range of an index.
-pub(super) struct Seek(pub(super) Vec<Select<TableColumn>>);
+pub(super) type Seek = Ids;
 
-impl QueryFragment<Db> for Seek {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql("coalesce(");
-        for select in &self.0 {
-            pass.push_sql("(");
-            select.walk_ast(pass.reborrow())?;
-            pass.push_sql(" LIMIT 1), ");
-        }
-        pass.push_sql("NULL)");
-        Ok(())
+impl Seek {
+    /// The first id of these.
+    pub(super) fn first(selects: Vec<Ids>) -> Self {
+        let text = format!("coalesce({}NULL)", "(? LIMIT 1), ".repeat(selects.len()));
+        Self::of(text, selects.into_iter().map(|select| -> Sql { Box::new(select) }).collect())
     }
 }
 
-expressions! {
-    Key: Nullable<BigInt>;
-    TableColumn: Nullable<BigInt>;
-    Seek: Nullable<BigInt>;
-}
+expressions! { TableColumn: Nullable<BigInt>; }

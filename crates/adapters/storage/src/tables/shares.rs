@@ -1,6 +1,7 @@
 //! What clients and organizations store, summed up from indexes alone.
 
 use super::jobs::WAITING;
+use crate::columns::cached_by_text;
 use crate::engine::Db;
 use crate::engine::sql::Moment;
 use crate::session::{Rows, Session};
@@ -8,7 +9,7 @@ use async_trait::async_trait;
 use civitas_application::{Share, ShareStore, Stored};
 use civitas_attachments::UPLOAD_WINDOW;
 use civitas_kernel::{ClientId, OrganizationId, Result, clock};
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Nullable};
 use time::{Duration, OffsetDateTime};
@@ -57,15 +58,7 @@ impl Sums {
     }
 }
 
-impl QueryId for Sums {
-    type QueryId = ();
-    // It is found by its text.
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl Query for Sums {
-    type SqlType = (BigInt, BigInt);
-}
+cached_by_text! { [] Sums: (BigInt, BigInt) }
 
 impl QueryFragment<Db> for Sums {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {

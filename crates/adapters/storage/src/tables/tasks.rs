@@ -95,18 +95,10 @@ impl Session {
             .rows_from(atomic.connection())
             .await?;
         rows.sort_by_key(|row| oldest.iter().position(|id| *id == row.id));
-        let (mut claimed, mut broken) = (Vec::new(), Vec::new());
-        for row in rows {
-            match row.into_task() {
-                Ok(task) => claimed.push(task),
-                Err(fault) => broken.push(fault),
-            }
-        }
+        let (claimed, broken) = columns::readable(rows.into_iter().map(Row::into_task));
         if !broken.is_empty() {
-            let ids: Vec<Uuid> = broken.iter().map(|(id, _)| *id).collect();
-            diesel::delete(tasks::table.filter(columns::any_uuid(tasks::id.nullable(), &ids)))
-                .run_on(atomic.connection())
-                .await?;
+            let these = columns::any_uuid(tasks::id.nullable(), broken.iter().map(|(id, _)| *id));
+            diesel::delete(tasks::table.filter(these)).run_on(atomic.connection()).await?;
         }
         atomic.commit().await?;
         for (task, cause) in &broken {
@@ -154,9 +146,8 @@ impl TaskQueue for Session {
             .filter(tasks::organization_id.eq(organization.0))
             .filter(tasks::kind.eq(kind))
             .filter(tasks::subject.eq(subject))
-            .run_on(self.write())
+            .any_on(self.write())
             .await
-            .map(|rows| rows > 0)
     }
 }
 
@@ -191,7 +182,6 @@ impl TaskStore for Session {
             .set((tasks::due_at.eq(now), tasks::claimed.eq(false)))
             .run_on(self.write())
             .await
-            .map(|rows| rows as u64)
     }
 
     async fn postpone(&self, task: &Task, due: OffsetDateTime, is_counted: bool) -> Result<bool> {
@@ -200,17 +190,15 @@ impl TaskStore for Session {
         diesel::update(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
             .set((tasks::due_at.eq(due), tasks::claimed.eq(false), tasks::attempts.eq(attempts)))
-            .run_on(self.write())
+            .any_on(self.write())
             .await
-            .map(|rows| rows > 0)
     }
 
     async fn end(&self, task: &Task) -> Result<bool> {
         diesel::delete(tasks::table.find(UuidColumn(task.id.0)))
             .filter(tasks::attempts.eq(task.attempt))
-            .run_on(self.write())
+            .any_on(self.write())
             .await
-            .map(|rows| rows > 0)
     }
 
     async fn wait(&self, at_most: Duration) {
@@ -280,6 +268,6 @@ impl TaskLog for Session {
             .await?;
         atomic.commit().await?;
         self.notify(Work::Tasks);
-        Ok(moved as u64)
+        Ok(moved)
     }
 }

@@ -3,16 +3,16 @@
 //! A condition has two forms with the same meaning: [`TextCondition::test`] is cheap for few records, and
 //! [`TextCondition::found`] finds all records by an index.
 
-use crate::columns::{Condition, expressions};
-use crate::engine::{Conn, Db, dialect};
+use super::planner::Sql;
+use super::select::{Template, number, sql, text};
+use crate::columns::Condition;
+use crate::engine::{Conn, dialect};
 use crate::insert::{insert_rows, inserted};
-use civitas_kernel::filter::{self, Is};
+use civitas_kernel::filter::{self, Comparison};
 use civitas_kernel::records::{Change, Entity, SearchTexts};
 use civitas_kernel::text::TRANSLATION_END;
 use civitas_kernel::{Error, OrganizationId, Result, SpaceManifest};
-use diesel::query_builder::{AstPass, QueryFragment};
-use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Text};
 
 /// The texts of a record that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub(super) fn scope(organization: OrganizationId, kind: &str) -> String {
 
 /// How texts are compared.
 #[derive(Debug)]
-enum Comparison {
+enum TextComparison {
     /// They contain one of these.
     Contain(Vec<String>),
     /// They are not empty and contain none of these.
@@ -92,7 +92,7 @@ pub(crate) struct TextCondition {
     organization: i64,
     scope: String,
     columns: &'static [&'static str],
-    comparison: Comparison,
+    comparison: TextComparison,
     /// The index that finds the texts.
     index: Option<WordIndex>,
 }
@@ -110,25 +110,31 @@ impl TextCondition {
     ) -> Result<Self> {
         let whole = |text: &String| format!("{TRANSLATION_END}{text}{TRANSLATION_END}");
         let comparison = match condition {
-            filter::Condition::Words(words) => Comparison::Contain(vec![words.clone()]),
-            filter::Condition::Start(start) => Comparison::Contain(vec![format!("{TRANSLATION_END}{start}")]),
+            filter::Condition::Words(words) => TextComparison::Contain(vec![words.clone()]),
+            filter::Condition::Start(start) => {
+                TextComparison::Contain(vec![format!("{TRANSLATION_END}{start}")])
+            }
             filter::Condition::Matches(pattern) => {
                 let closed = crate::filter::closed(pattern);
-                Comparison::Like(format!("%{TRANSLATION_END}{closed}{TRANSLATION_END}%"))
+                TextComparison::Like(format!("%{TRANSLATION_END}{closed}{TRANSLATION_END}%"))
             }
-            filter::Condition::Text(Is::Eq(text)) => Comparison::Contain(vec![whole(text)]),
-            filter::Condition::Text(Is::In(texts)) => Comparison::Contain(texts.iter().map(whole).collect()),
-            filter::Condition::Text(Is::NotEq(text)) => Comparison::ContainNone(vec![whole(text)]),
-            filter::Condition::Text(Is::NotIn(texts)) => {
-                Comparison::ContainNone(texts.iter().map(whole).collect())
+            filter::Condition::Text(Comparison::Eq(text)) => TextComparison::Contain(vec![whole(text)]),
+            filter::Condition::Text(Comparison::In(texts)) => {
+                TextComparison::Contain(texts.iter().map(whole).collect())
             }
-            filter::Condition::Text(Is::Blank(blank)) => Comparison::Empty(*blank),
+            filter::Condition::Text(Comparison::NotEq(text)) => {
+                TextComparison::ContainNone(vec![whole(text)])
+            }
+            filter::Condition::Text(Comparison::NotIn(texts)) => {
+                TextComparison::ContainNone(texts.iter().map(whole).collect())
+            }
+            filter::Condition::Text(Comparison::Blank(blank)) => TextComparison::Empty(*blank),
             _ => return Err(Error::internal("a filter compares texts with a value of another type")),
         };
         let (scope, columns) = (scope(organization, kind), part.columns());
         let has_trigram = |part: &String| part.chars().nth(2).is_some();
         let index = match &comparison {
-            Comparison::Contain(parts) if parts.iter().all(has_trigram) => {
+            TextComparison::Contain(parts) if parts.iter().all(has_trigram) => {
                 dialect::word_index(&scope, columns, parts)
             }
             _ => None,
@@ -146,141 +152,95 @@ impl TextCondition {
 
     /// Whether few records may satisfy it, and are found.
     pub(crate) fn is_sought(&self) -> bool {
-        matches!(self.comparison, Comparison::Contain(_))
+        matches!(self.comparison, TextComparison::Contain(_))
     }
 
     /// Whether the texts of a record satisfy it. As a value, and not by `EXISTS`, of which PostgreSQL makes a join with all
     /// texts of the scope.
     pub(crate) fn test<QS: 'static>(&self) -> Condition<QS> {
-        let mut parts = vec![sql("(SELECT ")];
-        parts.extend(self.compared(false));
-        parts.push(sql(" FROM record_texts WHERE "));
-        parts.extend(self.is_in_scope(true));
-        parts.push(sql(format!(" AND record_texts.record_id = {})", self.id)));
-        Box::new(Parts(parts))
+        let texts = format!("(SELECT ? FROM record_texts WHERE ? AND record_texts.record_id = {})", self.id);
+        Box::new(Template::condition(texts, vec![self.compared(false), self.is_in_scope(true)]))
     }
 
     /// The same: all records whose texts satisfy it are found first.
     pub(crate) fn found<QS: 'static>(&self) -> Condition<QS> {
-        let mut parts = vec![sql(format!("{} IN (SELECT record_texts.record_id FROM ", self.id))];
-        if let Some(query) = self.index.as_ref().and_then(|index| index.query.clone()) {
-            parts.push(sql("record_words CROSS JOIN record_texts ON record_texts.id = record_words.rowid \
-                 WHERE record_words MATCH "));
-            parts.extend([Part::Text(query), sql(" AND ")]);
-            parts.extend(self.is_in_scope(true));
-            let to_index = dialect::TO_INDEX;
-            parts.push(sql(format!(" UNION ALL SELECT record_texts.record_id FROM {to_index} AND ")));
-            parts.extend(self.is_in_scope(true));
-            parts.push(sql(" AND "));
-            parts.extend(self.compared(false));
-        } else {
-            parts.push(sql("record_texts WHERE "));
-            parts.extend(self.is_in_scope(self.index.is_none()));
-            parts.push(sql(" AND "));
-            parts.extend(self.compared(true));
-        }
-        parts.push(sql(")"));
-        Box::new(Parts(parts))
+        let begin = format!("{} IN (SELECT record_texts.record_id FROM", self.id);
+        Box::new(match self.index.as_ref().and_then(|index| index.query.clone()) {
+            Some(query) => {
+                let words = format!(
+                    "{begin} record_words CROSS JOIN record_texts ON record_texts.id = record_words.rowid \
+                     WHERE record_words MATCH ? AND ? \
+                     UNION ALL SELECT record_texts.record_id FROM {} AND ? AND ?)",
+                    dialect::TO_INDEX
+                );
+                let scope = || self.is_in_scope(true);
+                Template::condition(words, vec![text(query), scope(), scope(), self.compared(false)])
+            }
+            None => Template::condition(
+                format!("{begin} record_texts WHERE ? AND ?)"),
+                vec![self.is_in_scope(self.index.is_none()), self.compared(true)],
+            ),
+        })
     }
 
     /// Whether a row of `record_texts` is of the organization and kind, by the index of these columns or without it.
-    fn is_in_scope(&self, by_index: bool) -> [Part; 4] {
-        let [number, text] = if by_index { [" = ", " = "] } else { [" + 0 = ", " || '' = "] };
-        [
-            sql(format!("record_texts.organization_id{number}")),
-            Part::Number(self.organization),
-            sql(format!(" AND record_texts.scope{text}")),
-            Part::Text(self.scope.clone()),
-        ]
+    fn is_in_scope(&self, by_index: bool) -> Sql {
+        let scope = if by_index {
+            "record_texts.organization_id = ? AND record_texts.scope = ?"
+        } else {
+            "record_texts.organization_id + 0 = ? AND record_texts.scope || '' = ?"
+        };
+        sql(scope, vec![number(self.organization), text(self.scope.clone())])
     }
 
     /// The comparison of the texts of a row of `record_texts`.
-    fn compared(&self, is_found: bool) -> Vec<Part> {
-        let of_each = |operator: &str, condition: &dyn Fn(&str) -> Vec<Part>| {
-            joined(self.columns.iter().map(|column| condition(column)), operator)
+    fn compared(&self, is_found: bool) -> Sql {
+        let of_each = |operator: &str, condition: &dyn Fn(&str) -> Sql| {
+            joined(self.columns.iter().map(|column| condition(column)).collect(), operator)
         };
         match &self.comparison {
-            Comparison::Contain(parts) => {
-                let scope = self.index.as_ref().and_then(|index| index.scope.as_deref()).filter(|_| is_found);
-                of_each(" OR ", &|column| match scope {
+            TextComparison::Contain(parts) => {
+                let scope = self.index.as_ref().and_then(|index| index.scope.clone()).filter(|_| is_found);
+                of_each(" OR ", &|column| match &scope {
                     None => contains(column, parts),
                     Some(scope) => {
-                        joined([contains(column, &[scope.to_owned()]), contains(column, parts)], " AND ")
+                        let in_scope = contains(column, std::slice::from_ref(scope));
+                        joined(vec![in_scope, contains(column, parts)], " AND ")
                     }
                 })
             }
-            Comparison::ContainNone(parts) => {
-                let mut all = of_each(" OR ", &|column| is_empty(column, "<>"));
-                all.push(sql(" AND NOT "));
-                all.extend(of_each(" OR ", &|column| contains(column, parts)));
-                all
+            TextComparison::ContainNone(parts) => {
+                let none = of_each(" OR ", &|column| contains(column, parts));
+                sql("? AND NOT ?", vec![of_each(" OR ", &|column| is_empty(column, "<>")), none])
             }
-            Comparison::Like(pattern) => of_each(" OR ", &|column| {
-                let like = sql(format!("record_texts.{column} LIKE "));
-                vec![like, Part::Text(pattern.clone()), sql(" ESCAPE '\\'")]
+            TextComparison::Like(pattern) => of_each(" OR ", &|column| {
+                let like = format!("record_texts.{column} LIKE ? ESCAPE '\\'");
+                sql(like, vec![text(pattern.clone())])
             }),
-            Comparison::Empty(true) => of_each(" AND ", &|column| is_empty(column, "=")),
-            Comparison::Empty(false) => of_each(" OR ", &|column| is_empty(column, "<>")),
+            TextComparison::Empty(true) => of_each(" AND ", &|column| is_empty(column, "=")),
+            TextComparison::Empty(false) => of_each(" OR ", &|column| is_empty(column, "<>")),
         }
     }
 }
 
 /// Whether a text has nothing behind its scope (`=`), or something (`<>`).
-fn is_empty(column: &str, operator: &str) -> Vec<Part> {
-    vec![sql(format!("record_texts.{column} {operator} record_texts.scope"))]
+fn is_empty(column: &str, operator: &str) -> Sql {
+    sql(format!("record_texts.{column} {operator} record_texts.scope"), Vec::new())
 }
 
 /// Whether a text contains one of these.
-fn contains(column: &str, parts: &[String]) -> Vec<Part> {
+fn contains(column: &str, parts: &[String]) -> Sql {
     let [begin, between, end] = dialect::CONTAINS;
     let one = |part: &String| {
-        let column = sql(format!("{begin}record_texts.{column}{between}"));
-        vec![column, Part::Text(dialect::contained(part)), sql(end)]
+        let column = format!("{begin}record_texts.{column}{between}?{end}");
+        sql(column, vec![text(dialect::contained(part))])
     };
-    joined(parts.iter().map(one), " OR ")
+    joined(parts.iter().map(one).collect(), " OR ")
 }
 
 /// These conditions with an operator between them.
-fn joined(conditions: impl IntoIterator<Item = Vec<Part>>, operator: &str) -> Vec<Part> {
-    let mut parts = vec![sql("(")];
-    for (at, condition) in conditions.into_iter().enumerate() {
-        if at > 0 {
-            parts.push(sql(operator));
-        }
-        parts.extend(condition);
-    }
-    parts.push(sql(")"));
-    parts
-}
-
-/// A part of a statement: its text, or a value.
-#[derive(Debug)]
-enum Part {
-    Sql(String),
-    Number(i64),
-    Text(String),
-}
-
-fn sql(text: impl Into<String>) -> Part {
-    Part::Sql(text.into())
-}
-
-/// A condition that is put together when it is made.
-struct Parts(Vec<Part>);
-
-expressions! { Parts: Nullable<Bool>; }
-
-impl QueryFragment<Db> for Parts {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        for part in &self.0 {
-            match part {
-                Part::Sql(text) => pass.push_sql(text),
-                Part::Number(number) => pass.push_bind_param::<BigInt, _>(number)?,
-                Part::Text(text) => pass.push_bind_param::<Text, str>(text)?,
-            }
-        }
-        Ok(())
-    }
+fn joined(conditions: Vec<Sql>, operator: &str) -> Sql {
+    sql(format!("({})", vec!["?"; conditions.len()].join(operator)), conditions)
 }
 
 /// Whether a record is among those whose texts satisfy a condition: see [`TextCondition::of`].
@@ -293,34 +253,28 @@ pub(crate) fn found<QS: 'static>(
     Ok(TextCondition::of(organization, kind, part, condition)?.found())
 }
 
-/// Stores the texts of new records of a table, if they have texts.
-pub(crate) async fn save_new<E: Entity>(
+/// The texts of a record, if it has texts.
+pub(crate) fn of<E: Entity>(id: i64, record: &E) -> Option<(i64, SearchTexts)> {
+    record.search_texts().map(|texts| (id, texts))
+}
+
+/// The texts of a record, if it has texts that a change changes.
+pub(crate) fn changed<E: Entity>(id: i64, change: &Change<E>) -> Option<(i64, SearchTexts)> {
+    of(id, &change.after).filter(|after| of(id, &change.before).as_ref() != Some(after))
+}
+
+/// Stores texts of records of one of [`KINDS`], over those that they have.
+pub(crate) async fn save(
     connection: &mut Conn,
     organization: OrganizationId,
     kind: &str,
-    ids: &[i64],
-    records: &[&E],
+    texts: impl IntoIterator<Item = (i64, SearchTexts)>,
 ) -> Result<()> {
-    let texts = |(id, record): (&i64, &&E)| record.search_texts().map(|texts| (*id, texts));
-    let texts = ids.iter().zip(records).filter_map(texts).collect();
-    insert_rows(connection, &rows::<true>(organization, kind, texts)).await
+    let rows = rows::<true>(organization, kind, texts);
+    insert_rows(connection, &rows).await
 }
 
-/// Stores the texts of a record of a table, if they change.
-pub(crate) async fn save_change<E: Entity>(
-    connection: &mut Conn,
-    organization: OrganizationId,
-    kind: &str,
-    id: i64,
-    change: &Change<E>,
-) -> Result<()> {
-    let after =
-        change.after.search_texts().filter(|after| change.before.search_texts().as_ref() != Some(after));
-    let texts = after.into_iter().map(|texts| (id, texts)).collect();
-    insert_rows(connection, &rows::<true>(organization, kind, texts)).await
-}
-
-/// Stores the texts of records of one of [`KINDS`] that have none yet.
+/// Stores these texts of records that have none yet.
 pub(crate) async fn save_missing(
     connection: &mut Conn,
     organization: OrganizationId,
@@ -353,7 +307,7 @@ inserted! {
 fn rows<const REPLACE: bool>(
     organization: OrganizationId,
     kind: &str,
-    texts: Vec<(i64, SearchTexts)>,
+    texts: impl IntoIterator<Item = (i64, SearchTexts)>,
 ) -> Vec<Row<REPLACE>> {
     let scope = scope(organization, kind);
     let row = |(record_id, SearchTexts { title, body })| Row {

@@ -1,7 +1,7 @@
 //! Access tokens; one statement loads the token with its client and user.
 
 use super::clients;
-use crate::columns::{self, EnumColumn};
+use crate::columns::{self, EnumColumn, columns};
 use crate::engine::Db;
 use crate::schema::{access_tokens, api_clients, users};
 use crate::session::{Rows, Run, Session};
@@ -11,31 +11,18 @@ use civitas_kernel::{ClientId, Locale, OrganizationId, Result, TokenId, UserId, 
 use diesel::prelude::*;
 use time::OffsetDateTime;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = access_tokens, check_for_backend(Db))]
-struct Row {
-    organization_id: i64,
-    api_client_id: i64,
-    user_id: Option<i64>,
-    digest: String,
-    scope: String,
-    issued_at: OffsetDateTime,
-    expires_at: OffsetDateTime,
-    revoked_at: Option<OffsetDateTime>,
-}
-
-impl From<Row> for AccessToken {
-    fn from(row: Row) -> Self {
-        Self {
-            organization: OrganizationId(row.organization_id),
-            client: ClientId(row.api_client_id),
-            user: row.user_id.map(UserId),
-            digest: Digest::kept(row.digest),
-            scope: row.scope,
-            issued_at: row.issued_at,
-            expires_at: row.expires_at,
-            revoked_at: row.revoked_at,
-        }
+columns! {
+    /// A token as its row stores it.
+    access_tokens as AccessToken;
+    fields {
+        organization as organization_id: OrganizationId,
+        client as api_client_id: ClientId,
+        user as user_id: Option<UserId>,
+        digest: Digest,
+        scope: String,
+        issued_at: OffsetDateTime,
+        expires_at: OffsetDateTime,
+        revoked_at: Option<OffsetDateTime>,
     }
 }
 
@@ -102,7 +89,7 @@ impl Session {
             .await?;
         Ok(found.map(|(token, client, user, first_admin)| Identity {
             token: token.into(),
-            client: <(ClientId, _)>::from(client).1,
+            client: client.into(),
             user: user.map(Into::into),
             first_admin: first_admin.map(UserId),
         }))
@@ -114,16 +101,7 @@ impl TokenStore for Session {
     async fn add(&self, token: &AccessToken) -> Result<TokenId> {
         let atomic = self.transaction_of_one().await?;
         let id = diesel::insert_into(access_tokens::table)
-            .values((
-                access_tokens::organization_id.eq(token.organization.0),
-                access_tokens::api_client_id.eq(token.client.0),
-                access_tokens::user_id.eq(token.user.map(|user| user.0)),
-                access_tokens::digest.eq(token.digest.as_str()),
-                access_tokens::scope.eq(&token.scope),
-                access_tokens::issued_at.eq(token.issued_at),
-                access_tokens::expires_at.eq(token.expires_at),
-                access_tokens::revoked_at.eq(token.revoked_at),
-            ))
+            .values(Changeset::of(token))
             .returning(access_tokens::id)
             .value_from(atomic.connection())
             .await?;

@@ -1,15 +1,12 @@
 //! The search for accounts by administrators.
 
-use super::users::{Row, folded};
-use crate::bounded::Bounded;
+use super::users::{folded, nickname};
 use crate::columns::{self, Expr};
 use crate::engine::{Db, dialect};
 use crate::schema::users;
-use crate::session::{Models, Rows, Session};
-use civitas_accounts::{
-    ListedState, MOST_COUNTED, MOST_FOUND_BY_TEXT, User, UserSearch, UserSort, normal_email,
-};
-use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
+use crate::session::{Rows, Session};
+use civitas_accounts::{ListedState, MOST_FOUND_BY_TEXT, UserSearch, normal_email};
+use civitas_kernel::{OrganizationId, Result};
 use diesel::dsl::IntoBoxed;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
@@ -38,10 +35,6 @@ fn in_state<'a>(organization: OrganizationId, state: Option<ListedState>) -> Box
     }
 }
 
-fn nickname() -> Expr<users::table, Text> {
-    dialect::in_bytes(Box::new(users::nickname_folded.nullable()))
-}
-
 fn email() -> Expr<users::table, Text> {
     dialect::in_bytes(Box::new(users::email.nullable()))
 }
@@ -54,30 +47,25 @@ impl Session {
         state: Option<ListedState>,
         text: &str,
     ) -> Result<Vec<i64>> {
-        let (prefix, address) = (folded(text), normal_email(text));
-        let nicknames = in_state(organization, state)
-            .filter(nickname().ge(prefix.clone()))
-            .filter(nickname().lt(format!("{prefix}{LAST}")))
-            .order(nickname())
-            .limit(MOST_FOUND_BY_TEXT)
-            .select(users::id);
-        let mut ids: Vec<i64> = nicknames.rows_from(self.read_long()).await?;
-        let emails = in_state(organization, state)
-            .filter(email().ge(address.clone()))
-            .filter(email().lt(format!("{address}{LAST}")))
-            .order(email())
-            .limit(MOST_FOUND_BY_TEXT)
-            .select(users::id);
-        let by_email: Vec<i64> = emails.rows_from(self.read_long()).await?;
-        ids.extend(by_email);
-        ids.extend(text.parse::<i64>().ok());
-        ids.sort_unstable();
-        ids.dedup();
-        Ok(ids)
+        let found = |column: fn() -> Expr<users::table, Text>, prefix: String| {
+            in_state(organization, state)
+                .filter(column().ge(prefix.clone()))
+                .filter(column().lt(format!("{prefix}{LAST}")))
+                .order(column())
+                .limit(MOST_FOUND_BY_TEXT)
+                .select(users::id)
+        };
+        let by_nickname: Vec<i64> = found(nickname, folded(text)).rows_from(self.read_long()).await?;
+        let by_email: Vec<i64> = found(email, normal_email(text)).rows_from(self.read_long()).await?;
+        Ok(columns::distinct(by_nickname.into_iter().chain(by_email).chain(text.parse::<i64>().ok())))
     }
 
     /// The accounts of the search without order; `None` when the text finds none.
-    async fn found(&self, organization: OrganizationId, search: &UserSearch) -> Result<Option<Boxed<'_>>> {
+    pub(super) async fn found(
+        &self,
+        organization: OrganizationId,
+        search: &UserSearch,
+    ) -> Result<Option<Boxed<'_>>> {
         let found = in_state(organization, search.state);
         match search.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
             None => Ok(Some(found)),
@@ -86,31 +74,5 @@ impl Session {
                 Ok((!ids.is_empty()).then(|| found.filter(columns::any_of(users::id.nullable(), &ids))))
             }
         }
-    }
-
-    /// A page of the search, with at most three statements.
-    pub(super) async fn search_users(
-        &self,
-        organization: OrganizationId,
-        search: &UserSearch,
-        page: PageRequest,
-    ) -> Result<Page<(UserId, User)>> {
-        let Some(found) = self.found(organization, search).await? else {
-            return Ok(Page::of(Vec::new(), false));
-        };
-        let found = match search.sort {
-            UserSort::Newest => found.order((users::created_at.desc(), users::id.desc())),
-            UserSort::Nickname => found.order((nickname(), users::id)),
-        };
-        found.page_from::<Row, _>(page, self.read_long()).await
-    }
-
-    /// The number of accounts of the search, at most [`MOST_COUNTED`].
-    pub(super) async fn count_users(&self, organization: OrganizationId, search: &UserSearch) -> Result<i64> {
-        let Some(found) = self.found(organization, search).await? else { return Ok(0) };
-        let some = found.limit(MOST_COUNTED).select(users::organization_id);
-        let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).value_from(self.read_long()).await?;
-        Ok(number)
     }
 }

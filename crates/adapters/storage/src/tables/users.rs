@@ -1,7 +1,7 @@
 //! Accounts of users.
 
-use crate::columns::{self, Condition, columns};
-use crate::engine::Db;
+use crate::columns::{self, Condition, Expr, columns};
+use crate::engine::{Db, dialect};
 use crate::filter::{Column, holds};
 use crate::list_pages::list_page;
 use crate::records::records;
@@ -9,12 +9,13 @@ use crate::schema::users;
 use crate::session::{Models, Rows, Session};
 use crate::tables::texts::{self, TextPart};
 use async_trait::async_trait;
-use civitas_accounts::{User, UserField, UserFilter, UserSearch, UserStore};
+use civitas_accounts::{MOST_COUNTED, User, UserField, UserFilter, UserSearch, UserSort, UserStore};
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::filter::Condition as FilterCondition;
 use civitas_kernel::{Locale, OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::exists;
 use diesel::prelude::*;
+use diesel::sql_types::Text;
 use time::OffsetDateTime;
 
 columns! {
@@ -44,6 +45,11 @@ columns! {
         nickname_folded: String = |user| folded(&user.nickname),
         extended_data_text: String = |user| canonical_object(&user.extended_data),
     }
+}
+
+/// The nickname in the order of its bytes.
+pub(super) fn nickname() -> Expr<users::table, Text> {
+    dialect::in_bytes(Box::new(users::nickname_folded.nullable()))
 }
 
 /// The form in which nicknames are unique.
@@ -90,11 +96,20 @@ impl UserStore for Session {
         search: &UserSearch,
         page: PageRequest,
     ) -> Result<Page<(UserId, User)>> {
-        self.search_users(organization, search, page).await
+        // At most three statements.
+        let Some(found) = self.found(organization, search).await? else {
+            return Ok(Page::of(Vec::new(), false));
+        };
+        let found = match search.sort {
+            UserSort::Newest => found.order((users::created_at.desc(), users::id.desc())),
+            UserSort::Nickname => found.order((nickname(), users::id)),
+        };
+        found.page_from::<Row, _>(page, self.read_long()).await
     }
 
     async fn count_found(&self, organization: OrganizationId, search: &UserSearch) -> Result<i64> {
-        self.count_users(organization, search).await
+        let Some(found) = self.found(organization, search).await? else { return Ok(0) };
+        self.count_bounded(found.limit(MOST_COUNTED).select(users::organization_id)).await
     }
 
     async fn find_by_nickname(

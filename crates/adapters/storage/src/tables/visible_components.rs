@@ -3,33 +3,27 @@
 //! partial index on `(organization_id, time, id, component_id)` or `(component_id, time, id)`. [`super::listing`] reads the
 //! rows of a page.
 
-use super::components::{OfSpace, class_of_space, of_space};
+use super::components::{ComponentInSpace, of_space};
 use super::planner::Checked;
 use super::select::{Records, TableColumn};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
-use crate::failure::Stored;
-use crate::filter::{Column, holds};
 use crate::lookups::SetKey;
+use crate::optional::filter_some;
 use crate::schema::{components, spaces};
-use crate::session::Session;
+use crate::session::{Rows, Session, on};
 use crate::visibility::Rule;
-use civitas_kernel::{OrganizationId, ReadContext, Result, Within, filter};
+use civitas_kernel::{OrganizationId, ReadContext, Result, Within};
 use civitas_spaces::ComponentManifest;
-use diesel::dsl::InnerJoinQuerySource;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use diesel_async::RunQueryDsl;
 use std::sync::Arc;
-
-/// Components with their spaces.
-pub(super) type ComponentInSpace = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
 
 /// The components of one organization that a reader sees, inside a part of it.
 #[derive(Debug)]
 pub(super) struct VisibleComponents {
-    organization: i64,
+    pub(super) organization: i64,
     ids: Arc<ComponentIds>,
 }
 
@@ -123,9 +117,8 @@ impl VisibleComponents {
             .filter(components::organization_id.eq(read_context.organization.0))
             .filter(is_of_kind(kind))
             .select((components::id, Rule::ComponentIsVisible(read_context.viewer)))
-            .load(connection)
-            .await
-            .stored()?;
+            .rows_from(on(connection))
+            .await?;
         let count = of_kind.len();
         let visible = of_kind.into_iter().filter(|(_, visible)| *visible == Some(true));
         let ids: Vec<i64> = visible.map(|(id, _)| id).collect();
@@ -147,13 +140,11 @@ impl VisibleComponents {
             .filter(Rule::IsWithin(within))
             .select(components::id)
             .into_boxed::<Db>();
-        if let Some(component) = within.component {
-            visible = visible.filter(components::id.eq(component.0));
-        }
+        filter_some!(visible; within.component => |component| components::id.eq(component.0));
         for condition in conditions {
             visible = visible.filter(condition);
         }
-        let ids: Vec<i64> = visible.load(connection).await.stored()?;
+        let ids: Vec<i64> = visible.rows_from(on(connection)).await?;
         Ok(Self::of(read_context.organization, ids.into()))
     }
 
@@ -169,15 +160,8 @@ impl VisibleComponents {
             .filter(is_of_kind(kind))
             .filter(components::deleted_at.is_null())
             .filter(Rule::IsWithin(within));
-        if let Some(component) = within.component {
-            found = found.filter(components::id.eq(component.0));
-        }
+        filter_some!(found; within.component => |component| components::id.eq(component.0));
         Ok(Self::of(organization, found.load_ids(connection).await?.into()))
-    }
-
-    /// Their organization.
-    pub(super) fn organization(&self) -> i64 {
-        self.organization
     }
 
     /// Their ids.
@@ -190,74 +174,28 @@ impl VisibleComponents {
         self.ids.ids.is_empty()
     }
 
-    /// Whether it is one of them.
-    pub(super) fn has(&self, component: i64) -> bool {
-        self.ids.ids.contains(&component)
-    }
-
-    /// Whether a record belongs to one of them, for a statement that reads in the order of an index: with one component
-    /// the index by component gives the order, else the index by organization. If they are all components of the kind, the
-    /// component of a record is not compared: a skipped record costs a step in the index.
-    pub(super) fn contain<QS: 'static>(
-        &self,
-        organization: Expr<QS, BigInt>,
-        component: Expr<QS, BigInt>,
-        checked: Checked,
-    ) -> Condition<QS> {
+    /// Whether a record of a table belongs to one of them, for a statement that reads in the order of an index: with one
+    /// component the index by component gives the order, else the index by organization. If they are all components of the
+    /// kind, the component of a record is not compared: a skipped record costs a step in the index.
+    pub(super) fn contain<QS: 'static>(&self, table: &'static str, checked: Checked) -> Condition<QS> {
+        let [organization, component] = ["organization_id", "component_id"]
+            .map(|name| -> Expr<QS, BigInt> { Box::new(TableColumn::of(table, name)) });
         match self.ids.ids[..] {
             [id] => Box::new(component.eq(id)),
             _ if self.ids.all => Box::new(organization.eq(self.organization)),
-            _ => Box::new(organization.eq(self.organization).and(self.contain_one(component, checked))),
+            _ => Box::new(organization.eq(self.organization).and(self.contain_by_id(table, checked))),
         }
     }
 
-    /// The same for the records of a table that has these two columns.
-    pub(super) fn contain_records(&self, table: &'static str, checked: Checked) -> Condition<()> {
-        let [organization, component] =
-            ["organization_id", "component_id"].map(|name| TableColumn::of(table, name));
-        self.contain::<()>(Box::new(organization), Box::new(component), checked)
-    }
-
     /// The same for a statement that finds its rows by id.
-    pub(super) fn contain_records_by_id(&self, table: &'static str, checked: Checked) -> Condition<()> {
-        self.contain_one::<()>(Box::new(TableColumn::of(table, "component_id")), checked)
-    }
-
-    /// Whether a record belongs to one of them, for a statement that finds its rows by id.
-    pub(super) fn contain_one<QS: 'static>(
-        &self,
-        component: Expr<QS, BigInt>,
-        checked: Checked,
-    ) -> Condition<QS> {
+    pub(super) fn contain_by_id<QS: 'static>(&self, table: &'static str, checked: Checked) -> Condition<QS> {
+        let component: Expr<QS, BigInt> = Box::new(TableColumn::of(table, "component_id"));
         let component = dialect::unindexed(component);
         match (&self.ids.ids[..], checked) {
             ([id], _) => Box::new(component.eq(*id)),
             (_, Checked::Few) => dialect::among_for_few(component, &self.ids.bound),
             (_, Checked::Many) => dialect::among(component, &self.ids.bound),
         }
-    }
-}
-
-/// What lists of records are filtered by of their component (contract 01 §6.2).
-#[derive(Debug, Clone, Copy)]
-pub(super) enum PlaceColumn {
-    /// Its id.
-    Component,
-    /// The number of its space.
-    SpaceId,
-    /// The class name of its space.
-    SpaceType,
-}
-
-impl PlaceColumn {
-    /// Whether a component satisfies a filter.
-    pub(super) fn holds(self, condition: &filter::Condition) -> Result<Condition<ComponentInSpace>> {
-        let column = match self {
-            Self::Component => Column::Integer(Box::new(components::id.nullable())),
-            Self::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
-            Self::SpaceType => Column::Ascii(class_of_space()),
-        };
-        holds(column, condition)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::schema::{components, proposals, spaces, votes};
 use crate::session::{Models, Rows, Run, Session, on};
 use crate::visibility::Rule;
 use async_trait::async_trait;
-use civitas_kernel::filter::{Condition as FilterCondition, Is};
+use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, VoteId,
@@ -123,9 +123,7 @@ async fn changesets<'a>(
     organization: OrganizationId,
     votes: &'a [Vote],
 ) -> Result<Vec<Changeset<'a>>> {
-    let mut ids: Vec<i64> = votes.iter().map(|vote| vote.proposal.0).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = columns::distinct(votes.iter().map(|vote| vote.proposal.0));
     let components: Vec<(i64, i64)> = proposals::table
         .filter(proposals::organization_id.eq(organization.0))
         .filter(columns::any_of(proposals::id.nullable(), &ids))
@@ -165,7 +163,8 @@ impl VoteStore for Session {
         id: VoteId,
         within: Within,
     ) -> Result<Option<(VoteId, Vote)>> {
-        let this = VoteFilter { field: VoteField::Id, condition: FilterCondition::Integer(Is::Eq(id.0)) };
+        let this =
+            VoteFilter { field: VoteField::Id, condition: FilterCondition::Integer(Comparison::Eq(id.0)) };
         let one = PageRequest::of(1, 1);
         Ok(visible(&mut *self.read().await?, read_context, within, &[this], one).await?.items.pop())
     }
@@ -238,7 +237,12 @@ impl VoteStore for Session {
         atomic.commit().await
     }
 
-    async fn settle(&self, organization: OrganizationId, component: ComponentId, minimum: i64) -> Result<()> {
+    async fn set_finality(
+        &self,
+        organization: OrganizationId,
+        component: ComponentId,
+        minimum: i64,
+    ) -> Result<()> {
         let atomic = self.transaction().await?;
         for temporary in [true, false] {
             let voters = ballots

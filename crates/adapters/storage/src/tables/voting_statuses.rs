@@ -3,8 +3,8 @@
 use super::components::of_space;
 use super::planner::without_index;
 use super::proposals::authors::written_by;
+use super::select::correlated;
 use crate::columns;
-use crate::correlated::Correlated;
 use crate::engine::Conn;
 use crate::schema::{components, proposal_counts, proposals, spaces, votes};
 use crate::session::{Rows, on};
@@ -77,9 +77,9 @@ async fn own(
         .order(components::id)
         .select((
             components::id,
-            Correlated(published),
-            Correlated(voted),
-            Correlated(draft),
+            correlated(published),
+            correlated(voted),
+            correlated(draft),
             Rule::Participates(Some(user)),
         ))
         .rows_from(on(connection))

@@ -1,30 +1,30 @@
-//! Deliveries of webhooks.
+//! Deliveries of webhooks, and leases of registrations.
 //!
 //! Locks: whoever locks several registrations does so in the order of their ids; whoever locks registrations and
 //! deliveries locks the registrations first. Deletions and expiry skip deliveries that are locked.
 
-mod leases;
 mod log;
 mod recording;
 
 use super::webhook_registrations::{Row as RegistrationRow, rights};
 use crate::columns::{self, EnumColumn, Tolerant, UuidColumn};
-use crate::engine::{Conn, Db, dialect, sql as sql_types};
+use crate::engine::dialect::{self, GREATEST, IN_EACH};
+use crate::engine::{Conn, Db, sql as sql_types};
 use crate::insert::{insert_rows, inserted};
 use crate::prepared::PrepareOnce;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::{api_clients, outbox, webhook_registrations as registrations};
-use crate::session::{Rows, Run, Session, Work, on};
+use crate::session::{Rows, Run, Session, Work, lock_row, on};
 use async_trait::async_trait;
-use civitas_kernel::{EventName, RegistrationId, Result, clock};
+use civitas_kernel::{ClientId, EventName, OrganizationId, RegistrationId, Result, clock};
 use civitas_webhooks::{
     Content, DeliveryId, DeliveryQueue, DeliveryStatus, DueDelivery, Health, NewDelivery, Outcome, Target,
     WaitingRegistration,
 };
-use diesel::dsl::{case_when, not, sql};
+use diesel::dsl::{case_when, exists, not, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable};
 use std::collections::HashMap;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -45,19 +45,10 @@ struct NewRow<'a> {
 }
 
 inserted! {
-    NewRow<'_> as webhook_deliveries {
-        id: sql_types::Uuid,
-        registration_id: BigInt,
-        organization_id: Nullable<BigInt>,
-        event_id: Nullable<sql_types::Uuid>,
-        name: Text,
-        payload: Nullable<Text>,
-        status: Text,
-        attempts: BigInt,
-        replayed_after: BigInt,
-        due_at: sql_types::Moment,
-        created_at: sql_types::Moment,
-    }
+    NewRow<'_> as webhook_deliveries [
+        id, registration_id, organization_id, event_id, name, payload, status, attempts, replayed_after,
+        due_at, created_at
+    ]
 }
 
 impl<'a> NewRow<'a> {
@@ -114,6 +105,12 @@ fn due_delivery(
     })
 }
 
+/// The condition of the index `webhook_registrations_in_turn`.
+const PENDING: &str = "due_at IS NOT NULL AND disabled_at IS NULL AND paused_at IS NULL";
+
+/// The columns of a health.
+type HealthRow = (i64, Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);
+
 /// The condition of the partial indexes: a bound value would not match it.
 fn pending() -> SqlLiteral<Bool> {
     sql("webhook_deliveries.status = 'pending'")
@@ -143,16 +140,15 @@ async fn lock_registrations(connection: &mut Conn, ids: &[i64]) -> Result<Vec<(i
 
 impl Session {
     /// Gives up deliveries that cannot be read.
-    async fn bury(&self, broken: &[(Uuid, String)], now: OffsetDateTime) -> Result<()> {
+    async fn give_up_unreadable(&self, broken: &[(Uuid, String)], now: OffsetDateTime) -> Result<()> {
         if broken.is_empty() {
             return Ok(());
         }
         for (delivery, cause) in broken {
             tracing::error!(%delivery, cause, "a delivery is given up: its name cannot be read");
         }
-        let ids: Vec<Uuid> = broken.iter().map(|(id, _)| *id).collect();
         diesel::update(deliveries::table)
-            .filter(columns::any_uuid(deliveries::id.nullable(), &ids))
+            .filter(columns::any_uuid(deliveries::id.nullable(), broken.iter().map(|(id, _)| *id)))
             .filter(pending())
             .set((
                 deliveries::status.eq(EnumColumn(DeliveryStatus::Dead)),
@@ -169,9 +165,7 @@ impl DeliveryQueue for Session {
     async fn add(&self, new: &[NewDelivery]) -> Result<()> {
         let Some(earliest) = new.iter().map(|delivery| delivery.due_at).min() else { return Ok(()) };
         let offset = self.database_time(earliest).await? - earliest;
-        let mut ids: Vec<i64> = new.iter().map(|delivery| delivery.registration.0).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = columns::distinct(new.iter().map(|delivery| delivery.registration.0));
         let atomic = self.transaction().await?;
         // Locked, so that none of them is deleted, and none is released without its new deliveries.
         let locked = lock_registrations(&mut *atomic.connection().await?, &ids).await?;
@@ -192,7 +186,33 @@ impl DeliveryQueue for Session {
     }
 
     async fn waiting(&self, now: OffsetDateTime, each: i64) -> Result<Vec<WaitingRegistration>> {
-        leases::waiting(self, now, each).await
+        // From one client with pending deliveries to the next by an index, then the first registrations of each: the cost
+        // grows with the number of these clients, not with that of their registrations.
+        let now = self.database_time(now).await?;
+        let (begin, end) = IN_EACH;
+        let select = format!(
+            "WITH RECURSIVE clients (id) AS (SELECT CAST(0 AS bigint) UNION ALL \
+             SELECT (SELECT api_client_id FROM webhook_registrations WHERE {PENDING} AND api_client_id > clients.id \
+             ORDER BY api_client_id LIMIT 1) FROM clients WHERE clients.id IS NOT NULL) \
+             SELECT due.id, due.api_client_id, due.organization_id \
+             FROM clients CROSS JOIN webhook_registrations AS due WHERE due.id {begin}\
+             SELECT id FROM webhook_registrations WHERE {PENDING} AND api_client_id = clients.id \
+             AND {GREATEST}(due_at, coalesce(leased_until, due_at)) <= "
+        );
+        let rows: Vec<(i64, i64, Option<i64>)> = sql::<(BigInt, BigInt, Nullable<BigInt>)>(&select)
+            .bind::<sql_types::Moment, _>(now)
+            .sql(" ORDER BY served_at NULLS FIRST, id LIMIT ")
+            .bind::<BigInt, _>(each)
+            .sql(&format!("{end} ORDER BY due.served_at NULLS FIRST, due.id"))
+            .prepare_once()
+            .rows_from(self.read())
+            .await?;
+        let registration = |(id, client, organization): (i64, i64, Option<i64>)| WaitingRegistration {
+            id: RegistrationId(id),
+            client: ClientId(client),
+            organization: organization.map(OrganizationId),
+        };
+        Ok(rows.into_iter().map(registration).collect())
     }
 
     async fn claim(
@@ -202,15 +222,62 @@ impl DeliveryQueue for Session {
         now: OffsetDateTime,
         until: OffsetDateTime,
     ) -> Result<Vec<RegistrationId>> {
-        leases::claim(self, worker, ids, now, until).await
+        let (now, until) = (self.database_time(now).await?, self.database_time(until).await?);
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let atomic = self.transaction().await?;
+        let due = registrations::table
+            .filter(columns::any_of(registrations::id.nullable(), &ids))
+            .filter(registrations::due_at.le(now))
+            .filter(registrations::disabled_at.is_null())
+            .filter(registrations::paused_at.is_null())
+            .filter(registrations::leased_until.is_null().or(registrations::leased_until.le(now)))
+            .order(registrations::id)
+            .select(registrations::id);
+        let ids: Vec<i64> = dialect::skip_locked!(due).rows_from(atomic.connection()).await?;
+        if !ids.is_empty() {
+            diesel::update(registrations::table)
+                .filter(columns::any_of(registrations::id.nullable(), &ids))
+                .set((
+                    registrations::worker.eq(worker),
+                    registrations::leased_until.eq(until),
+                    registrations::served_at.eq(now),
+                ))
+                .prepare_once()
+                .run_on(atomic.connection())
+                .await?;
+        }
+        atomic.commit().await?;
+        Ok(ids.into_iter().map(RegistrationId).collect())
     }
 
     async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()> {
-        leases::renew(self, worker, until).await
+        let until = self.database_time(until).await?;
+        let leased = || registrations::table.filter(registrations::worker.eq(worker));
+        // Most calls find none, and do not wait for the write lock.
+        let is_any: bool = diesel::select(exists(leased())).value_from(self.read()).await?;
+        if !is_any {
+            return Ok(());
+        }
+        let atomic = self.transaction().await?;
+        let ids = leased().order(registrations::id).select(registrations::id);
+        let ids: Vec<i64> = dialect::for_update!(ids).rows_from(atomic.connection()).await?;
+        diesel::update(registrations::table)
+            .filter(columns::any_of(registrations::id.nullable(), &ids))
+            .set(registrations::leased_until.eq(until))
+            .prepare_once()
+            .run_on(atomic.connection())
+            .await?;
+        atomic.commit().await
     }
 
     async fn take_over(&self) -> Result<u64> {
-        leases::take_over(self).await
+        diesel::update(registrations::table.filter(registrations::worker.is_not_null()))
+            .set((
+                registrations::worker.eq(None::<&str>),
+                registrations::leased_until.eq(None::<OffsetDateTime>),
+            ))
+            .run_on(self.write())
+            .await
     }
 
     async fn target(&self, worker: &str, id: RegistrationId) -> Result<Option<Target>> {
@@ -225,7 +292,7 @@ impl DeliveryQueue for Session {
             .first_from(self.read())
             .await?;
         Ok(row.map(|(row, scopes, permissions)| Target {
-            registration: row.into_registration(),
+            registration: row.into_model(),
             rights: rights(&scopes, &permissions),
         }))
     }
@@ -245,8 +312,8 @@ impl DeliveryQueue for Session {
             .filter(deliveries::due_at.le(at))
             .into_boxed::<Db>();
         if !except.is_empty() {
-            let except: Vec<Uuid> = except.iter().map(|id| id.0).collect();
-            due = due.filter(not(columns::any_uuid(deliveries::id.nullable(), &except)));
+            let except = columns::any_uuid(deliveries::id.nullable(), except.iter().map(|id| id.0));
+            due = due.filter(not(except));
         }
         let rows: Vec<DueRow> = due
             .order((deliveries::due_at, deliveries::id))
@@ -263,19 +330,25 @@ impl DeliveryQueue for Session {
             .prepare_once()
             .rows_from(self.read())
             .await?;
-        let (mut found, mut broken) = (Vec::new(), Vec::new());
-        for row in rows {
-            match due_delivery(row) {
-                Ok(delivery) => found.push(delivery),
-                Err(fault) => broken.push(fault),
-            }
-        }
-        self.bury(&broken, now).await?;
+        let (found, broken) = columns::readable(rows.into_iter().map(due_delivery));
+        self.give_up_unreadable(&broken, now).await?;
         Ok(found)
     }
 
     async fn lock_leased(&self, worker: &str, id: RegistrationId) -> Result<Option<Health>> {
-        leases::lock(self, worker, id).await
+        let row = registrations::table.find(id.0).filter(registrations::worker.eq(worker)).select((
+            registrations::failures,
+            registrations::failing_since,
+            registrations::succeeded_at,
+            registrations::disabled_at,
+        ));
+        let row: Option<HealthRow> = dialect::for_update!(row).first_from(self.for_update()).await?;
+        Ok(row.map(|(failures, failing_since, succeeded_at, disabled_at)| Health {
+            failures,
+            failing_since,
+            succeeded_at,
+            disabled_at,
+        }))
     }
 
     async fn record(
@@ -289,7 +362,33 @@ impl DeliveryQueue for Session {
     }
 
     async fn release(&self, worker: &str, id: RegistrationId) -> Result<()> {
-        leases::release(self, worker, id).await
+        let own = registrations::table
+            .find(id.0)
+            .filter(registrations::worker.eq(worker))
+            .select(registrations::id);
+        if !lock_row!(self, own) {
+            return Ok(());
+        }
+        // A statement after the lock, not a subselect of the update: the relay adds deliveries under the same lock, and a
+        // statement that waited for it would not see them. The registration would then never be due again.
+        let next: Option<OffsetDateTime> = deliveries::table
+            .filter(deliveries::registration_id.eq(id.0))
+            .filter(pending())
+            .order((deliveries::due_at, deliveries::id))
+            .select(deliveries::due_at)
+            .limit(1)
+            .prepare_once()
+            .row_from(self.for_update())
+            .await?;
+        diesel::update(registrations::table.find(id.0))
+            .set((
+                registrations::due_at.eq(next),
+                registrations::worker.eq(None::<&str>),
+                registrations::leased_until.eq(None::<OffsetDateTime>),
+            ))
+            .prepare_once()
+            .done_on(self.for_update())
+            .await
     }
 
     async fn wait(&self, at_most: Duration) {

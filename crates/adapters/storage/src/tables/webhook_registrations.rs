@@ -4,6 +4,7 @@ use crate::columns::{self, ColumnValue, Condition, JsonColumn, Tolerant, columns
 use crate::engine::{Db, dialect};
 use crate::filter::{Column, holds};
 use crate::list_pages::list_page;
+use crate::optional::filter_some;
 use crate::schema::webhook_registrations::{self, self as registrations};
 use crate::schema::{api_clients, organizations};
 use crate::session::{Models, Rows, Run, Session, Work, lock_row};
@@ -43,13 +44,6 @@ columns! {
             succeeded_at as succeeded_at: Option<OffsetDateTime>,
             disabled_at as disabled_at: Option<OffsetDateTime>,
         },
-    }
-}
-
-impl Row {
-    /// The registration.
-    pub(super) fn into_registration(self) -> Registration {
-        self.into_model()
     }
 }
 
@@ -202,7 +196,7 @@ impl RegistrationStore for Session {
     }
 
     async fn remove(&self, client: ClientId, id: RegistrationId) -> Result<bool> {
-        diesel::delete(own(client, id)).run_on(self.write()).await.map(|rows| rows > 0)
+        diesel::delete(own(client, id)).any_on(self.write()).await
     }
 
     async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>> {
@@ -222,9 +216,7 @@ impl RegistrationStore for Session {
         limit: i64,
     ) -> Result<Vec<(RegistrationId, Registration)>> {
         let mut all = registrations::table.into_boxed::<Db>();
-        if let Some(organization) = organization {
-            all = all.filter(registrations::organization_id.eq(organization.0));
-        }
+        filter_some!(all; organization => |organization| registrations::organization_id.eq(organization.0));
         all.filter(registrations::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .filter(is_of_living_client())
             .order(registrations::id)

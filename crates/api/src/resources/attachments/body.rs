@@ -2,6 +2,7 @@
 
 use crate::request::Request;
 use crate::shapes::read_translated;
+use crate::typed_body::check_keys;
 use civitas_attachments::{AttachFile, AttachmentEdit, Grouping, Parent, ParentKind, SentText, Source};
 use civitas_kernel::{AttachmentId, CollectionId, Error, FieldError, Locales, Result, integer};
 use serde_json::{Map, Value};
@@ -53,13 +54,6 @@ fn members_of(body: &Value, id: Option<AttachmentId>) -> Result<(&Members, &'sta
     }
     let attributes = data.get("attributes").and_then(Value::as_object);
     Ok((attributes.ok_or_else(|| Error::missing("attributes"))?, "data.attributes."))
-}
-
-fn check_keys(members: &Members, at: &str, is_known: impl Fn(&str) -> bool) -> Result<()> {
-    match members.keys().find(|name| !is_known(name)) {
-        Some(unknown) => Err(Error::rejected(format!("Unknown key: {at}{unknown}"))),
-        None => Ok(()),
-    }
 }
 
 /// A new attachment of these members.

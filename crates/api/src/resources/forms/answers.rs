@@ -11,12 +11,12 @@ use crate::document::Doc;
 use crate::error::ApiError;
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{Endpoints, HandlerResult, RequiredAccess, Routes, Write};
-use crate::shapes::{CreationDate, type_names};
+use crate::route::{Endpoints, HandlerResult, RequiredAccess, Routes, Write, delete, post};
+use crate::shapes::{AnswersType, CreationDate, RespondentType, ResponseType};
 use crate::typed_body::{NoBody, RawBody};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::RenderContext;
-use civitas_kernel::{AnswerId, QuestionnaireId};
+use civitas_kernel::AnswerId;
 use civitas_surveys::{ANSWER_FIELDS, AnswerDetail, DestroyResponse, READ_ANSWERS, ResponseDetail};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -27,21 +27,11 @@ use utoipa::ToSchema;
 #[schema(as = questionnaire_response)]
 pub(crate) struct ResponseView {
     id: String,
-    #[serde(rename = "type")]
-    kind: ResponseType,
+    r#type: ResponseType,
     attributes: ResponseAttributes,
     relationships: InQuestionnaire,
     links: ResponseLinks,
     meta: ResponseMeta,
-}
-
-type_names! {
-    /// The type of a response.
-    ResponseType = "questionnaire_response" in "questionnaire_response_type",
-    /// The type of an answer.
-    AnswersType = "answers" in "answers_type",
-    /// The type of a respondent.
-    RespondentType = "user" in "respondent_type",
 }
 
 /// The content of a response.
@@ -83,8 +73,7 @@ struct ResponseMeta {
 #[schema(as = respondent_identifier)]
 struct RespondentIdentifier {
     id: String,
-    #[serde(rename = "type")]
-    kind: RespondentType,
+    r#type: RespondentType,
 }
 
 /// An answer to one question.
@@ -92,8 +81,7 @@ struct RespondentIdentifier {
 #[schema(as = answer)]
 pub(crate) struct AnswerView {
     id: String,
-    #[serde(rename = "type")]
-    kind: AnswersType,
+    r#type: AnswersType,
     attributes: AnswerAttributes,
     relationships: InQuestionnaire,
 }
@@ -118,9 +106,7 @@ pub(super) fn routes(routes: &mut Routes) {
     let doc =
         Doc::item::<ResponseView>("Submits answers to a questionnaire").locale().created().with_location();
     let submission = Write::<AnswersToCreate, _> {
-        ids: ["createAnswersAsync", "createAnswers"],
-        method: Method::POST,
-        path: "/answers",
+        at: post(["createAnswersAsync", "createAnswers"], "/answers"),
         read: submit,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
@@ -131,10 +117,6 @@ pub(super) fn routes(routes: &mut Routes) {
         &Endpoints {
             accepted,
             describe_accepted: |doc| doc.accepted::<SubmissionAccepted>(),
-            complete: |reply, document| {
-                let address = document.pointer("/data/links/self/href").and_then(Value::as_str);
-                reply.with("Location", address.unwrap_or_default())
-            },
             job_view: Some(|_, response| json!({"questionnaire_response_id": response.id.0})),
         },
     );
@@ -142,9 +124,7 @@ pub(super) fn routes(routes: &mut Routes) {
     let doc = Doc::item::<ResponseView>("Shows a response").locale();
     routes.read("getQuestionnaireResponse", path, READ_ANSWERS, doc, show_one);
     routes.write(&Write {
-        ids: ["deleteQuestionnaireResponseAsync", "deleteQuestionnaireResponse"],
-        method: Method::DELETE,
-        path,
+        at: delete(["deleteQuestionnaireResponseAsync", "deleteQuestionnaireResponse"], path),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyResponse { id: AnswerId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
@@ -159,7 +139,6 @@ pub(super) fn routes(routes: &mut Routes) {
 async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let (questionnaire, filter) = QUESTIONNAIRE.id_and_filters(&request)?;
-    let questionnaire = QuestionnaireId(questionnaire);
     let found =
         service(request.ports()).answers(context.ctx, questionnaire, &filter, request.page()?).await?;
     let newest = found.page.items.iter().map(|answer| answer.created_at).chain([found.changed_at]).max();
@@ -182,11 +161,12 @@ fn result(context: &RenderContext<'_>, response: ResponseDetail) -> Value {
 fn view(context: &RenderContext<'_>, ResponseDetail { id, response, .. }: ResponseDetail) -> ResponseView {
     let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
     let answers = response.answers.iter().map(|row| (row.question.to_string(), row.read_back()));
-    let user = response.user.map(|user| RespondentIdentifier { id: user.to_string(), kind: RespondentType });
+    let user =
+        response.user.map(|user| RespondentIdentifier { id: user.to_string(), r#type: RespondentType });
     let path = format_args!("/questionnaire_responses/{id}");
     ResponseView {
         id: id.to_string(),
-        kind: ResponseType,
+        r#type: ResponseType,
         attributes: ResponseAttributes { answers: answers.collect(), client_ip: response.client_ip },
         relationships: InQuestionnaire::of(response.questionnaire),
         links: ResponseLinks { this: FormsLink::get(context, path, "Questionnaire response", "self") },
@@ -204,7 +184,7 @@ fn answer(found: AnswerDetail) -> AnswerView {
     let value = found.row.read_back();
     AnswerView {
         id: found.id.to_string(),
-        kind: AnswersType,
+        r#type: AnswersType,
         relationships: InQuestionnaire::of(found.questionnaire),
         attributes: AnswerAttributes {
             body: found.row.body,

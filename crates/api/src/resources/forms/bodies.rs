@@ -1,9 +1,10 @@
 //! Members of bodies (contract 08 §4.4, §5, §6.1).
 
 use crate::shapes::read_translated;
+use crate::typed_body::check_keys;
 use civitas_kernel::{Error, Locales, Result, Translated, integer};
 use serde::Deserialize;
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 const NO_TEXTS: &str = "title, description, tos and body must be objects of texts by language";
 
@@ -105,40 +106,29 @@ fn is_whole(number: &Number) -> bool {
     number.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
-/// Checks that an object has no other members than these.
-///
-/// # Errors
-/// `Unknown key: <path>.<name>`.
-pub(super) fn check_closed(path: &str, object: &Map<String, Value>, names: &[&str]) -> Result<()> {
-    match object.keys().find(|key| !names.contains(&key.as_str())) {
-        Some(key) => Err(Error::rejected(format!("Unknown key: {path}.{key}"))),
-        None => Ok(()),
-    }
-}
-
 /// The id in `relationships.questionnaire.data` of a closed body; `None` without it.
 ///
 /// # Errors
 /// `Unknown key: ..`, `relationships.questionnaire.data.type must be questionnaires`.
 pub(super) fn questionnaire_in(relationships: Option<&Value>) -> Result<Option<i64>> {
     let missing = || Error::rejected("relationships.questionnaire required");
-    let mut path = "data.relationships".to_owned();
+    let mut path = "data.relationships.".to_owned();
     let mut object = match relationships {
         None | Some(Value::Null) => return Ok(None),
         Some(sent) => sent.as_object().ok_or_else(missing)?,
     };
     for name in ["questionnaire", "data"] {
-        check_closed(&path, object, &[name])?;
-        path = format!("{path}.{name}");
+        check_keys(object, &path, |key| key == name)?;
+        path = format!("{path}{name}.");
         object = match object.get(name) {
             None | Some(Value::Null) => return Ok(None),
             Some(inner) => inner.as_object().ok_or_else(missing)?,
         };
     }
-    check_closed(&path, object, &["type", "id"])?;
+    check_keys(object, &path, |key| matches!(key, "type" | "id"))?;
     let (Some(kind), Some(sent)) = (object.get("type"), object.get("id")) else { return Ok(None) };
     if kind != "questionnaires" {
-        return Err(Error::rejected(format!("{path}.type must be questionnaires")));
+        return Err(Error::rejected(format!("{path}type must be questionnaires")));
     }
     match sent {
         Value::String(text) if !text.is_empty() => Ok(Some(id(sent))),

@@ -2,15 +2,15 @@
 
 use super::bodies::{Texts, id as read_id};
 use super::service;
-use super::shapes::{LocaleMeta, LocalizedDocument, QUESTION, QuestionsType, list};
+use super::shapes::{LocaleMeta, LocalizedDocument, QUESTION, list};
 use crate::document::Doc;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write};
-use crate::shapes::{TranslatedProp, number_or_text, type_names};
+use crate::route::{HandlerResult, Routes, Write, delete, post, put};
+use crate::shapes::{AnswerOptionsType, QuestionsType, TranslatedProp, number_or_text};
 use crate::typed_body::{ClosedData, NoBody, RawBody, read_at};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::StatusCode;
 use civitas_application::RenderContext;
-use civitas_kernel::{AnswerOptionId, Error, QuestionId, Result, Translated};
+use civitas_kernel::{AnswerOptionId, Error, Result, Translated};
 use civitas_surveys::{
     AnswerOption, AnswerOptionDetail, CreateAnswerOption, DestroyAnswerOption, FORM_FIELDS, MANAGE_QUESTIONS,
     UpdateAnswerOption,
@@ -24,15 +24,9 @@ use utoipa::ToSchema;
 #[schema(as = answer_option)]
 pub(crate) struct OptionView {
     id: String,
-    #[serde(rename = "type")]
-    kind: AnswerOptionsType,
+    r#type: AnswerOptionsType,
     attributes: OptionAttributes,
     relationships: OptionRelationships,
-}
-
-type_names! {
-    /// The type of an answer option.
-    AnswerOptionsType = "answer_options" in "answer_options_type",
 }
 
 /// The content of an answer option.
@@ -61,8 +55,7 @@ struct ToQuestion {
 #[schema(as = question_relationship_identifier)]
 struct QuestionIdentifier {
     id: String,
-    #[serde(rename = "type")]
-    kind: QuestionsType,
+    r#type: QuestionsType,
 }
 
 /// The text of an option to add. It needs a text in the organization's default language.
@@ -72,7 +65,6 @@ struct QuestionIdentifier {
 #[serde(deny_unknown_fields)]
 struct OptionToCreate {
     #[serde(rename = "type")]
-    #[schema(value_type = Option<AnswerOptionsType>)]
     _kind: Option<AnswerOptionsType>,
     #[schema(inline, value_type = AttributesToWrite)]
     attributes: Value,
@@ -85,7 +77,6 @@ struct OptionToCreate {
 #[serde(deny_unknown_fields)]
 struct OptionToUpdate {
     #[serde(rename = "type")]
-    #[schema(value_type = Option<AnswerOptionsType>)]
     _kind: Option<AnswerOptionsType>,
     /// Optional; must be that of the path.
     #[schema(schema_with = number_or_text, required = false)]
@@ -107,11 +98,9 @@ pub(super) fn routes(routes: &mut Routes) {
     routes.read("listAnswerOptions", "/answer_options", MANAGE_QUESTIONS, QUESTION.describe(doc), index);
     let doc = Doc::item::<OptionView>("Adds an option to a question").locale().created();
     routes.write(&Write {
-        ids: ["createAnswerOptionAsync", "createAnswerOption"],
-        method: Method::POST,
-        path: "/answer_options",
+        at: post(["createAnswerOptionAsync", "createAnswerOption"], "/answer_options"),
         read: |request, sent: RawBody<'_, ClosedData<OptionToCreate>>| {
-            let question = QuestionId(QUESTION.id(request)?);
+            let question = QUESTION.id(request)?;
             let OptionToCreate { attributes, .. } = sent.read()?.data;
             Ok(CreateAnswerOption { question, body: body(request, &attributes)? })
         },
@@ -120,9 +109,7 @@ pub(super) fn routes(routes: &mut Routes) {
         doc: QUESTION.describe(doc),
     });
     routes.write_or_patch(&Write {
-        ids: ["updateAnswerOptionAsync", "updateAnswerOption"],
-        method: Method::PUT,
-        path: "/answer_options/{id}",
+        at: put(["updateAnswerOptionAsync", "updateAnswerOption"], "/answer_options/{id}"),
         read: |request, sent: RawBody<'_, ClosedData<OptionToUpdate>>| {
             let id = AnswerOptionId(request.id()?);
             let OptionToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
@@ -136,9 +123,7 @@ pub(super) fn routes(routes: &mut Routes) {
         doc: Doc::item::<OptionView>("Changes an option").locale(),
     });
     routes.write(&Write {
-        ids: ["deleteAnswerOptionAsync", "deleteAnswerOption"],
-        method: Method::DELETE,
-        path: "/answer_options/{id}",
+        at: delete(["deleteAnswerOptionAsync", "deleteAnswerOption"], "/answer_options/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAnswerOption { id: AnswerOptionId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
@@ -155,7 +140,6 @@ fn body(request: &Request, attributes: &Value) -> Result<Translated> {
 async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let (question, filter) = QUESTION.id_and_filters(&request)?;
-    let question = QuestionId(question);
     let found = service(request.ports()).options(context.ctx, question, &filter, request.page()?).await?;
     list(&request, &context, found.page, found.changed_at, |(id, option)| view(id, option)).await
 }
@@ -166,10 +150,10 @@ fn result(context: &RenderContext<'_>, AnswerOptionDetail { id, option }: Answer
 }
 
 fn view(id: AnswerOptionId, option: AnswerOption) -> OptionView {
-    let data = QuestionIdentifier { id: option.question.to_string(), kind: QuestionsType };
+    let data = QuestionIdentifier { id: option.question.to_string(), r#type: QuestionsType };
     OptionView {
         id: id.to_string(),
-        kind: AnswerOptionsType,
+        r#type: AnswerOptionsType,
         attributes: OptionAttributes { body: TranslatedProp(option.body) },
         relationships: OptionRelationships { question: ToQuestion { data } },
     }

@@ -1,16 +1,15 @@
 //! `/questionnaires` (contract 08 §4).
 
 use super::bodies::{Texts, id as read_id};
-use super::shapes::{FormsLink, LocaleMeta, QuestionnairesType, texts};
+use super::shapes::{FormsLink, LocaleMeta, texts};
 use super::{LISTS, service};
 use crate::answers;
 use crate::document::{Doc, ParameterType};
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write};
-use crate::shapes::{EditionDate, TranslatedProp};
+use crate::route::{HandlerResult, Routes, Write, put};
+use crate::shapes::{EditionDate, QuestionnairesType, TranslatedProp};
 use crate::typed_body::{ClosedData, RawBody, read_at};
-use actix_web::http::Method;
 use civitas_application::RenderContext;
 use civitas_kernel::filter::Kind;
 use civitas_kernel::{Error, QuestionnaireId, Result};
@@ -27,8 +26,7 @@ use utoipa::ToSchema;
 #[schema(as = questionnaire)]
 pub(crate) struct QuestionnaireView {
     id: String,
-    #[serde(rename = "type")]
-    kind: QuestionnairesType,
+    r#type: QuestionnairesType,
     attributes: QuestionnaireAttributes,
     meta: QuestionnaireMeta,
     links: QuestionnaireLinks,
@@ -92,7 +90,6 @@ struct QuestionnaireLinks {
 #[serde(deny_unknown_fields)]
 struct QuestionnaireToUpdate {
     #[serde(rename = "type")]
-    #[schema(value_type = QuestionnairesType)]
     _kind: QuestionnairesType,
     /// Must be that of the path.
     #[schema(value_type = String)]
@@ -128,9 +125,7 @@ pub(super) fn routes(routes: &mut Routes) {
     let show = Doc::item::<QuestionnaireView>("Shows a questionnaire").locale();
     routes.read("getQuestionnaire", "/questionnaires/{id}", READ_QUESTIONNAIRES, show, show_one);
     routes.write_or_patch(&Write {
-        ids: ["updateQuestionnaireAsync", "updateQuestionnaire"],
-        method: Method::PUT,
-        path: "/questionnaires/{id}",
+        at: put(["updateQuestionnaireAsync", "updateQuestionnaire"], "/questionnaires/{id}"),
         read: update,
         use_case: |ports, _| Box::new(service(ports)),
         view: |context, (found, form)| json!(Document { data: view(context, &found, &form) }),
@@ -182,7 +177,7 @@ fn view(context: &RenderContext<'_>, found: &QuestionnaireDetail, form: &Form) -
     let questions = format_args!("/questions?filter%5Bquestionnaire_id%5D={id}");
     QuestionnaireView {
         id: id.to_string(),
-        kind: QuestionnairesType,
+        r#type: QuestionnairesType,
         attributes: QuestionnaireAttributes {
             title: text(&questionnaire.title),
             description: text(&questionnaire.description),

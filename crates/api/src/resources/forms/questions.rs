@@ -3,18 +3,18 @@
 mod body;
 
 use self::body::{QuestionToCreate, QuestionToUpdate, create, update};
-use super::shapes::{InQuestionnaire, LocaleMeta, LocalizedDocument, QUESTIONNAIRE, QuestionsType, list};
+use super::shapes::{InQuestionnaire, LocaleMeta, LocalizedDocument, QUESTIONNAIRE, list};
 use super::{LISTS, service};
 use crate::answers::newest;
 use crate::document::Doc;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write};
-use crate::shapes::{TranslatedProp, words};
+use crate::route::{HandlerResult, Routes, Write, delete, post, put};
+use crate::shapes::{QuestionTypeName, QuestionsType, TranslatedProp};
 use crate::typed_body::{ClosedData, NoBody, RawBody};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::StatusCode;
 use civitas_application::RenderContext;
-use civitas_kernel::{QuestionId, QuestionnaireId};
+use civitas_kernel::QuestionId;
 use civitas_surveys::{
     DestroyQuestion, FORM_FIELDS, MANAGE_QUESTIONS, Question, QuestionDetail, QuestionType,
 };
@@ -27,8 +27,7 @@ use utoipa::ToSchema;
 #[schema(as = question)]
 pub(crate) struct QuestionView {
     id: String,
-    #[serde(rename = "type")]
-    kind: QuestionsType,
+    r#type: QuestionsType,
     attributes: QuestionAttributes,
     relationships: InQuestionnaire,
 }
@@ -51,11 +50,6 @@ struct QuestionAttributes {
     question_type: QuestionType,
 }
 
-words! {
-    /// The type of a question. The last two have no answer, and cannot be created here.
-    QuestionTypeName = "question_type": QuestionType::ALL.map(QuestionType::as_str),
-}
-
 pub(super) fn routes(routes: &mut Routes) {
     let doc = Doc::page::<QuestionView>("Lists the questions of a questionnaire").sorted_pages().locale();
     let doc = doc.filters(FORM_FIELDS);
@@ -63,27 +57,21 @@ pub(super) fn routes(routes: &mut Routes) {
     let doc = Doc::item::<QuestionView>("Shows a question").locale();
     routes.read("getQuestion", "/questions/{id}", MANAGE_QUESTIONS, doc, show_one);
     routes.write::<ClosedData<QuestionToCreate>, _>(&Write {
-        ids: ["createQuestionsAsync", "createQuestions"],
-        method: Method::POST,
-        path: "/questions",
+        at: post(["createQuestionsAsync", "createQuestions"], "/questions"),
         read: create,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
         doc: Doc::item::<QuestionView>("Adds a question to a questionnaire").locale().created().fails(404),
     });
     routes.write_or_patch::<ClosedData<QuestionToUpdate>, _>(&Write {
-        ids: ["updateQuestionAsync", "updateQuestion"],
-        method: Method::PUT,
-        path: "/questions/{id}",
+        at: put(["updateQuestionAsync", "updateQuestion"], "/questions/{id}"),
         read: update,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
         doc: Doc::item::<QuestionView>("Changes a question").locale().fails(422),
     });
     routes.write(&Write {
-        ids: ["deleteQuestionAsync", "deleteQuestion"],
-        method: Method::DELETE,
-        path: "/questions/{id}",
+        at: delete(["deleteQuestionAsync", "deleteQuestion"], "/questions/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyQuestion { id: QuestionId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
@@ -94,7 +82,6 @@ pub(super) fn routes(routes: &mut Routes) {
 async fn index(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let (questionnaire, filter) = QUESTIONNAIRE.id_and_filters(&request)?;
-    let questionnaire = QuestionnaireId(questionnaire);
     let found =
         service(request.ports()).questions(context.ctx, questionnaire, &filter, request.page()?).await?;
     list(&request, &context, found.page, found.changed_at, |(id, question)| view(id, question)).await
@@ -117,7 +104,7 @@ fn result(context: &RenderContext<'_>, QuestionDetail { id, question }: Question
 fn view(id: QuestionId, question: Question) -> QuestionView {
     QuestionView {
         id: id.to_string(),
-        kind: QuestionsType,
+        r#type: QuestionsType,
         relationships: InQuestionnaire::of(question.questionnaire),
         attributes: QuestionAttributes {
             position: question.position,

@@ -7,10 +7,10 @@ use crate::links::base;
 use crate::reply::{CollectionMeta, Reply};
 use crate::request::Request;
 use crate::route::HandlerResult;
-use crate::shapes::type_names;
+use crate::shapes::QuestionnairesType;
 use civitas_application::RenderContext;
-use civitas_kernel::filter::{Condition, Field, Is, Kind, RawFilter, read};
-use civitas_kernel::{Error, Page, QuestionnaireId, Result};
+use civitas_kernel::filter::{Comparison, Condition, Field, Kind, RawFilter, read};
+use civitas_kernel::{Error, Page, QuestionId, QuestionnaireId, Result};
 use civitas_surveys::TextLanguages;
 use serde::Serialize;
 use time::OffsetDateTime;
@@ -142,13 +142,6 @@ impl FormsLink {
     }
 }
 
-type_names! {
-    /// The type of a questionnaire.
-    QuestionnairesType = "questionnaires" in "questionnaires_type",
-    /// The type of a question.
-    QuestionsType = "questions" in "questions_type",
-}
-
 /// A relationship to a questionnaire.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_questionnaire)]
@@ -161,8 +154,7 @@ pub(crate) struct ToQuestionnaire {
 #[schema(as = questionnaire_relationship_identifier)]
 pub(crate) struct QuestionnaireIdentifier {
     id: String,
-    #[serde(rename = "type")]
-    kind: QuestionnairesType,
+    r#type: QuestionnairesType,
 }
 
 /// The questionnaire of a record.
@@ -174,7 +166,7 @@ pub(crate) struct InQuestionnaire {
 
 impl InQuestionnaire {
     pub(super) fn of(id: QuestionnaireId) -> Self {
-        let data = QuestionnaireIdentifier { id: id.to_string(), kind: QuestionnairesType };
+        let data = QuestionnaireIdentifier { id: id.to_string(), r#type: QuestionnairesType };
         Self { questionnaire: ToQuestionnaire { data } }
     }
 }
@@ -185,25 +177,31 @@ pub(super) fn texts(context: &RenderContext<'_>) -> TextLanguages {
 }
 
 /// A parent that a list is read from, as a filter or a parameter of the same name.
-#[derive(Clone, Copy)]
-pub(super) struct Parent {
-    pub(super) name: &'static str,
+pub(super) struct Parent<I> {
+    name: &'static str,
     fields: &'static [Field<()>],
+    id_of: fn(i64) -> I,
 }
 
 /// The questionnaire of questions and answers.
-pub(super) const QUESTIONNAIRE: Parent =
-    Parent { name: "questionnaire_id", fields: &[Field::new("questionnaire_id", Kind::Integer, ())] };
+pub(super) const QUESTIONNAIRE: Parent<QuestionnaireId> = Parent {
+    name: "questionnaire_id",
+    fields: &[Field::new("questionnaire_id", Kind::Integer, ())],
+    id_of: QuestionnaireId,
+};
 /// The question of options.
-pub(super) const QUESTION: Parent =
-    Parent { name: "question_id", fields: &[Field::new("question_id", Kind::Integer, ())] };
+pub(super) const QUESTION: Parent<QuestionId> = Parent {
+    name: "question_id",
+    fields: &[Field::new("question_id", Kind::Integer, ())],
+    id_of: QuestionId,
+};
 
-impl Parent {
+impl<I> Parent<I> {
     /// Its id, for a request without other filters.
     ///
     /// # Errors
     /// As [`Self::id_and_filters`]; `Unknown filter` for another one.
-    pub(super) fn id(self, request: &Request) -> Result<i64> {
+    pub(super) fn id(&self, request: &Request) -> Result<I> {
         let (id, others) = self.id_and_filters(request)?;
         read::<()>(&[], &others)?;
         Ok(id)
@@ -213,14 +211,14 @@ impl Parent {
     ///
     /// # Errors
     /// `filter[x] required`, `Unknown filter`, `Invalid value for filter`.
-    pub(super) fn id_and_filters(self, request: &Request) -> Result<(i64, RawFilter)> {
+    pub(super) fn id_and_filters(&self, request: &Request) -> Result<(I, RawFilter)> {
         let RawFilter { values, time_zone } = request.filter()?;
         let (own, others): (Vec<_>, Vec<_>) =
             values.into_iter().partition(|(key, _)| key.starts_with(self.name));
         let [own, others] = [own, others].map(|values| RawFilter { values, time_zone });
         let mut id = None;
         for filter in read(self.fields, &own)? {
-            let Condition::Integer(Is::Eq(number)) = filter.condition else {
+            let Condition::Integer(Comparison::Eq(number)) = filter.condition else {
                 return Err(Error::rejected(format!("Unknown filter: {}", own.values[0].0)));
             };
             id = Some(number);
@@ -230,10 +228,10 @@ impl Parent {
         let parameter = request.query.get(name).filter(|text| !text.is_empty());
         let parameter = parameter.map(str::parse).transpose().map_err(invalid)?;
         let id = id.or(parameter).ok_or_else(|| Error::rejected(format!("filter[{name}] required")))?;
-        Ok((id, others))
+        Ok(((self.id_of)(id), others))
     }
 
-    pub(super) fn describe(self, doc: Doc) -> Doc {
+    pub(super) fn describe(&self, doc: Doc) -> Doc {
         use crate::document::ParameterType;
         let name = self.name;
         let doc = doc.requires(&format!("filter[{name}]"), ParameterType::Integer);

@@ -6,9 +6,9 @@ use crate::document::Doc;
 use crate::error::ErrorDetail;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::resources::jobs::{JobStatusName, job_id};
+use crate::resources::jobs::job_id;
 use crate::route::{HandlerResult, Routes};
-use crate::shapes::type_names;
+use crate::shapes::{JobStatusName, SubmissionType};
 use actix_web::http::StatusCode;
 use civitas_application::RenderContext;
 use civitas_jobs::{JobReport, JobStatus, Jobs};
@@ -28,16 +28,10 @@ pub(crate) struct SubmissionView {
     /// The job.
     #[schema(format = "uuid")]
     id: String,
-    #[serde(rename = "type")]
-    kind: SubmissionType,
+    r#type: SubmissionType,
     attributes: SubmissionAttributes,
     meta: SubmissionMeta,
     links: SubmissionLinks,
-}
-
-type_names! {
-    /// The type of a submission.
-    SubmissionType = "submission_request" in "submission_request_type",
 }
 
 /// How far a submission is.
@@ -133,7 +127,7 @@ fn view(context: &RenderContext<'_>, id: JobId, status: JobStatus) -> Submission
     let status = status.as_str();
     SubmissionView {
         id: id.to_string(),
-        kind: SubmissionType,
+        r#type: SubmissionType,
         attributes: SubmissionAttributes { status, errors: None, error_description: None },
         meta: SubmissionMeta { status },
         links: SubmissionLinks {

@@ -195,7 +195,7 @@ fn recovery_codes() -> Vec<Secret> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::administrators::memory::{PlainCipher, StepCodes};
+    use crate::administrators::tests::memory::{PlainCipher, StepCodes};
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 8:00 UTC);

@@ -1,32 +1,18 @@
 //! Turns the second factor of administrators on.
 
 use super::admin::{edit, refusals};
-use super::{
-    AdministratorStore, NewSecondFactor, PanelSessionStore, SecondFactor, SecondFactorCodes, TextCipher,
-};
+use super::{NewSecondFactor, SecondFactor, SignInPorts};
 use crate::{Digest, Secret};
 use civitas_kernel::{AdministratorId, Error, Result};
 use time::OffsetDateTime;
 
-/// Changes second factors. Each method needs the ports of one transaction. `NotFound` for an unknown id.
-pub struct SecondFactors<'a> {
-    /// The accounts.
-    pub administrators: &'a dyn AdministratorStore,
-    /// The sessions.
-    pub sessions: &'a dyn PanelSessionStore,
-    /// Seals the secrets.
-    pub cipher: &'a dyn TextCipher,
-    /// Makes and checks codes.
-    pub codes: &'a dyn SecondFactorCodes,
-}
-
-impl SecondFactors<'_> {
-    /// Makes a secret for a second factor. Nothing is stored: [`Self::confirm`] activates it, within 15
+impl SignInPorts<'_> {
+    /// Makes a secret for a second factor. Nothing is stored: [`Self::enable_second_factor`] activates it, within 15
     /// minutes. `issuer` is the name that the app shows. Needs no transaction.
     ///
     /// # Errors
-    /// `Rejected` when a second factor is active.
-    pub async fn begin(
+    /// `NotFound`; `Rejected` when a second factor is active.
+    pub async fn begin_second_factor(
         &self,
         id: AdministratorId,
         issuer: &str,
@@ -43,8 +29,8 @@ impl SecondFactors<'_> {
     /// sessions of the account.
     ///
     /// # Errors
-    /// `Rejected` when the code is wrong, the form is too old, or a second factor is active.
-    pub async fn confirm(
+    /// `NotFound`; `Rejected` when the code is wrong, the form is too old, or a second factor is active.
+    pub async fn enable_second_factor(
         &self,
         id: AdministratorId,
         sealed: &str,

@@ -1,7 +1,7 @@
 //! Sign-in to the panel (contract 04 §1): password, second factor, refused sources.
 //!
 //! Two steps, because a password takes 20 ms to check and the database is not locked meanwhile: [`CheckedPassword`] on
-//! the pool, then [`SignInAttempt`] in a transaction. The transaction is committed after a refusal too, so that the
+//! the pool, then [`SignInPorts`] in a transaction. The transaction is committed after a refusal too, so that the
 //! attempt counts.
 
 use super::{
@@ -126,19 +126,20 @@ impl CheckedPassword {
     }
 }
 
-/// Decides attempts to sign in, in a transaction that is committed whatever the result.
-pub struct SignInAttempt<'a> {
+/// The ports of sign-ins and second factors. Attempts to sign in are decided in a transaction that is committed whatever
+/// the result.
+pub struct SignInPorts<'a> {
     /// The accounts.
     pub administrators: &'a dyn AdministratorStore,
     /// The sessions.
     pub sessions: &'a dyn PanelSessionStore,
-    /// Opens the secrets of second factors.
+    /// Seals and opens the secrets of second factors.
     pub cipher: &'a dyn TextCipher,
-    /// Checks codes.
+    /// Makes and checks codes.
     pub codes: &'a dyn SecondFactorCodes,
 }
 
-impl SignInAttempt<'_> {
+impl SignInPorts<'_> {
     /// Signs in from a source, or counts the failure. The row of the account is locked: of many attempts at the same
     /// time none escapes the count.
     ///
@@ -240,8 +241,8 @@ impl SignInAttempt<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::{
-        EMAIL, Memory, NOW, PASSWORD as RIGHT, PlainCipher, PlainPasswords, StepCodes, ada as new_ada,
+    use super::super::tests::memory::{
+        EMAIL, Memory, NOW, PASSWORD as RIGHT, PlainCipher, PlainPasswords, ada as new_ada,
     };
     use super::super::{SecondFactor, SignInSources};
     use super::*;
@@ -272,12 +273,7 @@ mod tests {
             CheckedPassword::of_email(memory, &PlainPasswords, " Ada@City.example ", Secret::new(password))
                 .await
                 .unwrap();
-        let attempt = SignInAttempt {
-            administrators: memory,
-            sessions: memory,
-            cipher: &PlainCipher,
-            codes: &StepCodes,
-        };
+        let attempt = memory.sign_in();
         match attempt.decide(&checked, code, "home", now).await.unwrap() {
             Ok(signed_in) => format!("session of {}", signed_in.administrator.email),
             Err(fault) => told(&fault),
@@ -330,12 +326,7 @@ mod tests {
         PanelSessionStore::add(&memory, &session).await.unwrap();
         let confirm = async |password: &str, code: &str| {
             let checked = CheckedPassword::of(&memory, &PlainPasswords, id, Secret::new(password)).await;
-            let attempt = SignInAttempt {
-                administrators: &memory,
-                sessions: &memory,
-                cipher: &PlainCipher,
-                codes: &StepCodes,
-            };
+            let attempt = memory.sign_in();
             let at = (&session.digest, "home");
             match attempt.confirm(&checked.unwrap(), Some(code), at, NOW).await.unwrap() {
                 Ok(()) => "confirmed".to_owned(),
@@ -363,12 +354,7 @@ mod tests {
         let (id, _) = memory.find_by_email(EMAIL).await.unwrap().unwrap();
         let (session, _) = PanelSession::begin(id, NOW);
         PanelSessionStore::add(&memory, &session).await.unwrap();
-        let attempt = SignInAttempt {
-            administrators: &memory,
-            sessions: &memory,
-            cipher: &PlainCipher,
-            codes: &StepCodes,
-        };
+        let attempt = memory.sign_in();
         let confirm = async |now| {
             let checked = CheckedPassword::of(&memory, &PlainPasswords, id, Secret::new(RIGHT)).await;
             let at = (&session.digest, "new");

@@ -86,7 +86,7 @@ pub async fn a_success_resets_failed_logins(world: LoginWorld<'_>) -> Result<()>
 pub async fn lists_and_lifts_login_locks(world: LoginWorld<'_>) -> Result<()> {
     let (key, second) = (world.key("Nora"), LoginKey { client: world.second_client, ..world.key("Nora") });
     let foreign = LoginKey { organization: world.other, ..key.clone() };
-    assert!(!world.failures.lift(world.mine, &key.name, NOW).await?);
+    assert!(!world.failures.clear_lock(world.mine, &key.name, NOW).await?);
     world.fail(&key, 20, NOW).await?;
     world.fail(&second, 20, NOW + Duration::MINUTE).await?;
     world.fail(&foreign, 20, NOW).await?;
@@ -98,12 +98,12 @@ pub async fn lists_and_lifts_login_locks(world: LoginWorld<'_>) -> Result<()> {
     let both = [lock("id_of_all", UNTIL + Duration::MINUTE), lock("id_of_other", UNTIL)];
     assert_eq!(world.failures.locks(world.mine, &key.name, NOW).await?, both);
     assert_eq!(world.failures.locks(world.mine, &key.name, UNTIL).await?, both[..1]);
-    assert!(world.failures.lift(world.mine, &key.name, NOW).await?);
+    assert!(world.failures.clear_lock(world.mine, &key.name, NOW).await?);
     assert_eq!(world.failures.locks(world.mine, &key.name, NOW).await?, []);
     assert_eq!(world.failures.find(&second).await?, None);
     assert!(world.failures.find(&foreign).await?.is_some(), "the other organization's stays");
     world.fail(&key, 1, NOW).await?;
-    assert!(!world.failures.lift(world.mine, &key.name, NOW).await?, "it was not closed");
+    assert!(!world.failures.clear_lock(world.mine, &key.name, NOW).await?, "it was not closed");
     Ok(())
 }
 

@@ -2,8 +2,9 @@
 
 use super::{NOW, World, admin, unusual, user};
 use crate::{ListedState, USER_FIELDS, User, UserField, UserSearch, UserSort};
+use civitas_kernel::conformance::check_list;
 use civitas_kernel::filter::read;
-use civitas_kernel::testing::{check_list, raw_filter};
+use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{PageRequest, Result, UserId};
 use serde_json::json;
 

@@ -86,7 +86,7 @@ impl Impersonation<'_> {
             faults.push(FieldError::new("email", "taken", "Email has already been taken"));
         }
         if name.trim().is_empty() {
-            faults.push(FieldError::new("name", "blank", "Name cannot be blank"));
+            faults.push(FieldError::blank("name", "Name"));
         } else if !is_name(&name) {
             faults.push(FieldError::new("name", "invalid", "Name is invalid"));
         }

@@ -56,7 +56,7 @@ async fn follow(
         Ok(())
     });
     let organizations = organizations(&["city.example"]);
-    let sign_ins = SignIns { links, users, organizations: &organizations, sessions: &sessions };
+    let sign_ins = MagicLinks { links, users, organizations: &organizations, sessions: &sessions };
     let looked = sign_ins.look(HERE, token, now).await;
     let signed_in = sign_ins.sign_in(HERE, token, now).await.map(|signed_in| signed_in.location);
     let sentence = |error: Error| error.description().into_owned();
@@ -109,7 +109,9 @@ async fn create(ctx: &Ctx, redirect_url: Option<Value>, kept: Option<&'static st
         Ok(MagicLinkId(14))
     });
     let (users, organizations) = (nora(|_| {}), organizations(&["city.example"]));
-    let links = MagicLinks { links: &links, users: &users, organizations: &organizations };
+    let sessions = MockSessionStore::new();
+    let links =
+        MagicLinks { links: &links, users: &users, organizations: &organizations, sessions: &sessions };
     links.handle(ctx, CreateMagicLink { redirect_url }).await
 }
 

@@ -1,7 +1,7 @@
 //! Administration of roles. The caller checks permission.
 
-use super::RoleKind;
-use crate::{Role, RoleDetail, RoleId, RoleStore, User, UserStore};
+use super::{RoleKind, Roles};
+use crate::{Role, RoleDetail, RoleId, User};
 use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, find_for_update};
 use civitas_kernel::{Error, OrganizationId, Result, SpaceManifest, SpaceRef, UserId};
 use time::OffsetDateTime;
@@ -15,15 +15,7 @@ pub enum RoleGrant {
     InSpace(SpaceRef, RoleKind),
 }
 
-/// Gives and takes roles.
-pub struct RoleAdmin<'a> {
-    /// The store of roles in spaces, in a transaction.
-    pub store: &'a dyn RoleStore,
-    /// The store of accounts, with general administrators.
-    pub users: &'a dyn UserStore,
-}
-
-impl RoleAdmin<'_> {
+impl Roles<'_> {
     /// Checks that a role can be given.
     ///
     /// # Errors
@@ -42,11 +34,11 @@ impl RoleAdmin<'_> {
         if self.store.has(organization, space, user, kind).await? { Err(Role::taken()) } else { Ok(()) }
     }
 
-    /// Gives a role, without invitation.
+    /// Assigns a role, without invitation.
     ///
     /// # Errors
     /// Those of [`Self::check`].
-    pub async fn give(
+    pub async fn assign(
         &self,
         organization: OrganizationId,
         user: UserId,
@@ -63,11 +55,11 @@ impl RoleAdmin<'_> {
         Ok(role.detail())
     }
 
-    /// Takes a role.
+    /// Revokes a role.
     ///
     /// # Errors
     /// `NotFound` when there is no role of this name in the organization.
-    pub async fn take(&self, organization: OrganizationId, id: &RoleId, now: OffsetDateTime) -> Result<()> {
+    pub async fn revoke(&self, organization: OrganizationId, id: &RoleId, now: OffsetDateTime) -> Result<()> {
         match id {
             RoleId::InSpace(id) => {
                 let found = self.store.find_by_id_for_update(organization, id).await?;
@@ -121,7 +113,7 @@ mod tests {
         let (store, users) = (MockRoleStore::new(), accounts());
         let initiative = SpaceRef { manifest: SpaceManifest::Initiatives, ..SPACE };
         let grant = RoleGrant::InSpace(initiative, RoleKind::SpaceModerator);
-        let refused = RoleAdmin { store: &store, users: &users }.give(CITY, NORA, grant, NOW).await;
+        let refused = Roles { store: &store, users: &users }.assign(CITY, NORA, grant, NOW).await;
         assert!(matches!(refused, Err(Error::NotFound)));
     }
 
@@ -134,11 +126,11 @@ mod tests {
             assert_eq!((role.user, role.invited_at, role.created_at), (Some(NORA), None, NOW));
             Ok(1)
         });
-        let admin = RoleAdmin { store: &store, users: &users };
+        let admin = Roles { store: &store, users: &users };
         let moderator = RoleGrant::InSpace(SPACE, RoleKind::SpaceModerator);
-        assert!(admin.give(CITY, NORA, moderator, NOW).await.unwrap().accepted_invite);
+        assert!(admin.assign(CITY, NORA, moderator, NOW).await.unwrap().accepted_invite);
         let valuator = RoleGrant::InSpace(SPACE, RoleKind::SpaceValuator);
-        assert!(matches!(admin.give(CITY, NORA, valuator, NOW).await, Err(Error::Invalid { .. })));
-        assert!(matches!(admin.give(CITY, UserId(43), moderator, NOW).await, Err(Error::NotFound)));
+        assert!(matches!(admin.assign(CITY, NORA, valuator, NOW).await, Err(Error::Invalid { .. })));
+        assert!(matches!(admin.assign(CITY, UserId(43), moderator, NOW).await, Err(Error::NotFound)));
     }
 }

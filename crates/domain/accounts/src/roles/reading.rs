@@ -7,7 +7,8 @@ use civitas_kernel::{Ability, Access, Ctx, Error, Page, PageRequest, Result, Sco
 /// The rights to read roles.
 pub const READ_ROLES: Access = Access::either(Scope::Roles, &[Ability::RolesRead]);
 
-/// Reads and writes roles.
+/// Reads and writes roles. [`Roles::give`] and [`Roles::take`] check no permission: administrators call them. Writes need
+/// the stores of a transaction.
 pub struct Roles<'a> {
     /// The store of roles in spaces.
     pub store: &'a dyn RoleStore,

@@ -2,7 +2,7 @@
 
 use super::id::space_class;
 use super::{RoleKind, RoleType, Roles};
-use crate::{Role, RoleAdmin, RoleDetail, RoleGrant, RoleId, SpaceRoleId};
+use crate::{Role, RoleDetail, RoleGrant, RoleId, SpaceRoleId};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin};
 use civitas_kernel::{
@@ -79,15 +79,11 @@ impl RoleGrant {
 }
 
 impl Roles<'_> {
-    fn admin(&self) -> RoleAdmin<'_> {
-        RoleAdmin { store: self.store, users: self.users }
-    }
-
     /// Rows 3 to 8: the role to create, if it is allowed.
     async fn grant(&self, ctx: &Ctx, command: &CreateRole) -> Result<RoleGrant> {
         ctx.require(&WRITE_ROLES)?;
         let grant = RoleGrant::of(ctx, command)?;
-        self.admin().check(ctx.organization, command.user, grant).await?;
+        self.check(ctx.organization, command.user, grant).await?;
         Ok(grant)
     }
 
@@ -138,7 +134,7 @@ impl Handle<CreateRole> for Roles<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateRole) -> Result<RoleDetail> {
         ctx.require(&WRITE_ROLES)?;
         let grant = RoleGrant::of(ctx, &command)?;
-        self.admin().give(ctx.organization, command.user, grant, ctx.now).await
+        self.assign(ctx.organization, command.user, grant, ctx.now).await
     }
 }
 
@@ -179,7 +175,7 @@ impl Handle<DestroyRole> for Roles<'_> {
 
     async fn handle(&self, ctx: &Ctx, command: DestroyRole) -> Result<()> {
         self.check_enqueue(ctx, &command).await?;
-        self.admin().take(ctx.organization, &command.id, ctx.now).await
+        self.revoke(ctx.organization, &command.id, ctx.now).await
     }
 }
 

@@ -186,7 +186,7 @@ async fn attaching_stores_the_file_and_uses_the_upload_up() {
         .withf(|_, id, change| *id == FileId(1) && change.after.state == FileState::Stored)
         .returning(|_, _, _| Ok(()));
     mocks.uploads.expect_remove().once().returning(|_, _| Ok(()));
-    let writes = AttachmentWrites(mocks.ports());
+    let writes = mocks.ports();
     let made = writes.handle(&ctx(), attach(Source::Uploaded(format!("7--{secret}")))).await.unwrap();
     assert_eq!((made.id, made.attachment.title.get(Locale::EN)), (AttachmentId(58), Some("Plan")));
 }
@@ -211,7 +211,7 @@ async fn a_text_replaces_the_default_language_and_an_object_all_languages() {
         });
         mocks.store.expect_find_for_update().returning(move |_, _| Ok(Some(before())));
         mocks.store.expect_save().times(saves).returning(|_, _, _| Ok(()));
-        let writes = AttachmentWrites(mocks.ports());
+        let writes = mocks.ports();
         writes.handle(&ctx(), UpdateAttachment { id: AttachmentId(58), edit }).await
     };
     let edit = AttachmentEdit { title: Some(text("Z")), ..AttachmentEdit::default() };

@@ -1,7 +1,7 @@
 //! Conformance tests of the log of jobs.
 
 use super::{NOW, PERSON, SERVICE, World, job, pending, refusal};
-use crate::{Job, JobCounts, JobLogFilter, JobOwner, JobStatus, JobUser, LEASE};
+use crate::{Job, JobLogFilter, JobOwner, JobStatus, JobUser, LEASE};
 use civitas_kernel::{ClientId, JobId, LogRequest, LogStart, Result};
 use serde_json::json;
 use time::Duration;
@@ -93,24 +93,6 @@ pub async fn shows_a_job_to_administrators(world: World<'_>) -> Result<()> {
     assert!(world.log.remove(job.id).await?);
     assert!(!world.log.remove(job.id).await?);
     assert_eq!(world.log.find(job.id).await?, None);
-    Ok(())
-}
-
-/// Waiting and running jobs are counted, and those accepted since a time that have ended.
-pub async fn counts_jobs_by_status(world: World<'_>) -> Result<()> {
-    let [old, done, failed, running, waiting] =
-        [-100, 1, 2, 3, 400].map(|seconds| job(world.mine, SERVICE, seconds));
-    for job in [&old, &done, &failed, &running, &waiting] {
-        world.jobs.add(job).await?;
-    }
-    let now = NOW + Duration::minutes(1);
-    assert_eq!(world.claim("w", now).await?.len(), 4);
-    for job in [&old, &done] {
-        world.jobs.end("w", job.id, Ok(&json!(1)), now).await?;
-    }
-    world.jobs.end("w", failed.id, Err(&refusal()), now).await?;
-    let expected = JobCounts { pending: 1, processing: 1, completed: 1, failed: 1 };
-    assert_eq!(world.log.counts(NOW).await?, expected);
     Ok(())
 }
 

@@ -2,9 +2,10 @@
 
 use super::{NOW, World, closed, everything, open, within};
 use crate::{MEETING_FIELDS, Meeting, MeetingQuery};
+use civitas_kernel::conformance::read_pages;
 use civitas_kernel::filter::read;
 use civitas_kernel::testing::raw_filter;
-use civitas_kernel::{Direction, MeetingId, Order, PageRequest, Result, SpaceManifest, Within};
+use civitas_kernel::{Direction, MeetingId, Order, Result, SpaceManifest, Within};
 use serde_json::json;
 use time::{Duration, OffsetDateTime};
 
@@ -28,14 +29,9 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
         let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
         let query = everything(Within::default(), direction);
         for per_page in [1, 3, 100] {
-            let mut walked = Vec::new();
-            for page in 1.. {
-                let some = world.meetings.list(reader, &query, PageRequest::of(page, per_page)).await?;
-                walked.extend(some.items.into_iter().map(|meeting| meeting.id));
-                if !some.has_more {
-                    break;
-                }
-            }
+            let list = async |page| world.meetings.list(reader, &query, page).await;
+            let walked: Vec<_> =
+                read_pages(per_page, list).await?.into_iter().map(|meeting| meeting.id).collect();
             assert_eq!(walked, expected, "{direction:?} by {per_page}");
         }
     }

@@ -2,7 +2,8 @@
 
 use super::{NOW, World, draft, everything, ids, published, within};
 use crate::{HiddenProposals, Neighbours, PROPOSAL_FIELDS, Proposal, ProposalQuery};
-use civitas_kernel::filter::{Condition, Is, read};
+use civitas_kernel::conformance::read_pages;
+use civitas_kernel::filter::{Comparison, Condition, read};
 use civitas_kernel::testing::{raw_filter, text};
 use civitas_kernel::{
     Direction, Error, Order, PageRequest, ProposalId, ReadContext, Result, SpaceManifest, Within,
@@ -145,15 +146,8 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
             let query = ProposalQuery { order: Order::Column(direction), ..ProposalQuery::default() };
             let expected = in_order(visible.clone(), direction);
             for per_page in [1, 4, 100] {
-                let mut walked = Vec::new();
-                for page in 1.. {
-                    let some =
-                        world.proposals.list(read_context, &query, PageRequest::of(page, per_page)).await?;
-                    walked.extend(ids(&some.items));
-                    if !some.has_more {
-                        break;
-                    }
-                }
+                let list = async |page| world.proposals.list(read_context, &query, page).await;
+                let walked = ids(&read_pages(per_page, list).await?);
                 assert_eq!(walked, expected, "{direction:?} by {per_page}");
             }
         }
@@ -255,7 +249,7 @@ pub async fn lists_hidden_proposals(world: World<'_>) -> Result<()> {
         (true, Condition::words("GROSSE bau"), vec![last]),
         (true, Condition::words("klein"), vec![]),
     ] {
-        let state = Some(Condition::Text(Is::Blank(blank)));
+        let state = Some(Condition::Text(Comparison::Blank(blank)));
         let query = HiddenProposals { component: Some(world.ideas), state, words, direction: newest };
         let page = world.proposals.hidden(world.mine, &query, all).await?;
         assert_eq!(page.items.iter().map(|found| found.id).collect::<Vec<_>>(), expected);

@@ -2,9 +2,10 @@
 
 use super::{ALL, NOW, World, draft, published, within};
 use crate::{Proposal, Tally, VOTE_FIELDS, Vote, VotingStatus};
+use civitas_kernel::conformance::{check_list, read_pages};
 use civitas_kernel::filter::read;
 use civitas_kernel::records::conformance::replace;
-use civitas_kernel::testing::{check_list, raw_filter};
+use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId, Within};
 use time::Duration;
 
@@ -90,13 +91,13 @@ pub async fn counts_final_votes_of_proposals(world: World<'_>) -> Result<()> {
         None
     );
     assert_eq!(counts().await?, (2, 2), "one is taken: none is added");
-    world.votes.settle(world.mine, world.ideas, 2).await?;
+    world.votes.set_finality(world.mine, world.ideas, 2).await?;
     assert_eq!(counts().await?, (2, 2), "the one of Nora is temporary, that of Otto is final");
     replace(world.votes, world.mine, id, &vote(second, world.nora, false)).await?;
     assert_eq!(counts().await?, (2, 3), "moved and final");
     replace(world.votes, world.mine, id, &Vote { weight: 3, ..vote(second, world.nora, false) }).await?;
     assert_eq!(counts().await?, (2, 3));
-    world.votes.settle(world.mine, world.ideas, 3).await?;
+    world.votes.set_finality(world.mine, world.ideas, 3).await?;
     assert_eq!(counts().await?, (0, 0));
     world.votes.set_temporary(world.mine, world.otto, world.ideas, false).await?;
     assert_eq!(counts().await?, (1, 1));
@@ -158,13 +159,8 @@ pub async fn filters_votes(world: World<'_>) -> Result<()> {
     assert_eq!(list(assemblies, "creator_id_present", "1".to_owned()).await?, []);
     assert_eq!(list(within(world.ideas), "creator_id", world.nora.to_string()).await?, votes[2..]);
     assert_eq!(world.votes.find_visible(read_context, votes[1], within(world.ideas)).await?, None);
-    let mut walked = Vec::new();
-    for page in 1..=3 {
-        let page = world.votes.list(read_context, all, &[], PageRequest::of(page, 1)).await?;
-        assert_eq!(page.has_more, walked.len() < 2);
-        walked.extend(page.items.into_iter().map(|(id, _)| id));
-    }
-    assert_eq!(walked, votes);
+    let walked = read_pages(1, async |page| world.votes.list(read_context, all, &[], page).await).await?;
+    assert_eq!(walked.into_iter().map(|(id, _)| id).collect::<Vec<_>>(), votes);
     assert_eq!(list(all, "weight", "1".to_owned()).await?, votes);
     assert_eq!(list(all, "id_gteq", votes[1].to_string()).await?, votes[1..]);
     check_list(async |raw, page| {

@@ -1,10 +1,10 @@
 //! Display conditions (contract 08 §1). The caller has locked the questionnaire, and sets the time of its last change.
 
-use super::{PartEdit, QuestionAdmin, fault, invalid};
+use super::{PartEdit, QuestionAdmin};
 use crate::{ConditionType, DisplayCondition, Form, FormQuestion};
 use civitas_kernel::limits::{LINE, any_too_long};
 use civitas_kernel::records::{Change, Plain, RecordAdmin};
-use civitas_kernel::{DisplayConditionId, Error, FieldError, OrganizationId, QuestionId, Result};
+use civitas_kernel::{DisplayConditionId, Error, FieldError, OrganizationId, QuestionId, Result, Wording};
 
 /// The most display conditions of a question.
 pub const MAX_CONDITIONS: usize = 50;
@@ -30,7 +30,7 @@ impl QuestionAdmin<'_> {
         let removed = edits.iter().filter(|edit| edit.id.is_some() && edit.value.is_none()).count();
         if added > 0 && stored.len() + added > MAX_CONDITIONS + removed {
             let text = format!("Question has too many conditions (maximum is {MAX_CONDITIONS})");
-            return Err(invalid(vec![FieldError::new("conditions", "too_many", text)]));
+            return Err(Error::invalid("conditions", "too_many", text));
         }
         let (mut has_changed, mut errors) = (false, Vec::new());
         for edit in edits {
@@ -42,18 +42,15 @@ impl QuestionAdmin<'_> {
             if before.map(|(_, before)| before) == value.as_ref() {
                 continue;
             }
-            if let Some(error) = value.as_ref().and_then(|value| check(form, id, value)) {
-                errors.push(fault(
-                    format!("conditions[{}][{}]", edit.name, error.0),
-                    error.1,
-                    "Condition is invalid",
-                ));
+            if let Some((member, code)) = value.as_ref().and_then(|value| check(form, id, value)) {
+                let field = format!("conditions[{}][{member}]", edit.name).into();
+                errors.push(FieldError { field, ..FieldError::new("", code, "Condition is invalid") });
                 continue;
             }
             self.write(organization, before, value).await?;
             has_changed = true;
         }
-        if errors.is_empty() { Ok(has_changed) } else { Err(invalid(errors)) }
+        Error::unless_valid(Wording::InvalidRequest, errors).map(|()| has_changed)
     }
 
     async fn write(

@@ -1,10 +1,10 @@
 //! Answer options. The caller has locked the questionnaire, and sets the time of its last change.
 
-use super::{PartEdit, QuestionAdmin, fault, faults};
+use super::{PartEdit, QuestionAdmin, faults, named};
 use crate::{AnswerOption, Question};
 use civitas_kernel::records::{Change, find_for_update};
 use civitas_kernel::{
-    AnswerOptionId, Error, FieldError, Locale, OrganizationId, QuestionId, Result, Translated,
+    AnswerOptionId, Error, Locale, OrganizationId, QuestionId, Result, Translated, Wording,
 };
 
 impl QuestionAdmin<'_> {
@@ -24,13 +24,11 @@ impl QuestionAdmin<'_> {
             match self.edit_option(organization, (id, question), edit, locale).await {
                 Ok(is_change) => has_changed |= is_change,
                 Err(error) => {
-                    let own = faults(Err(error))?;
-                    let field = || format!("options[{}]", edit.name);
-                    errors.extend(own.iter().map(|one| FieldError { field: field().into(), ..one.clone() }));
+                    errors.extend(named(&faults(Err(error))?, &format!("options[{}]", edit.name)));
                 }
             }
         }
-        if errors.is_empty() { Ok(has_changed) } else { Err(super::invalid(errors)) }
+        Error::unless_valid(Wording::InvalidRequest, errors).map(|()| has_changed)
     }
 
     async fn edit_option(
@@ -58,13 +56,4 @@ impl QuestionAdmin<'_> {
             None => self.options.remove(organization, id).await.map(|()| true),
         }
     }
-}
-
-/// The error of a row, by its place.
-pub(super) fn row_fault(place: usize, error: &FieldError) -> FieldError {
-    fault(format!("rows[{place}]"), code_of(error), &error.description)
-}
-
-fn code_of(error: &FieldError) -> &'static str {
-    if error.code == "blank" { "blank" } else { "too_long" }
 }

@@ -1,12 +1,11 @@
 //! Questions: creation, change, order, deletion.
 
-use super::options::row_fault;
-use super::{PartEdit, QuestionAdmin, faults, invalid};
+use super::{PartEdit, QuestionAdmin, faults, named};
 use crate::{AnswerOption, DisplayCondition, Form, MAX_ROWS, Question};
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update, find_revision_for_update};
 use civitas_kernel::{
     AnswerOptionId, Error, FieldError, Locale, OrganizationId, QuestionId, QuestionnaireId, Result,
-    Translated,
+    Translated, Wording,
 };
 use std::collections::HashSet;
 use time::OffsetDateTime;
@@ -50,12 +49,7 @@ impl QuestionAdmin<'_> {
         let position = form.questions().last().map_or(0, |last| last.question.position.saturating_add(1));
         let mut question = with_references(Question { position, ..edit.question });
         question.reset_limits();
-        let mut errors = faults(question.check(locale))?;
-        errors.extend(row_errors(&question, locale));
-        errors.extend(option_errors(&edit.options, locale)?);
-        if !errors.is_empty() {
-            return Err(invalid(errors));
-        }
+        check(&question, &edit.options, locale)?;
         let id = self.rules().add(organization, &question, locale).await?;
         self.edit_options(organization, (id, &question), &edit.options, locale).await?;
         self.edit_conditions(organization, (id, &form), &edit.conditions).await?;
@@ -83,12 +77,7 @@ impl QuestionAdmin<'_> {
         if after.kind != before.kind {
             after.reset_limits();
         }
-        let mut errors = faults(after.check(locale))?;
-        errors.extend(row_errors(&after, locale));
-        errors.extend(option_errors(&edit.options, locale)?);
-        if !errors.is_empty() {
-            return Err(invalid(errors));
-        }
+        check(&after, &edit.options, locale)?;
         let change = Change::new(before, after);
         let mut has_changed = !change.is_empty();
         if has_changed {
@@ -108,7 +97,7 @@ impl QuestionAdmin<'_> {
     /// # Errors
     /// `NotFound`; `Invalid` with `before_condition` when a question would come before the question that one of its
     /// conditions names.
-    pub async fn shift(
+    pub async fn reorder(
         &self,
         organization: OrganizationId,
         (questionnaire, id): (QuestionnaireId, QuestionId),
@@ -126,7 +115,7 @@ impl QuestionAdmin<'_> {
         let (upper, lower) = (&form.questions()[first], &form.questions()[first + 1]);
         if lower.conditions.iter().any(|condition| condition.condition_question == upper.id) {
             let text = "A question cannot come before the question that its condition names";
-            return Err(invalid(vec![FieldError::new("position", "before_condition", text)]));
+            return Err(Error::invalid("position", "before_condition", text));
         }
         for (id, before, position) in swapped(&form, first) {
             let change = Change::new(before.clone(), Question { position, ..before.clone() });
@@ -190,6 +179,18 @@ fn with_references(mut question: Question) -> Question {
     question
 }
 
+/// Checks a question with its rows, and the texts of its options.
+fn check(
+    question: &Question,
+    options: &[PartEdit<AnswerOptionId, Translated>],
+    locale: Locale,
+) -> Result<()> {
+    let mut errors = faults(question.check(locale))?;
+    errors.extend(row_errors(question, locale));
+    errors.extend(option_errors(options, locale)?);
+    Error::unless_valid(Wording::InvalidRequest, errors)
+}
+
 /// The errors of the rows of a matrix, by their places.
 fn row_errors(question: &Question, locale: Locale) -> Vec<FieldError> {
     if !question.kind.has_rows() {
@@ -203,7 +204,7 @@ fn row_errors(question: &Question, locale: Locale) -> Vec<FieldError> {
     for (place, row) in question.rows.iter().enumerate() {
         let text = AnswerOption { question: QuestionId(0), body: row.body.clone() };
         if let Err(error) = text.check(locale) {
-            errors.extend(error.details().iter().map(|error| row_fault(place, error)));
+            errors.extend(named(error.details(), &format!("rows[{place}]")));
         }
     }
     errors
@@ -215,8 +216,7 @@ fn option_errors(edits: &[PartEdit<AnswerOptionId, Translated>], locale: Locale)
     for edit in edits {
         let Some(body) = edit.value.clone() else { continue };
         let own = faults(AnswerOption { question: QuestionId(0), body }.check(locale))?;
-        let field = || format!("options[{}]", edit.name);
-        errors.extend(own.into_iter().map(|error| FieldError { field: field().into(), ..error }));
+        errors.extend(named(&own, &format!("options[{}]", edit.name)));
     }
     Ok(errors)
 }

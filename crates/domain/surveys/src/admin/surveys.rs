@@ -1,9 +1,11 @@
 //! Surveys with their questionnaires.
 
-use super::{faults, invalid};
+use super::faults;
 use crate::{Host, Questionnaire, QuestionnaireStore, Survey, SurveyLookup, SurveyStore};
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update, find_revision_for_update};
-use civitas_kernel::{ComponentId, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated};
+use civitas_kernel::{
+    ComponentId, Error, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated, Wording,
+};
 use time::OffsetDateTime;
 
 /// Administers surveys, and the texts of all questionnaires.
@@ -53,7 +55,7 @@ impl SurveySettings {
         if self.starts_at.zip(self.ends_at).is_some_and(|(starts, ends)| ends < starts) {
             fields.push(FieldError::new("ends_at", "before_start", "A survey cannot end before it starts"));
         }
-        if fields.is_empty() { Ok(()) } else { Err(invalid(fields)) }
+        Error::unless_valid(Wording::InvalidRequest, fields)
     }
 
     fn apply(&self, questionnaire: &mut Questionnaire) {
@@ -77,8 +79,7 @@ impl SurveyAdmin<'_> {
         (locale, now): (Locale, OffsetDateTime),
     ) -> Result<QuestionnaireId> {
         if !self.lookup.has_surveys(organization, component).await? {
-            let text = "component is not included in the list";
-            return Err(invalid(vec![FieldError::new("component", "inclusion", text)]));
+            return Err(Error::invalid("component", "inclusion", "component is not included in the list"));
         }
         let survey = Survey {
             starts_at: settings.starts_at,

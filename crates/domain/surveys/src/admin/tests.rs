@@ -251,11 +251,11 @@ async fn a_question_moves_by_one_place_also_among_equal_positions() {
         Ok(())
     });
     let admin = stores.admin();
-    assert!(admin.shift(HERE, (POLL, FIRST), Direction::Down, LATER).await.unwrap());
+    assert!(admin.reorder(HERE, (POLL, FIRST), Direction::Down, LATER).await.unwrap());
     assert_eq!(*moved.lock().unwrap(), [(201, 1), (203, 2)]);
-    assert!(!admin.shift(HERE, (POLL, FIRST), Direction::Up, LATER).await.unwrap());
-    assert!(!admin.shift(HERE, (POLL, QuestionId(203)), Direction::Down, LATER).await.unwrap());
-    let missing = admin.shift(HERE, (POLL, QuestionId(9)), Direction::Up, LATER).await;
+    assert!(!admin.reorder(HERE, (POLL, FIRST), Direction::Up, LATER).await.unwrap());
+    assert!(!admin.reorder(HERE, (POLL, QuestionId(203)), Direction::Down, LATER).await.unwrap());
+    let missing = admin.reorder(HERE, (POLL, QuestionId(9)), Direction::Up, LATER).await;
     assert!(matches!(missing, Err(Error::NotFound)));
 }
 
@@ -270,7 +270,7 @@ async fn a_question_does_not_move_before_the_one_that_its_condition_names() {
     assert_eq!(form.comparable(None).len(), 3);
     let stores = Stores::of(form, 0);
     for (id, direction) in [(SECOND, Direction::Up), (FIRST, Direction::Down)] {
-        let refused = stores.admin().shift(HERE, (POLL, id), direction, LATER).await.unwrap_err();
+        let refused = stores.admin().reorder(HERE, (POLL, id), direction, LATER).await.unwrap_err();
         assert_eq!(fields(&refused), pairs(&[("position", "before_condition")]));
     }
 }
@@ -361,5 +361,5 @@ async fn a_response_is_deleted_with_its_files() {
     responses.expect_remove().once().returning(|_, _| Ok(()));
     let mut files = MockAnswerFiles::new();
     files.expect_detach().withf(|_, answers| answers == [AnswerId(5)]).once().returning(|_, _| Ok(()));
-    ResponseAdmin { responses: &responses, files: &files }.remove(HERE, ResponseId(1)).await.unwrap();
+    remove_response(&responses, &files, HERE, ResponseId(1)).await.unwrap();
 }

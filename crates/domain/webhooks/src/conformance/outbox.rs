@@ -31,7 +31,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
 }
 
 /// An organization does not see events of another one.
-pub async fn keeps_organizations_apart(world: World<'_>) -> Result<()> {
+pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     let both = [announcement(world.mine, 1), announcement(world.other, 2)];
     world.outbox.append(&both).await?;
     assert_eq!(world.outbox.page_after(world.mine, None, 9).await?, both[..1]);

@@ -4,8 +4,8 @@ use super::{ALL, NOW, World, at, registration};
 use crate::{
     CheckedRegistration, DeliveryFilter, Health, REGISTRATION_FIELDS, Registration, SealedSecret, Switches,
 };
+use civitas_kernel::conformance::check_list;
 use civitas_kernel::filter::read;
-use civitas_kernel::testing::check_list;
 use civitas_kernel::{Ability, Error, PageRequest, RegistrationId, Result};
 
 /// A registration with every member set.

@@ -7,7 +7,7 @@ use civitas_kernel::text::{DOT_ABOVE, folded};
 use diesel::deserialize::{self, FromSql};
 use diesel::pg::PgValue;
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment};
+use diesel::query_builder::AstPass;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
@@ -35,19 +35,6 @@ pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS>
 /// The same: here it makes no difference how many rows are checked.
 pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
     among(on, ids)
-}
-
-/// Writes the condition that a part of a statement is one of these values.
-pub fn push_among<'b>(
-    on: &'b impl QueryFragment<Db>,
-    ids: &'b BoundIds,
-    mut pass: AstPass<'_, 'b, Db>,
-) -> QueryResult<()> {
-    on.walk_ast(pass.reborrow())?;
-    pass.push_sql(" = ANY(");
-    pass.push_bind_param::<Array<BigInt>, [i64]>(&ids.0)?;
-    pass.push_sql(")");
-    Ok(())
 }
 
 /// Ids as a bind parameter, an array; to clone it costs nothing.

@@ -97,7 +97,7 @@ fn urls_of_hosts(url: &str) -> Vec<String> {
 
 async fn establish_one(url: &str, usage: Usage, silence: Silence) -> ConnectionResult<Established> {
     let mut config: Config = with_known_mode(url).parse().map_err(|error| refused(&error))?;
-    harden(&mut config, usage, silence.unconfirmed);
+    set_connection_options(&mut config, usage, silence.unconfirmed);
     let silence = silence.unanswered;
     if config.get_ssl_mode() == SslMode::Require {
         let secure = Secure { inner: connector()?, silence };
@@ -165,8 +165,8 @@ impl Silence {
     pub const LONG: Self = Self { unconfirmed: Duration::from_secs(10), unanswered: None };
 }
 
-/// Settings of the socket that the address does not have.
-fn harden(config: &mut Config, usage: Usage, unconfirmed: Duration) {
+/// Sets the connection options that the address does not have.
+fn set_connection_options(config: &mut Config, usage: Usage, unconfirmed: Duration) {
     const CONNECT: Duration = Duration::from_secs(2);
     if usage == Usage::Writing || config.get_hosts().len() > 1 {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -302,7 +302,7 @@ mod tests {
     fn the_address_may_have_its_own_limit_for_what_is_not_confirmed() {
         let hardened = |url: &str| {
             let mut config: Config = url.parse().unwrap();
-            harden(&mut config, Usage::Writing, Duration::from_secs(2));
+            set_connection_options(&mut config, Usage::Writing, Duration::from_secs(2));
             config.get_tcp_user_timeout().map(Duration::as_secs)
         };
         assert_eq!(hardened("postgres://db/civitas"), Some(2));

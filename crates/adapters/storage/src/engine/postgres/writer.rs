@@ -15,7 +15,7 @@ pub struct Writer {
 }
 
 /// A connection outside of transactions.
-pub type Alone = Object<Conn>;
+pub type WriterConnection = Object<Conn>;
 
 impl Writer {
     /// The writers whose connections are of this pool.
@@ -69,7 +69,7 @@ impl Writer {
     ///
     /// # Errors
     /// As [`Self::begin`].
-    pub(crate) async fn alone(&self) -> Result<Alone> {
+    pub(crate) async fn outside_transactions(&self) -> Result<WriterConnection> {
         self.connection().await
     }
 }

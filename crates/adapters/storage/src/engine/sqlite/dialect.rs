@@ -2,14 +2,14 @@
 
 use super::{Db, read_json, sql};
 use crate::columns::{Condition, Expr};
+use crate::tables::select::{Template, text};
 use crate::tables::texts::WordIndex;
-use civitas_kernel::text;
+use civitas_kernel::text::{fold as folded, nfc as composed};
 use diesel::backend::Backend;
 use diesel::deserialize;
-use diesel::expression::{AppearsOnTable, SelectableExpression, ValidGrouping, is_aggregate};
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::query_builder::AstPass;
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ extern "SQL" {
 }
 
 pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
-    fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| text::fold(&x)))?;
-    nfc_utils::register_impl(connection, |x: Option<String>| x.map(|x| text::nfc(&x).into_owned()))?;
+    fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| folded(&x)))?;
+    nfc_utils::register_impl(connection, |x: Option<String>| x.map(|x| composed(&x).into_owned()))?;
     is_among_utils::register_impl(connection, |x: Option<i64>, sorted: Vec<u8>| {
         let (sorted, _) = sorted.as_chunks::<8>();
         x.map(|x| sorted.binary_search_by_key(&x, |bytes| i64::from_be_bytes(*bytes)).is_ok())
@@ -41,27 +41,14 @@ pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
 /// Whether the expression is one of these values. The statement text does not depend on their number, so that it is
 /// cached as prepared statement: Diesel's `eq_any` writes a `?` for each, and is not cached.
 pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
-    Box::new(Among { on, value: "value", ids: ids.array.clone() })
+    let ids = text(ids.array.to_string());
+    Box::new(Template::condition("? IN (SELECT value FROM json_each(?))", vec![Box::new(on), ids]))
 }
 
 /// The same, for a statement that checks few rows. SQLite fills a table with the ids for each [`among`] of a statement;
 /// this function searches them, and costs more for each row.
 pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
     Box::new(is_among(on, ids.sorted.to_vec()))
-}
-
-/// Writes the condition that a part of a statement is one of these values.
-pub fn push_among<'b>(
-    on: &'b impl QueryFragment<Db>,
-    ids: &'b BoundIds,
-    mut pass: AstPass<'_, 'b, Db>,
-) -> QueryResult<()> {
-    pass.push_sql("is_among(");
-    on.walk_ast(pass.reborrow())?;
-    pass.push_sql(", ");
-    pass.push_bind_param::<Binary, [u8]>(&ids.sorted)?;
-    pass.push_sql(")");
-    Ok(())
 }
 
 /// Ids as a bind parameter; to clone it costs nothing.
@@ -112,7 +99,8 @@ impl BoundTexts {
 
 /// Whether the expression is one of these values. The statement text does not depend on their number.
 pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Condition<QS> {
-    Box::new(Among { on, value: "unhex(value)", ids: uuids(ids).into() })
+    let ids = text(uuids(ids));
+    Box::new(Template::condition("? IN (SELECT unhex(value) FROM json_each(?))", vec![Box::new(on), ids]))
 }
 
 /// Begin and end of a condition: whether a value is in the result of a query. The only writer needs no locks.
@@ -222,41 +210,6 @@ pub const SKIPS_CHEAPLY: bool = true;
 pub fn list_of(column: &str, order: Option<&str>) -> [String; 2] {
     let order = order.map(|order| format!(" ORDER BY {order}")).unwrap_or_default();
     [format!("(SELECT json_group_array({column}{order})"), ")".to_owned()]
-}
-
-/// An expression, the JSON array to search, and what to compare of its elements.
-struct Among<QS, ST> {
-    on: Expr<QS, ST>,
-    value: &'static str,
-    ids: Arc<str>,
-}
-
-impl<QS, ST> Expression for Among<QS, ST> {
-    type SqlType = Nullable<Bool>;
-}
-
-impl<QS, ST> AppearsOnTable<QS> for Among<QS, ST> {}
-impl<QS, ST> SelectableExpression<QS> for Among<QS, ST> {}
-
-impl<QS, ST, GB> ValidGrouping<GB> for Among<QS, ST> {
-    type IsAggregate = is_aggregate::No;
-}
-
-impl<QS, ST> QueryId for Among<QS, ST> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl<QS, ST> QueryFragment<Db> for Among<QS, ST> {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        self.on.walk_ast(pass.reborrow())?;
-        pass.push_sql(" IN (SELECT ");
-        pass.push_sql(self.value);
-        pass.push_sql(" FROM json_each(");
-        pass.push_bind_param::<Text, str>(&self.ids)?;
-        pass.push_sql("))");
-        Ok(())
-    }
 }
 
 /// `LIKE` of the folded text with a folded pattern. In the pattern `%` and `_` are wildcards, `\` escapes.

@@ -1,8 +1,9 @@
 //! Statements as one type.
 
 use super::Db;
+use crate::columns::cached_by_text;
 use diesel::QueryResult;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::sql_types::Untyped;
 
 /// A statement of any type.
@@ -14,14 +15,7 @@ pub fn any_statement<'q>(statement: impl QueryFragment<Db> + Send + 'q) -> AnySt
     AnyStatement(Box::new(statement))
 }
 
-impl QueryId for AnyStatement<'_> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl Query for AnyStatement<'_> {
-    type SqlType = Untyped;
-}
+cached_by_text! { [] AnyStatement<'_>: Untyped }
 
 impl QueryFragment<Db> for AnyStatement<'_> {
     fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {

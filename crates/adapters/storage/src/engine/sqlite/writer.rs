@@ -22,7 +22,6 @@ use diesel::QueryResult;
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection, TransactionManager};
 use futures_util::FutureExt;
-use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,32 +66,8 @@ struct Group {
     outcome: watch::Sender<Option<Outcome>>,
 }
 
-/// The outcome of a commit, or why it failed.
-type Outcome = std::result::Result<(), Failed>;
-
-/// The commit of a group failed. All of its transactions were rolled back.
-#[derive(Debug, Clone)]
-struct Failed(Arc<str>);
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the commit failed: {}", self.0)
-    }
-}
-
-impl std::error::Error for Failed {}
-
-/// The wait for the writer took too long.
-#[derive(Debug)]
-struct Waited;
-
-impl fmt::Display for Waited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("other writers took too long")
-    }
-}
-
-impl std::error::Error for Waited {}
+/// The outcome of a commit, or why it failed: then all transactions of the group were rolled back.
+type Outcome = std::result::Result<(), Arc<str>>;
 
 impl Writer {
     /// The writer whose connection is the only one of this pool. Its statements run on the thread of their caller.
@@ -146,11 +121,11 @@ impl Writer {
     ///
     /// # Errors
     /// As [`Self::begin`].
-    pub(crate) async fn alone(&self) -> Result<Alone> {
+    pub(crate) async fn outside_transactions(&self) -> Result<WriterConnection> {
         let held = commit(self.take().await?).await?;
         let mut connection = self.pool.connection().await?;
         super::before_write(&mut connection, self.wait).await.stored()?;
-        Ok(Alone { connection, _held: held })
+        Ok(WriterConnection { connection, _held: held })
     }
 
     async fn take(&self) -> Result<Held> {
@@ -160,7 +135,7 @@ impl Writer {
         let begun = Instant::now();
         let held = timeout(self.wait, self.lock.take()).await;
         metrics::connection_waited(begun.elapsed(), held.is_ok());
-        held.map_err(|_| Error::database(Waited))
+        held.map_err(|_| Error::database("other writers took too long"))
     }
 
     async fn join(&self, mut held: Held) -> Result<WriteTransaction> {
@@ -211,7 +186,7 @@ impl State {
         } else if is_long && ended(connection.batch_execute(super::SHORT_CACHE)).is_err() {
             tracing::warn!("the writer keeps the cache of a long transaction");
         }
-        outcome.send_replace(Some(committed.map_err(|error| Failed(error.to_string().into()))));
+        outcome.send_replace(Some(committed.map_err(|error| error.to_string().into())));
     }
 
     /// Rolls back the current transaction. The others of its group are left to be committed.
@@ -236,7 +211,7 @@ impl State {
     fn fail(&mut self, cause: &Error) {
         let Some(Group { connection, outcome, .. }) = self.group.take() else { return };
         drop(Object::take(connection));
-        outcome.send_replace(Some(Err(Failed(cause.to_string().into()))));
+        outcome.send_replace(Some(Err(cause.to_string().into())));
     }
 }
 
@@ -317,7 +292,8 @@ impl Waiting {
             spawn_blocking(move || held.commit()).await.map_err(Error::internal)?;
         }
         let outcome = self.outcome.borrow().clone();
-        outcome.unwrap_or_else(|| Err(Failed("it was interrupted".into()))).map_err(Error::database)
+        let committed = outcome.unwrap_or_else(|| Err("it was interrupted".into()));
+        committed.map_err(|cause| Error::database(format!("the commit failed: {cause}")))
     }
 }
 
@@ -334,12 +310,12 @@ impl Drop for Waiting {
 }
 
 /// The connection of the writer, outside of transactions.
-pub struct Alone {
+pub struct WriterConnection {
     connection: Object<Conn>,
     _held: Held,
 }
 
-impl Deref for Alone {
+impl Deref for WriterConnection {
     type Target = Conn;
 
     fn deref(&self) -> &Conn {
@@ -347,7 +323,7 @@ impl Deref for Alone {
     }
 }
 
-impl DerefMut for Alone {
+impl DerefMut for WriterConnection {
     fn deref_mut(&mut self) -> &mut Conn {
         &mut self.connection
     }

@@ -27,7 +27,7 @@ impl Fixture {
             limits: StatementLimits::default(),
         };
         let writer = Arc::new(pools(&settings, &Arc::default()).unwrap().requests.writer);
-        let mut connection = writer.alone().await.unwrap();
+        let mut connection = writer.outside_transactions().await.unwrap();
         connection.batch_execute("CREATE TABLE t (x INTEGER PRIMARY KEY)").await.unwrap();
         drop(connection);
         Self { writer, settings, _directory: directory }
@@ -251,7 +251,7 @@ async fn a_wait_for_the_writer_that_is_too_long_is_an_error() {
 /// A transaction of any kind, with any end.
 async fn any(writer: &Writer, x: i64, kind: i64) -> Result<()> {
     if kind % 16 == 0 {
-        let mut alone = writer.alone().await?;
+        let mut alone = writer.outside_transactions().await?;
         return alone.batch_execute(&format!("INSERT INTO t VALUES ({x})")).await.stored();
     }
     let mut transaction = if kind % 16 == 1 { writer.begin_long().await? } else { writer.begin().await? };

@@ -1,8 +1,9 @@
-//! The rows of entries, and of the heads of chains.
+//! The rows of entries.
 
 use crate::engine::Db;
-use crate::schema::{audit_entries as entries, audit_heads as heads};
-use civitas_audit::{Action, Actor, ActorKind, AuditEntry, ChainHead, Details, Object};
+use crate::schema::audit_entries as entries;
+use crate::scoped::key_of;
+use civitas_audit::{Action, Actor, ActorKind, AuditEntry, Details, Object};
 use civitas_kernel::{Error, OrganizationId, Result, UserId};
 use diesel::prelude::*;
 use time::OffsetDateTime;
@@ -10,7 +11,7 @@ use time::OffsetDateTime;
 /// The columns of an entry, as they are: verification reports content that no entry can have.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = entries, check_for_backend(Db), treat_none_as_default_value = false)]
-pub(super) struct Row {
+pub(super) struct EntryRow {
     pub(super) organization_id: i64,
     pub(super) number: i64,
     at: OffsetDateTime,
@@ -30,21 +31,7 @@ pub(super) struct Row {
     hash: String,
 }
 
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = heads, check_for_backend(Db))]
-pub(super) struct HeadRow {
-    number: i64,
-    hash: String,
-    removed_number: i64,
-    removed_hash: String,
-}
-
-/// The deployment is 0: a key has no nulls.
-pub(super) fn key(organization: Option<OrganizationId>) -> i64 {
-    organization.map_or(0, |id| id.0)
-}
-
-impl Row {
+impl EntryRow {
     /// The columns of an entry.
     pub(super) fn new(entry: &AuditEntry) -> Result<Self> {
         let user = entry.actor.user();
@@ -56,7 +43,7 @@ impl Row {
         let (object_kind, object_id, object_label) = object
             .map_or((None, None, None), |object| (Some(object.kind), Some(object.id), Some(object.label)));
         Ok(Self {
-            organization_id: key(entry.organization),
+            organization_id: key_of(entry.organization),
             number: entry.number,
             at: entry.at,
             actor_kind: entry.actor.kind().as_str().to_owned(),
@@ -114,27 +101,5 @@ impl Row {
             details,
             hash: self.hash,
         })
-    }
-}
-
-impl From<HeadRow> for ChainHead {
-    fn from(row: HeadRow) -> Self {
-        Self {
-            number: row.number,
-            hash: row.hash,
-            removed_number: row.removed_number,
-            removed_hash: row.removed_hash,
-        }
-    }
-}
-
-impl From<ChainHead> for HeadRow {
-    fn from(head: ChainHead) -> Self {
-        Self {
-            number: head.number,
-            hash: head.hash,
-            removed_number: head.removed_number,
-            removed_hash: head.removed_hash,
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! Questionnaires.
 
-use super::form;
+use super::listing::{is_in, is_kept, question_count, response_count};
+use super::{form, surveys};
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
-use crate::filter::{Column, holds};
+use crate::filter::{Column, contains, holds, translated};
 use crate::list_pages::{count, in_order};
 use crate::page_rows::{Bounds, LoadPage};
 use crate::records::records;
@@ -12,11 +13,13 @@ use crate::schema::{components, questionnaires};
 use crate::scoped::scoped;
 use crate::session::{Rows, Run, Session, on};
 use crate::tables::component_places;
-use crate::tables::planner::{Checked, OnPage};
-use crate::tables::visible_components::{ComponentInSpace, VisibleComponents};
+use crate::tables::components::ComponentInSpace;
+use crate::tables::planner::Checked;
+use crate::tables::select::{TableColumn, on_page};
+use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::Rule;
 use async_trait::async_trait;
-use civitas_kernel::filter::{Condition as FilterCondition, Is};
+use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
 use civitas_kernel::{
     ComponentId, Error, MeetingId, OrganizationId, Page, PageRequest, QuestionnaireId, ReadContext, Result,
     SurveyId, Translated, Within,
@@ -24,7 +27,7 @@ use civitas_kernel::{
 use civitas_spaces::ComponentManifest;
 use civitas_surveys::{
     Form, Host, Questionnaire, QuestionnaireDetail, QuestionnaireField, QuestionnaireFilter,
-    QuestionnaireSearch, QuestionnaireStore, QuestionnaireSummary, space_type,
+    QuestionnaireSearch, QuestionnaireSort, QuestionnaireStore, QuestionnaireSummary, space_type,
 };
 use diesel::prelude::*;
 use time::OffsetDateTime;
@@ -55,9 +58,9 @@ columns! {
     }
 }
 
-scoped! { pub(super) questionnaires }
+scoped! { questionnaires }
 
-pub(super) fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
+fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
     let host = match (row.survey_id, row.meeting_id) {
         (Some(id), None) => Host::Survey(SurveyId(id)),
         (None, Some(id)) => Host::Meeting(MeetingId(id)),
@@ -68,6 +71,38 @@ pub(super) fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
 
 async fn with_hosts(_: &mut Conn, rows: Vec<Row>) -> Result<Vec<(QuestionnaireId, Questionnaire)>> {
     rows.into_iter().map(model).collect()
+}
+
+/// A row with the numbers of questions and responses.
+type QuestionnaireColumns = (Row, i64, i64);
+
+/// These questionnaires with their surveys and places, in the same order.
+async fn complete(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    rows: Vec<QuestionnaireColumns>,
+) -> Result<Vec<QuestionnaireSummary>> {
+    let mut found = Vec::new();
+    for (row, questions, responses) in rows {
+        let (id, questionnaire) = model(row)?;
+        found.push((id, questionnaire, questions, responses));
+    }
+    let hosts = found.iter().filter_map(|(_, questionnaire, ..)| match questionnaire.host {
+        Host::Survey(id) => Some(id.0),
+        Host::Meeting(_) => None,
+    });
+    let mut of_hosts = surveys::of_ids(connection, organization, &hosts.collect::<Vec<_>>()).await?;
+    let components = found.iter().map(|(_, questionnaire, ..)| questionnaire.component.0).collect();
+    let places = component_places::of_components(connection, organization, components).await?;
+    let summaries = found.into_iter().filter_map(|(id, questionnaire, questions, responses)| {
+        let place = places.get(&questionnaire.component.0)?.clone();
+        let survey = match questionnaire.host {
+            Host::Survey(id) => of_hosts.remove(&id.0),
+            Host::Meeting(_) => None,
+        };
+        Some(QuestionnaireSummary { id, questionnaire, place, survey, questions, responses })
+    });
+    Ok(summaries.collect())
 }
 
 records! {
@@ -88,10 +123,12 @@ fn by_manifest(condition: &FilterCondition) -> FilterCondition {
     let name = |name: &String| space_type(name).map_or(name.clone(), |manifest| manifest.as_str().to_owned());
     let names = |list: &[String]| list.iter().map(name).collect();
     match condition {
-        FilterCondition::Text(Is::Eq(one)) => FilterCondition::Text(Is::Eq(name(one))),
-        FilterCondition::Text(Is::NotEq(one)) => FilterCondition::Text(Is::NotEq(name(one))),
-        FilterCondition::Text(Is::In(list)) => FilterCondition::Text(Is::In(names(list))),
-        FilterCondition::Text(Is::NotIn(list)) => FilterCondition::Text(Is::NotIn(names(list))),
+        FilterCondition::Text(Comparison::Eq(one)) => FilterCondition::Text(Comparison::Eq(name(one))),
+        FilterCondition::Text(Comparison::NotEq(one)) => FilterCondition::Text(Comparison::NotEq(name(one))),
+        FilterCondition::Text(Comparison::In(list)) => FilterCondition::Text(Comparison::In(names(list))),
+        FilterCondition::Text(Comparison::NotIn(list)) => {
+            FilterCondition::Text(Comparison::NotIn(names(list)))
+        }
         other => other.clone(),
     }
 }
@@ -136,12 +173,10 @@ async fn page(
         return Ok(Page::of(Vec::new(), false).with_total(page.is_counted.then_some(0)));
     }
     let listed = || {
-        let organization = Box::new(questionnaires::organization_id.nullable());
-        let component = Box::new(questionnaires::component_id.nullable());
         let mut ids = questionnaires::table
             .select(questionnaires::id)
             .into_boxed::<Db>()
-            .filter(visible.contain(organization, component, Checked::Many))
+            .filter(visible.contain::<questionnaires::table>("questionnaires", Checked::Many))
             .filter(Rule::QuestionnaireIsOpen(read_context.viewer));
         for filter in filters {
             if let Some(condition) = of_questionnaire(filter)? {
@@ -154,7 +189,7 @@ async fn page(
     let changed = (questionnaires::updated_at.desc(), questionnaires::id.desc());
     let ids = in_order!(listed()?, page, questionnaires, changed);
     let rows = questionnaires::table
-        .filter(OnPage::of(Box::new(questionnaires::id.nullable()), ids, page.into()))
+        .filter(on_page(questionnaires::id, ids, page.into()))
         .select(columns::of::<Row>())
         .into_boxed::<Db>();
     let rows = in_order!(rows, page, questionnaires, changed).limit(page.fetch());
@@ -225,7 +260,33 @@ impl QuestionnaireStore for Session {
         search: &QuestionnaireSearch,
         page: PageRequest,
     ) -> Result<Page<QuestionnaireSummary>> {
-        self.search_questionnaires(organization, search, page).await
+        let ids = questionnaires::table.select(questionnaires::id).filter(is_kept());
+        let mut ids = ids.filter(questionnaires::organization_id.eq(organization.0)).into_boxed::<Db>();
+        if let Some(component) = search.component {
+            ids = ids.filter(questionnaires::component_id.eq(component.0));
+        }
+        if let Some((period, now)) = search.period {
+            ids = ids.filter(is_in(period, now));
+        }
+        if let Some(text) = &search.text {
+            ids = ids.filter(contains(translated!(questionnaires::title, self.locales()), text)?);
+        }
+        let at = match search.sort {
+            QuestionnaireSort::Changed => "updated_at",
+            QuestionnaireSort::Created => "created_at",
+        };
+        let order = (TableColumn::of("questionnaires", at).desc(), questionnaires::id.desc());
+        let ids = on_page(questionnaires::id, ids.order(order), page.into());
+        let rows = questionnaires::table
+            .filter(ids)
+            .select((columns::of::<Row>(), question_count(), response_count()))
+            .into_boxed::<Db>()
+            .order(order)
+            .limit(page.fetch());
+        let connection = &mut *self.read_long().await?;
+        let rows: Vec<QuestionnaireColumns> = rows.rows_from(on(connection)).await?;
+        let Page { items, has_more, .. } = Page::cut(rows, page);
+        Ok(Page::of(complete(connection, organization, items).await?, has_more))
     }
 
     async fn find_kept(
@@ -233,7 +294,13 @@ impl QuestionnaireStore for Session {
         organization: OrganizationId,
         id: QuestionnaireId,
     ) -> Result<Option<Questionnaire>> {
-        self.kept_questionnaire(organization, id).await
+        let row: Option<Row> = of(organization)
+            .filter(questionnaires::id.eq(id.0))
+            .filter(is_kept())
+            .select(columns::of::<Row>())
+            .first_from(self.read())
+            .await?;
+        Ok(row.map(model).transpose()?.map(|(_, questionnaire)| questionnaire))
     }
 
     async fn summary(
@@ -241,7 +308,15 @@ impl QuestionnaireStore for Session {
         organization: OrganizationId,
         id: QuestionnaireId,
     ) -> Result<Option<QuestionnaireSummary>> {
-        self.summary_of_questionnaire(organization, id).await
+        let connection = &mut *self.read().await?;
+        let row: Option<QuestionnaireColumns> = of(organization)
+            .filter(questionnaires::id.eq(id.0))
+            .filter(is_kept())
+            .select((columns::of::<Row>(), question_count(), response_count()))
+            .first_from(on(connection))
+            .await?;
+        let found = complete(connection, organization, row.into_iter().collect()).await?;
+        Ok(found.into_iter().next())
     }
 
     async fn touch(

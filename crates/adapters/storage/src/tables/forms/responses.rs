@@ -1,7 +1,7 @@
 //! Responses and their answers.
 
-use super::inserting::{InsertAnswers, NewAnswer};
 use crate::columns::{self, Condition, JsonColumn, LongText, columns};
+use crate::engine::sql::{Json, Moment};
 use crate::engine::{Conn, Db};
 use crate::filter::{Column, holds};
 use crate::list_pages::list_page;
@@ -9,6 +9,8 @@ use crate::log_pages::log_page;
 use crate::records::records;
 use crate::schema::{answers, responses};
 use crate::session::{Rows, Run, Session, on};
+use crate::tables::planner::Sql;
+use crate::tables::select::Template;
 use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, LogPage, LogRequest, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId,
@@ -17,8 +19,9 @@ use civitas_kernel::{
 use civitas_surveys::{
     AnswerDetail, AnswerField, AnswerFilter, AnswerRow, Response, ResponseDetail, ResponseStore,
 };
-use diesel::dsl::{Eq, Filter};
+use diesel::dsl::{self, Eq, Filter};
 use diesel::prelude::*;
+use diesel::sql_types::{Nullable, Text};
 use serde_json::Value;
 use std::collections::HashMap;
 use time::OffsetDateTime;
@@ -132,20 +135,26 @@ async fn write_answers(
     if after.answers.is_empty() {
         return Ok(());
     }
-    let row = |row: &AnswerRow| NewAnswer {
-        question: row.question.0,
-        body: row.body.clone(),
-        value: row.value.clone().map(JsonColumn),
-    };
-    let insert = InsertAnswers {
-        organization: organization.0,
-        questionnaire: after.questionnaire.0,
-        response: id.0,
-        user: after.user.map(|user| user.0),
-        created_at: after.created_at,
-        rows: after.answers.iter().map(row).collect(),
-    };
-    insert.done_on(on(connection)).await
+    let (questionnaire, at) = (after.questionnaire.0, after.created_at);
+    let user = after.user.map_or_else(|| "NULL".to_owned(), |user| user.0.to_string());
+    let (mut rows, mut values): (Vec<String>, Vec<Sql>) = (Vec::new(), Vec::new());
+    for AnswerRow { question, body, value } in &after.answers {
+        rows.push(format!(
+            "({}, {questionnaire}, {}, {}, {user}, ?, ?, ?)",
+            organization.0, id.0, question.0
+        ));
+        values.push(Box::new(body.clone().into_sql::<Nullable<Text>>()));
+        values.push(Box::new(value.clone().map(JsonColumn).into_sql::<Nullable<Json>>()));
+        values.push(Box::new(at.into_sql::<Nullable<Moment>>()));
+    }
+    let text = format!(
+        "INSERT INTO answers (organization_id, questionnaire_id, response_id, question_id, user_id, body, value, \
+         created_at) VALUES {}?",
+        rows.join(", ")
+    );
+    // The text depends on the numbers: it is not cached.
+    values.push(Box::new(dsl::sql::<Text>("")));
+    Template::<()>::of(text, values).done_on(on(connection)).await
 }
 
 records! {

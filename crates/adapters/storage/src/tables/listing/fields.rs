@@ -1,24 +1,32 @@
 //! The fields by which a list is filtered (contract 01 §6.2). A list declares what each of its fields compares; the SQL
 //! follows from it.
 
-use super::{FilterCondition, Members};
-use crate::columns::{Condition, Expr};
+use super::{FilterCondition, ListBase, ListedTable, Members};
+use crate::columns::Expr;
 use crate::engine::sql::{Json, Moment};
 use crate::filter::{Column, Member, holds};
-use crate::tables::planner::Checked;
-use crate::tables::select::{Among, TypedColumn};
+use crate::tables::components::{self, ComponentInSpace};
+use crate::tables::planner::{Checked, Sql};
+use crate::tables::select::{Template, among};
 use crate::tables::texts::{TextCondition, TextPart};
-use crate::tables::visible_components::{ComponentInSpace, PlaceColumn};
-use civitas_kernel::filter::{self, Is};
-use civitas_kernel::{Locale, Locales, OrganizationId, Result};
+use civitas_kernel::filter::{self, Comparison};
+use civitas_kernel::{Error, Locale, Locales, OrganizationId, Result};
 use diesel::IntoSql;
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sql_types::{Nullable, Text};
 
 /// What a field compares: mostly a column of the table, by its name.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::tables) enum ListedField {
     /// The component of a record.
-    Place(PlaceColumn),
+    Component,
+    /// The number of the space of its component.
+    SpaceId,
+    /// The class name of this space.
+    SpaceType,
+    /// An author of a proposal.
+    Author,
+    /// The weight of the reader's own vote.
+    OwnVote,
     /// A number.
     Number(&'static str),
     /// The same, of which an index has the values, and of which most records have a small one.
@@ -38,86 +46,88 @@ pub(in crate::tables) enum ListedField {
 }
 
 impl ListedField {
-    /// The condition on the components whose records are members; `None` if the field is one of records.
-    pub(in crate::tables) fn of_place(
-        self,
-        wanted: &filter::Condition,
-    ) -> Option<Result<Condition<ComponentInSpace>>> {
-        if let Self::Place(column) = self { Some(column.holds(wanted)) } else { None }
+    /// What it compares of each component; `None` if it is a field of records.
+    pub(super) fn of_component(self) -> Option<Column<ComponentInSpace>> {
+        Some(match self {
+            Self::Component => Column::Integer(components::id()),
+            Self::SpaceId => Column::Integer(components::space_id()),
+            Self::SpaceType => Column::Ascii(components::class_of_space()),
+            _ => return None,
+        })
     }
 
-    /// How the members that satisfy a filter are found; `None` if it is one of components.
+    /// What it compares of each record of a table.
+    fn column(self, table: ListedTable, locales: &Locales) -> Result<Column<()>> {
+        let typed = |column| vec![Box::new(table.column(column)) as Sql];
+        Ok(match self {
+            Self::Number(column) | Self::Rank(column) => Column::Integer(Box::new(table.column(column))),
+            Self::Text(column) => Column::Text(Box::new(Template::<Nullable<Text>>::of("?", typed(column)))),
+            Self::Ascii(column) => {
+                Column::Ascii(Box::new(Template::<Nullable<Text>>::of("?", typed(column))))
+            }
+            Self::Time(column) | Self::IndexedTime(column) => {
+                Column::Time(Box::new(Template::<Nullable<Moment>>::of("?", typed(column))))
+            }
+            Self::Translated(column, _) => {
+                let of = move |locale: Locale| -> Expr<(), Text> {
+                    let key = locale.to_string().into_sql::<Text>();
+                    let column = Template::<Json>::of("?", vec![Box::new(table.column(column))]);
+                    Box::new(Member::new(column, key))
+                };
+                Column::Translated(Box::new(of), locales.clone())
+            }
+            _ => return Err(Error::internal("a field that is no column of the table")),
+        })
+    }
+
+    /// The column of which an index has the values that satisfy a filter: a range of times, or numbers with a smallest one.
+    fn indexed(self, wanted: &filter::Condition) -> Option<&'static str> {
+        match (self, wanted) {
+            (
+                Self::Rank(column),
+                filter::Condition::Integer(
+                    Comparison::Gt(_) | Comparison::AtLeast(_) | Comparison::Eq(_) | Comparison::In(_),
+                ),
+            ) => Some(column),
+            (Self::IndexedTime(column), filter::Condition::Time(is)) => Some(column).filter(|_| {
+                !matches!(is, Comparison::NotEq(_) | Comparison::NotIn(_) | Comparison::Blank(_))
+            }),
+            _ => None,
+        }
+    }
+
+    /// How the members that satisfy a filter are found.
     pub(in crate::tables) fn condition(
         self,
         list: &dyn Members,
-        locales: &Locales,
         wanted: &filter::Condition,
-    ) -> Result<Option<FilterCondition>> {
-        let table = list.table();
-        let number = |column| -> Expr<(), BigInt> { Box::new(table.column(column)) };
-        let text = |column| -> Expr<(), Text> {
-            Box::new(TypedColumn::<Nullable<Text>>::from(table.column(column)))
-        };
-        let time = |column| -> Expr<(), Moment> {
-            Box::new(TypedColumn::<Nullable<Moment>>::from(table.column(column)))
-        };
-        let (column, indexed) = match self {
-            Self::Place(_) => return Ok(None),
-            Self::Searched(part) => return texts(list, part, wanted).map(Some),
+    ) -> Result<FilterCondition> {
+        let ListBase { table, components, locales, .. } = list.base();
+        match self {
+            Self::Searched(part) => return texts(list, part, wanted),
             Self::Translated(_, part) if matches!(wanted, filter::Condition::Words(_)) => {
-                return texts(list, part, wanted).map(Some);
+                return texts(list, part, wanted);
             }
-            Self::Translated(column, _) => {
-                let column = TypedColumn::<Json>::from(table.column(column));
-                let of = move |locale: Locale| -> Expr<(), Text> {
-                    let key = locale.to_string().into_sql::<Text>();
-                    Box::new(Member::new(column.clone(), key))
-                };
-                (Column::Translated(Box::new(of), locales.clone()), None)
-            }
-            Self::Number(column) => (Column::Integer(number(column)), None),
-            Self::Rank(column) => (Column::Integer(number(column)), Some(column).filter(|_| is_from(wanted))),
-            Self::Text(column) => (Column::Text(text(column)), None),
-            Self::Ascii(column) => (Column::Ascii(text(column)), None),
-            Self::Time(column) => (Column::Time(time(column)), None),
-            Self::IndexedTime(column) => {
-                (Column::Time(time(column)), Some(column).filter(|_| is_range(wanted)))
-            }
-        };
-        let compared: Condition<()> = holds(column, wanted)?;
+            _ => {}
+        }
+        let holds = || holds(self.column(*table, locales)?, wanted);
         // In the order of the column its index is read in any case.
-        Ok(Some(match indexed.filter(|column| table.date != *column) {
-            None => FilterCondition::compared(compared),
-            Some(column) => {
-                let again = if let Self::Rank(_) = self { Self::Number(column) } else { Self::Time(column) };
-                let Some(FilterCondition::Compared(range)) = again.condition(list, locales, wanted)? else {
-                    return Ok(None);
-                };
-                let members = list.unfiltered(list.components().contain_records(table.name, Checked::Many));
-                let found = Among::of(table.column("id"), members.filter(range).ids());
-                FilterCondition::Sought { test: Box::new(compared), found: Box::new(found) }
-            }
-        }))
+        if self.indexed(wanted).is_none_or(|column| table.date == column) {
+            return Ok(FilterCondition::compared(holds()?));
+        }
+        let members = list.unfiltered(components.contain(table.name, Checked::Many)).filter(holds()?);
+        let found = among(table.column("id"), members.ids());
+        Ok(FilterCondition::Sought { test: Box::new(holds()?), found: Box::new(found) })
     }
 }
 
 /// The condition on texts.
 fn texts(list: &dyn Members, part: TextPart, wanted: &filter::Condition) -> Result<FilterCondition> {
-    let organization = OrganizationId(list.components().organization());
-    let condition = TextCondition::of(organization, list.table().name, part, wanted)?;
+    let organization = OrganizationId(list.base().components.organization);
+    let condition = TextCondition::of(organization, list.base().table.name, part, wanted)?;
     let test = condition.test::<()>();
     if !condition.is_sought() {
         return Ok(FilterCondition::compared(test));
     }
     Ok(FilterCondition::Sought { test: Box::new(test), found: Box::new(condition.found::<()>()) })
-}
-
-/// Whether a range of an index has the times that satisfy a condition.
-fn is_range(wanted: &filter::Condition) -> bool {
-    matches!(wanted, filter::Condition::Time(is) if !matches!(is, Is::NotEq(_) | Is::NotIn(_) | Is::Blank(_)))
-}
-
-/// Whether the numbers that satisfy a condition have a smallest one.
-fn is_from(wanted: &filter::Condition) -> bool {
-    matches!(wanted, filter::Condition::Integer(Is::Gt(_) | Is::AtLeast(_) | Is::Eq(_) | Is::In(_)))
 }

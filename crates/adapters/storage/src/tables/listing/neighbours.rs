@@ -1,11 +1,10 @@
 //! The neighbours of a record in a list, found by its place in the order without reading the list.
 
 use super::{Members, dated, drafts, in_order};
-use crate::correlated::Correlated;
 use crate::engine::{Conn, sql};
 use crate::failure::Stored;
 use crate::tables::planner::{Checked, Sql};
-use crate::tables::select::{Seek, number};
+use crate::tables::select::{Ids, Seek, correlated, number};
 use civitas_kernel::{Direction, Result};
 use diesel::IntoSql;
 use diesel::sql_types::Nullable;
@@ -15,60 +14,45 @@ use time::OffsetDateTime;
 /// The ids of the next record and of the previous one.
 pub(in crate::tables) type Beside = (Option<i64>, Option<i64>);
 
-/// Which neighbour is searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Neighbour {
-    Next,
-    Previous,
-}
+/// The direction of ids in which the next record is searched, and that for the previous one.
+const NEXT: Direction = Direction::Ascending;
+const PREVIOUS: Direction = Direction::Descending;
 
-impl Neighbour {
-    /// The directions of dates and of ids in which it is searched.
-    fn directions(self, direction: Direction) -> (Direction, Direction) {
-        let ids = if self == Self::Next { Direction::Ascending } else { Direction::Descending };
-        let dates = if direction == ids { Direction::Ascending } else { Direction::Descending };
-        (dates, ids)
-    }
+/// The direction of dates in which a neighbour is searched, in a list of this direction.
+fn dates(direction: Direction, ids: Direction) -> Direction {
+    if direction == ids { Direction::Ascending } else { Direction::Descending }
 }
 
 /// The date of a record: this one, else that of the record, which the statement reads.
 fn date(list: &dyn Members, id: i64, at: Option<OffsetDateTime>) -> Sql {
-    let table = list.table();
+    let table = list.base().table;
     if let Some(at) = at {
         return Box::new(at.into_sql::<Nullable<sql::Moment>>());
     }
-    let organization = number(list.components().organization());
+    let organization = number(list.base().components.organization);
     let own = table.records().compare(table.column("organization_id"), " = ", organization);
     let this = own.compare(table.column("id"), " = ", number(id));
-    Box::new(Correlated(this.select(list.key())))
+    Box::new(correlated(this.select(Ids::of("?", vec![list.key().sql()]))))
 }
 
-/// The nearest member with a date beside this record: one of the same date, else one of another date.
-fn seek(
-    list: &dyn Members,
-    direction: Direction,
-    neighbour: Neighbour,
-    (id, at): (i64, Option<OffsetDateTime>),
-) -> Result<Seek> {
-    let (table, (dates, ids)) = (list.table(), neighbour.directions(direction));
-    let beyond = |direction: Direction| if direction == Direction::Ascending { " > " } else { " < " };
-    let same = dated(list, Checked::Few)?.compare(list.key(), " = ", date(list, id, at));
-    let same = same.compare(table.column("id"), beyond(ids), number(id)).order(table.column("id"), ids);
-    let others = dated(list, Checked::Few)?;
-    let others = others.compare(list.key(), beyond(dates), date(list, id, at));
-    Ok(Seek(vec![same.ids(), in_order(list, others, dates, ids).ids()]))
-}
-
-/// The next and the previous member with a date beside this record, as two values of a statement. `at`: the date of the
-/// record, if it is known.
+/// The next and the previous member with a date beside this record, as two values of a statement: one of the same date, else
+/// one of another date. `at`: the date of the record, if it is known.
 pub(in crate::tables) fn seeks(
     list: &dyn Members,
     direction: Direction,
     id: i64,
     at: Option<OffsetDateTime>,
 ) -> Result<(Seek, Seek)> {
-    let seek = |neighbour| seek(list, direction, neighbour, (id, at));
-    Ok((seek(Neighbour::Next)?, seek(Neighbour::Previous)?))
+    let (table, at) = (list.base().table, || date(list, id, at));
+    let beyond = |direction: Direction| if direction == Direction::Ascending { " > " } else { " < " };
+    let seek = |ids: Direction| -> Result<Seek> {
+        let dates = dates(direction, ids);
+        let same = dated(list, Checked::Few)?.compare(list.key(), " = ", at());
+        let same = same.compare(table.column("id"), beyond(ids), number(id)).order(table.column("id"), ids);
+        let others = dated(list, Checked::Few)?.compare(list.key(), beyond(dates), at());
+        Ok(Seek::first(vec![same.ids(), in_order(list, others, dates, ids).ids()]))
+    };
+    Ok((seek(NEXT)?, seek(PREVIOUS)?))
 }
 
 /// The neighbours of a record with a date, of which these have a date.
@@ -95,8 +79,8 @@ pub(in crate::tables) async fn neighbours(
     id: i64,
     at: Option<OffsetDateTime>,
 ) -> Result<Beside> {
-    if at.is_some() || list.is_sorted() {
-        let seeks = seeks(list, direction, id, at.filter(|_| !list.is_sorted()))?;
+    if at.is_some() || list.base().is_sorted() {
+        let seeks = seeks(list, direction, id, at.filter(|_| !list.base().is_sorted()))?;
         let dated: Beside = diesel::select(seeks).get_result(connection).await.stored()?;
         return with_drafts(list, connection, direction, dated).await;
     }
@@ -105,21 +89,20 @@ pub(in crate::tables) async fn neighbours(
     let mut next = drafts.iter().copied().find(|draft| *draft > id);
     let mut previous = drafts.iter().copied().rev().find(|draft| *draft < id);
     if drafts_are_last && previous.is_none() {
-        previous = outermost(list, connection, direction, Neighbour::Previous).await?;
+        previous = outermost(list, connection, direction, PREVIOUS).await?;
     } else if !drafts_are_last && next.is_none() {
-        next = outermost(list, connection, direction, Neighbour::Next).await?;
+        next = outermost(list, connection, direction, NEXT).await?;
     }
     Ok((next, previous))
 }
 
-/// The first member with a date in this direction: the first of the list for `Next`, the last for `Previous`.
+/// The first member with a date in a direction of ids: the first of the list for `NEXT`, the last for `PREVIOUS`.
 async fn outermost(
     list: &dyn Members,
     connection: &mut Conn,
     direction: Direction,
-    neighbour: Neighbour,
+    ids: Direction,
 ) -> Result<Option<i64>> {
-    let (dates, ids) = neighbour.directions(direction);
-    let first = in_order(list, dated(list, Checked::Few)?, dates, ids).ids();
-    diesel::select(Seek(vec![first])).get_result(connection).await.stored()
+    let first = in_order(list, dated(list, Checked::Few)?, dates(direction, ids), ids).ids();
+    diesel::select(Seek::first(vec![first])).get_result(connection).await.stored()
 }

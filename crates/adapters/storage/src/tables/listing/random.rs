@@ -1,7 +1,7 @@
 //! Random pages: the members of a list from a random id on, and from the smallest one again after the largest
 //! (docs/decisions/0066).
 
-use super::{Members, are_found, dated, drafts, filtered, length, of_components};
+use super::{Members, are_found, dated, drafts, filtered, filters, length, of_components};
 use crate::engine::Conn;
 use crate::failure::Stored;
 use crate::tables::planner::{BY_RANDOM_PAGES, Checked, Rows};
@@ -14,14 +14,14 @@ type Part = Option<(&'static str, i64)>;
 
 /// The ids of the rows of a page.
 pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: Rows) -> Result<Vec<i64>> {
-    if are_found(&list.filters()?) {
+    if are_found(&filters(list)?) {
         let mut all = dated(list, Checked::Few)?.load_ids(connection).await?;
         fastrand::shuffle(&mut all);
         let [limit, offset] = [rows.limit, rows.offset].map(|rows| usize::try_from(rows).unwrap_or(0));
         return Ok(all.into_iter().skip(offset).take(limit).collect());
     }
     let drafts = drafts(list, connection).await?;
-    let end = |direction| -> Result<Seek> { Ok(Seek(vec![members(list, None, direction)?.ids()])) };
+    let end = |direction| -> Result<Seek> { Ok(Seek::first(vec![members(list, None, direction)?.ids()])) };
     let ends = (end(Direction::Ascending)?, end(Direction::Descending)?);
     let (smallest, largest): (Option<i64>, Option<i64>) =
         diesel::select(ends).get_result(connection).await.stored()?;
@@ -54,8 +54,8 @@ pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: Rows) -
 
 /// A part of the members with a date, or all, by id.
 fn members(list: &dyn Members, part: Part, direction: Direction) -> Result<Records> {
-    let id = list.table().column("id").and(BY_RANDOM_PAGES);
-    let filters = list.filters()?;
+    let id = list.base().table.column("id").and(BY_RANDOM_PAGES);
+    let filters = filters(list)?;
     let of_components =
         of_components(list, &filters, if filters.is_empty() { Checked::Few } else { Checked::Many });
     let mut members = filtered(list.unfiltered_by_id(of_components), filters);

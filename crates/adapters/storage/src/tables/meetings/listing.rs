@@ -1,56 +1,109 @@
-//! Lists of meetings, by their start: those of a viewer, and the search by administrators.
+//! Reads of meetings: the table of meetings, then their components; and lists of them, by their start.
 
-use super::reading::{Facts, MEETINGS, load, shown};
-use crate::columns::{self, Condition, JsonColumn};
+use crate::columns::{self, Condition, DataColumn, JsonColumn};
 use crate::engine::{Conn, Db};
 use crate::failure::Stored;
-use crate::page_rows::Bounds;
+use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::meetings;
 use crate::session::Session;
 use crate::tables::component_places::with_components;
-use crate::tables::listing::{FilterCondition, ListedField, ListedTable, Listing, Members};
-use crate::tables::planner::Checked;
+use crate::tables::listing::{ListBase, ListKind, ListedField, ListedTable, Listing, Members};
 use crate::tables::select::Records;
-use crate::tables::texts::{self, TextPart};
-use crate::tables::visible_components::{PlaceColumn, VisibleComponents};
+use crate::tables::texts::TextPart;
+use crate::visibility::Rule;
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentPlace, Locales, MeetingId, Order, OrganizationId, Page, PageRequest, ReadContext, Result,
-    Translated, filter,
+    ComponentPlace, MeetingId, OrganizationId, Page, ReadContext, Result, Translated, Viewer,
 };
-use civitas_meetings::{
-    Audience, MeetingField, MeetingFilter, MeetingQuery, MeetingSearch, MeetingState, MeetingSummary,
-    MeetingTime,
-};
+use civitas_meetings::{Audience, MeetingDetail, MeetingField, MeetingQuery, MeetingSummary};
 use civitas_spaces::ComponentManifest;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
-/// The meetings of a query that the viewer sees.
-pub(super) struct List<'a> {
-    read_context: ReadContext,
-    components: VisibleComponents,
-    query: &'a MeetingQuery,
-    locales: Locales,
-    bounds: Bounds,
+/// The meetings.
+pub(super) const MEETINGS: ListedTable =
+    ListedTable { name: "meetings", date: "start_time", is_read_in_order: false };
+
+/// The columns of a meeting to read.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = meetings, check_for_backend(Db))]
+pub(super) struct Facts {
+    id: i64,
+    pub(super) component_id: i64,
+    title: JsonColumn<Translated>,
+    description: JsonColumn<Translated>,
+    start_time: OffsetDateTime,
+    end_time: Option<OffsetDateTime>,
+    extended_data: DataColumn,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
 }
 
-impl<'a> List<'a> {
+impl Facts {
+    /// The meeting for reads.
+    pub(super) fn detail(self, place: ComponentPlace) -> MeetingDetail {
+        MeetingDetail {
+            id: MeetingId(self.id),
+            title: self.title.0,
+            description: self.description.0,
+            start_time: self.start_time,
+            end_time: self.end_time,
+            extended_data: self.extended_data.0,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            changed_at: self.updated_at.max(place.changed_at),
+            place,
+        }
+    }
+}
+
+/// The visible meetings of a visible component (contract 06 §5.3). The first three conditions are those of the partial
+/// indexes, exactly.
+pub(in crate::tables) fn shown(viewer: Viewer) -> Vec<Condition<meetings::table>> {
+    vec![
+        Box::new(meetings::published_at.is_not_null().nullable()),
+        Box::new(meetings::hidden_at.is_null().nullable()),
+        Box::new(meetings::deleted_at.is_null().nullable()),
+        Box::new(Rule::MeetingIsOpen(viewer)),
+    ]
+}
+
+/// The rows of these meetings.
+pub(super) async fn load(connection: &mut Conn, meetings: Records, bounds: Bounds) -> Result<Vec<Facts>> {
+    meetings.select(columns::of::<Facts>()).load_page(connection, bounds).await.stored()
+}
+
+/// The meeting of this id, visible or not.
+pub(super) fn this(organization: OrganizationId, id: MeetingId) -> Records {
+    MEETINGS.records().filter(meetings::organization_id.eq(organization.0)).filter(meetings::id.eq(id.0))
+}
+
+/// The meetings of a page with their components.
+pub(super) async fn details(
+    connection: &mut Conn,
+    organization: OrganizationId,
+    page: Page<Facts>,
+) -> Result<Page<MeetingDetail>> {
+    with_components(connection, organization, page, |facts| facts.component_id, Facts::detail).await
+}
+
+/// The meetings of a query that the viewer sees.
+pub(super) struct List {
+    base: ListBase,
+    viewer: Viewer,
+}
+
+impl List {
     /// Reads the visible components.
     pub(super) async fn open(
         session: &Session,
         read_context: ReadContext,
-        query: &'a MeetingQuery,
+        query: &MeetingQuery,
     ) -> Result<Self> {
-        let kind = ComponentManifest::Meetings;
-        let places =
-            query.filters.iter().filter_map(|filter| field(filter.field).of_place(&filter.condition));
-        let places = places.collect::<Result<_>>()?;
-        let components =
-            VisibleComponents::load_filtered(session, read_context, query.within, kind, places).await?;
-        let (locales, bounds) = (session.locales().clone(), session.bounds);
-        Ok(Self { read_context, components, query, locales, bounds })
+        let kind = ListKind { table: MEETINGS, manifest: ComponentManifest::Meetings, field };
+        let query = (query.within, &query.filters[..], query.order);
+        let base = ListBase::open(session, read_context, &kind, query).await?;
+        Ok(Self { base, viewer: read_context.viewer })
     }
 }
 
@@ -67,53 +120,38 @@ fn field(field: MeetingField) -> ListedField {
         MeetingField::Title => ListedField::Translated("title", TextPart::Title),
         MeetingField::Description => ListedField::Translated("description", TextPart::Body),
         MeetingField::SearchText => ListedField::Searched(TextPart::Either),
-        MeetingField::Component => ListedField::Place(PlaceColumn::Component),
-        MeetingField::SpaceId => ListedField::Place(PlaceColumn::SpaceId),
-        MeetingField::SpaceType => ListedField::Place(PlaceColumn::SpaceType),
+        MeetingField::Component => ListedField::Component,
+        MeetingField::SpaceId => ListedField::SpaceId,
+        MeetingField::SpaceType => ListedField::SpaceType,
     }
 }
 
-impl Members for List<'_> {
-    fn table(&self) -> ListedTable {
-        MEETINGS.sorted(self.query.order)
-    }
-
-    fn components(&self) -> &VisibleComponents {
-        &self.components
+impl Members for List {
+    fn base(&self) -> &ListBase {
+        &self.base
     }
 
     fn unfiltered(&self, of_components: Condition<()>) -> Records {
         let meetings = MEETINGS.records().filter(of_components);
-        shown(self.read_context.viewer).into_iter().fold(meetings, Records::filter)
-    }
-
-    fn filters(&self) -> Result<Vec<FilterCondition>> {
-        let condition =
-            |filter: &MeetingFilter| field(filter.field).condition(self, &self.locales, &filter.condition);
-        let conditions = self.query.filters.iter().map(condition);
-        conditions.filter_map(Result::transpose).collect()
-    }
-
-    fn is_sorted(&self) -> bool {
-        matches!(self.query.order, Order::By(_))
+        shown(self.viewer).into_iter().fold(meetings, Records::filter)
     }
 }
 
 #[async_trait]
-impl Listing for List<'_> {
+impl Listing for List {
     type Row = Facts;
 
     async fn load(&self, connection: &mut Conn, meetings: Records) -> Result<Vec<Facts>> {
-        load(connection, meetings, self.bounds).await
+        load(connection, meetings, self.base.bounds).await
     }
 }
 
 /// The columns of a meeting that a search reads.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = meetings, check_for_backend(Db))]
-struct Summary {
+pub(super) struct Summary {
     id: i64,
-    component_id: i64,
+    pub(super) component_id: i64,
     title: JsonColumn<Translated>,
     start_time: OffsetDateTime,
     end_time: Option<OffsetDateTime>,
@@ -126,7 +164,8 @@ struct Summary {
 }
 
 impl Summary {
-    fn model(self, place: ComponentPlace) -> MeetingSummary {
+    /// The meeting as a search finds it.
+    pub(super) fn model(self, place: ComponentPlace) -> MeetingSummary {
         MeetingSummary {
             id: MeetingId(self.id),
             title: self.title.0,
@@ -140,42 +179,4 @@ impl Summary {
             place,
         }
     }
-}
-
-/// One page of a search. The conditions of a state are those of its partial index, exactly.
-pub(super) async fn search(
-    connection: &mut Conn,
-    organization: OrganizationId,
-    now: OffsetDateTime,
-    search: &MeetingSearch,
-    page: PageRequest,
-) -> Result<Page<MeetingSummary>> {
-    let kind = ComponentManifest::Meetings;
-    let components = VisibleComponents::of_kind(connection, organization, search.within, kind).await?;
-    if components.is_empty() {
-        return Ok(Page::of(Vec::new(), false));
-    }
-    let found = MEETINGS.records().filter(meetings::organization_id.eq(organization.0));
-    let found = found.filter(meetings::deleted_at.is_null());
-    let found = found.filter(components.contain_records_by_id(MEETINGS.name, Checked::Many));
-    let found = match search.time {
-        Some(MeetingTime::Upcoming) => found.filter(meetings::start_time.ge(now)),
-        Some(MeetingTime::Past) => found.filter(meetings::start_time.lt(now)),
-        None => found,
-    };
-    let mut found = match search.state {
-        Some(MeetingState::Published) => found.filter(meetings::published_at.is_not_null()),
-        Some(MeetingState::Unpublished) => found.filter(meetings::published_at.is_null()),
-        Some(MeetingState::Withdrawn) => found.filter(meetings::withdrawn_at.is_not_null()),
-        Some(MeetingState::Hidden) => found.filter(meetings::hidden_at.is_not_null()),
-        None => found,
-    };
-    if let Some(words) = search.text.as_deref().and_then(filter::Condition::words) {
-        found = found.filter(texts::found::<()>(MEETINGS.name, organization, TextPart::Title, &words)?);
-    }
-    let found = MEETINGS.order(found, search.direction, search.direction).on_page(page.into());
-    let found = found.select(columns::of::<Summary>());
-    let rows: Vec<Summary> = found.load(connection).await.stored()?;
-    let page = Page::cut(rows, page);
-    with_components(connection, organization, page, |row| row.component_id, Summary::model).await
 }

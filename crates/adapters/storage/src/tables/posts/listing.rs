@@ -1,63 +1,97 @@
-//! Lists of posts: those of a reader, and the search by administrators.
+//! The rows of posts, and the lists that a reader sees.
 
-use super::rows::{Row, visible, visible_in_any_order};
-use crate::columns::{self, Condition};
+use crate::columns::{self, Condition, Expr, columns};
 use crate::engine::Conn;
+use crate::engine::sql::Moment;
 use crate::failure::Stored;
 use crate::page_rows::{Bounds, LoadPage};
 use crate::schema::posts;
+use crate::scoped::scoped;
 use crate::session::Session;
 use crate::tables::component_places::with_components;
-use crate::tables::listing::{FilterCondition, ListedField, ListedTable, Listing, Members, compared};
-use crate::tables::planner::Checked;
+use crate::tables::listing::{ListBase, ListKind, ListedField, ListedTable, Listing, Members};
+use crate::tables::planner::{Checked, published_without_index};
 use crate::tables::select::Records;
-use crate::tables::texts::{self, TextPart};
-use crate::tables::visible_components::{PlaceColumn, VisibleComponents};
+use crate::tables::texts::TextPart;
 use async_trait::async_trait;
-use civitas_blogs::{PostDetail, PostField, PostFilter, PostQuery, PostSearch, PostState};
+use civitas_blogs::{Post, PostDetail, PostField, PostQuery};
 use civitas_kernel::{
-    ComponentPlace, Locales, Order, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, filter,
+    ComponentId, ComponentPlace, OrganizationId, Page, PostId, ReadContext, Result, Translated, UserId,
 };
 use civitas_spaces::ComponentManifest;
 use diesel::prelude::*;
 use time::OffsetDateTime;
 
+columns! {
+    /// A post as its row stores it.
+    posts as Post;
+    id PostId;
+    fields {
+        component as component_id: ComponentId,
+        title: Translated,
+        body: Translated,
+        author as author_id: Option<UserId>,
+        published_at: Option<OffsetDateTime>,
+        deleted_at: Option<OffsetDateTime>,
+        created_at: OffsetDateTime,
+        updated_at: OffsetDateTime,
+    }
+}
+
+scoped! { pub(super) posts }
+
+/// Whether a post is not deleted, and published at this time or written by this account (contract 07 A.1).
+pub(in crate::tables) fn visible(author: Option<UserId>, now: OffsetDateTime) -> Condition<posts::table> {
+    visible_at(Box::new(posts::published_at), author, now)
+}
+
+/// The same, for reads in another order than that of the times.
+fn visible_in_any_order(author: Option<UserId>, now: OffsetDateTime) -> Condition<posts::table> {
+    visible_at(published_without_index("posts"), author, now)
+}
+
+fn visible_at(
+    published_at: Expr<posts::table, Moment>,
+    author: Option<UserId>,
+    now: OffsetDateTime,
+) -> Condition<posts::table> {
+    let (kept, published) = (posts::deleted_at.is_null(), published_at.le(now));
+    match author {
+        None => Box::new(kept.and(published)),
+        Some(author) => Box::new(kept.and(published.or(posts::author_id.eq(author.0)))),
+    }
+}
+
 /// The posts.
-const POSTS: ListedTable = ListedTable { name: "posts", date: "published_at", is_read_in_order: false };
+pub(super) const POSTS: ListedTable =
+    ListedTable { name: "posts", date: "published_at", is_read_in_order: false };
 
 /// The visible posts of a query (contract 07 A.1).
-pub(super) struct List<'a> {
-    pub(super) components: VisibleComponents,
-    query: &'a PostQuery,
+pub(super) struct List {
+    pub(super) base: ListBase,
     /// The author whose drafts and scheduled posts are members.
     author: Option<UserId>,
     now: OffsetDateTime,
-    locales: Locales,
-    bounds: Bounds,
 }
 
-impl<'a> List<'a> {
+impl List {
     /// Reads the visible components.
     pub(super) async fn open(
         session: &Session,
         read_context: ReadContext,
         now: OffsetDateTime,
-        query: &'a PostQuery,
+        query: &PostQuery,
     ) -> Result<Self> {
-        let kind = ComponentManifest::Blogs;
-        let places =
-            query.filters.iter().filter_map(|filter| field(filter.field).of_place(&filter.condition));
-        let places = places.collect::<Result<_>>()?;
-        let components =
-            VisibleComponents::load_filtered(session, read_context, query.within, kind, places).await?;
-        let (locales, bounds) = (session.locales().clone(), session.bounds);
-        Ok(Self { components, query, author: read_context.participant, now, locales, bounds })
+        let kind = ListKind { table: POSTS, manifest: ComponentManifest::Blogs, field };
+        let query = (query.within, &query.filters[..], query.order);
+        let base = ListBase::open(session, read_context, &kind, query).await?;
+        Ok(Self { base, author: read_context.participant, now })
     }
 
     /// The members with a date that satisfy this condition, that of the partial indexes.
     fn dated_where(&self, of_components: Condition<()>, visible: Condition<posts::table>) -> Records {
         let records = POSTS.records().filter(of_components).filter(visible);
-        if self.is_sorted() { records } else { records.filter(posts::published_at.is_not_null()) }
+        if self.base.is_sorted() { records } else { records.filter(posts::published_at.is_not_null()) }
     }
 }
 
@@ -71,24 +105,20 @@ fn field(field: PostField) -> ListedField {
         PostField::Title => ListedField::Translated("title", TextPart::Title),
         PostField::Body => ListedField::Translated("body", TextPart::Body),
         PostField::SearchText => ListedField::Searched(TextPart::Either),
-        PostField::Component => ListedField::Place(PlaceColumn::Component),
-        PostField::SpaceId => ListedField::Place(PlaceColumn::SpaceId),
-        PostField::SpaceType => ListedField::Place(PlaceColumn::SpaceType),
+        PostField::Component => ListedField::Component,
+        PostField::SpaceId => ListedField::SpaceId,
+        PostField::SpaceType => ListedField::SpaceType,
         PostField::Author => ListedField::Number("author_id"),
     }
 }
 
-impl Members for List<'_> {
-    fn table(&self) -> ListedTable {
-        POSTS.sorted(self.query.order)
-    }
-
-    fn components(&self) -> &VisibleComponents {
-        &self.components
+impl Members for List {
+    fn base(&self) -> &ListBase {
+        &self.base
     }
 
     fn unfiltered(&self, of_components: Condition<()>) -> Records {
-        let visible = if self.is_sorted() { visible_in_any_order } else { visible };
+        let visible = if self.base.is_sorted() { visible_in_any_order } else { visible };
         self.dated_where(of_components, visible(self.author, self.now))
     }
 
@@ -96,40 +126,28 @@ impl Members for List<'_> {
         self.dated_where(of_components, visible_in_any_order(self.author, self.now))
     }
 
-    fn filters(&self) -> Result<Vec<FilterCondition>> {
-        let condition =
-            |filter: &PostFilter| field(filter.field).condition(self, &self.locales, &filter.condition);
-        let conditions = self.query.filters.iter().map(condition);
-        conditions.filter_map(Result::transpose).collect()
-    }
-
-    fn is_sorted(&self) -> bool {
-        matches!(self.query.order, Order::By(_))
-    }
-
-    fn drafts(&self) -> Result<Option<Records>> {
-        let Some(author) = self.author.filter(|_| !self.is_sorted()) else { return Ok(None) };
+    fn drafts(&self) -> Option<Records> {
+        let author = self.author.filter(|_| !self.base.is_sorted())?;
         let drafts = POSTS
             .records()
             .filter(posts::author_id.eq(author.0))
             .filter(posts::published_at.is_null())
-            .filter(posts::deleted_at.is_null())
-            .filter(self.components.contain_records_by_id(POSTS.name, Checked::Few));
-        Ok(Some(compared(drafts, self.filters()?)))
+            .filter(posts::deleted_at.is_null());
+        Some(drafts.filter(self.base.components.contain_by_id::<()>(POSTS.name, Checked::Few)))
     }
 }
 
 #[async_trait]
-impl Listing for List<'_> {
+impl Listing for List {
     type Row = Row;
 
     async fn load(&self, connection: &mut Conn, records: Records) -> Result<Vec<Row>> {
-        load(connection, records, self.bounds).await
+        load(connection, records, self.base.bounds).await
     }
 }
 
 /// The rows of these posts.
-async fn load(connection: &mut Conn, posts: Records, bounds: Bounds) -> Result<Vec<Row>> {
+pub(super) async fn load(connection: &mut Conn, posts: Records, bounds: Bounds) -> Result<Vec<Row>> {
     posts.select(columns::of::<Row>()).load_page(connection, bounds).await.stored()
 }
 
@@ -144,34 +162,4 @@ pub(super) async fn details(
         PostDetail { id, post, place }
     };
     with_components(connection, organization, page, |row| row.component_id, detail).await
-}
-
-/// One page of a search. The conditions on drafts are those of their partial index, exactly.
-pub(super) async fn search(
-    connection: &mut Conn,
-    organization: OrganizationId,
-    now: OffsetDateTime,
-    search: &PostSearch,
-    page: PageRequest,
-) -> Result<Page<PostDetail>> {
-    let kind = ComponentManifest::Blogs;
-    let components = VisibleComponents::of_kind(connection, organization, search.within, kind).await?;
-    if components.is_empty() {
-        return Ok(Page::of(Vec::new(), false));
-    }
-    let found = POSTS.records().filter(posts::deleted_at.is_null());
-    let found = found.filter(components.contain_records(POSTS.name, Checked::Many));
-    let dated = posts::published_at.is_not_null();
-    let mut found = match search.state {
-        Some(PostState::Draft) => found.filter(posts::published_at.is_null()),
-        Some(PostState::Scheduled) => found.filter(dated).filter(posts::published_at.gt(now)),
-        Some(PostState::Published) => found.filter(dated).filter(posts::published_at.le(now)),
-        None => found,
-    };
-    if let Some(words) = search.text.as_deref().and_then(filter::Condition::words) {
-        found = found.filter(texts::found::<()>(POSTS.name, organization, TextPart::Title, &words)?);
-    }
-    let found = found.order(POSTS.column("id"), search.direction).on_page(page.into());
-    let rows = load(connection, found, Bounds::NONE).await?;
-    details(connection, organization, Page::cut(rows, page)).await
 }

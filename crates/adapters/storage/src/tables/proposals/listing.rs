@@ -1,79 +1,61 @@
-//! Lists of proposals: the published ones with the reader's own drafts, and the hidden ones.
+//! Lists of proposals: the published ones with the reader's own drafts; and their filters (contract 06 §1.4, 01 §6.2).
 
-use super::filters::{FilterContext, condition, field};
-use super::reading::{Facts, PROPOSALS, any, load, published_or_own, shown};
+use super::reading::{Facts, PROPOSALS, load, own_weight, published_or_own, shown};
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
-use crate::engine::dialect::BoundIds;
+use crate::engine::dialect::{self, BoundIds};
 use crate::filter::{Column, holds};
-use crate::page_rows::Bounds;
-use crate::schema::{proposal_authors, proposals};
+use crate::schema::{proposal_authors, proposals, votes};
 use crate::session::Session;
 use crate::tables::component_places;
-use crate::tables::listing::{self, FilterCondition, ListedTable, Listing, Members};
-use crate::tables::planner::Checked;
-use crate::tables::select::{Key, Records};
-use crate::tables::texts::{self, TextPart};
-use crate::tables::visible_components::VisibleComponents;
+use crate::tables::listing::{self, FilterCondition, ListBase, ListKind, ListedField, Listing, Members};
+use crate::tables::planner::{Checked, Rows};
+use crate::tables::select::{Key, Records, TableColumn, among, correlated};
+use crate::tables::texts::TextPart;
 use async_trait::async_trait;
-use civitas_kernel::{
-    ComponentId, Locales, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, Sort,
-    SortColumn, UserId,
-};
-use civitas_proposals::{HiddenProposals, ProposalDetail, ProposalField, ProposalQuery};
+use civitas_kernel::filter::{self, Comparison};
+use civitas_kernel::{OrganizationId, Page, ProposalId, ReadContext, Result, UserId};
+use civitas_proposals::{ProposalDetail, ProposalField, ProposalQuery};
 use civitas_spaces::ComponentManifest;
+use diesel::dsl::{case_when, not};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 
 /// The members of a list.
-pub(super) struct List<'a> {
+pub(super) struct List {
+    pub(super) base: ListBase,
     read_context: ReadContext,
-    query: &'a ProposalQuery,
-    components: VisibleComponents,
     /// The author whose drafts are members.
     author: Option<UserId>,
     /// These drafts, where they are not apart from the other members.
     own_drafts: Vec<i64>,
     /// The components that hide the number of votes, where it is compared.
-    hidden_votes: Option<BoundIds>,
-    locales: Locales,
-    bounds: Bounds,
+    pub(super) hidden_votes: Option<BoundIds>,
 }
 
-impl<'a> List<'a> {
+impl List {
     /// Reads the visible components, and what the order and the filters need.
     pub(super) async fn open(
         session: &Session,
         read_context: ReadContext,
-        query: &'a ProposalQuery,
+        query: &ProposalQuery,
     ) -> Result<Self> {
-        let kind = ComponentManifest::Proposals;
-        let filters = query.filters.iter();
-        let places = filters.filter_map(|filter| field(filter.field)?.of_place(&filter.condition));
-        let places = places.collect::<Result<_>>()?;
-        let components =
-            VisibleComponents::load_filtered(session, read_context, query.within, kind, places).await?;
-        let has_drafts = query.filters.iter().all(|f| f.field != ProposalField::VotedWeight);
-        let author = read_context.participant.filter(|_| has_drafts);
-        let (locales, bounds) = (session.locales().clone(), session.bounds);
-        let mut list = Self {
-            read_context,
-            query,
-            components,
-            author,
-            own_drafts: Vec::new(),
-            hidden_votes: None,
-            locales,
-            bounds,
-        };
-        if list.compares_votes() {
-            let ids = list.components.ids();
+        let kind = ListKind { table: PROPOSALS, manifest: ComponentManifest::Proposals, field };
+        let base_query = (query.within, &query.filters[..], query.order);
+        let base = ListBase::open(session, read_context, &kind, base_query).await?;
+        let has = |field: ProposalField| query.filters.iter().any(|filter| filter.field == field);
+        let author = read_context.participant.filter(|_| !has(ProposalField::VotedWeight));
+        let compares_votes = base.table.date == "votes_count" || has(ProposalField::VotesCount);
+        let mut list = Self { base, read_context, author, own_drafts: Vec::new(), hidden_votes: None };
+        if compares_votes {
+            let ids = list.base.components.ids();
             let places =
                 component_places::of_proposals(session, read_context.organization, None, ids).await?;
             let hidden = places.into_values().filter(|place| place.rules.votes_hidden);
             let hidden: Vec<i64> = hidden.map(|place| place.component.0).collect();
             list.hidden_votes = Some(BoundIds::of(&hidden)).filter(|_| !hidden.is_empty());
         }
-        if list.is_sorted()
+        if list.base.is_sorted()
             && let Some(user) = author
         {
             let drafts = list.drafts_of(user);
@@ -82,25 +64,15 @@ impl<'a> List<'a> {
         Ok(list)
     }
 
-    fn compares_votes(&self) -> bool {
-        let by_votes = matches!(self.query.order, Order::By(Sort { column: SortColumn::Votes, .. }));
-        by_votes || self.query.filters.iter().any(|filter| filter.field == ProposalField::VotesCount)
-    }
-
     /// Whether drafts may be members, apart from the others.
     pub(super) fn has_drafts(&self) -> bool {
-        self.author.is_some() && !self.is_sorted()
-    }
-
-    /// Whether proposals of a component are members. Without filters all are members that the reader sees.
-    pub(super) fn may_have(&self, component: ComponentId) -> bool {
-        self.components.has(component.0)
+        self.author.is_some() && !self.base.is_sorted()
     }
 
     /// Whether a proposal is a member.
     pub(super) async fn has(&self, connection: &mut Conn, id: ProposalId) -> Result<bool> {
         let this = shown_in(self.by_id()).filter(proposals::id.eq(id.0));
-        let this = listing::compared(this, self.filters()?).filter(published_or_own(self.author));
+        let this = listing::compared(self, this)?.filter(published_or_own(self.author));
         Ok(!this.load_ids(connection).await?.is_empty())
     }
 
@@ -114,7 +86,7 @@ impl<'a> List<'a> {
     }
 
     fn by_id(&self) -> Condition<()> {
-        self.components.contain_records_by_id(PROPOSALS.name, Checked::Few)
+        self.base.components.contain_by_id(PROPOSALS.name, Checked::Few)
     }
 }
 
@@ -123,13 +95,9 @@ fn shown_in(of_components: Condition<()>) -> Records {
     PROPOSALS.records().filter(of_components).filter(shown())
 }
 
-impl Members for List<'_> {
-    fn table(&self) -> ListedTable {
-        PROPOSALS.sorted(self.query.order)
-    }
-
-    fn components(&self) -> &VisibleComponents {
-        &self.components
+impl Members for List {
+    fn base(&self) -> &ListBase {
+        &self.base
     }
 
     fn unfiltered(&self, of_components: Condition<()>) -> Records {
@@ -141,61 +109,41 @@ impl Members for List<'_> {
         shown.filter(proposals::published_at.is_not_null().nullable().or(own))
     }
 
-    fn filters(&self) -> Result<Vec<FilterCondition>> {
-        let context = FilterContext {
-            reader: self.read_context.participant,
-            hidden_votes: self.hidden_votes.as_ref(),
-            locales: &self.locales,
-        };
-        let conditions = self.query.filters.iter().map(|filter| condition(self, &context, filter));
-        conditions.filter_map(Result::transpose).collect()
+    fn own_condition(
+        &self,
+        field: ListedField,
+        wanted: &filter::Condition,
+    ) -> Result<Option<FilterCondition>> {
+        Ok(Some(match (field, wanted, &self.hidden_votes) {
+            (ListedField::Author, filter::Condition::Integer(is), _) => author(is)?,
+            (ListedField::OwnVote, ..) => own_vote(self.read_context.participant, wanted)?,
+            (ListedField::Rank(_), _, Some(hidden)) => shown_votes(hidden, wanted)?,
+            _ => return Ok(None),
+        }))
     }
 
     fn key(&self) -> Key {
-        let column = self.table().key();
+        let column = self.base.table.key();
         match &self.hidden_votes {
-            Some(hidden) if self.table().date == "votes_count" => {
+            Some(hidden) if self.base.table.date == "votes_count" => {
                 Key::Shown { column, component: PROPOSALS.column("component_id"), hidden: hidden.clone() }
             }
             _ => column.into(),
         }
     }
 
-    fn is_sorted(&self) -> bool {
-        matches!(self.query.order, Order::By(_))
-    }
-
-    fn drafts(&self) -> Result<Option<Records>> {
-        let Some(user) = self.author.filter(|_| !self.is_sorted()) else { return Ok(None) };
-        Ok(Some(listing::compared(self.drafts_of(user), self.filters()?)))
+    fn drafts(&self) -> Option<Records> {
+        Some(self.drafts_of(self.author.filter(|_| !self.base.is_sorted())?))
     }
 }
 
 #[async_trait]
-impl Listing for List<'_> {
+impl Listing for List {
     type Row = Facts;
 
     async fn load(&self, connection: &mut Conn, records: Records) -> Result<Vec<Facts>> {
-        load(connection, self.read_context.participant, records, self.bounds).await
+        load(connection, self.read_context.participant, records, self.base.bounds).await
     }
-}
-
-/// One page of a list.
-pub(super) async fn page(
-    session: &Session,
-    read_context: ReadContext,
-    query: &ProposalQuery,
-    page: PageRequest,
-) -> Result<Page<ProposalDetail>> {
-    let list = List::open(session, read_context, query).await?;
-    if list.components().is_empty() {
-        // No connection is needed.
-        return Ok(Page::of(Vec::new(), false).with_total(page.is_counted.then_some(0)));
-    }
-    let is_short = query.filters.is_empty() && query.order != Order::Random && list.hidden_votes.is_none();
-    let is_long = !is_short || page.is_counted;
-    let page = listing::page(&list, &mut *session.read_page(page, is_long).await?, query.order, page).await?;
-    details(session, read_context.organization, read_context.viewer.user(), page).await
 }
 
 /// The proposals of a page with their places.
@@ -216,42 +164,81 @@ pub(super) async fn details(
     Ok(Page::of(items.collect(), page.has_more).with_total(page.total))
 }
 
-/// The proposal of this id for an anonymous viewer, visible or not.
-pub(super) async fn detail(
-    session: &Session,
-    organization: OrganizationId,
-    id: ProposalId,
-) -> Result<Option<ProposalDetail>> {
-    let items = load(&mut *session.read().await?, None, any(organization, id), Bounds::NONE).await?;
-    let found = details(session, organization, None, Page::of(items, false)).await?;
-    Ok(found.items.into_iter().next())
+/// What a field compares.
+fn field(field: ProposalField) -> ListedField {
+    match field {
+        ProposalField::VotedWeight => ListedField::OwnVote,
+        ProposalField::Author => ListedField::Author,
+        ProposalField::Id => ListedField::Number("id"),
+        ProposalField::State => ListedField::Ascii("public_state"),
+        ProposalField::ExtendedData => ListedField::Text("extended_data_text"),
+        ProposalField::CreatedAt => ListedField::IndexedTime("created_at"),
+        ProposalField::UpdatedAt => ListedField::IndexedTime("updated_at"),
+        ProposalField::PublishedAt => ListedField::IndexedTime("published_at"),
+        ProposalField::Title => ListedField::Translated("title", TextPart::Title),
+        ProposalField::Body => ListedField::Translated("body", TextPart::Body),
+        ProposalField::SearchText => ListedField::Searched(TextPart::Either),
+        ProposalField::Component => ListedField::Component,
+        ProposalField::SpaceId => ListedField::SpaceId,
+        ProposalField::SpaceType => ListedField::SpaceType,
+        ProposalField::VotesCount => ListedField::Rank("votes_count"),
+    }
 }
 
-/// One page of hidden proposals and drafts. The first conditions are those of the partial indexes.
-pub(super) async fn hidden(
-    session: &Session,
-    organization: OrganizationId,
-    list: &HiddenProposals,
-    page: PageRequest,
-) -> Result<Page<ProposalDetail>> {
-    let mut found = PROPOSALS
-        .records()
-        .filter(proposals::organization_id.eq(organization.0))
-        .filter(proposals::hidden_at.is_not_null())
-        .filter(proposals::deleted_at.is_null());
-    if let Some(component) = list.component {
-        found = found.filter(proposals::component_id.eq(component.0));
-    }
-    if let Some(state) = &list.state {
-        let token = Column::<proposals::table>::Ascii(Box::new(proposals::public_state.nullable()));
-        found = found.filter(holds(token, state)?);
-    }
-    if let Some(words) = &list.words {
-        found = found.filter(texts::found::<()>(PROPOSALS.name, organization, TextPart::Either, words)?);
-    }
-    for column in ["hidden_at", "id"] {
-        found = found.order(PROPOSALS.column(column), list.direction);
-    }
-    let rows = load(&mut *session.read_long().await?, None, found.limited(page), Bounds::NONE).await?;
-    details(session, organization, None, Page::cut(rows, page)).await
+/// Whether the weight of the reader's vote satisfies a condition.
+fn own_vote(reader: Option<UserId>, wanted: &filter::Condition) -> Result<FilterCondition> {
+    let weight = holds(Column::Integer(own_weight(reader)), wanted)?;
+    Ok(match reader.filter(|_| !wanted.holds_for_null()) {
+        None => FilterCondition::compared(weight),
+        Some(user) => FilterCondition::Few(Box::new(voted(user).and(weight))),
+    })
+}
+
+/// Whether the user voted on a proposal: found by the votes, which are few.
+fn voted(user: UserId) -> Condition<proposals::table> {
+    let voted = votes::table.filter(votes::user_id.eq(user.0)).select(votes::proposal_id);
+    Box::new(proposals::id.eq_any(voted).nullable())
+}
+
+/// Whether one of the authors satisfies a condition. A negative one is satisfied by proposals with authors of which none is
+/// named.
+fn author(is: &Comparison<i64>) -> Result<FilterCondition> {
+    let some = |is: &Comparison<i64>| -> Result<Condition<proposals::table>> {
+        let one = Rows { limit: 1, offset: 0 };
+        let of_this = authors(is)?.filter(proposal_authors::proposal_id.eq(proposals::id)).limited(one);
+        Ok(Box::new(correlated(of_this.select(PROPOSAL)).is_not_null().nullable()))
+    };
+    let others = |named: Comparison<i64>| -> Result<Condition<proposals::table>> {
+        Ok(Box::new(some(&Comparison::Blank(false))?.and(not(some(&named)?))))
+    };
+    let compared: Condition<proposals::table> = match is {
+        Comparison::Eq(_) | Comparison::In(_) => {
+            let found = among(PROPOSALS.column("id"), authors(is)?.select(PROPOSAL));
+            return Ok(FilterCondition::Sought { test: Box::new(some(is)?), found: Box::new(found) });
+        }
+        Comparison::NotEq(user) => others(Comparison::Eq(*user))?,
+        Comparison::NotIn(users) => others(Comparison::In(users.clone()))?,
+        Comparison::Blank(true) => Box::new(not(some(&Comparison::Blank(false))?)),
+        _ => some(is)?,
+    };
+    Ok(FilterCondition::compared(compared))
+}
+
+/// The proposal of an author.
+const PROPOSAL: TableColumn = TableColumn::of("proposal_authors", "proposal_id");
+
+/// The authors whose id satisfies a condition.
+fn authors(is: &Comparison<i64>) -> Result<Records> {
+    let id = Column::<proposal_authors::table>::Integer(Box::new(proposal_authors::user_id.nullable()));
+    Ok(Records::of("proposal_authors").filter(holds(id, &filter::Condition::Integer(is.clone()))?))
+}
+
+/// Whether the number of votes satisfies a condition, as it is shown: 0 in components that hide it.
+fn shown_votes(hidden: &BoundIds, wanted: &filter::Condition) -> Result<FilterCondition> {
+    let component = Box::new(proposals::component_id.nullable());
+    let is_hidden = dialect::among_for_few::<proposals::table>(component, hidden);
+    let none = 0_i64.into_sql::<BigInt>().nullable();
+    let shown = case_when(is_hidden, none).otherwise(proposals::votes_count.nullable());
+    let shown = Column::<proposals::table>::Integer(Box::new(shown));
+    Ok(FilterCondition::compared(holds(shown, wanted)?))
 }

@@ -1,8 +1,7 @@
 //! Reads of one proposal: the proposal by id, then its component.
 
 use super::rows::Row;
-use crate::columns::{self, Condition, Expr, ListColumn, expressions};
-use crate::correlated::Correlated;
+use crate::columns::{self, Condition, Expr, ListColumn};
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::Stored;
 use crate::page_rows::{Bounds, LoadPage};
@@ -10,13 +9,11 @@ use crate::schema::{api_clients, proposal_authors, proposals, votes};
 use crate::session::Session;
 use crate::tables::component_places::visible_of_proposals;
 use crate::tables::listing::ListedTable;
-use crate::tables::select::Records;
+use crate::tables::select::{Records, Template, correlated};
 use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Within};
 use civitas_proposals::{ProposalDetail, ProposalPlace};
 use diesel::dsl::{auto_type, case_when};
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment};
-use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use std::sync::Arc;
 use time::OffsetDateTime;
@@ -37,7 +34,7 @@ pub(super) struct Facts {
 
 type ReadFacts = (
     <Row as Selectable<Db>>::SelectExpression,
-    Authors,
+    Template<dialect::List>,
     Expr<proposals::table, Text>,
     Expr<proposals::table, BigInt>,
     Expr<proposals::table, sql::Moment>,
@@ -57,18 +54,18 @@ pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
         .select(api_clients::uid);
     let voted_at: Expr<proposals::table, sql::Moment> = match reader {
         None => Box::new(None::<OffsetDateTime>.into_sql::<Nullable<sql::Moment>>()),
-        Some(user) => Box::new(Correlated(own_vote(user.0).select(votes::updated_at))),
+        Some(user) => Box::new(correlated(own_vote(user.0).select(votes::updated_at))),
     };
     // Most proposals have no client.
-    let client_uid = case_when(proposals::api_client_id.is_not_null(), Correlated(client));
-    (columns::of::<Row>(), Authors, Box::new(client_uid), own_weight(reader), voted_at)
+    let client_uid = case_when(proposals::api_client_id.is_not_null(), correlated(client));
+    (columns::of::<Row>(), authors(), Box::new(client_uid), own_weight(reader), voted_at)
 }
 
 /// The weight of the reader's vote; null without one.
 pub(super) fn own_weight(reader: Option<UserId>) -> Expr<proposals::table, BigInt> {
     match reader {
         None => Box::new(None::<i64>.into_sql::<Nullable<BigInt>>()),
-        Some(user) => Box::new(Correlated(own_vote(user.0).select(votes::weight))),
+        Some(user) => Box::new(correlated(own_vote(user.0).select(votes::weight))),
     }
 }
 
@@ -113,7 +110,7 @@ pub(in crate::tables) fn published_or_own(author: Option<UserId>) -> Condition<p
                 .filter(proposal_authors::proposal_id.eq(proposals::id))
                 .filter(proposal_authors::user_id.eq(user.0))
                 .select(proposal_authors::proposal_id);
-            Box::new(proposals::published_at.is_not_null().or(Correlated(own).is_not_null()).nullable())
+            Box::new(proposals::published_at.is_not_null().or(correlated(own).is_not_null()).nullable())
         }
     }
 }
@@ -158,17 +155,8 @@ pub(super) async fn load(
 }
 
 /// The authors of a proposal in the order of joining.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Authors;
-
-expressions! { Authors: dialect::List; }
-
-impl QueryFragment<Db> for Authors {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        let [begin, end] = dialect::list_of("proposal_authors.user_id", Some("proposal_authors.position"));
-        pass.push_sql(&begin);
-        pass.push_sql(" FROM proposal_authors WHERE proposal_authors.proposal_id = proposals.id");
-        pass.push_sql(&end);
-        Ok(())
-    }
+fn authors() -> Template<dialect::List> {
+    let [begin, end] = dialect::list_of("proposal_authors.user_id", Some("proposal_authors.position"));
+    let of_this = "FROM proposal_authors WHERE proposal_authors.proposal_id = proposals.id";
+    Template::of(format!("{begin} {of_this}{end}"), Vec::new())
 }

@@ -3,12 +3,13 @@
 //! Both halves are limited before the union, so that the cost of a page does not depend on the pages after it.
 
 use super::of;
-use crate::columns::{Condition, EnumColumn, Expr, expressions};
+use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::{Conn, Db, sql as engine};
 use crate::filter::{Column, holds};
 use crate::list_pages::{count, in_order};
 use crate::schema::{roles, users};
 use crate::session::{Rows, on};
+use crate::tables::select::Template;
 use civitas_accounts::{Role, RoleDetail, RoleField, RoleFilter, RoleId, RoleKind, RoleType};
 use civitas_kernel::{
     Direction, OrganizationId, Page, PageRequest, Result, SortColumn, SpaceManifest, SpaceRef, UserId,
@@ -16,11 +17,9 @@ use civitas_kernel::{
 use diesel::dsl::{exists, not, sql};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::query_dsl::positional_order_dsl::{
     IntoPositionalOrderExpr, PositionalOrderDsl, PositionalOrderExpr,
 };
-use diesel::result::QueryResult;
 use diesel::sql_types::{Integer, Nullable, Text};
 use time::OffsetDateTime;
 
@@ -109,36 +108,23 @@ fn of_admin(filter: &RoleFilter) -> Result<Condition<users::table>> {
 
 /// The order of the rows of both halves, by their places in [`Listed`]. Of rows of one time and of one number, those of
 /// administrators are first.
-#[derive(Debug)]
-struct InOrder(&'static str);
-
-expressions! { InOrder: Integer; }
-
-impl InOrder {
-    fn of(page: PageRequest) -> Self {
-        let descending = page.sort.is_some_and(|sort| sort.direction == Direction::Descending);
-        Self(match (page.sort.map(|sort| sort.column), descending) {
-            (None, _) => "1, 2, 3",
-            (Some(SortColumn::CreatedAt), false) => "2, 3, 1",
-            (Some(SortColumn::CreatedAt), true) => "2 DESC, 3, 1",
-            (Some(SortColumn::UpdatedAt), false) => "10, 3, 1",
-            (Some(SortColumn::UpdatedAt), true) => "10 DESC, 3, 1",
-            (Some(_), false) => "3, 1",
-            (Some(_), true) => "3 DESC, 1 DESC",
-        })
-    }
+fn order(page: PageRequest) -> Template<Integer> {
+    let descending = page.sort.is_some_and(|sort| sort.direction == Direction::Descending);
+    let order = match (page.sort.map(|sort| sort.column), descending) {
+        (None, _) => "1, 2, 3",
+        (Some(SortColumn::CreatedAt), false) => "2, 3, 1",
+        (Some(SortColumn::CreatedAt), true) => "2 DESC, 3, 1",
+        (Some(SortColumn::UpdatedAt), false) => "10, 3, 1",
+        (Some(SortColumn::UpdatedAt), true) => "10 DESC, 3, 1",
+        (Some(_), false) => "3, 1",
+        (Some(_), true) => "3 DESC, 1 DESC",
+    };
+    Template::of(order, Vec::new())
 }
 
-impl QueryFragment<Db> for InOrder {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        pass.push_sql(self.0);
-        Ok(())
-    }
-}
+impl PositionalOrderExpr for Template<Integer> {}
 
-impl PositionalOrderExpr for InOrder {}
-
-impl IntoPositionalOrderExpr for InOrder {
+impl IntoPositionalOrderExpr for Template<Integer> {
     type Output = Self;
 
     fn into_positional_expr(self) -> Self {
@@ -199,7 +185,7 @@ pub(super) async fn list(
     let total = count(connection, all).await?;
     let listed: Vec<Listed> = admins
         .union_all(rows)
-        .positional_order_by(InOrder::of(page))
+        .positional_order_by(order(page))
         .limit(page.fetch())
         .offset(page.offset())
         .rows_from(on(connection))

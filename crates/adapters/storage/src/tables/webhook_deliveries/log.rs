@@ -2,17 +2,17 @@
 
 use super::recording::AttemptRow;
 use super::{lock_registrations, make_due, pending};
-use crate::bounded::Bounded;
 use crate::columns::{self, Condition, EnumColumn, UuidColumn};
 use crate::engine::Db;
 use crate::engine::sql::Moment;
 use crate::filter::{containing, like};
 use crate::log_pages::log_page;
 use crate::old_rows::{oldest, remove_oldest};
+use crate::optional::filter_some;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
 use crate::schema::{api_clients, outbox, webhook_attempts};
-use crate::session::{Rows, Run, Session, Work};
+use crate::session::{Models, Rows, Run, Session, Work};
 use crate::tables::webhook_registrations::Row as RegistrationRow;
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -26,12 +26,11 @@ use diesel::dsl::{IntoBoxed, LeftJoin, count_star, sql};
 use diesel::prelude::*;
 use std::collections::HashMap;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 /// The most attempts of a delivery that are read.
 const MOST_ATTEMPTS: i64 = 100;
 
-/// A delivery as its row stores it.
+/// A delivery as its row stores it, with the organization of its event.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = deliveries, check_for_backend(Db))]
 struct Row {
@@ -45,22 +44,25 @@ struct Row {
     created_at: OffsetDateTime,
     ended_at: Option<OffsetDateTime>,
     reason: Option<String>,
+    #[diesel(select_expression = outbox::organization_id.nullable())]
+    organization_of_event: Option<i64>,
 }
 
-/// A delivery, and the organization of its event.
-fn logged((row, organization): (Row, Option<i64>)) -> LoggedDelivery {
-    LoggedDelivery {
-        id: DeliveryId(row.id.0),
-        registration: RegistrationId(row.registration_id),
-        organization: organization.map(OrganizationId),
-        event: row.event_id.map(|id| id.0),
-        name: row.name.0,
-        status: row.status.0,
-        attempts: row.attempts,
-        due_at: row.due_at,
-        created_at: row.created_at,
-        ended_at: row.ended_at,
-        reason: row.reason,
+impl From<Row> for LoggedDelivery {
+    fn from(row: Row) -> Self {
+        Self {
+            id: DeliveryId(row.id.0),
+            registration: RegistrationId(row.registration_id),
+            organization: row.organization_of_event.map(OrganizationId),
+            event: row.event_id.map(|id| id.0),
+            name: row.name.0,
+            status: row.status.0,
+            attempts: row.attempts,
+            due_at: row.due_at,
+            created_at: row.created_at,
+            ended_at: row.ended_at,
+            reason: row.reason,
+        }
     }
 }
 
@@ -101,24 +103,17 @@ fn matching<'a>(organization: Option<OrganizationId>, filter: &DeliveryFilter) -
         }
         (None, _) => all,
     };
-    if let Some(registration) = filter.registration {
-        all = all.filter(deliveries::registration_id.eq(registration.0));
-    }
-    if let Some(status) = filter.status {
-        all = all.filter(deliveries::status.eq(EnumColumn(status)));
-    }
-    if let Some(event) = filter.event {
-        all = all.filter(deliveries::name.eq(EnumColumn(event)));
-    }
-    if let Some(client) = filter.client {
-        let own = registrations::table.filter(registrations::api_client_id.eq(client.0));
-        all = all.filter(deliveries::registration_id.eq_any(own.select(registrations::id)));
-    }
-    if let Some(from) = filter.from {
-        all = all.filter(deliveries::created_at.ge(from));
-    }
-    if let Some(to) = filter.to {
-        all = all.filter(deliveries::created_at.lt(to));
+    filter_some! {
+        all;
+        filter.registration => |registration| deliveries::registration_id.eq(registration.0),
+        filter.status => |status| deliveries::status.eq(EnumColumn(status)),
+        filter.event => |event| deliveries::name.eq(EnumColumn(event)),
+        filter.client => |client| {
+            let own = registrations::table.filter(registrations::api_client_id.eq(client.0));
+            deliveries::registration_id.eq_any(own.select(registrations::id))
+        },
+        filter.from => |from| deliveries::created_at.ge(from),
+        filter.to => |to| deliveries::created_at.lt(to),
     }
     all
 }
@@ -173,13 +168,7 @@ impl DeliveryLog for Session {
         } else {
             all.order((deliveries::created_at.desc(), deliveries::id.desc()))
         };
-        let rows: Vec<(Row, Option<i64>)> = all
-            .limit(page.fetch())
-            .offset(page.offset())
-            .select((columns::of::<Row>(), outbox::organization_id.nullable()))
-            .rows_from(self.read_long())
-            .await?;
-        Ok(Page::cut(rows, page).map(logged))
+        all.page_from::<Row, _>(page, self.read_long()).await
     }
 
     async fn page(
@@ -197,11 +186,8 @@ impl DeliveryLog for Session {
         } else {
             log_page!(all, page, [deliveries::created_at, deliveries::id], |id| UuidColumn(id.0))
         };
-        let rows: Vec<(Row, Option<i64>)> = all
-            .select((columns::of::<Row>(), outbox::organization_id.nullable()))
-            .rows_from(self.read_long())
-            .await?;
-        Ok(LogPage::cut(rows, &page).map(logged))
+        let rows: Vec<Row> = all.select(columns::of::<Row>()).rows_from(self.read_long()).await?;
+        Ok(LogPage::cut(rows, &page).map(Into::into))
     }
 
     async fn find(
@@ -213,14 +199,8 @@ impl DeliveryLog for Session {
             .left_join(outbox::table)
             .filter(deliveries::id.eq(UuidColumn(id.0)))
             .into_boxed::<Db>();
-        if let Some(organization) = organization {
-            one = one.filter(deliveries::organization_id.eq(organization.0));
-        }
-        let row: Option<(Row, Option<i64>)> = one
-            .select((columns::of::<Row>(), outbox::organization_id.nullable()))
-            .first_from(self.read())
-            .await?;
-        Ok(row.map(logged))
+        filter_some!(one; organization => |organization| deliveries::organization_id.eq(organization.0));
+        one.model_from::<Row, _>(self.read()).await
     }
 
     async fn attempts(&self, id: DeliveryId) -> Result<Vec<Attempt>> {
@@ -252,9 +232,8 @@ impl DeliveryLog for Session {
         // All are of one registration.
         let registration = [*registration];
         lock_registrations(&mut *atomic.connection().await?, &registration).await?;
-        let ids: Vec<Uuid> = found.iter().map(|(id, _)| id.0).collect();
         let replayed = diesel::update(deliveries::table)
-            .filter(columns::any_uuid(deliveries::id.nullable(), &ids))
+            .filter(columns::any_uuid(deliveries::id.nullable(), found.iter().map(|(id, _)| id.0)))
             .filter(deliveries::ended_at.lt(now))
             .set((
                 deliveries::status.eq(EnumColumn(DeliveryStatus::Pending)),
@@ -268,7 +247,7 @@ impl DeliveryLog for Session {
         make_due(&mut *atomic.connection().await?, &registration, due).await?;
         atomic.commit().await?;
         self.notify(Work::Deliveries);
-        Ok(replayed as u64)
+        Ok(replayed)
     }
 
     async fn count_replayable(
@@ -279,9 +258,7 @@ impl DeliveryLog for Session {
         limit: i64,
     ) -> Result<i64> {
         let some = to_replay(organization, which, now).limit(limit).select(deliveries::organization_id);
-        let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).value_from(self.read_long()).await?;
-        Ok(number)
+        self.count_bounded(some).await
     }
 
     async fn registrations(
@@ -294,14 +271,11 @@ impl DeliveryLog for Session {
             .inner_join(api_clients::table)
             .filter(api_clients::deleted_at.is_null())
             .into_boxed::<Db>();
-        if let Some(organization) = organization {
-            all = all.filter(registrations::organization_id.eq(organization.0));
-        }
-        if let Some(id) = filter.id {
-            all = all.filter(registrations::id.eq(id.0));
-        }
-        if let Some(client) = filter.client {
-            all = all.filter(registrations::api_client_id.eq(client.0));
+        filter_some! {
+            all;
+            organization => |organization| registrations::organization_id.eq(organization.0),
+            filter.id => |id| registrations::id.eq(id.0),
+            filter.client => |client| registrations::api_client_id.eq(client.0),
         }
         all = match filter.state {
             None => all,
@@ -331,7 +305,7 @@ impl DeliveryLog for Session {
         Ok(page.map(|(row, client_uid)| RegistrationReport {
             id: RegistrationId(row.id),
             figures: figures.remove(&row.id).unwrap_or_default(),
-            registration: row.into_registration(),
+            registration: row.into_model(),
             client_uid,
         }))
     }
@@ -357,9 +331,8 @@ impl DeliveryLog for Session {
         ) else {
             return Ok(0);
         };
-        let oldest: Vec<Uuid> = oldest.into_iter().map(|id| id.0).collect();
         let ended = diesel::update(deliveries::table)
-            .filter(columns::any_uuid(deliveries::id.nullable(), &oldest))
+            .filter(columns::any_uuid(deliveries::id.nullable(), oldest.into_iter().map(|id| id.0)))
             .set((
                 deliveries::status.eq(EnumColumn(DeliveryStatus::Dead)),
                 deliveries::reason.eq("it waited too long"),
@@ -368,7 +341,7 @@ impl DeliveryLog for Session {
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await?;
-        Ok(ended as u64)
+        Ok(ended)
     }
 
     async fn remove_ended(

@@ -1,7 +1,7 @@
 //! Records the ends of attempts.
 
 use crate::columns::{self, EnumColumn, UuidColumn};
-use crate::engine::{Db, dialect, sql};
+use crate::engine::{Db, dialect};
 use crate::insert::{insert_rows, inserted};
 use crate::prepared::PrepareOnce;
 use crate::schema::webhook_attempts;
@@ -14,7 +14,7 @@ use civitas_webhooks::{
 };
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::Bool;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -33,17 +33,7 @@ pub(super) struct AttemptRow {
     answer: String,
 }
 
-inserted! {
-    AttemptRow as webhook_attempts {
-        delivery_id: sql::Uuid,
-        number: BigInt,
-        at: sql::Moment,
-        milliseconds: BigInt,
-        status: Nullable<BigInt>,
-        error: Nullable<Text>,
-        answer: Text,
-    }
-}
+inserted! { AttemptRow as webhook_attempts [delivery_id, number, at, milliseconds, status, error, answer] }
 
 impl AttemptRow {
     fn of(delivery: Uuid, number: i64, attempt: &Attempt) -> Self {
@@ -147,9 +137,11 @@ pub(super) async fn record(
 
 /// Locks the deliveries of the registration that still exist. Returns them with their numbers of attempts.
 async fn lock(atomic: &Atomic<'_>, id: RegistrationId, outcomes: &[Outcome]) -> Result<HashMap<Uuid, i64>> {
-    let ids: Vec<Uuid> = outcomes.iter().map(|outcome| outcome.delivery.0).collect();
     let rows = deliveries::table
-        .filter(columns::any_uuid(deliveries::id.nullable(), &ids))
+        .filter(columns::any_uuid(
+            deliveries::id.nullable(),
+            outcomes.iter().map(|outcome| outcome.delivery.0),
+        ))
         .filter(columns::equals_unindexed(deliveries::registration_id.nullable(), id.0))
         .order(deliveries::id)
         .select((deliveries::id, deliveries::attempts));
@@ -170,7 +162,7 @@ async fn store(
     ids: &[Uuid],
     now: OffsetDateTime,
 ) -> Result<()> {
-    let these = || columns::any_uuid(deliveries::id.nullable(), ids);
+    let these = || columns::any_uuid(deliveries::id.nullable(), ids.iter().copied());
     let counted = || deliveries::attempts.eq(deliveries::attempts + i64::from(is_attempted));
     let ended = |status, reason: Option<String>| {
         let columns = (
@@ -186,20 +178,19 @@ async fn store(
         DeliveryEnd::Delivered => {
             let delivered = ended(DeliveryStatus::Delivered, None);
             let these = diesel::update(deliveries::table.filter(these()));
-            these.set(delivered).prepare_once().run_on(connection).await
+            these.set(delivered).prepare_once().done_on(connection).await
         }
         DeliveryEnd::Retry(at) => {
             let due = (deliveries::due_at.eq(at), counted());
-            pending().set(due).prepare_once().run_on(connection).await
+            pending().set(due).prepare_once().done_on(connection).await
         }
         DeliveryEnd::Dead(reason) => {
             let dead = ended(DeliveryStatus::Dead, Some(storable(reason)));
-            pending().set(dead).prepare_once().run_on(connection).await
+            pending().set(dead).prepare_once().done_on(connection).await
         }
         DeliveryEnd::Dropped(reason) => {
             let dropped = ended(DeliveryStatus::Dropped, Some(storable(reason)));
-            pending().set(dropped).prepare_once().run_on(connection).await
+            pending().set(dropped).prepare_once().done_on(connection).await
         }
     }
-    .map(drop)
 }

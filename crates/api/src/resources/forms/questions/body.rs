@@ -1,10 +1,9 @@
 //! The bodies of questions: three variants of attributes, chosen by `question_type` (contract 08 §5.2).
 
-use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, check_closed, id as read_id, questionnaire_in};
-use super::super::shapes::QuestionsType;
+use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, id as read_id, questionnaire_in};
 use crate::request::Request;
-use crate::shapes::{TranslatedProp, number_or_text, words, written};
-use crate::typed_body::{ClosedData, RawBody, read_at};
+use crate::shapes::{QuestionsType, TranslatedProp, TypesToCreate, number_or_text, written};
+use crate::typed_body::{ClosedData, RawBody, check_keys, read_at};
 use civitas_kernel::{Error, FieldError, QuestionId, QuestionnaireId, Result, Wording};
 use civitas_surveys::{CreateQuestion, QuestionType, Replacement, UpdateQuestion};
 use serde::Deserialize;
@@ -21,7 +20,6 @@ use utoipa::{PartialSchema, ToSchema};
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionToCreate {
     #[serde(rename = "type")]
-    #[schema(value_type = QuestionsType)]
     _kind: QuestionsType,
     #[schema(schema_with = attributes)]
     attributes: Value,
@@ -108,19 +106,12 @@ fn relationships_repeated() -> RefOr<Schema> {
     written(all)
 }
 
-words! {
-    /// A type that a question may change to.
-    TypesToCreate = "": ["short_answer", "long_answer", "single_option", "multiple_option", "sorting", "files",
-        "matrix_single", "matrix_multiple"],
-}
-
 /// The new attributes of a question. An absent member keeps its value.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = question_update_body, examples(json!({"data": {"attributes": {"position": 2}}})))]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionToUpdate {
     #[serde(rename = "type")]
-    #[schema(value_type = Option<QuestionsType>)]
     _kind: Option<QuestionsType>,
     /// Optional; must be that of the path.
     #[schema(schema_with = number_or_text, required = false)]
@@ -179,7 +170,7 @@ pub(super) fn create(
     if let Some(object) = attributes.as_object() {
         let names = ["position", "mandatory", "question_type", "body", "description"];
         let names: Vec<&str> = names.into_iter().chain(limit_of(kind)).collect();
-        check_closed("data.attributes", object, &names)?;
+        check_keys(object, "data.attributes.", |name| names.contains(&name))?;
     }
     let AttributesToCreate { position, mandatory, body, description, max_choices, max_characters, .. } =
         read_at("data.attributes", Some(&attributes))?;

@@ -1,4 +1,4 @@
-use super::super::memory::{EMAIL, LATER, NOW, PASSWORD, ada, password, refusal, session};
+use super::super::tests::memory::{EMAIL, LATER, NOW, PASSWORD, ada, password, refusal, session};
 use super::*;
 
 #[tokio::test]

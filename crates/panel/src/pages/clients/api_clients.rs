@@ -1,0 +1,220 @@
+//! API clients: list, details, rotation of the secret, revocation (contract 04 §2).
+
+use super::api_client::{ClientPage, LIST, admin, client, fault, head, organizations, token_command};
+use super::{permissions, webhooks};
+use crate::admin_request::AdminRequest;
+use crate::notice::Notice;
+use crate::parts::{
+    Badge, Cell, Choice, Confirm, Empty, Field, PageAction, Problem, Problems, RowAction, Table, render,
+};
+use crate::records::ListFilters;
+use crate::reply::Reply;
+use crate::translator::Translator;
+use askama::Template;
+use civitas_accounts::{ApiClient, ClientFilter, ClientUsage};
+use civitas_audit::Action;
+use civitas_kernel::{ClientId, OrganizationId, Result};
+use std::collections::HashMap;
+
+/// Rows on a page of the list.
+const PER_PAGE: i64 = 15;
+
+pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
+    let store = req.panel.store();
+    let filter = ClientFilter {
+        organization: req.query.number("organization").map(OrganizationId),
+        search: req.query.get("q").map(str::to_owned),
+    };
+    let request = req.query.page(PER_PAGE);
+    let page = store.clients().list(&filter, request).await?;
+    let ids: Vec<ClientId> = page.items.iter().map(|(id, _)| *id).collect();
+    let usage: HashMap<ClientId, ClientUsage> =
+        store.clients().usage(&ids, req.now).await?.into_iter().collect();
+    let organizations = organizations(req).await?;
+    let names: HashMap<i64, &str> = organizations.iter().map(|(id, name)| (id.0, name.as_str())).collect();
+    let rows = page.items.iter().map(|(id, client)| row(req, *id, client, usage.get(id), &names));
+    let columns = req.columns(
+        "column-name client-id client-scopes:num:low client-tab-webhooks client-last-token:low column-created \
+         column-acts",
+    );
+    let new = (format!("{LIST}/new"), req.tr("client-new"));
+    let empty =
+        Empty { title: req.tr("clients-none"), text: req.tr("clients-lede"), action: Some(new.clone()) };
+    let table = Table::new(req.tr("clients-caption"), columns).rows(rows).empty(empty);
+    let mut filters = ListFilters::new(req, LIST);
+    let text = req.query.get("q").map(|text| format!("{}: {text}", req.tr("search")));
+    let search = Field::search("q", req.tr("search"), req.query.shown("q"));
+    filters.field(&search.placeholder(req.tr("clients-search")), text.map(|text| req.chip(LIST, "q", text)));
+    let all = std::iter::once(Choice::new("", req.tr("all")));
+    let choices = all.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
+    let chosen = req.query.shown("organization");
+    filters.field(&Field::select("organization", req.tr("organization"), chosen, choices.collect()), None);
+    let pages = req.named_pages(LIST, req.tr("clients-pages"), request, page.has_more).html();
+    let head =
+        req.head("nav-api-clients").lede(req.tr("clients-lede")).action(PageAction::primary(new.0, new.1));
+    filters.show("clients", head, req.shown(page.items.len()), &table, pages).await
+}
+
+fn row(
+    req: &AdminRequest,
+    id: ClientId,
+    client: &ApiClient,
+    usage: Option<&ClientUsage>,
+    names: &HashMap<i64, &str>,
+) -> Vec<Cell> {
+    let path = format!("{LIST}/{id}");
+    let organization = match client.organization {
+        Some(id) => (*names.get(&id.0).unwrap_or(&"")).to_owned(),
+        None => req.tr("all-organizations"),
+    };
+    let registrations = usage.map_or(0, |usage| usage.registrations);
+    let webhooks = if registrations == 0 {
+        Cell::soft(&req.tr("none"))
+    } else {
+        Cell::badge(&Badge::good(req.number(registrations)))
+    };
+    let last = usage.and_then(|usage| usage.last_token_at);
+    let link = |href: String, key: &str| RowAction::link(href, req.tr(key), client.name.clone());
+    vec![
+        Cell::link(&path, &client.name, &organization),
+        Cell::mono(&path, &client.uid),
+        Cell::num(&req.number(i64::try_from(client.scopes.iter().count()).unwrap_or_default())),
+        webhooks,
+        last.map_or_else(|| Cell::soft(&req.tr("never")), |at| Cell::text(&req.date(at))),
+        Cell::text(&req.date(client.created_at)),
+        Cell::actions(&[
+            link(format!("{path}/edit"), "edit"),
+            link(format!("{path}/revoke"), "client-revoke"),
+        ]),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "pages/client.html")]
+struct Details<'a> {
+    translator: &'a Translator,
+    client: &'a ApiClient,
+    path: String,
+    organization: Option<(String, String, String)>,
+    permissions: String,
+    created: String,
+    last_token: String,
+    valid_tokens: String,
+    command: String,
+}
+
+/// How many abilities and events a client holds.
+fn held(req: &AdminRequest, client: &ApiClient) -> String {
+    let events = client.permissions.iter().filter(|ability| ability.is_event()).count();
+    let abilities = client.permissions.iter().count() - events;
+    let number = |count: usize| i64::try_from(count).unwrap_or_default();
+    req.tr_args("client-held", &[("abilities", number(abilities).into()), ("events", number(events).into())])
+}
+
+async fn usage(req: &AdminRequest, id: ClientId) -> Result<ClientUsage> {
+    let usage = req.panel.store().clients().usage(&[id], req.now).await?;
+    Ok(usage.into_iter().next().map(|(_, usage)| usage).unwrap_or_default())
+}
+
+pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
+    let found = client(req, req.id("id")?).await?;
+    let usage = usage(req, found.id).await?;
+    let locale = req.translator.locale;
+    let organization = found.tenant.as_ref().map(|tenant| {
+        let href = format!("/system/organizations/{}/edit", tenant.id);
+        (href, tenant.name.title(locale).unwrap_or(&tenant.host).to_owned(), tenant.host.clone())
+    });
+    let details = Details {
+        translator: &req.translator,
+        client: &found.client,
+        path: found.path(),
+        organization,
+        permissions: held(req, &found.client),
+        created: req.time(found.client.created_at),
+        last_token: usage.last_token_at.map_or_else(|| req.tr("never"), |at| req.time(at)),
+        valid_tokens: req.number(usage.valid_tokens),
+        command: token_command(req, &found, "\"$CIVITAS_SECRET\""),
+    };
+    req.page(head(req, &found, "details"), render(&details)).await
+}
+
+/// The tab with permissions, or with webhooks.
+pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
+    let found = client(req, req.id("id")?).await?;
+    if req.query.get("tab") == Some("webhooks") {
+        return webhooks::show(req, &found, None, Vec::new()).await;
+    }
+    permissions::show(req, &found, None, Vec::new()).await
+}
+
+pub(crate) async fn confirm_rotate(req: &AdminRequest) -> Result<Reply> {
+    let found = client(req, req.id("id")?).await?;
+    let usage = usage(req, found.id).await?;
+    let path = found.path();
+    let confirm = req
+        .confirm(format!("{path}/rotate_secret"), req.tr("rotate-button"), path)
+        .effects([req.tr("rotate-effect")])
+        .stays(req.translator.count("rotate-stays", usage.valid_tokens));
+    req.page(found.confirmation_head(req, "rotate-title", "rotate-here"), confirm.html(&[])).await
+}
+
+pub(crate) async fn rotate(req: &AdminRequest) -> Result<Reply> {
+    let found = client(req, req.id("id")?).await?;
+    let uid = found.client.uid.as_str();
+    let secret = req
+        .change(async |tx| {
+            let secret = admin(tx).rotate_secret(uid, req.now).await.map_err(fault)?;
+            req.append(tx, &found.record(req, Action::ApiClientSecretRotated)).await?;
+            Ok(secret)
+        })
+        .await?;
+    let notice = Notice::good(req.tr("rotate-done"))
+        .once(req.tr("client-id"), uid)
+        .once(req.tr("client-secret"), secret.expose())
+        .command(token_command(req, &found, secret.expose()));
+    req.redirect(format!("{}/edit", found.path()), notice).await
+}
+
+pub(crate) async fn confirm_revoke(req: &AdminRequest) -> Result<Reply> {
+    let found = client(req, req.id("id")?).await?;
+    revoke_page(req, &found, Vec::new()).await
+}
+
+async fn revoke_page(req: &AdminRequest, found: &ClientPage, problems: Problems) -> Result<Reply> {
+    let usage = usage(req, found.id).await?;
+    let path = found.path();
+    let confirm = req
+        .confirm(path.clone(), req.tr("revoke-button"), path)
+        .delete()
+        .effects([
+            req.translator.count("revoke-tokens", usage.valid_tokens),
+            req.tr_with("revoke-permissions", "held", held(req, &found.client)),
+            req.translator.count("revoke-registrations", usage.registrations),
+        ])
+        .stays(req.tr("revoke-stays"))
+        .name(found.client.name.clone(), req.tr("revoke-name"));
+    req.form_page(
+        found.confirmation_head(req, "revoke-title", "client-revoke"),
+        confirm.html(&problems),
+        problems,
+    )
+    .await
+}
+
+/// Revokes a client. The confirmation page sends the name; a form without the field comes from a program that asked
+/// already.
+pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
+    let found = client(req, req.id("id")?).await?;
+    if let Some(typed) = req.form.get("confirm")
+        && !Confirm::is_typed(&found.client.name, typed)
+    {
+        let problem = Problem::new("confirm", req.tr("problem-name-typed"));
+        return revoke_page(req, &found, vec![problem]).await;
+    }
+    req.change(async |tx| {
+        admin(tx).delete(&found.client.uid).await.map_err(fault)?;
+        req.append(tx, &found.record(req, Action::ApiClientRevoked)).await
+    })
+    .await?;
+    req.redirect(LIST, Notice::good("Client Revoked").text(found.client.name.clone())).await
+}

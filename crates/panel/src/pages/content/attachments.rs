@@ -1,0 +1,326 @@
+//! The attachments of an organization and of one record (contract 07 part B).
+
+use super::organization::{self, LIST};
+use super::proposals::OpenedProposal;
+use super::shared::{self, OpenedSpace, file_address, open_organization_in_zone};
+use crate::admin_request::AdminRequest;
+use crate::format::Zone;
+use crate::parts::{Cell, Column, Empty, Head, Html, PageAction, RowAction, Table};
+use crate::records::{ListFilters, PER_PAGE};
+use crate::reply::Reply;
+use civitas_attachments::{
+    Attachment, AttachmentDetail, AttachmentSearch, FileType, MOST_SEARCHED, Parent, ParentKind, StoredFile,
+};
+use civitas_kernel::{Direction, OrganizationId, Result, SpaceManifest, Translated};
+use civitas_organizations::Organization;
+use std::collections::HashMap;
+
+/// The kinds of records that the panel attaches to, each with its name in addresses, one of those of the interface, and
+/// the key of its text.
+const KINDS: [(&str, &str, ParentKind); 8] = [
+    ("organization", "organization", ParentKind::Organization),
+    (
+        "participatory_processes",
+        "space-participatory-processes",
+        ParentKind::Space(SpaceManifest::ParticipatoryProcesses),
+    ),
+    ("assemblies", "space-assemblies", ParentKind::Space(SpaceManifest::Assemblies)),
+    ("conferences", "space-conferences", ParentKind::Space(SpaceManifest::Conferences)),
+    ("initiatives", "space-initiatives", ParentKind::Space(SpaceManifest::Initiatives)),
+    ("proposals", "proposal-one", ParentKind::Proposal),
+    ("meetings", "attachment-of-meeting", ParentKind::Meeting),
+    ("blogs", "attachment-of-post", ParentKind::Post),
+];
+const TYPES: [(&str, &str, FileType); 3] = [
+    ("image", "attachment-type-image", FileType::Image),
+    ("document", "attachment-type-document", FileType::Document),
+    ("link", "attachment-type-link", FileType::Link),
+];
+
+/// The address of the list.
+pub(crate) fn list_path(organization: OrganizationId) -> String {
+    format!("{LIST}/{organization}/attachments")
+}
+
+/// The name of a kind in addresses, and the key of its text.
+fn names(kind: ParentKind) -> (&'static str, &'static str) {
+    let known = KINDS.iter().find(|(.., known)| *known == kind);
+    known.map_or(("answers", "attachment-of-post"), |(name, key, _)| (*name, *key))
+}
+
+/// A record as an address names it: `proposals/904`.
+pub(crate) fn token(parent: Parent) -> String {
+    format!("{}/{}", names(parent.kind).0, parent.id)
+}
+
+/// The record of such a name.
+pub(crate) fn parent_of(token: &str) -> Option<Parent> {
+    let (name, id) = token.split_once('/')?;
+    let (.., kind) = KINDS.iter().find(|(known, ..)| *known == name)?;
+    Some(Parent { kind: *kind, id: id.parse().ok()? })
+}
+
+/// The name of a kind: `Proposal`.
+fn kind_name(req: &AdminRequest, kind: ParentKind) -> String {
+    req.tr(names(kind).1)
+}
+
+/// The name of a type: `Image`.
+pub(crate) fn type_name(req: &AdminRequest, file_type: FileType) -> String {
+    req.tr(&format!("attachment-type-{}", file_type.as_str()))
+}
+
+/// A number of bytes: `340 KB`.
+pub(crate) fn size(req: &AdminRequest, bytes: i64) -> String {
+    const KIB: i64 = 1024;
+    const MIB: i64 = KIB * KIB;
+    match bytes {
+        ..KIB => req.tr_with("size-bytes", "number", bytes),
+        KIB..MIB => req.tr_with("size-kb", "number", (bytes + KIB - 1) / KIB),
+        _ => {
+            let tenths = (bytes.saturating_mul(10) + MIB - 1) / MIB;
+            req.tr_args("size-mb", &[("whole", (tenths / 10).into()), ("tenth", (tenths % 10).into())])
+        }
+    }
+}
+
+/// The page of a record in the panel, where it has one.
+fn page_of(organization: OrganizationId, parent: Parent) -> Option<String> {
+    match parent.kind {
+        ParentKind::Organization => Some(format!("{LIST}/{organization}")),
+        ParentKind::Space(_) => parent.space().map(|space| shared::space_path(organization, space)),
+        ParentKind::Proposal => Some(format!("{LIST}/{organization}/proposals/{}", parent.id)),
+        ParentKind::Meeting | ParentKind::Post | ParentKind::Answer => None,
+    }
+}
+
+/// The list that shows the attachments of a record: its own, or that of the organization.
+pub(crate) fn list_of(organization: OrganizationId, parent: Parent) -> String {
+    match (parent.kind, page_of(organization, parent)) {
+        (ParentKind::Space(_) | ParentKind::Proposal, Some(page)) => format!("{page}/attachments"),
+        _ => list_path(organization),
+    }
+}
+
+/// A record with its title; the kind with the number without one.
+pub(crate) fn record_name(
+    req: &AdminRequest,
+    organization: &Organization,
+    parent: Parent,
+    title: &Translated,
+) -> String {
+    if parent.kind == ParentKind::Organization {
+        return organization::name(req, organization);
+    }
+    let title = title.title(req.translator.locale).filter(|title| !title.trim().is_empty());
+    title.map_or_else(|| format!("{} {}", kind_name(req, parent.kind), parent.id), str::to_owned)
+}
+
+/// The title of an attachment; the name of its file or its link without one.
+pub(crate) fn title(req: &AdminRequest, attachment: &Attachment, file: Option<&StoredFile>) -> String {
+    let title = attachment.title.title(req.translator.locale).filter(|title| !title.trim().is_empty());
+    title.map_or_else(|| source(attachment, file), str::to_owned)
+}
+
+/// The name of the file, or the link.
+pub(crate) fn source(attachment: &Attachment, file: Option<&StoredFile>) -> String {
+    let link = || attachment.link.clone().unwrap_or_default();
+    file.map_or_else(link, |file| file.filename.clone())
+}
+
+/// The address under which the file can be read, or the link.
+pub(crate) fn address(
+    req: &AdminRequest,
+    organization: &Organization,
+    attachment: &Attachment,
+    file: Option<&StoredFile>,
+) -> Option<String> {
+    let Some(file) = file else { return attachment.link.clone() };
+    file_address(&req.panel.settings.site.origin(&organization.host), &file.key, &file.filename)
+}
+
+/// The head of a page below the list.
+pub(crate) fn below(
+    req: &AdminRequest,
+    id: OrganizationId,
+    organization: &Organization,
+    title: String,
+) -> Head {
+    organization::head(req, id, organization, title).crumb(req.tr("attachments"), list_path(id))
+}
+
+pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization_in_zone(req).await?;
+    let (path, request) = (list_path(id), req.query.page(PER_PAGE));
+    let mut filters = ListFilters::new(req, &path);
+    let search = AttachmentSearch {
+        parent: None,
+        text: filters.text("attachments-search"),
+        kind: filters.choice("kind", "attachment-record", &KINDS),
+        file_type: filters.choice("type", "attachment-type", &TYPES),
+        oldest_first: filters.order("oldest", ["newest-first", "oldest-first"]) == Direction::Ascending,
+    };
+    let page = req.panel.store().attachments().search(id, &search, request).await?;
+    let empty = if filters.chips.is_empty() {
+        Empty { title: req.tr("attachments-none"), text: req.tr("attachments-lede"), action: None }
+    } else {
+        let text = req.tr_with("attachments-search-hint", "number", MOST_SEARCHED);
+        Empty { text, ..req.no_match(&path, req.tr("attachments-no-match")) }
+    };
+    let rows = rows(req, id, &organization, &page.items, true).await?;
+    let table = Table::new(req.tr("attachments"), columns(req, true)).rows(rows).empty(empty);
+    let table = filters.sorted(table, 3);
+    let pages = req.pages(&path, request, page.has_more);
+    let new = req.query.with(&format!("{path}/new"), "parent", Some(&token(id.into())));
+    let head = organization::head(req, id, &organization, req.tr("attachments"))
+        .lede(req.tr("attachments-lede"))
+        .action(PageAction::primary(new, req.tr("attachment-new-of-organization")));
+    filters.show("attachments", head, req.shown(page.items.len()), &table, pages).await
+}
+
+fn columns(req: &AdminRequest, has_record: bool) -> Vec<Column> {
+    if has_record {
+        req.columns("column-title attachment-record attachment-type column-created:low column-acts")
+    } else {
+        req.columns("column-title attachment-type attachment-weight:low column-acts")
+    }
+}
+
+/// The rows of some attachments; with their records in the list of all.
+async fn rows(
+    req: &AdminRequest,
+    id: OrganizationId,
+    organization: &Organization,
+    items: &[AttachmentDetail],
+    has_record: bool,
+) -> Result<Vec<Vec<Cell>>> {
+    let mut titles: HashMap<Parent, Translated> = HashMap::new();
+    if has_record {
+        let mut parents: Vec<Parent> = items.iter().map(|found| found.attachment.parent).collect();
+        parents.sort_unstable_by_key(|parent| (parent.kind.as_str(), parent.id));
+        parents.dedup();
+        titles = req.panel.store().parents().titles(id, &parents).await?.into_iter().collect();
+    }
+    let row = |found: &AttachmentDetail| {
+        let AttachmentDetail { id: attachment_id, attachment, file } = found;
+        let path = format!("{}/{attachment_id}", list_path(id));
+        let name = title(req, attachment, file.as_ref());
+        let source = source(attachment, file.as_ref());
+        // Those of a deleted record are not read by anybody, and go with its row.
+        let is_deleted = has_record && !titles.contains_key(&attachment.parent);
+        let (mut actions, mut cells) = (Vec::new(), Vec::new());
+        if is_deleted {
+            cells.push(Cell::with_sub(&name, &source));
+        } else {
+            cells.push(Cell::link(&format!("{path}/edit"), &name, &source));
+            if let Some(href) = address(req, organization, attachment, file.as_ref()) {
+                actions.push(RowAction::link(href, req.tr("attachment-open"), name.clone()));
+            }
+            let (href, label) = (format!("{path}/delete"), req.tr("delete-link"));
+            actions.push(RowAction::link(href, label, name.clone()));
+        }
+        if has_record {
+            cells.push(record(req, id, organization, attachment.parent, &titles));
+        }
+        let bytes = file.as_ref().map(|file| size(req, file.byte_size)).unwrap_or_default();
+        cells.push(Cell::with_sub(&type_name(req, attachment.file_type), &bytes));
+        cells.push(Cell::text(&if has_record {
+            req.date(attachment.created_at)
+        } else {
+            req.number(attachment.weight)
+        }));
+        cells.push(Cell::actions(&actions));
+        cells
+    };
+    Ok(items.iter().map(row).collect())
+}
+
+/// The cell with the record of an attachment.
+fn record(
+    req: &AdminRequest,
+    id: OrganizationId,
+    organization: &Organization,
+    parent: Parent,
+    titles: &HashMap<Parent, Translated>,
+) -> Cell {
+    let kind = kind_name(req, parent.kind);
+    let Some(title) = titles.get(&parent) else {
+        return Cell::with_sub(&req.tr("deleted"), &format!("{kind} {}", parent.id));
+    };
+    let name = record_name(req, organization, parent, title);
+    match page_of(id, parent) {
+        Some(page) => Cell::link(&page, &name, &kind),
+        None => Cell::with_sub(&name, &kind),
+    }
+}
+
+/// The attachments of one record, by weight.
+async fn of_record(
+    req: &AdminRequest,
+    id: OrganizationId,
+    organization: &Organization,
+    parent: Parent,
+    name: String,
+) -> Result<Html> {
+    let path = list_of(id, parent);
+    let search = AttachmentSearch { parent: Some(parent), ..AttachmentSearch::default() };
+    let request = req.query.page(PER_PAGE);
+    let page = req.panel.store().attachments().search(id, &search, request).await?;
+    let new = req.query.with(&format!("{}/new", list_path(id)), "parent", Some(&token(parent)));
+    let new = (new, req.tr("attachment-new"));
+    let empty = Empty {
+        title: req.tr("attachments-none"),
+        text: req.tr("attachments-order"),
+        action: Some(new.clone()),
+    };
+    let caption = req.tr_with("attachments-of", "name", name);
+    let rows = rows(req, id, organization, &page.items, false).await?;
+    let table = Table::new(caption, columns(req, false)).rows(rows).empty(empty);
+    let mut body = Vec::new();
+    if !page.items.is_empty() {
+        body.push(PageAction::row(&[PageAction::link(new.0, new.1)]));
+    }
+    body.extend([table.html(), req.pages(&path, request, page.has_more)]);
+    Ok(Html::join(body))
+}
+
+pub(crate) async fn of_space(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedSpace::of_path(req).await?;
+    req.zone.set(Zone::named(&opened.organization.time_zone));
+    let body = of_record(
+        req,
+        opened.organization_id,
+        &opened.organization,
+        opened.space_ref.into(),
+        opened.title(req),
+    )
+    .await?;
+    req.page(opened.head(req, "attachments"), body).await
+}
+
+pub(crate) async fn of_proposal(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedProposal::of(req).await?;
+    req.open_organization(opened.organization_id).await?;
+    req.zone.set(Zone::named(&opened.organization.time_zone));
+    let body =
+        of_record(req, opened.organization_id, &opened.organization, opened.id.into(), opened.title(req))
+            .await?;
+    req.page(opened.tabbed_head(req, "attachments"), body).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_written_as_kind_and_number() {
+        for (name, _, kind) in KINDS {
+            let parent = Parent { kind, id: 904 };
+            assert_eq!(parent_of(&token(parent)), Some(parent));
+            assert_eq!(ParentKind::named(name), Some(kind), "a name of the interface");
+        }
+        for wrong in ["", "proposals", "proposals/", "proposals/x", "answers/1", "organization"] {
+            assert_eq!(parent_of(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The states of the proposals of a component: list, new ones, titles and colours (contract 06 §1.6).
+
+use super::components::{OpenedComponent, components_path};
+use super::shared::{field_of, one_line, title};
+use crate::admin_request::AdminRequest;
+use crate::error;
+use crate::parts::{Badge, Cell, Empty, Form, Head, Html, PageAction, Problem, Problems, RowAction, Table};
+use crate::records::{EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
+use crate::reply::Reply;
+use civitas_application::Ports;
+use civitas_audit::Action;
+use civitas_kernel::records::{Entity, RecordAdmin};
+use civitas_kernel::{Error, FieldError, Result, StateId, Translated};
+use civitas_organizations::Organization;
+use civitas_proposals::{MOST_STATES, ProposalState, StateAdmin};
+use civitas_spaces::ComponentManifest;
+
+/// The name of the form.
+const NAME: &str = "state";
+/// The members with colours, and the labels of their fields.
+const COLORS: [(&str, &str); 2] = [("bg_color", "state-color"), ("text_color", "state-text-color")];
+
+/// The component of the path, which is one for proposals.
+async fn of_path(req: &AdminRequest) -> Result<OpenedComponent> {
+    let opened = OpenedComponent::of_path(req).await?;
+    if opened.component.manifest == ComponentManifest::Proposals { Ok(opened) } else { Err(Error::NotFound) }
+}
+
+fn path(opened: &OpenedComponent) -> String {
+    format!("{}/states", opened.path())
+}
+
+/// The state of the path, which is one of the component.
+async fn state_of(req: &AdminRequest, opened: &OpenedComponent) -> Result<(StateId, ProposalState)> {
+    let id = StateId(req.id("state")?);
+    let found = req.panel.store().states().find(opened.space.organization_id, id).await?;
+    Ok((id, found.filter(|state| state.component == opened.id).ok_or(Error::NotFound)?))
+}
+
+pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
+    let opened = of_path(req).await?;
+    let mut states =
+        req.panel.store().states().of_component(opened.space.organization_id, opened.id, MOST_STATES).await?;
+    states.sort_by_key(|(id, _)| id.0);
+    let rows = states.iter().map(|(id, state)| {
+        let (href, name) = (format!("{}/{id}/edit", path(&opened)), title(req, &state.title));
+        let is_built_in = ProposalState::BUILT_IN.contains(&state.token.as_str());
+        let origin = if is_built_in { "state-built-in" } else { "state-own" };
+        let color = |color: &Option<String>| match color {
+            Some(color) => Cell::html(Html::code(color)),
+            None => Cell::soft(&req.tr("none")),
+        };
+        vec![
+            Cell::link(&href, &name, &state.token),
+            Cell::badge(&Badge::plain(req.tr(origin))),
+            color(&state.bg_color),
+            color(&state.text_color),
+            Cell::actions(&[RowAction::link(href.clone(), req.tr("edit"), name)]),
+        ]
+    });
+    let columns = req.columns("column-title state-origin state-color:low state-text-color:low column-acts");
+    let new = format!("{}/new", path(&opened));
+    let empty = Empty {
+        title: req.tr("states-none"),
+        text: req.tr("states-lede"),
+        action: Some((new.clone(), req.tr("state-new"))),
+    };
+    let table = Table::new(req.tr("states"), columns).rows(rows).empty(empty);
+    let head = opened.head(req, "states").action(PageAction::primary(new, req.tr("state-new")));
+    let lede = Html::paragraph("soft", &req.tr("states-lede"));
+    req.page(head, Html::join([lede, table.html()])).await
+}
+
+/// Writes what was typed into the state.
+fn read(req: &AdminRequest, state: &mut ProposalState) -> Problems {
+    let mut input = FormInput::new(req, NAME, &req.panel.settings.site.locales);
+    input.texts("title", &mut state.title);
+    input.optional_line("bg_color", &mut state.bg_color);
+    input.optional_line("text_color", &mut state.text_color);
+    input.into_problems()
+}
+
+fn head(req: &AdminRequest, opened: &OpenedComponent, title: String) -> Head {
+    let edit = format!("{}/{}/edit", components_path(opened.space.organization_id), opened.id);
+    opened.space.below(req, title).crumb(opened.name(req), edit).crumb(req.tr("states"), path(opened))
+}
+
+/// The form of a state; that of a new one has its token too.
+fn form<'a>(
+    req: &'a AdminRequest,
+    opened: &OpenedComponent,
+    action: String,
+    save: &str,
+    state: &ProposalState,
+    problems: &[Problem],
+    is_new: bool,
+) -> Form<'a> {
+    let (organization, locales) = (&opened.space.organization, &req.panel.settings.site.locales);
+    let view = FormView { req, organization, name: NAME, locales, problems, is_new };
+    let mut section = view.section("state", "state-one");
+    if is_new {
+        let token = view.line("token", "state-token", &state.token).hint(req.tr("state-token-hint"));
+        section = section.field(view.html(token.class("mono").required()));
+    }
+    section = section.field(view.texts("texts", &[TextField::line("title", "column-title", &state.title)]));
+    for ((member, label), color) in COLORS.into_iter().zip([&state.bg_color, &state.text_color]) {
+        let field = view.line(member, label, color.as_deref().unwrap_or_default());
+        let field = field.hint(req.tr("state-color-hint")).class("short").optional();
+        section = section.field(view.html(field));
+    }
+    Form::new(&req.translator, action, req.token(), save).section(section).cancel(path(opened))
+}
+
+fn admin<'a>(ports: &'a dyn Ports, organization: &Organization) -> StateAdmin<'a> {
+    StateAdmin { states: ports.states(), default_locale: organization.default_locale }
+}
+
+impl EditableRecord for ProposalState {
+    fn admin<'a>(ports: &'a dyn Ports, organization: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(admin(ports, organization))
+    }
+
+    fn label(&self, _: &AdminRequest) -> String {
+        self.token.clone()
+    }
+
+    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<Problems> {
+        if fault.details().is_empty() {
+            return error::problems(&req.translator, fault, |_| String::new());
+        }
+        let problem = |fault: &FieldError| {
+            let is_of_record = fault.field == "revision";
+            let field = if is_of_record { String::new() } else { field_of(NAME, organization, fault) };
+            let text = match (fault.field.as_ref(), fault.code.as_ref()) {
+                ("token", "too_many") => req.tr_with("problem-states", "number", MOST_STATES),
+                ("token", "invalid") => req.tr("problem-token"),
+                (_, "invalid") => req.tr("problem-color"),
+                _ => error::sentence(&req.translator, fault),
+            };
+            Problem::new(field, text)
+        };
+        Ok(fault.details().iter().map(problem).collect())
+    }
+}
+
+pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
+    let opened = of_path(req).await?;
+    show_new(req, &opened, Vec::new()).await
+}
+
+/// The state that the form of a new one has.
+fn read_new(req: &AdminRequest, opened: &OpenedComponent) -> ProposalState {
+    let mut state = ProposalState {
+        component: opened.id,
+        token: req.form.text("state[token]").to_owned(),
+        title: Translated::default(),
+        bg_color: None,
+        text_color: None,
+    };
+    read(req, &mut state);
+    state
+}
+
+async fn show_new(req: &AdminRequest, opened: &OpenedComponent, problems: Problems) -> Result<Reply> {
+    let state = read_new(req, opened);
+    let form = form(req, opened, path(opened), "state-create", &state, &problems, true);
+    req.form_page(head(req, opened, req.tr("state-new")), form.html(), problems).await
+}
+
+/// Back to the list, with what was done with the state of this title.
+async fn done(
+    req: &AdminRequest,
+    opened: &OpenedComponent,
+    key: &str,
+    state: &ProposalState,
+) -> Result<Reply> {
+    req.done(key, &[("name", title(req, &state.title).into())], path(opened)).await
+}
+
+pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
+    let opened = of_path(req).await?;
+    let organization = &opened.space.organization;
+    let state = read_new(req, &opened);
+    let created = req
+        .change(async |tx| {
+            let id = admin(tx, organization).create(opened.space.organization_id, &state).await?;
+            let record = req
+                .record(Action::ProposalStateCreated)
+                .of(opened.space.organization_id)
+                .on("proposal_state", &id.to_string(), &state.token)
+                .changed("component", None, Some(&opened.id.to_string()))
+                .changed("title", None, Some(&one_line(&state.title)));
+            req.append(tx, &record).await
+        })
+        .await;
+    match created {
+        Ok(()) => done(req, &opened, "state-created", &state).await,
+        Err(fault) => show_new(req, &opened, ProposalState::problems(req, organization, fault)?).await,
+    }
+}
+
+pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
+    let opened = of_path(req).await?;
+    let (id, state) = state_of(req, &opened).await?;
+    show_edit(req, &opened, id, &state, &state, Vec::new()).await
+}
+
+async fn show_edit(
+    req: &AdminRequest,
+    opened: &OpenedComponent,
+    id: StateId,
+    stored: &ProposalState,
+    state: &ProposalState,
+    problems: Problems,
+) -> Result<Reply> {
+    let lede = req.tr_with("state-lede", "token", stored.token.as_str());
+    let form = form(req, opened, format!("{}/{id}", path(opened)), "state-save", state, &problems, false)
+        .method("put")
+        .hidden("revision", req.revision(stored.revision()));
+    let head = head(req, opened, title(req, &stored.title)).lede(lede);
+    req.form_page(head, form.html(), problems).await
+}
+
+pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
+    let opened = of_path(req).await?;
+    let (id, stored) = state_of(req, &opened).await?;
+    let target = Target {
+        organization_id: opened.space.organization_id,
+        organization: &opened.space.organization,
+        id,
+    };
+    match save(req, target, Action::ProposalStateUpdated, |state| read(req, state)).await? {
+        Saved::Stored(state) => done(req, &opened, "state-saved", &state).await,
+        Saved::Refused(state, problems) => show_edit(req, &opened, id, &stored, &state, problems).await,
+    }
+}

@@ -1,0 +1,223 @@
+//! Organizations: list, overview, creation, settings, deletion (contract 04 §2, §3).
+
+use super::organization::{LIST, name, organization};
+use super::shared::open_organization_in_zone;
+use super::{organization_api, organization_form};
+use crate::admin_request::AdminRequest;
+use crate::error;
+use crate::parts::{
+    Badge, Cell, Confirm, Empty, Head, PageAction, Problem, Problems, RowAction, Table, render,
+};
+use crate::records::{ListFilters, PER_PAGE};
+use crate::reply::Reply;
+use crate::translator::Translator;
+use askama::Template;
+use civitas_application::remove_organization;
+use civitas_audit::Action;
+use civitas_kernel::{Locale, OrganizationId, Result, Translated};
+use civitas_organizations::{Organization, OrganizationFigures, OrganizationQuery};
+use std::collections::HashMap;
+
+pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
+    let store = req.panel.store();
+    let (request, mut filters) = (req.query.page(PER_PAGE), ListFilters::new(req, LIST));
+    let text = filters.text("organizations-search");
+    let page = store.organizations().list(&OrganizationQuery::ByName(text), request).await?;
+    let ids: Vec<OrganizationId> = page.items.iter().map(|(id, _)| *id).collect();
+    let figures: HashMap<OrganizationId, OrganizationFigures> =
+        store.operations().organization_figures(&ids).await?.into_iter().collect();
+    let rows = page.items.iter().map(|(id, organization)| {
+        let counts = figures.get(id).copied().unwrap_or_default();
+        let (title, path) = (name(req, organization), format!("{LIST}/{id}"));
+        let languages = organization.available_locales.iter().map(|locale| locale.to_string());
+        let edit = RowAction::link(format!("{path}/edit"), req.tr("nav-settings"), title.clone());
+        vec![
+            Cell::link(&path, &title, &organization.host),
+            Cell::text(&languages.collect::<Vec<_>>().join(", ")),
+            Cell::num(&req.number(counts.users)),
+            Cell::num(&req.number(counts.clients)),
+            state(req, organization),
+            Cell::text(&req.date(organization.updated_at)),
+            Cell::actions(&[edit]),
+        ]
+    });
+    let columns = req.columns(
+        "column-name column-languages:low column-people:num nav-api-clients:num:low column-state \
+         column-changed column-acts",
+    );
+    let new = (format!("{LIST}/new"), req.tr("organization-new"));
+    let (title, text) = (req.tr("organizations-none"), req.tr("organizations-lede"));
+    let empty = Empty { title, text, action: Some(new.clone()) };
+    let table = Table::new(req.tr("organizations-caption"), columns).rows(rows).empty(empty);
+    let pages = req.named_pages(LIST, req.tr("organizations-pages"), request, page.has_more).html();
+    let head = req.head("nav-organizations").lede(req.tr("organizations-lede"));
+    let head = head.action(PageAction::primary(new.0, new.1));
+    filters.chips.clear();
+    filters.show("organizations", head, req.shown(page.items.len()), &table, pages).await
+}
+
+fn state(req: &AdminRequest, organization: &Organization) -> Cell {
+    if organization.unconfirmed_host.is_some() {
+        Cell::badge(&Badge::warn(req.tr("organization-host-pending")))
+    } else if !organization.features.enabled {
+        Cell::badge(&Badge::warn(req.tr("organization-api-off")))
+    } else {
+        Cell::soft(&req.tr("organization-fine"))
+    }
+}
+
+/// The figures of one organization.
+async fn figures(req: &AdminRequest, id: OrganizationId) -> Result<OrganizationFigures> {
+    let found = req.panel.store().operations().organization_figures(&[id]).await?;
+    Ok(found.into_iter().next().map(|(_, figures)| figures).unwrap_or_default())
+}
+
+#[derive(Template)]
+#[template(path = "pages/organization.html")]
+struct Overview<'a> {
+    translator: &'a Translator,
+    id: i64,
+    organization: &'a Organization,
+    /// Value and label.
+    figures: Vec<(String, String)>,
+    origin: String,
+    created: String,
+}
+
+pub(crate) async fn overview(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization_in_zone(req).await?;
+    let counts = figures(req, id).await?;
+    let figure = |value: i64, key: &str| (req.number(value), req.tr(key));
+    let overview = Overview {
+        translator: &req.translator,
+        id: id.0,
+        organization: &organization,
+        figures: vec![
+            figure(counts.spaces, "figure-spaces"),
+            figure(counts.components, "figure-components"),
+            figure(counts.users, "column-people"),
+            figure(counts.clients, "nav-api-clients"),
+        ],
+        origin: req.panel.settings.site.origin(&organization.host),
+        created: req.time(organization.created_at),
+    };
+    let head = Head::new(name(req, &organization))
+        .crumb(req.tr("nav-start"), "/system")
+        .crumb(req.tr("nav-organizations"), LIST)
+        .action(PageAction::link(format!("{LIST}/{id}/edit"), req.tr("nav-settings")))
+        .action(PageAction::link(
+            format!("/system/api_clients?organization={id}"),
+            req.tr("nav-api-clients"),
+        ));
+    req.page(head, render(&overview)).await
+}
+
+pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization_in_zone(req).await?;
+    if req.query.get("tab") == Some("api") {
+        return organization_api::show(req, id, &organization, Vec::new()).await;
+    }
+    organization_form::show(req, Some(id), &organization, Vec::new()).await
+}
+
+/// A new organization as the form shows it first.
+fn blank(req: &AdminRequest) -> Organization {
+    let locales = req.panel.settings.site.locales.clone();
+    let main = if locales.has(req.translator.locale) {
+        req.translator.locale
+    } else {
+        locales.iter().next().unwrap_or(Locale::EN)
+    };
+    let mut organization = Organization::new(String::new(), Translated::default(), main, req.now);
+    organization.available_locales = locales;
+    organization
+}
+
+pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
+    organization_form::show(req, None, &blank(req), Vec::new()).await
+}
+
+pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
+    let (mut organization, mut problems) = organization_form::read(req, blank(req));
+    req.form.text("organization[host]").clone_into(&mut organization.host);
+    if organization.host.trim().is_empty() {
+        problems.push(Problem::new("organization[host]", req.tr("problem-blank")));
+    }
+    if !problems.is_empty() {
+        return organization_form::show(req, None, &organization, problems).await;
+    }
+    let created = req.change(async |tx| {
+        let (mut new, admin) = (organization.clone(), organization_form::admin(req, tx));
+        admin.check_entered(None, &[], &new.secondary_hosts).await?;
+        let id = admin.create(&mut new, req.now).await?;
+        let entry = req.record(Action::OrganizationCreated).of(id);
+        req.append(tx, &entry.on("organization", &id.to_string(), &name(req, &new))).await?;
+        Ok(id)
+    });
+    match created.await {
+        Ok(id) => {
+            req.open_organization(id).await?;
+            let values = [("name", name(req, &organization).into())];
+            req.done("organization-created", &values, format!("{LIST}/{id}")).await
+        }
+        Err(fault) => {
+            let problems = error::problems(&req.translator, fault, organization_form::field_of)?;
+            organization_form::show(req, None, &organization, problems).await
+        }
+    }
+}
+
+/// Saves the settings, or the switches of the tab REST API.
+pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = organization(req).await?;
+    organization_form::save(req, id, &organization).await
+}
+
+pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = organization(req).await?;
+    delete_page(req, id, &organization, Vec::new()).await
+}
+
+async fn delete_page(
+    req: &AdminRequest,
+    id: OrganizationId,
+    organization: &Organization,
+    problems: Problems,
+) -> Result<Reply> {
+    let counts = figures(req, id).await?;
+    let title = name(req, organization);
+    let confirm = req
+        .confirm(format!("{LIST}/{id}"), req.tr("organization-delete-button"), format!("{LIST}/{id}/edit"))
+        .delete()
+        .effects([
+            req.translator.count("organization-delete-spaces", counts.spaces),
+            req.translator.count("organization-delete-people", counts.users),
+            req.translator.count("organization-delete-clients", counts.clients),
+            req.tr_with("organization-delete-host", "host", organization.host.as_str()),
+        ])
+        .stays(req.tr("organization-delete-stays"))
+        .name(title.clone(), req.tr("organization-delete-name"));
+    let head = Head::new(req.tr_with("delete-title", "name", title.as_str()))
+        .crumb(req.tr("nav-organizations"), LIST)
+        .crumb(&title, format!("{LIST}/{id}"))
+        .current(req.tr("delete"));
+    req.form_page(head, confirm.html(&problems), problems).await
+}
+
+pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = organization(req).await?;
+    let title = name(req, &organization);
+    if !Confirm::is_typed(&title, req.form.text("confirm")) {
+        let problem = Problem::new("confirm", req.tr("problem-name-typed"));
+        return delete_page(req, id, &organization, vec![problem]).await;
+    }
+    let announcer = &req.panel.services.announcer;
+    req.change(async |tx| {
+        remove_organization(tx, announcer, id, req.now).await?;
+        // The trail of the organization went with it; this entry is one of the deployment.
+        let entry = req.record(Action::OrganizationDeleted);
+        req.append(tx, &entry.on("organization", &id.to_string(), &title)).await
+    })
+    .await?;
+    req.done("organization-deleted", &[("name", title.as_str().into())], LIST).await
+}

@@ -1,0 +1,311 @@
+//! One proposal: its text, its answer, and the actions of moderation (contract 06).
+
+use super::organization;
+use super::proposals::{self, OpenedProposal, state_name};
+use super::shared::paragraphs;
+use crate::admin_request::AdminRequest;
+use crate::error;
+use crate::notice::Notice;
+use crate::pages::people::persons::accounts;
+use crate::parts::{
+    Card, Choice, Group, Head, Html, KeyValues, PageAction, Problem, Problems, Split, language_name, render,
+};
+use crate::records::actions;
+use crate::reply::Reply;
+use crate::translator::Translator;
+use askama::Template;
+use civitas_application::Transaction;
+use civitas_audit::Action;
+use civitas_kernel::records::{self, Entity, find_revision_for_update};
+use civitas_kernel::{Direction, Error, Result, StateId};
+use civitas_proposals::{MOST_STATES, Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
+use time::OffsetDateTime;
+
+const STATE: &str = "answer[state]";
+const PUBLIC: &str = "answer[public]";
+
+/// A text in one language, by paragraphs.
+struct Version {
+    locale: String,
+    language: String,
+    title: String,
+    paragraphs: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(
+    source = r#"{% for version in versions %}<div class="prose" lang="{{ version.locale }}"><p class="soft small">{{ version.language }}</p><p class="strong">{{ version.title }}</p>{% for text in version.paragraphs %}<p>{{ text }}</p>{% endfor %}</div><hr>{% endfor %}{{ facts }}"#,
+    ext = "html"
+)]
+struct Text {
+    versions: Vec<Version>,
+    facts: Html,
+}
+
+#[derive(Template)]
+#[template(path = "pages/answer.html")]
+struct Answer<'a> {
+    translator: &'a Translator,
+    action: String,
+    token: String,
+    revision: String,
+    groups: Vec<Html>,
+    has_next: bool,
+}
+
+/// The neighbours of a proposal among those of its component without public answer, the oldest first.
+async fn neighbours(req: &AdminRequest, opened: &OpenedProposal) -> Result<Neighbours> {
+    let query = proposals::unanswered(Some(opened.proposal().component), Direction::Ascending);
+    let reader = organization::as_administrator(opened.organization_id);
+    req.panel.store().proposals().neighbours(reader, &query, opened.detail.position()).await
+}
+
+async fn states(req: &AdminRequest, opened: &OpenedProposal) -> Result<Vec<(StateId, ProposalState)>> {
+    let (store, component) = (req.panel.store().states(), opened.proposal().component);
+    let mut states = store.of_component(opened.organization_id, component, MOST_STATES).await?;
+    states.sort_by_key(|(id, _)| id.0);
+    Ok(states)
+}
+
+pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedProposal::of(req).await?;
+    req.open_organization(opened.organization_id).await?;
+    page(req, &opened, Vec::new()).await
+}
+
+async fn page(req: &AdminRequest, opened: &OpenedProposal, problems: Problems) -> Result<Reply> {
+    let neighbours = neighbours(req, opened).await?;
+    let beside = [(neighbours.prev, "proposal-previous"), (neighbours.next, "proposal-next")];
+    let beside =
+        beside.into_iter().filter_map(|(id, key)| Some(PageAction::link(opened.beside(id?), req.tr(key))));
+    let head = beside.fold(opened.tabbed_head(req, ""), Head::action);
+    let head = head.action(PageAction::link(format!("{}/edit", opened.path()), req.tr("edit")));
+    let text = Card::new("text", req.tr("proposal-one"), text(req, opened).await?).html();
+    let body = if opened.proposal().published_at.is_some() {
+        let right = answer_form(req, opened, neighbours.next.is_some(), &problems).await?;
+        Split { left: text, right }.html()
+    } else {
+        text
+    };
+    req.form_page(head, Html::join([body, moderation(req, opened)]), problems).await
+}
+
+async fn text(req: &AdminRequest, opened: &OpenedProposal) -> Result<Html> {
+    let (proposal, translator) = (opened.proposal(), &req.translator);
+    let mut locales: Vec<_> = proposal.title.iter().map(|(locale, _)| locale).collect();
+    locales.extend(proposal.body.iter().map(|(locale, _)| locale));
+    locales.sort_by_key(|locale| (*locale != opened.organization.default_locale, locale.to_string()));
+    locales.dedup();
+    let versions = locales.into_iter().map(|locale| Version {
+        locale: locale.to_string(),
+        language: language_name(translator, locale),
+        title: proposal.title.get(locale).unwrap_or_default().to_owned(),
+        paragraphs: paragraphs(proposal.body.get(locale)),
+    });
+    let facts = facts(req, opened).await?;
+    Ok(render(&Text { versions: versions.collect(), facts }))
+}
+
+async fn facts(req: &AdminRequest, opened: &OpenedProposal) -> Result<Html> {
+    let proposal = opened.proposal();
+    let ids = proposal.authors.iter().map(|user| user.0).collect();
+    let accounts = accounts(req, opened.organization_id, ids).await?;
+    let people = format!("{}/{}/users", organization::LIST, opened.organization_id);
+    let mut authors = Vec::new();
+    for id in &proposal.authors {
+        authors.extend((!authors.is_empty()).then(|| Html::text(", ")));
+        authors.push(match accounts.get(id) {
+            Some(user) => Html::link(&format!("{people}/{id}"), &user.name),
+            None => Html::text(&req.tr("deleted")),
+        });
+    }
+    if authors.is_empty() {
+        authors.push(Html::text(&req.tr("proposal-official")));
+    }
+    let (place, client) = (&opened.detail.place, opened.detail.client_uid.as_deref());
+    let time = |at: Option<OffsetDateTime>| at.map_or_else(|| req.tr("never"), |at| req.time(at));
+    let mut facts = KeyValues::default()
+        .row(req.tr("proposal-author"), Html::join(authors))
+        .text(req.tr("component-one"), place.name.title(req.translator.locale).unwrap_or_default())
+        .text(req.tr("proposal-published"), &time(proposal.published_at))
+        .text(req.tr("proposal-client"), client.unwrap_or(&req.tr("proposal-web")))
+        .text(req.tr("votes"), &req.number(opened.detail.votes_count))
+        .text(req.tr("column-created"), &req.time(proposal.created_at))
+        .text(req.tr("column-changed"), &req.time(proposal.updated_at));
+    let more = [("proposal-withdrawn-at", proposal.withdrawn_at), ("proposal-hidden-at", proposal.hidden_at)];
+    for (key, at) in more.into_iter().filter(|(_, at)| at.is_some()) {
+        facts = facts.text(req.tr(key), &time(at));
+    }
+    Ok(facts.html())
+}
+
+async fn answer_form(
+    req: &AdminRequest,
+    opened: &OpenedProposal,
+    has_next: bool,
+    problems: &[Problem],
+) -> Result<Html> {
+    let (proposal, translator) = (opened.proposal(), &req.translator);
+    let states = states(req, opened).await?;
+    let current = states.iter().find(|(id, _)| Some(*id) == proposal.state);
+    let current = current.map_or("", |(_, state)| state.token.as_str());
+    let none = Choice::new("", req.tr("proposal-no-answer"));
+    let choices = states.iter().map(|(_, state)| {
+        let name = state.title.title(translator.locale).map(str::to_owned);
+        let choice = Choice::new(&state.token, name.unwrap_or_else(|| state_name(req, &state.token)));
+        let is_built_in = ProposalState::BUILT_IN.contains(&state.token.as_str());
+        if is_built_in { choice } else { choice.hint(req.tr("state-of-component")) }
+    });
+    let radios = |name: &str, label: &str, choices: Vec<Choice>, chosen: &str| {
+        let group = Group::radios(name, req.tr(label), choices, req.form.get(name).unwrap_or(chosen));
+        group.check(problems).html(translator)
+    };
+    let state = radios(STATE, "column-state", std::iter::once(none).chain(choices).collect(), current);
+    let is_public = if proposal.state_published_at.is_some() { "1" } else { "0" };
+    let seen = [("0", "answer-panel"), ("1", "answer-everybody")];
+    let seen = seen.map(|(value, key)| Choice::new(value, req.tr(key)).hint(req.tr(&format!("{key}-hint"))));
+    let answer = Answer {
+        translator,
+        action: format!("{}/answer", opened.path()),
+        token: req.token(),
+        revision: req.revision(proposal.revision()),
+        groups: vec![state, radios(PUBLIC, "answer-who", seen.to_vec(), is_public)],
+        has_next,
+    };
+    Ok(render(&answer))
+}
+
+fn moderation(req: &AdminRequest, opened: &OpenedProposal) -> Html {
+    let proposal = opened.proposal();
+    let post = |name: &str, class: &'static str| {
+        let (action, key) = (format!("{}/{name}", opened.path()), format!("proposal-{name}"));
+        let (label, token) = (req.tr(&key), req.token());
+        let button = PageAction::Post { action, label, class, fields: Vec::new(), token };
+        (button.html(), req.tr(&format!("{key}-hint")))
+    };
+    let mut actions = Vec::new();
+    if proposal.published_at.is_none() {
+        actions.push(post("publish", "primary"));
+    }
+    actions.push(if proposal.hidden_at.is_some() { post("show", "primary") } else { post("hide", "") });
+    if proposal.withdrawn_at.is_none() && proposal.published_at.is_some() {
+        let link =
+            PageAction::danger(format!("{}/withdraw", opened.path()), req.tr("proposal-withdraw-link"));
+        actions.push((link.html(), req.tr("proposal-withdraw-hint")));
+    }
+    actions::moderation(req, actions)
+}
+
+fn admin(tx: &dyn Transaction) -> ProposalAdmin<'_> {
+    ProposalAdmin { store: tx.proposals() }
+}
+
+/// An entry of the audit trail about a proposal.
+pub(crate) fn record(req: &AdminRequest, opened: &OpenedProposal, action: Action) -> civitas_audit::Record {
+    let label = opened.title(req);
+    req.record(action).of(opened.organization_id).on("proposal", &opened.id.to_string(), &label)
+}
+
+pub(crate) async fn answer(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedProposal::of(req).await?;
+    let token = Some(req.form.text(STATE)).filter(|token| !token.is_empty());
+    let is_public = req.form.switch(PUBLIC) == Some(true);
+    let next = match req.form.get("_next") {
+        Some(_) => neighbours(req, &opened).await?.next,
+        None => None,
+    };
+    let names = states(req, &opened).await?;
+    let name = |state: Option<StateId>| {
+        names.iter().find(|(id, _)| Some(*id) == state).map(|(_, state)| state.token.as_str())
+    };
+    let saved = req.change(async |tx| {
+        let (store, states) = (tx.proposals(), tx.states());
+        find_revision_for_update::<Proposal>(
+            store,
+            opened.organization_id,
+            opened.id,
+            Some(req.form_revision()),
+        )
+        .await?;
+        let answer = (token, is_public);
+        let change = admin(tx).answer(states, opened.organization_id, opened.id, answer, req.now).await?;
+        if change.is_empty() {
+            return Ok(());
+        }
+        let public = |p: &Proposal| if p.state_published_at.is_some() { "true" } else { "false" };
+        let entry = record(req, &opened, Action::ProposalAnswered)
+            .changed("state", name(change.before.state), name(change.after.state))
+            .changed("public", Some(public(&change.before)), Some(public(&change.after)));
+        req.append(tx, &entry).await
+    });
+    match saved.await {
+        Ok(()) => {
+            let to = next.map_or_else(|| opened.path(), |id| opened.beside(id));
+            let title = req.tr_with("answer-saved", "title", opened.title(req));
+            req.redirect(to, Notice::good(title).text(req.tr("answer-saved-undo"))).await
+        }
+        Err(fault) => page(req, &opened, refusal(req, fault)?).await,
+    }
+}
+
+/// The problems of a refused action.
+fn refusal(req: &AdminRequest, fault: Error) -> Result<Problems> {
+    let known = |text: &str| match text {
+        refusals::STATE_UNKNOWN => Some((STATE, "problem-inclusion")),
+        refusals::IS_DRAFT => Some(("", "problem-draft")),
+        refusals::IS_PUBLISHED => Some(("", "problem-published")),
+        _ => None,
+    };
+    // The other fields are on the page that edits the text.
+    error::translated_problems(&req.translator, fault, |_| String::new(), known)
+}
+
+/// `POST .../{action}`: an action on the proposal of the path. An action without effect is not recorded.
+pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedProposal::of(req).await?;
+    let (now, length) = (req.now, opened.detail.place.rules.proposal_length);
+    let (action, edit): (_, fn(&mut Proposal, OffsetDateTime)) = match req.action {
+        "hide" => (Action::ProposalHidden, Proposal::hide),
+        "show" => (Action::ProposalShown, |proposal, _| proposal.show()),
+        "withdraw" => (Action::ProposalWithdrawn, Proposal::withdraw),
+        _ => (Action::ProposalPublished, |_, _| {}),
+    };
+    let changed = req.change(async |tx| {
+        let admin = admin(tx);
+        let after = if action == Action::ProposalPublished {
+            let locale = opened.organization.default_locale;
+            admin.publish(opened.organization_id, opened.id, locale, length, now).await?.after
+        } else {
+            records::edit(&admin, opened.organization_id, opened.id, now, |proposal| edit(proposal, now))
+                .await?
+        };
+        if after == *opened.proposal() {
+            return Ok(());
+        }
+        req.append(tx, &record(req, &opened, action)).await
+    });
+    match changed.await {
+        Ok(()) => {
+            let key = format!("proposal-{}-done", req.action);
+            let title = req.tr_with(&key, "title", opened.title(req));
+            let undo = req.tr(&format!("{key}-undo"));
+            req.redirect(opened.path(), Notice::good(title).text(undo)).await
+        }
+        Err(fault) => page(req, &opened, refusal(req, fault)?).await,
+    }
+}
+
+pub(crate) async fn confirm_withdraw(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedProposal::of(req).await?;
+    let confirm = req
+        .confirm(format!("{}/withdraw", opened.path()), req.tr("proposal-withdraw"), opened.path())
+        .effects([
+            req.tr("proposal-withdraw-shown"),
+            req.tr("proposal-withdraw-votes"),
+            req.tr("proposal-withdraw-event"),
+        ])
+        .stays(req.tr("proposal-withdraw-stays"));
+    let title = req.tr_with("proposal-withdraw-title", "title", opened.title(req));
+    let head = opened.head(req, title).current(req.tr("proposal-withdraw"));
+    req.page(head, confirm.html(&[])).await
+}

@@ -1,0 +1,95 @@
+//! The form of a participatory space: texts, slug, visibility (contract 05 §2.5).
+
+use super::shared::{field_of, title, visibility};
+use crate::admin_request::AdminRequest;
+use crate::error;
+use crate::parts::{Choice, Form, Html, Problem, Problems};
+use crate::records::{EditableRecord, FormInput, FormView, TextField};
+use civitas_application::Ports;
+use civitas_kernel::records::{Described, RecordAdmin};
+use civitas_kernel::text::nfc;
+use civitas_kernel::{Error, Result, SpaceManifest};
+use civitas_organizations::Organization;
+use civitas_spaces::{Space, SpaceAdmin, Visibility, check_title};
+
+impl EditableRecord for Space {
+    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(SpaceAdmin { spaces: ports.spaces() })
+    }
+
+    fn check(&self, before: Option<&Self>, organization: &Organization) -> Result<()> {
+        if before.is_some_and(|before| before.title == self.title) {
+            return Ok(());
+        }
+        check_title("title", &self.title, organization.default_locale)
+    }
+
+    fn label(&self, req: &AdminRequest) -> String {
+        title(req, &self.title)
+    }
+
+    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<Problems> {
+        let known = |text: &str| match text {
+            "slug has already been taken" => Some(("space[slug]", "problem-taken")),
+            "an initiative has no slug of its own" => Some(("space[slug]", "problem-slug-of-initiative")),
+            text if text.contains(" cannot be ") => Some(("space[visibility]", "problem-visibility")),
+            _ => None,
+        };
+        error::translated_problems(&req.translator, fault, |f| field_of(Self::NAME, organization, f), known)
+    }
+}
+
+/// Writes what was typed into the space, and returns what cannot be read.
+pub(crate) fn read(req: &AdminRequest, space: &mut Space) -> Problems {
+    let mut input = FormInput::new(req, Space::NAME, &req.panel.settings.site.locales);
+    input.texts("title", &mut space.title);
+    input.texts("subtitle", &mut space.subtitle);
+    input.texts("short_description", &mut space.short_description);
+    input.texts("description", &mut space.description);
+    if let Some(slug) = req.form.get("space[slug]") {
+        space.slug = Some(nfc(slug.trim()).into_owned()).filter(|slug| !slug.is_empty());
+    }
+    if let Some(visibility) = input.choice("visibility", &Visibility::ALL, Visibility::as_str) {
+        space.visibility = visibility;
+    }
+    input.into_problems()
+}
+
+/// The form. `of_kind` chooses the kind of a new space.
+pub(crate) fn form<'a>(
+    req: &'a AdminRequest,
+    organization: &Organization,
+    space: &Space,
+    action: String,
+    save: &str,
+    problems: &[Problem],
+    of_kind: Option<Html>,
+) -> Form<'a> {
+    let (locales, is_new) = (&req.panel.settings.site.locales, of_kind.is_some());
+    let view = FormView { req, organization, name: Space::NAME, locales, problems, is_new };
+    let texts = view.texts(
+        "space-texts",
+        &[
+            TextField::line("title", "column-title", &space.title),
+            TextField::line("subtitle", "space-subtitle", &space.subtitle),
+            TextField::html("short_description", "space-short-description", &space.short_description, 3),
+            TextField::html("description", "description", &space.description, 6),
+        ],
+    );
+    let mut identity = view.section("identity", "space-identity");
+    identity.fields.extend(of_kind);
+    identity = identity.field(texts);
+    if is_new || space.manifest != SpaceManifest::Initiatives {
+        let slug = view.line("slug", "space-slug", space.slug.as_deref().unwrap_or_default());
+        let slug = slug.hint(req.tr("space-slug-hint")).class("mono").optional();
+        identity = identity.field(view.html(slug));
+    }
+    let suits = |choice: &Visibility| is_new || choice.suits(space.manifest);
+    let choices = Visibility::ALL.into_iter().filter(suits).map(|choice| {
+        let hint = req.tr(&format!("visibility-{}-hint", choice.as_str()));
+        Choice::new(choice.as_str(), visibility(req, choice)).hint(hint)
+    });
+    let who = view.choice("visibility", "visibility", space.visibility.as_str(), choices.collect());
+    let who = view.section("who", "space-who").hint(req.tr("space-who-hint")).field(who);
+    Form::new(&req.translator, action, req.token(), save).section(identity).section(who)
+}

@@ -1,0 +1,142 @@
+//! Participatory spaces of an organization: list and creation (contract 05 §2).
+
+use super::organization;
+use super::shared::{
+    kind, kind_key, open_organization, published, space_path, spaces_path, title, visibility,
+};
+use super::space_form;
+use crate::admin_request::AdminRequest;
+use crate::notice::Notice;
+use crate::parts::{Cell, Choice, Field, Problems, Table};
+use crate::records::{self, EditableRecord, ListFilters, PER_PAGE};
+use crate::reply::Reply;
+use civitas_audit::Action;
+use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, Translated};
+use civitas_organizations::Organization;
+use civitas_spaces::{Space, SpaceSearch};
+use std::collections::HashMap;
+
+/// Declares the filters, and returns what they ask for.
+fn search(filters: &mut ListFilters<'_>) -> SpaceSearch {
+    let kinds = SpaceManifest::ALL.map(|manifest| (manifest.as_str(), kind_key(manifest), manifest));
+    let kinds = kinds.each_ref().map(|(value, key, manifest)| (*value, key.as_str(), *manifest));
+    let states = [("published", "published", true), ("not_published", "not-published", false)];
+    SpaceSearch {
+        text: filters.text("spaces-search"),
+        manifest: filters.choice("kind", "column-kind", &kinds),
+        published: filters.choice("state", "column-state", &states),
+    }
+}
+
+/// The row of a space: `active` has the titles of active steps, `components` the numbers of components.
+fn row(
+    req: &AdminRequest,
+    id: OrganizationId,
+    space_ref: SpaceRef,
+    space: &Space,
+    active: &HashMap<SpaceRef, String>,
+    components: &HashMap<SpaceRef, i64>,
+) -> Vec<Cell> {
+    vec![
+        Cell::link(
+            &space_path(id, space_ref),
+            &title(req, &space.title),
+            space.slug.as_deref().unwrap_or(""),
+        ),
+        Cell::text(&kind(req, space_ref.manifest)),
+        Cell::text(&space_ref.id.to_string()),
+        Cell::badge(&published(req, space.published_at.is_some())),
+        Cell::text(&visibility(req, space.visibility)),
+        match active.get(&space_ref) {
+            Some(step) => Cell::text(step),
+            None if space_ref.manifest == SpaceManifest::ParticipatoryProcesses => {
+                Cell::soft(&req.tr("step-none-active"))
+            }
+            None => Cell::text(""),
+        },
+        Cell::num(&req.number(components.get(&space_ref).copied().unwrap_or_default())),
+        Cell::text(&req.date(space.updated_at)),
+    ]
+}
+
+pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization(req).await?;
+    let (store, base) = (req.panel.store(), spaces_path(id));
+    let mut filters = ListFilters::new(req, &base);
+    let (search, request) = (search(&mut filters), req.query.page(PER_PAGE));
+    let page = store.spaces().search(id, &search, request).await?;
+    let refs: Vec<SpaceRef> = page.items.iter().map(|(space, _)| *space).collect();
+    let active = store.steps().active_of(id, &refs).await?;
+    let active: HashMap<SpaceRef, String> =
+        active.into_iter().map(|(_, step)| (step.space, title(req, &step.title))).collect();
+    let components: HashMap<SpaceRef, i64> =
+        store.components().count_in(id, &refs).await?.into_iter().collect();
+    let rows =
+        page.items.iter().map(|(space_ref, space)| row(req, id, *space_ref, space, &active, &components));
+    let caption = req.tr_with("spaces-caption", "organization", organization::name(req, &organization));
+    let columns = req.columns(
+        "column-title column-kind column-id:low column-state visibility step-active components:num:low \
+         column-changed",
+    );
+    let pages = req.named_pages(&base, req.tr("spaces-pages"), request, page.has_more).html();
+    let table = Table::new(caption, columns).rows(rows);
+    let head = organization::head(req, id, &organization, req.tr("spaces"));
+    let new = (format!("{base}/new"), req.tr("space-new"));
+    filters.show_with_new("spaces", head, req.shown(page.items.len()), table, pages, new).await
+}
+
+/// The kind that was chosen in the form, or with the address.
+fn chosen_kind(req: &AdminRequest) -> SpaceManifest {
+    let name = req.form.get("space[manifest]").or_else(|| req.query.get("manifest"));
+    name.and_then(SpaceManifest::parse).unwrap_or(SpaceManifest::ParticipatoryProcesses)
+}
+
+pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization(req).await?;
+    let space = Space::new(chosen_kind(req), Translated::default(), req.now);
+    show_new(req, id, &organization, &space, Vec::new()).await
+}
+
+async fn show_new(
+    req: &AdminRequest,
+    id: OrganizationId,
+    organization: &Organization,
+    space: &Space,
+    problems: Problems,
+) -> Result<Reply> {
+    let kinds = SpaceManifest::ALL.map(|manifest| Choice::new(manifest.as_str(), kind(req, manifest)));
+    let of_kind =
+        Field::select("space[manifest]", req.tr("column-kind"), space.manifest.as_str(), kinds.to_vec())
+            .hint(req.tr("space-kind-hint"))
+            .class("medium")
+            .check(&problems)
+            .html(&req.translator);
+    let action = spaces_path(id);
+    let form = space_form::form(req, organization, space, action, "space-create", &problems, Some(of_kind))
+        .cancel(spaces_path(id));
+    let head = organization::head(req, id, organization, req.tr("space-new"))
+        .crumb(req.tr("spaces"), spaces_path(id))
+        .lede(req.tr("space-new-lede"));
+    req.form_page(head, form.html(), problems).await
+}
+
+pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = open_organization(req).await?;
+    let mut space = Space::new(chosen_kind(req), Translated::default(), req.now);
+    let problems = space_form::read(req, &mut space);
+    if !problems.is_empty() {
+        return show_new(req, id, &organization, &space, problems).await;
+    }
+    let created = records::create(req, id, &organization, &space, Action::SpaceCreated, async |_| Ok(()));
+    match created.await {
+        Ok(space_ref) => {
+            let name = title(req, &space.title);
+            let notice = Notice::good(req.tr_with("space-created", "name", name));
+            req.redirect(space_path(id, space_ref), notice.text(req.tr("space-created-next"))).await
+        }
+        Err(fault) => {
+            let problems = Space::problems(req, &organization, fault)?;
+            show_new(req, id, &organization, &space, problems).await
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What the pages of one questionnaire share (contract 08).
+
+use crate::admin_request::AdminRequest;
+use crate::pages::content::organization;
+use crate::pages::content::shared::{self, counted, open_organization_in_zone};
+use crate::parts::{Badge, Head};
+use civitas_application::Transaction;
+use civitas_audit::{Action, Record};
+use civitas_kernel::{Error, OrganizationId, QuestionnaireId, Result};
+use civitas_organizations::Organization;
+use civitas_surveys::{MOST_COUNTED, Period, Questionnaire, QuestionnaireSummary, SurveyAdmin};
+use std::ops::Deref;
+
+/// The address of the list.
+pub(crate) fn list_path(organization: OrganizationId) -> String {
+    format!("{}/{organization}/surveys", organization::LIST)
+}
+
+/// A questionnaire of the organization in the path.
+pub(crate) struct OpenedQuestionnaire {
+    pub(crate) organization_id: OrganizationId,
+    /// The organization's record.
+    pub(crate) organization: Organization,
+    pub(crate) id: QuestionnaireId,
+    pub(crate) questionnaire: Questionnaire,
+}
+
+/// The same with its survey, its place, and the numbers of questions and responses.
+pub(crate) struct OpenedSurvey {
+    named: OpenedQuestionnaire,
+    pub(crate) summary: QuestionnaireSummary,
+}
+
+impl Deref for OpenedSurvey {
+    type Target = OpenedQuestionnaire;
+
+    fn deref(&self) -> &OpenedQuestionnaire {
+        &self.named
+    }
+}
+
+impl OpenedQuestionnaire {
+    /// The questionnaire of the path. Times of the page are in the zone of the organization.
+    pub(crate) async fn of(req: &AdminRequest) -> Result<Self> {
+        let (organization_id, organization) = open_organization_in_zone(req).await?;
+        let id = QuestionnaireId(req.id("vid")?);
+        let found = req.panel.store().questionnaires().find_kept(organization_id, id).await?;
+        Ok(Self { organization_id, organization, id, questionnaire: found.ok_or(Error::NotFound)? })
+    }
+
+    /// The address of its page.
+    pub(crate) fn path(&self) -> String {
+        format!("{}/{}", list_path(self.organization_id), self.id)
+    }
+
+    /// Its title in the language of the page.
+    pub(crate) fn title(&self, req: &AdminRequest) -> String {
+        shared::title(req, &self.questionnaire.title)
+    }
+
+    /// The head of a page below the page of the questionnaire.
+    pub(crate) fn below(&self, req: &AdminRequest, title: String) -> Head {
+        organization::head(req, self.organization_id, &self.organization, title)
+            .crumb(req.tr("nav-surveys"), list_path(self.organization_id))
+            .crumb(self.title(req), self.path())
+    }
+}
+
+impl OpenedSurvey {
+    /// The questionnaire of the path. Times of the page are in the zone of the organization.
+    pub(crate) async fn of(req: &AdminRequest) -> Result<Self> {
+        let (organization_id, organization) = open_organization_in_zone(req).await?;
+        let id = QuestionnaireId(req.id("vid")?);
+        let summary = req.panel.store().questionnaires().summary(organization_id, id).await?;
+        let summary = summary.ok_or(Error::NotFound)?;
+        let questionnaire = summary.questionnaire.clone();
+        Ok(Self { named: OpenedQuestionnaire { organization_id, organization, id, questionnaire }, summary })
+    }
+
+    /// The head of a page that is a tab of the questionnaire.
+    pub(crate) fn own_head(&self, req: &AdminRequest, tab: &str) -> Head {
+        let tabs = ["", "edit", "responses", "preview"].map(|page| {
+            let key = if page.is_empty() { "questions" } else { page };
+            let label = req.tr(&format!("survey-tab-{key}"));
+            let responses = counted(req, self.summary.responses, MOST_COUNTED);
+            (page, if page == "responses" { format!("{label} ({responses})") } else { label })
+        });
+        organization::head(req, self.organization_id, &self.organization, self.title(req))
+            .crumb(req.tr("nav-surveys"), list_path(self.organization_id))
+            .badge(period(req, &self.summary))
+            .badge(Badge::plain(kind(req, &self.summary)))
+            .lede(dates(req, &self.summary))
+            .tabs_of(req.tr("survey-tabs"), &self.path(), tabs, tab)
+    }
+}
+
+/// An entry of the audit trail about a questionnaire.
+pub(crate) fn record(req: &AdminRequest, named: &OpenedQuestionnaire, action: Action) -> Record {
+    let label = named.title(req);
+    req.record(action).of(named.organization_id).on("survey", &named.id.to_string(), &label)
+}
+
+/// The use case, in a transaction.
+pub(crate) fn admin(tx: &dyn Transaction) -> SurveyAdmin<'_> {
+    SurveyAdmin { surveys: tx.surveys(), questionnaires: tx.questionnaires(), lookup: tx.survey_lookup() }
+}
+
+/// Whether it accepts responses now.
+pub(crate) fn period(req: &AdminRequest, summary: &QuestionnaireSummary) -> Badge {
+    match summary.period(req.now) {
+        Period::Planned => Badge::warn(req.tr("survey-planned")),
+        Period::Open => Badge::good(req.tr("survey-open")),
+        Period::Closed => Badge::plain(req.tr("survey-closed")),
+    }
+}
+
+/// Survey or form of a meeting.
+pub(crate) fn kind(req: &AdminRequest, summary: &QuestionnaireSummary) -> String {
+    req.tr(if summary.is_survey() { "survey-one" } else { "survey-of-meeting" })
+}
+
+/// When it accepts responses.
+pub(crate) fn dates(req: &AdminRequest, summary: &QuestionnaireSummary) -> String {
+    let time = |at| req.time(at);
+    let survey = summary.survey.as_ref();
+    match survey.map(|survey| (survey.starts_at, survey.ends_at)) {
+        None => req.tr("survey-dates-meeting"),
+        Some((None, None)) => req.tr("survey-dates-none"),
+        Some((Some(from), None)) => req.tr_with("survey-dates-from", "from", time(from)),
+        Some((None, Some(to))) => req.tr_with("survey-dates-to", "to", time(to)),
+        Some((Some(from), Some(to))) => {
+            req.tr_args("survey-dates-both", &[("from", time(from).into()), ("to", time(to).into())])
+        }
+    }
+}

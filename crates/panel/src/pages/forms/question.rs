@@ -1,0 +1,107 @@
+//! The creation and the change of a question (contract 08 §5.2).
+
+use super::opened_question::{
+    CONDITIONS, OPTIONS, OpenedQuestion, QuestionContext, ROWS, admin, described, of_path,
+};
+use super::opened_survey::{OpenedSurvey, record};
+use super::question_form::KIND;
+use super::survey::page;
+use crate::admin_request::AdminRequest;
+use crate::pages::content::shared::{one_line, title};
+use crate::reply::Reply;
+use civitas_audit::{Action, Record};
+use civitas_kernel::{Error, QuestionId, Result};
+use civitas_surveys::{DisplayCondition, Form, FormQuestion, QuestionEdit, QuestionType};
+
+/// Where a saved form leads: to the same question with more rows, if that was asked for.
+fn next(req: &AdminRequest, survey: &OpenedSurvey, id: QuestionId) -> String {
+    let path = survey.path();
+    let more = req.form.text("_do").strip_prefix("more_");
+    match more.filter(|name| [OPTIONS, ROWS, CONDITIONS].contains(name)) {
+        Some(CONDITIONS) => format!("{path}?question={id}&{CONDITIONS}=1#{CONDITIONS}"),
+        Some(name) => format!("{path}?question={id}&{name}=5#{name}"),
+        None => path,
+    }
+}
+
+/// What the form changes of a question, for the audit trail.
+fn changes(record: Record, form_question: &FormQuestion, id: QuestionId, edit: &QuestionEdit) -> Record {
+    let before = (form_question.id == id).then(|| described(&form_question.question));
+    let field = format!("question {id}");
+    let mut record = record.changed(&field, before.as_deref(), Some(&described(&edit.question)));
+    for part in &edit.options {
+        let stored = form_question.options.iter().find(|option| Some(option.id) == part.id);
+        let before = stored.map(|option| one_line(&option.option.body));
+        let after = part.value.as_ref().map(one_line);
+        record = record.changed(&format!("option {}", part.name), before.as_deref(), after.as_deref());
+    }
+    for part in &edit.conditions {
+        let summary = |condition: &DisplayCondition| {
+            let option = condition.option.map(|option| format!(" option {option}")).unwrap_or_default();
+            let value =
+                condition.value.as_ref().map(|value| format!(" {}", one_line(value))).unwrap_or_default();
+            let needed = if condition.mandatory { " needed" } else { "" };
+            let (question, kind) = (condition.condition_question, condition.kind.as_str());
+            format!("question {question} {kind}{option}{value}{needed}")
+        };
+        let before = part.id.and_then(|place| form_question.conditions.get(place)).map(summary);
+        let after = part.value.as_ref().map(summary);
+        record = record.changed(&format!("condition {}", part.name), before.as_deref(), after.as_deref());
+    }
+    record
+}
+
+pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
+    let survey = OpenedSurvey::of(req).await?;
+    let kind = QuestionType::parse(req.form.text(KIND)).unwrap_or(QuestionType::ShortAnswer);
+    save(req, &survey, &OpenedQuestion::new(&survey, kind), None).await
+}
+
+pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
+    let (survey, form, id) = of_path(req).await?;
+    let opened = OpenedQuestion::stored(req, &survey, form.question(id).ok_or(Error::NotFound)?).await?;
+    save(req, &survey, &opened, Some(form)).await
+}
+
+/// Creates or changes the question. `form`: the questionnaire that it is in, if it was read.
+async fn save(
+    req: &AdminRequest,
+    survey: &OpenedSurvey,
+    opened: &OpenedQuestion,
+    form: Option<Form>,
+) -> Result<Reply> {
+    let context = QuestionContext { req, survey, opened, problems: &[] };
+    let (typed, mut problems) = context.read();
+    if problems.is_empty() {
+        let saved = req.change(async |tx| {
+            let (admin, edit) = (admin(tx), typed.edit.clone());
+            let at = (survey.organization.default_locale, req.now);
+            let (id, has_changed) = match opened.id {
+                Some(id) => {
+                    (id, admin.update(survey.organization_id, (id, req.form_revision()), edit, at).await?)
+                }
+                None => {
+                    (admin.create(survey.organization_id, req.form.get("revision"), edit, at).await?, true)
+                }
+            };
+            if has_changed {
+                let entry = record(req, survey, Action::SurveyUpdated);
+                req.append(tx, &changes(entry, &opened.form_question, id, &typed.edit)).await?;
+            }
+            Ok(id)
+        });
+        problems = match saved.await {
+            Ok(id) => {
+                let key = if opened.id.is_some() { "question-saved" } else { "question-created" };
+                let name = title(req, &typed.edit.question.body);
+                return req.done(key, &[("title", name.into())], next(req, survey, id)).await;
+            }
+            Err(fault) => context.refusal(&typed.rows, fault)?,
+        };
+    }
+    let form = match form {
+        Some(form) => form,
+        None => req.panel.store().questionnaires().form(survey.organization_id, survey.id).await?,
+    };
+    page(req, survey, &form, Some(opened), problems).await
+}

@@ -1,0 +1,204 @@
+//! The questions of a questionnaire: the list with one open, their order, their deletion (contract 08 §5).
+
+use super::opened_question::{
+    OpenedQuestion, QuestionContext, admin, described, length, numbered_questions, of_path, type_name, types,
+};
+use super::opened_survey::{OpenedSurvey, list_path, record};
+use super::survey_form::problems as refused;
+use crate::admin_request::AdminRequest;
+use crate::pages::content::shared::{counted, title};
+use crate::parts::{Html, PageAction, Problem, Problems, render};
+use crate::reply::Reply;
+use crate::translator::Translator;
+use askama::Template;
+use civitas_audit::Action;
+use civitas_kernel::{Error, QuestionId, Result};
+use civitas_surveys::{Direction, Form, FormQuestion, MOST_COUNTED, QuestionType};
+
+/// A question in the list.
+struct Line {
+    id: QuestionId,
+    number: usize,
+    title: String,
+    facts: String,
+    conditions: String,
+    path: String,
+    token: String,
+    is_layout: bool,
+    is_first: bool,
+    is_last: bool,
+    /// The form of the open question.
+    form: Option<Html>,
+}
+
+#[derive(Template)]
+#[template(path = "pages/questions.html")]
+struct Questions<'a> {
+    translator: &'a Translator,
+    path: String,
+    lines: Vec<Line>,
+    /// The form of a new question.
+    new_form: Option<Html>,
+    types: Vec<(&'static str, String)>,
+}
+
+/// What a line says of a question: `One choice · mandatory · 6 options`.
+fn facts(req: &AdminRequest, question: &FormQuestion) -> String {
+    let definition = &question.question;
+    let mut facts = vec![type_name(req, definition.kind)];
+    if definition.kind.is_presentation() {
+        facts.push(req.tr("question-layout"));
+    }
+    if definition.mandatory && !definition.kind.is_presentation() {
+        facts.push(req.tr("question-is-mandatory"));
+    }
+    if definition.kind.has_rows() {
+        facts.push(req.translator.count("question-rows-count", length(definition.rows.len())));
+    }
+    if definition.kind.has_options() {
+        facts.push(req.translator.count("question-options-count", length(question.options.len())));
+    }
+    if let Some(most) = definition.max_choices {
+        facts.push(req.translator.count("question-at-most", most));
+    }
+    if definition.max_characters > 0 {
+        facts.push(req.translator.count("question-at-most-characters", definition.max_characters));
+    }
+    facts.join(" · ")
+}
+
+pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
+    let survey = OpenedSurvey::of(req).await?;
+    let form = req.panel.store().questionnaires().form(survey.organization_id, survey.id).await?;
+    let kind = req.query.get("new").and_then(QuestionType::parse);
+    let opened = match req.query.number("question") {
+        None => kind.map(|kind| OpenedQuestion::new(&survey, kind)),
+        Some(id) => match form.question(QuestionId(id)) {
+            Some(question) => Some(OpenedQuestion::stored(req, &survey, question).await?),
+            None => None,
+        },
+    };
+    page(req, &survey, &form, opened.as_ref(), Vec::new()).await
+}
+
+/// The page with this question open.
+pub(crate) async fn page(
+    req: &AdminRequest,
+    survey: &OpenedSurvey,
+    form: &Form,
+    opened: Option<&OpenedQuestion>,
+    problems: Problems,
+) -> Result<Reply> {
+    let path = survey.path();
+    let end = form.questions().len().saturating_sub(1);
+    let form_of = |id: Option<QuestionId>, place: usize| {
+        let opened = opened.filter(|opened| opened.id == id)?;
+        let context = QuestionContext { req, survey, opened, problems: &problems };
+        Some(context.form(form, length(place) + 1))
+    };
+    let lines = form.questions().iter().enumerate().map(|(place, question)| Line {
+        id: question.id,
+        number: place + 1,
+        title: title(req, &question.question.body),
+        facts: facts(req, question),
+        conditions: match question.conditions.len() {
+            0 => String::new(),
+            number => req.translator.count("question-conditions-count", length(number)),
+        },
+        path: format!("{path}/questions/{}", question.id),
+        token: req.token(),
+        is_layout: question.question.kind.is_presentation(),
+        is_first: place == 0,
+        is_last: place == end,
+        form: form_of(Some(question.id), place),
+    });
+    let lines = lines.collect();
+    let new_form = form_of(None, form.questions().len());
+    let list = Questions { translator: &req.translator, path, lines, new_form, types: types(req) };
+    let beside =
+        format!("{}?component={}", list_path(survey.organization_id), survey.summary.place.component);
+    let head = survey.own_head(req, "").action(PageAction::link(beside, req.tr("survey-of-component")));
+    req.form_page(head, render(&list), problems).await
+}
+
+pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
+    let (survey, form, id) = of_path(req).await?;
+    let way = req.form.text("direction");
+    let direction = match way {
+        "up" => Direction::Up,
+        "down" => Direction::Down,
+        _ => {
+            let problem = Problem::new("", req.tr("problem-inclusion"));
+            return page(req, &survey, &form, None, vec![problem]).await;
+        }
+    };
+    let moved = req.change(async |tx| {
+        let ids = (survey.id, id);
+        let has_moved = admin(tx).reorder(survey.organization_id, ids, direction, req.now).await?;
+        if has_moved {
+            let field = format!("question {id}");
+            let entry = record(req, &survey, Action::SurveyUpdated).changed(&field, None, Some(way));
+            req.append(tx, &entry).await?;
+        }
+        Ok(has_moved)
+    });
+    match moved.await {
+        Ok(has_moved) => {
+            let key = if has_moved { "question-moved" } else { "question-stays" };
+            let name = form.question(id).map(|one| title(req, &one.question.body)).unwrap_or_default();
+            req.done(key, &[("title", name.into())], survey.path()).await
+        }
+        Err(fault) => {
+            let problems = refused(req, fault, |_| String::new())?;
+            page(req, &survey, &form, None, problems).await
+        }
+    }
+}
+
+pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
+    let (survey, form, id) = of_path(req).await?;
+    let question = form.question(id).ok_or(Error::NotFound)?;
+    let place = form.questions().iter().position(|one| one.id == id).unwrap_or_default();
+    let answers = req.panel.store().questions().count_answers(survey.organization_id, id).await?;
+    let named = form.conditions_on(id);
+    let lost: usize = named.iter().map(|(_, number)| number).sum();
+    let numbers = [("count", answers.into()), ("number", counted(req, answers, MOST_COUNTED).into())];
+    let mut effects = vec![
+        req.tr_args("question-delete-answers", &numbers),
+        req.translator.count("question-delete-conditions", length(lost)),
+    ];
+    if lost > 0 {
+        effects.push(numbered_questions(req, &form, "question-delete-shown", &named));
+    }
+    if !question.options.is_empty() {
+        effects.push(req.translator.count("question-delete-options", length(question.options.len())));
+    }
+    let confirm = req
+        .confirm(
+            format!("{}/questions/{id}", survey.path()),
+            req.tr("question-delete"),
+            format!("{}?question={id}#open-question", survey.path()),
+        )
+        .delete()
+        .effects(effects)
+        .stays(req.tr("question-delete-stays"));
+    let number = req.number(length(place) + 1);
+    let asked = req.tr_with("question-delete-title", "number", number);
+    let head = survey.below(req, asked).lede(title(req, &question.question.body));
+    req.page(head.current(req.tr("delete")), confirm.html(&[])).await
+}
+
+pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
+    let (survey, _, id) = of_path(req).await?;
+    let removed = req
+        .change(async |tx| {
+            let question = admin(tx).remove(survey.organization_id, (survey.id, id), req.now).await?;
+            let field = format!("question {id}");
+            let entry = record(req, &survey, Action::SurveyUpdated);
+            req.append(tx, &entry.changed(&field, Some(&described(&question)), None)).await?;
+            Ok(question)
+        })
+        .await?;
+    let name = title(req, &removed.body);
+    req.done("question-deleted", &[("title", name.into())], survey.path()).await
+}

@@ -1,0 +1,232 @@
+//! The account of the administrator: language and colours, password, second factor, sign-out.
+
+use super::admins::{record, refusal};
+use super::password_confirmation;
+use crate::admin_request::AdminRequest;
+use crate::notice::Notice;
+use crate::parts::{
+    Choice, Field, Form, Group, Head, Html, PageAction, Problem, Problems, Section, language_name, render,
+};
+use crate::reply::Reply;
+use crate::request::{SESSION, SIGN_IN_PATH};
+use crate::translator::Translator;
+use askama::Template;
+use civitas_accounts::Secret;
+use civitas_accounts::administrators::{NewPassword, Theme};
+use civitas_audit::{Action, Record};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{Error, Locale, Result};
+use qrcode::QrCode;
+use qrcode::render::svg;
+
+const PATH: &str = "/system/account";
+const NEW: &str = "new_password";
+const CODE: &str = "code";
+/// The name of the deployment in an app of second factors.
+const ISSUER: &str = "Civitas";
+
+pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
+    page(req, Vec::new()).await
+}
+
+async fn page(req: &AdminRequest, problems: Problems) -> Result<Reply> {
+    let body = if req.signed.session.is_confirmed(req.now) {
+        Html::join([preferences(req), password(req, &problems), second_factor(req)])
+    } else {
+        let confirm = PageAction::link(password_confirmation::address(PATH), req.tr("confirmation-open"));
+        Html::join([preferences(req), PageAction::row(&[confirm])])
+    };
+    let head = req.head("account").lede(req.signed.administrator.email.clone());
+    req.form_page(head, body, problems).await
+}
+
+fn preferences(req: &AdminRequest) -> Html {
+    let administrator = &req.signed.administrator;
+    let browser = std::iter::once(Choice::new("", req.tr("language-of-browser")));
+    let locales = Locale::OF_SERVICE.iter();
+    let locales = locales.map(|locale| Choice::new(locale.as_str(), language_name(&req.translator, *locale)));
+    let (locales, chosen) =
+        (browser.chain(locales).collect(), administrator.locale.map(|locale| locale.to_string()));
+    let language = Field::select("locale", req.tr("language"), chosen.unwrap_or_default(), locales);
+    let name = |theme: &str| req.tr(&format!("theme-{theme}"));
+    let themes = Theme::ALL.iter().map(|theme| Choice::new(theme.as_str(), name(theme.as_str())));
+    let theme = Group::radios("theme", req.tr("theme"), themes.collect(), administrator.theme.as_str());
+    let section = Section::new("preferences", req.tr("preferences"))
+        .field(language.class("medium").html(&req.translator))
+        .field(theme.html(&req.translator));
+    Form::new(&req.translator, format!("{PATH}/preferences"), req.token(), "preferences-save")
+        .hidden("revision", req.revision(administrator.revision()))
+        .section(section)
+        .html()
+}
+
+fn password(req: &AdminRequest, problems: &[Problem]) -> Html {
+    let field = Field::password(NEW, req.tr("password-new"), "new-password");
+    let field = field.hint(req.tr("password-hint")).check(problems).html(&req.translator);
+    let section = Section::new("password", req.tr("password")).hint(req.tr("password-sessions"));
+    let form = Form::new(&req.translator, format!("{PATH}/password"), req.token(), "password-save");
+    form.section(section.field(field)).html()
+}
+
+fn second_factor(req: &AdminRequest) -> Html {
+    let (method, save, hint) = match &req.signed.administrator.second_factor {
+        Some(_) => ("delete", "second-factor-end", "second-factor-is-on"),
+        None => ("", "second-factor-begin", "second-factor-is-off"),
+    };
+    let section = Section::new("factor", req.tr("second-factor"))
+        .hint(req.tr("second-factor-hint"))
+        .field(Html::paragraph("", &req.tr(hint)));
+    let form = Form::new(&req.translator, format!("{PATH}/second_factor"), req.token(), save);
+    form.method(method).section(section).html()
+}
+
+/// An entry of the audit trail about the own account.
+fn own_record(req: &AdminRequest, action: Action) -> Record {
+    record(req, action, req.signed.id, &req.signed.administrator.email)
+}
+
+pub(crate) async fn save_preferences(req: &AdminRequest) -> Result<Reply> {
+    let locale = Locale::parse(req.form.text("locale")).filter(|locale| Locale::OF_SERVICE.contains(locale));
+    let theme = Theme::parse(req.form.text("theme")).unwrap_or_default();
+    let id = req.signed.id;
+    let saved = req.change(async |tx| {
+        let admin = AdminRequest::administrators(tx);
+        admin.find_for_update(id, req.form_revision()).await?;
+        admin.set_preferences(id, locale, theme, req.now).await
+    });
+    if let Err(fault) = saved.await {
+        return page(req, refusal(req, fault, NEW)?).await;
+    }
+    let translator = locale.map_or(req.translator, Translator::of);
+    req.redirect(PATH, Notice::good(translator.tr("preferences-saved"))).await
+}
+
+pub(crate) async fn save_password(req: &AdminRequest) -> Result<Reply> {
+    let saved = async {
+        let new = Secret::new(req.form.get(NEW).unwrap_or_default());
+        let email = &req.signed.administrator.email;
+        let new = NewPassword::of(&*req.panel.services.passwords, email, &new).await?;
+        let (id, session) = (req.signed.id, &req.signed.session.digest);
+        req.change_once(async |tx| {
+            AdminRequest::administrators(tx).change_own_password(id, new, session, req.now).await?;
+            req.append(tx, &own_record(req, Action::AdministratorPasswordChanged)).await
+        })
+        .await
+    };
+    match saved.await {
+        Ok(()) => req.done("password-saved", &[], PATH).await,
+        Err(fault) => page(req, refusal(req, fault, NEW)?).await,
+    }
+}
+
+#[derive(Template)]
+#[template(path = "pages/second_factor.html")]
+struct NewFactor<'a> {
+    translator: &'a Translator,
+    /// The QR code as SVG.
+    image: Html,
+    secret: &'a str,
+    form: Html,
+}
+
+#[derive(Template)]
+#[template(source = "{{ svg|safe }}", ext = "html")]
+struct Image {
+    svg: String,
+}
+
+/// A QR code. The `otpauth://` address is short enough for one.
+fn qr_code(text: &str) -> Result<Html> {
+    let code = QrCode::new(text).map_err(Error::internal)?;
+    let svg = code.render::<svg::Color<'_>>().min_dimensions(200, 200).build();
+    // The declaration of XML is not allowed inside of HTML.
+    let svg = svg.find("<svg").map_or(String::new(), |start| svg[start..].to_owned());
+    Ok(render(&Image { svg }))
+}
+
+/// The form that asks for the code of a new secret.
+fn code_form(req: &AdminRequest, sealed: String, problems: &[Problem]) -> Html {
+    let code = Field::text(CODE, req.tr("sign-in-code"), "")
+        .hint(req.tr("second-factor-code-hint"))
+        .class("short")
+        .autocomplete("one-time-code")
+        .check(problems)
+        .html(&req.translator);
+    let section = Section::new("code-section", req.tr("second-factor-confirm")).field(code);
+    let save = "second-factor-turn-on";
+    Form::new(&req.translator, format!("{PATH}/second_factor/confirm"), req.token(), save)
+        .hidden("sealed", sealed)
+        .section(section)
+        .cancel(PATH)
+        .html()
+}
+
+pub(crate) async fn begin_second_factor(req: &AdminRequest) -> Result<Reply> {
+    let id = req.signed.id;
+    let begun =
+        req.change(async |tx| req.second_factors(tx).begin_second_factor(id, ISSUER, req.now).await).await;
+    let factor = match begun {
+        Ok(factor) => factor,
+        Err(fault) => return page(req, refusal(req, fault, NEW)?).await,
+    };
+    let form = code_form(req, factor.sealed, &[]);
+    let body = render(&NewFactor {
+        translator: &req.translator,
+        image: qr_code(factor.url.expose())?,
+        secret: factor.secret.expose(),
+        form,
+    });
+    let head = Head::new(req.tr("second-factor")).crumb(req.tr("account"), PATH);
+    req.page(head, body).await
+}
+
+pub(crate) async fn confirm_second_factor(req: &AdminRequest) -> Result<Reply> {
+    let (id, session) = (req.signed.id, &req.signed.session.digest);
+    let (sealed, code) = (req.form.text("sealed"), req.form.text(CODE));
+    let confirmed = req.change(async |tx| {
+        let codes = req.second_factors(tx).enable_second_factor(id, sealed, code, session, req.now).await?;
+        req.append(tx, &own_record(req, Action::AdministratorSecondFactorEnabled)).await?;
+        Ok(codes)
+    });
+    match confirmed.await {
+        Ok(codes) => {
+            let codes: Vec<&str> = codes.iter().map(Secret::expose).collect();
+            let notice =
+                Notice::good(req.tr("second-factor-on")).once(req.tr("recovery-codes"), codes.join("  "));
+            req.redirect(PATH, notice).await
+        }
+        Err(fault) => {
+            let problems = refusal(req, fault, NEW)?;
+            if problems.iter().all(|problem| problem.field != CODE) {
+                return page(req, problems).await;
+            }
+            // The app has the account already: another code is enough.
+            let head = Head::new(req.tr("second-factor")).crumb(req.tr("account"), PATH);
+            let form = code_form(req, sealed.to_owned(), &problems);
+            req.form_page(head, form, problems).await
+        }
+    }
+}
+
+pub(crate) async fn end_second_factor(req: &AdminRequest) -> Result<Reply> {
+    let id = req.signed.id;
+    let ended = req.change(async |tx| {
+        AdminRequest::administrators(tx).disable_second_factor(id, req.now).await?;
+        req.append(tx, &own_record(req, Action::AdministratorSecondFactorDisabled)).await
+    });
+    match ended.await {
+        Ok(()) => req.done("second-factor-off", &[], PATH).await,
+        Err(fault) => page(req, refusal(req, fault, NEW)?).await,
+    }
+}
+
+pub(crate) async fn sign_out(req: &AdminRequest) -> Result<Reply> {
+    req.change(async |tx| {
+        tx.panel_sessions().remove(&req.signed.session.digest).await?;
+        req.append(tx, &own_record(req, Action::SignOut)).await
+    })
+    .await?;
+    let secure = if req.panel.is_secure() { "; Secure" } else { "" };
+    let ended = format!("{SESSION}=; Path=/system; HttpOnly; SameSite=Lax{secure}; Max-Age=0");
+    Ok(Reply::redirect(SIGN_IN_PATH).with_cookies(vec![ended]))
+}

@@ -1,0 +1,254 @@
+//! System administrators: list, creation, change, deletion.
+
+use crate::admin_request::AdminRequest;
+use crate::error;
+use crate::parts::{
+    Badge, Cell, Field, Form, Head, Html, PageAction, Problem, Problems, RowAction, Section, Table,
+};
+use crate::reply::Reply;
+use crate::request::SIGN_IN_PATH;
+use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
+use civitas_accounts::{Secret, normal_email};
+use civitas_audit::{Action, Record};
+use civitas_kernel::records::Entity;
+use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
+
+const LIST: &str = "/system/admins";
+const EMAIL: &str = "admin[email]";
+const PASSWORD: &str = "admin[password]";
+
+/// An administrator with the id.
+type FoundAdministrator = (AdministratorId, Administrator);
+
+/// The field and the text of a refusal. `new`: the field of the new password.
+pub(crate) fn refusal_text<'a>(text: &str, new: &'a str) -> Option<(&'a str, &'static str)> {
+    Some(match text {
+        refusals::EMAIL_INVALID => (EMAIL, "problem-email"),
+        refusals::EMAIL_TAKEN => (EMAIL, "problem-email-taken"),
+        refusals::PASSWORD_SHORT => (new, "problem-password-short"),
+        refusals::PASSWORD_LONG => (new, "problem-password-long"),
+        refusals::PASSWORD_BLANK => (new, "problem-password-blank"),
+        refusals::PASSWORD_IS_EMAIL => (new, "problem-password-email"),
+        refusals::LAST => ("", "problem-last-admin"),
+        refusals::CODE_WRONG => ("code", "problem-code"),
+        refusals::SECOND_FACTOR_IS_ON => ("", "problem-factor-on"),
+        refusals::SECOND_FACTOR_IS_OFF => ("", "problem-factor-off"),
+        refusals::SECOND_FACTOR_EXPIRED => ("", "problem-factor-expired"),
+        _ => return None,
+    })
+}
+
+/// The problem of a refused change, beside its field.
+pub(crate) fn refusal(req: &AdminRequest, fault: Error, new: &str) -> Result<Problems> {
+    error::translated_problems(&req.translator, fault, |_| String::new(), |text| refusal_text(text, new))
+}
+
+/// An entry of the audit trail about an administrator.
+pub(crate) fn record(req: &AdminRequest, action: Action, id: AdministratorId, email: &str) -> Record {
+    req.record(action).on("administrator", &id.to_string(), email)
+}
+
+async fn administrator(req: &AdminRequest) -> Result<FoundAdministrator> {
+    let id = AdministratorId(req.id("id")?);
+    let found = req.panel.store().administrators().find(id).await?;
+    Ok((id, found.ok_or(Error::NotFound)?))
+}
+
+pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
+    let request = req.query.page(PageRequest::MAX_LENGTH);
+    let page = req.panel.store().administrators().list(req.query.get("q"), request).await?;
+    let rows = page.items.iter().map(|(id, administrator)| {
+        let path = format!("{LIST}/{id}");
+        let email = administrator.email.clone();
+        let mut actions = vec![RowAction::link(format!("{path}/edit"), req.tr("edit"), email.clone())];
+        if administrator.sources.refused_until(req.now).is_some() {
+            let (action, of) = (format!("{path}/unlock"), email.clone());
+            actions.push(RowAction::post(action, req.tr("unlock"), of, req.token()));
+        }
+        actions.push(RowAction::link(format!("{path}/delete"), req.tr("delete-link"), email.clone()));
+        let note = if *id == req.signed.id { req.tr("admin-you") } else { String::new() };
+        let last = administrator.last_sign_in_at;
+        vec![
+            Cell::link(&format!("{path}/edit"), &email, &note),
+            state(req, administrator),
+            Cell::text(&req.tr(if administrator.second_factor.is_some() { "on" } else { "off" })),
+            last.map_or_else(|| Cell::soft(&req.tr("never")), |at| Cell::text(&req.time(at))),
+            Cell::actions(&actions),
+        ]
+    });
+    let columns = req.columns("email column-state second-factor:low admin-last-sign-in:low column-acts");
+    let table = Table::new(req.tr("admins-caption"), columns).rows(rows);
+    let head = req
+        .head("nav-admins")
+        .lede(req.tr("admins-lede"))
+        .action(PageAction::primary(format!("{LIST}/new"), req.tr("admin-new")));
+    req.page(head, table.html()).await
+}
+
+fn state(req: &AdminRequest, administrator: &Administrator) -> Cell {
+    match administrator.sources.refused_until(req.now) {
+        Some(until) => {
+            let until = req.tr_with("admin-locked-until", "time", req.time(until));
+            Cell::badge_with_sub(&Badge::bad(req.tr("admin-locked")), &until)
+        }
+        None if administrator.password.is_none() => Cell::badge(&Badge::plain(req.tr("admin-no-password"))),
+        None => Cell::badge(&Badge::good(req.tr("admin-active"))),
+    }
+}
+
+fn head(req: &AdminRequest, title: String) -> Head {
+    Head::new(title).crumb(req.tr("nav-start"), "/system").crumb(req.tr("nav-admins"), LIST)
+}
+
+fn fields(req: &AdminRequest, email: &str, password_hint: &str, problems: &[Problem]) -> Section {
+    Section::new("account", req.tr("admin-account"))
+        .hint(req.tr("admin-account-hint"))
+        .field(Field::email(EMAIL, req.tr("email"), email).required().check(problems).html(&req.translator))
+        .field(
+            Field::password(PASSWORD, req.tr("password"), "new-password")
+                .hint(req.tr(password_hint))
+                .check(problems)
+                .html(&req.translator),
+        )
+}
+
+pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
+    show_new(req, Vec::new()).await
+}
+
+async fn show_new(req: &AdminRequest, problems: Problems) -> Result<Reply> {
+    let email = req.form.get(EMAIL).unwrap_or_default();
+    let form = Form::new(&req.translator, LIST, req.token(), "admin-create")
+        .section(fields(req, email, "password-hint", &problems))
+        .cancel(LIST);
+    req.form_page(head(req, req.tr("admin-new")), form.html(), problems).await
+}
+
+pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
+    let email = normal_email(req.form.text(EMAIL));
+    let password = Secret::new(req.form.get(PASSWORD).unwrap_or_default());
+    let created = async {
+        let password = NewPassword::of(&*req.panel.services.passwords, &email, &password).await?;
+        req.change_once(async |tx| {
+            let id = AdminRequest::administrators(tx).create(password, req.now).await?;
+            req.append(tx, &record(req, Action::AdministratorCreated, id, &email)).await
+        })
+        .await
+    };
+    match created.await {
+        Ok(()) => req.done("admin-created", &[("email", email.into())], LIST).await,
+        Err(fault) => show_new(req, refusal(req, fault, PASSWORD)?).await,
+    }
+}
+
+pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
+    show_edit(req, &administrator(req).await?, Vec::new()).await
+}
+
+async fn show_edit(req: &AdminRequest, found: &FoundAdministrator, problems: Problems) -> Result<Reply> {
+    let (id, administrator) = found;
+    let email = req.form.get(EMAIL).unwrap_or(&administrator.email);
+    let revision = req.revision(administrator.revision());
+    let form = Form::new(&req.translator, format!("{LIST}/{id}"), req.token(), "admin-save")
+        .method("put")
+        .hidden("revision", &revision)
+        .section(fields(req, email, "password-new-hint", &problems))
+        .cancel(LIST);
+    let mut body = vec![form.html()];
+    if administrator.second_factor.is_some() {
+        let action = PageAction::Post {
+            action: format!("{LIST}/{id}"),
+            label: req.tr("second-factor-end"),
+            class: "",
+            fields: vec![
+                ("_method".into(), "put".into()),
+                ("revision".into(), revision),
+                ("admin[end_second_factor]".into(), "1".into()),
+            ],
+            token: req.token(),
+        };
+        body.push(Html::paragraph("prose", &req.tr("second-factor-of-admin")));
+        body.push(PageAction::row(&[action]));
+    }
+    req.form_page(head(req, administrator.email.clone()), Html::join(body), problems).await
+}
+
+pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
+    let found = administrator(req).await?;
+    let (id, administrator) = (found.0, &found.1);
+    let email = req.form.get(EMAIL).map_or_else(|| administrator.email.clone(), normal_email);
+    let typed = req.form.get(PASSWORD).filter(|password| !password.is_empty()).map(Secret::new);
+    let ends_factor = req.form.text("admin[end_second_factor]") == "1";
+    let saved = async {
+        let password = match &typed {
+            Some(typed) => Some(NewPassword::of(&*req.panel.services.passwords, &email, typed).await?),
+            None => None,
+        };
+        req.change_once(async |tx| {
+            let admin = AdminRequest::administrators(tx);
+            let before = admin.find_for_update(id, req.form_revision()).await?;
+            let entry = |action| record(req, action, id, &email);
+            if email != before.email {
+                admin.change_email(id, &email, req.now).await?;
+                let entry = entry(Action::AdministratorUpdated);
+                req.append(tx, &entry.changed("email", Some(&before.email), Some(&email))).await?;
+            }
+            if let Some(password) = password {
+                admin.set_password(id, password, req.now).await?;
+                req.append(tx, &entry(Action::AdministratorPasswordChanged)).await?;
+            }
+            if ends_factor {
+                admin.disable_second_factor(id, req.now).await?;
+                req.append(tx, &entry(Action::AdministratorSecondFactorDisabled)).await?;
+            }
+            Ok(())
+        })
+        .await
+    };
+    match saved.await {
+        Ok(()) if typed.is_some() && id == req.signed.id => Ok(Reply::redirect(SIGN_IN_PATH)),
+        Ok(()) => req.done("admin-saved", &[("email", email.into())], LIST).await,
+        Err(fault) => show_edit(req, &found, refusal(req, fault, PASSWORD)?).await,
+    }
+}
+
+pub(crate) async fn unlock(req: &AdminRequest) -> Result<Reply> {
+    let (id, administrator) = administrator(req).await?;
+    req.change(async |tx| {
+        AdminRequest::administrators(tx).unlock(id, req.now).await?;
+        let entry = record(req, Action::AdministratorUnlocked, id, &administrator.email);
+        req.append(tx, &entry).await
+    })
+    .await?;
+    req.done("admin-unlocked", &[("email", administrator.email.into())], LIST).await
+}
+
+pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
+    delete_page(req, &administrator(req).await?, Vec::new()).await
+}
+
+async fn delete_page(req: &AdminRequest, found: &FoundAdministrator, problems: Problems) -> Result<Reply> {
+    let (id, administrator) = found;
+    let confirm = req
+        .confirm(format!("{LIST}/{id}"), req.tr("admin-delete-button"), LIST.to_owned())
+        .delete()
+        .effects([req.tr("admin-delete-effect"), req.tr("admin-delete-sessions")])
+        .stays(req.tr("admin-delete-stays"));
+    let title = req.tr_with("delete-title", "name", administrator.email.as_str());
+    let head = head(req, title).current(req.tr("delete"));
+    req.form_page(head, confirm.html(&problems), problems).await
+}
+
+pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
+    let found = administrator(req).await?;
+    let (id, administrator) = (found.0, &found.1);
+    let deleted = req.change(async |tx| {
+        AdminRequest::administrators(tx).delete(id, req.signed.id).await?;
+        req.append(tx, &record(req, Action::AdministratorDeleted, id, &administrator.email)).await
+    });
+    match deleted.await {
+        Ok(()) if id == req.signed.id => Ok(Reply::redirect(SIGN_IN_PATH)),
+        Ok(()) => req.done("admin-deleted", &[("email", administrator.email.as_str().into())], LIST).await,
+        Err(fault) => delete_page(req, &found, refusal(req, fault, PASSWORD)?).await,
+    }
+}

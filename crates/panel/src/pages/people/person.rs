@@ -1,0 +1,221 @@
+//! One account: its data and roles, and the actions on it (contract 02 §1.4).
+
+use super::persons::{Person, list_path};
+use super::roles;
+use crate::admin_request::AdminRequest;
+use crate::notice::Notice;
+use crate::parts::{Card, Html, KeyValues, PageAction, Split, language_name, render};
+use crate::reply::Reply;
+use askama::Template;
+use civitas_accounts::login_failures::{LoginLock, name_digest};
+use civitas_accounts::{RegistrationMails, User, UserAdmin};
+use civitas_application::{Ports, Transaction, UserStateChange, UserStates};
+use civitas_audit::Action;
+use civitas_kernel::records::edit;
+use civitas_kernel::{Error, Result, UserState};
+
+/// What an action does, and its button.
+#[derive(Template)]
+#[template(
+    source = r#"<p>{{ lede }}</p>{% if !items.is_empty() %}<ul>{% for item in items %}<li>{{ item }}</li>{% endfor %}</ul>{% endif %}{% if !stays.is_empty() %}<p>{{ stays }}</p>{% endif %}{{ action }}"#,
+    ext = "html"
+)]
+struct Effect {
+    lede: String,
+    items: Vec<String>,
+    stays: String,
+    action: Html,
+}
+
+pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
+    let person = Person::of(req).await?;
+    req.open_organization(person.organization_id).await?;
+    let roles = roles::card(req, &person).await?;
+    let left = [Card::new("account", req.tr("person-account"), account(req, &person.user)).html(), roles];
+    let failures = req.panel.store().login_failures();
+    let locks = failures.locks(person.organization_id, &name_digest(&person.user.nickname), req.now).await?;
+    let body = Split { left: Html::join(left), right: actions(req, &person, &locks) };
+    let edit = PageAction::link(format!("{}/edit", person.path()), req.tr("edit"));
+    let head = person.tabbed_head(req, "").action(edit);
+    req.page(head, body.html()).await
+}
+
+fn account(req: &AdminRequest, user: &User) -> Html {
+    let none = || req.tr("none");
+    let or_none = |text: Option<&str>| text.map_or_else(none, str::to_owned);
+    let time = |at: Option<time::OffsetDateTime>| at.map_or_else(|| req.tr("never"), |at| req.time(at));
+    let locale = user.locale.map(|locale| language_name(&req.translator, locale));
+    KeyValues::default()
+        .text(req.tr("column-name"), &user.name)
+        .text(req.tr("person-nickname"), &format!("@{}", user.nickname))
+        .text(req.tr("email"), &user.email)
+        .text(req.tr("person-confirmed-at"), &time(user.confirmed_at))
+        .text(req.tr("language"), &or_none(locale.as_deref()))
+        .text(req.tr("person-about"), &or_none(user.about.as_deref()))
+        .text(req.tr("person-website"), &or_none(user.personal_url.as_deref()))
+        .text(req.tr("person-terms"), &time(user.tos_accepted_at))
+        .text(req.tr("person-managed"), &req.tr(if user.managed { "on" } else { "off" }))
+        .text(req.tr("column-created"), &req.time(user.created_at))
+        .text(req.tr("column-changed"), &req.time(user.updated_at))
+        .html()
+}
+
+fn button(req: &AdminRequest, person: &Person, name: &str, class: &'static str) -> Html {
+    let label = req.tr_with(&format!("person-{name}-button"), "name", person.user.name.as_str());
+    let (action, token) = (format!("{}/{name}", person.path()), req.token());
+    PageAction::Post { action, label, class, fields: Vec::new(), token }.html()
+}
+
+fn effect(lede: String, items: Vec<String>, stays: String, action: Html) -> Html {
+    render(&Effect { lede, items, stays, action })
+}
+
+fn optional_text(req: &AdminRequest, key: &str) -> String {
+    if key.is_empty() { String::new() } else { req.tr(key) }
+}
+
+/// The card of the lock by administrators and of the locks by failed logins. A blocked account cannot be locked.
+fn sign_in(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Option<Html> {
+    let mut items: Vec<String> = locks
+        .iter()
+        .map(|lock| {
+            let client = if lock.client_name.is_empty() { &lock.client_uid } else { &lock.client_name };
+            let values = [
+                ("client", client.as_str().into()),
+                ("id", lock.client_uid.as_str().into()),
+                ("time", req.time(lock.until).into()),
+            ];
+            req.tr_args("person-login-locked", &values)
+        })
+        .collect();
+    let unlock = || button(req, person, "unlock", "primary");
+    if let Some(at) = person.user.locked_at {
+        items.push(req.tr("person-lock-lede"));
+        let lede = req.tr_with("person-locked-since", "time", req.time(at));
+        return Some(effect(lede, items, String::new(), unlock()));
+    }
+    if !locks.is_empty() {
+        let stays = req.tr("person-login-lock-stays");
+        return Some(effect(req.tr("person-login-lock-lede"), items, stays, unlock()));
+    }
+    let lock = || effect(req.tr("person-lock-lede"), items, String::new(), button(req, person, "lock", ""));
+    (person.user.state() == UserState::Active).then(lock)
+}
+
+/// The cards at the right: each says what an action does.
+fn actions(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Html {
+    let effect = |lede: String, items: &[&str], stays: &str, action: Html| {
+        effect(lede, items.iter().map(|key| req.tr(key)).collect(), optional_text(req, stays), action)
+    };
+    let stops = ["person-stops-requests", "person-stops-sign-in", "person-stops-jobs"];
+    let block = if let Some(at) = person.user.blocked_at {
+        let lede = req.tr_with("person-blocked-since", "time", req.time(at));
+        effect(lede, &stops, "person-block-stays", button(req, person, "unblock", "primary"))
+    } else {
+        let lede = req.tr_with("person-block-lede", "name", person.user.name.as_str());
+        effect(lede, &stops, "person-block-stays", button(req, person, "block", "danger"))
+    };
+    let mut cards = vec![Card::new("block", req.tr("person-block"), block).html()];
+    cards.extend(
+        sign_in(req, person, locks).map(|body| Card::new("sign-in", req.tr("person-lock"), body).html()),
+    );
+    if person.user.confirmed_at.is_none() {
+        let body = effect(req.tr("person-confirm-lede"), &[], "", button(req, person, "confirm", "primary"));
+        cards.push(Card::new("confirm", req.tr("person-confirm"), body).html());
+    }
+    let delete = PageAction::danger(format!("{}/delete", person.path()), req.tr("person-delete-link")).html();
+    let delete = effect(req.tr("person-delete-lede"), &[], "", delete);
+    cards.push(Card::new("delete", req.tr("person-delete"), delete).html());
+    Html::join(cards)
+}
+
+/// The administration of accounts in a transaction.
+pub(crate) fn admin(ports: &dyn Ports) -> UserAdmin<'_> {
+    UserAdmin { store: ports.users(), tokens: ports.tokens(), queue: ports.queue() }
+}
+
+/// The mails to new users, queued in a transaction.
+pub(crate) fn mails(tx: &dyn Transaction) -> RegistrationMails<'_> {
+    RegistrationMails {
+        queue: tx.queue(),
+        organizations: tx.organization_lookup(),
+        counts: tx.mail_counts(),
+        client: None,
+    }
+}
+
+/// `POST .../{action}`: changes the state of the account.
+pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
+    let action = match req.action {
+        "block" => UserStateChange::Block,
+        "unblock" => UserStateChange::Unblock,
+        "lock" => UserStateChange::Lock,
+        "unlock" => UserStateChange::Unlock,
+        _ => return Err(Error::NotFound),
+    };
+    let person = Person::of(req).await?;
+    req.change(async |tx| {
+        let from = req.from.map(|address| address.to_string());
+        let states = UserStates { tx, actor: req.actor(), from, now: req.now };
+        states.change(person.organization_id, person.id, action).await.map(drop)
+    })
+    .await?;
+    done(req, &person, &format!("person-{}-done", req.action)).await
+}
+
+/// Back to the page of the account, with what was done.
+async fn done(req: &AdminRequest, person: &Person, result: &str) -> Result<Reply> {
+    let title = req.tr_with(result, "name", person.user.name.as_str());
+    let undo = req.tr(&format!("{result}-undo"));
+    req.redirect(person.path(), Notice::good(title).text(undo)).await
+}
+
+pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
+    let person = Person::of(req).await?;
+    req.change(async |tx| {
+        let after = admin(tx).confirm(&mails(tx), person.organization_id, person.id, req.now).await?;
+        if after == person.user {
+            return Ok(());
+        }
+        let record = req.record(Action::UserConfirmed).of(person.organization_id);
+        let record = record.on("user", &person.id.to_string(), &person.user.nickname);
+        req.append(tx, &record).await
+    })
+    .await?;
+    done(req, &person, "person-confirm-done").await
+}
+
+pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
+    let person = Person::of(req).await?;
+    let confirm = req
+        .confirm(person.path(), req.tr("person-delete-button"), person.path())
+        .delete()
+        .effects([
+            req.tr("person-delete-sign-in"),
+            req.tr("person-delete-tokens"),
+            req.tr("person-delete-lists"),
+        ])
+        .stays(req.tr("person-delete-stays"));
+    let title = req.tr_with("delete-title", "name", person.user.name.as_str());
+    let head = person.head(req, title).current(req.tr("delete"));
+    req.page(head, confirm.html(&[])).await
+}
+
+pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
+    let person = Person::of(req).await?;
+    req.change(async |tx| {
+        // A closure with the request cannot be sent to another thread.
+        let now = req.now;
+        let delete = |user: &mut User| user.delete(now);
+        edit(&admin(tx), person.organization_id, person.id, now, delete).await?;
+        let record = req.record(Action::UserDeleted).of(person.organization_id).on(
+            "user",
+            &person.id.to_string(),
+            &person.user.nickname,
+        );
+        req.append(tx, &record).await
+    })
+    .await?;
+    let name = person.user.name.as_str().into();
+    req.done("person-deleted", &[("name", name)], list_path(person.organization_id)).await
+}

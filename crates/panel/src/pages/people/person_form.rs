@@ -1,0 +1,203 @@
+//! Forms of accounts: a new one, and a change of one.
+
+use super::person::{admin, mails};
+use super::persons::{Person, list_path};
+use crate::admin_request::AdminRequest;
+use crate::error;
+use crate::notice::Notice;
+use crate::pages::content::organization;
+use crate::parts::{Choice, Field, Form, Problem, Problems, Section, language_name};
+use crate::records::{EditableRecord, FormInput, FormView, Saved, Target, save};
+use crate::reply::Reply;
+use civitas_accounts::{User, normal_email};
+use civitas_application::Ports;
+use civitas_audit::Action;
+use civitas_kernel::records::{Described, Entity, RecordAdmin};
+use civitas_kernel::{Error, Locale, Result};
+use civitas_organizations::Organization;
+
+const NAME: &str = "user[name]";
+const NICKNAME: &str = "user[nickname]";
+const EMAIL: &str = "user[email]";
+const LOCALE: &str = "user[locale]";
+const CONFIRMED: &str = "user[confirmed]";
+
+impl EditableRecord for User {
+    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+        Box::new(admin(ports))
+    }
+
+    fn label(&self, _: &AdminRequest) -> String {
+        self.nickname.clone()
+    }
+
+    fn problems(req: &AdminRequest, _: &Organization, fault: Error) -> Result<Problems> {
+        let known = |text: &str| {
+            let is_taken = text.ends_with("has already been taken");
+            Some(match text.split(' ').next()? {
+                "nickname" if is_taken => (NICKNAME, "problem-nickname-taken"),
+                "nickname" => (NICKNAME, "problem-nickname"),
+                "email" if is_taken => (EMAIL, "problem-person-email-taken"),
+                "email" => (EMAIL, "problem-email"),
+                "name" => (NAME, "problem-name"),
+                _ => return None,
+            })
+        };
+        error::translated_problems(&req.translator, fault, |fault| format!("user[{}]", fault.field), known)
+    }
+}
+
+/// Writes what was typed into an account, and returns what cannot be read: the language is one of the organization, that
+/// of the account, or none.
+fn read(req: &AdminRequest, organization: &Organization, user: &mut User) -> Problems {
+    let form = &req.form;
+    let mut input = FormInput::new(req, User::NAME, &organization.available_locales);
+    input.line("name", &mut user.name);
+    input.line("nickname", &mut user.nickname);
+    input.flag("admin", &mut user.admin);
+    let mut problems = input.into_problems();
+    if form.get(EMAIL).is_some() {
+        user.email = normal_email(form.text(EMAIL));
+    }
+    if form.get(LOCALE).is_some() {
+        let (chosen, stored) = (form.text(LOCALE), user.locale);
+        user.locale = Locale::parse(chosen);
+        let is_known = |locale: Locale| organization.available_locales.has(locale) || stored == Some(locale);
+        if !chosen.is_empty() && !user.locale.is_some_and(is_known) {
+            problems.push(Problem::new(LOCALE, req.tr("problem-inclusion")));
+        }
+    }
+    problems
+}
+
+/// The sections of the form. The address is shown as it was typed.
+fn sections(view: &FormView<'_>, user: &User) -> [Section; 2] {
+    let (req, organization) = (view.req, view.organization);
+    let mut locales: Vec<Locale> = organization.available_locales.iter().collect();
+    locales.extend(user.locale.filter(|locale| !organization.available_locales.has(*locale)));
+    let locales = locales
+        .into_iter()
+        .map(|locale| Choice::new(locale.as_str(), language_name(&req.translator, locale)));
+    let locales = std::iter::once(Choice::new("", req.tr("person-no-language"))).chain(locales);
+    let chosen = user.locale.map(|locale| locale.to_string()).unwrap_or_default();
+    let name = view.line("name", "column-name", &user.name).hint(req.tr("person-name-hint")).required();
+    let nickname = view
+        .line("nickname", "person-nickname", &user.nickname)
+        .hint(req.tr("person-nickname-hint"))
+        .class("medium")
+        .required();
+    let email = Field::email(EMAIL, req.tr("email"), req.form.get(EMAIL).unwrap_or(&user.email))
+        .hint(req.tr("person-email-hint"))
+        .required();
+    let locale = view.select("locale", "language", &chosen, locales.collect()).class("medium");
+    let account = [name, nickname, email, locale].into_iter().map(|field| view.html(field));
+    let is_admin = view.flag("admin", "person-admin-tick", user.admin).hint(req.tr("person-admin-hint"));
+    [
+        account.fold(view.section("account", "person-account"), Section::field),
+        view.section("rights", "person-rights").field(is_admin.html()),
+    ]
+}
+
+pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
+    show_new(req, Vec::new()).await
+}
+
+/// The form of an account.
+fn view<'a>(
+    req: &'a AdminRequest,
+    organization: &'a Organization,
+    problems: &'a [Problem],
+    is_new: bool,
+) -> FormView<'a> {
+    FormView {
+        req,
+        organization,
+        name: User::NAME,
+        locales: &organization.available_locales,
+        problems,
+        is_new,
+    }
+}
+
+/// A new account with what was typed, and what of it cannot be read.
+fn read_new(req: &AdminRequest, organization: &Organization) -> (User, Problems) {
+    let mut user = User::new(String::new(), String::new(), String::new(), req.now);
+    let problems = read(req, organization, &mut user);
+    (user, problems)
+}
+
+async fn show_new(req: &AdminRequest, problems: Problems) -> Result<Reply> {
+    let (id, organization) = organization::organization(req).await?;
+    let view = view(req, &organization, &problems, true);
+    let [account, rights] = sections(&view, &read_new(req, &organization).0);
+    let is_confirmed = req.form.switch(CONFIRMED) == Some(true);
+    let confirmed = view.flag("confirmed", "person-is-confirmed", is_confirmed);
+    let confirmed = confirmed.hint(req.tr("person-is-confirmed-hint"));
+    let form = Form::new(&req.translator, list_path(id), req.token(), "person-create")
+        .section(account.field(confirmed.html()))
+        .section(rights)
+        .cancel(list_path(id));
+    let head = organization::head(req, id, &organization, req.tr("person-new"))
+        .crumb(req.tr("nav-people"), list_path(id))
+        .lede(req.tr("person-new-lede"));
+    req.form_page(head, form.html(), problems).await
+}
+
+pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
+    let (id, organization) = organization::organization(req).await?;
+    let (mut user, problems) = read_new(req, &organization);
+    if !problems.is_empty() {
+        return show_new(req, problems).await;
+    }
+    if req.form.switch(CONFIRMED) == Some(true) {
+        user.confirm(req.now);
+    }
+    let created = req
+        .change(async |tx| {
+            let uid = admin(tx).register(&mails(tx), id, &user, req.now).await?;
+            let record = req.record(Action::UserCreated).of(id).on("user", &uid.to_string(), &user.nickname);
+            let record = record.changed("admin", None, user.admin.then_some("true"));
+            req.append(tx, &record).await?;
+            Ok(uid)
+        })
+        .await;
+    match created {
+        Ok(uid) => {
+            let title = req.tr_with("person-created", "name", user.name.as_str());
+            let text = req.tr(if user.confirmed_at.is_some() {
+                "person-created-confirmed"
+            } else {
+                "person-created-mail"
+            });
+            req.redirect(format!("{}/{uid}", list_path(id)), Notice::good(title).text(text)).await
+        }
+        Err(fault) => show_new(req, User::problems(req, &organization, fault)?).await,
+    }
+}
+
+pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
+    let person = Person::of(req).await?;
+    show_edit(req, &person, &person.user, Vec::new()).await
+}
+
+async fn show_edit(req: &AdminRequest, person: &Person, user: &User, problems: Problems) -> Result<Reply> {
+    let [account, rights] = sections(&view(req, &person.organization, &problems, false), user);
+    let form = Form::new(&req.translator, person.path(), req.token(), "person-save")
+        .method("put")
+        .hidden("revision", req.revision(person.user.revision()))
+        .section(account)
+        .section(rights)
+        .cancel(person.path());
+    let title = req.tr_with("person-edit", "name", person.user.name.as_str());
+    req.form_page(person.head(req, title).current(req.tr("edit")), form.html(), problems).await
+}
+
+pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
+    let person = Person::of(req).await?;
+    let organization = &person.organization;
+    let target = Target { organization_id: person.organization_id, organization, id: person.id };
+    match save(req, target, Action::UserUpdated, |user| read(req, organization, user)).await? {
+        Saved::Stored(user) => req.done("person-saved", &[("name", user.name.into())], person.path()).await,
+        Saved::Refused(user, problems) => show_edit(req, &person, &user, problems).await,
+    }
+}

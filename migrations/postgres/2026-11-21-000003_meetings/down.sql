@@ -1,3 +1,0 @@
-drop table entries;
-drop table meeting_registrations;
-drop table meetings;

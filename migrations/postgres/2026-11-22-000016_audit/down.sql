@@ -1,2 +1,0 @@
-drop table audit_heads;
-drop table audit_entries;

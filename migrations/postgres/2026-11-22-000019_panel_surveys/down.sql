@@ -1,2 +1,0 @@
-drop index questionnaires_by_creation;
-drop index responses_in_order;

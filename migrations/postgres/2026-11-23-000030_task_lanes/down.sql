@@ -1,1 +1,0 @@
-drop index tasks_due_of_kind;

@@ -1,1 +1,0 @@
--- Nothing to restore: the policies belonged to a setting.

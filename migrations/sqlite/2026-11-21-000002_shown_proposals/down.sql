@@ -1,2 +1,0 @@
-drop index proposals_counted;
-drop index proposals_shown;

@@ -1,4 +1,0 @@
-drop table sessions;
-drop table magic_links;
-drop table confirmations;
-drop table tasks;

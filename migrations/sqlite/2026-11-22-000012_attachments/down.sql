@@ -1,4 +1,0 @@
-drop table uploads;
-drop table attachments;
-drop table attachment_collections;
-drop table files;

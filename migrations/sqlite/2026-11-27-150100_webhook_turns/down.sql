@@ -1,1 +1,0 @@
-drop index webhook_registrations_in_turn;

@@ -1,9 +1,0 @@
-drop trigger spaces_lose_their_texts;
-drop trigger attachments_lose_their_texts;
-drop trigger users_lose_their_texts;
-drop trigger components_lose_their_texts;
-drop trigger posts_lose_their_texts;
-drop trigger meetings_lose_their_texts;
-drop trigger proposals_lose_their_texts;
-drop table record_words;
-drop table record_texts;
