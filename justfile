@@ -64,6 +64,11 @@ upgrade:
     cargo build --package civitas-server
     tests/upgrade/run
 
+# two Decidim databases, imported and checked (needs Python 3, psql and a PostgreSQL at CIVITAS_TEST_POSTGRES)
+decidim *ARGS:
+    cargo build --package civitas-server
+    tests/decidim/run target/debug/civitas {{ ARGS }}
+
 # the token endpoints, with authlib and openid-client (needs Python 3 with pip, Node.js, npm)
 oauth-clients:
     cargo build --package civitas-server

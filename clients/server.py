@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 DEMO = Path(__file__).resolve().parent.parent / "crates/archive/src/demo.ndjson"
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 PROPOSALS = 205
 # Short, so that the tests see tokens expire.
 TOKEN_LIFETIME_SECONDS = 6
@@ -62,11 +62,11 @@ def running(binary, directory, **overrides):
                "CIVITAS_TEST_TOKEN_LIFETIME": str(TOKEN_LIFETIME_SECONDS)}
     finally:
         server.terminate()
-        server.wait(PATIENCE_SECONDS)
+        server.wait(TIMEOUT_SECONDS)
 
 
 def wait_for_port(server, port, log):
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < end and server.poll() is None:
         with socket.socket() as client:
             if client.connect_ex(("127.0.0.1", port)) == 0:

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const SECRET = process.env.WEBHOOK_SECRET;
 const [PORT, DIRECTORY] = process.argv.slice(2);
-const LONGEST_BODY = 5_000_000, TOLERANCE_SECONDS = 300;
+const MAX_BODY = 5_000_000, TOLERANCE_SECONDS = 300;
 
 /** Returns the status of the answer. */
 function check(headers, body) {
@@ -41,7 +41,7 @@ async function receive(request) {
   let length = 0;
   for await (const part of request) {
     length += part.length;
-    if (length > LONGEST_BODY) return 413;
+    if (length > MAX_BODY) return 413;
     parts.push(part);
   }
   const body = Buffer.concat(parts);

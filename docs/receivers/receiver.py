@@ -4,7 +4,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["WEBHOOK_SECRET"].encode()
 PORT, DIRECTORY = int(sys.argv[1]), sys.argv[2]
-LONGEST_BODY, TOLERANCE_SECONDS = 5_000_000, 300
+MAX_BODY, TOLERANCE_SECONDS = 5_000_000, 300
 
 
 def check(headers, body):
@@ -35,7 +35,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = self.headers.get("Content-Length", "")
-        if not re.fullmatch("[0-9]{1,9}", length) or int(length) > LONGEST_BODY:
+        if not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY:
             return self.answer(413)
         body = self.rfile.read(int(length))
         status = check(self.headers, body)

@@ -6,7 +6,7 @@ require "timeout"
 
 SECRET = ENV.fetch("WEBHOOK_SECRET")
 PORT, DIRECTORY = ARGV
-LONGEST_BODY, TOLERANCE_SECONDS = 5_000_000, 300
+MAX_BODY, TOLERANCE_SECONDS = 5_000_000, 300
 
 # Returns the status of the answer.
 def check(headers, body)
@@ -42,7 +42,7 @@ def receive(socket)
   return 405 unless socket.gets("\n", 8192)&.start_with?("POST ")
   headers = read_headers(socket)
   length = headers.fetch("content-length", "")
-  return 413 unless length.match?(/\A[0-9]{1,9}\z/) && length.to_i <= LONGEST_BODY
+  return 413 unless length.match?(/\A[0-9]{1,9}\z/) && length.to_i <= MAX_BODY
   body = socket.read(length.to_i)
   status = check(headers, body)
   store(headers["x-webhook-id"], body) if status == 204

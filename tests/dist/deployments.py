@@ -4,7 +4,7 @@ import re
 import time
 from urllib.request import urlopen
 
-from support import PATIENCE_SECONDS, call_printed_lines, equal, free_port, process, run, wait_for
+from support import TIMEOUT_SECONDS, call_printed_lines, equal, free_port, process, run, wait_for
 
 KUBERNETES = "1.31"
 # A variable of a compose file, and its default.
@@ -83,7 +83,7 @@ def every_metric_of_dashboard_and_rules_exists(release):
     with process(release.tarball / "civitas", "demo", *settings, log=log, cwd=place) as demo:
         call_printed_lines(wait_for(log, "vote_proposals/sync", demo))
         run(release.tarball / "civitas", "import", "--quiet", archive, cwd=place)
-        end, missing = time.monotonic() + PATIENCE_SECONDS, named
+        end, missing = time.monotonic() + TIMEOUT_SECONDS, named
         while missing and time.monotonic() < end:
             text = urlopen(f"http://127.0.0.1:{operations}/metrics").read().decode()
             missing = named - set(re.findall(r"^(civitas_[a-z_]+)[ {]", text, re.M))

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from functools import cached_property
 
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 def run(*command, **options):
@@ -69,7 +69,7 @@ def process(*command, log, **options):
     try:
         yield started
         started.send_signal(signal.SIGTERM)
-        equal(started.wait(PATIENCE_SECONDS), 0)
+        equal(started.wait(TIMEOUT_SECONDS), 0)
     finally:
         if started.poll() is None:
             os.killpg(started.pid, signal.SIGKILL)
@@ -78,7 +78,7 @@ def process(*command, log, **options):
 
 def wait_for(log, text, started):
     """Waits until the log has this text; returns all of it."""
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < end and started.poll() is None:
         if text in (said := log.read_text()):
             return said

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 const TITLE = 'When do you ride?';
 /** A control is drawn in its next frame; this is the patience for anything the page waits for. */
-const PATIENCE = { timeout: 20_000, polling: 50 };
+const TIMEOUT = { timeout: 20_000, polling: 50 };
 
 const md5 = (base64) => createHash('md5').update(Buffer.from(base64, 'base64')).digest('base64');
 
@@ -57,7 +57,7 @@ class Form {
   /** Whether the data of the library become these. */
   async yields(label, expected) {
     const same = ([id, value]) => JSON.stringify(window.form?.data?.[id]) === JSON.stringify(value);
-    await this.page.waitForFunction(same, PATIENCE, [this.id(label), expected]);
+    await this.page.waitForFunction(same, TIMEOUT, [this.id(label), expected]);
     return true;
   }
 
@@ -70,7 +70,7 @@ class Form {
   async hasErrors(...expected) {
     const found = () => JSON.stringify(window.form.errors.map((error) => `${error.keyword} ${error.instancePath}`.trim()));
     const wanted = JSON.stringify(expected);
-    await this.page.waitForFunction(`(${found})() === ${JSON.stringify(wanted)}`, PATIENCE);
+    await this.page.waitForFunction(`(${found})() === ${JSON.stringify(wanted)}`, TIMEOUT);
     return true;
   }
 
@@ -95,7 +95,7 @@ async function open({ call, browser, address, token }, messages) {
   });
   await page.exposeFunction('md5', md5);
   await page.goto(`${address}/?${new URLSearchParams({ questionnaire: id, token })}`);
-  await page.waitForFunction(() => window.form !== undefined, PATIENCE);
+  await page.waitForFunction(() => window.form !== undefined, TIMEOUT);
   return new Form(page, questionnaire);
 }
 
@@ -118,7 +118,7 @@ async function checkLayout({ check, form, call }) {
   await check('a missing mandatory answer is an error of the library', () => form.hasErrors('required'));
   await check('the server refuses it too', async () => {
     await form.page.click('#submit');
-    await form.page.waitForFunction(() => window.submitted, PATIENCE);
+    await form.page.waitForFunction(() => window.submitted, TIMEOUT);
     const { status, body } = await form.page.evaluate(() => window.submitted);
     await form.page.evaluate(() => delete window.submitted);
     return status === 422 && isDeepStrictEqual(body.error_details.map(({ code, field }) => [code, field]), [
@@ -130,9 +130,9 @@ async function checkLayout({ check, form, call }) {
 /** Display conditions are evaluated by the library while the respondent types. */
 async function checkDisplay({ check, form }) {
   const visible = (label) =>
-    form.page.waitForSelector(form.part(label), { ...PATIENCE, visible: true }).then(() => true);
+    form.page.waitForSelector(form.part(label), { ...TIMEOUT, visible: true }).then(() => true);
   const hidden = (label) =>
-    form.page.waitForSelector(form.part(label), { ...PATIENCE, hidden: true }).then(() => true);
+    form.page.waitForSelector(form.part(label), { ...TIMEOUT, hidden: true }).then(() => true);
   await form.select(USE, 'No');
   await check('the select has the texts of the options', () => form.yields(USE, form.choice(USE, 'No')));
   await check('not_equal: a question appears', () => visible(WHY));
@@ -166,7 +166,7 @@ async function fill({ check, form, photo }) {
   await (await form.page.$(form.part(PHOTO, 'input'))).uploadFile(photo);
   const sent = (id) => /^[\w-]+--[0-9a-f]+$/.test(window.form.data[id]?.[0] ?? '');
   await check('a file is uploaded directly', async () => {
-    await form.page.waitForFunction(sent, PATIENCE, form.id(PHOTO));
+    await form.page.waitForFunction(sent, TIMEOUT, form.id(PHOTO));
     return true;
   });
   await check('the library has no errors', () => form.hasErrors());
@@ -175,7 +175,7 @@ async function fill({ check, form, photo }) {
 async function checkSubmission({ check, form, call }) {
   const data = await form.page.evaluate(() => window.form.data);
   await form.page.click('#submit');
-  await form.page.waitForFunction(() => window.submitted, PATIENCE);
+  await form.page.waitForFunction(() => window.submitted, TIMEOUT);
   const { status, location, body } = await form.page.evaluate(() => window.submitted);
   await check('the data of the library are accepted', () => status === 201);
   await check('Location is the response', () => location === body.data.links.self.href);

@@ -8,18 +8,18 @@ import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 def wait_until(holds, what):
     """Waits for a condition, and returns its value."""
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < end:
         value = holds()
         if value:
             return value
         time.sleep(0.02)
-    raise TimeoutError(f"{what}: not within {PATIENCE_SECONDS} s")
+    raise TimeoutError(f"{what}: not within {TIMEOUT_SECONDS} s")
 
 
 def free_port():
@@ -74,7 +74,7 @@ def post(url, headers, body):
     """The status of the answer to a POST."""
     request = urllib.request.Request(url, data=body, headers=headers, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code

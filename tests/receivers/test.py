@@ -16,7 +16,7 @@ import uuid
 from contextlib import ExitStack
 from pathlib import Path
 
-from servers import PATIENCE_SECONDS, Program, Recorder, free_port, post, start_demo, wait_until
+from servers import TIMEOUT_SECONDS, Program, Recorder, free_port, post, start_demo, wait_until
 from standardwebhooks import Webhook, WebhookVerificationError
 
 PAGE, BINARY, WORK = (Path(argument) for argument in sys.argv[1:])
@@ -48,7 +48,7 @@ def shell(demo, script, **changes):
     script = on(demo, script)
     for before, after in changes.items():
         script = script.replace(before, after)
-    command = ["timeout", str(PATIENCE_SECONDS), "bash", "-euo", "pipefail", "-c", script]
+    command = ["timeout", str(TIMEOUT_SECONDS), "bash", "-euo", "pipefail", "-c", script]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
@@ -189,7 +189,7 @@ def verifies(key, headers, body):
 def check_stream(demo, recorder):
     """The event stream of the page has the same bytes, and resumes."""
     (earlier,) = [body for _, body in recorder.accepted() if json.loads(body)["type"] == "user.created"]
-    with open_stream(demo, PATIENCE_SECONDS) as stream:
+    with open_stream(demo, TIMEOUT_SECONDS) as stream:
         line = stream.stdout.readline()
         check("a stream begins with a comment", line.startswith(b":"), line)
         # Another user; the proposal is not repeated.
@@ -210,8 +210,41 @@ def check_stream(demo, recorder):
 def open_stream(demo, seconds, *options):
     """Runs the commands of the page for a stream, with further options of curl."""
     curl = shlex.join(["curl", "-sN", "--max-time", str(seconds), *options])
-    script = on(demo, blocks("bash")[2]).replace("curl -sN", curl)
+    token = blocks("bash")[0].split("\ncurl -s $ORIGIN/api")[0]
+    script = on(demo, f"{token}\n{blocks('bash')[2]}").replace("curl -sN", curl)
     return subprocess.Popen(["bash", "-c", script], stdout=subprocess.PIPE)
+
+
+def check_bridge(demo, recorder):
+    """The bridge of the page prints and posts events, continues after its cursor, and repeats what was refused."""
+    cursor, printed, target = WORK / "cursor", WORK / "bridge.out", Recorder()
+    key = lambda event: json.dumps([event["type"], event["data"]], sort_keys=True)
+    sent = {key(json.loads(body)) for _, body in recorder.accepted()}
+    lines = lambda: [json.loads(line) for line in printed.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    with bridge(demo, printed, cursor):
+        wait_until(lambda: sent <= set(map(key, lines())), "the printed events")
+    events = lines()
+    check("the bridge prints each event once", len(events) == len({event["id"] for event in events}), events)
+    check("they are CloudEvents 1.0", all(event["specversion"] == "1.0" and event["source"].startswith("http")
+                                          for event in events), events)
+    stored = cursor.read_text()
+    check("it stores its cursor", stored in [event["id"] for event in events[-2:]], stored)
+    cursor.write_text(events[-3]["id"])
+    with bridge(demo, WORK / "bridge-posts.out", cursor, f"http://127.0.0.1:{target.port}/"):
+        wait_until(lambda: len(target.accepted()) >= 2, "the posted events")
+    posted = [(status, json.loads(body)["id"]) for status, _, body in target.requests[:3]]
+    expected = [(503, events[-2]["id"]), (204, events[-2]["id"]), (204, events[-1]["id"])]
+    check("it repeats what was refused, and not what is before its cursor", posted == expected, posted)
+    types = {headers["content-type"] for headers, _ in target.accepted()}
+    check("it posts in structured mode", types == {"application/cloudevents+json"}, types)
+
+
+def bridge(demo, output, *arguments):
+    environment = {**os.environ, "CIVITAS_ORIGIN": f"http://localhost:{demo.port}", "CIVITAS_CLIENT_SECRET": demo.secret,
+                   "CIVITAS_CLIENT_ID": "demo-full-access"}
+    command = [sys.executable, HERE.parents[1] / "examples/events/bridge.py", *arguments]
+    with open(output, "w") as out, open(WORK / "bridge.log", "a") as log:
+        return Program(command, None, env=environment, stdout=out, stderr=log)
 
 
 def read_message(lines):
@@ -236,6 +269,7 @@ def check_all(demo, receivers, recorder):
         check_refusals(receiver)
         check_repetition(receiver)
     check_stream(demo, recorder)
+    check_bridge(demo, recorder)
 
 
 with ExitStack() as stack:

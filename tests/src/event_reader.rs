@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long a test waits for an event.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A live stream.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl EventReader {
     /// # Panics
     /// When none comes.
     pub async fn next(&mut self) -> Option<SentEvent> {
-        timeout(PATIENCE, self.read()).await.expect("an event, or the end of the stream")
+        timeout(TIMEOUT, self.read()).await.expect("an event, or the end of the stream")
     }
 
     /// Whether no event comes for this long; comments may come.

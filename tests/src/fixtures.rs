@@ -139,7 +139,7 @@ async fn organization(store: &dyn Ports) -> Result<OrganizationId> {
 }
 
 fn active_step(space: SpaceRef) -> Step {
-    Step { space, title: text("Vote"), position: 0, active: true, starts_at: None, ends_at: None }
+    Step { active: true, ..Step::new(space, text("Vote"), 0, clock::now()) }
 }
 
 fn object(value: Value) -> Map<String, Value> {

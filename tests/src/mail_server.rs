@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 /// How long to wait for a mail.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A received mail.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ impl MailServer {
                 news.await;
             }
         };
-        tokio::time::timeout(PATIENCE, wait).await.expect("the mails come")
+        tokio::time::timeout(TIMEOUT, wait).await.expect("the mails come")
     }
 
     /// Waits until no more receivers are to be refused.
@@ -130,7 +130,7 @@ impl MailServer {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(PATIENCE, wait).await.expect("somebody is refused");
+        tokio::time::timeout(TIMEOUT, wait).await.expect("somebody is refused");
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 
 /// How long a test waits for deliveries.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request that the receiver got.
 #[derive(Debug, Clone)]
@@ -181,7 +181,7 @@ impl Receiver {
                 if holds(&state.received) {
                     return state.received.clone();
                 }
-                assert!(begun.elapsed() < PATIENCE, "no {what}, but {}", state.received.len());
+                assert!(begun.elapsed() < TIMEOUT, "no {what}, but {}", state.received.len());
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

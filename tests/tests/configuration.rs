@@ -118,7 +118,8 @@ fn variables_that_kubernetes_sets_for_services_are_left_out() {
     for setting in SETTINGS {
         let variable = format!("CIVITAS_{}", setting.name.to_uppercase());
         let strange = load("", &[(&variable, "\0")], &[]).err();
-        assert!(strange.is_some() || ["data_dir", "log"].contains(&setting.name), "{variable} is left out");
+        let takes_any_text = ["data_dir", "decidim_password_pepper", "log"].contains(&setting.name);
+        assert!(strange.is_some() || takes_any_text, "{variable} is left out");
     }
 }
 
@@ -154,6 +155,8 @@ fn every_kind_of_bad_value_is_refused() {
         ("log_format", "xml"),
         ("tls_certificate", "chain.pem"),
         ("tls_key", "key.pem"),
+        ("tls_acme_email", "operator"),
+        ("tls_acme_directory", "letsencrypt"),
         ("smtp_url", "smtps://mail.example"),
         ("mail_from", "City"),
         ("database_url", "postgres://localhost/civitas"),
@@ -163,6 +166,15 @@ fn every_kind_of_bad_value_is_refused() {
         assert!(text.starts_with(&format!("configuration: --{} ", name.replace('_', "-"))), "{name}: {text}");
         assert!(!text.contains('\n'), "{text}");
     }
+}
+
+#[test]
+fn certificates_come_from_files_or_from_a_ca() {
+    let email = ("tls_acme_email", "operator@city.example");
+    assert!(load("", &[], &[email]).unwrap().is_https());
+    let both = [("tls_certificate", "chain.pem"), ("tls_key", "key.pem"), email];
+    let text = refusal("", &[], &both);
+    assert_eq!(text, "configuration: --tls-acme-email cannot be set beside tls_certificate");
 }
 
 #[test]

@@ -232,6 +232,17 @@ fn lists_document_their_pages_and_every_filter() {
 }
 
 #[test]
+fn events_are_a_stream_a_document_and_lines() {
+    let content = &operation("streamEvents")["responses"]["200"]["content"];
+    let types: Vec<&String> = content.as_object().unwrap().keys().collect();
+    assert_eq!(types, ["application/json", "application/x-ndjson", "text/event-stream"]);
+    assert_eq!(content["application/json"]["schema"]["$ref"], "#/components/schemas/event_page");
+    assert_eq!(parameter("streamEvents", "format")["schema"]["enum"], json!(["json", "ndjson"]));
+    let of_job = &operation("streamJob")["responses"]["200"]["content"];
+    assert_eq!(of_job.as_object().unwrap().keys().collect::<Vec<_>>(), ["text/event-stream"]);
+}
+
+#[test]
 fn the_shared_types_have_their_published_names_and_values() {
     let schemas = &document()["components"]["schemas"];
     for name in [

@@ -2,7 +2,7 @@
 //! it measures the memory of the process. The server with the S3 interface is another process.
 
 use bytes::Bytes;
-use civitas_attachments::{ByteStream, FileIntake, FileStore, ReceiveOutcome};
+use civitas_attachments::{ByteStream, FileIntake, FileStore, ImageBytes, ReceiveOutcome};
 use civitas_files::{Intake, Store};
 use civitas_tests::ObjectServer;
 use flate2::Compression;
@@ -60,7 +60,7 @@ async fn store_and_read(intake: &Intake, store: &Store, length: u64) {
     else {
         panic!("too long")
     };
-    let inspected = intake.inspect(received).await.expect("a file");
+    let inspected = intake.inspect(received, ImageBytes::WithoutMetadata).await.expect("a file");
     assert_eq!(inspected.content_type, "text/plain");
     store.put("a", inspected.content).await.expect("a stored file");
     let stream = store.read("a", 0..length).await.expect("an answer").expect("an object");
@@ -145,7 +145,7 @@ async fn long_files_take_little_memory() {
         let ReceiveOutcome::Complete(received) = intake.receive(body, length).await.unwrap() else {
             panic!("too long")
         };
-        let inspected = intake.inspect(received).await.unwrap();
+        let inspected = intake.inspect(received, ImageBytes::WithoutMetadata).await.unwrap();
         assert_eq!((inspected.content_type.as_str(), inspected.fault), ("image/png", None));
         assert!(inspected.thumbnail.is_none());
     };

@@ -16,6 +16,7 @@ mod storage {
     mod audit;
     mod concurrency;
     mod counts;
+    mod id_spaces;
     mod idempotency;
     mod leases;
     mod memory;

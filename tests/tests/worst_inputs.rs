@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 /// How long one request may take.
-const LONGEST: Duration = Duration::from_secs(1);
+const MAX_DURATION: Duration = Duration::from_secs(1);
 /// The time limit of `/health` during [`AT_ONCE`] of them; more on a machine where it takes longer beside cheap requests.
 const HEALTH: Duration = Duration::from_millis(200);
 const AT_ONCE: usize = 20;
@@ -170,7 +170,7 @@ async fn no_request_within_the_limits_takes_long_or_keeps_health_waiting() {
             let answer = input.send(client).await;
             let took = started.elapsed();
             assert!(answer.status.as_u16() < 500, "{}: {}", input.name, answer.text);
-            if took > LONGEST {
+            if took > MAX_DURATION {
                 slow.push((input.name, took));
             }
             timed.push((took, input));

@@ -72,7 +72,7 @@ class Deployment:
             yield Reader(self.port, scopes)
         finally:
             process.terminate()
-            process.wait(server.PATIENCE_SECONDS)
+            process.wait(server.TIMEOUT_SECONDS)
 
 
 class Reader:

@@ -37,7 +37,7 @@ pub struct ApiSettings {
     pub max_requests_per_second_per_client: Option<NonZeroU32>,
     /// The most refused credentials of one source address in a minute; `None` for no limit.
     pub max_failed_authentications_per_minute: Option<NonZeroU32>,
-    /// Whether writes are refused.
+    /// Whether writes are refused. Tokens are issued and revoked nevertheless.
     pub read_only: bool,
 }
 
@@ -123,6 +123,7 @@ impl Backend {
             lifetime: settings.token_lifetime,
             shares,
             extra_limit: settings.extended_data_limit(),
+            read_only: settings.read_only,
         };
         Self {
             settings,

@@ -7,7 +7,7 @@ use civitas_kernel::{ClassNames, SpaceManifest};
 use std::iter::once;
 
 /// The longest pattern that is compared, in bytes. Longer values of filters are refused (contract 01 §6).
-const LONGEST: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 /// A class name that no record has.
 const NO_CLASS: &str = "-";
 
@@ -20,7 +20,7 @@ pub(crate) fn class_filter(key: &str, pattern: &str, names: &ClassNames) -> Opti
         .find_map(|predicate| Some((key.strip_suffix(predicate)?, predicate)))?;
     let classes = classes_of(field)?;
     let prefixes = names.prefixes_in(pattern);
-    if prefixes.is_empty() || pattern.is_empty() || pattern.len() > LONGEST {
+    if prefixes.is_empty() || pattern.is_empty() || pattern.len() > MAX_LENGTH {
         return None;
     }
     let pattern = pattern.to_ascii_lowercase();

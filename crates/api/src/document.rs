@@ -102,6 +102,11 @@ impl Doc {
         Self { is_stream: true, ..Self::silent(summary, StatusCode::OK) }
     }
 
+    /// The operation of a stream also answers with this view, or with a record of it on each line.
+    pub(crate) fn or_answers<V: ToSchema>(self) -> Self {
+        Self { answer: Some(V::name().into_owned()), ..self }.describing::<V>()
+    }
+
     /// An operation without a JSON answer.
     pub(crate) fn silent(summary: &'static str, status: StatusCode) -> Self {
         Self { summary, status, ..Self::default() }

@@ -40,8 +40,6 @@ pub(crate) enum ApiError {
     KeyReused,
     /// A request with the same idempotency key is being executed.
     KeyInUse,
-    /// The deployment is read-only, and the request would change something.
-    ReadOnly,
 }
 
 impl From<RetryAfter> for ApiError {
@@ -103,7 +101,6 @@ impl ApiError {
             Self::EventGone => (StatusCode::GONE, "410: Gone"),
             Self::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "422: Unprocessable entity"),
             Self::KeyInUse => (StatusCode::CONFLICT, "409: Conflict"),
-            Self::ReadOnly => (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable"),
         }
     }
 
@@ -130,7 +127,6 @@ impl ApiError {
             Self::EventGone => "Event is no longer available".to_owned(),
             Self::KeyReused => "Idempotency-Key was used for another request".to_owned(),
             Self::KeyInUse => "A request with this Idempotency-Key is in progress".to_owned(),
-            Self::ReadOnly => "Service is read-only".to_owned(),
             Self::NoCredentials => Error::Unauthenticated.description().into_owned(),
             other => other.kind().1.split_once(": ").map_or("", |(_, text)| text).to_owned(),
         }
@@ -160,7 +156,7 @@ impl ApiError {
             Self::NoCredentials => Some((WWW_AUTHENTICATE, "Bearer".to_owned())),
             Self::MethodNotAllowed(methods) => Some((ALLOW, (*methods).to_owned())),
             Self::Error(Error::TooManyRequests(seconds)) => Some((RETRY_AFTER, seconds.to_string())),
-            Self::ReadOnly => Some((RETRY_AFTER, READ_ONLY_SECONDS.to_owned())),
+            Self::Error(Error::ReadOnly) => Some((RETRY_AFTER, READ_ONLY_SECONDS.to_owned())),
             Self::KeyInUse | Self::Error(Error::Unavailable(_) | Error::Conflict(_) | Error::Timeout(_)) => {
                 Some((RETRY_AFTER, "1".to_owned()))
             }
@@ -192,7 +188,7 @@ fn kind_of(error: &Error) -> (StatusCode, &'static str) {
         },
         Error::Disabled => (StatusCode::NOT_IMPLEMENTED, "501: Not implemented"),
         Error::TooManyRequests(_) => (StatusCode::TOO_MANY_REQUESTS, "429: Too many requests"),
-        Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => {
+        Error::ReadOnly | Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "503: Service unavailable")
         }
         Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Server error"),

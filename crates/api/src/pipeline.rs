@@ -110,8 +110,8 @@ async fn process(
     if route.gate == RequiredAccess::NoAction {
         return Err(ApiError::NoAction);
     }
-    if api.backend.settings.read_only && route.writes() {
-        return Err(ApiError::ReadOnly);
+    if api.backend.settings.read_only && route.changes_content() {
+        return Err(Error::ReadOnly.into());
     }
     Span::current().record("organization", tenant.id.0);
     let (body, incoming) = receive(&api.backend, route, http, payload).await?;

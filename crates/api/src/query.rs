@@ -29,7 +29,7 @@ impl Query {
     }
 
     /// The last value, if it is not empty.
-    fn filled(&self, name: &str) -> Option<&str> {
+    pub(crate) fn filled(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|value| !value.is_empty())
     }
 

@@ -26,6 +26,8 @@ use utoipa::ToSchema;
 
 /// The media type of server-sent events.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
+/// The media type of one JSON document on each line.
+pub(crate) const NDJSON: &str = "application/x-ndjson";
 const REVALIDATED: HeaderValue = HeaderValue::from_static("private, max-age=0, must-revalidate");
 
 /// One resource.
@@ -146,6 +148,11 @@ impl Reply {
     /// A document that is already rendered.
     pub(crate) fn json_text(status: StatusCode, body: String) -> Self {
         Self { content: Content::Whole(body.into()), ..Self::empty(status) }
+    }
+
+    /// Documents that are already rendered, each with the end of its line.
+    pub(crate) fn ndjson(lines: String) -> Self {
+        Self { media_type: NDJSON, ..Self::json_text(StatusCode::OK, lines) }
     }
 
     /// An answer that was stored.
@@ -305,7 +312,7 @@ impl Reply {
             response.insert_header((name.as_ref(), value.as_str()));
         }
         match &self.content {
-            Content::Whole(body) if fresh || body.is_empty() => response.finish(),
+            Content::Whole(body) if fresh || body.is_empty() && self.media_type == JSON => response.finish(),
             Content::Whole(body) => response.content_type(self.media_type).body(body.clone()),
             Content::Stream(chunks) => {
                 let chunks = chunks.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -94,6 +94,11 @@ impl Route {
         }
     }
 
+    /// Whether it writes more than tokens: while the deployment is read-only it is refused.
+    pub(crate) fn changes_content(&self) -> bool {
+        self.writes() && !matches!(self.path.as_str(), "/oauth/token" | "/oauth/revoke")
+    }
+
     /// Whether it checks the credentials of clients or users.
     pub(crate) fn takes_credentials(&self) -> bool {
         self.path.starts_with("/oauth/")

@@ -7,7 +7,7 @@ use crate::Store;
 use crate::idempotency::ANSWERS_KEPT_FOR;
 use crate::sweeping::{BATCH, Sweep, run_sweeps};
 use async_trait::async_trait;
-use civitas_accounts::login_failures::MOST_FAILED_NAMES;
+use civitas_accounts::login_failures::MAX_FAILED_NAMES;
 use civitas_accounts::mail_limits::MAILS_COUNT_FOR;
 use civitas_kernel::{Result, clock};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Cleanup {
             removed += self.store.job_log().remove_ended(now - age, LARGE).await?;
         }
         removed += self.store.ended_credentials().remove_before(now - CREDENTIALS_KEPT_FOR, BATCH).await?;
-        removed += self.store.login_failures().remove_unneeded(now, MOST_FAILED_NAMES, BATCH).await?;
+        removed += self.store.login_failures().remove_unneeded(now, MAX_FAILED_NAMES, BATCH).await?;
         removed += self.store.mail_counts().remove_before(now - MAILS_COUNT_FOR, BATCH).await?;
         let kept_since = now - ANSWERS_KEPT_FOR;
         removed += self.store.idempotency_keys().remove_answers_before(kept_since, LARGE).await?;

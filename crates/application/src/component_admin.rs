@@ -49,7 +49,7 @@ impl RecordAdmin<Component> for ComponentAdmin<'_> {
     ) -> Result<()> {
         match before {
             None if after.manifest == ComponentManifest::Proposals => {
-                for state in ProposalState::built_in(id) {
+                for state in ProposalState::built_in(id, after.created_at) {
                     self.states.add(organization, &state).await?;
                 }
                 Ok(())

@@ -5,8 +5,8 @@ use crate::worker_loop::{is_running, pause};
 use crate::{Announcer, Store};
 use bytes::Bytes;
 use civitas_attachments::{
-    ATTACH_WINDOW, ByteStream, Content, FileIntake, FileState, FileStore, Inspected, PENDING, ReceiveOutcome,
-    Received, StoredFile, UploadWrites,
+    ATTACH_WINDOW, ByteStream, Content, FileIntake, FileState, FileStore, ImageBytes, Inspected, PENDING,
+    ReceiveOutcome, Received, StoredFile, UploadWrites,
 };
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{Error, FileId, OrganizationId, Result, UploadId, clock};
@@ -105,7 +105,7 @@ impl Files {
     /// # Errors
     /// `Unavailable` when the disk is full.
     pub async fn inspect(&self, received: Received) -> Result<Inspected> {
-        self.intake.inspect(received).await
+        self.intake.inspect(received, ImageBytes::WithoutMetadata).await
     }
 
     /// Stores the row of a file, pending. `prefix`: the `reference_prefix` of the organization.

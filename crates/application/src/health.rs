@@ -24,6 +24,8 @@ civitas_kernel::names! {
         Database = "database",
         /// The name server, and the hosts of the organizations.
         Dns = "dns",
+        /// The certificates by ACME.
+        Certificates = "certificates",
         /// The mail server.
         Mail = "mail",
         /// The newest backup.

@@ -8,7 +8,7 @@ use time::{Duration, OffsetDateTime};
 /// How long an answer is kept, at least; the sweep that deletes it runs every ten minutes.
 pub const ANSWERS_KEPT_FOR: Duration = Duration::hours(24);
 /// The longest key, in characters.
-const LONGEST: usize = 255;
+const MAX_LENGTH: usize = 255;
 
 /// A key of one API client and user. Stored as a digest: clients choose keys, which may name a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl IdempotencyKey {
     /// # Errors
     /// `Rejected` for a key that is not 1 to 255 visible ASCII characters.
     pub fn read(ctx: &Ctx, sent: &str) -> Result<Self> {
-        if sent.is_empty() || sent.len() > LONGEST || !sent.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if sent.is_empty() || sent.len() > MAX_LENGTH || !sent.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::rejected("Invalid Idempotency-Key"));
         }
         let (organization, client, user) = (ctx.organization, ctx.caller.client, ctx.participant());

@@ -54,20 +54,22 @@ pub use loaded::{CommandOutput, LoadedRecord};
 pub use mail_handler::{InvitationHandler, MailHandler};
 pub use one_time_links::{OneTimeLinks, magic_links};
 pub use operations::{
-    Alert, AlertCount, AlertKind, Alerts, DeploymentFigures, Load, MOST_FIGURE, MOST_FOUND, OldestWaiting,
+    Alert, AlertCount, AlertKind, Alerts, DeploymentFigures, Load, MAX_FIGURE, MAX_FOUND, OldestWaiting,
     OperationsStore, Queue,
 };
 pub use organization_removal::remove_organization;
 pub use pace::Pace;
 pub use panel_sign_in::SignIn;
-pub use ports::{FillPosition, ListChanges, MissingTexts, Ports, RefStore, Removals, Store, Transaction};
+pub use ports::{
+    FillPosition, IdSpaces, ListChanges, MissingTexts, Ports, RefStore, Removals, Store, Transaction,
+};
 pub use rate_limits::{AuthenticationLimit, ClientLimit, KeyedLimit, RetryAfter, network_of};
 pub use reencryption::{Reencrypted, Reencryption, Reseal};
 pub use render_context::{RenderContext, Site};
 pub use rules::{CurrentSettings, component_settings_error};
 pub use schema_state::{BEFORE_FIRST_RELEASE, SchemaState};
 pub use shares::{
-    Capacity as ShareCapacity, Limits, MOST_REGISTRATIONS, Share, ShareHolder, SharePermit, ShareStore,
+    Capacity as ShareCapacity, Limits, MAX_REGISTRATIONS, Share, ShareHolder, SharePermit, ShareStore,
     Shares, Stored, TenantUse,
 };
 pub use source_address::{forwarded_parameter, source_address};

@@ -6,9 +6,9 @@ use civitas_organizations::OrganizationFigures;
 use time::{Duration, OffsetDateTime};
 
 /// The largest number of an [`AlertCount`]: counting stops there, which means "or more".
-pub const MOST_FOUND: i64 = 1_000;
+pub const MAX_FOUND: i64 = 1_000;
 /// The largest number of a [`DeploymentFigures`]: counting stops there, which means "or more".
-pub const MOST_FIGURE: i64 = 10_000;
+pub const MAX_FIGURE: i64 = 10_000;
 /// How far back failed jobs are counted.
 const FAILURES: Duration = Duration::days(1);
 /// How long a delivery may wait before it is an alert.
@@ -63,9 +63,9 @@ impl AlertKind {
 /// How many things of a kind there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AlertCount {
-    /// Their number, at most [`MOST_FOUND`].
+    /// Their number, at most [`MAX_FOUND`].
     pub number: i64,
-    /// The organization, if all are of one and fewer than [`MOST_FOUND`].
+    /// The organization, if all are of one and fewer than [`MAX_FOUND`].
     pub organization: Option<OrganizationId>,
 }
 
@@ -80,7 +80,7 @@ pub struct Alert {
     pub found: Option<AlertCount>,
 }
 
-/// The figures of a deployment, each at most [`MOST_FIGURE`].
+/// The figures of a deployment, each at most [`MAX_FIGURE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeploymentFigures {
     /// Organizations.
@@ -100,7 +100,7 @@ pub struct DeploymentFigures {
 /// The rows of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Queue {
-    /// Their number, at most [`MOST_FIGURE`].
+    /// Their number, at most [`MAX_FIGURE`].
     pub number: i64,
     /// When the first of them was accepted (jobs), queued (deliveries) or is due (tasks).
     pub first: Option<OffsetDateTime>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 /// The time limit for the first bytes of a body that is read as a whole; each further KiB adds one second.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// A window of an upload.
 const WINDOW: Duration = Duration::from_secs(10);
 /// What must arrive in a window, in bytes: 16 KiB a second.
@@ -56,7 +56,7 @@ impl Pace {
 
     fn left(&self) -> Duration {
         let limit = match self.rule {
-            Rule::Whole(limit) => limit.min(PATIENCE + Duration::from_secs(self.received / 1024)),
+            Rule::Whole(limit) => limit.min(TIMEOUT + Duration::from_secs(self.received / 1024)),
             Rule::Windows => WINDOW,
         };
         limit.saturating_sub(self.waited)

@@ -33,6 +33,8 @@ pub struct SignIn<'a> {
     pub from: Option<String>,
     /// The keyed digest of that address ([`civitas_accounts::administrators::SignInSources`]).
     pub source: String,
+    /// Whether hashes of passwords stay as they are.
+    pub read_only: bool,
 }
 
 impl SignIn<'_> {
@@ -50,21 +52,27 @@ impl SignIn<'_> {
     ) -> Result<SignedIn, SignInError> {
         let begin = Instant::now();
         let administrators = self.store.administrators();
-        let compared = CheckedPassword::of_email(administrators, self.passwords, email, password.clone());
-        let checked = compared.await?;
-        let decide = async |tx: &dyn Transaction| {
-            let decided = self.attempt(tx).decide(&checked, code, &self.source, now).await?;
-            let stored = decided.as_ref().map(|signed| signed.administrator.email.as_str());
-            self.record(tx, (checked.administrator(), stored.unwrap_or(email)), decided.as_ref().err(), now)
-                .await?;
-            Ok(decided)
+        let decided = loop {
+            let compared = CheckedPassword::of_email(administrators, self.passwords, email, password.clone());
+            let checked = compared.await?;
+            let decide = async |tx: &dyn Transaction| {
+                let decided = self.attempt(tx).decide(&checked, code, &self.source, now).await?;
+                let stored = decided.as_ref().map(|signed| signed.administrator.email.as_str());
+                let account = (checked.administrator(), stored.unwrap_or(email));
+                self.record(tx, account, decided.as_ref().err(), now).await?;
+                Ok(decided)
+            };
+            let decided = self.announcer.in_transaction(self.store, now, decide).await?;
+            if !matches!(decided, Err(SignInError::Outdated)) {
+                break decided;
+            }
         };
-        let decided = self.announcer.in_transaction(self.store, now, decide).await?;
         count(decided.as_ref().err());
         if matches!(decided, Err(SignInError::Refused { .. })) {
             sleep_until(begin + REFUSAL_TAKES).await;
         }
-        if let Ok(SignedIn { id, administrator, .. }) = &decided
+        if !self.read_only
+            && let Ok(SignedIn { id, administrator, .. }) = &decided
             && let Some(old) = administrator.password.as_ref().filter(|old| is_replaceable(old, &password))
             && let Err(error) = self.replace_hash(*id, old, password, now).await
         {
@@ -104,15 +112,22 @@ impl SignIn<'_> {
         now: OffsetDateTime,
     ) -> Result<(), SignInError> {
         let administrators = self.store.administrators();
-        let checked = CheckedPassword::of(administrators, self.passwords, id, password).await?;
-        let confirm = async |tx: &dyn Transaction| {
-            let confirmed = self.attempt(tx).confirm(&checked, code, (session, &self.source), now).await?;
-            if let Err(fault) = &confirmed {
-                self.record(tx, (Some(id), email), Some(fault), now).await?;
+        let confirmed = loop {
+            let compared = CheckedPassword::of(administrators, self.passwords, id, password.clone());
+            let checked = compared.await?;
+            let confirm = async |tx: &dyn Transaction| {
+                let confirmed =
+                    self.attempt(tx).confirm(&checked, code, (session, &self.source), now).await?;
+                if let Err(fault) = &confirmed {
+                    self.record(tx, (Some(id), email), Some(fault), now).await?;
+                }
+                Ok(confirmed)
+            };
+            let confirmed = self.announcer.in_transaction(self.store, now, confirm).await?;
+            if !matches!(confirmed, Err(SignInError::Outdated)) {
+                break confirmed;
             }
-            Ok(confirmed)
         };
-        let confirmed = self.announcer.in_transaction(self.store, now, confirm).await?;
         if let Err(fault) = &confirmed {
             count(Some(fault));
         }
@@ -131,8 +146,8 @@ impl SignIn<'_> {
         let action = match fault {
             None => Action::SignInSucceeded,
             Some(SignInError::Refused { is_locked: true, .. }) => Action::SignInLocked,
-            // The password was right: the form asks for the code.
-            Some(SignInError::CodeNeeded) => return Ok(()),
+            // The password was right, and the form asks for the code; or it is compared again.
+            Some(SignInError::CodeNeeded | SignInError::Outdated) => return Ok(()),
             Some(_) => Action::SignInRefused,
         };
         let actor = match known.filter(|_| fault.is_none()) {
@@ -182,7 +197,7 @@ fn count(fault: Option<&SignInError>) {
         None => "succeeded",
         Some(SignInError::Refused { is_locked: false, .. }) => "refused",
         Some(SignInError::Refused { is_locked: true, .. }) => "locked",
-        Some(SignInError::CodeNeeded | SignInError::Store(_)) => return,
+        Some(SignInError::CodeNeeded | SignInError::Outdated | SignInError::Store(_)) => return,
     };
     metrics::login_ended(LoginEndpoint::Panel, outcome);
 }

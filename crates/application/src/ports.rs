@@ -166,6 +166,8 @@ ports! {
     operations: OperationsStore,
     /// The records that the archive imported.
     refs: RefStore,
+    /// The ids of new records.
+    id_spaces: IdSpaces,
     /// The rows of removed organizations and API clients.
     removals: Removals,
     /// The times of the last removals from lists.
@@ -261,6 +263,25 @@ pub trait RefStore: Send + Sync {
     ) -> Result<()>;
     /// Removes the refs of a row: they may name a person. A later import of the same archive creates the record again.
     async fn remove(&self, organization: OrganizationId, kind: &str, id: &str) -> Result<()>;
+}
+
+/// The ids of new records, for imports that keep ids (contract 13 §3.1).
+///
+/// An id space has the name of its record type in an archive; spaces have one for each manifest, the rows of matrices
+/// `matrix_row`, and the answers of responses `questionnaire_response`. It is that of the whole deployment.
+///
+/// # Errors
+/// `Rejected` when there is no such id space.
+#[async_trait]
+pub trait IdSpaces: Send + Sync {
+    /// One of these ids that a record has, if there is one.
+    async fn taken(&self, space: &str, ids: &[i64]) -> Result<Option<i64>>;
+    /// The next call that adds records of the space gives them these ids, in their order; without ids, those that follow.
+    /// Replaces what an earlier call has set. They must be free. `Internal` outside a transaction.
+    async fn assign_next(&self, space: &str, ids: Vec<i64>) -> Result<()>;
+    /// New records of the space get ids above this one. On PostgreSQL this stays when the transaction is rolled back,
+    /// except for spaces, pages, budgets, results and debates.
+    async fn raise(&self, space: &str, id: i64) -> Result<()>;
 }
 
 /// Removes organizations, and deletes the rows of removed organizations and API clients ([`ClientStore::remove`]): nobody

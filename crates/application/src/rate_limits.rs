@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// The most keys of a limit. Beyond it keys that are rarely used are not limited: so many sources are beyond any limit for
 /// one.
-const MOST_KEYS: u64 = 100_000;
+const MAX_KEYS: u64 = 100_000;
 /// The part of an IPv6 address that stands for one source: providers give networks of this length to customers.
 const IPV6_SOURCE: u8 = 64;
 
@@ -39,7 +39,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedLimit<K> {
     /// Each key may use this.
     pub fn new(quota: Quota) -> Self {
         let unused = quota.burst_size_replenished_in();
-        let limiters = Cache::builder().max_capacity(MOST_KEYS).time_to_idle(unused).build();
+        let limiters = Cache::builder().max_capacity(MAX_KEYS).time_to_idle(unused).build();
         Self { quota, limiters }
     }
 
@@ -74,7 +74,7 @@ impl AuthenticationLimit {
         let refusals = most.map(|most| {
             let quota = Quota::per_minute(most);
             let interval = quota.replenish_interval();
-            let closed = Cache::builder().max_capacity(MOST_KEYS).time_to_live(interval).build();
+            let closed = Cache::builder().max_capacity(MAX_KEYS).time_to_live(interval).build();
             Refusals { limit: KeyedLimit::new(quota), interval, closed }
         });
         Self { refusals }
@@ -216,22 +216,22 @@ mod tests {
     #[test]
     fn the_number_of_sources_is_bounded() {
         let limit = AuthenticationLimit::per_minute(NonZeroU32::new(1));
-        let sources = u32::try_from(MOST_KEYS).unwrap() + 1_000;
+        let sources = u32::try_from(MAX_KEYS).unwrap() + 1_000;
         for n in 0..sources {
             limit.count(Some(IpAddr::V4(n.into())));
         }
         let refusals = limit.refusals.as_ref().unwrap();
         refusals.limit.limiters.run_pending_tasks();
         refusals.closed.run_pending_tasks();
-        assert!(refusals.limit.limiters.entry_count() <= MOST_KEYS);
-        assert!(refusals.closed.entry_count() <= MOST_KEYS);
+        assert!(refusals.limit.limiters.entry_count() <= MAX_KEYS);
+        assert!(refusals.closed.entry_count() <= MAX_KEYS);
     }
 
     #[test]
     fn a_source_in_use_stays_limited_when_there_are_too_many() {
         let limit = KeyedLimit::new(Quota::per_hour(NonZeroU32::MIN));
         limit.take(&0).unwrap();
-        for key in 1..=2 * MOST_KEYS {
+        for key in 1..=2 * MAX_KEYS {
             limit.take(&key).unwrap();
             if key % 1_000 == 0 {
                 limit.take(&0).unwrap_err();

@@ -26,8 +26,8 @@ impl<'a> CurrentSettings<'a> {
     }
 
     /// The settings in the component's `meta`, without computed flags (contract 05 §3.6).
-    pub fn shown(self) -> impl Iterator<Item = (&'static str, Value)> {
-        self.schema.iter().filter(|s| s.shown).map(move |s| (s.key, self.value(s.key)))
+    pub fn meta_settings(self) -> impl Iterator<Item = (&'static str, Value)> {
+        self.schema.iter().filter(|s| s.is_in_meta).map(move |s| (s.key, self.value(s.key)))
     }
 
     /// The value of one setting; null where components of this kind have no such setting.
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn the_meta_of_most_kinds_is_one_setting() {
         let component = component(ComponentManifest::Pages);
-        let shown: Vec<_> = CurrentSettings::of(&component, None, 1000).shown().collect();
+        let shown: Vec<_> = CurrentSettings::of(&component, None, 1000).meta_settings().collect();
         assert_eq!(shown, [("scopes_enabled", json!(false))]);
     }
 

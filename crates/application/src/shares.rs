@@ -7,7 +7,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use table::{Capacity, Limits, MOST_REGISTRATIONS, Share};
+pub use table::{Capacity, Limits, MAX_REGISTRATIONS, Share};
 
 use crate::metrics;
 use async_trait::async_trait;
@@ -23,11 +23,11 @@ const COUNT_LIFETIME: Duration = Duration::from_secs(60);
 /// How old it may be when the share is used up.
 const FULL_LIFETIME: Duration = Duration::from_secs(5);
 /// The most clients whose counts are kept.
-const MOST_COUNTS: usize = 10_000;
+const MAX_COUNTS: usize = 10_000;
 /// How many callers may wait at one level; further ones are refused at once.
 const WAITING: usize = 1024;
 /// The number of levels in use at which unused ones are removed.
-const MOST_UNUSED: usize = 10_000;
+const MAX_UNUSED: usize = 10_000;
 /// After how many seconds a caller that is over its share of stored bytes may try again.
 const STORED_RETRY_SECONDS: u64 = 60;
 
@@ -235,7 +235,7 @@ impl Shares {
         };
         let fits = fits(count.stored);
         let mut counts = locked(&self.counts);
-        if counts.len() >= MOST_COUNTS {
+        if counts.len() >= MAX_COUNTS {
             counts.clear();
         }
         let kept = counts.entry(key).or_insert(count);
@@ -304,7 +304,7 @@ impl Shares {
 
     fn permits(&self, share: Share, level: &Level, most: u64) -> Arc<Permits> {
         let mut permits = locked(&self.permits);
-        if permits.len() >= MOST_UNUSED {
+        if permits.len() >= MAX_UNUSED {
             // Those of callers that stopped waiting.
             permits.retain(|_, of| !of.are_unused());
         }

@@ -8,7 +8,7 @@ use crate::worker_loop::{Capacity, POLL, WorkSource, run_loop};
 use crate::{Announcer, Store};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result, clock};
-use civitas_tasks::{LEASE, LONGEST_RUN, Outcome, Task};
+use civitas_tasks::{LEASE, MAX_RUN, Outcome, Task};
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
@@ -38,7 +38,7 @@ pub trait TaskHandler: Send + Sync + 'static {
     /// # Errors
     /// After `Rejected`, `NotFound` and the like the task is given up. Any other error is tried again with increasing
     /// delays, eight times in all ([`civitas_tasks::next_attempt`]); so are a panic, and a run longer than
-    /// [`LONGEST_RUN`]. A fault of the database ([`Error::is_of_database`]) does not count as an attempt.
+    /// [`MAX_RUN`]. A fault of the database ([`Error::is_of_database`]) does not count as an attempt.
     async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome>;
 }
 
@@ -67,7 +67,7 @@ impl TaskWorker {
         let (handler, claimed) = (self.handler.clone(), task.clone());
         let turn = tokio::spawn(async move {
             let turn = TaskContext { store: &*store, announcer: &announcer, now: clock::now() };
-            tokio::time::timeout(LONGEST_RUN.unsigned_abs(), handler.run(turn, &claimed)).await
+            tokio::time::timeout(MAX_RUN.unsigned_abs(), handler.run(turn, &claimed)).await
         });
         let fault = match turn.await {
             Ok(Ok(Ok(outcome))) => return End::Counted(outcome),

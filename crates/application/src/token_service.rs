@@ -39,6 +39,9 @@ pub struct TokenService {
     pub shares: Arc<Shares>,
     /// The most extended data of a user, in bytes, after merging `extra`.
     pub extra_limit: usize,
+    /// Whether accounts stay as they are: no registration, no `extra`, no new hash of a password. Tokens, failed logins and
+    /// the audit trail are written.
+    pub read_only: bool,
 }
 
 impl TokenService {
@@ -109,7 +112,7 @@ impl TokenService {
         let checked = logins.check(holder.organization, granted.client, login, now).await;
         count(&checked);
         let (user, replaceable) = checked?;
-        if let Some(old) = replaceable
+        if let Some(old) = replaceable.filter(|_| !self.read_only)
             && let Err(error) = self.replace_hash(holder.organization, user, old, login, now).await
         {
             tracing::warn!(%error, "the hash of a password could not be replaced");
@@ -157,6 +160,10 @@ impl TokenService {
 
     /// Finds or creates the user, with events, in one transaction. Of two concurrent registrations of one name, one is
     /// repeated and finds the user of the other. Registrations and general administrators have an entry of the audit trail.
+    ///
+    /// # Errors
+    /// `ReadOnly` when an account would be created or changed in a read-only deployment; those of
+    /// [`Impersonation::resolve`].
     async fn impersonate(
         &self,
         tenant: &Tenant,
@@ -174,6 +181,9 @@ impl TokenService {
             let impersonation =
                 Impersonation { users: tx.users(), registration_mails, extra_limit: self.extra_limit };
             let (id, user, is_new) = impersonation.resolve(tenant.id, asked, now).await?;
+            if self.read_only && (is_new || tx.users().find(tenant.id, id).await?.as_ref() != Some(&user)) {
+                return Err(Error::ReadOnly);
+            }
             self.announcer.render_recorded_events(tx, now).await?;
             let record = |action| {
                 let (uid, acting) = (uid.to_owned(), Some((id, user.nickname.clone())));

@@ -4,7 +4,7 @@ use crate::metrics::{self, LeasedWork};
 use crate::worker_loop::{Capacity, POLL, WorkSource, is_running, pause, run_loop};
 use crate::{Commands, Store};
 use async_trait::async_trait;
-use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, JobStore, LEASE, MOST_ATTEMPTS, next_attempt};
+use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, JobStore, LEASE, MAX_ATTEMPTS, next_attempt};
 use civitas_kernel::{Error, JobId, Result, clock, sortable_id};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ const RECLAIM: Duration = Duration::from_secs(5);
 /// The delays of a job after each fault of the machine; the last one repeats.
 const WAITS: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Runs jobs until it is stopped.
 pub struct Worker {
@@ -209,9 +209,9 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
             Ok((_, outcome)) => return metrics::job_ended(outcome),
             Err(fault) => {
                 metrics::job_ended("waited");
-                let wait = waits.next().unwrap_or(LONGEST_WAIT);
+                let wait = waits.next().unwrap_or(MAX_WAIT);
                 tracing::warn!(job = %job.id, %fault, ?wait, "the job waits until a fault of the machine is over");
-                if begun.elapsed() > LONGEST_WAIT && give_back(commands, worker, job, wait).await {
+                if begun.elapsed() > MAX_WAIT && give_back(commands, worker, job, wait).await {
                     return;
                 }
                 sleep(wait).await;
@@ -237,7 +237,7 @@ async fn store_failure(
     let now = clock::now();
     if error.is_transient() {
         tracing::warn!(job = %job.id, attempt = job.attempts, %error, "the job met a transient error");
-        if let Some(delay) = next_attempt(job.attempts).filter(|_| job.attempts < MOST_ATTEMPTS) {
+        if let Some(delay) = next_attempt(job.attempts).filter(|_| job.attempts < MAX_ATTEMPTS) {
             return Ok((jobs.release(worker, job.id, now + delay, false).await?, "retried"));
         }
         return Ok((jobs.end(worker, job.id, Err(&Failure::worker_lost()), now).await?, "failed"));

@@ -3,6 +3,7 @@
 
 use super::context::{ImportOptions, RecordType};
 use super::error::{ImportError, RecordError};
+use super::first_record::FirstRecord;
 use super::lines::{Lines, LongTexts};
 use super::passwords::{PasswordHasher, PreparedPassword};
 use super::prepared::{KINDS_WITH_FILES, PreparedLines};
@@ -27,7 +28,7 @@ const MAX_REFS: usize = 1_000_000;
 const BATCH_BYTES: usize = 1 << 20;
 
 /// The least lines for a thread of their own.
-const LEAST_LINES: usize = 64;
+const MIN_LINES: usize = 64;
 
 /// Members that are a ref or a list of refs, in the order of the checks, and the types of the records they refer to.
 const REFERENCES: [(&str, &str); 15] = [
@@ -99,6 +100,8 @@ struct Check<'a> {
     /// The organizations by ref; `None`: it does not exist yet.
     organizations: HashMap<String, Option<OrganizationId>>,
     has_files: bool,
+    /// Whether a record was read.
+    has_records: bool,
     hasher: PasswordHasher<'a>,
 }
 
@@ -125,6 +128,7 @@ pub(super) async fn check(
         known: KnownRefs::default(),
         organizations: HashMap::new(),
         has_files: false,
+        has_records: false,
         hasher: PasswordHasher::new(passwords).map_err(|error| ImportError::Store(0, error))?,
     };
     let mut lines = Lines::new(input);
@@ -189,7 +193,7 @@ fn read_batch(lines: &mut Lines<impl BufRead>) -> (Vec<RawLine>, Option<Result<(
 /// The results for all items, in their order; each core works on a part of them.
 fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut parts = items.chunks(items.len().div_ceil(cores).max(LEAST_LINES));
+    let mut parts = items.chunks(items.len().div_ceil(cores).max(MIN_LINES));
     let first = parts.next().unwrap_or_default();
     let on_part = |part: &[T]| part.iter().map(&work).collect::<Vec<_>>();
     thread::scope(|scope| {
@@ -211,6 +215,8 @@ impl Check<'_> {
         let record = ArchiveRecord { organization, existing_id: None, members };
         let kind = self.types.iter().find(|kind| kind.name() == head.kind);
         let fields = match kind {
+            // It is checked in its place.
+            None if head.kind == record::ARCHIVE => Ok(()),
             Some(kind) => kind.check_fields(&record, self.options, &line.long_texts),
             None => Err(format!("type {:?} is not known", head.kind).into()),
         };
@@ -225,6 +231,10 @@ impl Check<'_> {
         fields: Result<(), RecordError>,
         line: u64,
     ) -> Result<(), RecordError> {
+        let is_first = !std::mem::replace(&mut self.has_records, true);
+        if head.kind == record::ARCHIVE {
+            return FirstRecord::read(head, &record, self.options.locales, is_first).map(drop);
+        }
         let own = head.organization.as_deref();
         let organization = self.organization(own).await?;
         fields?;
@@ -341,7 +351,7 @@ mod tests {
 
     #[test]
     fn results_come_in_the_order_of_the_items_whatever_their_number() {
-        for count in [0, 1, LEAST_LINES, 3 * LEAST_LINES + 1] {
+        for count in [0, 1, MIN_LINES, 3 * MIN_LINES + 1] {
             let items: Vec<_> = (0..count).collect();
             let expected: Vec<_> = items.iter().map(|item| item * 2).collect();
             assert_eq!(in_parallel(&items, |item| item * 2), expected);

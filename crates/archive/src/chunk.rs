@@ -7,9 +7,9 @@ use super::record::{ArchiveRecord, Head};
 use std::collections::HashSet;
 
 /// The most lines of a chunk.
-const MOST_LINES: usize = 500;
+const MAX_LINES: usize = 500;
 /// The most bytes of its lines, without the last one.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// A line of the second pass.
 pub(super) struct Line {
@@ -44,8 +44,8 @@ impl Chunk {
         last.head.kind == line.head.kind
             && last.head.organization == line.head.organization
             && last.long_texts.is_empty()
-            && self.lines.len() < MOST_LINES
-            && self.length < MOST_BYTES
+            && self.lines.len() < MAX_LINES
+            && self.length < MAX_BYTES
             && !self.refs.contains(&line.head.reference)
     }
 
@@ -103,15 +103,15 @@ mod tests {
     #[test]
     fn a_chunk_has_a_maximum_of_lines_and_of_bytes() {
         let mut chunk = Chunk::default();
-        for number in 0..MOST_LINES {
+        for number in 0..MAX_LINES {
             let next = line("vote", &number.to_string(), 10);
             assert!(chunk.accepts(&next));
             chunk.push(next);
         }
         assert!(!chunk.accepts(&line("vote", "more", 10)));
-        assert_eq!(chunk.into_lines().len(), MOST_LINES);
+        assert_eq!(chunk.into_lines().len(), MAX_LINES);
         let mut chunk = Chunk::default();
-        chunk.push(line("vote", "a", MOST_BYTES));
+        chunk.push(line("vote", "a", MAX_BYTES));
         assert!(!chunk.accepts(&line("vote", "b", 10)));
     }
 }

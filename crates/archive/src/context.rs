@@ -3,6 +3,7 @@
 use super::chunk::Line;
 use super::error::{ExportError, RecordError};
 use super::files::{FileServices, ImportedFiles};
+use super::ids::KeptIds;
 use super::lines::LongTexts;
 use super::output::Output;
 use super::passwords::PreparedPassword;
@@ -15,6 +16,7 @@ use civitas_application::{Announcer, Ports};
 use civitas_attachments::{ByteStream, FileStore, StoredFile};
 use civitas_kernel::{Error, Locales, OrganizationId, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy};
+use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
 /// What an import of webhook registrations needs.
@@ -28,7 +30,7 @@ pub struct WebhookArchive<'a> {
 
 /// Options of an import.
 #[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent options")]
+#[expect(clippy::struct_excessive_bools, reason = "independent options")]
 pub struct ImportOptions<'a> {
     /// Does everything, then rolls back.
     pub dry_run: bool,
@@ -51,6 +53,15 @@ pub struct ImportOptions<'a> {
     pub allow_operators: bool,
     /// Accepts secrets of API clients that cannot have 128 bits of randomness.
     pub allow_weak_secrets: bool,
+    /// Gives new records the ids that the archive brings, which must be free, and sets the id spaces past `id_floor` of
+    /// its record `archive` before the first record (contract 13 §3.1). Otherwise both are ignored.
+    pub keep_ids: bool,
+    /// The number of records of each type that the archive has (contract 13 §8). Before the commit they are compared with
+    /// the numbers of rows, and each record with its row; a difference ends the import. So does an organization that is
+    /// known with another host: it comes from elsewhere. `None`: nothing is compared.
+    pub expected: Option<&'a BTreeMap<&'a str, u64>>,
+    /// Lists the ids of all records in the report, however many they are.
+    pub list_all_ids: bool,
 }
 
 impl<'a> ImportOptions<'a> {
@@ -67,6 +78,9 @@ impl<'a> ImportOptions<'a> {
             into: None,
             allow_operators: false,
             allow_weak_secrets: false,
+            keep_ids: false,
+            expected: None,
+            list_all_ids: false,
         }
     }
 }
@@ -83,6 +97,7 @@ pub(super) struct ImportContext<'a> {
     pub(super) report: Report,
     /// The ref of the current record.
     pub(super) reference: String,
+    pub(super) ids: KeptIds,
     pub(super) files: ImportedFiles<'a>,
 }
 
@@ -151,6 +166,12 @@ pub(super) trait RecordType: Send + Sync {
         _lines: &[Line],
     ) -> Result<Option<Vec<ImportedRecord>>, RecordError> {
         Ok(None)
+    }
+
+    /// Whether the rows of these records, which were imported, are as the records say. `false`: a row is not, or rows of
+    /// this type are read one by one; then [`Self::import`] of each decides.
+    async fn are_stored(&mut self, _: &mut ImportContext<'_>, _lines: &[Line]) -> Result<bool, RecordError> {
+        Ok(false)
     }
 
     /// Writes what follows from all records. Called once, after the last.

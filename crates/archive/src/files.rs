@@ -4,17 +4,19 @@
 use super::error::RecordError;
 use super::lines::LongTexts;
 use super::prepared::PreparedFile;
+use super::record::checked_id;
 use base64::engine::general_purpose::STANDARD;
 use base64::read::DecoderReader;
 use bytes::Bytes;
 use civitas_application::Ports;
 use civitas_attachments::{
-    ByteStream, FileIntake, FileState, FileStore, Inspected, ParentKind, ReceiveOutcome, StoredFile,
+    ByteStream, FileIntake, FileState, FileStore, ImageBytes, Inspected, ReceiveOutcome, StoredFile,
     sanitize_and_shorten,
 };
 use civitas_kernel::{Error, FileId, OrganizationId, QuestionId, Result};
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
+use serde_json::Value;
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Component, Path};
@@ -22,6 +24,9 @@ use time::OffsetDateTime;
 
 /// How much of a file is read at a time, in bytes.
 const CHUNK: usize = 64 * 1024;
+
+/// The most bytes of a file: its length is stored as a signed number.
+const MAX_BYTES: u64 = i64::MAX.unsigned_abs();
 
 /// Where an import stores files.
 #[derive(Clone, Copy)]
@@ -46,12 +51,20 @@ pub(super) struct FileSource {
     /// A hint: the type is detected.
     #[serde(rename = "content_type")]
     pub(super) _content_type: Option<String>,
+    /// The id of the attachment of an answer's file; see [`FileSource::checked_id`].
+    pub(super) id: Option<Value>,
     /// Where it is in the record; see [`PreparedFile::place`].
     #[serde(skip)]
     pub(super) place: String,
 }
 
 impl FileSource {
+    /// The id that the attachment has where the archive comes from.
+    pub(super) fn checked_id(&self) -> Result<Option<i64>, RecordError> {
+        let id = self.id.as_ref().map(checked_id).transpose();
+        Ok(id.map_err(|reason| format!("the id of a file {reason}"))?)
+    }
+
     /// The files of an answer, each with its place.
     pub(super) fn placed(sources: Vec<Self>, question: &str) -> impl Iterator<Item = Self> {
         let placed = move |(number, source)| Self { place: format!("{question}/{number}"), ..source };
@@ -66,10 +79,6 @@ pub(super) struct FileRequest<'r> {
     pub(super) source: &'r FileSource,
     /// The `reference_prefix` of the organization.
     pub(super) prefix: &'r str,
-    /// The most bytes it may have.
-    pub(super) max_bytes: i64,
-    /// What it is attached to.
-    pub(super) kind: ParentKind,
     /// The time of the import.
     pub(super) now: OffsetDateTime,
 }
@@ -126,7 +135,7 @@ impl<'a> ImportedFiles<'a> {
         self.prepared = prepared;
     }
 
-    /// The prepared file; one that was not prepared is received and inspected. The limits are those of the interface.
+    /// The prepared file; one that was not prepared is received and inspected.
     pub(super) async fn receive(&mut self, request: FileRequest<'_>) -> Result<ReceivedFile, RecordError> {
         let place = &request.source.place;
         if let Some(at) = self.prepared.iter().position(|prepared| prepared.place == *place) {
@@ -138,25 +147,24 @@ impl<'a> ImportedFiles<'a> {
         Ok(ReceivedFile { file, bytes: ReceivedBytes::Inspected(Box::new(inspected)) })
     }
 
-    /// Receives and inspects a file.
+    /// Receives and inspects a file. The limits of the interface on size, type and pixels do not apply (contract 13 R10); SVG
+    /// is refused.
     pub(super) async fn receive_now(
         &mut self,
         request: FileRequest<'_>,
     ) -> Result<(StoredFile, Inspected), RecordError> {
         let services = self.services()?;
         let (reader, name) = self.open(request.source, services.directory)?;
-        let limit = request.max_bytes.unsigned_abs();
-        let received = match services.intake.receive(chunks(reader), limit).await? {
+        if is_svg(&name) {
+            return Err("SVG files are refused".into());
+        }
+        let received = match services.intake.receive(chunks(reader), MAX_BYTES).await? {
             ReceiveOutcome::Complete(received) if received.content.byte_size > 0 => received,
             ReceiveOutcome::Complete(_) => return Err("the file is empty".into()),
-            ReceiveOutcome::TooLong => return Err(format!("the file is longer than {limit} bytes").into()),
+            ReceiveOutcome::TooLong => return Err("the file is too long".into()),
         };
-        let inspected = services.intake.inspect(received).await?;
-        let file = StoredFile::new(request.prefix, name, &inspected, request.now);
-        match request.kind.allow_list().refusal(&file) {
-            None => Ok((file, inspected)),
-            Some(error) => Err(error.description.into()),
-        }
+        let inspected = services.intake.inspect(received, ImageBytes::Unchanged).await?;
+        Ok((StoredFile::new(request.prefix, name, &inspected, request.now), inspected))
     }
 
     /// Makes a received file one of the organization. The bytes of one that was not prepared are stored now: its record
@@ -240,6 +248,12 @@ pub(super) async fn delete_objects(services: Option<FileServices<'_>>, names: &[
         }
     }
     is_done
+}
+
+/// Whether a file has the name of an SVG image, which can have scripts.
+fn is_svg(name: &str) -> bool {
+    let extension = Path::new(name).extension();
+    extension.is_some_and(|own| own.eq_ignore_ascii_case("svg") || own.eq_ignore_ascii_case("svgz"))
 }
 
 /// The file at a path inside of the directory of the archive.

@@ -5,10 +5,12 @@ use super::chunk::{Chunk, Line};
 use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ImportError, RecordError};
 use super::files::{ImportedFiles, delete_objects};
-use super::prepared::PreparedLines;
+use super::first_record::FirstRecord;
+use super::ids::{KeptIds, number_in};
+use super::prepared::{PreparedFile, PreparedLines};
 use super::progress::{Pass, Progress};
 use super::reader::{Chunks, Prepared};
-use super::record::{ArchiveRecord, Head};
+use super::record::{ARCHIVE, ArchiveRecord, Head};
 use super::refs::{RecordId, Refs, unknown};
 use super::report::{Outcome, Report};
 use super::stored_files::{discard, store_files};
@@ -50,7 +52,7 @@ pub async fn import(
 
 /// Reads an archive into the database (contract 10 §1), twice: first all lines are checked, passwords are hashed and the
 /// bytes of files are stored, without a transaction; then the records are written in one transaction. An archive with
-/// files is read once more for them.
+/// files is read once more for them. With [`ImportOptions::expected`] all is read once more before the commit, and compared.
 ///
 /// A record with a known ref updates its row with the members it has; equal values change nothing. Events are
 /// discarded unless there is an announcer. Memory is bounded for files of any length. `progress` is called after
@@ -81,10 +83,6 @@ async fn import_checked(
     input.rewind().map_err(not_readable_again)?;
     if let Some(services) = options.files.filter(|_| checked.has_files) {
         files = store_files(store, services, &mut input, options).await?;
-        if let Err(error) = input.rewind() {
-            discard(files, store, options.files).await;
-            return Err(not_readable_again(error));
-        }
     }
     let prepared = Prepared { passwords: checked.passwords, files };
     write(store, passwords, input, (options, prepared), progress).await
@@ -113,7 +111,7 @@ fn not_readable_again(error: io::Error) -> ImportError {
 async fn write(
     store: &dyn Store,
     passwords: &dyn Passwords,
-    input: impl BufRead + Send + 'static,
+    input: impl BufRead + Seek + Send + 'static,
     (options, prepared): (ImportOptions<'_>, Prepared),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
@@ -130,19 +128,14 @@ async fn write(
         password: None,
         options,
         refs: Refs::new(&*transaction),
-        report: Report::default(),
+        report: Report::new(options.list_all_ids),
         reference: String::new(),
+        ids: KeptIds::new(options.keep_ids),
         files: ImportedFiles::new(options.files, options.dry_run),
     };
     let target = options.into.map(Target::new);
     let mut import = Import { transaction: &*transaction, types: types::all(), context, target };
-    let mut chunks = Chunks::read(input, prepared);
-    let done = import.run(&mut chunks, progress).await;
-    // Without its end the archive would seem to end where the reading stopped.
-    let (done, prepared) = match chunks.end().await {
-        Ok(prepared) => (done, prepared.files),
-        Err(error) => (done.and(Err(ImportError::Store(0, error))), PreparedLines::default()),
-    };
+    let (done, prepared) = import.read(input, prepared, progress).await;
     let done = match done {
         Ok(()) => import.record().await.map_err(|error| ImportError::Store(0, error)),
         Err(error) => Err(error),
@@ -186,9 +179,36 @@ impl Import<'_> {
         self.transaction.audit().append(&record, options.now).await.map(drop)
     }
 
+    /// Imports all lines, and compares them with their rows if there are expected numbers. Gives back the prepared files.
+    async fn read(
+        &mut self,
+        input: impl BufRead + Seek + Send + 'static,
+        prepared: Prepared,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> (Result<(), ImportError>, PreparedLines<PreparedFile>) {
+        let mut chunks = Chunks::read(input, prepared);
+        let mut done = self.run(&mut chunks, progress).await;
+        let mut ended = chunks.end().await;
+        if let (Ok(()), Some(expected)) = (&done, self.context.options.expected) {
+            ended = match ended {
+                Ok((input, prepared)) => {
+                    let mut chunks = Chunks::read(input, prepared);
+                    done = self.verify(&mut chunks, expected).await;
+                    chunks.end().await
+                }
+                failed => failed,
+            };
+        }
+        // Without its end the archive would seem to end where the reading stopped.
+        match ended {
+            Ok((_, prepared)) => (done, prepared.files),
+            Err(error) => (done.and(Err(ImportError::Store(0, error))), PreparedLines::default()),
+        }
+    }
+
     async fn run(
         &mut self,
-        chunks: &mut Chunks,
+        chunks: &mut Chunks<impl BufRead + Seek + Send + 'static>,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), ImportError> {
         if let Some(target) = &mut self.target {
@@ -256,19 +276,78 @@ impl Import<'_> {
         Ok(true)
     }
 
+    /// One more pass: compares each record with its row, and the number of records with the expected one.
+    async fn verify(
+        &mut self,
+        chunks: &mut Chunks<impl BufRead + Seek + Send + 'static>,
+        expected: &BTreeMap<&str, u64>,
+    ) -> Result<(), ImportError> {
+        let report = std::mem::take(&mut self.context.report);
+        while let Some(chunk) = chunks.next().await? {
+            let mut lines = chunk.into_lines();
+            let first = lines.first().map_or(0, |line| line.count);
+            let are_stored = self.are_stored(&mut lines).await.map_err(|error| error.at(first, None))?;
+            for line in lines.into_iter().filter(|_| !are_stored) {
+                let (head, count) = (line.head.clone(), line.count);
+                let is_stored = self.is_stored(line).await;
+                is_stored.map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
+            }
+        }
+        let numbers = report.check_numbers(expected);
+        self.context.report = report;
+        numbers.map_err(|reason| RecordError::from(reason).at(chunks.lines, None))
+    }
+
+    /// Whether the rows of these records, read together, are as the records say. `false`: they are read one by one.
+    async fn are_stored(&mut self, lines: &mut [Line]) -> Result<bool, RecordError> {
+        let Self { types, context, .. } = self;
+        let Some(Head { kind, organization, .. }) = lines.first().map(|line| &line.head) else {
+            return Ok(true);
+        };
+        let (Some(kind), Some(organization)) = (types::find(types, kind), organization) else {
+            return Ok(false);
+        };
+        let (name, organization) = (kind.name(), find_organization(context, organization).await?);
+        load_references(&mut context.refs, organization, lines).await?;
+        let references = lines.iter().map(|line| line.head.reference.as_str()).collect();
+        context.refs.load(organization, name, &references).await?;
+        for line in &mut *lines {
+            let existing_id = context.refs.find(Some(organization), name, &line.head.reference).await?;
+            line.record.organization = Some(organization);
+            line.record.existing_id = existing_id;
+        }
+        match kind.are_stored(context, lines).await {
+            Err(RecordError::Invalid(_)) => Ok(false),
+            are_stored => are_stored,
+        }
+    }
+
+    /// An error unless the import of a record that was imported before changes nothing.
+    async fn is_stored(&mut self, line: Line) -> Result<(), RecordError> {
+        self.import_record(line).await?;
+        let is_stored = std::mem::take(&mut self.context.report).is_unchanged();
+        if is_stored { Ok(()) } else { Err("the row is not as the record says".into()) }
+    }
+
     /// Writes what follows from all records.
     async fn finish(&mut self) -> Result<(), RecordError> {
         for kind in &mut self.types {
             kind.finish(&mut self.context).await?;
         }
-        Ok(())
+        self.context.ids.raise(self.context.ports).await
     }
 
     async fn import_record(&mut self, line: Line) -> Result<(), RecordError> {
         let Self { transaction, types, context, target, .. } = self;
         let Line { head, record, long_texts, password, files, .. } = line;
+        if head.kind == ARCHIVE {
+            // The first pass has checked its place.
+            let first = FirstRecord::read(&head, &record, context.options.locales, true)?;
+            return if context.options.keep_ids { first.raise(context.ports).await } else { Ok(()) };
+        }
         context.files.begin_line(long_texts, files);
         context.password = password;
+        context.ids.begin(head.id);
         let kind = types::find(types, &head.kind);
         let kind = kind.ok_or_else(|| format!("type {:?} is not known", head.kind))?;
         let name = kind.name();
@@ -331,7 +410,6 @@ fn add_to_report(report: &mut Report, name: &'static str, head: &Head, imported:
     report.count(name, imported.outcome);
     let own_reference = (name == types::ORGANIZATION).then_some(head.reference.as_str());
     let organization = head.organization.as_deref().or(own_reference).unwrap_or_default();
-    let in_id = || imported.id.rsplit('/').next().and_then(|number| number.parse().ok());
-    let number = imported.number.or_else(in_id).unwrap_or_default();
+    let number = imported.number.or_else(|| number_in(&imported.id)).unwrap_or_default();
     report.add_id(organization, name, &head.reference, number);
 }

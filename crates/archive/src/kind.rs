@@ -3,6 +3,7 @@
 use super::chunk::Line;
 use super::context::{ExportSource, ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ExportError, RecordError};
+use super::ids::number_in;
 use super::lines::LongTexts;
 use super::members::required;
 use super::output::{Output, PAGE, Row};
@@ -18,6 +19,7 @@ use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, Records};
 use civitas_kernel::{ComponentId, Field, OrganizationId, Result};
 use civitas_spaces::ComponentManifest;
 use serde::de::DeserializeOwned;
+use std::collections::HashMap;
 
 /// The table of members of a record type; written with the macro [`members`].
 #[async_trait]
@@ -234,6 +236,20 @@ pub(super) trait RecordKind: KindStore {
         Ok(None)
     }
 
+    /// The id space of new rows ([`IdSpaces`](civitas_application::IdSpaces)); `None`: the id of a record is not that of
+    /// its row.
+    fn id_space(&self, _entity: &Self::Entity) -> Option<&'static str> {
+        Some(self.type_name())
+    }
+
+    /// Prepares the ids of a new row, in an import that keeps ids.
+    async fn assign_ids(&self, import: &mut Import<'_, '_, Self>, entity: &Self::Entity) -> Imported {
+        let Some(space) = self.id_space(entity) else { return Ok(()) };
+        let ImportContext { ids, ports, .. } = &mut *import.context;
+        let own = ids.own.into_iter().collect();
+        ids.assign(*ports, space, own).await
+    }
+
     /// Normalizes and checks an entity after its members are set.
     fn check(&self, _: &ImportContext<'_>, _entity: &mut Self::Entity) -> Imported {
         Ok(())
@@ -309,13 +325,21 @@ async fn import_fields<K: RecordKind>(
     let id = record.existing_id.as_deref().and_then(Id::<K>::parse);
     let old = kind.find_existing(import, id, &fields).await?;
     let mut entity = match &old {
-        Some((_, entity)) => entity.clone(),
+        Some((id, entity)) => {
+            if kind.id_space(entity).is_some() {
+                import.context.ids.check_same(number_in(&id.to_text()))?;
+            }
+            entity.clone()
+        }
         None => kind.create(import, &fields).await?,
     };
     kind.apply(import, fields, &mut entity, old.is_none()).await?;
     kind.check(import.context, &mut entity)?;
     let (id, outcome) = match old {
         None => {
+            if import.context.options.keep_ids {
+                kind.assign_ids(import, &entity).await?;
+            }
             let id = kind.add(import, &entity).await?;
             kind.follow_up(import, id, None, &entity).await?;
             (id, Outcome::Created)
@@ -355,6 +379,59 @@ async fn new_entities<K: RecordKind>(
         entities.push(entity);
     }
     Ok(entities)
+}
+
+/// Gives new rows the ids of their lines, in an import that keeps ids. False: only some lines have one, or one is taken.
+async fn assign_together<K: RecordKind>(
+    kind: &K,
+    import: &mut Import<'_, '_, K>,
+    lines: &[Line],
+    entities: &[K::Entity],
+) -> Imported<bool> {
+    let ids: Vec<i64> = lines.iter().filter_map(|line| line.head.id).collect();
+    let Some(space) = entities.first().and_then(|entity| kind.id_space(entity)) else { return Ok(true) };
+    if !import.context.options.keep_ids {
+        return Ok(true);
+    }
+    if !ids.is_empty() && ids.len() != lines.len() {
+        return Ok(false);
+    }
+    match import.context.ids.assign(import.context.ports, space, ids).await {
+        Ok(()) => Ok(true),
+        Err(RecordError::Invalid(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Fewer rows are read one by one.
+const ROWS_OF_A_PAGE: usize = 20;
+
+/// Whether the rows of these records are as the records say. They are read as a page: `false` if they are few, or not on one.
+async fn are_stored<K: RecordKind>(
+    kind: &mut K,
+    import: &mut Import<'_, '_, K>,
+    lines: &[Line],
+) -> Imported<bool> {
+    if lines.len() < ROWS_OF_A_PAGE {
+        return Ok(false);
+    }
+    let ids = lines.iter().filter_map(|line| line.record.existing_id.as_deref().and_then(number_in));
+    let after = ids.min().and_then(|lowest| Id::<K>::parse(&(lowest - 1).to_string()));
+    let page = kind.page(import.context.ports, import.owner, after).await?;
+    let rows: HashMap<_, _> = page.into_iter().map(|(id, entity)| (id.to_text(), entity)).collect();
+    let options = import.context.options;
+    for Line { record, password, .. } in lines {
+        let Some(stored) = record.existing_id.as_ref().and_then(|id| rows.get(id)) else { return Ok(false) };
+        import.context.password.clone_from(password);
+        let fields = record.fields(options.locales, &LongTexts::default())?;
+        let mut entity = stored.clone();
+        kind.apply(import, fields, &mut entity, false).await?;
+        kind.check(import.context, &mut entity)?;
+        if entity != *stored {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// An error for a record with rights over the whole deployment that the import does not accept.
@@ -413,10 +490,19 @@ impl<K: RecordKind> RecordType for K {
             Err(RecordError::Invalid(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
+        if !assign_together(self, import, lines, &entities).await? {
+            return Ok(None);
+        }
         let Some(ids) = self.add_together(import, &entities).await? else { return Ok(None) };
         self.follow_up_together(import, &ids, &entities).await?;
         let added = |id: Id<K>| ImportedRecord { id: id.to_text(), number: None, outcome: Outcome::Created };
         Ok(Some(ids.into_iter().map(added).collect()))
+    }
+
+    async fn are_stored(&mut self, context: &mut ImportContext<'_>, lines: &[Line]) -> Imported<bool> {
+        let Some(first) = lines.first().filter(|_| K::TOGETHER) else { return Ok(false) };
+        let owner = K::Owner::of_record(&first.record)?;
+        are_stored(self, &mut Import { context, owner }, lines).await
     }
 
     async fn finish(&mut self, context: &mut ImportContext<'_>) -> Imported {

@@ -17,6 +17,8 @@ mod context;
 mod error;
 mod export;
 mod files;
+mod first_record;
+mod ids;
 mod import;
 mod kind;
 mod lines;

@@ -64,6 +64,11 @@ impl<R: BufRead> Lines<R> {
         Self { input, buffer: Vec::new(), long_texts: LongTexts::default(), count: 0, bytes: 0 }
     }
 
+    /// The input, after the last line that was read.
+    pub(super) fn into_input(self) -> R {
+        self.input
+    }
+
     /// The length of the current line in bytes, without its long texts.
     pub(super) fn length(&self) -> usize {
         self.buffer.len()

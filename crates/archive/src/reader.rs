@@ -8,7 +8,7 @@ use super::passwords::PreparedPassword;
 use super::prepared::{PreparedFile, PreparedLines};
 use super::record::{self, ArchiveRecord};
 use civitas_kernel::Error;
-use std::io::BufRead;
+use std::io::{BufRead, Seek};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -22,20 +22,30 @@ pub(super) struct Prepared {
     pub(super) files: PreparedLines<PreparedFile>,
 }
 
+impl Prepared {
+    /// Begins with the first line again.
+    fn rewind(&mut self) -> Result<(), Error> {
+        self.passwords.rewind()?;
+        self.files.rewind()
+    }
+}
+
 /// The chunks of an archive, in their order.
-pub(super) struct Chunks {
+pub(super) struct Chunks<R> {
     receiver: mpsc::Receiver<Result<Chunk, ImportError>>,
-    thread: JoinHandle<Prepared>,
+    thread: JoinHandle<(R, Prepared)>,
     /// The number of the last line that was received.
     pub(super) lines: u64,
 }
 
-impl Chunks {
-    /// Begins to read.
-    pub(super) fn read(input: impl BufRead + Send + 'static, prepared: Prepared) -> Self {
+impl<R: BufRead + Seek + Send + 'static> Chunks<R> {
+    /// Begins to read, from the first line.
+    pub(super) fn read(mut input: R, mut prepared: Prepared) -> Self {
         let (sender, receiver) = mpsc::channel(WAITING);
         let thread = spawn_blocking(move || {
-            let mut reader = Reader { lines: Lines::new(input), prepared, following: None };
+            let begun = input.rewind().map_err(Error::internal).and_then(|()| prepared.rewind());
+            let following = begun.err().map(|error| Err(ImportError::Store(0, error)));
+            let mut reader = Reader { lines: Lines::new(input), prepared, following };
             while let Some(chunk) = reader.next().transpose() {
                 let is_last = chunk.is_err();
                 // Nobody receives it when the import has failed.
@@ -43,7 +53,7 @@ impl Chunks {
                     break;
                 }
             }
-            reader.prepared
+            (reader.lines.into_input(), reader.prepared)
         });
         Self { receiver, thread, lines: 0 }
     }
@@ -55,8 +65,8 @@ impl Chunks {
         Ok(chunk)
     }
 
-    /// Ends the reading, and gives back what was prepared.
-    pub(super) async fn end(self) -> Result<Prepared, Error> {
+    /// Ends the reading, and gives back the archive and what was prepared.
+    pub(super) async fn end(self) -> Result<(R, Prepared), Error> {
         drop(self.receiver);
         self.thread.await.map_err(Error::internal)
     }
@@ -117,19 +127,28 @@ mod tests {
     use std::io::{self, BufReader, Read};
 
     /// Ends with a panic.
-    struct Broken;
+    struct Broken(&'static [u8]);
 
     impl Read for Broken {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            panic!("the input is broken");
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            assert!(!self.0.is_empty(), "the input is broken");
+            self.0.read(to)
         }
     }
 
-    fn read(input: impl Read + Send + 'static) -> Chunks {
+    impl Seek for Broken {
+        fn seek(&mut self, _: io::SeekFrom) -> io::Result<u64> {
+            Ok(0)
+        }
+    }
+
+    fn read<R: Read + Seek + Send + 'static>(input: R) -> Chunks<BufReader<R>> {
         Chunks::read(BufReader::new(input), Prepared::default())
     }
 
-    async fn refs(chunks: &mut Chunks) -> Result<Vec<String>, ImportError> {
+    async fn refs(
+        chunks: &mut Chunks<impl BufRead + Seek + Send + 'static>,
+    ) -> Result<Vec<String>, ImportError> {
         let lines = chunks.next().await?.map(Chunk::into_lines).unwrap_or_default();
         Ok(lines.into_iter().map(|line| line.head.reference).collect())
     }
@@ -138,7 +157,7 @@ mod tests {
     async fn all_lines_come_in_their_order_and_an_error_after_those_before_it() {
         let input = "{\"type\": \"user\", \"ref\": \"a\"}\n{\"type\": \"user\", \"ref\": \"b\"}\n\
                      {\"type\": \"vote\", \"ref\": \"c\"}\n{\"type\": \"vote\"}\n{\"type\": \"vote\", \"ref\": \"d\"}";
-        let mut chunks = read(input.as_bytes());
+        let mut chunks = read(io::Cursor::new(input));
         assert_eq!(refs(&mut chunks).await.unwrap(), ["a", "b"]);
         assert_eq!(chunks.lines, 2);
         assert_eq!(refs(&mut chunks).await.unwrap(), ["c"]);
@@ -149,7 +168,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_end_before_the_end_of_the_archive_is_an_error() {
-        let mut chunks = read("{\"type\": \"user\", \"ref\": \"a\"}\n".as_bytes().chain(Broken));
+        let mut chunks = read(Broken(b"{\"type\": \"user\", \"ref\": \"a\"}\n"));
         while chunks.next().await.unwrap().is_some() {}
         chunks.end().await.map(drop).unwrap_err();
     }

@@ -3,7 +3,7 @@
 use super::error::RecordError;
 use super::lines::LongTexts;
 use civitas_kernel::extended_data::check_size;
-use civitas_kernel::limits::{EXTENDED_DATA, LINE, PROSE, URL, is_longer};
+use civitas_kernel::limits::{EXTENDED_DATA, LINE, is_longer, of_member};
 use civitas_kernel::{Locales, OrganizationId, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -17,7 +17,15 @@ pub(super) struct Head {
     pub(super) reference: String,
     /// `organization`: the ref of the organization.
     pub(super) organization: Option<String>,
+    /// `id`: the id that the record has where it comes from. Imports that keep ids give it to the new row.
+    pub(super) id: Option<i64>,
 }
+
+/// The type of the record that may be the first one.
+pub(super) const ARCHIVE: &str = "archive";
+
+/// The largest id: larger ones are not exact in JSON.
+pub(super) const MAX_ID: i64 = (1 << 53) - 1;
 
 /// A record to import.
 #[derive(Debug)]
@@ -26,7 +34,7 @@ pub(super) struct ArchiveRecord {
     pub(super) organization: Option<OrganizationId>,
     /// The stored id, if an earlier line or import has the same ref.
     pub(super) existing_id: Option<String>,
-    /// All members except `type`, `ref` and `organization`.
+    /// All members except `type`, `ref`, `organization` and `id`.
     pub(super) members: Map<String, Value>,
 }
 
@@ -45,9 +53,21 @@ pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), RecordError
         Some(_) => Err(RecordError::from(format!("{name} must be a text"))),
     };
     let kind = text("type")?.ok_or("type is required")?;
-    let reference = text("ref")?.ok_or("ref is required")?;
+    let reference = match text("ref")? {
+        Some(reference) => reference,
+        None if kind == ARCHIVE => String::new(),
+        None => return Err("ref is required".into()),
+    };
     let organization = text("organization")?;
-    Ok((Head { kind, reference, organization }, members))
+    let id = members.remove("id").filter(|id| !id.is_null()).map(|id| checked_id(&id)).transpose();
+    let id = id.map_err(|reason| format!("id {reason}"))?;
+    Ok((Head { kind, reference, organization, id }, members))
+}
+
+/// An id in a record, or what it must be.
+pub(super) fn checked_id(value: &Value) -> Result<i64, String> {
+    let id = value.as_i64().filter(|id| (1..=MAX_ID).contains(id));
+    id.ok_or_else(|| format!("must be an integer from 1 to {MAX_ID}"))
 }
 
 impl ArchiveRecord {
@@ -70,7 +90,7 @@ impl ArchiveRecord {
             return Err(format!("{name} must not contain the character U+0000").into());
         }
         for (name, value) in &self.members {
-            let Some(max) = max_length(name) else { continue };
+            let Some(max) = of_member(name) else { continue };
             if has_text(value, &|text: &str, is_name: bool| !is_name && is_longer(text, max)) {
                 return Err(format!("{name} is too long (maximum is {max} characters)").into());
             }
@@ -123,25 +143,6 @@ fn has_text(value: &Value, is: &impl Fn(&str, bool) -> bool) -> bool {
         Value::Array(items) => items.iter().any(|item| has_text(item, is)),
         Value::Object(members) => members.iter().any(|(name, value)| is(name, true) || has_text(value, is)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// The maximum length of texts in a member, in characters; `None` if another rule limits it.
-fn max_length(name: &str) -> Option<usize> {
-    match name {
-        // A response has the answers that its questions allow.
-        "answers" | "data" | "extended_data" => None,
-        "about"
-        | "body"
-        | "default_step_settings"
-        | "description"
-        | "matrix_rows"
-        | "settings"
-        | "short_description"
-        | "step_settings"
-        | "tos" => Some(PROSE),
-        "link" | "path" | "personal_url" | "url" => Some(URL),
-        _ => Some(LINE),
     }
 }
 
@@ -219,5 +220,20 @@ mod tests {
         assert_eq!(reason(r#"{"ref": "x"}"#), "line 1: type is required");
         assert_eq!(reason(r#"{"type": "user"}"#), "line 1: ref is required");
         assert_eq!(reason(r#"{"type": "user", "ref": 3}"#), "line 1: ref must be a text");
+    }
+
+    #[test]
+    fn an_id_is_an_integer_that_json_can_hold() {
+        let id = |id: &str| {
+            let read = read(&format!(r#"{{"type": "user", "ref": "nora", "id": {id}}}"#));
+            read.map(|(head, members)| (head.id, members.len()))
+                .map_err(|error| error.at(1, None).to_string())
+        };
+        assert_eq!(id("17"), Ok((Some(17), 0)));
+        assert_eq!(id("null"), Ok((None, 0)));
+        for wrong in ["0", "-1", "1.5", "\"17\"", "9007199254740992"] {
+            let reason = "line 1: id must be an integer from 1 to 9007199254740991";
+            assert_eq!(id(wrong), Err(reason.to_owned()), "{wrong}");
+        }
     }
 }

@@ -123,7 +123,7 @@ pub(super) struct Refs<'a> {
     cache: BoundedCache<(Option<OrganizationId>, String, String), String>,
     /// The manifests of components, which cannot change.
     manifests: BoundedCache<(OrganizationId, ComponentId), ComponentManifest>,
-    /// The states of components by their tokens, which cannot change.
+    /// The states of components by their tokens, which do not change.
     states: BoundedCache<(OrganizationId, ComponentId, String), StateId>,
 }
 
@@ -135,6 +135,11 @@ impl<'a> Refs<'a> {
             manifests: BoundedCache::new(),
             states: BoundedCache::new(),
         }
+    }
+
+    /// Forgets the states of components: the id of one has changed.
+    pub(super) fn forget_states(&mut self) {
+        self.states.clear();
     }
 
     /// Whether a row is stored for one of these refs.

@@ -30,10 +30,13 @@ pub struct Report {
     pub secrets: ByRef<String>,
     /// Numbers of the rows, by ref of the organization, type and ref. An organization is listed under its own ref,
     /// a record without organization under the empty ref. With more than 10,000 records, only organizations,
-    /// spaces and components are listed.
+    /// spaces and components are listed, unless the options say otherwise.
     pub refs: BTreeMap<String, ByRef<i64>>,
     #[serde(skip)]
     records: usize,
+    /// Lists all records, however many they are.
+    #[serde(skip)]
+    lists_all: bool,
 }
 
 /// The effect of one record.
@@ -48,9 +51,31 @@ pub(super) enum Outcome {
 }
 
 impl Report {
+    /// An empty report.
+    pub(super) fn new(lists_all: bool) -> Self {
+        Self { lists_all, ..Self::default() }
+    }
+
     /// The report as JSON.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// An error unless there are as many records of each type.
+    pub(super) fn check_numbers(&self, expected: &BTreeMap<&str, u64>) -> Result<(), String> {
+        for (kind, number) in expected {
+            let counts = [&self.created, &self.updated, &self.unchanged];
+            let stored: u64 = counts.iter().filter_map(|counts| counts.get(*kind)).sum();
+            if stored != *number {
+                return Err(format!("{kind}: {number} records written, but {stored} stored"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no row was added or changed.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.created.is_empty() && self.updated.is_empty()
     }
 
     pub(super) fn count(&mut self, kind: &'static str, outcome: Outcome) {
@@ -64,11 +89,11 @@ impl Report {
 
     pub(super) fn add_id(&mut self, organization: &str, kind: &'static str, reference: &str, number: i64) {
         self.records += 1;
-        if self.records == MAX_REFS + 1 {
+        if self.records == MAX_REFS + 1 && !self.lists_all {
             self.refs.values_mut().for_each(|types| types.retain(|kind, _| ALWAYS_LISTED.contains(kind)));
             self.refs.retain(|_, types| !types.is_empty());
         }
-        if self.records <= MAX_REFS || ALWAYS_LISTED.contains(&kind) {
+        if self.lists_all || self.records <= MAX_REFS || ALWAYS_LISTED.contains(&kind) {
             let types = self.refs.entry(organization.to_owned()).or_default();
             types.entry(kind).or_default().insert(reference.to_owned(), number);
         }
@@ -107,5 +132,8 @@ mod tests {
         report.add_id("city", "component", "ideas", 5);
         let json = json!({"city": {"organization": {"city": 1}, "component": {"ideas": 5}}});
         assert_eq!(report.to_json()["refs"], json);
+        report = Report::new(true);
+        (0..20_000).for_each(|i| report.add_id("city", "user", &format!("u{i}"), i));
+        assert_eq!(report.refs["city"]["user"].len(), 20_000);
     }
 }

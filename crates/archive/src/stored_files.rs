@@ -12,10 +12,10 @@ use super::record::{self, Head};
 use super::refs::RecordId;
 use super::types::ORGANIZATION;
 use civitas_application::Store;
-use civitas_attachments::{FileState, NOT_YET, ParentKind, StoredFile};
+use civitas_attachments::{FileState, NOT_YET, StoredFile};
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{
-    AttachmentId, FileId, Locale, OrganizationId, Result as StoreResult, SpaceManifest, Translated, clock,
+    AttachmentId, FileId, Locale, OrganizationId, Result as StoreResult, Translated, clock,
 };
 use civitas_organizations::Organization;
 use serde_json::{Map, Value};
@@ -59,13 +59,12 @@ async fn discard_all(
     Ok(())
 }
 
-/// What the files of an organization obey.
+/// The organization of files.
 #[derive(Clone)]
 struct Tenant {
     /// `None`: the archive creates it.
     id: Option<OrganizationId>,
     prefix: String,
-    max_bytes: i64,
 }
 
 /// One pass over an archive.
@@ -116,7 +115,6 @@ pub(super) async fn store_files(
 /// Whether a line may be an organization or have files. Lines without are not parsed.
 fn is_of_interest(line: &str) -> bool {
     line.contains("\"host\"")
-        || line.contains("_bytes\"")
         || line.contains("_prefix\"")
         || line.contains("\"data\"")
         || line.contains("\"path\"")
@@ -144,7 +142,7 @@ impl Storing<'_> {
         }
     }
 
-    /// Notes the limits of an organization that the archive creates or changes.
+    /// Notes an organization that the archive creates or changes.
     async fn organization(&mut self, head: &Head, members: &Map<String, Value>) -> Result<(), RecordError> {
         let tenant = if let Some(tenant) = self.tenants.remove(&head.reference) {
             tenant
@@ -156,16 +154,10 @@ impl Storing<'_> {
             };
             let new =
                 || Organization::new(String::new(), Translated::default(), Locale::EN, self.options.now);
-            let Organization { reference_prefix, max_attachment_bytes, .. } = existing.unwrap_or_else(new);
-            Tenant { id, prefix: reference_prefix, max_bytes: max_attachment_bytes }
+            Tenant { id, prefix: existing.unwrap_or_else(new).reference_prefix }
         };
         let prefix = members.get("reference_prefix").and_then(Value::as_str);
-        let max_bytes = members.get("max_attachment_bytes").and_then(Value::as_i64);
-        let tenant = Tenant {
-            id: tenant.id,
-            prefix: prefix.map_or(tenant.prefix, str::to_owned),
-            max_bytes: max_bytes.unwrap_or(tenant.max_bytes),
-        };
+        let tenant = Tenant { id: tenant.id, prefix: prefix.map_or(tenant.prefix, str::to_owned) };
         self.tenants.insert(head.reference.clone(), tenant);
         Ok(())
     }
@@ -179,8 +171,7 @@ impl Storing<'_> {
         let found = self.store.refs().find(None, ORGANIZATION, reference).await?;
         let Some(id) = found.as_deref().and_then(OrganizationId::parse) else { return Ok(None) };
         let Some(tenant) = self.store.organizations().tenant(id).await? else { return Ok(None) };
-        let prefix = tenant.reference_prefix;
-        let tenant = Tenant { id: Some(id), prefix, max_bytes: tenant.max_attachment_bytes };
+        let tenant = Tenant { id: Some(id), prefix: tenant.reference_prefix };
         self.tenants.insert(reference.clone(), tenant.clone());
         Ok(Some(tenant))
     }
@@ -216,21 +207,11 @@ impl Storing<'_> {
             },
             None => None,
         };
-        let given = members.get("attached_to").and_then(|to| to.get("type")?.as_str());
-        let kind = match (given, &existing) {
-            (Some(ORGANIZATION), _) => ParentKind::Organization,
-            (Some("space"), _) => ParentKind::Space(SpaceManifest::ParticipatoryProcesses),
-            (Some("proposal"), _) => ParentKind::Proposal,
-            (Some("meeting"), _) => ParentKind::Meeting,
-            (Some("post"), _) => ParentKind::Post,
-            (None, Some((_, attachment))) => attachment.parent.kind,
-            _ => return Ok(()),
-        };
         let own = match existing.and_then(|(of, attachment)| Some((of, attachment.file?))) {
             Some((of, id)) => Records::<StoredFile>::find(self.store.files(), of, id).await?,
             None => None,
         };
-        self.store_one(&source, &tenant, kind, own).await
+        self.store_one(&source, &tenant, own).await
     }
 
     /// The files of a new response. Those of an existing one stay as they are.
@@ -245,7 +226,7 @@ impl Storing<'_> {
             // The second pass says what is wrong.
             let Ok(sources) = serde_json::from_value::<Vec<FileSource>>(answer.clone()) else { continue };
             for source in FileSource::placed(sources, question) {
-                self.store_one(&source, &tenant, ParentKind::Answer, None).await?;
+                self.store_one(&source, &tenant, None).await?;
             }
         }
         Ok(())
@@ -256,11 +237,9 @@ impl Storing<'_> {
         &mut self,
         source: &FileSource,
         tenant: &Tenant,
-        kind: ParentKind,
         own: Option<StoredFile>,
     ) -> Result<(), RecordError> {
-        let (now, max_bytes) = (self.options.now, tenant.max_bytes);
-        let request = FileRequest { source, prefix: &tenant.prefix, max_bytes, kind, now };
+        let request = FileRequest { source, prefix: &tenant.prefix, now: self.options.now };
         let (file, inspected) = self.files.receive_now(request).await?;
         let is_same = |own: StoredFile| own.sha256 == file.sha256 && own.filename == file.filename;
         let row = if self.options.dry_run || own.is_some_and(is_same) {

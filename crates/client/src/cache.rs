@@ -9,7 +9,7 @@ use reqwest::{Method, StatusCode, Url};
 const ENTRY_OVERHEAD_BYTES: u64 = 256;
 
 /// An answer is stored when it takes at most this part of the cache.
-const LARGEST_PART: u64 = 8;
+const MAX_PART: u64 = 8;
 
 /// Address, `Accept-Language` and `Prefer` of a request.
 type Key = (String, [Option<HeaderValue>; 2]);
@@ -41,7 +41,7 @@ impl ResponseCache {
         let is_stored = method == Method::GET
             && response.status == StatusCode::OK
             && response.headers.contains_key(ETAG)
-            && weight(response) <= self.max_bytes / LARGEST_PART;
+            && weight(response) <= self.max_bytes / MAX_PART;
         if is_stored {
             self.entries.insert(key(url, headers), response.clone());
         }

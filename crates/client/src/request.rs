@@ -20,7 +20,7 @@ use uuid::Uuid;
 /// The pause before the second look at a job.
 const FIRST_DELAY: Duration = Duration::from_millis(50);
 /// The longest pause between two looks.
-const LONGEST_DELAY: Duration = Duration::from_secs(5);
+const MAX_DELAY: Duration = Duration::from_secs(5);
 /// How long [`Request::run`] waits for a job.
 const JOB_TIMEOUT: Duration = Duration::from_secs(60);
 /// The records on a page, unless `per_page` is given: the most that the server returns.
@@ -217,7 +217,7 @@ pub(crate) async fn wait(session: Arc<Session>, id: Uuid, timeout: Duration) -> 
             return Err(Error::JobTimeout(id));
         }
         sleep(pause).await;
-        delay = delay.mul_f64(1.6).min(LONGEST_DELAY);
+        delay = delay.mul_f64(1.6).min(MAX_DELAY);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Changes of registrations and deliveries, by clients and administrators. The caller checks permission, and commits.
 
-use civitas_application::{MOST_REGISTRATIONS, Share, Transaction, metrics};
+use civitas_application::{MAX_REGISTRATIONS, Share, Transaction, metrics};
 use civitas_audit::{Action, Actor, Record};
 use civitas_kernel::{ClientId, Error, EventName, OrganizationId, RegistrationId, Result};
 use civitas_webhooks::{
@@ -98,9 +98,9 @@ impl WebhookChanges<'_> {
     /// `Invalid` when the client has as many as it may have, or has got another one with this address meanwhile.
     pub async fn create(&self, registration: &Registration) -> Result<RegistrationId> {
         let count = self.tx.registrations().count_for_update(registration.client).await?;
-        if count.unsigned_abs() >= MOST_REGISTRATIONS {
+        if count.unsigned_abs() >= MAX_REGISTRATIONS {
             metrics::share_refused(Share::Registrations.as_str());
-            return Err(too_many(MOST_REGISTRATIONS));
+            return Err(too_many(MAX_REGISTRATIONS));
         }
         let id = self.tx.registrations().add(registration).await?.ok_or_else(already_taken)?;
         self.append(Action::WebhookRegistrationCreated, id, registration).await?;

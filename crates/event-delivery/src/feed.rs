@@ -6,7 +6,7 @@
 
 use civitas_application::Store;
 use civitas_kernel::{EventName, OrganizationId, Result};
-use civitas_webhooks::{Outbox, Position, RelayedEvent};
+use civitas_webhooks::{Announcement, Outbox, Position, RelayedEvent};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,12 +17,14 @@ use tokio::time::sleep;
 
 /// The events of one read.
 const PAGE: i64 = 100;
+/// The most events of one answer by pull.
+const MAX_PULLED: usize = 1_000;
 /// The events that a stream may be behind the tail.
 const CAPACITY: usize = 1024;
 /// The longest wait for new events.
 const POLL: Duration = Duration::from_secs(1);
 /// The first pause while an event waits for its position.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+const MIN_PAUSE: Duration = Duration::from_millis(20);
 
 /// Gives access to the outbox on the pool.
 pub trait OutboxSource: Send + Sync {
@@ -71,6 +73,47 @@ impl EventFeed {
         self.0.source.outbox().position_of(organization, event).await
     }
 
+    /// The events of an organization with one of these names after a position, in order: at most 1,000, with at most this
+    /// many bytes of bodies. The first event is there, however long its body.
+    pub async fn pull(
+        &self,
+        organization: OrganizationId,
+        names: &[EventName],
+        mut after: Position,
+        bytes: usize,
+    ) -> Result<Vec<Announcement>> {
+        let (mut pulled, mut left) = (Vec::new(), bytes);
+        while pulled.len() < MAX_PULLED {
+            let (events, is_last) = self.page(organization, names, after).await?;
+            for RelayedEvent { position, event } in events {
+                let length = event.payload.len();
+                if length > left && !pulled.is_empty() {
+                    return Ok(pulled);
+                }
+                left = left.saturating_sub(length);
+                after = position;
+                pulled.push(event);
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(pulled)
+    }
+
+    /// Some events of an organization after a position, from the database, and whether no others are stored: then the page
+    /// is not full.
+    async fn page(
+        &self,
+        organization: OrganizationId,
+        names: &[EventName],
+        after: Position,
+    ) -> Result<(Vec<RelayedEvent>, bool)> {
+        let events = self.0.source.outbox().relayed_of(organization, names, after, PAGE).await?;
+        let is_last = i64::try_from(events.len()).unwrap_or(PAGE) < PAGE;
+        Ok((events, is_last))
+    }
+
     /// Follows the events of an organization after this position; `None`: after the last one.
     pub async fn follow(&self, organization: OrganizationId, after: Option<Position>) -> Result<Follower> {
         // Read before the tail starts there: what is relayed later comes from the tail or from the first page.
@@ -113,7 +156,7 @@ impl Shared {
 /// Sends the events after a position until there are no streams.
 async fn run_tail(shared: Arc<Shared>, sender: Sender<Arc<RelayedEvent>>, mut after: Position) {
     let outbox = shared.source.outbox();
-    let mut pause = SHORTEST_PAUSE;
+    let mut pause = MIN_PAUSE;
     while !shared.ends(&sender) {
         match outbox.relayed_after(after, PAGE).await {
             Ok(events) if events.is_empty() => {
@@ -121,12 +164,12 @@ async fn run_tail(shared: Arc<Shared>, sender: Sender<Arc<RelayedEvent>>, mut af
                     sleep(pause).await;
                     pause = (pause * 2).min(POLL);
                 } else {
-                    pause = SHORTEST_PAUSE;
+                    pause = MIN_PAUSE;
                     outbox.wait(POLL).await;
                 }
             }
             Ok(events) => {
-                pause = SHORTEST_PAUSE;
+                pause = MIN_PAUSE;
                 for event in events {
                     after = event.position;
                     // Without receivers the next turn ends the loop.
@@ -190,9 +233,8 @@ impl Follower {
         }
         // What the tail sent until now is stored, and read from there.
         self.receiver = self.receiver.resubscribe();
-        let outbox = self.feed.0.source.outbox();
-        let events = outbox.relayed_of(self.organization, names, self.after, PAGE).await?;
-        self.is_behind = i64::try_from(events.len()).unwrap_or(PAGE) >= PAGE;
+        let (events, is_last) = self.feed.page(self.organization, names, self.after).await?;
+        self.is_behind = !is_last;
         self.page = events.into();
         Ok(())
     }
@@ -311,6 +353,40 @@ mod tests {
         assert_eq!(slow.next(NAMES).await.unwrap(), None);
         let mut again = feed.follow(MINE, Some(Position(first))).await.unwrap();
         assert_eq!(take(&mut again, 50).await, (first + 1..=first + 50).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn a_pull_has_at_most_a_thousand_events_and_the_next_one_continues() {
+        let (feed, stored) = feed(CAPACITY);
+        relay_many(&stored, 1_050, EventName::ProposalCreation);
+        relay(&stored, OTHER, EventName::UserCreated);
+        relay(&stored, MINE, EventName::ProposalUpdate);
+        relay(&stored, MINE, EventName::UserCreated);
+        let ids = |from: usize, to: usize| -> Vec<_> {
+            stored.lock().unwrap()[from..to].iter().map(|one| one.event.id).collect()
+        };
+        let pull = async |after| {
+            let pulled = feed.pull(MINE, NAMES, Position(after), usize::MAX).await.unwrap();
+            pulled.into_iter().map(|event| event.id).collect::<Vec<_>>()
+        };
+        assert_eq!(pull(0).await, ids(0, 1_000));
+        assert_eq!(pull(1_000).await, [ids(1_000, 1_050), ids(1_052, 1_053)].concat());
+        assert!(pull(1_053).await.is_empty(), "no later ones");
+        assert!(
+            feed.pull(MINE, &[], Position(0), usize::MAX).await.unwrap().is_empty(),
+            "no names, no events"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_pull_ends_before_its_bodies_are_too_long_but_has_the_first_event() {
+        let (feed, stored) = feed(CAPACITY);
+        relay_many(&stored, 150, EventName::ProposalCreation);
+        // 9 bodies of 7 bytes, then those of 8 bytes.
+        for (bytes, count) in [(0, 1), (6, 1), (7, 1), (13, 1), (14, 2), (9 * 7 + 8, 10), (10_000, 150)] {
+            let pulled = feed.pull(MINE, NAMES, Position(0), bytes).await.unwrap();
+            assert_eq!(pulled.len(), count, "{bytes} bytes");
+        }
     }
 
     #[tokio::test]

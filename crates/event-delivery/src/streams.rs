@@ -1,4 +1,5 @@
-//! Streams of live events (contract 09 D): who may open one, what it contains, and when it ends.
+//! Streams of live events (contract 09 D): who may open one, what it contains, and when it ends. Clients may also read the
+//! same events by pull.
 
 use crate::feed::{EventFeed, Follower};
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
@@ -8,7 +9,8 @@ use civitas_kernel::{
 };
 use civitas_organizations::{Feature, Tenant};
 use civitas_webhooks::{
-    READ_WEBHOOKS, ReceiverRights, RelayedEvent, Switches, events_to_stream, is_of_system, rights_of,
+    Announcement, Position, READ_WEBHOOKS, ReceiverRights, RelayedEvent, Switches, events_to_stream,
+    is_of_system, rights_of,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +23,7 @@ use uuid::Uuid;
 /// The most streams of a client in this process.
 const STREAMS_OF_CLIENT: usize = 10;
 /// How long a stream lasts at most.
-const LONGEST: Duration = Duration::from_secs(3600);
+const MAX_DURATION: Duration = Duration::from_secs(3600);
 /// The pause after which a stream without events sends a comment.
 const SILENCE: Duration = Duration::from_secs(15);
 /// How long a check of token, rights and switches is valid.
@@ -38,12 +40,12 @@ pub struct EventStreams {
     closing: watch::Sender<bool>,
 }
 
-/// Where a stream begins, and what it contains.
+/// Where a stream or an answer by pull begins, and what it contains.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StreamStart<'a> {
     /// The names of its events; none for all that the client may receive.
     pub types: &'a [&'a str],
-    /// The id of the last event the client has; `None` to begin now.
+    /// The id of the last event the client has; `None` to begin now, by pull with the oldest stored event.
     pub last_event_id: Option<&'a str>,
 }
 
@@ -107,18 +109,9 @@ impl EventStreams {
         start: StreamStart<'_>,
     ) -> Result<EventStream, OpenError> {
         ctx.require(&READ_WEBHOOKS)?;
-        let chosen = events_to_stream(rights_of(ctx), start.types)?;
-        let names = if chosen.is_empty() {
-            EventName::ALL.iter().copied().filter(|n| n.is_event()).collect()
-        } else {
-            chosen
-        };
+        let names = chosen(ctx, start.types)?;
         let after = match start.last_event_id {
-            Some(text) => {
-                let id = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
-                let id = id.ok_or(OpenError::Gone)?;
-                Some(self.feed.position_of(tenant.id, id).await?.ok_or(OpenError::Gone)?)
-            }
+            Some(text) => Some(self.position_of(tenant, event_id(text).ok_or(OpenError::Gone)?).await?),
             None => None,
         };
         let slot = Slot::take(self, ctx.caller.client).ok_or(OpenError::TooMany)?;
@@ -132,14 +125,57 @@ impl EventStreams {
             organization: tenant.id,
             default_locale: tenant.default_locale,
             token: ctx.caller.token,
-            deployment_wide: ctx.caller.deployment_wide,
-            permits: Permits { rights: rights_of(ctx), switches: switches(tenant) },
+            permits: Permits::of(ctx, tenant),
             checked_at: now,
             next_comment: now + SILENCE,
-            ends_at: now + left.min(LONGEST),
+            ends_at: now + left.min(MAX_DURATION),
             closing: self.closing(),
         })
     }
+
+    /// Stored events that the caller's client may receive, in the order of a stream: at most 1,000, with at most this many
+    /// bytes of bodies, but one at least if there is one. It is one of the client's streams as long as it reads.
+    ///
+    /// # Errors
+    /// `Forbidden`; `Invalid` for a type that is unknown or not granted; `Rejected` when the last event is no id;
+    /// [`OpenError::Gone`]; [`OpenError::TooMany`].
+    pub async fn pull(
+        self: &Arc<Self>,
+        ctx: &Ctx,
+        tenant: &Tenant,
+        start: StreamStart<'_>,
+        bytes: usize,
+    ) -> Result<Vec<Announcement>, OpenError> {
+        ctx.require(&READ_WEBHOOKS)?;
+        let permits = Permits::of(ctx, tenant);
+        let mut names = chosen(ctx, start.types)?;
+        names.retain(|name| permits.allow(*name));
+        let after = match start.last_event_id {
+            Some(text) => {
+                let id = event_id(text).ok_or_else(|| Error::rejected("Invalid value for after"))?;
+                self.position_of(tenant, id).await?
+            }
+            None => Position::default(),
+        };
+        let _slot = Slot::take(self, ctx.caller.client).ok_or(OpenError::TooMany)?;
+        Ok(self.feed.pull(tenant.id, &names, after, bytes).await?)
+    }
+
+    async fn position_of(&self, tenant: &Tenant, event: Uuid) -> Result<Position, OpenError> {
+        self.feed.position_of(tenant.id, event).await?.ok_or(OpenError::Gone)
+    }
+}
+
+/// The events of these names; all events without names.
+fn chosen(ctx: &Ctx, names: &[&str]) -> Result<Vec<EventName>> {
+    let chosen = events_to_stream(rights_of(ctx), names)?;
+    let all = || EventName::ALL.iter().copied().filter(|name| name.is_event()).collect();
+    Ok(if chosen.is_empty() { all() } else { chosen })
+}
+
+/// The id of an event: 32 hexadecimal digits with four hyphens. `None` for another text.
+fn event_id(text: &str) -> Option<Uuid> {
+    if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
 }
 
 /// One of the streams of a client. The client may open another one when it is dropped.
@@ -177,6 +213,20 @@ impl Drop for Slot {
 struct Permits {
     rights: ReceiverRights,
     switches: Switches,
+    deployment_wide: bool,
+}
+
+impl Permits {
+    fn of(ctx: &Ctx, tenant: &Tenant) -> Self {
+        let (rights, deployment_wide) = (rights_of(ctx), ctx.caller.deployment_wide);
+        Self { rights, switches: switches(tenant), deployment_wide }
+    }
+
+    fn allow(self, event: EventName) -> bool {
+        // Deployment-wide clients receive events of organizations only (contract 09 C.1).
+        let concerns = !self.deployment_wide || is_of_system(event);
+        concerns && self.rights.may_receive(event) && self.switches.allow(event)
+    }
 }
 
 /// A stream of live events. It has no task: it works while its owner waits for the next message.
@@ -188,7 +238,6 @@ pub struct EventStream {
     organization: OrganizationId,
     default_locale: Locale,
     token: TokenId,
-    deployment_wide: bool,
     permits: Permits,
     checked_at: Instant,
     next_comment: Instant,
@@ -217,18 +266,11 @@ impl EventStream {
             if self.checked_at.elapsed() > CHECKED_FOR {
                 self.check().await.inspect_err(end_of_stream).ok()?;
             }
-            if self.may_send(event.event.name) {
+            if self.permits.allow(event.event.name) {
                 self.next_comment = Instant::now() + SILENCE;
                 return Some(StreamMessage::Event(event));
             }
         }
-    }
-
-    fn may_send(&self, event: EventName) -> bool {
-        let Permits { rights, switches } = self.permits;
-        // Deployment-wide clients receive events of organizations only (contract 09 C.1).
-        let concerns = !self.deployment_wide || is_of_system(event);
-        concerns && rights.may_receive(event) && switches.allow(event)
     }
 
     /// Reads rights and switches again.
@@ -250,7 +292,7 @@ impl EventStream {
         if !tenant.features.enabled {
             return Err(Error::Disabled);
         }
-        self.permits = Permits { rights: rights_of(&ctx), switches: switches(&tenant) };
+        self.permits = Permits::of(&ctx, &tenant);
         self.checked_at = Instant::now();
         Ok(())
     }
@@ -266,5 +308,45 @@ fn switches(tenant: &Tenant) -> Switches {
         api: tenant.features.enabled,
         proposals: tenant.features.is_on(Feature::Proposals),
         meetings: tenant.features.is_on(Feature::Meetings),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use civitas_kernel::Scope;
+
+    #[test]
+    fn an_event_needs_permission_scope_and_feature_and_deployment_wide_clients_get_those_of_organizations() {
+        let rights = ReceiverRights {
+            scopes: [Scope::Proposals, Scope::System].into_iter().collect(),
+            permissions: [
+                EventName::ProposalCreation,
+                EventName::OrganizationUpdated,
+                EventName::UserCreated,
+            ]
+            .into_iter()
+            .collect(),
+        };
+        let permits = Permits { rights, switches: Switches::ALL_ON, deployment_wide: false };
+        let wide = Permits { deployment_wide: true, ..permits };
+        let without = Permits { switches: Switches { proposals: false, ..Switches::ALL_ON }, ..permits };
+        for (name, expected) in [
+            (EventName::ProposalCreation, [true, false, false]),
+            (EventName::OrganizationUpdated, [true, true, true]),
+            (EventName::ProposalUpdate, [false; 3]),
+            (EventName::UserCreated, [false; 3]),
+        ] {
+            assert_eq!([permits, wide, without].map(|one| one.allow(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_an_event_has_one_form() {
+        let id = "019ab0c2-7d1e-7c3a-9f52-3a8a4f5d2b11";
+        assert_eq!(event_id(id).map(|id| id.to_string()).as_deref(), Some(id));
+        for bad in ["", "7", "019ab0c27d1e7c3a9f523a8a4f5d2b11", "019ab0c2-7d1e-7c3a-9f52-3a8a4f5d2b1x"] {
+            assert_eq!(event_id(bad), None, "{bad}");
+        }
     }
 }

@@ -28,7 +28,7 @@ const RECORD_AFTER: Duration = Duration::from_millis(250);
 /// The time that requests in flight have to end when the worker stops.
 const GRACE: Duration = Duration::from_secs(8);
 /// The longest time a turn takes on new deliveries; then the registration waits for its next turn.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_DURATION: Duration = Duration::from_secs(30);
 /// The interval of the search for new deliveries while others are in flight.
 const SEARCH: Duration = Duration::from_millis(500);
 /// When a request that got no place tries again, if none of the turn ends before.
@@ -168,7 +168,7 @@ impl<'a> DeliveryTurn<'a> {
     /// Whether new requests may begin.
     fn takes_more(&self) -> bool {
         let is_over =
-            self.lost || self.is_silent || self.stop_at.is_some() || self.begun.elapsed() >= LONGEST;
+            self.lost || self.is_silent || self.stop_at.is_some() || self.begun.elapsed() >= MAX_DURATION;
         !is_over && is_running(&self.stop)
     }
 

@@ -10,7 +10,7 @@ const OWN: &str = "Platform";
 /// The prefix that clients of an older product send.
 const OLDER: &str = "Decidim";
 /// The longest prefix, in bytes.
-const LONGEST: usize = 64;
+const MAX_LENGTH: usize = 64;
 
 /// The prefix of class names on output, as `Platform` in `Platform::Assembly`. Input is also understood with the prefixes
 /// `Platform` and `Decidim`.
@@ -80,7 +80,7 @@ impl FromStr for ClassNames {
     /// # Errors
     /// `Rejected` for what is not a capital letter followed by at most 63 letters or digits.
     fn from_str(text: &str) -> Result<Self> {
-        let is_name = text.len() <= LONGEST
+        let is_name = text.len() <= MAX_LENGTH
             && text.starts_with(|first: char| first.is_ascii_uppercase())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if is_name {

@@ -40,6 +40,8 @@ pub enum Error {
     },
     /// The interface or a feature is switched off for the organization.
     Disabled,
+    /// The deployment is read-only, and the work would change something.
+    ReadOnly,
     /// The answer would be longer than [`PageRequest::MAX_BYTES`].
     AnswerTooLong,
     /// The caller is over its share or limit; in how many seconds it may try again.
@@ -161,6 +163,7 @@ impl Error {
             }
             Self::OAuth { description, .. } => (*description).into(),
             Self::Disabled => "Not implemented".into(),
+            Self::ReadOnly => "Service is read-only".into(),
             Self::AnswerTooLong => {
                 format!("Answer exceeds {} bytes: use a smaller per_page", PageRequest::MAX_BYTES).into()
             }

@@ -7,7 +7,7 @@
 //! use civitas_kernel::{Locale, Locales, Translated};
 //!
 //! let title: Translated = [(Locale::EN, "Ideas".to_owned()), (Locale::FR, "Idées".to_owned())].into();
-//! let shown = title.only(&"fr".parse::<Locales>()?);
+//! let shown = title.in_locales(&"fr".parse::<Locales>()?);
 //! assert_eq!(shown.get(Locale::FR), Some("Idées"));
 //! assert_eq!(shown.get(Locale::EN), None);
 //! # Ok::<(), civitas_kernel::Error>(())

@@ -24,6 +24,25 @@ pub const ITEMS: usize = 100;
 /// The longest extended data of one record, in bytes of compact JSON.
 pub const EXTENDED_DATA: usize = 1_048_576;
 
+/// The longest text in a member of a record of an archive, in characters; `None` if another rule limits it (contract 10).
+pub fn of_member(name: &str) -> Option<usize> {
+    match name {
+        // A response has the answers that its questions allow.
+        "answers" | "data" | "extended_data" => None,
+        "about"
+        | "body"
+        | "default_step_settings"
+        | "description"
+        | "matrix_rows"
+        | "settings"
+        | "short_description"
+        | "step_settings"
+        | "tos" => Some(PROSE),
+        "link" | "path" | "personal_url" | "url" => Some(URL),
+        _ => Some(LINE),
+    }
+}
+
 /// The error of a text that is too long; `None` when it is not. `max` is in characters, `label` is the start of the
 /// sentence.
 pub fn too_long(field: &'static str, label: &str, text: &str, max: usize) -> Option<FieldError> {

@@ -232,7 +232,7 @@ impl Translated {
 
     /// The texts of the requested languages. No language falls back to another.
     #[must_use]
-    pub fn only(&self, locales: &Locales) -> Self {
+    pub fn in_locales(&self, locales: &Locales) -> Self {
         self.iter().filter(|(l, _)| locales.has(*l)).map(|(l, text)| (l, text.to_owned())).collect()
     }
 
@@ -315,6 +315,6 @@ mod tests {
     fn a_title_falls_back_to_any_text_but_an_attribute_does_not() {
         let title: Translated = [(Locale::EN, String::new()), (Locale::ES, "Ideas".to_owned())].into();
         assert_eq!(title.title(Locale::EN), Some("Ideas"));
-        assert_eq!(title.only(&"fr".parse().unwrap()), Translated::default());
+        assert_eq!(title.in_locales(&"fr".parse().unwrap()), Translated::default());
     }
 }

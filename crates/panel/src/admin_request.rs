@@ -6,7 +6,7 @@ use crate::form::Submitted;
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::panel::Panel;
-use crate::parts::{Confirm, Head, Html, Layout, OpenedOrganization, Problems};
+use crate::parts::{Confirm, FormErrors, Head, Html, Layout, OpenedOrganization};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::translator::{Translator, Value};
@@ -206,7 +206,7 @@ impl AdminRequest {
     }
 
     /// A page with a form; one that was refused has its problems.
-    pub(crate) async fn form_page(&self, head: Head, body: Html, problems: Problems) -> Result<Reply> {
+    pub(crate) async fn form_page(&self, head: Head, body: Html, problems: FormErrors) -> Result<Reply> {
         let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
         self.render(status, head, body, problems).await
     }
@@ -217,7 +217,7 @@ impl AdminRequest {
         status: StatusCode,
         head: Head,
         body: Html,
-        problems: Problems,
+        problems: FormErrors,
     ) -> Result<Reply> {
         let notice = self.take_notice().await?;
         let layout = Layout {
@@ -231,6 +231,7 @@ impl AdminRequest {
             path: &self.path,
             email: &self.signed.administrator.email,
             organization: self.opened_organization().await?,
+            read_only: self.panel.settings.read_only,
             docs: self.panel.settings.docs_path.to_owned(),
             sign_out_token: self.token(),
             notice,
@@ -281,14 +282,18 @@ impl AdminRequest {
         }))
     }
 
-    /// Keeps this organization in the navigation.
+    /// Keeps this organization in the navigation; where nothing can be changed, of this page alone.
     pub(crate) async fn open_organization(&self, id: OrganizationId) -> Result<()> {
         if self.organization.get() == Some(id) {
             return Ok(());
         }
-        let administrator = self.signed.id;
-        self.change(async |tx| Self::administrators(tx).remember_organization(administrator, Some(id)).await)
+        if !self.panel.settings.read_only {
+            let administrator = self.signed.id;
+            self.change(async |tx| {
+                Self::administrators(tx).remember_organization(administrator, Some(id)).await
+            })
             .await?;
+        }
         self.organization.set(Some(id));
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Errors of pages: which status and page they have, and what a refused form says.
 
-use crate::parts::{Html, Problem, Problems, StandalonePage, render};
+use crate::parts::{FormError, FormErrors, Html, StandalonePage, render};
 use crate::reply::Reply;
 use crate::request::SIGN_IN_PATH;
 use crate::translator::Translator;
@@ -45,7 +45,9 @@ pub(crate) fn status(error: &Error) -> StatusCode {
         | Error::AnswerTooLong => StatusCode::UNPROCESSABLE_ENTITY,
         Error::Disabled => StatusCode::NOT_IMPLEMENTED,
         Error::TooManyRequests(_) => StatusCode::TOO_MANY_REQUESTS,
-        Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::ReadOnly | Error::Conflict(_) | Error::Unavailable(_) | Error::Timeout(_) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -91,7 +93,7 @@ pub(crate) fn too_many(translator: &Translator, wait: RetryAfter) -> Reply {
 
 /// The page of a form while the deployment is read-only.
 pub(crate) fn read_only(translator: &Translator) -> Reply {
-    let text = translator.tr("read-only-lede");
+    let text = format!("{} {}", translator.tr("read-only-lede"), translator.tr("read-only-stored"));
     let body = render(&Short { text, href: "/system".to_owned(), label: translator.tr("nav-start") });
     alone(translator, StatusCode::SERVICE_UNAVAILABLE, translator.tr("read-only-title"), body)
         .after(READ_ONLY_SECONDS)
@@ -118,19 +120,19 @@ pub(crate) fn problems(
     translator: &Translator,
     error: Error,
     field: impl Fn(&FieldError) -> String,
-) -> Result<Problems, Error> {
+) -> Result<FormErrors, Error> {
     match error {
         Error::Invalid { fields, .. } => {
             let problem = |fault: &FieldError| {
                 let of_record = fault.field == "revision";
-                Problem::new(
+                FormError::new(
                     if of_record { String::new() } else { field(fault) },
                     sentence(translator, fault),
                 )
             };
             Ok(fields.iter().map(problem).collect())
         }
-        Error::Rejected(text) => Ok(vec![Problem::new("", text.into_owned())]),
+        Error::Rejected(text) => Ok(vec![FormError::new("", text.into_owned())]),
         other => Err(other),
     }
 }
@@ -141,9 +143,9 @@ pub(crate) fn translated_problems<F: Into<String>>(
     error: Error,
     field: impl Fn(&FieldError) -> String,
     known: impl Fn(&str) -> Option<(F, &'static str)>,
-) -> Result<Problems, Error> {
-    let translate = |problem: Problem| match known(&problem.text) {
-        Some((field, key)) => Problem::new(field, translator.tr(key)),
+) -> Result<FormErrors, Error> {
+    let translate = |problem: FormError| match known(&problem.text) {
+        Some((field, key)) => FormError::new(field, translator.tr(key)),
         None => problem,
     };
     Ok(problems(translator, error, field)?.into_iter().map(translate).collect())

@@ -4,7 +4,7 @@ use civitas_application::form_pairs;
 use civitas_kernel::{Locales, Translated};
 
 /// The most fields of a form.
-const MOST: usize = 5_000;
+const MAX: usize = 5_000;
 
 /// The values that were sent.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +13,7 @@ pub(crate) struct Submitted(Vec<(String, String)>);
 impl Submitted {
     /// Reads a body of `application/x-www-form-urlencoded`. Line ends become `\n`; a field that is not UTF-8 is U+0000.
     pub(crate) fn read(body: &[u8]) -> Self {
-        let pairs = form_pairs(std::str::from_utf8(body).unwrap_or("%00")).take(MOST);
+        let pairs = form_pairs(std::str::from_utf8(body).unwrap_or("%00")).take(MAX);
         Self::of(pairs.map(|pair| pair.unwrap_or_else(|| ("\0".to_owned(), String::new()))))
     }
 

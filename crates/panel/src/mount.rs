@@ -10,7 +10,7 @@ use crate::pages::{self, Handler};
 use crate::panel::{Panel, SETUP_PATH};
 use crate::query::Query;
 use crate::reply::Reply;
-use crate::request::{ENDED, LOCALE, PanelRequest, SESSION, SIGN_IN_PATH};
+use crate::request::{ENDED, LOCALE, PanelRequest, SESSION, SIGN_IN_PATH, SIGN_OUT_PATH};
 use crate::translator::Translator;
 use crate::upload::{self, SentFile};
 use crate::{addresses, assets, error};
@@ -26,7 +26,7 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 /// The most bytes of a form.
-const MOST_BYTES: usize = 2 * 1024 * 1024;
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 /// The longest time a form may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// The paths of pages that belong to an organization.
@@ -100,7 +100,8 @@ impl PanelRequest {
             let query = Query::read(request.query_string());
             let translator = translator_of(&request, &query);
             let now = clock::now();
-            if panel.settings.read_only && !matches!(*request.method(), Method::GET | Method::HEAD) {
+            let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+            if panel.settings.read_only && !reads && !matches!(request.path(), SIGN_IN_PATH | SIGN_OUT_PATH) {
                 return error::read_only(&translator).respond();
             }
             let read = if upload::is_multipart(&request) {
@@ -310,7 +311,7 @@ async fn read_form(mut payload: web::Payload) -> Result<Submitted, StatusCode> {
         let mut body = Vec::new();
         while let Some(part) = payload.next().await {
             let part = part.map_err(|_| StatusCode::BAD_REQUEST)?;
-            if body.len() + part.len() > MOST_BYTES {
+            if body.len() + part.len() > MAX_BYTES {
                 return Err(StatusCode::PAYLOAD_TOO_LARGE);
             }
             body.extend_from_slice(&part);

@@ -30,7 +30,7 @@ pub struct Settings {
     pub docs_path: &'static str,
     /// The most extended data a record may have, in bytes of compact JSON.
     pub extended_data_limit: usize,
-    /// Whether forms are refused.
+    /// Whether forms are refused, except those to sign in and out.
     pub read_only: bool,
 }
 
@@ -98,6 +98,7 @@ impl Panel {
             codes: &*self.services.codes,
             from: from.map(|address| address.to_string()),
             source: self.tokens.source(from),
+            read_only: self.settings.read_only,
         }
     }
 

@@ -20,7 +20,7 @@ impl Query {
     }
 
     /// A parameter as it is shown in its field.
-    pub(crate) fn shown(&self, name: &str) -> String {
+    pub(crate) fn field_value(&self, name: &str) -> String {
         self.get(name).unwrap_or_default().to_owned()
     }
 

@@ -17,6 +17,8 @@ pub(crate) const SESSION: &str = "civitas_panel";
 pub(crate) const LOCALE: &str = "civitas_panel_locale";
 /// The path of the sign-in page.
 pub(crate) const SIGN_IN_PATH: &str = "/system/admins/sign_in";
+/// The form of each page that ends the session.
+pub(crate) const SIGN_OUT_PATH: &str = "/system/admins/sign_out";
 /// The sign-in page after the end of a session.
 pub(crate) const ENDED: &str = "/system/admins/sign_in?ended=1";
 

@@ -18,7 +18,7 @@ pub(crate) const FILE: &str = "file";
 /// What a form may have besides its file, in bytes.
 const SURROUNDINGS: u64 = 1024 * 1024;
 /// The most parts of a form.
-const MOST_PARTS: usize = 1_000;
+const MAX_PARTS: usize = 1_000;
 
 /// The file of a form.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ async fn read_parts(
             text.extend_from_slice(&chunk);
         }
         pairs.push((name, String::from_utf8(text).map_err(|_| StatusCode::BAD_REQUEST)?));
-        if pairs.len() > MOST_PARTS {
+        if pairs.len() > MAX_PARTS {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
     }

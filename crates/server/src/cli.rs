@@ -1,6 +1,7 @@
 //! The command line.
 //!
-//! Exit codes: 0 done, or (not of `export`) the output was closed before its end; 1 failed (one line on standard error), 2 wrong usage.
+//! Exit codes: 0 done, or (not of `export`) the output was closed before its end; 1 failed (one line on standard error), 2
+//! wrong usage, 3 `compare` found differences.
 //! `api-client` is used by programs and has its own rules (contract 04 §4).
 
 mod admin;
@@ -8,10 +9,12 @@ mod api_client;
 mod archive;
 mod audit;
 mod backup;
+mod compare;
 mod demo;
 mod doctor;
 mod files;
 mod healthcheck;
+mod import_decidim;
 mod key;
 mod migrate;
 mod progress;
@@ -61,6 +64,9 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Reads an archive into the database: all of it, or nothing.
     Import(archive::ImportArgs),
+    /// Reads a Decidim database, and imports it or writes it as an archive. Changes nothing there.
+    #[command(name = "import-decidim")]
+    ImportDecidim(import_decidim::ImportDecidimArgs),
     /// Writes the database, or one organization, as an archive.
     Export(archive::ExportArgs),
     /// Makes a backup while the server runs, and restores its database into a temporary one before it is complete.
@@ -88,6 +94,8 @@ enum Command {
     /// The secret key: replaces it, and encrypts stored secrets with the new one.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// Sends the same reads to two servers, and reports what differs: exit code 0, or 3.
+    Compare(compare::CompareArgs),
     /// Prints the OpenAPI document.
     Openapi,
     /// Checks configuration, database, storage, clock and DNS, and prints what to do.
@@ -137,26 +145,30 @@ impl Console<'_> {
     }
 }
 
-/// A command failed: exit code 1.
-enum Failure {
+/// A command failed: exit code 1, unless its case has another.
+enum CommandError {
     /// Print this on standard error.
     Because(String),
+    /// Wrong usage that the parser does not see, printed in the same way: exit code 2.
+    Misused(String),
     /// The error was already printed.
     Reported,
+    /// The compared servers differ: exit code 3.
+    Different,
     /// The reader of the output has closed it, as `head` does: exit code 0.
     Unread,
 }
 
-type Outcome<T = ()> = Result<T, Failure>;
+type Outcome<T = ()> = Result<T, CommandError>;
 
 /// The failure with the cause of the error, which clients of the interface do not get.
-fn because(error: impl Into<Box<dyn std::error::Error>>) -> Failure {
+fn because(error: impl Into<Box<dyn std::error::Error>>) -> CommandError {
     let error = error.into();
     if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
-        return Failure::Unread;
+        return CommandError::Unread;
     }
     let known = error.downcast_ref::<civitas_kernel::Error>();
-    Failure::Because(match known.and_then(civitas_kernel::Error::cause) {
+    CommandError::Because(match known.and_then(civitas_kernel::Error::cause) {
         Some(cause) => cause.to_string(),
         None => error.to_string(),
     })
@@ -175,12 +187,18 @@ pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut c
         Err(error) => return misused(&error, &mut console),
     };
     match dispatch(cli, &mut console).await {
-        Ok(()) | Err(Failure::Unread) => 0,
-        Err(Failure::Reported) => 1,
-        Err(Failure::Because(reason)) => {
+        Ok(()) | Err(CommandError::Unread) => 0,
+        Err(CommandError::Reported) => 1,
+        Err(CommandError::Different) => 3,
+        Err(CommandError::Because(reason)) => {
             // An error of standard error cannot be reported.
             let _ = writeln!(console.stderr, "civitas: {reason}");
             1
+        }
+        Err(CommandError::Misused(reason)) => {
+            // As above.
+            let _ = writeln!(console.stderr, "civitas: {reason}");
+            2
         }
     }
 }
@@ -192,6 +210,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Serve(args) => serve::run(args, &sources).await,
         Command::Migrate(args) => migrate::run(args, &sources, console).await,
         Command::Import(args) => archive::import(args, &sources, console).await,
+        Command::ImportDecidim(args) => import_decidim::run(args, &sources, console).await,
         Command::Export(args) => archive::export(args, &sources, console).await,
         Command::Backup(args) => backup::backup(args, &sources, console).await,
         Command::Restore(args) => backup::restore(args, &sources, console).await,
@@ -202,6 +221,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Admin(command) => admin::run(command, &sources, console).await,
         Command::Audit(command) => audit::run(command, &sources, console).await,
         Command::Key(command) => key::run(command, &sources, console).await,
+        Command::Compare(args) => compare::run(args, console).await,
         Command::Openapi => {
             let config = Config::load(&sources).map_err(because)?;
             console.print(civitas_api::openapi(&site::of(&config)))
@@ -241,14 +261,15 @@ fn configure(sources: &Sources) -> Result<Config, ConfigError> {
 /// Reads the configuration; starts logging and the export of traces.
 fn configure_server(sources: &Sources) -> Outcome<(Config, Option<Traces>)> {
     let config = Config::load(sources).map_err(because)?;
-    let traces = telemetry::begin_server(&config).map_err(|error| Failure::Because(error.to_string()))?;
+    let traces =
+        telemetry::begin_server(&config).map_err(|error| CommandError::Because(error.to_string()))?;
     Ok((config, traces))
 }
 
 /// Opens the database; an error if its schema is not the one this build needs.
 async fn open_store(config: &Config) -> Outcome<Arc<dyn Store>> {
     let opened = Database::of(config).for_long_work().open_current().await;
-    opened.map_err(because)?.map_err(Failure::Because)
+    opened.map_err(because)?.map_err(CommandError::Because)
 }
 
 /// A command in the audit trail, without `civitas`.
@@ -266,5 +287,5 @@ fn time_text(at: OffsetDateTime) -> String {
 
 async fn find_organization(store: &dyn Store, host: &str) -> Outcome<OrganizationId> {
     let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await.map_err(because)?;
-    found.ok_or_else(|| Failure::Because(format!("no organization has the host {host}")))
+    found.ok_or_else(|| CommandError::Because(format!("no organization has the host {host}")))
 }

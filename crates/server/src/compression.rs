@@ -19,9 +19,9 @@ use flate2::write::GzEncoder;
 use std::io::{self, Write};
 
 /// Shorter bodies are not compressed, in bytes.
-const SHORTEST: u64 = 1024;
+const MIN_LENGTH: u64 = 1024;
 /// Longer bodies are compressed on another thread, in bytes: gzip takes a millisecond for 1 MiB, brotli three.
-const LONGEST_AT_ONCE: usize = 256 * 1024;
+const MAX_AT_ONCE: usize = 256 * 1024;
 /// The media types that are compressed.
 const MEDIA_TYPES: [&str; 2] = ["application/json", "text/html"];
 /// The encodings; of those a client wants equally, the first one: it costs least for its size. (actix-web takes brotli.)
@@ -65,7 +65,7 @@ pub(crate) async fn compressed(
     if is_document || status == StatusCode::NOT_MODIFIED {
         response.headers_mut().append(VARY, HeaderValue::from_static("Accept-Encoding"));
     }
-    let is_long = matches!(response.body().size(), BodySize::Sized(length) if length > SHORTEST);
+    let is_long = matches!(response.body().size(), BodySize::Sized(length) if length > MIN_LENGTH);
     if !is_document || !is_long || encoding == ContentEncoding::Identity {
         return ServiceResponse::new(request, response);
     }
@@ -89,7 +89,7 @@ pub(crate) async fn compressed(
 
 /// As [`encode_now`], on another thread for a long body.
 async fn encode(encoding: ContentEncoding, plain: &Bytes) -> io::Result<Option<Vec<u8>>> {
-    if plain.len() <= LONGEST_AT_ONCE {
+    if plain.len() <= MAX_AT_ONCE {
         return encode_now(encoding, plain);
     }
     let plain = plain.clone();

@@ -12,7 +12,7 @@ mod values;
 pub use example::example;
 pub use layers::{ConfigError, Sources, flag};
 pub use retired::RETIRED;
-pub use values::{Endpoint, LogFormat, Origin, Scheme, SecretKey, Shape};
+pub use values::{Endpoint, LogFormat, Origin, Pepper, Scheme, SecretKey, Shape};
 
 use crate::open_files;
 use civitas_application::ShareCapacity;
@@ -83,6 +83,11 @@ settings! {
     tls_certificate: Option<PathBuf> = "",
     /// PEM file with the private key of the certificate.
     tls_key: Option<PathBuf> = "",
+    /// The mail address of the operator for the CA of `tls_acme_directory`. With it the listener speaks HTTPS, with
+    /// certificates of that CA for all confirmed hosts, and you accept the terms of service of the CA.
+    tls_acme_email: Option<String> = "",
+    /// The directory (RFC 8555) of the CA that makes certificates for `tls_acme_email`.
+    tls_acme_directory: Endpoint = "https://acme-v02.api.letsencrypt.org/directory",
     /// The languages of the deployment, as `en` or `pt-BR`; 1 to 60. Mails and pages of the service exist in English,
     /// French and Spanish; readers of others get the default language of their organization.
     locales: Locales = "en, fr, es",
@@ -98,6 +103,9 @@ settings! {
     /// required with PostgreSQL, the same for all nodes. Of several, the first one signs and encrypts, and all verify
     /// and decrypt: `civitas key rotate`.
     secret_key: Vec<SecretKey> = "",
+    /// The `pepper` of a Decidim installation whose accounts were imported with their hashes of bcrypt. A secret. None: it had
+    /// none. It is needed until each of them has signed in once.
+    decidim_password_pepper: Option<Pepper> = "",
     /// Networks (CIDR) of proxies whose `X-Forwarded-*` and `Forwarded` headers count.
     trusted_proxies: Vec<IpNet> = "",
     /// The lifetime of an access token, in seconds.
@@ -126,7 +134,7 @@ settings! {
     /// Credentials of browsers are never accepted. None: no other origin may.
     cors_allowed_origins: Vec<Origin> = "",
     /// Whether nothing is changed: reads are served, writes answer 503 with `Retry-After`, and background work waits.
-    /// `true` or `false`. Tokens that were issued before stay valid; a new token is a write.
+    /// `true` or `false`. Tokens are issued and revoked, for accounts as they are.
     read_only: bool = "false",
     /// Networks (CIDR) webhooks may reach although they are not public: a receiver on the own network.
     webhook_allowed_networks: Vec<IpNet> = "",
@@ -197,6 +205,14 @@ impl Config {
         let (has_certificate, has_key) = (self.tls_certificate.is_some(), self.tls_key.is_some());
         together(has_certificate, has_key, "tls_certificate", "tls_key")?;
         together(has_key, has_certificate, "tls_key", "tls_certificate")?;
+        let is_address = |email: &str| civitas_mail::is_sender(email) && !email.contains('<');
+        demand(
+            self.tls_acme_email.as_deref().is_none_or(is_address),
+            "tls_acme_email",
+            "must be an address, as operator@city.example",
+        )?;
+        let is_one = self.tls_acme_email.is_none() || !has_certificate;
+        demand(is_one, "tls_acme_email", "cannot be set beside tls_certificate")?;
         together(self.smtp_url.is_some(), self.mail_from.is_some(), "smtp_url", "mail_from")?;
         demand(
             self.smtp_url.as_deref().is_none_or(civitas_mail::is_server),
@@ -217,6 +233,11 @@ impl Config {
         demand(has_place, "backup_to", "must begin with file:// or s3://")?;
         together(!self.backup_times.is_empty(), self.backup_to.is_some(), "backup_times", "backup_to")?;
         demand(values::is_filter(&self.log), "log", "must be a log filter, as info or info,civitas_api=debug")
+    }
+
+    /// Whether the listener speaks HTTPS.
+    pub fn is_https(&self) -> bool {
+        self.tls_certificate.is_some() || self.tls_acme_email.is_some()
     }
 
     /// Whether the data is kept in SQLite.

@@ -1,5 +1,6 @@
 //! Checks what a server needs: each check returns the state, or what to do.
 
+use crate::acme;
 use crate::admission::MAX_CONNECTIONS;
 use crate::backup::{backups_at, cause, copies};
 use crate::config::Config;
@@ -25,9 +26,9 @@ use tokio::net::{UdpSocket, lookup_host};
 use tokio::time::timeout;
 
 /// The time limit for a name server or mail server.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 /// The time limit for the store of files.
-const FILES_PATIENCE: Duration = Duration::from_secs(15);
+const FILES_TIMEOUT: Duration = Duration::from_secs(15);
 /// The largest difference between the clocks of the data directory and of the process.
 const TOLERANCE: time::Duration = time::Duration::seconds(5);
 /// A backup that is older than this is too old.
@@ -35,7 +36,7 @@ const OLD_BACKUP: time::Duration = time::Duration::days(2);
 /// A time before this means that the clock is not set.
 const EPOCH: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
 /// The number of organizations whose hosts are looked up.
-const MOST_HOSTS: i64 = 20;
+const MAX_HOSTS: i64 = 20;
 
 /// The state; or what is wrong, and what to do.
 type Finding = Result<String, String>;
@@ -49,11 +50,11 @@ pub(crate) struct Doctor {
 impl HealthChecks for Doctor {
     async fn run(&self) -> Vec<HealthFinding> {
         let config = &self.config;
-        let (files, mail, backups, (schema, database, dns)) =
+        let (files, mail, backups, (schema, database, dns, certificates)) =
             tokio::join!(files(config), mail(config), backups(config), database_and_hosts(config));
         let finding = |dependency, state| HealthFinding { dependency, state };
         vec![
-            finding(Dependency::Configuration, Ok("every setting can be read".to_owned())),
+            finding(Dependency::Configuration, Ok(configuration(config).to_owned())),
             finding(Dependency::OpenFiles, Ok(open_files_of())),
             finding(Dependency::Storage, storage(config)),
             finding(Dependency::Files, files),
@@ -62,6 +63,7 @@ impl HealthChecks for Doctor {
             finding(Dependency::Schema, schema),
             finding(Dependency::Database, database),
             finding(Dependency::Dns, dns),
+            finding(Dependency::Certificates, certificates),
             finding(Dependency::Mail, mail),
             finding(Dependency::Backups, backups),
             finding(Dependency::Shares, Ok(shares(config))),
@@ -69,8 +71,16 @@ impl HealthChecks for Doctor {
     }
 }
 
-/// The schema, the database, and the hosts of its organizations.
-async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding) {
+fn configuration(config: &Config) -> &'static str {
+    if config.read_only {
+        "every setting can be read; with read_only, writes are refused and background work waits"
+    } else {
+        "every setting can be read"
+    }
+}
+
+/// The schema, the database, the hosts of its organizations, and their certificates.
+async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding, Finding) {
     let database = Database::of(config);
     let schema = schema(&database).await;
     let opened = match schema {
@@ -81,8 +91,12 @@ async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding) {
         Ok((store, text)) => (Some(store), Ok(text)),
         Err(text) => (None, Err(text)),
     };
-    let dns = dns(config, store.as_deref()).await;
-    (schema, state, dns)
+    let hosts = match store {
+        Some(store) => hosts(&*store).await.map_err(|error| error.to_string()),
+        None => Ok(Vec::new()),
+    };
+    let dns = dns(config, hosts.as_deref()).await;
+    (schema, state, dns, hosts.and_then(|hosts| certificates(config, &hosts)))
 }
 
 /// The limit of open files of this process, and whether it is lower than that of connections.
@@ -114,7 +128,7 @@ async fn files(config: &Config) -> Finding {
     // Without settings and user names, so without secrets: an address with them is refused.
     let place = &config.files_url;
     let checked = async { store_of(config)?.ready().await };
-    match timeout(FILES_PATIENCE, checked).await {
+    match timeout(FILES_TIMEOUT, checked).await {
         Ok(Ok(())) => Ok(format!("{place} can be written and read")),
         Ok(Err(error)) => {
             Err(format!("{}: check files_url and, for s3://, the variables AWS_*", cause(&error)))
@@ -127,7 +141,7 @@ async fn files(config: &Config) -> Finding {
 async fn backups(config: &Config) -> Finding {
     let ready = async { copies(config)?.ready().await };
     // Where the database does not answer, the check of the database reports it.
-    let lacks = match timeout(FILES_PATIENCE, ready).await {
+    let lacks = match timeout(FILES_TIMEOUT, ready).await {
         Ok(Err(error @ Error::Internal(_))) => Some(cause(&error)),
         _ => None,
     };
@@ -140,7 +154,7 @@ async fn backups(config: &Config) -> Finding {
     }
     let found =
         async { Ok::<_, Error>(backups_at(config, to)?.newest().await?.as_ref().and_then(Name::begun_at)) };
-    let newest = match timeout(FILES_PATIENCE, found).await {
+    let newest = match timeout(FILES_TIMEOUT, found).await {
         Ok(Ok(newest)) => newest,
         Ok(Err(error)) => return Err(format!("{to}: {}: check backup_to", cause(&error))),
         Err(_) => return Err(format!("{to} does not answer: check backup_to and the variables AWS_*")),
@@ -240,15 +254,12 @@ async fn texts(store: &dyn Store) -> civitas_kernel::Result<String> {
 }
 
 /// Checks that a name server answers and resolves the hosts of the organizations.
-async fn dns(config: &Config, store: Option<&dyn Store>) -> Finding {
+async fn dns(config: &Config, hosts: Result<&[String], &String>) -> Finding {
     if let Some(server) = config.dns_server {
         let silent = || format!("{server} does not answer: check dns_server");
         return answers(server).await.then(|| format!("{server} answers")).ok_or_else(silent);
     }
-    let hosts = match store {
-        Some(store) => hosts(store).await.map_err(|error| error.to_string())?,
-        None => Vec::new(),
-    };
+    let hosts = hosts.map_err(String::clone)?;
     let names = hosts.iter().map(String::as_str).chain(["localhost"]);
     let looked_up = join_all(names.map(async |name| (name, resolves(name).await))).await;
     let lost: Vec<&str> = looked_up.into_iter().filter(|(_, found)| !found).map(|(name, _)| name).collect();
@@ -259,12 +270,30 @@ async fn dns(config: &Config, store: Option<&dyn Store>) -> Finding {
     Err(format!("no address for {}: add records that point at {records}", lost.join(", ")))
 }
 
+/// Checks that there is a valid certificate for each host, if the configuration lets a CA make them.
+fn certificates(config: &Config, hosts: &[String]) -> Finding {
+    if config.tls_acme_email.is_none() {
+        return Ok("tls_acme_email is not set: none are made".to_owned());
+    }
+    let stored = acme::stored(config).map_err(|error| error.to_string())?;
+    let is_valid = |host: &&String| stored.get(*host).is_some_and(|stored| clock::now() < stored.ends_at);
+    let names = hosts.iter().filter(|host| acme::is_name(host));
+    let lacking: Vec<&str> = names.filter(|host| !is_valid(host)).map(String::as_str).collect();
+    if !lacking.is_empty() {
+        return Err(format!("none is valid for {}: see the log of the server", lacking.join(", ")));
+    }
+    Ok(match stored.values().map(|stored| stored.ends_at).min() {
+        Some(first) => format!("{} are stored; the first one ends on {}", stored.len(), first.date()),
+        None => "none is needed yet".to_owned(),
+    })
+}
+
 /// Checks that the mail server answers and accepts the credentials. Sends nothing.
 async fn mail(config: &Config) -> Finding {
     let (Some(server), Some(sender)) = (&config.smtp_url, &config.mail_from) else {
         return Ok("smtp_url is not set: mails are logged without their links, and not sent".to_owned());
     };
-    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.with_time_limit(PATIENCE);
+    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.with_time_limit(TIMEOUT);
     match smtp.check_connection().await {
         Ok(()) => Ok(format!("the server answers; mails come from {sender}")),
         Err(error) => Err(format!("the server does not take us: {}: check smtp_url", cause(&error))),
@@ -273,14 +302,14 @@ async fn mail(config: &Config) -> Finding {
 
 async fn hosts(store: &dyn Store) -> civitas_kernel::Result<Vec<String>> {
     let mut hosts = Vec::new();
-    for id in store.organizations().ids(None, MOST_HOSTS).await? {
+    for id in store.organizations().ids(None, MAX_HOSTS).await? {
         hosts.extend(store.organizations().tenant(id).await?.map(|tenant| tenant.host));
     }
     Ok(hosts)
 }
 
 async fn resolves(host: &str) -> bool {
-    host.parse::<IpAddr>().is_ok() || matches!(timeout(PATIENCE, lookup_host((host, 443))).await, Ok(Ok(_)))
+    host.parse::<IpAddr>().is_ok() || matches!(timeout(TIMEOUT, lookup_host((host, 443))).await, Ok(Ok(_)))
 }
 
 /// Queries the name servers of the root (RFC 1035, 4.1); any answer is sufficient.
@@ -293,5 +322,5 @@ async fn answers(server: SocketAddr) -> bool {
         socket.send(&QUESTION).await?;
         socket.recv(&mut [0; 512]).await
     };
-    matches!(timeout(PATIENCE, ask).await, Ok(Ok(length)) if length >= 12)
+    matches!(timeout(TIMEOUT, ask).await, Ok(Ok(length)) if length >= 12)
 }

@@ -12,6 +12,7 @@
 //! # Ok::<(), civitas_server::config::ConfigError>(())
 //! ```
 
+mod acme;
 mod admission;
 mod background;
 pub mod backup;

@@ -51,10 +51,7 @@ where
     // So many connections may wait for their acceptance.
     SockRef::from(&listener).listen(1024)?;
     let address = listener.local_addr()?;
-    let tls = tls.map(|mut tls| {
-        tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-        TlsAcceptor::from(Arc::new(tls))
-    });
+    let tls = tls.map(|tls| TlsAcceptor::from(Arc::new(tls)));
     let server = Server::build().disable_signals().shutdown_timeout(GRACE_SECONDS);
     let stop = server.graceful_shutdown_signal();
     let server = server.listen(format!("civitas-{address}"), listener, move || {

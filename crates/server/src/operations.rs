@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 /// How long a result of the database is used.
 const FRESH: Duration = Duration::from_secs(3);
 /// How long the database may take for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The running listener.
 pub(crate) struct Operations {
@@ -98,7 +98,7 @@ async fn ready(state: web::Data<State>) -> HttpResponse {
     answer(if state.is_stopping.load(Ordering::Relaxed) {
         Err("stopping\n")
     } else if state.is_ready().await {
-        Ok("ready\n")
+        Ok(if state.read_only { "ready, read-only\n" } else { "ready\n" })
     } else {
         Err("the database does not answer\n")
     })
@@ -136,7 +136,7 @@ impl State {
         let check = async {
             if self.read_only { self.store.ready().await } else { self.store.check_writable().await }
         };
-        let found = timeout(PATIENCE, check).await;
+        let found = timeout(TIMEOUT, check).await;
         if let Ok(Err(error)) = &found {
             tracing::warn!(%error, "the server is not ready");
         }
@@ -151,7 +151,7 @@ impl State {
         if measured.is_some_and(|at| at.elapsed() < FRESH) {
             return;
         }
-        match timeout(PATIENCE, self.store.operations().oldest_waiting()).await {
+        match timeout(TIMEOUT, self.store.operations().oldest_waiting()).await {
             Ok(Ok(waiting)) => metrics::set_waiting(&waiting, clock::now()),
             Ok(Err(error)) => tracing::warn!(%error, "the figures of the database could not be read"),
             Err(_) => tracing::warn!("the database took too long for its figures"),

@@ -18,6 +18,7 @@ pub(crate) fn panel(
     api: &Api,
     resolver: Arc<DnsResolver>,
     keys: &SecretKeys,
+    passwords: Argon2Passwords,
 ) -> Result<Arc<Panel>> {
     let (commands, key) = (api.commands(), keys.first());
     let settings = Settings {
@@ -34,7 +35,7 @@ pub(crate) fn panel(
         store: commands.store().clone(),
         announcer: commands.announcer().clone(),
         files: api.files().clone(),
-        passwords: Arc::new(Argon2Passwords::new()),
+        passwords: Arc::new(passwords),
         cipher: Arc::new(PurposeCipher::of_panel(keys)),
         codes: Arc::new(TotpCodes),
         webhook_cipher: Arc::new(webhooks::cipher(config)?),

@@ -42,10 +42,10 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The file that a path names, after all links, whether or not it exists.
 pub(crate) fn target(path: &Path) -> PathBuf {
-    const MOST_LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let next = |path: &PathBuf| Some(directory_of(path).join(fs::read_link(path).ok()?));
     let links = std::iter::successors(Some(path.to_owned()), next);
-    links.take(MOST_LINKS).last().unwrap_or_default()
+    links.take(MAX_LINKS).last().unwrap_or_default()
 }
 
 pub(crate) fn directory_of(file: &Path) -> &Path {

@@ -1,4 +1,4 @@
-//! HTTPS: rustls on ring, with a certificate that can be reloaded while the server runs.
+//! HTTPS: rustls on ring, with a certificate of files that can be read again while the server runs.
 
 use crate::paths;
 use rustls::ServerConfig;
@@ -13,6 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+/// The protocol of the interface. HTTP/2 is not offered (docs/decisions/0063-the-library-reads-http.md).
+pub(crate) const HTTP: &[u8] = b"http/1.1";
 /// In the first lines of a key with a passphrase: `BEGIN ENCRYPTED PRIVATE KEY`, `Proc-Type: 4,ENCRYPTED`.
 const ENCRYPTED: &[u8] = b"ENCRYPTED";
 
@@ -43,13 +45,23 @@ impl Certificate {
         Ok(())
     }
 
-    /// The configuration of a listener: TLS 1.2 and 1.3, and this certificate.
+    /// The configuration of a listener.
     pub fn server_config(self: &Arc<Self>) -> io::Result<ServerConfig> {
-        let versions =
-            ServerConfig::builder_with_provider(self.provider.clone()).with_safe_default_protocol_versions();
-        let config = versions.map_err(io::Error::other)?.with_no_client_auth();
-        Ok(config.with_cert_resolver(self.clone()))
+        server_config(self.provider.clone(), self.clone(), &[HTTP])
     }
+}
+
+/// The configuration of a listener: TLS 1.2 and 1.3, these certificates, and protocols by descending preference.
+pub(crate) fn server_config(
+    provider: Arc<CryptoProvider>,
+    certificates: Arc<dyn ResolvesServerCert>,
+    protocols: &[&[u8]],
+) -> io::Result<ServerConfig> {
+    let versions = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = versions.map_err(io::Error::other)?.with_no_client_auth();
+    let mut config = config.with_cert_resolver(certificates);
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+    Ok(config)
 }
 
 impl ResolvesServerCert for Certificate {
@@ -58,7 +70,12 @@ impl ResolvesServerCert for Certificate {
     }
 }
 
-fn certified(chain: &Path, key: &Path, provider: &CryptoProvider) -> io::Result<Arc<CertifiedKey>> {
+/// Reads a certificate with its chain, and its key, from PEM files; one file may have both.
+pub(crate) fn certified(
+    chain: &Path,
+    key: &Path,
+    provider: &CryptoProvider,
+) -> io::Result<Arc<CertifiedKey>> {
     let (certificates, private) = (paths::read(chain)?, paths::read(key)?);
     let certificates = CertificateDer::pem_slice_iter(&certificates).collect::<Result<Vec<_>, _>>();
     let certificates = certificates.map_err(|error| fault(chain, &error))?;

@@ -30,7 +30,7 @@ const PATH: &str = "/v1/traces";
 /// The span of the relay of events, which runs every second, mostly with nothing to do.
 const RELAY: &str = "application.webhooks.relay";
 /// How long the collector may take for a batch, and for the last spans when the server stops.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Fields of spans of requests, and their names in HTTP semantic conventions 1.23 and newer.
 const NAMES: [(&str, &str); 3] =
     [("method", "http.request.method"), ("route", "http.route"), ("status", "http.response.status_code")];
@@ -49,7 +49,7 @@ impl Traces {
         let client = Client::builder().tls_backend_preconfigured(client_config(system_roots())?);
         let mut exporter = SpanExporter::builder()
             .with_http()
-            .with_http_client(client.redirect(Policy::none()).no_proxy().timeout(PATIENCE).build()?)
+            .with_http_client(client.redirect(Policy::none()).no_proxy().timeout(TIMEOUT).build()?)
             .with_endpoint(traces_url(endpoint).as_str())
             .with_retry_policy(RetryPolicy::disabled())
             .build()?;
@@ -77,7 +77,7 @@ impl Traces {
 
     /// Sends the last spans, and ends the export. Takes a few seconds at most.
     pub(crate) async fn stop(self) {
-        let stopped = spawn_blocking(move || self.0.shutdown_with_timeout(PATIENCE)).await;
+        let stopped = spawn_blocking(move || self.0.shutdown_with_timeout(TIMEOUT)).await;
         if !matches!(stopped, Ok(Ok(()))) {
             tracing::warn!("the last spans could not be exported");
         }

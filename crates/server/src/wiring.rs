@@ -3,6 +3,7 @@
 //! HTTP runs on its own threads (one single-threaded runtime each), background work on the runtime that calls
 //! [`start`], so that neither starves the other.
 
+use crate::acme::{Certificates, Orders};
 use crate::admission::Admission;
 use crate::background::{Failed, Part};
 use crate::backup::ScheduledBackups;
@@ -19,7 +20,7 @@ use actix_web::App;
 use actix_web::dev::{Server, Service};
 use actix_web::http::header::{HeaderName, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::middleware::DefaultHeaders;
-use civitas_accounts::Mailer;
+use civitas_accounts::{Mailer, Secret};
 use civitas_api::{Api, ApiServices, ApiSettings, WebhookServices, normalize};
 use civitas_application::{
     Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Shares, Store, TaskHandler,
@@ -30,6 +31,7 @@ use civitas_kernel::{Error, Result};
 use civitas_mail::{LogMailer, Smtp};
 use civitas_panel::Panel;
 use civitas_tokens::{Argon2Passwords, PurposeCipher, Signer};
+use rustls::ServerConfig;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -77,6 +79,8 @@ struct Http {
     server: HttpThread,
     api: Arc<Api>,
     certificate: Option<Arc<Certificate>>,
+    /// Makes certificates by ACME.
+    orders: Option<JoinHandle<()>>,
 }
 
 /// Starts all parts of a server over a database whose schema is up to date.
@@ -116,7 +120,7 @@ pub async fn start_over(
         intake: Arc::new(files::intake_of(&config)?),
         store: store.clone(),
         signer: Arc::new(Signer::of(&keys)),
-        passwords: Arc::new(Argon2Passwords::new()),
+        passwords: Arc::new(passwords(&config)),
         shares: shares.clone(),
         runtime: Handle::current(),
     };
@@ -130,11 +134,11 @@ pub async fn start_over(
         None
     };
     let (http, setup_link) = if parts.http {
-        let panel = panel::panel(&config, &api, resolver, &keys)?;
+        let panel = panel::panel(&config, &api, resolver, &keys, passwords(&config))?;
         let setup = panel.setup_path().await?;
-        let http = Http::start(&config, api, panel).await?;
+        let http = Http::start(&config, api, panel, stop_receiver, failed.clone()).await?;
         // Not by `public_scheme`: it is the address of the listener.
-        let scheme = if http.certificate.is_some() { "https" } else { "http" };
+        let scheme = if config.is_https() { "https" } else { "http" };
         let link = setup.map(|path| format!("{scheme}://{}{path}", http.server.address));
         (Some(http), link)
     } else {
@@ -218,6 +222,12 @@ fn task_lanes(config: &Config) -> Result<[(Arc<dyn TaskHandler>, usize); 4]> {
     ])
 }
 
+/// Hashes and compares the passwords of sign-ins.
+fn passwords(config: &Config) -> Argon2Passwords {
+    let pepper = config.decidim_password_pepper.as_ref().map(|pepper| Secret::new(pepper.0.as_str()));
+    Argon2Passwords::new().with_pepper(pepper)
+}
+
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
     match (&config.smtp_url, &config.mail_from) {
         (Some(server), Some(sender)) => Ok(Arc::new(Smtp::new(server, sender).map_err(Error::internal)?)),
@@ -230,7 +240,7 @@ fn settings(config: &Config) -> ApiSettings {
         site: site::of(config),
         trusted_proxies: config.trusted_proxies.clone(),
         max_body_bytes: config.max_body_bytes.get(),
-        is_encrypted: config.tls_certificate.is_some(),
+        is_encrypted: config.is_https(),
         max_async_api_job_payload_bytes: config.max_async_api_job_payload_bytes.0,
         max_extended_data_payload_bytes: config.max_extended_data_payload_bytes.0,
         token_lifetime: time::Duration::seconds(config.token_lifetime_seconds.get().into()),
@@ -255,16 +265,18 @@ impl Running {
         if let Some(operations) = &self.operations {
             operations.begin_stop();
         }
+        let mut orders = None;
         if let Some(http) = self.http {
             http.api.close_streams();
             http.server.stop(true).await;
+            orders = http.orders;
         }
         // Without workers there is no receiver.
         let _ = self.stop.send(true);
-        if let Some(workers) = self.workers
-            && let Err(error) = workers.await
-        {
-            tracing::error!(%error, "the workers failed");
+        for workers in self.workers.into_iter().chain(orders) {
+            if let Err(error) = workers.await {
+                tracing::error!(%error, "the workers failed");
+            }
         }
         if let Some(operations) = self.operations {
             operations.stop().await;
@@ -273,26 +285,44 @@ impl Running {
 }
 
 impl Http {
-    async fn start(config: &Config, api: Arc<Api>, panel: Arc<Panel>) -> Result<Self> {
+    async fn start(
+        config: &Config,
+        api: Arc<Api>,
+        panel: Arc<Panel>,
+        stop: watch::Receiver<bool>,
+        failed: Failed,
+    ) -> Result<Self> {
         let certificate = match (&config.tls_certificate, &config.tls_key) {
             (Some(chain), Some(key)) => {
                 Some(Certificate::read(chain, key).map_err(|error| fault("the certificate", &error))?)
             }
             _ => None,
         };
-        let (listen, in_use, interface) = (config.listen, certificate.clone(), api.clone());
+        let acme = Orders::of(config, api.commands().store().clone());
+        let (certificates, orders) = acme.map_err(|error| fault("the certificates", &error))?.unzip();
+        let tls = match (&certificate, &certificates) {
+            (Some(certificate), _) => Some(certificate.server_config()),
+            (None, certificates) => certificates.as_ref().map(Certificates::server_config),
+        };
+        let tls = tls.transpose().map_err(|error| fault("the certificate", &error))?;
+        let (listen, interface) = (config.listen, api.clone());
         let is_https = config.public_scheme.as_str() == "https";
         let origins = config.cors_allowed_origins.clone();
         let admission = Admission::new(config.trusted_proxies.clone());
-        let bind = move || server(listen, in_use, interface, panel, admission, (is_https, origins));
+        let bind = move || server(listen, tls, interface, panel, admission, (is_https, origins));
         let server = HttpThread::start("http", "the interface", listen, bind).await?;
-        Ok(Self { server, api, certificate })
+        // Not earlier: the CA connects to the listener.
+        let orders = orders.map(|orders| {
+            let part = Part::new("certificates", orders.run(stop.clone()));
+            tokio::spawn(async move { background::run(vec![part], stop, &failed).await })
+        });
+        Ok(Self { server, api, certificate, orders })
     }
 }
 
 fn server(
     listen: SocketAddr,
-    certificate: Option<Arc<Certificate>>,
+    tls: Option<ServerConfig>,
     api: Arc<Api>,
     panel: Arc<Panel>,
     admission: Arc<Admission>,
@@ -323,7 +353,6 @@ fn server(
         });
         app.configure(move |config| api.configure(config)).configure(move |config| panel.configure(config))
     };
-    let tls = certificate.map(|certificate| certificate.server_config()).transpose()?;
     serve(listen, tls, admission, app)
 }
 

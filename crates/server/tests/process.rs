@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// The time limit of each step, enough for a busy machine and a debug build.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn civitas() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_civitas"));
@@ -53,7 +53,7 @@ impl Process {
     /// Ends it as a service manager would.
     fn terminate(mut self) -> (ExitStatus, String) {
         self.signal("TERM");
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.0.try_wait().unwrap() {
                 let mut log = String::new();
@@ -68,7 +68,7 @@ impl Process {
 
 /// Connects; retries until the server listens.
 fn connect(address: SocketAddr) -> TcpStream {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match TcpStream::connect(address) {
             Ok(stream) => return stream,
@@ -218,7 +218,7 @@ fn https_shows_a_new_certificate_after_a_hang_up_and_keeps_the_old_one_when_it_i
 
     put("second");
     server.signal("HUP");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while shown_by(address) != read("second.crt") {
         assert!(Instant::now() < deadline, "the certificate was not exchanged");
         sleep(Duration::from_millis(20));
@@ -272,7 +272,9 @@ fn the_limit_of_open_files_is_raised_at_the_start() {
         .output()
         .unwrap();
     let text = String::from_utf8(doctor.stdout).unwrap();
-    let limits = text.lines().find_map(|line| line.strip_prefix("ok    open files")).unwrap();
+    let limits = text.lines().find_map(|line| line.strip_prefix("ok    open files"));
+    let limits = limits
+        .unwrap_or_else(|| panic!("{}: {text}{}", doctor.status, String::from_utf8_lossy(&doctor.stderr)));
     let (soft, hard) = limits.trim().split_once(" at most, hard limit ").unwrap();
     assert!(soft != "256" && hard.starts_with(soft), "{text}");
 }

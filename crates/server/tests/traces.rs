@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 /// The time limit of each step, enough for a busy machine and a debug build.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 const BASE: &str = "/api/rest_full/v0.3";
 /// The trace and the span of a caller behind the proxy.
 const CALLER: [&str; 2] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
@@ -108,7 +108,7 @@ impl Demo {
                 assert!(status.success(), "{status}: {log}");
                 return (log, begun.elapsed());
             }
-            assert!(begun.elapsed() < PATIENCE, "it does not stop");
+            assert!(begun.elapsed() < TIMEOUT, "it does not stop");
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -152,7 +152,7 @@ async fn use_it(demo: &Demo, collector: &Receiver) -> [String; 3] {
     let begun = Instant::now();
     // The job runs after its answer; the other spans of the server are exported meanwhile.
     while !spans(&batches(collector)).iter().any(|span| span.name == "application.commands.perform") {
-        assert!(begun.elapsed() < PATIENCE, "no span of the job");
+        assert!(begun.elapsed() < TIMEOUT, "no span of the job");
         sleep(Duration::from_millis(100)).await;
     }
     demo.send(demo.http.get(demo.url("/system/admins/sign_in?note=unmistakable"))).await;

@@ -23,7 +23,7 @@ const CHANGES: usize = 500;
 /// Writers at once.
 const WRITERS: usize = 6;
 /// The leases of killed servers, and what is left to send.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 const CLIENT: &str = r#"{"type": "api_client", "ref": "hooks", "organization": "city", "client_id": "id_city_hooks", "client_secret": "key_city_hooks", "name": "Hooks", "scopes": ["oauth", "webhooks"], "permissions": ["webhooks.write", "oauth.impersonate", "user.created"]}"#;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,7 +101,7 @@ async fn wait_for_all(
         if missing == 0 {
             return delivered;
         }
-        assert!(begun.elapsed() < PATIENCE, "{missing} of {} were not delivered", people.len());
+        assert!(begun.elapsed() < TIMEOUT, "{missing} of {} were not delivered", people.len());
         sleep(Duration::from_millis(500)).await;
     }
 }
@@ -213,7 +213,7 @@ impl Cluster {
         let begun = Instant::now();
         for address in &self.addresses {
             while self.http.get(format!("http://{address}{BASE}/health")).send().await.is_err() {
-                assert!(begun.elapsed() < PATIENCE, "a server does not answer");
+                assert!(begun.elapsed() < TIMEOUT, "a server does not answer");
                 sleep(Duration::from_millis(20)).await;
             }
         }
@@ -253,7 +253,7 @@ impl Cluster {
                 Some((status @ 400..500, body)) => panic!("{status}: {body}"),
                 _ => sleep(Duration::from_millis(20)).await,
             }
-            assert!(begun.elapsed() < PATIENCE, "no server answers");
+            assert!(begun.elapsed() < TIMEOUT, "no server answers");
         }
     }
 

@@ -67,21 +67,21 @@ impl Shared {
 #[derive(Clone)]
 struct Reader(Rc<RefCell<SqliteConnection>>);
 
-type Answer = Result<HttpResponse, Fault>;
+type Answer = Result<HttpResponse, BaselineError>;
 
 /// A statement failed: the comparison is void, and a 500 says so.
 #[derive(Debug)]
-struct Fault(diesel::result::Error);
+struct BaselineError(diesel::result::Error);
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for BaselineError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl actix_web::ResponseError for Fault {}
+impl actix_web::ResponseError for BaselineError {}
 
-impl From<diesel::result::Error> for Fault {
+impl From<diesel::result::Error> for BaselineError {
     fn from(error: diesel::result::Error) -> Self {
         Self(error)
     }
@@ -125,7 +125,7 @@ fn json(body: impl Into<Bytes>) -> HttpResponse {
 fn read<T>(
     request: &HttpRequest,
     query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
-) -> Result<T, Fault> {
+) -> Result<T, BaselineError> {
     let reader = request.app_data::<Reader>().expect("a worker has a connection");
     Ok(query(&mut reader.0.borrow_mut())?)
 }

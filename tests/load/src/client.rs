@@ -14,7 +14,7 @@ use std::time::Duration;
 pub const BASE: &str = "/api/rest_full/v0.3";
 
 /// No single request may take longer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The server closes idle connections after 5 s: the client drops them earlier.
 const IDLE: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl Client {
     pub fn new(address: SocketAddr) -> Outcome<Self> {
         // A second install is refused, and changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().timeout(PATIENCE).pool_idle_timeout(IDLE).no_proxy().build()?;
+        let http = reqwest::Client::builder().timeout(TIMEOUT).pool_idle_timeout(IDLE).no_proxy().build()?;
         Ok(Self { http, address, bearer: None })
     }
 

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 /// Requests that wait for their answer. More mean that the server does not keep up.
-const MOST_UNDER_WAY: usize = 20_000;
+const MAX_UNDER_WAY: usize = 20_000;
 /// Unexpected answers that are kept with their text.
 const KEPT_FAULTS: usize = 20;
 
@@ -33,7 +33,7 @@ where
         while let Some(ended) = tasks.try_join_next() {
             ended?;
         }
-        if tasks.len() > MOST_UNDER_WAY {
+        if tasks.len() > MAX_UNDER_WAY {
             return Err(format!("{} requests are under way: the server does not keep up", tasks.len()).into());
         }
     }

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// How long a server may take to answer, or to stop.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// How often it is asked whether it answers.
 const POLL: Duration = Duration::from_millis(1);
 
@@ -37,7 +37,7 @@ impl Process {
 
     /// Waits for the first 200 of this path. How long after the start it came.
     pub fn until_answers(&mut self, path: &str) -> Outcome<Duration> {
-        while self.started.elapsed() < PATIENCE {
+        while self.started.elapsed() < TIMEOUT {
             if self.answers(path) {
                 return Ok(self.started.elapsed());
             }
@@ -46,13 +46,13 @@ impl Process {
             }
             sleep(POLL);
         }
-        Err(format!("no 200 of {path} within {} s", PATIENCE.as_secs()).into())
+        Err(format!("no 200 of {path} within {} s", TIMEOUT.as_secs()).into())
     }
 
     fn answers(&self, path: &str) -> bool {
         let mut answer = [0; 12];
-        let Ok(mut stream) = TcpStream::connect_timeout(&self.address, PATIENCE) else { return false };
-        stream.set_read_timeout(Some(PATIENCE)).is_ok()
+        let Ok(mut stream) = TcpStream::connect_timeout(&self.address, TIMEOUT) else { return false };
+        stream.set_read_timeout(Some(TIMEOUT)).is_ok()
             && write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").is_ok()
             && stream.read_exact(&mut answer).is_ok()
             && answer.ends_with(b" 200")
@@ -105,7 +105,7 @@ impl Process {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
         let asked = Instant::now();
         while self.child.try_wait()?.is_none() {
-            if asked.elapsed() > PATIENCE {
+            if asked.elapsed() > TIMEOUT {
                 return Err("the server did not stop".into());
             }
             sleep(POLL);

@@ -16,7 +16,7 @@ const AT_ONCE: usize = 16;
 /// How often a job is looked at.
 const POLL: Duration = Duration::from_millis(2);
 /// How long a job may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause between votes that only disturb.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -85,7 +85,7 @@ pub async fn completed(client: &Client, receipt: &[u8]) -> Outcome<Vec<u8>> {
     let receipt: Value = serde_json::from_slice(receipt)?;
     let path = format!("{BASE}/jobs/{}", receipt["job_id"].as_str().ok_or("a receipt without job")?);
     let began = Instant::now();
-    while began.elapsed() < PATIENCE {
+    while began.elapsed() < TIMEOUT {
         let answer = client.get(&path, None).await?.is(200)?;
         let job = answer.json()?;
         match job["status"].as_str() {
@@ -94,7 +94,7 @@ pub async fn completed(client: &Client, receipt: &[u8]) -> Outcome<Vec<u8>> {
             _ => sleep(POLL).await,
         }
     }
-    Err(format!("a job was not completed within {} s", PATIENCE.as_secs()).into())
+    Err(format!("a job was not completed within {} s", TIMEOUT.as_secs()).into())
 }
 
 /// Casts votes as jobs, each followed to its end, for so long. The first pair is `begin`.

@@ -130,7 +130,8 @@ impl Page {
     #[track_caller]
     pub(super) fn check(&self) {
         let path = &self.path;
-        assert!(self.status < 500, "{path}: {} {}", self.status, self.content());
+        let is_read_only = self.status == 503 && self.text.contains("Nothing was stored.");
+        assert!(self.status < 500 || is_read_only, "{path}: {} {}", self.status, self.content());
         assert_eq!(self.header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(self.header("referrer-policy"), "same-origin", "{path}");
         let policy = self.header("content-security-policy");

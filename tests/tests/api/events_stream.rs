@@ -12,7 +12,12 @@ const DRAFT: EventName = Ability::DraftProposalCreation;
 const PROPOSAL: EventName = Ability::ProposalCreation;
 
 /// Stores events of an organization in the outbox. Returns their ids.
-async fn announce(service: &Service, organization: &str, name: EventName, bodies: &[Value]) -> Vec<String> {
+pub(super) async fn announce(
+    service: &Service,
+    organization: &str,
+    name: EventName,
+    bodies: &[Value],
+) -> Vec<String> {
     let organization = OrganizationId(service.id_in(organization, "organization", organization));
     let events: Vec<_> = bodies
         .iter()
@@ -34,7 +39,7 @@ fn message(id: &str, name: EventName, body: &str) -> SentEvent {
 }
 
 /// Changes the permissions of the full client.
-async fn permit(service: &Service, is_kept: impl Fn(Ability) -> bool) {
+pub(super) async fn permit(service: &Service, is_kept: impl Fn(Ability) -> bool) {
     let clients = service.store.clients();
     let (id, mut client) = clients.find_by_uid("id_city_full").await.unwrap().unwrap();
     client.permissions = client.permissions.iter().filter(|ability| is_kept(*ability)).collect();
@@ -172,7 +177,9 @@ async fn a_client_has_ten_streams_at_once() {
         assert_eq!(refused.header("retry-after"), "1");
         let head = client.raw(Method::HEAD, "/api/rest_full/v0.3/events", &[], None).await;
         assert_eq!(head.status, 429);
+        client.get("/events?after=").await.refuses(429, "Too many requests");
         let other = service.user_through("city", "second", "norablum").await;
+        other.get("/events?after=").await.is(200);
         other.open("/events", &[]).await.unwrap();
         drop(streams);
         // The server notices it when it writes: a comment each 15 s.

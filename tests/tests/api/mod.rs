@@ -16,6 +16,7 @@ mod copy;
 mod cors;
 mod drafts;
 mod edges;
+mod events_pull;
 mod events_stream;
 mod extended_data;
 mod filters;

@@ -213,11 +213,7 @@ async fn wrong_files_are_refused_with_their_reason() {
             ),
             (json!({"data": "eA=="}), "filename is required"),
             (json!({"data": "", "filename": "x.txt"}), "the file is empty"),
-            (
-                json!({"data": "eA==", "filename": "x.exe"}),
-                "File extension is not allowed (allowed are jpg, jpeg, png, webp, pdf, rtf, txt)",
-            ),
-            (json!({"data": "eA==", "filename": "x.png"}), "File content is not allowed for its extension"),
+            (json!({"data": "eA==", "filename": "x.SVG"}), "SVG files are refused"),
             (json!({"path": "../x.txt"}), "path: \"../x.txt\" is not inside of the directory of the archive"),
             (
                 json!({"path": "/etc/hostname"}),
@@ -279,4 +275,17 @@ async fn a_long_file_and_all_others_survive_the_way_to_another_database() {
 
 fn as_ports(store: &dyn Store) -> &dyn Ports {
     store
+}
+
+#[tokio::test]
+async fn the_limits_of_the_interface_on_files_do_not_apply() {
+    let limited =
+        CITY.replacen(r#""default_locale": "en""#, r#""default_locale": "en", "max_attachment_bytes": 3"#, 1);
+    let strange = ATTACHED.replace("plan.txt", "plan.exe");
+    for database in databases().await {
+        let (store, files) = (&*database.store, files());
+        let report = read(store, &files, &format!("{limited}{strange}"), false).await.unwrap();
+        let plan = stored(as_ports(store), &report, "plan").await;
+        assert_eq!((plan.filename.as_str(), plan.is_shown_inline()), ("plan.exe", false));
+    }
 }

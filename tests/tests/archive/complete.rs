@@ -38,14 +38,14 @@ const SHEET: &[(&str, &str)] = &[
         "manifest slug title subtitle short_description description visibility published_at scope_id extended_data \
          created_at updated_at",
     ),
-    ("step", "space title position active starts_at ends_at"),
+    ("step", "space title position active starts_at ends_at updated_at"),
     ("role", "user email kind space invited_at accepted_at created_at updated_at"),
     (
         "component",
         "space manifest name published_at weight settings default_step_settings step_settings scope_id deleted_at \
          extended_data created_at updated_at",
     ),
-    ("proposal_state", "component token title bg_color text_color"),
+    ("proposal_state", "component token title bg_color text_color updated_at"),
     (
         "proposal",
         "component title body authors published_at api_client state state_published_at withdrawn_at hidden_at \
@@ -57,7 +57,7 @@ const SHEET: &[(&str, &str)] = &[
         "component title description start_time end_time published_at private transparent registrations \
          withdrawn_at hidden_at deleted_at extended_data created_at updated_at",
     ),
-    ("post", "component title body author published_at deleted_at created_at updated_at"),
+    ("post", "component title body author published_at hidden_at deleted_at created_at updated_at"),
     ("survey", "component starts_at ends_at deleted_at created_at updated_at"),
     ("questionnaire", "survey meeting title description tos salt created_at updated_at"),
     (
@@ -72,10 +72,10 @@ const SHEET: &[(&str, &str)] = &[
         "attachment",
         "attached_to title description weight collection link data filename content_type created_at updated_at",
     ),
-    ("page", "component title hidden_at deleted_at created_at"),
-    ("budget", "component title hidden_at deleted_at created_at"),
-    ("result", "component title hidden_at deleted_at created_at"),
-    ("debate", "component title hidden_at deleted_at created_at"),
+    ("page", "component title hidden_at deleted_at created_at updated_at"),
+    ("budget", "component title hidden_at deleted_at created_at updated_at"),
+    ("result", "component title hidden_at deleted_at created_at updated_at"),
+    ("debate", "component title hidden_at deleted_at created_at updated_at"),
     ("webhook_registration", "api_client url subscriptions signing_secret disabled_at created_at updated_at"),
 ];
 

@@ -7,6 +7,7 @@ mod chunks;
 mod complete;
 mod events;
 mod forms;
+mod kept_ids;
 mod limits;
 mod meetings;
 mod passes;
@@ -20,6 +21,7 @@ use civitas_kernel::{OrganizationId, ProposalId, UserId, VoteId};
 use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
 use serde_json::json;
+use std::collections::BTreeMap;
 use time::macros::datetime;
 
 /// When archives are imported here.
@@ -123,6 +125,29 @@ async fn one_bad_line_at_the_end_keeps_nothing() {
         assert_eq!(database.store.organizations().ids(None, 10).await.unwrap(), []);
         assert_eq!(database.store.administrators().page_after(None, 10).await.unwrap(), []);
         assert_eq!(database.store.refs().find(None, "organization", "riverbend").await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn an_import_with_expected_numbers_compares_each_record_with_its_row() {
+    let other = r#"{"type": "user", "ref": "nora", "organization": "city", "name": "Nora B."}"#;
+    for database in databases().await {
+        let store = &*database.store;
+        let read = async |archive: &str, votes| {
+            let expected = BTreeMap::from([("vote", votes)]);
+            let options = ImportOptions { expected: Some(&expected), ..import_options(NOW) };
+            import_with(store, archive, options).await.map_err(|error| error.to_string())
+        };
+        let error = read(demo(), 55).await.unwrap_err();
+        assert!(error.ends_with(": vote: 55 records written, but 54 stored"), "{error}");
+        let error = read(&format!("{CITY}{other}"), 1).await.unwrap_err();
+        assert_eq!(error, r#"line 3: user "nora": the row is not as the record says"#);
+        assert_eq!(store.organizations().ids(None, 10).await.unwrap(), []);
+        let report = read(demo(), 54).await.unwrap();
+        assert_eq!(
+            (report.created["vote"], &report.to_json()["updated"]),
+            (54, &json!({"proposal_state": 1}))
+        );
     }
 }
 

@@ -18,7 +18,7 @@ const SETTINGS: [(&str, &str); 3] = [
     ("audit_retention_days", "audit_entries"),
 ];
 /// Longer than anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Adds a row of this time to each table but that of jobs.
 async fn add_rows(service: &Service, city: OrganizationId, at: OffsetDateTime) {
@@ -52,7 +52,7 @@ async fn counts(service: &Service) -> Vec<i64> {
 async fn leaves(service: &mut Service, days: &str, expected: &[i64]) {
     service.restart_with(&SETTINGS.map(|(setting, _)| (setting, days))).await;
     let begun = Instant::now();
-    while counts(service).await != expected && begun.elapsed() < PATIENCE {
+    while counts(service).await != expected && begun.elapsed() < TIMEOUT {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     // The next batches are removed after 100 ms.
@@ -110,7 +110,7 @@ async fn access_tokens_are_kept_for_a_week_after_their_end() {
         }
         service.restart_with(&[]).await;
         let begun = Instant::now();
-        while service.database.number(count).await != before + 1 && begun.elapsed() < PATIENCE {
+        while service.database.number(count).await != before + 1 && begun.elapsed() < TIMEOUT {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         // The next batches are removed after 100 ms.

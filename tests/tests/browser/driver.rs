@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The longest wait for a page.
-const LONGEST: Duration = Duration::from_secs(20);
+const MAX_DURATION: Duration = Duration::from_secs(20);
 /// The member of an element in an answer (`WebDriver`, "Elements").
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -173,7 +173,7 @@ impl Browser {
             {
                 return;
             }
-            assert!(started.elapsed() < LONGEST, "{selector} opens no page");
+            assert!(started.elapsed() < MAX_DURATION, "{selector} opens no page");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }

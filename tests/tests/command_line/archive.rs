@@ -106,3 +106,14 @@ async fn a_short_client_secret_and_a_costly_password_hash_are_refused() {
         city.type_in(flags, &line).await.done();
     }
 }
+
+#[tokio::test]
+async fn ids_of_an_archive_are_kept_with_the_flag() {
+    let city = City::with_organizations().await;
+    let line = r#"{"type":"user","ref":"u","id":500,"organization":"a.example","nickname":"nora","email":"n@a.example","name":"Nora"}"#;
+    let report = city.type_in(&["import", "-", "--keep-ids"], line).await.done().json();
+    assert_eq!(report["refs"]["a.example"]["user"]["u"], 500);
+    let said = city.type_in(&["import", "-", "--keep-ids"], &line.replace("500", "501")).await;
+    let reason = "S-IDS: exists with the id 500 instead of 501";
+    assert_eq!((said.code, said.err), (1, format!("civitas: line 1: user \"u\": {reason}\n")));
+}

@@ -7,6 +7,7 @@ mod archive;
 mod audit;
 mod backup;
 mod city;
+mod compare;
 mod files;
 mod key;
 mod paths;
@@ -38,6 +39,7 @@ async fn help_is_an_answer_and_wrong_usage_is_exit_code_two() {
         "key",
         "admin",
         "audit",
+        "compare",
         "openapi",
         "doctor",
         "healthcheck",
@@ -208,7 +210,7 @@ async fn the_doctor_finds_what_is_missing_and_says_what_to_do() {
     assert!(sick.out.contains("FAULT schema") && sick.out.contains("run `civitas migrate`"), "{}", sick.out);
     city.run(&["migrate"]).await.done();
     let well = city.run(&["doctor"]).await.done();
-    assert_eq!(well.out.lines().filter(|line| line.starts_with("ok ")).count(), 12, "{}", well.out);
+    assert_eq!(well.out.lines().filter(|line| line.starts_with("ok ")).count(), 13, "{}", well.out);
     let misread = city.run(&["doctor", "--database-pool-size", "none"]).await;
     assert_eq!(misread.out, "FAULT configuration --database-pool-size must be a number above 0\n");
     let retired = city.run(&["doctor", "--workers", "4"]).await;

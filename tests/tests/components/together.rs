@@ -216,14 +216,8 @@ async fn of_steps_activated_at_once_one_is_active() {
         let outcomes = at_once(12, |i| {
             let store = store.clone();
             async move {
-                let step = Step {
-                    space: process,
-                    title: text("Step"),
-                    position: i64::try_from(i).unwrap_or_default(),
-                    active: true,
-                    starts_at: None,
-                    ends_at: Some(clock::now()),
-                };
+                let position = i64::try_from(i).unwrap_or_default();
+                let step = Step { active: true, ..Step::new(process, text("Step"), position, clock::now()) };
                 let tx = store.begin().await?;
                 StepAdmin { spaces: tx.spaces(), steps: tx.steps() }.create(mine, &step).await?;
                 tx.commit().await

@@ -22,7 +22,7 @@ const KILLS: usize = 50;
 const AT_LEAST: u64 = 20;
 const AT_MOST_MORE: u128 = 500;
 /// How long accepted jobs may take: longer than the lease of a lost worker and its delays.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// What clients were told.
 #[derive(Default)]
@@ -176,7 +176,7 @@ async fn ended(client: &Client, accepted: &[(String, String)]) -> (Vec<String>, 
                 (Some("completed"), _) => break completed.push(title.clone()),
                 (Some("failed"), Some("WorkerLost")) => break lost.push(title.clone()),
                 (Some("failed"), _) => panic!("{title}: {job}"),
-                _ => assert!(started.elapsed() < PATIENCE, "{title}: {job}"),
+                _ => assert!(started.elapsed() < TIMEOUT, "{title}: {job}"),
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

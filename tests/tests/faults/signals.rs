@@ -15,7 +15,7 @@ const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// Less than a start waits for a database, and much more than a stop takes.
 const SOON: Duration = Duration::from_secs(10);
 /// How long a start may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn code_of(words: &[String]) -> u8 {
     let console = Console {
@@ -88,7 +88,7 @@ fn wait_for(address: SocketAddr, server: &mut Process) {
     let started = Instant::now();
     while TcpStream::connect(address).is_err() {
         assert!(server.ended_within(Duration::ZERO).is_none(), "the server did not start");
-        assert!(started.elapsed() < PATIENCE, "the server does not listen");
+        assert!(started.elapsed() < TIMEOUT, "the server does not listen");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -3,7 +3,7 @@
 use crate::budget::fuzz;
 use crate::generate::{damage, damaged};
 use bytes::Bytes;
-use civitas_attachments::{FileIntake, ReceiveOutcome};
+use civitas_attachments::{FileIntake, ImageBytes, ReceiveOutcome};
 use civitas_files::Intake;
 use futures_util::{StreamExt, stream};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
@@ -87,7 +87,10 @@ fn files_that_lie() {
             let Ok(ReceiveOutcome::Complete(received)) = received else {
                 return Err("not received".to_owned());
             };
-            let inspected = intake.inspect(received).await.map_err(|error| error.to_string())?;
+            let inspected = intake
+                .inspect(received, ImageBytes::WithoutMetadata)
+                .await
+                .map_err(|error| error.to_string())?;
             if inspected.content.byte_size > 100 * length + 100_000 {
                 return Err(format!("{} bytes became {}", length, inspected.content.byte_size));
             }

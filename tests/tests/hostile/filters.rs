@@ -14,7 +14,7 @@ use serde_json::Value;
 /// Proposals beside those of [`archive`].
 const PROPOSALS: i64 = 1_000;
 /// The longest target that the parser of heads certainly accepts.
-const MOST_BYTES: usize = 24_000;
+const MAX_BYTES: usize = 24_000;
 
 /// Parts of terms: operators of the indexes of words, wildcards, marks, control characters, and characters whose searchable
 /// form has another length.
@@ -172,7 +172,7 @@ fn target(list: &Operation, pairs: &[Pair], more: &str) -> String {
     for pair in pairs {
         let name = filters[pair.0 % filters.len()];
         let next = format!("&{}={}", escaped(name), escaped(&value(pair, name)));
-        if target.len() + next.len() > MOST_BYTES {
+        if target.len() + next.len() > MAX_BYTES {
             break;
         }
         target.push_str(&next);

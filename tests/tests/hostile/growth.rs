@@ -28,8 +28,8 @@ const LONGER: u32 = 24;
 const FLOOR: Duration = Duration::from_millis(4);
 /// The most bytes that a function may have at once, and allocate in all, for each byte of its input. The tokenizer of
 /// markup keeps an error for each faulty character.
-const MOST_AT_ONCE: u64 = 256;
-const MOST_IN_ALL: u64 = 1_024;
+const MAX_AT_ONCE: u64 = 256;
+const MAX_IN_ALL: u64 = 1_024;
 /// What any call may allocate besides.
 const FRAME: u64 = 64 * 1024;
 
@@ -75,12 +75,12 @@ fn assert_bounded(name: &str, input: &str, call: &impl Fn(&str)) {
     let used = measure(|| call(input));
     let length = input.len() as u64;
     assert!(
-        used.bytes_max < length * MOST_AT_ONCE + FRAME,
+        used.bytes_max < length * MAX_AT_ONCE + FRAME,
         "{name}: {} bytes at once for {length}",
         used.bytes_max
     );
     assert!(
-        used.bytes_total < length * MOST_IN_ALL + FRAME,
+        used.bytes_total < length * MAX_IN_ALL + FRAME,
         "{name}: {} bytes in all for {length}",
         used.bytes_total
     );

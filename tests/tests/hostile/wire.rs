@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::time::{sleep, timeout};
 
 /// How long an answer may take on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a request is repeated that was answered with 503, which is an answer of a busy machine.
 const REPETITIONS: usize = 5;
 
@@ -154,7 +154,7 @@ async fn send(address: SocketAddr, bytes: &[u8], method: &str) -> Result<Option<
         let _ = socket.write_all(bytes).await;
         Ok(read(&mut socket, method).await)
     };
-    timeout(PATIENCE, exchange).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
+    timeout(TIMEOUT, exchange).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
 }
 
 /// The first answer; `None` when the connection ends before its head.

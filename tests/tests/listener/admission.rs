@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 /// Longer than anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 async fn service(settings: &[(&str, &str)]) -> Service {
     Service::over(Database::fresh(Engine::Sqlite).await.unwrap(), CITIES, settings).await
@@ -31,7 +31,7 @@ async fn with_head(service: &Service, length: usize) -> TcpStream {
 async fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     // A reset is an end too.
-    let _ = timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the connection ends");
+    let _ = timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the connection ends");
     bytes
 }
 
@@ -44,12 +44,12 @@ async fn a_body_that_drips_is_ended_after_the_limit() {
     let begun = Instant::now();
     // Faster than 1 KiB a second, which is the least speed; the whole body would take 100 s.
     let dripping = tokio::spawn(async move {
-        while begun.elapsed() < LIMIT + PATIENCE && writer.write_all(&[b' '; 4096]).await.is_ok() {
+        while begun.elapsed() < LIMIT + TIMEOUT && writer.write_all(&[b' '; 4096]).await.is_ok() {
             sleep(Duration::from_millis(400)).await;
         }
     });
     let mut answer = [0; 12];
-    timeout(LIMIT + PATIENCE, reader.read_exact(&mut answer)).await.expect("an answer in time").unwrap();
+    timeout(LIMIT + TIMEOUT, reader.read_exact(&mut answer)).await.expect("an answer in time").unwrap();
     let took = begun.elapsed();
     assert_eq!(&answer, b"HTTP/1.1 400");
     assert!(took >= LIMIT && took < LIMIT + Duration::from_secs(10), "{took:?}");
@@ -74,7 +74,7 @@ async fn three_hundred_slow_clients_do_not_stop_a_healthy_one() {
         for _ in 0..20 {
             nora.get("/proposals").await.is(200);
         }
-        assert!(begun.elapsed() < PATIENCE);
+        assert!(begun.elapsed() < TIMEOUT);
         sleep(Duration::from_secs(1)).await;
     }
     drop(slow);
@@ -108,7 +108,7 @@ async fn an_address_has_a_limited_number_of_connections_and_a_proxy_has_not() {
             if is_sent && rest(&mut stream).await.starts_with(b"HTTP/1.1 200") {
                 break;
             }
-            assert!(begun.elapsed() < PATIENCE, "no connection is free");
+            assert!(begun.elapsed() < TIMEOUT, "no connection is free");
             sleep(Duration::from_millis(50)).await;
         }
         service.stop().await;

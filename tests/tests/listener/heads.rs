@@ -9,7 +9,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
 
 /// Longer than anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Heads that are no HTTP/1.1: the request line, a header, lengths that two readers could read differently, the host.
 const MALFORMED: [&str; 14] = [
@@ -43,7 +43,7 @@ async fn answers(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: &[u8]) 
     // A reset is an end too: the library does not read what follows a head that it refuses.
     let _ = stream.write_all(bytes).await;
     let _ = stream.flush().await;
-    let _ = timeout(PATIENCE, stream.read_to_end(&mut all)).await.expect("the connection ends");
+    let _ = timeout(TIMEOUT, stream.read_to_end(&mut all)).await.expect("the connection ends");
     all
 }
 
@@ -117,7 +117,7 @@ async fn a_slow_reader_gets_all_answers_and_the_one_to_its_malformed_head() {
     stream.write_all(requests.as_bytes()).await.unwrap();
     sleep(Duration::from_secs(1)).await;
     let mut all = Vec::new();
-    timeout(PATIENCE, stream.read_to_end(&mut all)).await.expect("the connection ends").unwrap();
+    timeout(TIMEOUT, stream.read_to_end(&mut all)).await.expect("the connection ends").unwrap();
     let first = take(&mut all);
     for _ in 1..number {
         assert!(take(&mut all) == first, "an answer is altered");

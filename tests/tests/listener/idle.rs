@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 /// Longer than anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 async fn service() -> Service {
     Service::over(Database::fresh(Engine::Sqlite).await.unwrap(), CITIES, &[]).await
@@ -18,7 +18,7 @@ async fn service() -> Service {
 /// The first bytes of the next answer.
 async fn answer(stream: &mut TcpStream) -> String {
     let mut answer = vec![0; 4096];
-    let length = timeout(PATIENCE, stream.read(&mut answer)).await.expect("an answer").unwrap();
+    let length = timeout(TIMEOUT, stream.read(&mut answer)).await.expect("an answer").unwrap();
     answer[..length].escape_ascii().to_string()
 }
 
@@ -51,7 +51,7 @@ async fn a_connection_that_was_idle_is_used_again_and_does_not_delay_the_end_of_
     let begun = Instant::now();
     service.stop().await;
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-    let ended = timeout(PATIENCE, stream.read(&mut [0; 64])).await.expect("the connection ends");
+    let ended = timeout(TIMEOUT, stream.read(&mut [0; 64])).await.expect("the connection ends");
     assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
 }
 
@@ -65,7 +65,7 @@ async fn requests_that_are_sent_ahead_are_answered_in_their_order() {
     let sent = tokio::spawn(async move { writer.write_all(requests.as_bytes()).await.map(|()| writer) });
     let (mut answers, mut statuses) = (Vec::new(), Vec::new());
     while statuses.len() < 2 * PAIRS {
-        let length = timeout(PATIENCE, reader.read_buf(&mut answers)).await.expect("an answer").unwrap();
+        let length = timeout(TIMEOUT, reader.read_buf(&mut answers)).await.expect("an answer").unwrap();
         assert!(length > 0, "the connection ended after {} answers", statuses.len());
         let text = str::from_utf8(&answers).unwrap();
         statuses = text
@@ -91,7 +91,7 @@ async fn many_requests_behind_an_event_stream_end_their_connection() {
     let sent = tokio::spawn(async move { drop(writer.write_all((head + &ahead).as_bytes()).await) });
     let mut answers = Vec::new();
     // In the meantime the stream sends comments only, one each 15 s.
-    let ended = timeout(PATIENCE, reader.read_to_end(&mut answers)).await;
+    let ended = timeout(TIMEOUT, reader.read_to_end(&mut answers)).await;
     assert!(ended.is_ok() && answers.len() < 10_000, "{}", answers.len());
     sent.await.unwrap();
     ask(&mut TcpStream::connect(service.address).await.unwrap()).await;
@@ -110,7 +110,7 @@ async fn a_body_that_is_refused_unread_is_no_request_and_the_answer_arrives_whol
     let mut stream = TcpStream::connect(service.address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
-    timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the connection ends").unwrap();
+    timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the connection ends").unwrap();
     let (head, text) = take(&mut bytes);
     assert!(head.starts_with("HTTP/1.1 404") && head.contains("connection: close"), "{head}");
     assert!(text.ends_with(b"}") && bytes.is_empty(), "{}", bytes.escape_ascii());
@@ -157,7 +157,7 @@ async fn a_client_that_still_sends_gets_the_refusal_of_its_upload() {
         stream.write_all(&[b'a'; 16 * 1024]).await.unwrap();
     }
     let mut answer = Vec::new();
-    timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the connection ends").unwrap();
+    timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.expect("the connection ends").unwrap();
     assert!(answer.starts_with(b"HTTP/1.1 404") && answer.ends_with(b"}"), "{}", answer.escape_ascii());
     service.stop().await;
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod acme;
+mod acme_server;
 mod admission;
 mod heads;
 mod idle;

@@ -161,7 +161,9 @@ async fn a_server_that_only_reads_is_ready_when_the_database_can_be_read() {
         let settings = [("operations_listen", "127.0.0.1:0"), ("read_only", "true")];
         let service = Service::over(database, CITIES, &settings).await;
         let lock = service.database.hold_lock_on("users").await;
-        assert_eq!(get(&service, "/ready").await.0, 200, "{engine:?}: it does not wait for the write lock");
+        let ready = get(&service, "/ready").await;
+        assert_eq!(ready.0, 200, "{engine:?}: it does not wait for the write lock");
+        assert_eq!(ready.1, "ready, read-only\n");
         lock.release().await;
         service.stop().await;
     }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 /// Longer than anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// What a client may write to look like another one, or to reach another host.
 const FORGED: [(&str, &str); 5] = [
     ("forwarded", "for=192.0.2.9;host=evil.test;proto=http"),
@@ -145,7 +145,7 @@ impl Proxy {
         let begun = Instant::now();
         while connect(https, &["http/1.1"]).await.is_err() {
             let has_ended = proxy.child.try_wait().unwrap().is_some();
-            assert!(!has_ended && begun.elapsed() < PATIENCE, "it does not serve: {}", proxy.log());
+            assert!(!has_ended && begun.elapsed() < TIMEOUT, "it does not serve: {}", proxy.log());
             sleep(Duration::from_millis(50)).await;
         }
         proxy
@@ -252,7 +252,7 @@ async fn events(proxy: &Proxy, service: &Service) {
     let mut received = Vec::new();
     let wanted: &[u8] = b"event: draft_proposal_creation.succeeded\n";
     while !received.windows(wanted.len()).any(|part| part == wanted) {
-        let chunk = timeout(PATIENCE, stream.chunk()).await.expect("an event").unwrap();
+        let chunk = timeout(TIMEOUT, stream.chunk()).await.expect("an event").unwrap();
         received.extend(chunk.expect("a stream that goes on"));
     }
 }

@@ -18,7 +18,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// Longer than anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The preface of HTTP/2 with empty settings (RFC 9113, 3.4 and 6.5).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
@@ -53,7 +53,7 @@ async fn is_served(stream: &mut TlsStream<TcpStream>) -> bool {
         return false;
     }
     let mut answer = [0; 9];
-    let read = timeout(PATIENCE, stream.read_exact(&mut answer)).await.expect("an answer or an end");
+    let read = timeout(TIMEOUT, stream.read_exact(&mut answer)).await.expect("an answer or an end");
     assert!(read.is_err() || &answer == b"HTTP/1.1 ", "{answer:?}");
     read.is_ok()
 }
@@ -81,7 +81,7 @@ async fn a_connection_counts_before_its_handshake_which_has_the_time_of_a_head()
         assert!(begun.elapsed() < Duration::from_secs(5), "silent connections do not count");
     }
     while !is_admitted(service.address).await {
-        assert!(begun.elapsed() < PATIENCE, "no connection is free");
+        assert!(begun.elapsed() < TIMEOUT, "no connection is free");
         sleep(Duration::from_millis(50)).await;
     }
     assert!(begun.elapsed() > Duration::from_secs(9), "{:?}", begun.elapsed());
@@ -89,7 +89,7 @@ async fn a_connection_counts_before_its_handshake_which_has_the_time_of_a_head()
     for (outcome, least) in [("succeeded", 1.0), ("late", 1.0), ("failed", 1.0)] {
         let metric = format!("civitas_tls_handshakes_total{{outcome=\"{outcome}\"}}");
         while value(&get(&service, "/metrics").await.1, &metric).is_none_or(|count| count < least) {
-            assert!(begun.elapsed() < PATIENCE, "{metric}");
+            assert!(begun.elapsed() < TIMEOUT, "{metric}");
         }
     }
     service.stop().await;
@@ -121,7 +121,7 @@ async fn a_client_that_speaks_only_http_2_is_refused() {
     stream.write_all(PREFACE).await.unwrap();
     let mut answer = Vec::new();
     // A reset is an end too.
-    let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("an end");
+    let _ = timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.expect("an end");
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400"), "{}", answer.escape_ascii());
     assert!(is_admitted(service.address).await, "others are served");
     service.stop().await;

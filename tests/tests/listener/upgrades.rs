@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// Longer than anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// What clients send that would rather speak HTTP/2 (Java's `HttpClient`, `curl --http2`), and what WebSocket clients send.
 const OFFERS: [&str; 4] = [
     "Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nUpgrade: h2c\r\n",
@@ -25,7 +25,7 @@ async fn ask(service: &Service, request: &str) -> (String, Value) {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
     loop {
-        let length = timeout(PATIENCE, stream.read_buf(&mut bytes)).await.expect("an answer").unwrap();
+        let length = timeout(TIMEOUT, stream.read_buf(&mut bytes)).await.expect("an answer").unwrap();
         assert!(length > 0, "the connection has ended after {}", bytes.escape_ascii());
         let length = || {
             let end = bytes.windows(4).position(|part| part == b"\r\n\r\n")? + 4;

@@ -15,7 +15,7 @@ const ZORA: &str = r#"{"type": "user", "ref": "ref-zora-quintana", "organization
 const PERSONAL: [&str; 5] =
     ["zora.quintana@person.example", "Zora Quintana", "Beekeeper Quintana", "zora77", "ref-zora-quintana"];
 /// Longer than a busy machine needs. The log is emptied once a minute while somebody reads a former state.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 async fn registration(service: &Service, city: OrganizationId, client: ClientId) -> RegistrationId {
     let now = clock::now();
@@ -95,7 +95,7 @@ async fn a_deleted_account_leaves_no_bytes_in_the_files_of_sqlite_and_in_new_bac
         if left.is_empty() {
             break;
         }
-        assert!(begun.elapsed() < PATIENCE, "{left:?}");
+        assert!(begun.elapsed() < TIMEOUT, "{left:?}");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     let to = format!("file://{}", target.path().display());
@@ -105,7 +105,7 @@ async fn a_deleted_account_leaves_no_bytes_in_the_files_of_sqlite_and_in_new_bac
         backups.map(|backup| backup.unwrap().path().join("manifest.json")).any(|manifest| manifest.exists())
     };
     while !is_made() {
-        assert!(begun.elapsed() < 2 * PATIENCE, "no backup");
+        assert!(begun.elapsed() < 2 * TIMEOUT, "no backup");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert_eq!(files_with(texts, &file, &backups), [""; 0]);
@@ -141,7 +141,7 @@ async fn a_deleted_account_leaves_no_data_of_the_person_in_any_table() {
             if left.is_empty() {
                 break;
             }
-            assert!(begun.elapsed() < PATIENCE, "{:?}: {left:?}", service.engine);
+            assert!(begun.elapsed() < TIMEOUT, "{:?}: {left:?}", service.engine);
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
         assert_eq!(service.database.count("webhook_deliveries", "true").await, 0);

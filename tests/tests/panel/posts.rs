@@ -47,6 +47,14 @@ async fn a_post_of_the_organization_is_scheduled_published_and_deleted() {
         assert_eq!(answer.data()["attributes"]["title"]["fr"], "Travaux");
         assert_eq!(answer.data()["attributes"]["published_at"], "2026-03-01T08:00:00.000Z");
 
+        panel.press(&path, "hide").await.shows("“Works start” is hidden.").shows("Hidden");
+        machine.get(&own).await.is(404);
+        assert!(!machine.get("/blogs").await.is(200).ids().contains(&id(&path)));
+        panel.get(&format!("{}?state=hidden", list(&service))).await.is(200).shows("Works start");
+        panel.get(&format!("{}?state=published", list(&service))).await.is(200).lacks("Works start");
+        panel.press(&path, "show").await.shows("“Works start” is not hidden any more.").shows("Published");
+        machine.get(&own).await.is(200);
+
         let ask = panel.get(&format!("{path}/delete")).await.is(200).shows("Delete Works start?");
         machine.get(&own).await.is(200);
         let sent = panel.send(&ask.form(&path)).await.leads_to(&list(&service));
@@ -131,7 +139,7 @@ async fn a_post_without_text_in_the_main_language_is_not_published() {
 async fn posts_of_another_organization_are_not_found() {
     for (service, panel) in super::panels().await {
         let own = panel.create(&filled(&service, &panel, "Works").await).await;
-        let (pages, acts) = (["edit", "delete"], ["publish", "unpublish"]);
+        let (pages, acts) = (["edit", "delete"], ["publish", "unpublish", "hide", "show"]);
         super::is_of_the_city_alone(&service, &panel, &own, &pages, &acts).await;
         assert_eq!(stored(&service, &own).await.deleted_at, None);
     }

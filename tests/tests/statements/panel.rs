@@ -5,7 +5,7 @@ use civitas_tests::Service;
 use civitas_tests::panel::sample_pages;
 
 /// No page may send more.
-const MOST: usize = 12;
+const MAX: usize = 12;
 /// How often a page is read while it sends more statements than is pinned. Workers search their tables at the same time; the
 /// smallest number is that of the page.
 const READINGS: usize = 20;
@@ -130,7 +130,7 @@ async fn a_page_of_the_panel_sends_at_most_twelve_statements() {
                 }
             }
             let own = fewest.unwrap_or_default();
-            assert!(own.len() <= MOST, "{:?} {}\n{}", service.engine, page.path, own.join("\n"));
+            assert!(own.len() <= MAX, "{:?} {}\n{}", service.engine, page.path, own.join("\n"));
             counted.push((page.name, own.len()));
         }
         counted.sort();

@@ -150,9 +150,9 @@ const KINDS: [Kind; 4] = [
     Kind {
         table: "posts",
         own: ("title, body", "'{}', '{}'"),
-        times: &["published_at", "deleted_at"],
+        times: &["published_at", "hidden_at", "deleted_at"],
         flags: &[],
-        shown: "published_at IS NOT NULL AND deleted_at IS NULL",
+        shown: "published_at IS NOT NULL AND hidden_at IS NULL AND deleted_at IS NULL",
         restricted: "FALSE",
     },
     Kind {

@@ -2,7 +2,9 @@
 
 use civitas_application::{Store, Transaction};
 use civitas_kernel::{Error, Locale, OrganizationId, QuestionId, QuestionnaireId, Result, Translated};
-use civitas_surveys::{AnswerRow, Host, Question, QuestionType, Questionnaire, Response, Survey};
+use civitas_surveys::{
+    AnswerRow, Question, QuestionType, Questionnaire, QuestionnaireParent, Response, Survey,
+};
 use civitas_tests::{Engine, World, commit};
 use std::sync::Arc;
 use time::OffsetDateTime;
@@ -31,7 +33,7 @@ async fn questionnaire(world: &World) -> (QuestionnaireId, QuestionId) {
     let (mine, component) = (world.fixtures.mine, world.fixtures.surveys);
     let added = commit(world.store(), async |tx| {
         let survey = tx.surveys().add(mine, &Survey::new(component, NOW)).await?;
-        let questionnaire = Questionnaire::new(Host::Survey(survey), component, text(), NOW);
+        let questionnaire = Questionnaire::new(QuestionnaireParent::Survey(survey), component, text(), NOW);
         let id = tx.questionnaires().add(mine, &questionnaire).await?;
         let question = Question::new(id, 0, QuestionType::ShortAnswer, text());
         Ok((id, tx.questions().add(mine, &question).await?))

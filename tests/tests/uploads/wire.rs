@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The boundary of forms.
 pub const BOUNDARY: &str = "boundary-of-tests";
 
@@ -86,7 +86,7 @@ impl Request {
             to
         });
         let mut answer = Vec::new();
-        let read = timeout(PATIENCE, from.read_to_end(&mut answer)).await;
+        let read = timeout(TIMEOUT, from.read_to_end(&mut answer)).await;
         // A reset after the answer does not matter.
         let _ = read.unwrap_or_else(|_| panic!("no end of the answer to {}", self.head));
         writing.abort();

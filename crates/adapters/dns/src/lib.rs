@@ -13,10 +13,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// The time limit of a query; there are two attempts.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The time limit of all attempts to resolve the host of a callback address: a client waits for its registration.
-const TARGET_PATIENCE: Duration = Duration::from_secs(4);
+const TARGET_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Resolves names and addresses, without a cache.
 pub struct DnsResolver(TokioResolver);
@@ -28,12 +28,12 @@ impl DnsResolver {
     /// `Internal` when the system has no resolver configured.
     pub fn at(server: Option<SocketAddr>) -> Result<Self> {
         let mut builder = match server {
-            Some(server) => Resolver::builder_with_config(only(server), TokioRuntimeProvider::default()),
+            Some(server) => Resolver::builder_with_config(config_of(server), TokioRuntimeProvider::default()),
             None => TokioResolver::builder_tokio()
                 .map_err(|error| Error::internal(format!("/etc/resolv.conf: {error}")))?,
         };
         let options = builder.options_mut();
-        options.timeout = PATIENCE;
+        options.timeout = TIMEOUT;
         options.attempts = 2;
         options.cache_size = 0;
         if server.is_some() {
@@ -51,7 +51,7 @@ impl DnsResolver {
     }
 }
 
-fn only(server: SocketAddr) -> ResolverConfig {
+fn config_of(server: SocketAddr) -> ResolverConfig {
     let at_port = |mut connection: ConnectionConfig| {
         connection.port = server.port();
         connection
@@ -82,7 +82,7 @@ impl HostResolver for DnsResolver {
 #[async_trait]
 impl TargetResolver for DnsResolver {
     async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>> {
-        let found = tokio::time::timeout(TARGET_PATIENCE, self.lookup(name)).await;
+        let found = tokio::time::timeout(TARGET_TIMEOUT, self.lookup(name)).await;
         found.unwrap_or_else(|too_long| Err(Error::Unavailable(too_long.into())))
     }
 }

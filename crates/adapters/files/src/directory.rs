@@ -38,6 +38,15 @@ impl Directory {
         Ok(Self { root })
     }
 
+    /// A directory that exists and is only read.
+    pub fn existing(root: PathBuf) -> Result<Self> {
+        if root.is_dir() {
+            Ok(Self { root })
+        } else {
+            Err(Error::Unavailable("there is no such directory".into()))
+        }
+    }
+
     pub async fn put(&self, name: &str, content: Content) -> Result<()> {
         let (root, name) = (self.root.clone(), name.to_owned());
         blocking(move || write(&root, &name, content)).await

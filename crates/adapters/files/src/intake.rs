@@ -4,7 +4,7 @@ use crate::detect::{self, Detected};
 use crate::disk::{blocking, create_directory, disk_error};
 use crate::images;
 use async_trait::async_trait;
-use civitas_attachments::{ByteStream, Content, FileIntake, Inspected, ReceiveOutcome, Received};
+use civitas_attachments::{ByteStream, Content, FileIntake, ImageBytes, Inspected, ReceiveOutcome, Received};
 use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
 use image::ImageFormat;
@@ -69,7 +69,7 @@ impl FileIntake for Intake {
         Ok(ReceiveOutcome::Complete(Received { content, md5: sink.md5.finalize().into() }))
     }
 
-    async fn inspect(&self, received: Received) -> Result<Inspected> {
+    async fn inspect(&self, received: Received, bytes: ImageBytes) -> Result<Inspected> {
         let content = received.content;
         let (content, detected) = blocking(move || {
             let detected = detect::detect(&content.file, content.byte_size).map_err(disk_error)?;
@@ -85,7 +85,7 @@ impl FileIntake for Intake {
                 blocking(move || {
                     let processed = images::process(&content, format, &directory);
                     drop(permit);
-                    picture(content, format, processed.map_err(disk_error)?)
+                    picture(content, format, processed.map_err(disk_error)?, bytes)
                 })
                 .await
             }
@@ -99,11 +99,17 @@ fn whole(mut content: Content, content_type: String) -> Result<Inspected> {
     Ok(Inspected { content, sha256, content_type, fault: None, thumbnail: None })
 }
 
-fn picture(content: Content, format: ImageFormat, processed: images::Processed) -> Result<Inspected> {
+fn picture(
+    content: Content,
+    format: ImageFormat,
+    processed: images::Processed,
+    bytes: ImageBytes,
+) -> Result<Inspected> {
     let content_type = format.to_mime_type().to_owned();
     match processed {
         Ok(picture) => {
-            let inspected = whole(picture.content, content_type)?;
+            let stored = if bytes == ImageBytes::Unchanged { content } else { picture.content };
+            let inspected = whole(stored, content_type)?;
             Ok(Inspected { thumbnail: picture.thumbnail, ..inspected })
         }
         Err(fault) => Ok(Inspected { fault: Some(fault), ..whole(content, content_type)? }),

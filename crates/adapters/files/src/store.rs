@@ -11,6 +11,7 @@ use futures_util::TryStreamExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use std::io::Write;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
@@ -37,6 +38,22 @@ impl Store {
     /// # Errors
     /// `Internal` for an invalid URL or setting. `Unavailable` when the directory cannot be created.
     pub fn open(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
+        Self::at(url, settings, Directory::open)
+    }
+
+    /// Opens the same addresses to read what is there, and creates nothing.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`]. `Unavailable` when the directory is absent.
+    pub fn open_to_read(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
+        Self::at(url, settings, Directory::existing)
+    }
+
+    fn at(
+        url: &str,
+        settings: impl IntoIterator<Item = (String, String)>,
+        directory: impl FnOnce(PathBuf) -> Result<Directory>,
+    ) -> Result<Self> {
         let invalid = |cause: BoxError| Error::internal(format!("files_url is invalid: {cause}"));
         let parsed = Url::parse(url).map_err(|cause| invalid(cause.into()))?;
         if parsed.query().is_some() || parsed.fragment().is_some() || !parsed.username().is_empty() {
@@ -45,7 +62,7 @@ impl Store {
         let backend = match (parsed.scheme(), parsed.host_str()) {
             ("file", None) => {
                 let path = parsed.to_file_path().map_err(|()| invalid("not an absolute path".into()))?;
-                StorageBackend::Directory(Directory::open(path)?)
+                StorageBackend::Directory(directory(path)?)
             }
             ("s3", Some(bucket)) => {
                 let prefix = parsed.path().trim_matches('/');
@@ -166,6 +183,15 @@ mod tests {
         let path = parent.path().join("a/b");
         open(&format!("file://{}", path.display())).unwrap();
         assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_directory_that_is_only_read_stays_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("file://{}", directory.path().display());
+        assert!(Store::open_to_read(&url, []).is_ok());
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        assert!(matches!(Store::open_to_read(&format!("{url}/absent"), []), Err(Error::Unavailable(_))));
     }
 
     #[test]

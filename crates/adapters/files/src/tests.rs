@@ -1,7 +1,7 @@
 //! Samples of files, and their inspection, for unit tests.
 
 use crate::Intake;
-use civitas_attachments::{Content, FileIntake, Inspected, Received};
+use civitas_attachments::{Content, FileIntake, ImageBytes, Inspected, Received};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use std::io::{Cursor, Read, Seek, Write};
 
@@ -28,7 +28,11 @@ pub(crate) fn bytes(mut content: Content) -> Vec<u8> {
 pub(crate) fn inspect(bytes: &[u8]) -> Inspected {
     let intake = Intake::open(std::env::temp_dir()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(intake.inspect(Received { content: content(bytes), md5: [0; 16] })).unwrap()
+    runtime
+        .block_on(
+            intake.inspect(Received { content: content(bytes), md5: [0; 16] }, ImageBytes::WithoutMetadata),
+        )
+        .unwrap()
 }
 
 /// An image whose left half is red and whose right half is blue.

@@ -11,4 +11,4 @@ mod log;
 mod smtp;
 
 pub use log::LogMailer;
-pub use smtp::{Fault, Smtp, is_sender, is_server};
+pub use smtp::{Smtp, SmtpError, is_sender, is_server};

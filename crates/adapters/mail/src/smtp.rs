@@ -14,18 +14,18 @@ use tokio::time::timeout;
 use url::Url;
 
 /// The time limit of an SMTP session, including the connection.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An invalid setting. Its text never has the value, which contains a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum SmtpError {
     /// The address of the server is invalid.
     Server,
     /// The sender is invalid.
     Sender,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SmtpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Server => "no address of an SMTP server, as smtps://USER:PASSWORD@HOST:PORT",
@@ -34,7 +34,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for SmtpError {}
 
 /// A [`Mailer`] that sends to an SMTP server.
 pub struct Smtp {
@@ -48,18 +48,19 @@ impl Smtp {
     /// `smtp://..?tls=opportunistic` (the same if the server offers it), or `smtp://..` (unencrypted, port 25); user,
     /// password and port are optional. `sender` is an address with an optional name; without one, mails have the name
     /// of their organization.
-    pub fn new(server: &str, sender: &str) -> Result<Self, Fault> {
+    pub fn new(server: &str, sender: &str) -> Result<Self, SmtpError> {
         if !is_server(server) {
-            return Err(Fault::Server);
+            return Err(SmtpError::Server);
         }
         if !is_sender(sender) {
-            return Err(Fault::Sender);
+            return Err(SmtpError::Sender);
         }
-        let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(server).map_err(|_| Fault::Server)?;
-        let from: Mailbox = sender.parse().map_err(|_| Fault::Sender)?;
-        let email = sendable(from.email.as_ref()).map_err(|_| Fault::Sender)?;
+        let builder =
+            AsyncSmtpTransport::<Tokio1Executor>::from_url(server).map_err(|_| SmtpError::Server)?;
+        let from: Mailbox = sender.parse().map_err(|_| SmtpError::Sender)?;
+        let email = sendable(from.email.as_ref()).map_err(|_| SmtpError::Sender)?;
         let from = Mailbox { email, ..from };
-        Ok(Self { transport: builder.build(), from, patience: PATIENCE })
+        Ok(Self { transport: builder.build(), from, patience: TIMEOUT })
     }
 
     /// Sets the time limit of an SMTP session; by default one minute.

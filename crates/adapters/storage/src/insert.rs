@@ -4,7 +4,7 @@ use crate::columns::cached_by_text;
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::Stored;
 use crate::session::{Run, on};
-use civitas_kernel::{OrganizationId, Result};
+use civitas_kernel::{Error, OrganizationId, Result};
 use diesel::dsl::sql_query;
 use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::result::QueryResult;
@@ -62,13 +62,15 @@ pub(crate) trait Columns: Send + Sync {
 }
 
 /// The most ids of one removal: SQLite allows a text of 1,000,000 bytes.
-const MOST_IDS: usize = 30_000;
+const MAX_IDS: usize = 30_000;
 
 /// The insert of these records of an organization, at least one. Leaves out those whose key another record has, and
 /// returns the ids of the others.
 struct InsertRecords<'a, C> {
     table: &'static str,
     organization: i64,
+    /// Those of the rows; empty: the engine assigns them.
+    ids: &'a [i64],
     rows: &'a [C],
 }
 
@@ -81,7 +83,8 @@ impl<C: Columns> QueryFragment<Db> for InsertRecords<'_, C> {
         }
         pass.push_sql("INSERT INTO ");
         pass.push_identifier(self.table)?;
-        pass.push_sql(" (organization_id");
+        pass.push_sql(if self.ids.is_empty() { " (" } else { " (id, " });
+        pass.push_sql("organization_id");
         for name in C::NAMES {
             pass.push_sql(", ");
             pass.push_identifier(name)?;
@@ -89,6 +92,10 @@ impl<C: Columns> QueryFragment<Db> for InsertRecords<'_, C> {
         pass.push_sql(") VALUES ");
         for (place, row) in self.rows.iter().enumerate() {
             pass.push_sql(if place == 0 { "(" } else { ", (" });
+            if let Some(id) = self.ids.get(place) {
+                pass.push_bind_param::<BigInt, _>(id)?;
+                pass.push_sql(", ");
+            }
             pass.push_bind_param::<BigInt, _>(&self.organization)?;
             row.bind(&mut pass)?;
             pass.push_sql(")");
@@ -99,16 +106,24 @@ impl<C: Columns> QueryFragment<Db> for InsertRecords<'_, C> {
 }
 
 /// Inserts records of an organization with few statements. Returns their ids in the same order; `None`: nothing was
-/// inserted, because another record has the key of one of them.
+/// inserted, because another record has the key of one of them. `assigned`: their ids; empty: the engine assigns them.
+///
+/// # Errors
+/// `Internal` when there are ids for some rows only.
 pub(crate) async fn insert_records<C: Columns>(
     connection: &mut Conn,
     table: &'static str,
     organization: OrganizationId,
+    assigned: Vec<i64>,
     rows: &[C],
 ) -> Result<Option<Vec<i64>>> {
-    let parts = rows.chunks(AT_ONCE);
-    let mut added: Vec<Vec<i64>> = dialect::for_each_part!(parts, connection, |connection, rows| {
-        InsertRecords { table, organization: organization.0, rows }.load(connection)
+    if !assigned.is_empty() && assigned.len() != rows.len() {
+        return Err(Error::internal("ids for some rows only"));
+    }
+    let mut assigned_parts = assigned.chunks(AT_ONCE);
+    let parts = rows.chunks(AT_ONCE).map(|rows| (assigned_parts.next().unwrap_or_default(), rows));
+    let mut added: Vec<Vec<i64>> = dialect::for_each_part!(parts, connection, |connection, part| {
+        InsertRecords { table, organization: organization.0, ids: part.0, rows: part.1 }.load(connection)
     })
     .stored()?;
     // Rows are inserted in their order, each with a higher id than those before it. The order in which an engine returns
@@ -118,9 +133,9 @@ pub(crate) async fn insert_records<C: Columns>(
     }
     let ids: Vec<i64> = added.into_iter().flatten().collect();
     if ids.len() == rows.len() {
-        return Ok(Some(ids));
+        return Ok(Some(if assigned.is_empty() { ids } else { assigned }));
     }
-    for some in ids.chunks(MOST_IDS) {
+    for some in ids.chunks(MAX_IDS) {
         // Ids are numbers, so that they can be part of the text.
         let some = some.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         sql_query(format!("DELETE FROM \"{table}\" WHERE id IN ({some})")).done_on(on(connection)).await?;

@@ -35,6 +35,8 @@ mod tables;
 mod visibility;
 
 pub use engine::Copies;
+#[cfg(feature = "postgres")]
+pub use engine::connect_to_read;
 #[cfg(feature = "sqlite")]
 pub use engine::in_memory;
 pub use migrate::{migrate, schema};

@@ -28,9 +28,9 @@ const LIFETIME: Duration = Duration::from_secs(1);
 /// How long an entry is kept that is not read again.
 const KEPT: Duration = Duration::from_secs(60);
 /// The most entries of a table.
-const MOST: u64 = 10_000;
+const MAX: u64 = 10_000;
 /// The most ids of components in all sets.
-const MOST_IDS: u64 = 1_000_000;
+const MAX_IDS: u64 = 1_000_000;
 
 /// The times of the last removals from the lists of an organization, by list.
 pub(crate) type LastRemovals = Arc<[(String, OffsetDateTime)]>;
@@ -128,14 +128,14 @@ impl Lookups {
     pub(crate) fn new(changes: Arc<Changes>) -> Self {
         Self {
             changes,
-            hosts: Table::new("hosts", Kind::Lookup, MOST, |_| 1),
-            tenants: Table::new("tenants", Kind::Lookup, MOST, |_| 1),
-            identities: Table::new("identities", Kind::Lookup, MOST, |_| 1),
-            components: Table::new("components", Kind::Lookup, MOST_IDS, |ids| {
+            hosts: Table::new("hosts", Kind::Lookup, MAX, |_| 1),
+            tenants: Table::new("tenants", Kind::Lookup, MAX, |_| 1),
+            identities: Table::new("identities", Kind::Lookup, MAX, |_| 1),
+            components: Table::new("components", Kind::Lookup, MAX_IDS, |ids| {
                 u32::try_from(ids.len()).unwrap_or(u32::MAX).saturating_add(8)
             }),
-            places: Table::new("places", Kind::Lookup, MOST, |_| 1),
-            removals: Table::new("removals", Kind::Removal, MOST, |_| 1),
+            places: Table::new("places", Kind::Lookup, MAX, |_| 1),
+            removals: Table::new("removals", Kind::Removal, MAX, |_| 1),
         }
     }
 

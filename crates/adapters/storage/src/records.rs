@@ -97,12 +97,19 @@ macro_rules! records {
                     let mut guard = atomic.connection().await?;
                     let connection = &mut *guard;
                     let written = $crate::records::records!(@changeset connection organization record $($changeset)?);
-                    let id: Option<i64> = ::diesel::insert_into($table::table)
-                        .values(($table::organization_id.eq(organization.0), written))
-                        .on_conflict_do_nothing()
-                        .returning($table::id)
-                        .row_from(on(connection))
-                        .await?;
+                    let assigned = self.take_assigned(stringify!($table));
+                    let id: Option<i64> = if assigned.is_empty() {
+                        ::diesel::insert_into($table::table)
+                            .values(($table::organization_id.eq(organization.0), written))
+                            .on_conflict_do_nothing()
+                            .returning($table::id)
+                            .row_from(on(connection))
+                            .await?
+                    } else {
+                        let (table, rows) = (stringify!($table), [written]);
+                        let ids = $crate::insert::insert_records(connection, table, organization, assigned, &rows);
+                        ids.await?.and_then(|ids| ids.into_iter().next())
+                    };
                     let id = id.map(<$Id>::from_column).ok_or_else(<$Model as Entity>::taken)?;
                     $($write(connection, organization, id, None, record).await?;)?
                     let texts = texts::of(id.to_column(), record);
@@ -124,8 +131,9 @@ macro_rules! records {
                         let connection = &mut *guard;
                         let rows = $crate::records::records!(@many connection organization records $many);
                         let table = stringify!($table);
-                        let ids = $crate::insert::insert_records(connection, table, organization, &rows).await?;
-                        let Some(ids) = ids else { return Ok(None) };
+                        let assigned = self.take_assigned(table);
+                        let ids = $crate::insert::insert_records(connection, table, organization, assigned, &rows);
+                        let Some(ids) = ids.await? else { return Ok(None) };
                         let ids: Vec<$Id> = ids.into_iter().map(<$Id>::from_column).collect();
                         $($write_many(connection, organization, &ids, records).await?;)?
                         let texts = ids.iter().zip(records).filter_map(|(id, record)| texts::of(id.to_column(), record));
@@ -215,6 +223,7 @@ macro_rules! numbered_records {
             use $crate::engine::{Db, dialect};
             use $crate::prepared::PrepareOnce;
             use $crate::session::{Models, Rows, Run, Session};
+            use $crate::tables::id_spaces;
             use $crate::tables::texts;
 
             type OfKind = Filter<Scoped, Eq<$table::$kind, EnumColumn<$Kind>>>;
@@ -238,14 +247,22 @@ macro_rules! numbered_records {
 
                 async fn add(&self, organization: OrganizationId, record: &$Model) -> Result<$Ref> {
                     let atomic = self.transaction().await?;
-                    // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`,
-                    // tried again.
-                    let last: Option<i64> = $table::table
-                        .filter($table::$kind.eq(EnumColumn(record.$kind)))
-                        .select(max($table::id))
-                        .value_from(atomic.connection())
-                        .await?;
-                    let id = $Ref { $kind: record.$kind, id: last.unwrap_or(0) + 1 };
+                    let kind = record.$kind.as_str();
+                    let number = match self.take_assigned_id(kind) {
+                        Some(assigned) => assigned,
+                        // Of two that take the same number at once on PostgreSQL one meets the primary key: `Conflict`,
+                        // tried again.
+                        None => {
+                            let last: Option<i64> = $table::table
+                                .filter($table::$kind.eq(EnumColumn(record.$kind)))
+                                .select(max($table::id))
+                                .value_from(atomic.connection())
+                                .await?;
+                            let floor = id_spaces::floor_of(&mut *atomic.connection().await?, kind).await?;
+                            last.unwrap_or(0).max(floor) + 1
+                        }
+                    };
+                    let id = $Ref { $kind: record.$kind, id: number };
                     let added = ::diesel::insert_into($table::table)
                         .values((
                             $table::$kind.eq(EnumColumn(id.$kind)),

@@ -36,7 +36,7 @@ pub(crate) use self::people::{
 pub(crate) use self::webhooks::{
     meeting_reminders, outbox, relay, webhook_attempts, webhook_deliveries, webhook_registrations,
 };
-pub(crate) use self::work::{archive_refs, jobs, list_changes, tasks};
+pub(crate) use self::work::{archive_refs, id_floors, jobs, list_changes, tasks};
 
 /// What is cached, by what changes it.
 #[derive(Debug, Clone, Copy)]

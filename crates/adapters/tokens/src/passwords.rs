@@ -21,11 +21,11 @@ use tokio::time::timeout;
 const SALT_BYTES: usize = 16;
 
 /// The most memory of a stored hash in all its passes together, in KiB: a sign-in takes about 0.3 s of one core then.
-const MOST_MEMORY_KIB: u64 = 256 * 1024;
+const MAX_MEMORY_KIB: u64 = 256 * 1024;
 /// The most passes of a stored hash.
-const MOST_PASSES: u32 = 16;
+const MAX_PASSES: u32 = 16;
 /// The most lanes of a stored hash.
-const MOST_LANES: u32 = 16;
+const MAX_LANES: u32 = 16;
 
 /// The costs of bcrypt that are verified. With 15 a sign-in takes about 2 s of one core, with 12 a fifth of a second.
 const BCRYPT_COSTS: RangeInclusive<u32> = 4..=15;
@@ -33,9 +33,9 @@ const BCRYPT_COSTS: RangeInclusive<u32> = 4..=15;
 const USUAL_BCRYPT_COST: u32 = 12;
 
 /// The most calls that wait at once.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// The longest wait; longer in builds without optimization, which are slow.
-const LONGEST_WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 });
+const MAX_WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 });
 
 /// The hash that is checked for an unknown account, so that the check takes as long as for a known account. The password
 /// is random and not stored.
@@ -51,18 +51,26 @@ pub struct Argon2Passwords {
     long_permits: Arc<Semaphore>,
     queue: Semaphore,
     longest_wait: Duration,
+    pepper: Option<Secret>,
 }
 
 impl Argon2Passwords {
     /// One permit for every two cores.
     pub fn new() -> Self {
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
-        Self::with((cores / 2).max(1), MOST_WAITING, LONGEST_WAIT)
+        Self::with((cores / 2).max(1), MAX_WAITING, MAX_WAIT)
     }
 
     /// The same for commands, which nobody waits for as for a sign-in: any number of calls wait, as long as it takes.
     pub fn patient() -> Self {
         Self { queue: Semaphore::new(Semaphore::MAX_PERMITS), longest_wait: Duration::MAX, ..Self::new() }
+    }
+
+    /// The same with the pepper of the application that the hashes of bcrypt come from. It follows each password that is
+    /// compared with one of them; hashes of Argon2id are of the password alone.
+    #[must_use]
+    pub fn with_pepper(self, pepper: Option<Secret>) -> Self {
+        Self { pepper, ..self }
     }
 
     fn with(permits: usize, most_waiting: usize, longest_wait: Duration) -> Self {
@@ -72,6 +80,7 @@ impl Argon2Passwords {
             long_permits: semaphore(),
             queue: Semaphore::new(most_waiting),
             longest_wait,
+            pepper: None,
         }
     }
 
@@ -127,9 +136,10 @@ impl Passwords for Argon2Passwords {
             Some(hash) if is_long(hash) => (&self.long_permits, self.longest_wait.saturating_mul(5)),
             _ => (&self.permits, self.longest_wait),
         };
+        let pepper = self.pepper.clone();
         let matches_hash = move |password: &Secret| match &hash {
-            Some(hash) => matches(password, hash),
-            None => matches(password, nobody()?).map(|_| false),
+            Some(hash) => matches(password, hash, pepper.as_ref()),
+            None => matches(password, nobody()?, None).map(|_| false),
         };
         self.with_permit_of(permits, longest_wait, move || {
             let composed = composed(&password);
@@ -182,7 +192,7 @@ fn read(hash: &str) -> Result<PasswordHash, &'static str> {
     }
     let cost = Params::try_from(&hash).map_err(|_| NO_HASH)?;
     let memory = u64::from(cost.m_cost()) * u64::from(cost.t_cost());
-    if memory > MOST_MEMORY_KIB || cost.t_cost() > MOST_PASSES || cost.p_cost() > MOST_LANES {
+    if memory > MAX_MEMORY_KIB || cost.t_cost() > MAX_PASSES || cost.p_cost() > MAX_LANES {
         return Err(
             "costs too much: at most 256 MiB of memory in all passes together (m times t is at most 262144), \
                     16 passes (t) and 16 lanes (p)",
@@ -191,10 +201,17 @@ fn read(hash: &str) -> Result<PasswordHash, &'static str> {
     Ok(hash)
 }
 
-fn matches(password: &Secret, hash: &str) -> Result<bool> {
+/// Whether a text is that of a hash of bcrypt: the password and the pepper, one after the other, and of a long one the first
+/// 72 bytes, as where the hash was made. A NUL would end it early: such a password has no hash.
+fn matches_bcrypt(password: &Secret, hash: &str, pepper: Option<&Secret>) -> bool {
+    let peppered = Secret::new(format!("{}{}", password.expose(), pepper.map_or("", Secret::expose)));
+    let is_right = bcrypt::verify(peppered.expose(), hash).unwrap_or(false);
+    is_right && !password.expose().contains('\0')
+}
+
+fn matches(password: &Secret, hash: &str, pepper: Option<&Secret>) -> Result<bool> {
     let verified = if is_bcrypt(hash) {
-        // Of a long password the first 72 bytes, as where the hash was made.
-        check_bcrypt(hash).map(|()| bcrypt::verify(password.expose(), hash).unwrap_or(false))
+        check_bcrypt(hash).map(|()| matches_bcrypt(password, hash, pepper))
     } else {
         read(hash).and_then(|hash| {
             match Argon2::default().verify_password(password.expose().as_bytes(), &hash) {
@@ -210,7 +227,7 @@ fn matches(password: &Secret, hash: &str) -> Result<bool> {
     };
     // Possibly imported. The sign-in fails like one with a wrong password.
     tracing::warn!(fault, "a stored password hash is not used");
-    matches(password, nobody()?).map(|_| false)
+    matches(password, nobody()?, None).map(|_| false)
 }
 
 fn nobody() -> Result<&'static str> {
@@ -253,6 +270,37 @@ mod tests {
         assert!(passwords.verify(Secret::new(long), Some(hash)).await.unwrap(), "bcrypt reads 72 bytes");
     }
 
+    /// The vectors of sheet 13 §6.1.
+    #[tokio::test]
+    async fn the_pepper_follows_the_password_and_bcrypt_reads_72_bytes_of_both() {
+        const PLAIN: &str = "$2a$11$q6jA//raH2IAgz78CeDjuOeI2Ba/InfOPz6ntkRu8w7XREshkGQiC";
+        const PEPPERED: &str = "$2a$11$qDiz/i8WNsWBpJpOuzyd6eHeQxoMjsXYq35iuWEuoaQMh6nqAhj3m";
+        const LONG: &str = "$2a$04$TxsHDB/HrU6dqcIlTm1SB.ju0QJda2kOpuu/SQ92JTQcu4X59oAgu";
+        let none = Argon2Passwords::new();
+        let pepper = Argon2Passwords::new().with_pepper(Some(Secret::new("riverton-pepper")));
+        let (right, a) = ("decidim-Riverton-2026", "a".repeat(72));
+        for (passwords, password, hash, is_right) in [
+            (&none, right, PLAIN, true),
+            (&none, right, PEPPERED, false),
+            (&pepper, right, PEPPERED, true),
+            (&pepper, right, PLAIN, false),
+            (&none, "decidim-Riverton-2026riverton-pepper", PEPPERED, true),
+            (&pepper, "decidim-Riverton-2027", PEPPERED, false),
+            (&none, &a, LONG, true),
+            (&none, &format!("{a} and more"), LONG, true),
+            (&pepper, &a, LONG, true),
+            (&none, &a[1..], LONG, false),
+            (&none, &format!("{a}\0"), LONG, false),
+            (&none, "decidim-Riverton-2026\0", PLAIN, false),
+        ] {
+            let found = passwords.verify(Secret::new(password), Some(hash.to_owned())).await.unwrap();
+            assert_eq!(found, is_right, "{password:?} {hash}");
+        }
+        let new = pepper.hash(Secret::new(right)).await.unwrap();
+        assert!(none.verify(Secret::new(right), Some(new)).await.unwrap(), "Argon2id of the password alone");
+        assert!(!format!("{pepper:?}").contains("riverton"));
+    }
+
     #[tokio::test]
     async fn the_cost_of_bcrypt_is_from_four_to_fifteen() {
         let passwords = Argon2Passwords::new();
@@ -269,13 +317,13 @@ mod tests {
         let passwords = Arc::new(Argon2Passwords::patient());
         let permits = u32::try_from(passwords.permits.available_permits()).unwrap();
         let busy = passwords.permits.clone().acquire_many_owned(permits).await.unwrap();
-        let calls: Vec<_> = (0..3 * MOST_WAITING)
+        let calls: Vec<_> = (0..3 * MAX_WAITING)
             .map(|_| {
                 let passwords = passwords.clone();
                 tokio::spawn(async move { passwords.with_permit(|| Ok(())).await })
             })
             .collect();
-        tokio::time::sleep(1000 * LONGEST_WAIT).await;
+        tokio::time::sleep(1000 * MAX_WAIT).await;
         assert!(calls.iter().all(|call| !call.is_finished()));
         drop(busy);
         for call in calls {
@@ -326,7 +374,7 @@ mod tests {
     #[tokio::test]
     async fn a_hash_up_to_the_bounds_of_the_cost_is_checked() {
         let passwords = Argon2Passwords::new();
-        for hash in [with_cost(64, 1, 1), with_cost(64, MOST_PASSES, 1), with_cost(1024, 1, MOST_LANES)] {
+        for hash in [with_cost(64, 1, 1), with_cost(64, MAX_PASSES, 1), with_cost(1024, 1, MAX_LANES)] {
             passwords.check_hash(&hash).unwrap();
             assert!(passwords.verify(Secret::new("secret"), Some(hash.clone())).await.unwrap(), "{hash}");
             assert!(!passwords.verify(Secret::new("another"), Some(hash.clone())).await.unwrap(), "{hash}");
@@ -361,7 +409,7 @@ mod tests {
             let took = begin.elapsed();
             assert!(took < unknown * 20 && took > unknown / 20, "{cost}: {took:?}, unknown {unknown:?}");
         }
-        let many_passes = with_cost(64, MOST_PASSES + 1, 1);
+        let many_passes = with_cost(64, MAX_PASSES + 1, 1);
         assert!(
             !passwords.verify(Secret::new("secret"), Some(many_passes)).await.unwrap(),
             "right, but refused"

@@ -13,7 +13,7 @@ use std::time::Duration;
 const PURPOSE: &str = "access tokens";
 
 /// The longest token, in bytes; a longer one is refused unread. Own tokens are below 1 KiB.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 
 /// The most tokens whose claims are cached.
 const MAX_CACHED: u64 = 10_000;
@@ -80,7 +80,7 @@ impl TokenSigner for Signer {
     }
 
     fn verify(&self, token: &str) -> Result<Arc<Claims>, TokenError> {
-        if token.len() > LONGEST {
+        if token.len() > MAX_LENGTH {
             return Err(TokenError::Invalid);
         }
         if let Some(claims) = self.verified.get(token) {

@@ -45,7 +45,7 @@ fn schema_of(manifest: ComponentManifest) -> &'static str {
 
 /// The settings in force, and what the caller can do.
 fn meta(kind: ComponentManifest) -> Value {
-    let shown = SettingsSchema::of(kind).iter().filter(|setting| setting.shown);
+    let shown = SettingsSchema::of(kind).iter().filter(|setting| setting.is_in_meta);
     let settings = shown.map(|setting| (setting.key, setting_schema(setting.default)));
     let mut members = vec![("published", json!({"type": "boolean"}))];
     members.extend(settings);

@@ -6,7 +6,7 @@ use crate::route::{Route, UnreadBodies};
 use serde_json::{Value, json};
 
 /// The most values one list of a filter may have (contract 01 §6).
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 /// The paths whose number of a record is a text in the published document; `/sync` is the same.
 const ID_AS_TEXT: [&str; 6] = [
     "/attachments/{id}",
@@ -93,7 +93,7 @@ fn in_query(path: &str, QueryParameter { name, holds, is_required }: &QueryParam
 
 /// Some of these values.
 fn list_of(one: &Value) -> Value {
-    json!({"type": "array", "items": one, "maxItems": MOST_VALUES})
+    json!({"type": "array", "items": one, "maxItems": MAX_VALUES})
 }
 
 fn schema(holds: &ParameterType) -> Value {
@@ -166,6 +166,13 @@ fn description_of(name: &str) -> String {
         "types[]" => "The names of events; all that the client holds the permission for when absent",
         "last_event_id" => {
             "Where the stream continues: after the event of this id. The header `Last-Event-ID` means the same"
+        }
+        "after" => {
+            "Answers with stored events after the event of this id; all that are stored when empty. `next` of one answer is \
+             `after` of the next one"
+        }
+        "format" => {
+            "Answers with stored events: a JSON document, the default with `after`, or one event on each line"
         }
         "object_path" => "Where in the extended data: keys joined with dots; `.` is the root",
         _ => "",

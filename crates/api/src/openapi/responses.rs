@@ -1,7 +1,7 @@
 //! The responses of an operation.
 
 use super::reference;
-use crate::reply::EVENT_STREAM;
+use crate::reply::{EVENT_STREAM, NDJSON};
 use crate::route::{RequiredAccess, Route};
 use actix_web::http::{Method, StatusCode};
 use civitas_kernel::{Access, RequiredAbilities};
@@ -43,6 +43,10 @@ fn success(route: &Route) -> Value {
     }
     if route.doc.is_stream {
         response["content"][EVENT_STREAM]["schema"]["type"] = json!("string");
+        if route.doc.answer.is_some() {
+            // OpenAPI 3.1 cannot describe a document on each line.
+            response["content"][NDJSON] = json!({});
+        }
     }
     if route.doc.has_location {
         response["headers"]["Location"] = header("The address of the result");

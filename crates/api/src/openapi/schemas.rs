@@ -35,7 +35,7 @@ const NULLABLE: [(&str, &[&str]); 8] = [
 /// The one schema of answers to which members may be added.
 const OPEN: &str = "meeting_attributes";
 /// The largest whole number that tools in JavaScript read exactly (`Number.MAX_SAFE_INTEGER`).
-const LARGEST: i64 = (1 << 53) - 1;
+const MAX_VALUE: i64 = (1 << 53) - 1;
 /// Titles that do not follow from the name, and that no type has: unchanged for clients that were generated from
 /// earlier documents.
 const TITLES: [(&str, &str); 13] = [
@@ -135,8 +135,8 @@ impl Rules<'_> {
             self.complete_property(name, required.iter().any(|required| required == name), property);
         }
         if self.is_body && members.get("format").is_some_and(|format| format == "int64") {
-            members.entry("minimum").or_insert(json!(-LARGEST));
-            members.entry("maximum").or_insert(json!(LARGEST));
+            members.entry("minimum").or_insert(json!(-MAX_VALUE));
+            members.entry("maximum").or_insert(json!(MAX_VALUE));
         }
         let inner = members.iter_mut().filter(|(name, _)| *name != "examples");
         inner.for_each(|(_, member)| self.complete(member));

@@ -284,8 +284,8 @@ fn view(context: &RenderContext<'_>, detail: PostDetail, beside: PostNeighbours)
         attributes: BlogAttributes {
             created_at: CreationDate(post.created_at),
             updated_at: EditionDate(post.updated_at),
-            title: TranslatedProp(post.title.only(locales)),
-            body: TranslatedProp(post.body.only(locales)),
+            title: TranslatedProp(post.title.in_locales(locales)),
+            body: TranslatedProp(post.body.in_locales(locales)),
             published_at: post.published_at.map(iso_milliseconds),
         },
     }

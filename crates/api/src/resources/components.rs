@@ -172,7 +172,7 @@ fn view(
 ) -> ComponentView {
     let settings =
         CurrentSettings::of(&detail.component, detail.active_step, context.tenant.comments_max_length);
-    let announcement = only(context, &settings.value("global_announcement"));
+    let announcement = setting_in_locales(context, &settings.value("global_announcement"));
     let meta = meta(context, settings, voting_status, &detail);
     let ComponentDetail { id, component, space_title, resources, resource_count, .. } = detail;
     let manifest = component.manifest.as_str();
@@ -185,7 +185,7 @@ fn view(
             manifest_name: manifest,
             participatory_space_type: context.site.class_names.written(component.space.manifest.class()),
             participatory_space_id: component.space.id.to_string(),
-            name: TranslatedProp(component.name.only(context.locales())),
+            name: TranslatedProp(component.name.in_locales(context.locales())),
             global_announcement: announcement,
             created_at: CreationDate(component.created_at),
             updated_at: EditionDate(component.updated_at),
@@ -202,9 +202,9 @@ fn view(
 }
 
 /// The requested languages, of a translated setting.
-fn only(context: &RenderContext<'_>, texts: &Value) -> Value {
+fn setting_in_locales(context: &RenderContext<'_>, texts: &Value) -> Value {
     let read: Translated = serde_json::from_value(texts.clone()).unwrap_or_default();
-    json!(read.only(context.locales()))
+    json!(read.in_locales(context.locales()))
 }
 
 fn meta(
@@ -213,7 +213,8 @@ fn meta(
     voting_status: Option<&VotingStatus>,
     detail: &ComponentDetail,
 ) -> Map<String, Value> {
-    let mut meta: Map<String, Value> = settings.shown().map(|(key, value)| (key.to_owned(), value)).collect();
+    let mut meta: Map<String, Value> =
+        settings.meta_settings().map(|(key, value)| (key.to_owned(), value)).collect();
     meta.insert("published".to_owned(), json!(detail.component.published_at.is_some()));
     if detail.component.manifest == ComponentManifest::Proposals {
         let rules = settings.rules();
@@ -231,8 +232,8 @@ fn meta(
             "can_endorse": settings.value("endorsements_enabled"),
             "can_comment": settings.value("comments_enabled"),
             "votes": weights(context, &rules),
-            "voting_cards_box_title": only(context, &settings.value("voting_cards_box_title")),
-            "voting_cards_instructions": only(context, &settings.value("voting_cards_instructions")),
+            "voting_cards_box_title": setting_in_locales(context, &settings.value("voting_cards_box_title")),
+            "voting_cards_instructions": setting_in_locales(context, &settings.value("voting_cards_instructions")),
         });
         meta.extend(computed.as_object().cloned().unwrap_or_default());
     }
@@ -242,7 +243,7 @@ fn meta(
 fn weights(context: &RenderContext<'_>, rules: &Rules) -> Vec<Value> {
     let locales = context.locales();
     let offered = &context.tenant.available_locales;
-    let label = |weight| weight_label(rules.voting_manifest, weight, offered).only(locales);
+    let label = |weight| weight_label(rules.voting_manifest, weight, offered).in_locales(locales);
     rules.weights().into_iter().map(|weight| json!({"label": label(weight), "weight": weight})).collect()
 }
 

@@ -14,7 +14,7 @@ use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ComponentId, Locale, ProposalId, Result};
 use civitas_proposals::{
     CreateDraft, DRAFT, DraftErrors, Drafts, Neighbours, ProposalDetail, PublishDraft, UpdateDraft,
-    UpdatedDraft, WithdrawDraft, shown,
+    UpdatedDraft, WithdrawDraft, draft_texts,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -170,7 +170,7 @@ fn view(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, ex
     let publishable = exists && errors.is_empty();
     let sentences =
         |faults: Vec<civitas_kernel::FieldError>| faults.into_iter().map(|f| f.description).collect();
-    let part = |text| TranslatedProp(shown(text, context.asked, working));
+    let part = |text| TranslatedProp(draft_texts(text, context.asked, working));
     DraftView {
         id: id.to_string(),
         r#type: DraftType,

@@ -29,7 +29,7 @@ const YOUNG: Duration = Duration::from_secs(10);
 /// The pause after which a stream without change sends a comment.
 const SILENCE: Duration = Duration::from_secs(15);
 /// How long a stream lasts at most.
-const LONGEST: Duration = Duration::from_secs(3600);
+const MAX_DURATION: Duration = Duration::from_secs(3600);
 
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = Doc::stream("Streams the states of a job as server-sent events").fails(429).with_note(
@@ -147,7 +147,7 @@ impl JobStream {
     /// Waits until the job is read again. `None` when the stream ends.
     async fn pause(&mut self) -> Option<()> {
         let age = self.started.elapsed();
-        if age >= LONGEST {
+        if age >= MAX_DURATION {
             return None;
         }
         tokio::select! {

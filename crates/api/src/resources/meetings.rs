@@ -100,8 +100,8 @@ pub(crate) fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> Meeti
         attributes: MeetingAttributes {
             created_at: CreationDate(meeting.created_at),
             updated_at: EditionDate(meeting.updated_at),
-            title: TranslatedProp(meeting.title.only(locales)),
-            description: TranslatedProp(meeting.description.only(locales)),
+            title: TranslatedProp(meeting.title.in_locales(locales)),
+            description: TranslatedProp(meeting.description.in_locales(locales)),
             start_time: iso(meeting.start_time),
             end_time: meeting.end_time.map(iso),
             extended_data: may_read_data.then_some(meeting.extended_data),

@@ -153,7 +153,7 @@ async fn show_one(request: Request) -> HandlerResult {
 /// An organization as visible to the caller.
 pub(crate) fn view(context: &RenderContext<'_>, id: OrganizationId, from: Organization) -> OrganizationView {
     let locales = context.locales();
-    let part = |text: &Translated| TranslatedProp(text.only(locales));
+    let part = |text: &Translated| TranslatedProp(text.in_locales(locales));
     let extended_data = if context.ctx.may(Ability::OrganizationsExtendedDataRead) {
         match &from.unconfirmed_host {
             None => from.extended_data,

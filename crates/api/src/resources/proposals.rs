@@ -170,8 +170,8 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside:
         attributes: ProposalAttributes {
             created_at: CreationDate(proposal.created_at),
             updated_at: EditionDate(proposal.updated_at),
-            title: TranslatedProp(proposal.title.only(locales)),
-            body: TranslatedProp(proposal.body.only(locales)),
+            title: TranslatedProp(proposal.title.in_locales(locales)),
+            body: TranslatedProp(proposal.body.in_locales(locales)),
             extended_data: may_read_data.then(|| proposal.extended_data.clone()),
         },
         relationships: relationships(&record, &proposal.authors, Some(state)),

@@ -136,7 +136,7 @@ async fn show_one(request: Request, manifest: SpaceManifest) -> HandlerResult {
 pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceView {
     let SpaceDetail { id, space, components, component_count, .. } = detail;
     let locales = context.locales();
-    let part = |text: &civitas_kernel::Translated| TranslatedProp(text.only(locales));
+    let part = |text: &civitas_kernel::Translated| TranslatedProp(text.in_locales(locales));
     let data = components
         .into_iter()
         .map(|(id, kind)| ComponentIdentifier { id: id.to_string(), r#type: kind.component_type() })

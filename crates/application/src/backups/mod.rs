@@ -163,12 +163,12 @@ impl Backups {
     /// answer.
     pub async fn find(&self, name: Option<&Name>) -> Result<Manifest> {
         /// The length of the longest manifest, in bytes.
-        const LONGEST: u64 = 16 << 20;
+        const MAX_LENGTH: u64 = 16 << 20;
         let newest = if name.is_none() { self.newest().await? } else { None };
         let Some(name) = name.or(newest.as_ref()) else {
             return Err(Error::internal("there is no complete backup"));
         };
-        let Some(stored) = self.objects.read(&name.object(MANIFEST), 0..LONGEST).await? else {
+        let Some(stored) = self.objects.read(&name.object(MANIFEST), 0..MAX_LENGTH).await? else {
             return Err(Error::internal(format!("there is no complete backup {name}")));
         };
         Manifest::read(&stored.try_collect::<Vec<_>>().await?.concat())

@@ -6,7 +6,7 @@ use crate::file_transfer::{Digests, FileTransfer, Moved};
 use async_trait::async_trait;
 use bytes::Bytes;
 use civitas_attachments::{
-    ByteStream, Checksum, Content, FileIntake, FileState, FileStore, Inspected, MockFileRegistry,
+    ByteStream, Checksum, Content, FileIntake, FileState, FileStore, ImageBytes, Inspected, MockFileRegistry,
     ReceiveOutcome, Received, StoredFile, StoredObject,
 };
 use civitas_kernel::{Error, FileId, Result};
@@ -90,7 +90,7 @@ impl FileIntake for Intake {
         Ok(ReceiveOutcome::Complete(Received { content: Content { file, byte_size }, md5: [0; 16] }))
     }
 
-    async fn inspect(&self, _: Received) -> Result<Inspected> {
+    async fn inspect(&self, _: Received, _: ImageBytes) -> Result<Inspected> {
         Err(Error::internal("a backup inspects nothing"))
     }
 }

@@ -5,9 +5,9 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// How long a caller waits for its share; longer in builds without optimization, which are slow.
-const LONGEST_WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
+const MAX_WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
 /// The most registrations for webhooks of one API client.
-pub const MOST_REGISTRATIONS: u64 = 100;
+pub const MAX_REGISTRATIONS: u64 = 100;
 /// How many passwords are hashed at once: one for every two cores, so that sign-ins leave half of them to other requests.
 static PASSWORDS: LazyLock<u64> =
     LazyLock::new(|| (available_parallelism().map_or(1, std::num::NonZero::get) as u64 / 2).max(1));
@@ -67,8 +67,8 @@ impl Share {
     /// How long a caller waits for a place. What takes long itself is waited for longer: the wait holds no connection.
     pub(super) fn longest_wait(self) -> Duration {
         match self {
-            Self::LargeBodies | Self::LargeAnswers | Self::Images => LONGEST_WAIT * 10,
-            _ => LONGEST_WAIT,
+            Self::LargeBodies | Self::LargeAnswers | Self::Images => MAX_WAIT * 10,
+            _ => MAX_WAIT,
         }
     }
 
@@ -126,7 +126,7 @@ impl Capacity {
                 let part = |of: u64, most: u64| (webhook_requests / of).clamp(1, most);
                 limits(part(8, 20), part(4, 100), webhook_requests)
             }
-            Share::Registrations => limits(MOST_REGISTRATIONS, NONE, NONE),
+            Share::Registrations => limits(MAX_REGISTRATIONS, NONE, NONE),
             Share::UnattachedFiles | Share::Jobs | Share::KeptAnswers => Limits {
                 record: NONE,
                 client: stored_bytes,

@@ -95,7 +95,9 @@ fn digest(fields: &ApiClientFields) -> Imported<Option<Digest>> {
             Err("client_secret must not be blank".into())
         }
         (Field::Value(text), Field::Absent) => Ok(Some(Secret::new(text.as_str()).digest())),
-        (Field::Absent, Field::Value(text)) if is_digest(text) => Ok(Some(Digest::kept(text.as_str()))),
+        (Field::Absent, Field::Value(text)) if is_digest(text) => {
+            Ok(Some(Digest::from_stored(text.as_str())))
+        }
         (Field::Absent, _) => Err("client_secret_hash must be a SHA-256 in 64 hexadecimal digits".into()),
         (_, Field::Absent) => Err("client_secret must not be blank".into()),
         _ => Err("give either client_secret or client_secret_hash".into()),
@@ -181,11 +183,11 @@ impl RecordKind for ApiClients {
     }
 
     fn check(&self, _: &ImportContext<'_>, client: &mut ApiClient) -> Imported {
-        if client.uid.chars().count() < ApiClient::SHORTEST_UID {
+        if client.uid.chars().count() < ApiClient::MIN_UID {
             return Err(format!(
                 "client_id {:?} is shorter than {} characters",
                 client.uid,
-                ApiClient::SHORTEST_UID
+                ApiClient::MIN_UID
             )
             .into());
         }

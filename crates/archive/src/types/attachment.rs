@@ -86,13 +86,7 @@ async fn set_file(
     }
     let (ports, of, now) = (import.context.ports, import.owner, import.context.options.now);
     let tenant = ports.organizations().tenant(of).await?.ok_or(Error::NotFound)?;
-    let request = FileRequest {
-        source: &source,
-        prefix: &tenant.reference_prefix,
-        max_bytes: tenant.max_attachment_bytes,
-        kind: attachment.parent.kind,
-        now,
-    };
+    let request = FileRequest { source: &source, prefix: &tenant.reference_prefix, now };
     let received = import.context.files.receive(request).await?;
     if let Some(id) = attachment.file {
         let old = ports.files().find(of, id).await?.ok_or(Error::NotFound)?;

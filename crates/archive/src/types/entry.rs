@@ -15,6 +15,7 @@ members! { Entries, kind.0.as_str(), OrganizationId, EntryFields, |kind, entry: 
     hidden_at: optional(Moment),
     deleted_at: optional(Moment),
     created_at: required(Moment),
+    updated_at: required(Moment),
 }}
 
 #[async_trait]

@@ -117,6 +117,9 @@ impl KindStore for Organizations {
         change: &Change<Organization>,
     ) -> Imported {
         let Change { before, after } = change;
+        if import.context.options.expected.is_some() && before.host != after.host {
+            return Err(format!("S-IDS: is {} already, from elsewhere", before.host).into());
+        }
         admin(import.context).change(id, before, after.clone(), import.context.options.now).await?;
         Ok(())
     }

@@ -15,6 +15,7 @@ members! { Posts, "post", ports.posts(), PostFields, |kind, post: Post| {
     body: required(Translated),
     author: reference(author),
     published_at: optional(Moment),
+    hidden_at: optional(Moment),
     deleted_at: optional(Moment),
     created_at: required(Moment),
     updated_at: required(Moment),

@@ -2,7 +2,7 @@
 //! token of a built-in state changes how that state is shown.
 
 use super::{Field, Translated, async_trait};
-use super::{Import, Imported, RecordKind, StoredRecord, members, required};
+use super::{Import, Imported, Moment, RecordKind, StoredRecord, members, required};
 use civitas_kernel::{ComponentId, StateId};
 use civitas_proposals::ProposalState;
 use civitas_spaces::ComponentManifest;
@@ -15,7 +15,22 @@ members! { ProposalStates, "proposal_state", ports.states(), ProposalStateFields
     title: required(Translated),
     bg_color: optional(String),
     text_color: optional(String),
+    updated_at: required(Moment),
 }}
+
+/// Gives a built-in state the id that the record brings. The component has it without a record, under another id.
+async fn keep_id(import: &mut Import<'_, '_, ProposalStates>, id: StateId) -> Imported<StateId> {
+    let Some(own) = import.context.ids.own.filter(|own| *own != id.0) else { return Ok(id) };
+    import.context.ids.check_free(import.context.ports, "proposal_state", &[own]).await?;
+    let to = StateId(own);
+    if import.context.ports.states().renumber(import.owner, id, to).await? {
+        import.context.refs.forget_states();
+        return Ok(to);
+    }
+    // Proposals have it.
+    import.context.ids.check_same(Some(id.0))?;
+    Ok(id)
+}
 
 #[async_trait]
 impl RecordKind for ProposalStates {
@@ -39,7 +54,11 @@ impl RecordKind for ProposalStates {
             Some(_) if !ProposalState::BUILT_IN.contains(&token.as_str()) => {
                 Err(format!("token {token:?} has already been taken").into())
             }
-            found => self.find_by_id(import, found.map(|(id, _)| id)).await,
+            Some((id, _)) => {
+                let id = keep_id(import, id).await?;
+                self.find_by_id(import, Some(id)).await
+            }
+            None => Ok(None),
         }
     }
 
@@ -53,6 +72,13 @@ impl RecordKind for ProposalStates {
         if token.trim().is_empty() {
             return Err("token must not be blank".into());
         }
-        Ok(ProposalState { component, token, title, bg_color: None, text_color: None })
+        Ok(ProposalState {
+            component,
+            token,
+            title,
+            bg_color: None,
+            text_color: None,
+            updated_at: import.context.options.now,
+        })
     }
 }

@@ -3,9 +3,11 @@
 use super::{Field, ImportContext, OrganizationId, Translated, async_trait};
 use super::{Import, Imported, RecordKind, members, required};
 use crate::members::{set, set_or_default};
+use crate::record::checked_id;
 use civitas_kernel::{Error, MatrixRowId, QuestionId, QuestionnaireId};
 use civitas_surveys::{MAX_QUESTIONS, MAX_ROWS, MatrixRow, Question, QuestionType};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::HashSet;
 
 pub(super) struct Questions;
@@ -16,6 +18,8 @@ pub(super) struct Questions;
 pub(super) struct RowFields {
     #[serde(rename = "ref")]
     reference: String,
+    #[serde(default, skip_serializing)]
+    id: Option<Value>,
     position: i64,
     body: Translated,
 }
@@ -29,7 +33,7 @@ members! { Questions, "question", ports.questions(), QuestionFields, |kind, ques
     mandatory: flag(bool),
     max_choices: optional(i64),
     max_characters: custom(i64, set_max_characters, with(question.max_characters)),
-    matrix_rows: custom(Vec<RowFields>, set_rows, unless_empty(rows(question))),
+    matrix_rows: resolved(Vec<RowFields>, set_rows, unless_empty(rows(question))),
 }}
 
 fn set_type(fields: &mut QuestionFields, question: &mut Question) -> Imported {
@@ -43,7 +47,11 @@ fn set_max_characters(fields: &mut QuestionFields, question: &mut Question) -> I
 }
 
 /// Sets the rows. A row keeps its id if the question has one of the same ref.
-fn set_rows(fields: &mut QuestionFields, question: &mut Question) -> Imported {
+async fn set_rows(
+    import: &mut Import<'_, '_, Questions>,
+    fields: &mut QuestionFields,
+    question: &mut Question,
+) -> Imported {
     let given = match std::mem::take(&mut fields.matrix_rows) {
         Field::Absent => return Ok(()),
         Field::Null => Vec::new(),
@@ -51,12 +59,15 @@ fn set_rows(fields: &mut QuestionFields, question: &mut Question) -> Imported {
     };
     let mut seen = HashSet::new();
     let mut rows = Vec::new();
-    for RowFields { reference, position, body } in given {
+    for RowFields { reference, id, position, body } in given {
         if !seen.insert(reference.clone()) {
             return Err(format!("matrix_rows name {reference:?} twice").into());
         }
         let stored = question.rows.iter().find(|row| row.reference == reference);
-        let id = stored.map_or(MatrixRowId(0), |row| row.id);
+        let id = row_id(import.context, &reference, id, stored.map(|row| row.id)).await?;
+        if id.0 != 0 && rows.iter().any(|row: &MatrixRow| row.id == id) {
+            return Err(format!("matrix_rows have the id {id} twice").into());
+        }
         rows.push(MatrixRow { id, reference, position, body });
     }
     // New rows get their ids in the order of the file, after the stored ones.
@@ -65,9 +76,32 @@ fn set_rows(fields: &mut QuestionFields, question: &mut Question) -> Imported {
     Ok(())
 }
 
+/// The id of a row: the stored one, or that of the archive in an import that keeps ids; 0: the store assigns it.
+async fn row_id(
+    context: &mut ImportContext<'_>,
+    reference: &str,
+    given: Option<Value>,
+    stored: Option<MatrixRowId>,
+) -> Imported<MatrixRowId> {
+    let given = given.map(|id| checked_id(&id)).transpose();
+    let given = given.map_err(|reason| format!("matrix_rows: the id of {reference:?} {reason}"))?;
+    let kept = given.filter(|_| context.options.keep_ids).map(MatrixRowId);
+    match (kept, stored) {
+        (Some(kept), Some(stored)) if kept != stored => {
+            Err(format!("S-IDS: the row {reference:?} exists with the id {stored} instead of {kept}").into())
+        }
+        (Some(kept), None) => {
+            context.ids.check_free(context.ports, "matrix_row", &[kept.0]).await?;
+            Ok(kept)
+        }
+        _ => Ok(stored.unwrap_or(MatrixRowId(0))),
+    }
+}
+
 fn rows(question: &Question) -> Vec<RowFields> {
     let row = |row: &MatrixRow| RowFields {
         reference: row.reference.clone(),
+        id: None,
         position: row.position,
         body: row.body.clone(),
     };

@@ -4,12 +4,12 @@ use super::{Field, Translated, async_trait};
 use super::{Import, Imported, Moment, RecordKind, members, required};
 use crate::refs::unknown;
 use civitas_kernel::{ComponentId, MeetingId, SurveyId};
-use civitas_surveys::{Host, Questionnaire};
+use civitas_surveys::{Questionnaire, QuestionnaireParent};
 
 pub(super) struct Questionnaires;
 
 members! { Questionnaires, "questionnaire", ports.questionnaires(), QuestionnaireFields, |kind, questionnaire: Questionnaire| {
-    survey: resolved(String, check_host, optional(survey(questionnaire))),
+    survey: resolved(String, check_parent, optional(survey(questionnaire))),
     meeting: output(String, optional(meeting(questionnaire))),
     title: required(Translated),
     description: filled(Translated),
@@ -20,18 +20,18 @@ members! { Questionnaires, "questionnaire", ports.questionnaires(), Questionnair
 }}
 
 fn survey(questionnaire: &Questionnaire) -> Option<String> {
-    if let Host::Survey(id) = questionnaire.host { Some(id.to_string()) } else { None }
+    if let QuestionnaireParent::Survey(id) = questionnaire.parent { Some(id.to_string()) } else { None }
 }
 
 fn meeting(questionnaire: &Questionnaire) -> Option<String> {
-    if let Host::Meeting(id) = questionnaire.host { Some(id.to_string()) } else { None }
+    if let QuestionnaireParent::Meeting(id) = questionnaire.parent { Some(id.to_string()) } else { None }
 }
 
 /// The record that a questionnaire names, and its component; `None` if it names none.
-async fn host(
+async fn parent(
     import: &mut Import<'_, '_, Questionnaires>,
     fields: &QuestionnaireFields,
-) -> Imported<Option<(Host, ComponentId)>> {
+) -> Imported<Option<(QuestionnaireParent, ComponentId)>> {
     let (ports, of) = (import.context.ports, import.owner);
     match (fields.survey.as_value(), fields.meeting.as_value()) {
         (None, None) => Ok(None),
@@ -39,25 +39,25 @@ async fn host(
         (Some(reference), None) => {
             let id: SurveyId = import.context.refs.resolve(of, reference).await?;
             let survey = ports.surveys().find(of, id).await?.ok_or_else(|| unknown("survey", reference))?;
-            Ok(Some((Host::Survey(id), survey.component)))
+            Ok(Some((QuestionnaireParent::Survey(id), survey.component)))
         }
         (None, Some(reference)) => {
             let id: MeetingId = import.context.refs.resolve(of, reference).await?;
             let meeting =
                 ports.meetings().find(of, id).await?.ok_or_else(|| unknown("meeting", reference))?;
-            Ok(Some((Host::Meeting(id), meeting.component)))
+            Ok(Some((QuestionnaireParent::Meeting(id), meeting.component)))
         }
     }
 }
 
 /// The survey or meeting of a questionnaire cannot change.
-async fn check_host(
+async fn check_parent(
     import: &mut Import<'_, '_, Questionnaires>,
     fields: &mut QuestionnaireFields,
     questionnaire: &mut Questionnaire,
 ) -> Imported {
-    match host(import, fields).await? {
-        Some((host, _)) if host != questionnaire.host => Err("survey or meeting cannot change".into()),
+    match parent(import, fields).await? {
+        Some((parent, _)) if parent != questionnaire.parent => Err("survey or meeting cannot change".into()),
         _ => Ok(()),
     }
 }
@@ -69,12 +69,12 @@ impl RecordKind for Questionnaires {
         import: &mut Import<'_, '_, Self>,
         fields: &QuestionnaireFields,
     ) -> Imported<Questionnaire> {
-        let found = host(import, fields).await?;
-        let (host, component) = found.ok_or("survey or meeting is required")?;
+        let found = parent(import, fields).await?;
+        let (parent, component) = found.ok_or("survey or meeting is required")?;
         let title = required("title", &fields.title)?;
         if matches!(fields.salt.as_value(), Some(salt) if salt.is_empty()) || fields.salt == Field::Null {
             return Err("salt must not be empty".into());
         }
-        Ok(Questionnaire::new(host, component, title, import.context.options.now))
+        Ok(Questionnaire::new(parent, component, title, import.context.options.now))
     }
 }

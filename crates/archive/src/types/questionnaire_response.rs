@@ -8,13 +8,14 @@ use super::{
 };
 use crate::files::{FileRequest, FileSource};
 use crate::output::Row;
+use crate::record::checked_id;
 use crate::refs::{Refs, unknown};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use civitas_attachments::{AnswerUploads, Parent, ParentKind, Sender};
 use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{
-    AnswerOptionId, AttachmentId, ClientId, Error, QuestionId, QuestionnaireId, ResponseId, UserId,
+    AnswerId, AnswerOptionId, AttachmentId, ClientId, Error, QuestionId, QuestionnaireId, ResponseId, UserId,
 };
 use civitas_surveys::{AnswerRow, Form, FormQuestion, QuestionType, Response, ResponseStore};
 use futures_util::TryStreamExt;
@@ -22,6 +23,9 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use time::OffsetDateTime;
+
+/// The id space of answers.
+const ANSWERS: &str = "questionnaire_response";
 
 pub(super) struct Responses {
     /// The forms of exported responses.
@@ -32,6 +36,7 @@ members! { Responses, "questionnaire_response", OrganizationId, ResponseFields, 
     questionnaire: parent(QuestionnaireId),
     user: resolved(String, check_user, optional(response.user.map(|user| user.to_string()))),
     answers: resolved(Map<String, Value>, set_answers, with(kind.answers(response))),
+    row_ids: input(Map<String, Value>),
     client_ip_digest: custom(String, set_digest, optional(response.client_ip.clone())),
     created_at: required(Moment),
 }}
@@ -98,6 +103,46 @@ impl Import<'_, '_, Responses> {
         Ok(AnswerRow::of(id, None))
     }
 
+    /// Notes the ids of answers that the record brings, in an import that keeps ids.
+    async fn keep_answer_ids(
+        &mut self,
+        given: Field<Map<String, Value>>,
+        is_answered: impl Fn(QuestionId) -> bool,
+    ) -> Imported {
+        if !self.context.options.keep_ids {
+            return Ok(());
+        }
+        if given.as_value().is_none() && self.context.ids.own.is_some() {
+            return Err("row_ids is required: a response is known by the lowest id of its answers".into());
+        }
+        for (reference, id) in given.value().into_iter().flatten() {
+            let id = checked_id(&id).map_err(|reason| format!("row_ids: {reference}: {reason}"))?;
+            let question: QuestionId = self.context.refs.resolve(self.owner, &reference).await?;
+            if !is_answered(question) {
+                return Err(format!("row_ids: {reference} is not in answers").into());
+            }
+            if self.context.ids.answers.iter().any(|(_, other)| other.0 == id) {
+                return Err(format!("row_ids has {id} twice").into());
+            }
+            self.context.ids.answers.push((question, AnswerId(id)));
+        }
+        Ok(())
+    }
+
+    /// Gives the answers, which were just written, the ids that the record brings.
+    async fn set_answer_ids(&mut self, id: ResponseId) -> Imported {
+        let wanted = std::mem::take(&mut self.context.ids.answers);
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let (store, of) = (self.context.ports.responses(), self.owner);
+        let stored = store.answer_ids(of, id).await?;
+        let changed: Vec<_> = wanted.into_iter().filter(|answer| !stored.contains(answer)).collect();
+        let ids: Vec<i64> = changed.iter().map(|(_, id)| id.0).collect();
+        self.context.ids.check_free(self.context.ports, ANSWERS, &ids).await?;
+        Ok(store.set_answer_ids(of, id, &changed).await?)
+    }
+
     /// Stores the files of a new response, attached when it was created.
     async fn store_files(&mut self, id: ResponseId, created_at: OffsetDateTime) -> Imported {
         let pending = std::mem::take(&mut self.context.files.of_answers);
@@ -117,15 +162,11 @@ impl Import<'_, '_, Responses> {
             let mut attached = Vec::new();
             for source in &sources {
                 let files = &mut self.context.files;
-                let request = FileRequest {
-                    source,
-                    prefix: &tenant.reference_prefix,
-                    max_bytes: tenant.max_attachment_bytes,
-                    kind: parent.kind,
-                    now,
-                };
+                let request = FileRequest { source, prefix: &tenant.reference_prefix, now };
                 let received = files.receive(request).await?;
                 let (file_id, file) = files.keep(ports, of, request, received).await?;
+                let kept = source.checked_id()?.into_iter().collect();
+                self.context.ids.assign(ports, "attachment", kept).await?;
                 let locale = tenant.default_locale;
                 let id = uploads.attach_file(sender, parent, locale, file_id, &file).await?;
                 attached.push(Value::from(id.to_string()));
@@ -179,7 +220,15 @@ async fn set_answers(
         let answer = answer.map_err(|error| format!("answers: {reference}: {}", error.description()))?;
         read.insert(id, AnswerRow::of(id, answer.as_ref()));
     }
-    response.answers = form.questions().iter().filter_map(|question| read.remove(&question.id)).collect();
+    import
+        .keep_answer_ids(std::mem::take(&mut fields.row_ids), |question| read.contains_key(&question))
+        .await?;
+    let mut answers: Vec<_> =
+        form.questions().iter().filter_map(|question| read.remove(&question.id)).collect();
+    // Stored answers have the order of their ids.
+    let stored = |row: &AnswerRow| response.answers.iter().position(|other| other.question == row.question);
+    answers.sort_by_key(|row| stored(row).unwrap_or(usize::MAX));
+    response.answers = answers;
     Ok(())
 }
 
@@ -305,6 +354,20 @@ impl RecordKind for Responses {
         Ok(Response::new(id, &questionnaire, user, import.context.options.now))
     }
 
+    /// Clients know a response by its first answer.
+    fn id_space(&self, _: &Response) -> Option<&'static str> {
+        None
+    }
+
+    /// The ids that the store assigns to the answers are above those that they get then.
+    async fn assign_ids(&self, import: &mut Import<'_, '_, Self>, _: &Response) -> Imported {
+        let highest = import.context.ids.answers.iter().map(|(_, id)| id.0).max();
+        if let Some(highest) = highest {
+            import.context.ports.id_spaces().raise(ANSWERS, highest).await?;
+        }
+        Ok(())
+    }
+
     async fn follow_up(
         &mut self,
         import: &mut Import<'_, '_, Self>,
@@ -312,6 +375,9 @@ impl RecordKind for Responses {
         before: Option<&Response>,
         response: &Response,
     ) -> Imported {
+        if before.is_none_or(|before| before.answers != response.answers) {
+            import.set_answer_ids(id).await?;
+        }
         if before.is_some() { Ok(()) } else { import.store_files(id, response.created_at).await }
     }
 

@@ -37,6 +37,10 @@ impl RecordKind for Spaces {
         Ok(import.context.ports.spaces().find_by_slug(import.owner, *manifest, slug).await?)
     }
 
+    fn id_space(&self, space: &Space) -> Option<&'static str> {
+        Some(space.manifest.as_str())
+    }
+
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &SpaceFields) -> Imported<Space> {
         let (manifest, title) = (required("manifest", &fields.manifest)?, required("title", &fields.title)?);
         Ok(Space::new(manifest, title, import.context.options.now))

@@ -15,6 +15,7 @@ members! { Steps, "step", ports.steps(), StepFields, |kind, step: Step| {
     active: flag(bool),
     starts_at: optional(Moment),
     ends_at: optional(Moment),
+    updated_at: required(Moment),
 }, |context| StepAdmin { spaces: context.ports.spaces(), steps: context.ports.steps() }}
 
 #[async_trait]
@@ -22,7 +23,7 @@ impl RecordKind for Steps {
     async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &StepFields) -> Imported<Step> {
         let space = import.required_ref("space", &fields.space).await?;
         let (title, position) = (required("title", &fields.title)?, required("position", &fields.position)?);
-        let step = Step { space, title, position, active: false, starts_at: None, ends_at: None };
+        let step = Step::new(space, title, position, import.context.options.now);
         step.check()?;
         Ok(step)
     }

@@ -143,7 +143,7 @@ mod tests {
             },
             client: ApiClient {
                 uid: "id_of_client".to_owned(),
-                secret: Digest::kept(""),
+                secret: Digest::from_stored(""),
                 name: String::new(),
                 organization: Some(OrganizationId(1)),
                 scopes: Scopes::read("public"),
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    async fn seen(identity: Identity) -> Result<Result<(TokenId, Identity), TokenError>> {
+    async fn identify_stored(identity: Identity) -> Result<Result<(TokenId, Identity), TokenError>> {
         let mut signer = MockTokenSigner::new();
         signer.expect_verify().returning(|_| {
             let text = String::new;
@@ -190,7 +190,7 @@ mod tests {
         let fault = async |change: fn(&mut Identity)| {
             let mut identity = identity();
             change(&mut identity);
-            seen(identity).await.unwrap().err()
+            identify_stored(identity).await.unwrap().err()
         };
         assert_eq!(fault(|_| ()).await, None);
         assert_eq!(fault(|i| i.token.expires_at = NOW).await, Some(TokenError::Expired));

@@ -29,7 +29,7 @@ pub struct NewClient {
 pub enum ClientAdminError {
     /// It would have no scope.
     NoScope,
-    /// Its public name would be shorter than [`ApiClient::SHORTEST_UID`].
+    /// Its public name would be shorter than [`ApiClient::MIN_UID`].
     ShortUid,
     /// Its public name is in use.
     UidTaken(String),
@@ -59,7 +59,7 @@ impl fmt::Display for ClientAdminError {
         match self {
             Self::NoScope => f.write_str("at least one scope is required"),
             Self::ShortUid => {
-                write!(f, "client ID must have at least {} characters", ApiClient::SHORTEST_UID)
+                write!(f, "client ID must have at least {} characters", ApiClient::MIN_UID)
             }
             Self::UidTaken(uid) => write!(f, "client with ID {uid} already exists"),
             Self::Blank(what) => write!(f, "{what} must not be blank"),
@@ -212,7 +212,7 @@ impl ClientAdmin<'_> {
 
     async fn free_uid(&self, asked: Option<String>) -> Result<String, ClientAdminError> {
         let Some(uid) = asked else { return Ok(Secret::random("id_", 16).expose().to_owned()) };
-        if uid.trim().chars().count() < ApiClient::SHORTEST_UID {
+        if uid.trim().chars().count() < ApiClient::MIN_UID {
             return Err(ClientAdminError::ShortUid);
         }
         match self.clients.find_by_uid(&uid).await? {

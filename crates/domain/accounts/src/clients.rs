@@ -31,7 +31,7 @@ pub struct ApiClient {
 
 impl ApiClient {
     /// The shortest `client_id`, in characters.
-    pub const SHORTEST_UID: usize = 8;
+    pub const MIN_UID: usize = 8;
 
     /// A new client without permissions.
     pub fn new(

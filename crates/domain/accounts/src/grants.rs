@@ -75,7 +75,7 @@ impl Grants<'_> {
         if password_grant && uid.trim().is_empty() {
             return Err(Error::missing("client_id"));
         }
-        if password_grant && uid.chars().count() < ApiClient::SHORTEST_UID {
+        if password_grant && uid.chars().count() < ApiClient::MIN_UID {
             return Err(Error::rejected("Invalid Api Client, check client_id credentials"));
         }
         let found = request.known_client(self.clients).await?;

@@ -12,7 +12,7 @@ pub const LOGIN_CLOSED_FOR: Duration = Duration::HOUR;
 /// How long failures count after the last one.
 pub const FAILURES_COUNT_FOR: Duration = Duration::DAY;
 /// The most names with failures that are stored.
-pub const MOST_FAILED_NAMES: i64 = 100_000;
+pub const MAX_FAILED_NAMES: i64 = 100_000;
 
 /// Whose logins are counted: a name, known or not, through one client.
 #[derive(Debug, Clone, PartialEq, Eq)]

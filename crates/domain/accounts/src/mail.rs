@@ -168,15 +168,15 @@ impl Mail {
 
     /// The text for the receiver.
     pub fn text(&self) -> String {
-        self.shown(Secret::expose)
+        self.text_with(Secret::expose)
     }
 
     /// The text without its links, for the log.
     pub fn text_without_links(&self) -> String {
-        self.shown(|_| "[..]")
+        self.text_with(|_| "[..]")
     }
 
-    fn shown<'a>(&'a self, link: impl Fn(&'a Secret) -> &'a str) -> String {
+    fn text_with<'a>(&'a self, link: impl Fn(&'a Secret) -> &'a str) -> String {
         let part = |part: &'a Part| match part {
             Part::Text(text) => text.as_str(),
             Part::Link(address) => link(address),

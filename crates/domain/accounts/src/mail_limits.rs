@@ -8,9 +8,9 @@ use time::{Duration, OffsetDateTime};
 /// The time in which mails are counted; it begins with the first.
 pub const MAILS_COUNT_FOR: Duration = Duration::HOUR;
 /// The most mails to one address of an organization within [`MAILS_COUNT_FOR`].
-pub const MOST_MAILS_TO_ADDRESS: i64 = 5;
+pub const MAX_MAILS_TO_ADDRESS: i64 = 5;
 /// The most mails that one API client causes in an organization within [`MAILS_COUNT_FOR`].
-pub const MOST_MAILS_OF_CLIENT: i64 = 1_000;
+pub const MAX_MAILS_OF_CLIENT: i64 = 1_000;
 
 /// Counts mails.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
@@ -34,13 +34,13 @@ pub async fn may_queue(
     now: OffsetDateTime,
 ) -> Result<bool> {
     let subject = Secret::new(format!("address {}", address.to_lowercase())).digest();
-    if counts.count(organization, &subject, now).await? > MOST_MAILS_TO_ADDRESS {
+    if counts.count(organization, &subject, now).await? > MAX_MAILS_TO_ADDRESS {
         tracing::warn!(organization = organization.0, "too many mails to one address: one is not sent");
         return Ok(false);
     }
     let Some(client) = client else { return Ok(true) };
     let subject = Secret::new(format!("client {client}")).digest();
-    if counts.count(organization, &subject, now).await? > MOST_MAILS_OF_CLIENT {
+    if counts.count(organization, &subject, now).await? > MAX_MAILS_OF_CLIENT {
         tracing::warn!(
             organization = organization.0,
             client = client.0,

@@ -28,9 +28,9 @@ filter_fields! {
 }
 
 /// The largest number that [`UserStore::count_found`] returns: counting stops there, which means "or more".
-pub const MOST_COUNTED: i64 = 10_000;
+pub const MAX_COUNTED: i64 = 10_000;
 /// The most accounts that a text finds by its nickname, and the most by its e-mail address.
-pub const MOST_FOUND_BY_TEXT: i64 = 1_000;
+pub const MAX_FOUND_BY_TEXT: i64 = 1_000;
 
 /// A state by which administrators list accounts. Blocked, locked and unconfirmed overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub enum UserSort {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserSearch {
     /// The beginning of a nickname in any case or of an e-mail address in lower case, or an id. Display names are not
-    /// searched. Of a text that more than [`MOST_FOUND_BY_TEXT`] nicknames or addresses begin with, the first ones in
+    /// searched. Of a text that more than [`MAX_FOUND_BY_TEXT`] nicknames or addresses begin with, the first ones in
     /// their order are found.
     pub text: Option<String>,
     /// In this state.
@@ -79,7 +79,7 @@ store! {
         /// The accounts of a search. Not deleted ones.
         async fn search(&self, organization: OrganizationId, search: &UserSearch, page: PageRequest)
         -> Result<Page<(UserId, User)>>;
-        /// The number of accounts of a search, at most [`MOST_COUNTED`].
+        /// The number of accounts of a search, at most [`MAX_COUNTED`].
         async fn count_found(&self, organization: OrganizationId, search: &UserSearch) -> Result<i64>;
         /// The account with this nickname, in any case. Not a deleted one.
         async fn find_by_nickname(&self, organization: OrganizationId, nickname: &str)

@@ -64,7 +64,7 @@ impl fmt::Debug for Secret {
 
 impl Digest {
     /// A stored digest: 64 hexadecimal digits.
-    pub fn kept(hex: impl Into<String>) -> Self {
+    pub fn from_stored(hex: impl Into<String>) -> Self {
         Self(hex.into())
     }
 

@@ -1,6 +1,7 @@
 //! Administration of accounts. The caller checks permission.
 
 use crate::login_failures::{LoginFailureStore, name_digest};
+use crate::users::is_imported_name;
 use crate::{
     EraseAccount, NICKNAME_LENGTH, RegistrationMails, TokenStore, User, UserStore, is_email, is_name,
     is_nickname,
@@ -35,6 +36,9 @@ impl UserAdmin<'_> {
         user: &User,
         now: OffsetDateTime,
     ) -> Result<UserId> {
+        if !is_name(&user.name) {
+            return Err(refusal("name", &user.name, "is not valid"));
+        }
         let id = self.create(organization, user).await?;
         registration_mails.registered(organization, id, user, now).await?;
         Ok(id)
@@ -82,13 +86,13 @@ fn refusal(what: &str, value: &str, why: &str) -> Error {
 }
 
 /// Checks nickname, e-mail address and name, if they are new: rules become stricter, and an account that broke them before
-/// can still be blocked.
+/// can still be blocked. A new account may be an imported one.
 fn check_texts(before: Option<&User>, user: &User) -> Result<()> {
     type Text = (&'static str, fn(&User) -> &String, fn(&str) -> bool);
     let texts: [Text; 3] = [
         ("nickname", |user| &user.nickname, is_nickname),
         ("email", |user| &user.email, is_email),
-        ("name", |user| &user.name, is_name),
+        ("name", |user| &user.name, if before.is_none() { is_imported_name } else { is_name }),
     ];
     for (what, of, is_valid) in texts {
         if before.is_some_and(|before| of(before) == of(user)) {
@@ -193,16 +197,16 @@ mod tests {
 
     #[test]
     fn what_people_see_is_news_and_bookkeeping_is_not() {
-        let only = |events: Vec<civitas_kernel::Event>| -> Option<EventName> {
+        let event_name = |events: Vec<civitas_kernel::Event>| -> Option<EventName> {
             assert!(events.len() <= 1);
             events.first().map(|event| event.name)
         };
         let news = |edit: fn(&mut User)| {
             let mut user = nora();
             edit(&mut user);
-            only(Change::new(nora(), user).events(NORA))
+            event_name(Change::new(nora(), user).events(NORA))
         };
-        assert_eq!(only(nora().events(NORA, None)), Some(Ability::UserCreated));
+        assert_eq!(event_name(nora().events(NORA, None)), Some(Ability::UserCreated));
         assert_eq!(news(|_| {}), None);
         for edit in [
             (|user: &mut User| user.name = "Nora B.".into()) as fn(&mut User),
@@ -261,6 +265,21 @@ mod tests {
             let refused = edit(&admin(&store), CITY, NORA, NOW, change).await.unwrap_err();
             assert_eq!(refused.description(), sentence);
         }
+    }
+
+    #[tokio::test]
+    async fn an_imported_account_keeps_its_name() {
+        let mut store = MockUserStore::new();
+        store.expect_has_email().returning(|_, _| Ok(false));
+        store.expect_find_by_nickname().returning(|_, _| Ok(None));
+        store.expect_add().once().returning(|_, _| Ok(NORA));
+        let create =
+            async |name: &str| admin(&store).create(CITY, &User { name: name.into(), ..nora() }).await;
+        assert_eq!(create("O'Neil (odd)").await.unwrap(), NORA);
+        assert_eq!(
+            create("two\nlines").await.unwrap_err().description(),
+            "name \"two\\nlines\" is not valid"
+        );
     }
 
     #[tokio::test]

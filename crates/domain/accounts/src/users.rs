@@ -273,14 +273,17 @@ pub fn is_nickname(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// Whether a text can be a name: visible, at most [`LINE`] characters in one line, and none of `< > ? % & ^ * # @ ( ) [ ]
-/// = + : ; " { } \ |`, nor a character that turns the direction of what follows.
+/// Whether a text can be a name: an imported one with none of `< > ? % & ^ * # @ ( ) [ ] = + : ; " { }
+/// \ |`.
 pub fn is_name(text: &str) -> bool {
-    let has_no_place = |c: char| {
-        r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c)
-            || c.is_control()
-            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    is_imported_name(text) && !text.contains(|c| r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c))
+}
+
+/// Whether a text can be the name of an imported account: visible, at most [`LINE`] characters in one line, and no character
+/// that turns the direction of what follows. Other services have other rules (contract 13 §5.3).
+pub(crate) fn is_imported_name(text: &str) -> bool {
+    let has_no_place =
+        |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().any(is_visible) && !is_longer(text, LINE) && !text.contains(has_no_place)
 }
 

@@ -38,10 +38,19 @@ pub enum ReceiveOutcome {
     TooLong,
 }
 
+/// Which bytes of an image are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageBytes {
+    /// Without metadata and without bytes after the end of the image: what the interface and the panel receive (contract 07 B.5).
+    WithoutMetadata,
+    /// As they are: what is imported (contract 13 §5.12).
+    Unchanged,
+}
+
 /// A file that was inspected.
 #[derive(Debug)]
 pub struct Inspected {
-    /// The bytes to store: of images without metadata and without bytes after their end.
+    /// The bytes to store.
     pub content: Content,
     /// SHA-256 of the bytes to store.
     pub sha256: [u8; 32],
@@ -79,12 +88,12 @@ pub trait FileIntake: Send + Sync {
     /// Those of the stream. `Unavailable` when the disk is full.
     async fn receive(&self, bytes: ByteStream, limit: u64) -> Result<ReceiveOutcome>;
 
-    /// Detects the media type from the bytes. Decodes images completely, removes their metadata (an orientation is
-    /// applied to the pixels), and makes their thumbnails.
+    /// Detects the media type from the bytes. Decodes images completely and makes their thumbnails. Where their metadata is
+    /// removed, an orientation is applied to the pixels.
     ///
     /// # Errors
     /// `Unavailable` when the disk is full. A file with faults is not an error.
-    async fn inspect(&self, received: Received) -> Result<Inspected>;
+    async fn inspect(&self, received: Received, images: ImageBytes) -> Result<Inspected>;
 }
 
 /// An object in a list.

@@ -43,8 +43,8 @@ pub use commands::{
     UpdateAttachment, WRITE_ATTACHMENTS,
 };
 pub use content::{
-    ByteStream, Content, ContentError, FileIntake, FileStore, Inspected, MAX_IMAGE_SIDE, ReceiveOutcome,
-    Received, StoredObject, THUMBNAIL_HEIGHT,
+    ByteStream, Content, ContentError, FileIntake, FileStore, ImageBytes, Inspected, MAX_IMAGE_SIDE,
+    ReceiveOutcome, Received, StoredObject, THUMBNAIL_HEIGHT,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use content::{MockFileIntake, MockFileStore};

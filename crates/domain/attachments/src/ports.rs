@@ -31,7 +31,7 @@ filter_fields! {
 }
 
 /// The number of attachments whose files' names and links are searched: the newest of the organization. Titles have an index.
-pub const MOST_SEARCHED: i64 = 10_000;
+pub const MAX_SEARCHED: i64 = 10_000;
 
 /// What an administrator searches attachments for. Visibility does not matter: those of all records are found, of
 /// deleted ones too. Files of answers to questionnaires are not found.
@@ -44,7 +44,7 @@ pub struct AttachmentSearch {
     /// Those of this type.
     pub file_type: Option<FileType>,
     /// A part of the title in any language, without regard to case and accents, or in any case of the name of the file or of
-    /// the link, which are searched in the newest [`MOST_SEARCHED`] attachments.
+    /// the link, which are searched in the newest [`MAX_SEARCHED`] attachments.
     pub text: Option<String>,
     /// The oldest first instead of the newest.
     pub oldest_first: bool,

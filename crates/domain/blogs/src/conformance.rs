@@ -5,8 +5,8 @@ use civitas_kernel::conformance::read_pages;
 use civitas_kernel::records::conformance::Samples;
 use civitas_kernel::testing::{ALL, seen_by, text, within};
 use civitas_kernel::{
-    ComponentId, Direction, Locale, Order, Page, PageRequest, PostId, ReadContext, Result, SpaceRef,
-    Translated, UserId, Viewer, Within, conformance_world,
+    ComponentId, Direction, Locale, Order, Page, PageRequest, PostId, ReadContext, Result, Sort, SortColumn,
+    SpaceRef, Translated, UserId, Viewer, Within, conformance_world,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -64,6 +64,7 @@ pub async fn posts(world: World<'_>) -> Result<Samples<'_, Post>> {
     let unusual = Post {
         title: [(Locale::EN, "Walk".to_owned()), (Locale::FR, "Balade".to_owned())].into(),
         body: [(Locale::ES, String::new())].into(),
+        hidden_at: Some(NOW + Duration::HOUR),
         deleted_at: Some(NOW + Duration::DAY),
         updated_at: NOW + Duration::DAY,
         ..world.post(Some(world.nora), Some(NOW))
@@ -84,7 +85,7 @@ pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Published posts are visible to all viewers, drafts and scheduled ones to their author, deleted ones to no viewer.
+/// Published posts are visible to all viewers, drafts and scheduled ones to their author, hidden and deleted ones to no viewer.
 pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     let later = Some(NOW + Duration::HOUR);
     let published = world.add(&world.post(Some(world.nora), Some(NOW))).await?;
@@ -93,6 +94,11 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     let official = world.add(&world.post(None, None)).await?;
     let deleted =
         world.add(&Post { deleted_at: Some(NOW), ..world.post(Some(world.nora), Some(NOW)) }).await?;
+    let mut hidden = Vec::new();
+    for published_at in [Some(NOW), later, None] {
+        let post = Post { hidden_at: Some(NOW), ..world.post(Some(world.nora), published_at) };
+        hidden.push(world.add(&post).await?);
+    }
     let readers =
         [(world.public(), false), (world.reader(world.otto), false), (world.reader(world.nora), true)];
     for (read_context, is_author) in readers {
@@ -102,6 +108,9 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
             (draft, is_author),
             (official, false),
             (deleted, false),
+            (hidden[0], false),
+            (hidden[1], false),
+            (hidden[2], false),
         ] {
             let found = world.posts.find_visible(read_context, NOW, id, Within::default()).await?;
             assert_eq!(found.is_some(), is_visible, "{id} for {read_context:?}");
@@ -112,11 +121,19 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
         let random = PostQuery { order: Order::Random, ..PostQuery::default() };
         let shuffled = world.posts.list(read_context, NOW, &random, ALL).await?;
         assert_eq!(shuffled.items.len(), expected.len());
+        for column in SortColumn::COMMON {
+            let order = Order::By(Sort { column, direction: Direction::Descending });
+            let sorted = PostQuery { order, ..PostQuery::default() };
+            let listed = world.posts.list(read_context, NOW, &sorted, ALL).await?;
+            assert_eq!(listed.items.len(), expected.len(), "{column:?}");
+        }
     }
     let then = NOW + Duration::HOUR;
     assert!(world.posts.find_visible(world.public(), then, scheduled, Within::default()).await?.is_some());
     assert!(world.posts.find_in_visible_component(world.public(), draft).await?.is_some());
-    assert!(world.posts.find_in_visible_component(world.public(), deleted).await?.is_none());
+    for gone in [deleted, hidden[0], hidden[2]] {
+        assert!(world.posts.find_in_visible_component(world.public(), gone).await?.is_none());
+    }
     Ok(())
 }
 
@@ -192,6 +209,7 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
     let published = world.add(&world.post(Some(world.nora), Some(NOW))).await?;
     let scheduled = world.add(&world.post(None, Some(NOW + Duration::HOUR))).await?;
     let draft = world.add(&Post { title: text("100% Été"), ..world.post(None, None) }).await?;
+    let hidden = world.add(&Post { hidden_at: Some(NOW), ..world.post(None, Some(NOW)) }).await?;
     world.add(&Post { deleted_at: Some(NOW), ..world.post(None, None) }).await?;
     let all = PostSearch::default();
     let state = |state| PostSearch { state: Some(state), ..all.clone() };
@@ -200,16 +218,20 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
     let component = |component| part(within(component));
     let space = |id| part(Within { space_id: Some(id), ..Within::default() });
     for (search, expected) in [
-        (all.clone(), vec![published, scheduled, draft]),
-        (PostSearch { direction: Direction::Descending, ..all.clone() }, vec![draft, scheduled, published]),
+        (all.clone(), vec![published, scheduled, draft, hidden]),
+        (
+            PostSearch { direction: Direction::Descending, ..all.clone() },
+            vec![hidden, draft, scheduled, published],
+        ),
         (state(PostState::Published), vec![published]),
         (state(PostState::Scheduled), vec![scheduled]),
         (state(PostState::Draft), vec![draft]),
-        (component(world.blog), vec![published, scheduled, draft]),
+        (state(PostState::Hidden), vec![hidden]),
+        (component(world.blog), vec![published, scheduled, draft, hidden]),
         (component(world.ideas), vec![]),
-        (space(world.space.id), vec![published, scheduled, draft]),
+        (space(world.space.id), vec![published, scheduled, draft, hidden]),
         (space(world.space.id + 1_000), vec![]),
-        (named("TITLE"), vec![published, scheduled]),
+        (named("TITLE"), vec![published, scheduled, hidden]),
         (named("0% é"), vec![draft]),
         (named("ETE"), vec![draft]),
         (PostSearch { state: Some(PostState::Draft), ..named("title") }, vec![]),
@@ -219,7 +241,7 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
         assert_eq!(found, expected, "{search:?}");
     }
     let request = PageRequest::of(2, 2);
-    for (search, left) in [(all.clone(), 1), (named("title"), 0)] {
+    for (search, left) in [(all.clone(), 2), (named("title"), 1)] {
         let last = world.posts.search(world.mine, NOW, &search, request).await?;
         assert_eq!((last.items.len(), last.has_more), (left, false), "{search:?}");
     }

@@ -16,6 +16,8 @@ pub enum PostState {
     Scheduled,
     /// Without time of publication.
     Draft,
+    /// Hidden by a moderator, whatever its time of publication.
+    Hidden,
 }
 
 /// A blog post.
@@ -31,6 +33,8 @@ pub struct Post {
     pub author: Option<UserId>,
     /// When it is published: `None` for a draft, a later time for a scheduled post.
     pub published_at: Option<OffsetDateTime>,
+    /// When it was hidden by a moderator: no viewer sees it, not even its author.
+    pub hidden_at: Option<OffsetDateTime>,
     /// When it was deleted.
     pub deleted_at: Option<OffsetDateTime>,
     /// When it was created.
@@ -48,10 +52,16 @@ impl Post {
             body,
             author: None,
             published_at: None,
+            hidden_at: None,
             deleted_at: None,
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// Whether a viewer can see it at some time: neither hidden nor deleted.
+    pub fn is_shown(&self) -> bool {
+        self.hidden_at.is_none() && self.deleted_at.is_none()
     }
 
     /// Whether it is published at this time, inclusive.
@@ -61,14 +71,14 @@ impl Post {
 
     /// Whether a viewer who sees this state may not see the state `later`: clients may have cached lists with it.
     pub fn is_lost_by(&self, later: &Self) -> bool {
-        self.deleted_at.is_none()
-            && (later.deleted_at.is_some()
-                || (self.published_at.is_some() && later.published_at != self.published_at))
+        self.is_shown()
+            && (!later.is_shown() || (self.published_at.is_some() && later.published_at != self.published_at))
     }
 
     /// Its state at this time.
     pub fn state(&self, now: OffsetDateTime) -> PostState {
         match self.published_at {
+            _ if self.hidden_at.is_some() => PostState::Hidden,
             None => PostState::Draft,
             Some(at) if at > now => PostState::Scheduled,
             Some(_) => PostState::Published,
@@ -85,6 +95,16 @@ impl Post {
     /// Makes it a draft.
     pub fn unpublish(&mut self) {
         self.published_at = None;
+    }
+
+    /// Hides it from all viewers. A hidden post keeps its time.
+    pub fn hide(&mut self, now: OffsetDateTime) {
+        self.hidden_at.get_or_insert(now);
+    }
+
+    /// Shows a hidden post again.
+    pub fn show(&mut self) {
+        self.hidden_at = None;
     }
 
     /// Deletes it.
@@ -110,6 +130,7 @@ impl Described for Post {
         Field::texts("title", LINE, |p| &p.title).required(),
         Field::texts("body", PROSE, |p| &p.body).required(),
         Field::time("published_at", |p| p.published_at),
+        Field::time("hidden_at", |p| p.hidden_at),
     ];
 }
 
@@ -191,6 +212,21 @@ mod tests {
     }
 
     #[test]
+    fn a_hidden_post_keeps_its_time_of_publication_until_it_is_shown_again() {
+        let mut post = Post { published_at: Some(NOW), ..post("A", "B") };
+        for at in [NOW, NOW + Duration::HOUR] {
+            post.hide(at);
+            assert_eq!(
+                (post.state(at), post.hidden_at, post.is_shown()),
+                (PostState::Hidden, Some(NOW), false)
+            );
+        }
+        post.show();
+        assert_eq!((post.state(NOW), post.published_at), (PostState::Published, Some(NOW)));
+        assert!(post.is_shown());
+    }
+
+    #[test]
     fn both_texts_are_needed_in_the_default_locale() {
         let refused = post(" ", "").check(Locale::EN).unwrap_err();
         assert_eq!(refused.description(), "Title cannot be blank. Body cannot be blank");
@@ -202,10 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn a_post_is_lost_when_it_is_deleted_unpublished_or_published_at_another_time() {
+    fn a_post_is_lost_when_it_is_hidden_deleted_unpublished_or_published_at_another_time() {
         let published = Post { published_at: Some(NOW), ..post("A", "B") };
         let deleted = Post { deleted_at: Some(NOW), ..published.clone() };
-        assert!(published.is_lost_by(&deleted));
+        let hidden = Post { hidden_at: Some(NOW), ..published.clone() };
+        assert!(published.is_lost_by(&deleted) && published.is_lost_by(&hidden));
+        assert!(!hidden.is_lost_by(&deleted) && !hidden.is_lost_by(&published));
         assert!(published.is_lost_by(&Post { published_at: None, ..published.clone() }));
         assert!(published.is_lost_by(&Post { published_at: Some(NOW + Duration::DAY), ..published.clone() }));
         assert!(!published.is_lost_by(&Post { updated_at: NOW + Duration::DAY, ..published.clone() }));

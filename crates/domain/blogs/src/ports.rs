@@ -54,8 +54,8 @@ pub struct PostSearch {
 store! {
     /// Stores blog posts.
     ///
-    /// Visible means (contract 07 A.1): in a visible component, not deleted, and published at `now` or written by the
-    /// user of the token.
+    /// Visible means (contract 07 A.1): in a visible component, neither hidden nor deleted, and published at `now` or
+    /// written by the user of the token.
     pub trait PostStore: Records<Post> {
         /// The visible posts of a query.
         async fn list(&self, read_context: ReadContext, now: OffsetDateTime, query: &PostQuery, page: PageRequest)
@@ -73,7 +73,7 @@ store! {
             id: PostId,
             published_at: Option<OffsetDateTime>,
         ) -> Result<PostNeighbours>;
-        /// The post, if it is not deleted and its component is visible, by any author, published or not.
+        /// The post, if it is neither hidden nor deleted and its component is visible, by any author, published or not.
         async fn find_in_visible_component(&self, read_context: ReadContext, id: PostId) -> Result<Option<PostDetail>>;
         /// The post, if it is not deleted, visible or not.
         async fn detail(&self, organization: OrganizationId, id: PostId) -> Result<Option<PostDetail>>;

@@ -107,7 +107,8 @@ impl PostWrites<'_> {
     async fn find_own_for_update(&self, ctx: &Ctx, access: &Access, id: PostId) -> Result<PostDetail> {
         let found = self.find_own(ctx, access, id).await?;
         let post = find_for_update(self.store, ctx.organization, id).await?;
-        Ok(PostDetail { post, ..found })
+        // A moderator may have hidden it meanwhile.
+        if post.is_shown() { Ok(PostDetail { post, ..found }) } else { Err(Error::NotFound) }
     }
 }
 
@@ -209,6 +210,21 @@ mod tests {
         assert!(update(&ctx(2).seen_by_admin(2), false, draft()).await.is_ok(), "one of the organization");
         assert!(matches!(update(&ctx(2), false, published()).await, Err(Error::Forbidden)));
         assert!(matches!(update(&ctx(2), false, draft()).await, Err(Error::NotFound)));
+    }
+
+    #[tokio::test]
+    async fn a_post_that_is_hidden_before_it_is_locked_is_not_found() {
+        let mut store = MockPostStore::new();
+        store.expect_find_in_visible_component().returning(|_, id| {
+            let place = ComponentPlace::for_test(ComponentId(3), NOW);
+            Ok(Some(PostDetail { id, post: published(), place }))
+        });
+        store
+            .expect_find_for_update()
+            .returning(|_, _| Ok(Some(Post { hidden_at: Some(NOW), ..published() })));
+        let lookup = lookup(false);
+        let update = PostWrites { store: &store, lookup: &lookup }.handle(&ctx(1), retitle("C")).await;
+        assert!(matches!(update, Err(Error::NotFound)));
     }
 
     #[tokio::test]

@@ -23,7 +23,7 @@ fn public(organization: OrganizationId) -> ReadContext {
     ReadContext { organization, viewer: Viewer::Public, participant: None }
 }
 
-fn kept(n: i64) -> StoredData {
+fn stored_data(n: i64) -> StoredData {
     let data = json!({"n": n, "é": [null, {"x": 1.5}]});
     StoredData { data: data.as_object().cloned().unwrap_or_default(), updated_at: NOW + Duration::seconds(n) }
 }
@@ -31,10 +31,10 @@ fn kept(n: i64) -> StoredData {
 /// The data saved for a record is read back with the time of the change, and other records do not change.
 pub async fn keeps_the_data_of_each_record(world: World<'_>) -> Result<()> {
     for (owner, n) in world.owners.iter().zip(0_i64..) {
-        world.store.save(world.mine, *owner, &kept(n)).await?;
+        world.store.save(world.mine, *owner, &stored_data(n)).await?;
     }
     for (owner, n) in world.owners.iter().zip(0_i64..) {
-        assert_eq!(world.store.find(public(world.mine), *owner).await?, Some(kept(n)), "{owner:?}");
+        assert_eq!(world.store.find(public(world.mine), *owner).await?, Some(stored_data(n)), "{owner:?}");
     }
     Ok(())
 }
@@ -69,8 +69,8 @@ pub async fn finds_the_data_of_any_record(world: World<'_>) -> Result<()> {
         assert_eq!(world.store.find_any_for_update(world.other, *owner).await?, None, "{owner:?}");
     }
     for owner in &world.unseen {
-        world.store.save(world.mine, *owner, &kept(7)).await?;
-        assert_eq!(world.store.find_any(world.mine, *owner).await?, Some(kept(7)), "{owner:?}");
+        world.store.save(world.mine, *owner, &stored_data(7)).await?;
+        assert_eq!(world.store.find_any(world.mine, *owner).await?, Some(stored_data(7)), "{owner:?}");
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 
 /// The most segments a path may have.
-const LONGEST: usize = 50;
+const MAX_LENGTH: usize = 50;
 /// The deepest nesting that is stored, including the root: the same as for a body.
 const DEEPEST: usize = 100;
 
@@ -32,7 +32,7 @@ impl ObjectPath {
             return Ok(Self::root());
         }
         let segments: Vec<String> = text.split('.').map(str::to_owned).collect();
-        if segments.len() > LONGEST || segments.iter().any(String::is_empty) {
+        if segments.len() > MAX_LENGTH || segments.iter().any(String::is_empty) {
             return Err(Error::rejected("Invalid object_path"));
         }
         Ok(Self(segments))

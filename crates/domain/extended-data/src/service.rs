@@ -123,14 +123,14 @@ mod tests {
     use serde_json::json;
     use time::macros::datetime;
 
-    fn kept(data: &Value) -> StoredData {
+    fn stored_data(data: &Value) -> StoredData {
         let data = data.as_object().cloned().unwrap();
         StoredData { data, updated_at: datetime!(2026-01-01 0:00 UTC) }
     }
 
     fn holding(data: Value) -> MockExtendedDataStore {
         let mut store = MockExtendedDataStore::new();
-        store.expect_find_for_update().returning(move |_, _| Ok(Some(kept(&data))));
+        store.expect_find_for_update().returning(move |_, _| Ok(Some(stored_data(&data))));
         store
     }
 
@@ -145,7 +145,7 @@ mod tests {
         let mut store = holding(json!({"a": 1}));
         store.expect_save().once().returning(move |_, owner, data| {
             assert_eq!(owner, Owner::Proposal(ProposalId(7)));
-            assert_eq!(*data, StoredData { updated_at: now, ..kept(&json!({"a": 1, "b": {"c": 2}})) });
+            assert_eq!(*data, StoredData { updated_at: now, ..stored_data(&json!({"a": 1, "b": {"c": 2}})) });
             assert_eq!(owner.event(), None, "nobody is notified");
             Ok(())
         });

@@ -24,7 +24,7 @@ mod service;
 pub use log::MockJobLog;
 pub use log::{JobClient, JobDetail, JobLog, JobLogFilter, JobUser, LoggedJob};
 pub use model::{
-    Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobReport, JobStatus, JobSummary, LEASE, MOST_ATTEMPTS,
+    Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobReport, JobStatus, JobSummary, LEASE, MAX_ATTEMPTS,
     next_attempt,
 };
 pub use ports::*;

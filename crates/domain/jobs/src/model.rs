@@ -11,10 +11,10 @@ pub const LEASE: Duration = Duration::seconds(60);
 /// The interval of heartbeats.
 pub const HEARTBEAT: Duration = Duration::seconds(20);
 /// The most starts of a job.
-pub const MOST_ATTEMPTS: i64 = 3;
+pub const MAX_ATTEMPTS: i64 = 3;
 
 /// The longest `error_message`, in characters.
-const LONGEST_MESSAGE: usize = 65_000;
+const MAX_MESSAGE: usize = 65_000;
 
 /// The delay before a job is started again. `attempt` is the number of the lost one, from 1. `None` after the last: the
 /// job has failed.
@@ -98,6 +98,7 @@ impl From<&Error> for Failure {
             Error::Invalid { .. } => "ValidationError",
             Error::OAuth { .. }
             | Error::Disabled
+            | Error::ReadOnly
             | Error::TooManyRequests(_)
             | Error::Conflict(_)
             | Error::Unavailable(_)
@@ -110,7 +111,7 @@ impl From<&Error> for Failure {
         };
         Self {
             class: class.into(),
-            message: message.chars().take(LONGEST_MESSAGE).collect(),
+            message: message.chars().take(MAX_MESSAGE).collect(),
             details: error.details().to_vec(),
         }
     }
@@ -183,6 +184,6 @@ mod tests {
     #[test]
     fn there_are_three_attempts() {
         assert_eq!([1, 2, 3].map(|n| next_attempt(n).is_some()), [true, true, false]);
-        assert_eq!(MOST_ATTEMPTS, 3);
+        assert_eq!(MAX_ATTEMPTS, 3);
     }
 }

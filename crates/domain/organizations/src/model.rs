@@ -165,7 +165,7 @@ impl Organization {
     /// Whether this state differs from that one for receivers of events: extended data, switches and members that are
     /// never shown are ignored (contract 09 C.1).
     fn is_news_after(&self, before: &Self) -> bool {
-        let shown = |organization: &Self| Self {
+        let public_part = |organization: &Self| Self {
             unconfirmed_secondary_hosts: Vec::new(),
             external_domain_allowlist: Vec::new(),
             max_attachment_bytes: 0,
@@ -174,7 +174,7 @@ impl Organization {
             updated_at: OffsetDateTime::UNIX_EPOCH,
             ..organization.clone()
         };
-        shown(self) != shown(before)
+        public_part(self) != public_part(before)
     }
 
     /// The error when another organization has its name in some language.

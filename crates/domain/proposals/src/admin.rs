@@ -277,7 +277,7 @@ mod tests {
     fn states() -> MockStateStore {
         let mut states = MockStateStore::new();
         states.expect_find_by_token().returning(|_, component, token| {
-            let state = ProposalState::built_in(component)[2].clone();
+            let state = ProposalState::built_in(component, NOW)[2].clone();
             Ok((component == ComponentId(3) && token == "accepted").then_some((StateId(9), state)))
         });
         states

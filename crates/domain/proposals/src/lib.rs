@@ -28,6 +28,6 @@ pub use model::{Proposal, ProposalDetail, ProposalPlace, ProposalState, PublicSt
 pub use ports::*;
 pub use reading::{Proposals, READ_PROPOSALS};
 pub use rules::{Rules, Tally, VotingManifest, VotingStatus, weight_label};
-pub use state_admin::{MOST_STATES, StateAdmin};
-pub use texts::{DraftErrors, plain_text, shown};
+pub use state_admin::{MAX_STATES, StateAdmin};
+pub use texts::{DraftErrors, draft_texts, plain_text};
 pub use votes::{CAST, CastResult, CastVote, READ_VOTES, RemoveVote, Votes};

@@ -169,6 +169,8 @@ pub struct ProposalState {
     pub bg_color: Option<String>,
     /// The colour of its text, as CSS writes it.
     pub text_color: Option<String>,
+    /// The time of the last change.
+    pub updated_at: OffsetDateTime,
 }
 
 impl ProposalState {
@@ -176,7 +178,7 @@ impl ProposalState {
     pub const BUILT_IN: [&str; 4] = ["not_answered", "evaluating", "accepted", "rejected"];
 
     /// The built-in states of a new proposals component.
-    pub fn built_in(component: ComponentId) -> [Self; 4] {
+    pub fn built_in(component: ComponentId, now: OffsetDateTime) -> [Self; 4] {
         let titles = [
             ["Not answered", "Sans réponse", "Sin respuesta"],
             ["Evaluating", "En cours d’évaluation", "En evaluación"],
@@ -187,7 +189,7 @@ impl ProposalState {
             let texts = [Locale::EN, Locale::FR, Locale::ES].into_iter().zip(titles[i]);
             let title = texts.map(|(locale, text)| (locale, text.to_owned())).collect();
             let token = Self::BUILT_IN[i].to_owned();
-            Self { component, token, title, bg_color: None, text_color: None }
+            Self { component, token, title, bg_color: None, text_color: None, updated_at: now }
         })
     }
 }
@@ -205,6 +207,8 @@ impl Described for ProposalState {
 
 impl Entity for ProposalState {
     type Id = StateId;
+
+    civitas_kernel::time_fields!(updated_at);
 
     /// A component has one state of a token.
     fn taken() -> Error {

@@ -156,6 +156,8 @@ store! {
         /// The state of this token in a component.
         async fn find_by_token(&self, organization: OrganizationId, component: ComponentId, token: &str)
         -> Result<Option<(StateId, ProposalState)>>;
+        /// Gives a state another id, which must be free. False, and no change, when there is none, or proposals have it.
+        async fn renumber(&self, organization: OrganizationId, id: StateId, to: StateId) -> Result<bool>;
         /// The states of a component in the order of their tokens, at most `limit`.
         async fn of_component(&self, organization: OrganizationId, component: ComponentId, limit: i64)
         -> Result<Vec<(StateId, ProposalState)>>;

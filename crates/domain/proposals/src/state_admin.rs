@@ -7,7 +7,7 @@ use civitas_kernel::records::{Described, RecordAdmin, Records};
 use civitas_kernel::{Error, FieldError, Locale, OrganizationId, Result, StateId, Wording};
 
 /// The most states of a component.
-pub const MOST_STATES: i64 = 100;
+pub const MAX_STATES: i64 = 100;
 /// What the interface shows for a withdrawn proposal; no state has this token.
 const WITHDRAWN: &str = "withdrawn";
 
@@ -70,7 +70,7 @@ impl RecordAdmin<ProposalState> for StateAdmin<'_> {
         self.states
     }
 
-    /// Refuses a state beyond [`MOST_STATES`] of its component.
+    /// Refuses a state beyond [`MAX_STATES`] of its component.
     async fn prepare(
         &self,
         organization: OrganizationId,
@@ -79,10 +79,10 @@ impl RecordAdmin<ProposalState> for StateAdmin<'_> {
     ) -> Result<()> {
         let mut errors = self.errors(before.map(|(_, before)| before), after);
         if before.is_none() {
-            let own = self.states.of_component(organization, after.component, MOST_STATES).await?;
+            let own = self.states.of_component(organization, after.component, MAX_STATES).await?;
             if own.iter().any(|(_, state)| state.token == after.token) {
                 errors.push(FieldError::new("token", "taken", "token has already been taken"));
-            } else if own.len() >= usize::try_from(MOST_STATES).unwrap_or(usize::MAX) {
+            } else if own.len() >= usize::try_from(MAX_STATES).unwrap_or(usize::MAX) {
                 errors.push(FieldError::new("token", "too_many", "The component has too many states"));
             }
         }
@@ -96,10 +96,12 @@ mod tests {
     use crate::MockStateStore;
     use civitas_kernel::records::Change;
     use civitas_kernel::{ComponentId, Translated};
+    use time::OffsetDateTime;
     use time::macros::datetime;
 
     const CITY: OrganizationId = OrganizationId(1);
     const IDEAS: ComponentId = ComponentId(3);
+    const NOW: OffsetDateTime = datetime!(2026-02-01 0:00 UTC);
 
     fn state(token: &str) -> ProposalState {
         let title = Translated::from([(Locale::EN, "In the budget".to_owned())]);
@@ -110,6 +112,7 @@ mod tests {
             title,
             bg_color: color("#c0ffee"),
             text_color: color("#000"),
+            updated_at: NOW,
         }
     }
 
@@ -117,7 +120,7 @@ mod tests {
     fn store(count: usize) -> MockStateStore {
         let mut states = MockStateStore::new();
         states.expect_of_component().returning(move |_, component, _| {
-            let built_in = ProposalState::built_in(component).into_iter();
+            let built_in = ProposalState::built_in(component, NOW).into_iter();
             let more = (0..).map(|number| state(&format!("own_{number}")));
             Ok((1..).map(StateId).zip(built_in.chain(more)).take(count).collect())
         });
@@ -164,12 +167,11 @@ mod tests {
         store.expect_save().once().returning(|_, _, _| Ok(()));
         let admin = StateAdmin { states: &store, default_locale: Locale::EN };
         let imported = ProposalState { bg_color: Some("red".to_owned()), ..state("Of The Archive") };
-        let now = datetime!(2026-02-01 0:00 UTC);
         let text = |state: &mut ProposalState| state.text_color = None;
-        let change = Change::of(imported.clone(), now, text);
+        let change = Change::of(imported.clone(), NOW, text);
         admin.change(CITY, StateId(9), &change).await.unwrap();
         let blue = |state: &mut ProposalState| state.bg_color = Some("blue".to_owned());
-        let refused = admin.change(CITY, StateId(9), &Change::of(imported, now, blue)).await.unwrap_err();
+        let refused = admin.change(CITY, StateId(9), &Change::of(imported, NOW, blue)).await.unwrap_err();
         assert_eq!(refused.details()[0].field, "bg_color");
     }
 }

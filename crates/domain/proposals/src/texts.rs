@@ -5,9 +5,9 @@ use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wor
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 /// The longest title, in characters.
-const LONGEST_TITLE: i64 = 150;
+const MAX_TITLE: i64 = 150;
 /// The shortest title or body, in characters.
-const SHORTEST: usize = 15;
+const MIN_LENGTH: usize = 15;
 /// Elements that are removed with their content.
 const HIDDEN: [&[u8]; 3] = [b"script", b"style", b"form"];
 
@@ -24,7 +24,7 @@ impl DraftErrors {
     /// Validates a draft: each field in this language, else in the first that has text.
     pub fn of(proposal: &Proposal, locale: Locale, longest_body: i64) -> Self {
         Self {
-            title: faults("title", text_in(&proposal.title, locale), LONGEST_TITLE),
+            title: faults("title", text_in(&proposal.title, locale), MAX_TITLE),
             body: faults("body", text_in(&proposal.body, locale), longest_body),
         }
     }
@@ -33,7 +33,7 @@ impl DraftErrors {
     /// language: `title[fr]`. A title and a body have text in some language.
     pub fn of_changes(before: &Proposal, after: &Proposal, longest_body: i64) -> Self {
         Self {
-            title: changed_faults("title", &before.title, &after.title, LONGEST_TITLE),
+            title: changed_faults("title", &before.title, &after.title, MAX_TITLE),
             body: changed_faults("body", &before.body, &after.body, longest_body),
         }
     }
@@ -97,7 +97,7 @@ fn faults(field: &'static str, text: &str, longest: i64) -> Vec<FieldError> {
         faults.push(fault("must_start_with_caps", "must start with a capital letter"));
     }
     let length = text.chars().count();
-    if length < SHORTEST {
+    if length < MIN_LENGTH {
         faults.push(fault("too_short", "is too short (under 15 characters)"));
     }
     if longest > 0 && i64::try_from(length).is_ok_and(|l| l > longest) {
@@ -141,9 +141,9 @@ pub fn plain_text(text: &str) -> String {
 
 /// The shown texts of a draft's field: the requested languages, else the working one; if that has no text and the field
 /// has one, its first text, so that a valid field is never empty (contract 06 §2.4).
-pub fn shown(text: &Translated, asked: Option<&Locales>, working: Locale) -> Translated {
+pub fn draft_texts(text: &Translated, asked: Option<&Locales>, working: Locale) -> Translated {
     let part = match asked {
-        Some(asked) => text.only(asked),
+        Some(asked) => text.in_locales(asked),
         None => text.get(working).map(|text| (working, text.to_owned())).into_iter().collect(),
     };
     match text.first_text() {
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn a_field_with_text_is_never_shown_empty() {
         let text: Translated = [(Locale::FR, "Arbres".to_owned())].into();
-        assert_eq!(shown(&text, None, Locale::EN), text);
-        assert_eq!(shown(&text, Some(&"es".parse().unwrap()), Locale::EN), text);
-        assert_eq!(shown(&Translated::default(), None, Locale::EN), Translated::default());
+        assert_eq!(draft_texts(&text, None, Locale::EN), text);
+        assert_eq!(draft_texts(&text, Some(&"es".parse().unwrap()), Locale::EN), text);
+        assert_eq!(draft_texts(&Translated::default(), None, Locale::EN), Translated::default());
     }
 }

@@ -52,7 +52,8 @@ impl RecordAdmin<Step> for StepAdmin<'_> {
         self.spaces.find_for_update(organization, after.space).await?.ok_or(Error::NotFound)?;
         match self.steps.active(organization, after.space).await? {
             Some((id, active)) if before.is_none_or(|(own, _)| own != id) => {
-                let inactive = Step { active: false, ..active.clone() };
+                let updated_at = after.updated_at.max(active.updated_at);
+                let inactive = Step { active: false, updated_at, ..active.clone() };
                 self.steps.save(organization, id, &Change::new(active, inactive)).await
             }
             _ => Ok(()),
@@ -117,7 +118,7 @@ mod tests {
 
     fn step(active: bool) -> Step {
         let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 3 };
-        Step { space, title: title(), position: 0, active, starts_at: None, ends_at: None }
+        Step { active, ..Step::new(space, title(), 0, NOW) }
     }
 
     /// The process, which can be locked.

@@ -100,7 +100,7 @@ pub struct ComponentDetail {
     pub space_title: Translated,
     /// The active step, if the space is a process that has one.
     pub active_step: Option<StepId>,
-    /// The first [`Self::MOST_RESOURCES`] visible resources, by id.
+    /// The first [`Self::MAX_RESOURCES`] visible resources, by id.
     pub resources: Vec<i64>,
     /// How many are visible, uncapped.
     pub resource_count: i64,
@@ -110,5 +110,5 @@ pub struct ComponentDetail {
 
 impl ComponentDetail {
     /// The most resources a component lists.
-    pub const MOST_RESOURCES: i64 = 50;
+    pub const MAX_RESOURCES: i64 = 50;
 }

@@ -79,7 +79,7 @@ store! {
 }
 
 /// Where the count of the records of a component stops.
-pub const MOST_RECORDS_COUNTED: i64 = 10_001;
+pub const MAX_RECORDS_COUNTED: i64 = 10_001;
 
 filter_fields! {
     /// The fields for filters of components (contract 05 §3.2, 01 §6.2).
@@ -130,7 +130,7 @@ store! {
         /// The number of components of these spaces that are not deleted; spaces without one are left out.
         async fn count_in(&self, organization: OrganizationId, spaces: &[SpaceRef]) -> Result<Vec<(SpaceRef, i64)>>;
         /// The number of records of these components that are not deleted: published proposals, meetings, posts,
-        /// surveys, entries. At most [`MOST_RECORDS_COUNTED`] for each.
+        /// surveys, entries. At most [`MAX_RECORDS_COUNTED`] for each.
         async fn count_records(&self, organization: OrganizationId, components: &[ComponentId])
         -> Result<Vec<(ComponentId, i64)>>;
     }

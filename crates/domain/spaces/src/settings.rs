@@ -43,15 +43,15 @@ pub struct Setting {
     /// Its type and default.
     pub default: Default,
     /// Whether the component's `meta` shows it.
-    pub shown: bool,
+    pub is_in_meta: bool,
 }
 
-const fn shown(key: &'static str, level: Level, default: Default) -> Setting {
-    Setting { key, level, default, shown: true }
+const fn meta_setting(key: &'static str, level: Level, default: Default) -> Setting {
+    Setting { key, level, default, is_in_meta: true }
 }
 
-const fn hidden(key: &'static str, level: Level, default: Default) -> Setting {
-    Setting { key, level, default, shown: false }
+const fn internal_setting(key: &'static str, level: Level, default: Default) -> Setting {
+    Setting { key, level, default, is_in_meta: false }
 }
 
 const SORT_ORDERS: &[&str] = &[
@@ -67,52 +67,52 @@ const SORT_ORDERS: &[&str] = &[
 ];
 
 const COMMON: &[Setting] = &[
-    shown("scopes_enabled", Level::Global, Default::Bool(false)),
-    hidden("global_announcement", Level::Global, Default::Translated),
+    meta_setting("scopes_enabled", Level::Global, Default::Bool(false)),
+    internal_setting("global_announcement", Level::Global, Default::Translated),
 ];
 
 const MEETINGS: &[Setting] = &[
-    shown("default_registration_terms", Level::Global, Default::Translated),
-    shown("comments_enabled", Level::Global, Default::Bool(true)),
-    shown("comments_max_length", Level::Global, Default::OrganizationsCommentLength),
-    shown("registration_code_enabled", Level::Global, Default::Bool(true)),
-    shown("creation_enabled_for_participants", Level::Global, Default::Bool(false)),
+    meta_setting("default_registration_terms", Level::Global, Default::Translated),
+    meta_setting("comments_enabled", Level::Global, Default::Bool(true)),
+    meta_setting("comments_max_length", Level::Global, Default::OrganizationsCommentLength),
+    meta_setting("registration_code_enabled", Level::Global, Default::Bool(true)),
+    meta_setting("creation_enabled_for_participants", Level::Global, Default::Bool(false)),
 ];
 
 const PROPOSALS: &[Setting] = &[
-    shown("amendments_enabled", Level::Global, Default::Bool(false)),
-    shown("attachments_allowed", Level::Global, Default::Bool(false)),
-    shown("comments_enabled", Level::Global, Default::Bool(true)),
-    shown("comments_max_length", Level::Global, Default::OrganizationsCommentLength),
-    shown("default_sort_order", Level::Global, Default::Word(SORT_ORDERS)),
-    shown("geocoding_enabled", Level::Global, Default::Bool(false)),
-    shown("minimum_votes_per_user", Level::Global, Default::Integer(0)),
-    shown("official_proposals_enabled", Level::Global, Default::Bool(true)),
-    shown("participatory_texts_enabled", Level::Global, Default::Bool(false)),
-    shown("proposal_edit_time", Level::Global, Default::Word(&["limited", "infinite"])),
-    shown("proposal_edit_before_minutes", Level::Global, Default::Integer(5)),
-    shown("proposal_limit", Level::Global, Default::Integer(0)),
-    shown("resources_permissions_enabled", Level::Global, Default::Bool(true)),
-    shown("threshold_per_proposal", Level::Global, Default::Integer(0)),
-    shown("vote_limit", Level::Global, Default::Integer(0)),
-    shown("awesome_voting_manifest", Level::Global, Default::Word(&["", "voting_cards"])),
-    shown("voting_cards_show_abstain", Level::Global, Default::Bool(false)),
-    shown("voting_cards_show_modal_help", Level::Global, Default::Bool(false)),
-    shown("voting_cards_box_title", Level::Global, Default::Translated),
-    shown("voting_cards_instructions", Level::Global, Default::Translated),
-    hidden("proposal_length", Level::Global, Default::Integer(500)),
-    hidden("can_accumulate_votes_beyond_threshold", Level::Global, Default::Bool(false)),
-    shown("votes_enabled", Level::Phase, Default::Bool(false)),
-    shown("creation_enabled", Level::Phase, Default::Bool(false)),
-    shown("proposal_answering_enabled", Level::Phase, Default::Bool(true)),
-    shown("amendment_creation_enabled", Level::Phase, Default::Bool(true)),
-    shown("amendment_reaction_enabled", Level::Phase, Default::Bool(true)),
-    shown("amendment_promotion_enabled", Level::Phase, Default::Bool(true)),
-    shown("endorsements_enabled", Level::Phase, Default::Bool(true)),
-    hidden("votes_blocked", Level::Phase, Default::Bool(false)),
-    hidden("votes_hidden", Level::Phase, Default::Bool(false)),
-    hidden("votes_enabled_by_status", Level::Phase, Default::Bool(false)),
-    hidden("votes_enabled_states", Level::Phase, Default::Words),
+    meta_setting("amendments_enabled", Level::Global, Default::Bool(false)),
+    meta_setting("attachments_allowed", Level::Global, Default::Bool(false)),
+    meta_setting("comments_enabled", Level::Global, Default::Bool(true)),
+    meta_setting("comments_max_length", Level::Global, Default::OrganizationsCommentLength),
+    meta_setting("default_sort_order", Level::Global, Default::Word(SORT_ORDERS)),
+    meta_setting("geocoding_enabled", Level::Global, Default::Bool(false)),
+    meta_setting("minimum_votes_per_user", Level::Global, Default::Integer(0)),
+    meta_setting("official_proposals_enabled", Level::Global, Default::Bool(true)),
+    meta_setting("participatory_texts_enabled", Level::Global, Default::Bool(false)),
+    meta_setting("proposal_edit_time", Level::Global, Default::Word(&["limited", "infinite"])),
+    meta_setting("proposal_edit_before_minutes", Level::Global, Default::Integer(5)),
+    meta_setting("proposal_limit", Level::Global, Default::Integer(0)),
+    meta_setting("resources_permissions_enabled", Level::Global, Default::Bool(true)),
+    meta_setting("threshold_per_proposal", Level::Global, Default::Integer(0)),
+    meta_setting("vote_limit", Level::Global, Default::Integer(0)),
+    meta_setting("awesome_voting_manifest", Level::Global, Default::Word(&["", "voting_cards"])),
+    meta_setting("voting_cards_show_abstain", Level::Global, Default::Bool(false)),
+    meta_setting("voting_cards_show_modal_help", Level::Global, Default::Bool(false)),
+    meta_setting("voting_cards_box_title", Level::Global, Default::Translated),
+    meta_setting("voting_cards_instructions", Level::Global, Default::Translated),
+    internal_setting("proposal_length", Level::Global, Default::Integer(500)),
+    internal_setting("can_accumulate_votes_beyond_threshold", Level::Global, Default::Bool(false)),
+    meta_setting("votes_enabled", Level::Phase, Default::Bool(false)),
+    meta_setting("creation_enabled", Level::Phase, Default::Bool(false)),
+    meta_setting("proposal_answering_enabled", Level::Phase, Default::Bool(true)),
+    meta_setting("amendment_creation_enabled", Level::Phase, Default::Bool(true)),
+    meta_setting("amendment_reaction_enabled", Level::Phase, Default::Bool(true)),
+    meta_setting("amendment_promotion_enabled", Level::Phase, Default::Bool(true)),
+    meta_setting("endorsements_enabled", Level::Phase, Default::Bool(true)),
+    internal_setting("votes_blocked", Level::Phase, Default::Bool(false)),
+    internal_setting("votes_hidden", Level::Phase, Default::Bool(false)),
+    internal_setting("votes_enabled_by_status", Level::Phase, Default::Bool(false)),
+    internal_setting("votes_enabled_states", Level::Phase, Default::Words),
 ];
 
 /// The settings one kind of component has.

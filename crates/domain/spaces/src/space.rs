@@ -27,16 +27,11 @@ civitas_kernel::names! {
 }
 
 impl Visibility {
-    /// Whether spaces of this kind can have it: processes may be private, assemblies private or transparent,
-    /// conferences and initiatives are public (contract 05 §1.2).
+    /// Whether spaces of this kind can have it: processes and assemblies may be private or transparent, conferences and
+    /// initiatives are public (contract 05 §1.2; transparent processes: 13 §10, R6).
     pub fn suits(self, manifest: SpaceManifest) -> bool {
-        match self {
-            Self::Public => true,
-            Self::Transparent => manifest == SpaceManifest::Assemblies,
-            Self::Private => {
-                matches!(manifest, SpaceManifest::Assemblies | SpaceManifest::ParticipatoryProcesses)
-            }
-        }
+        self == Self::Public
+            || matches!(manifest, SpaceManifest::Assemblies | SpaceManifest::ParticipatoryProcesses)
     }
 }
 
@@ -175,9 +170,16 @@ pub struct Step {
     pub starts_at: Option<OffsetDateTime>,
     /// When it ends.
     pub ends_at: Option<OffsetDateTime>,
+    /// The time of the last change.
+    pub updated_at: OffsetDateTime,
 }
 
 impl Step {
+    /// A step that is not active, without dates.
+    pub fn new(space: SpaceRef, title: Translated, position: i64, now: OffsetDateTime) -> Self {
+        Self { space, title, position, active: false, starts_at: None, ends_at: None, updated_at: now }
+    }
+
     /// # Errors
     /// `Rejected` if the space is not a process, or the position is negative.
     pub fn check(&self) -> Result<()> {
@@ -206,6 +208,8 @@ impl Described for Step {
 impl Entity for Step {
     type Id = StepId;
 
+    civitas_kernel::time_fields!(updated_at);
+
     /// A step that becomes the current one has an event (contract 05 §2.8).
     fn events(&self, _: StepId, before: Option<&Self>) -> Vec<Event> {
         let was_active = before.is_some_and(|old| old.active);
@@ -221,7 +225,7 @@ pub struct SpaceDetail {
     pub id: SpaceRef,
     /// The space.
     pub space: Space,
-    /// The first [`Self::MOST_COMPONENTS`] visible components, by weight, manifest name and id.
+    /// The first [`Self::MAX_COMPONENTS`] visible components, by weight, manifest name and id.
     pub components: Vec<(ComponentId, ComponentManifest)>,
     /// How many components are visible, uncapped.
     pub component_count: i64,
@@ -231,7 +235,7 @@ pub struct SpaceDetail {
 
 impl SpaceDetail {
     /// The most components a space lists.
-    pub const MOST_COMPONENTS: i64 = 50;
+    pub const MAX_COMPONENTS: i64 = 50;
 }
 
 #[cfg(test)]
@@ -243,7 +247,7 @@ mod tests {
     fn a_step_has_a_place_in_a_process() {
         let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 };
         let title = Translated::default();
-        let step = Step { space, title, position: 0, active: false, starts_at: None, ends_at: None };
+        let step = Step::new(space, title, 0, datetime!(2026-02-01 0:00 UTC));
         step.check().unwrap();
         let before = Step { position: -1, ..step };
         assert_eq!(before.check().unwrap_err().description(), refusals::STEP_POSITION);
@@ -263,20 +267,19 @@ mod tests {
     }
 
     #[test]
-    fn only_assemblies_can_be_transparent_and_only_two_kinds_private() {
-        let mut space = Space::new(
-            SpaceManifest::ParticipatoryProcesses,
-            Translated::default(),
-            datetime!(2026-01-01 0:00 UTC),
-        );
-        space.visibility = Visibility::Private;
-        space.check().unwrap();
+    fn processes_and_assemblies_can_be_transparent_or_private_and_other_spaces_are_public() {
+        for manifest in SpaceManifest::ALL {
+            let mut space = Space::new(manifest, Translated::default(), datetime!(2026-01-01 0:00 UTC));
+            space.check().unwrap();
+            let is_open = matches!(manifest, SpaceManifest::Conferences | SpaceManifest::Initiatives);
+            for visibility in [Visibility::Transparent, Visibility::Private] {
+                space.visibility = visibility;
+                assert_eq!(space.check().is_err(), is_open, "{manifest:?} {visibility:?}");
+            }
+        }
+        let mut space =
+            Space::new(SpaceManifest::Initiatives, Translated::default(), datetime!(2026-01-01 0:00 UTC));
         space.visibility = Visibility::Transparent;
-        assert_eq!(space.check().unwrap_err().description(), "participatory_processes cannot be transparent");
-        space.manifest = SpaceManifest::Assemblies;
-        space.check().unwrap();
-        space.manifest = SpaceManifest::Initiatives;
-        space.visibility = Visibility::Private;
-        assert!(space.check().is_err());
+        assert_eq!(space.check().unwrap_err().description(), "initiatives cannot be transparent");
     }
 }

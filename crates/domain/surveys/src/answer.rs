@@ -23,7 +23,7 @@ pub enum Answer {
 
 /// Why an answer is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum AnswerError {
     /// The question must be answered.
     Blank,
     /// Not all rows have a choice, or not all options are sorted.
@@ -40,7 +40,7 @@ pub(crate) enum Fault {
     Invalid,
 }
 
-impl Fault {
+impl AnswerError {
     /// The code and the sentence (contract 08 §6.3).
     pub(crate) fn wording(self) -> (&'static str, &'static str) {
         match self {
@@ -55,7 +55,7 @@ impl Fault {
     }
 }
 
-type Read<T> = Result<T, Fault>;
+type Read<T> = Result<T, AnswerError>;
 
 /// Whether a submitted value is no answer.
 pub(crate) fn is_unanswered(sent: &Value) -> bool {
@@ -74,7 +74,7 @@ pub(crate) fn read(shape: Shape<'_>, sent: &Value) -> Read<Option<Answer>> {
         return Ok(None);
     }
     Ok(Some(match shape {
-        Shape::Text { .. } => Answer::Text(sent.as_str().ok_or(Fault::Invalid)?.to_owned()),
+        Shape::Text { .. } => Answer::Text(sent.as_str().ok_or(AnswerError::Invalid)?.to_owned()),
         Shape::One { options } => Answer::Options(vec![option(options, sent)?]),
         Shape::Many { options, .. } => Answer::Options(sorted(list(options, sent)?)),
         Shape::Sorting { options } => Answer::Options(list(options, sent)?),
@@ -109,35 +109,35 @@ pub(crate) fn check(
         let has_rows = sent.as_object().is_some_and(|rows| !rows.is_empty());
         return match (is_mandatory, has_rows) {
             (false, _) => Ok(()),
-            (true, true) => Err(Fault::Incomplete),
-            (true, false) => Err(Fault::Blank),
+            (true, true) => Err(AnswerError::Incomplete),
+            (true, false) => Err(AnswerError::Blank),
         };
     };
     let is_over = |count: usize, max: Option<usize>| max.is_some_and(|max| count > max);
     match (shape, answer) {
         (Shape::Text { max }, Answer::Text(text)) if is_over(text.chars().count(), max) => {
-            Err(Fault::TooLong)
+            Err(AnswerError::TooLong)
         }
         (Shape::Many { max, .. }, Answer::Options(chosen)) if is_over(chosen.len(), max) => {
-            Err(Fault::TooMany)
+            Err(AnswerError::TooMany)
         }
         (Shape::Sorting { options }, Answer::Options(chosen)) if chosen.len() != options.len() => {
-            Err(Fault::Incomplete)
+            Err(AnswerError::Incomplete)
         }
         (Shape::MatrixMultiple { max, .. }, Answer::RowLists(chosen))
             if chosen.values().any(|row| is_over(row.len(), max)) =>
         {
-            Err(Fault::TooMany)
+            Err(AnswerError::TooMany)
         }
         (Shape::MatrixSingle { rows, .. }, Answer::Rows(chosen))
             if is_mandatory && chosen.len() < rows.len() =>
         {
-            Err(Fault::Incomplete)
+            Err(AnswerError::Incomplete)
         }
         (Shape::MatrixMultiple { rows, .. }, Answer::RowLists(chosen))
             if is_mandatory && chosen.len() < rows.len() =>
         {
-            Err(Fault::Incomplete)
+            Err(AnswerError::Incomplete)
         }
         _ => Ok(()),
     }
@@ -147,16 +147,16 @@ pub(crate) fn check(
 fn number(sent: &Value) -> Read<i64> {
     match sent {
         Value::String(text) => {
-            text.parse().ok().filter(|number: &i64| number.to_string() == *text).ok_or(Fault::Foreign)
+            text.parse().ok().filter(|number: &i64| number.to_string() == *text).ok_or(AnswerError::Foreign)
         }
-        Value::Number(number) => whole(number).ok_or(Fault::Invalid),
-        _ => Err(Fault::Invalid),
+        Value::Number(number) => whole(number).ok_or(AnswerError::Invalid),
+        _ => Err(AnswerError::Invalid),
     }
 }
 
 fn option(options: &[FormOption], sent: &Value) -> Read<AnswerOptionId> {
     let id = AnswerOptionId(number(sent)?);
-    options.binary_search_by_key(&id, |option| option.id).map(|_| id).map_err(|_| Fault::Foreign)
+    options.binary_search_by_key(&id, |option| option.id).map(|_| id).map_err(|_| AnswerError::Foreign)
 }
 
 /// A list of different options, or one option.
@@ -164,7 +164,7 @@ fn list(options: &[FormOption], sent: &Value) -> Read<Vec<AnswerOptionId>> {
     let items = sent.as_array().map_or(std::slice::from_ref(sent), Vec::as_slice);
     let chosen: Vec<AnswerOptionId> = items.iter().map(|item| option(options, item)).collect::<Read<_>>()?;
     let distinct: BTreeSet<_> = chosen.iter().collect();
-    if distinct.len() == chosen.len() { Ok(chosen) } else { Err(Fault::Repeated) }
+    if distinct.len() == chosen.len() { Ok(chosen) } else { Err(AnswerError::Repeated) }
 }
 
 fn sorted(mut chosen: Vec<AnswerOptionId>) -> Vec<AnswerOptionId> {
@@ -179,12 +179,12 @@ fn rows<T>(
     read: impl Fn(&Value) -> Read<T>,
 ) -> Read<BTreeMap<MatrixRowId, T>> {
     let (Shape::MatrixSingle { rows, .. } | Shape::MatrixMultiple { rows, .. }) = shape else {
-        return Err(Fault::Invalid);
+        return Err(AnswerError::Invalid);
     };
-    let sent = sent.as_object().ok_or(Fault::Invalid)?;
+    let sent = sent.as_object().ok_or(AnswerError::Invalid)?;
     let mut chosen = BTreeMap::new();
     for (key, choice) in sent {
-        let row = rows.iter().find(|row| row.id.to_string() == *key).ok_or(Fault::Foreign)?;
+        let row = rows.iter().find(|row| row.id.to_string() == *key).ok_or(AnswerError::Foreign)?;
         if !is_unanswered(choice) {
             chosen.insert(row.id, read(choice)?);
         }
@@ -195,10 +195,10 @@ fn rows<T>(
 /// A list of different texts, or one text.
 fn uploads(sent: &Value) -> Read<Vec<String>> {
     let items = sent.as_array().map_or(std::slice::from_ref(sent), Vec::as_slice);
-    let text = |item: &Value| item.as_str().map(str::to_owned).ok_or(Fault::Invalid);
+    let text = |item: &Value| item.as_str().map(str::to_owned).ok_or(AnswerError::Invalid);
     let uploads: Vec<String> = items.iter().map(text).collect::<Read<_>>()?;
     let distinct: BTreeSet<_> = uploads.iter().collect();
-    if distinct.len() == uploads.len() { Ok(uploads) } else { Err(Fault::Invalid) }
+    if distinct.len() == uploads.len() { Ok(uploads) } else { Err(AnswerError::Invalid) }
 }
 
 impl Answer {

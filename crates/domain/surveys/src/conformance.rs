@@ -1,16 +1,17 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
-mod listing;
+mod administering;
 
-pub use listing::{
+pub use administering::{
     counts_and_removes_parts, finds_components_for_surveys, knows_respondents, lists_all_for_administrators,
     pages_responses,
 };
 
 use crate::{
     ANSWER_FIELDS, AnswerOption, AnswerOptionStore, AnswerRow, ConditionType, DisplayCondition,
-    DisplayConditionStore, Host, MatrixRow, QUESTIONNAIRE_FIELDS, Question, QuestionStore, QuestionType,
-    Questionnaire, QuestionnaireStore, Response, ResponseStore, Survey, SurveyLookup, SurveyStore,
+    DisplayConditionStore, MatrixRow, QUESTIONNAIRE_FIELDS, Question, QuestionStore, QuestionType,
+    Questionnaire, QuestionnaireParent, QuestionnaireStore, Response, ResponseStore, Survey, SurveyLookup,
+    SurveyStore,
 };
 use civitas_kernel::conformance::check_list;
 use civitas_kernel::filter::read;
@@ -72,7 +73,8 @@ impl World<'_> {
         updated_at: OffsetDateTime,
     ) -> Result<QuestionnaireId> {
         let survey = self.surveys.add(self.mine, &Survey::new(component, NOW)).await?;
-        let questionnaire = Questionnaire::new(Host::Survey(survey), component, text("Title"), NOW);
+        let questionnaire =
+            Questionnaire::new(QuestionnaireParent::Survey(survey), component, text("Title"), NOW);
         self.questionnaires.add(self.mine, &Questionnaire { updated_at, ..questionnaire }).await
     }
 
@@ -106,7 +108,7 @@ pub async fn questionnaires(world: World<'_>) -> Result<Samples<'_, Questionnair
         let survey = world.surveys.add(world.mine, &Survey::new(component, NOW)).await?;
         let at = NOW + Duration::hours(hours);
         let questionnaire =
-            Questionnaire::new(Host::Survey(survey), component, text(&format!("{hours}")), at);
+            Questionnaire::new(QuestionnaireParent::Survey(survey), component, text(&format!("{hours}")), at);
         let (description, tos) = (text(&format!("d{hours}")), text(&format!("t{hours}")));
         samples.push(Questionnaire { description, tos, ..questionnaire });
     }

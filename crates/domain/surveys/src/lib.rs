@@ -27,13 +27,13 @@ pub mod conformance;
 mod digest;
 mod display;
 mod form;
-mod listing;
 mod model;
 mod ports;
 mod projection;
 mod question;
 mod reading;
 mod response;
+mod search;
 mod submitting;
 mod validation;
 
@@ -50,8 +50,7 @@ pub use authoring::{
     QuestionDetail, Replacement, UpdateAnswerOption, UpdateQuestion, UpdateQuestionnaire,
 };
 pub use form::{Form, FormOption, FormQuestion, TextLanguages};
-pub use listing::{MOST_COUNTED, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary};
-pub use model::{Host, Period, Questionnaire, Survey};
+pub use model::{Period, Questionnaire, QuestionnaireParent, Survey};
 pub use ports::*;
 pub use projection::{Projection, Schema};
 pub use question::{
@@ -60,5 +59,6 @@ pub use question::{
 };
 pub use reading::{PageOf, QuestionnaireDetail, Questionnaires};
 pub use response::{AnswerDetail, AnswerRow, Response, ResponseDetail, already_answered};
+pub use search::{MAX_COUNTED, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary};
 pub use submitting::{DestroyResponse, SubmitAnswers};
 pub use validation::Checked;

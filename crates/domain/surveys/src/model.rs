@@ -73,7 +73,7 @@ impl Entity for Survey {
 
 /// The record a questionnaire belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Host {
+pub enum QuestionnaireParent {
     /// A survey.
     Survey(SurveyId),
     /// A meeting: the questionnaire is its registration form.
@@ -84,7 +84,7 @@ pub enum Host {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Questionnaire {
     /// The record it belongs to.
-    pub host: Host,
+    pub parent: QuestionnaireParent,
     /// The component of that record.
     pub component: ComponentId,
     /// Its title.
@@ -103,9 +103,14 @@ pub struct Questionnaire {
 
 impl Questionnaire {
     /// A new questionnaire with a random salt.
-    pub fn new(host: Host, component: ComponentId, title: Translated, now: OffsetDateTime) -> Self {
+    pub fn new(
+        parent: QuestionnaireParent,
+        component: ComponentId,
+        title: Translated,
+        now: OffsetDateTime,
+    ) -> Self {
         Self {
-            host,
+            parent,
             component,
             title,
             description: Translated::default(),
@@ -118,7 +123,7 @@ impl Questionnaire {
 
     /// Whether responses without a respondent are accepted (contract 08 §4.1).
     pub fn allows_anonymous(&self) -> bool {
-        matches!(self.host, Host::Survey(_))
+        matches!(self.parent, QuestionnaireParent::Survey(_))
     }
 
     /// Checks its texts. `locale`: the language in which the title is required, the default one of the organization.
@@ -167,7 +172,9 @@ mod tests {
     #[test]
     fn a_title_is_needed_in_the_default_language() {
         let title = |text: &str| Translated::from([(Locale::EN, text.to_owned())]);
-        let of = |text: &str| Questionnaire::new(Host::Survey(SurveyId(1)), ComponentId(1), title(text), NOW);
+        let of = |text: &str| {
+            Questionnaire::new(QuestionnaireParent::Survey(SurveyId(1)), ComponentId(1), title(text), NOW)
+        };
         of("A").check(Some(Locale::EN)).unwrap();
         of(" ").check(None).unwrap();
         let refused = of(" ").check(Some(Locale::EN)).unwrap_err();

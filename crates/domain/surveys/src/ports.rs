@@ -139,7 +139,7 @@ store! {
         /// Whether the question has answers, also empty ones.
         async fn has_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<bool>;
 
-        /// How many answers the question has, also empty ones; at most [`crate::MOST_COUNTED`].
+        /// How many answers the question has, also empty ones; at most [`crate::MAX_COUNTED`].
         async fn count_answers(&self, organization: OrganizationId, id: QuestionId) -> Result<i64>;
 
         /// The ids of its answers that have files.
@@ -202,6 +202,13 @@ store! {
 
         /// The ids of the answers of a response, by question, in ascending order of the ids.
         async fn answer_ids(&self, organization: OrganizationId, id: ResponseId) -> Result<Vec<(QuestionId, AnswerId)>>;
+
+        /// Gives answers of a response these ids, by question. They must be free, and the answers without files.
+        ///
+        /// # Errors
+        /// `NotFound` when the response has no answer to one of the questions.
+        async fn set_answer_ids(&self, organization: OrganizationId, id: ResponseId, ids: &[(QuestionId, AnswerId)])
+        -> Result<()>;
 
         /// Sets the value of an answer.
         async fn set_value(&self, organization: OrganizationId, id: AnswerId, value: &serde_json::Value) -> Result<()>;

@@ -2,8 +2,8 @@
 
 use crate::digest;
 use crate::{
-    AnswerRow, Checked, DESTROY_ANSWERS, Host, QuestionnaireDetail, Questionnaires, Response, ResponseDetail,
-    SUBMIT_ANSWERS, remove_response,
+    AnswerRow, Checked, DESTROY_ANSWERS, QuestionnaireDetail, QuestionnaireParent, Questionnaires, Response,
+    ResponseDetail, SUBMIT_ANSWERS, remove_response,
 };
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -84,7 +84,7 @@ impl Questionnaires<'_> {
                 "Anonymous answers are not allowed",
             ));
         }
-        let Host::Survey(survey) = found.questionnaire.host else { return Ok(()) };
+        let QuestionnaireParent::Survey(survey) = found.questionnaire.parent else { return Ok(()) };
         let survey = self.surveys.find(ctx.organization, survey).await?.ok_or(Error::NotFound)?;
         if survey.is_open(ctx.now) {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Validates the answers of a submission: either all rows to store, or all errors in the order of the questions
 //! (contract 08 §6.3).
 
-use crate::answer::{self, Fault};
+use crate::answer::{self, AnswerError};
 use crate::display::{self, Answered};
 use crate::{Answer, Form, FormQuestion};
 use civitas_kernel::{Error, FieldError, QuestionId, Result, Wording};
@@ -75,7 +75,7 @@ fn foreign(key: &str) -> FieldError {
 }
 
 impl Checked {
-    fn add_fault(&mut self, place: usize, question: QuestionId, fault: Fault) {
+    fn add_fault(&mut self, place: usize, question: QuestionId, fault: AnswerError) {
         let (code, description) = fault.wording();
         let field = format!("answers.{question}").into();
         let error = FieldError { code: code.into(), field, description: description.to_owned() };
@@ -85,7 +85,7 @@ impl Checked {
     /// Adds the error of a question whose files cannot be attached.
     pub(crate) fn refuse_files(&mut self, form: &Form, question: QuestionId) {
         let place = form.questions().iter().position(|other| other.id == question);
-        self.add_fault(place.unwrap_or(usize::MAX), question, Fault::Invalid);
+        self.add_fault(place.unwrap_or(usize::MAX), question, AnswerError::Invalid);
     }
 
     /// The signed ids of uploads, by question.

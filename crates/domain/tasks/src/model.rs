@@ -5,10 +5,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 use time::{Duration, OffsetDateTime};
 
-/// The duration of a lease. There is no heartbeat: [`LONGEST_RUN`] is shorter.
+/// The duration of a lease. There is no heartbeat: [`MAX_RUN`] is shorter.
 pub const LEASE: Duration = Duration::seconds(120);
 /// The time limit of one run of a task.
-pub const LONGEST_RUN: Duration = Duration::seconds(90);
+pub const MAX_RUN: Duration = Duration::seconds(90);
 
 /// The delays after the attempts of a task, in seconds: 30 s, 2 min, 10 min, 30 min, 2 h, 6 h, 12 h.
 const WAITS: [i64; 7] = [30, 120, 600, 1800, 7200, 21_600, 43_200];

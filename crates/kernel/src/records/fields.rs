@@ -103,10 +103,10 @@ impl<E: 'static> RecordField<E> {
             Value::Text(get) => both(&get),
             Value::Ids(get) => {
                 let (old, new) = (get(before), get(after));
-                let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+                let difference = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
                     one.difference(other).cloned().collect::<Vec<_>>().join(", ")
                 };
-                (self.name, only(&old, &new), only(&new, &old))
+                (self.name, difference(&old, &new), difference(&new, &old))
             }
         }
     }

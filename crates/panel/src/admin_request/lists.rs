@@ -24,7 +24,7 @@ impl AdminRequest {
     }
 
     /// How many rows are shown.
-    pub(crate) fn shown(&self, rows: usize) -> String {
+    pub(crate) fn row_count_text(&self, rows: usize) -> String {
         self.translator.count("found-shown", i64::try_from(rows).unwrap_or_default())
     }
 

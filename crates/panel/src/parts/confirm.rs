@@ -1,7 +1,7 @@
 //! Confirmation pages, for actions that cannot be undone.
 
 use super::html::render;
-use super::{Field, Html, Problem};
+use super::{Field, FormError, Html};
 use crate::translator::Translator;
 use askama::Template;
 
@@ -63,7 +63,7 @@ impl<'a> Confirm<'a> {
         name.trim() == typed.trim()
     }
 
-    pub(crate) fn html(&self, problems: &[Problem]) -> Html {
+    pub(crate) fn html(&self, problems: &[FormError]) -> Html {
         let field = self.name.as_ref().map(|(name, label)| {
             let field = Field::text("confirm", label, "").hint(name).class("medium");
             field.check(problems).html(self.translator)

@@ -1,7 +1,7 @@
 //! Fields of forms, each with its label, its hint and what is wrong with it.
 
 use super::html::render;
-use super::{Html, Problem};
+use super::{FormError, Html};
 use crate::translator::Translator;
 use askama::Template;
 
@@ -162,8 +162,8 @@ impl Field {
     }
 
     /// Shows the problem of this field, if there is one.
-    pub(crate) fn check(mut self, problems: &[Problem]) -> Self {
-        self.problem = Problem::of(problems, &self.name);
+    pub(crate) fn check(mut self, problems: &[FormError]) -> Self {
+        self.problem = FormError::of(problems, &self.name);
         self
     }
 
@@ -277,8 +277,8 @@ impl Group {
         self
     }
 
-    pub(crate) fn check(mut self, problems: &[Problem]) -> Self {
-        self.problem = Problem::of(problems, self.name.trim_end_matches("[]"));
+    pub(crate) fn check(mut self, problems: &[FormError]) -> Self {
+        self.problem = FormError::of(problems, self.name.trim_end_matches("[]"));
         self
     }
 
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_field_keeps_what_was_typed_and_says_what_is_wrong() {
-        let problems = [Problem::new("admin[email]", "Enter an address.")];
+        let problems = [FormError::new("admin[email]", "Enter an address.")];
         let translator = Translator::of(civitas_kernel::Locale::EN);
         let html =
             Field::email("admin[email]", "E-mail", "a\"b").check(&problems).html(&translator).to_string();

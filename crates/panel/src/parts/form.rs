@@ -7,16 +7,16 @@ use askama::Template;
 
 /// What is wrong with a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct FormError {
     /// The name of the field; empty: the form as a whole.
     pub(crate) field: String,
     pub(crate) text: String,
 }
 
 /// What is wrong with a form.
-pub(crate) type Problems = Vec<Problem>;
+pub(crate) type FormErrors = Vec<FormError>;
 
-impl Problem {
+impl FormError {
     pub(crate) fn new(field: impl Into<String>, text: impl Into<String>) -> Self {
         Self { field: field.into(), text: text.into() }
     }

@@ -1,7 +1,7 @@
 //! The frame of every page: navigation, result of the last action, head, body.
 
 use super::html::render;
-use super::{Head, Html, Problems};
+use super::{FormErrors, Head, Html};
 use crate::notice::Notice;
 use crate::translator::Translator;
 use askama::Template;
@@ -26,11 +26,13 @@ pub(crate) struct Layout<'a> {
     pub(crate) path: &'a str,
     pub(crate) email: &'a str,
     pub(crate) organization: Option<OpenedOrganization>,
+    /// Whether the deployment is read-only: each page says so.
+    pub(crate) read_only: bool,
     /// The documentation of the interface.
     pub(crate) docs: String,
     pub(crate) sign_out_token: String,
     pub(crate) notice: Option<Notice>,
-    pub(crate) problems: Problems,
+    pub(crate) problems: FormErrors,
     pub(crate) head: Head,
     pub(crate) body: Html,
     /// The time zone of the times on the page.

@@ -27,7 +27,7 @@ mod texts;
 pub(crate) use card::{Card, Json, KeyValues, Split, Timeline, TimelineEvent};
 pub(crate) use confirm::Confirm;
 pub(crate) use field::{Checkbox, Choice, Field, Group};
-pub(crate) use form::{Form, Problem, Problems, Section};
+pub(crate) use form::{Form, FormError, FormErrors, Section};
 pub(crate) use head::{Badge, Head, PageAction, Tab};
 pub(crate) use html::{Html, render};
 pub(crate) use layout::{Layout, OpenedOrganization, StandalonePage};

@@ -2,7 +2,7 @@
 
 use super::field::id_of;
 use super::html::render;
-use super::{Html, Problem};
+use super::{FormError, Html};
 use crate::translator::Translator;
 use askama::Template;
 use civitas_kernel::{Locale, Locales, Translated};
@@ -84,7 +84,7 @@ impl Texts {
         self
     }
 
-    pub(crate) fn html(&self, translator: &Translator, problems: &[Problem]) -> Html {
+    pub(crate) fn html(&self, translator: &Translator, problems: &[FormError]) -> Html {
         let inputs: Vec<Input<'_>> =
             self.locales.iter().flat_map(|locale| self.inputs_in(*locale, translator, problems)).collect();
         let languages: Vec<Language> = self
@@ -102,12 +102,12 @@ impl Texts {
         render(&TextsView { translator, id: &self.id, legend: &self.legend, languages, inputs, shown })
     }
 
-    fn inputs_in(&self, locale: Locale, translator: &Translator, problems: &[Problem]) -> Vec<Input<'_>> {
+    fn inputs_in(&self, locale: Locale, translator: &Translator, problems: &[FormError]) -> Vec<Input<'_>> {
         let language = translator.tr_with("text-in", "language", language_name(translator, locale));
         let inputs = self.list.iter().map(|text| {
             let Text { name, label, hint, values, rows } = text;
             let (name, value) = (format!("{name}[{locale}]"), values.get(locale).unwrap_or_default());
-            let (id, problem) = (id_of(&name), Problem::of(problems, &name));
+            let (id, problem) = (id_of(&name), FormError::of(problems, &name));
             let (rows, language) = (*rows, language.clone());
             Input { locale, id, name, label, hint, language, value, rows, problem }
         });

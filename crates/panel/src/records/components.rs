@@ -3,12 +3,12 @@
 use crate::admin_request::AdminRequest;
 use crate::pages::content::organization;
 use crate::pages::content::shared;
-use crate::parts::{Chip, Choice, Field, Html, Problem};
+use crate::parts::{Chip, Choice, Field, FormError, Html};
 use civitas_kernel::{ComponentId, OrganizationId, Result, SpaceManifest, SpaceRef, Within};
 use civitas_spaces::{ComponentManifest, TitledComponent};
 
 /// The most components that a page offers; above this, the number of the component is typed.
-const MOST_COMPONENTS: i64 = 50;
+const MAX_COMPONENTS: i64 = 50;
 /// The parameter with a component, `12`, or a space, `assemblies/3`.
 const PLACE: &str = "in";
 
@@ -40,8 +40,8 @@ impl Components {
     ) -> Result<Self> {
         let reader = organization::as_administrator(organization);
         let components = req.panel.store().components();
-        let mut items = components.titled(reader, kind, MOST_COMPONENTS + 1).await?;
-        let most = usize::try_from(MOST_COMPONENTS).unwrap_or(usize::MAX);
+        let mut items = components.titled(reader, kind, MAX_COMPONENTS + 1).await?;
+        let most = usize::try_from(MAX_COMPONENTS).unwrap_or(usize::MAX);
         let has_more = items.len() > most;
         items.truncate(most);
         Ok(Self { items, has_more })
@@ -75,7 +75,7 @@ impl Components {
 
     /// The filter of a list.
     pub(super) fn filter(&self, req: &AdminRequest) -> Field {
-        let chosen = req.query.shown(PLACE);
+        let chosen = req.query.field_value(PLACE);
         if self.has_more {
             let label = req.tr("component-one");
             return Field::number(PLACE, label, chosen).hint(req.tr("component-number"));
@@ -96,7 +96,7 @@ impl Components {
     }
 
     /// The component of a new record.
-    pub(super) fn field(&self, req: &AdminRequest, name: &str, problems: &[Problem]) -> Html {
+    pub(super) fn field(&self, req: &AdminRequest, name: &str, problems: &[FormError]) -> Html {
         let chosen = chosen_component(req, name);
         let label = req.tr("component-one");
         let field = if self.has_more {
@@ -115,7 +115,7 @@ impl Components {
 }
 
 fn chosen_component(req: &AdminRequest, name: &str) -> String {
-    req.form.get(name).map_or_else(|| req.query.shown("component"), |typed| typed.trim().to_owned())
+    req.form.get(name).map_or_else(|| req.query.field_value("component"), |typed| typed.trim().to_owned())
 }
 
 /// The component that was chosen for a new record; 0, which none has, without a number.

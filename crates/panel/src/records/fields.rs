@@ -4,7 +4,7 @@
 use crate::admin_request::AdminRequest;
 use crate::format;
 use crate::pages::content::shared::typed_texts;
-use crate::parts::{Checkbox, Choice, Field, Group, Html, Problem, Problems, Section, Texts};
+use crate::parts::{Checkbox, Choice, Field, FormError, FormErrors, Group, Html, Section, Texts};
 use civitas_kernel::{Locales, Translated};
 use civitas_organizations::Organization;
 use time::OffsetDateTime;
@@ -18,7 +18,7 @@ pub(crate) struct FormInput<'a> {
     locales: &'a Locales,
     /// Whether the record is new: its required times must be sent.
     pub(super) is_new: bool,
-    problems: Problems,
+    problems: FormErrors,
 }
 
 impl<'a> FormInput<'a> {
@@ -27,7 +27,7 @@ impl<'a> FormInput<'a> {
     }
 
     /// What cannot be read.
-    pub(crate) fn into_problems(self) -> Problems {
+    pub(crate) fn into_problems(self) -> FormErrors {
         self.problems
     }
 
@@ -36,7 +36,7 @@ impl<'a> FormInput<'a> {
     }
 
     fn problem(&mut self, field: &str, key: &str) {
-        self.problems.push(Problem::new(self.name_of(field), self.req.tr(key)));
+        self.problems.push(FormError::new(self.name_of(field), self.req.tr(key)));
     }
 
     fn sent(&self, field: &str) -> Option<&'a str> {
@@ -148,7 +148,7 @@ pub(crate) struct FormView<'a> {
     pub(crate) name: &'static str,
     /// The languages of its texts.
     pub(crate) locales: &'a Locales,
-    pub(crate) problems: &'a [Problem],
+    pub(crate) problems: &'a [FormError],
     /// Whether the record is new.
     pub(crate) is_new: bool,
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::pages::content::shared::{languages, open_organization_in_zone, title};
-use crate::parts::{Form, Html, Problem, Problems};
+use crate::parts::{Form, FormError, FormErrors, Html};
 use crate::reply::Reply;
 use civitas_kernel::{Error, OrganizationId, Result};
 use civitas_organizations::Organization;
@@ -18,7 +18,7 @@ fn form<'a, E: RecordPages>(
     req: &'a AdminRequest,
     organization: &Organization,
     record: &E,
-    problems: &[Problem],
+    problems: &[FormError],
     action: String,
     save: &str,
     component: Option<Html>,
@@ -50,7 +50,7 @@ fn read<E: RecordPages>(
     organization: &Organization,
     record: &mut E,
     is_new: bool,
-) -> Problems {
+) -> FormErrors {
     let locales = languages(organization, &record.texts());
     let mut input = FormInput::new(req, E::NAME, &locales);
     input.is_new = is_new;
@@ -75,7 +75,7 @@ async fn show_new<E: RecordPages>(
     id: OrganizationId,
     organization: &Organization,
     record: &E,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let components = Components::load(req, id, E::MANIFEST).await?;
     let component = components.field(req, &component_name::<E>(), &problems);
@@ -105,7 +105,7 @@ pub(crate) async fn create<E: RecordPages>(req: &AdminRequest) -> Result<Reply> 
             return req.redirect(format!("{}/{record_id}/edit", list_path::<E>(id)), notice).await;
         }
         // The component does not exist, or has no records of this kind.
-        Err(Error::NotFound) => vec![Problem::new(component_name::<E>(), req.tr("problem-choose"))],
+        Err(Error::NotFound) => vec![FormError::new(component_name::<E>(), req.tr("problem-choose"))],
         Err(fault) => E::problems(req, &organization, fault)?,
     };
     show_new(req, id, &organization, &record, problems).await
@@ -122,7 +122,7 @@ async fn show_edit<E: RecordPages>(
     req: &AdminRequest,
     opened: &OpenedRecord<E>,
     record: &E,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let form = form(req, &opened.organization, record, &problems, opened.path(), "save", None)
         .method("put")

@@ -38,13 +38,13 @@ impl<'a> ListFilters<'a> {
     }
 
     fn select(&self, name: &str, label: &str, choices: Vec<Choice>) -> Field {
-        Field::select(name, self.req.tr(label), self.req.query.shown(name), choices)
+        Field::select(name, self.req.tr(label), self.req.query.field_value(name), choices)
     }
 
     /// A part of a text, with the text of its placeholder.
     pub(crate) fn text(&mut self, placeholder: &str) -> Option<String> {
         let (req, query) = (self.req, &self.req.query);
-        let field = Field::search("q", req.tr("search"), query.shown("q"));
+        let field = Field::search("q", req.tr("search"), query.field_value("q"));
         let text = query.get("q").map(str::to_owned);
         let chip = text.clone().map(|text| req.chip(self.path, "q", text));
         self.field(&field.placeholder(req.tr(placeholder)), chip);
@@ -176,7 +176,7 @@ pub(crate) async fn show<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
     let page = E::search(&mut filters, &components, id, request).await?;
     let list = ShownList { req, organization: id, path: &path, components: &components };
     let rows = E::rows(&list, &page.items).await?;
-    let (name, shown) = (req.tr(&format!("nav-{}", E::PATH)), req.shown(rows.len()));
+    let (name, shown) = (req.tr(&format!("nav-{}", E::PATH)), req.row_count_text(rows.len()));
     let table = Table::new(name.clone(), req.columns(E::COLUMNS)).rows(rows);
     let table = filters.sorted(table, E::SORTED);
     let pages = req.pages(&path, request, page.has_more);

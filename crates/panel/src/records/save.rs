@@ -4,7 +4,7 @@
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::pages::content::shared::{field_of, with_changes};
-use crate::parts::Problems;
+use crate::parts::FormErrors;
 use civitas_application::{Ports, Transaction};
 use civitas_audit::Action;
 use civitas_kernel::records::{Change, Described, Entity, RecordAdmin, check_revision, find_for_update};
@@ -33,7 +33,7 @@ pub(crate) trait EditableRecord: Described<Id: Display> {
     ///
     /// # Errors
     /// The error itself when no value is to blame.
-    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<Problems> {
+    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
         error::problems(&req.translator, fault, |fault| field_of(Self::NAME, organization, fault))
     }
 }
@@ -51,7 +51,7 @@ pub(crate) enum Saved<E> {
     /// The record as it is stored.
     Stored(E),
     /// The record as it was typed, and why it was not stored.
-    Refused(E, Problems),
+    Refused(E, FormErrors),
 }
 
 /// Saves the form of a record. `read` writes what was typed into the record, and returns what cannot be read; it is
@@ -63,7 +63,7 @@ pub(crate) async fn save<E: EditableRecord>(
     req: &AdminRequest,
     target: Target<'_, E>,
     action: Action,
-    read: impl Fn(&mut E) -> Problems,
+    read: impl Fn(&mut E) -> FormErrors,
 ) -> Result<Saved<E>> {
     let typed = RefCell::new(None);
     let saved = req

@@ -227,7 +227,7 @@ visibility = Visibility
 visibility-public = Public
 visibility-public-hint = Everybody sees it and can take part.
 visibility-transparent = Transparent
-visibility-transparent-hint = Everybody sees it, only members take part. For assemblies.
+visibility-transparent-hint = Everybody sees it, only members take part. For processes and assemblies.
 visibility-private = Private
 visibility-private-hint = Only members see it and take part. For processes and assemblies.
 

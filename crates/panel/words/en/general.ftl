@@ -1,6 +1,7 @@
 # Navigation and frame of the pages.
 administration = administration
-read-only-lede = This platform is read-only at the moment: nothing can be changed. Nothing was stored.
+read-only-lede = This platform is read-only at the moment: nothing can be changed.
+read-only-stored = Nothing was stored.
 read-only-title = Read-only
 skip = Skip to the content
 menu = Menu

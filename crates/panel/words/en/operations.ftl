@@ -261,6 +261,7 @@ storage-check-clock = Clock
 storage-check-schema = Tables of the database
 storage-check-database = Database
 storage-check-dns = Hosts and name server
+storage-check-certificates = Certificates
 storage-check-mail = Mail server
 storage-check-backups = Backups
 storage-check-shares = Shares

@@ -227,7 +227,7 @@ visibility = Visibilidad
 visibility-public = Público
 visibility-public-hint = Todas las personas lo ven y pueden participar.
 visibility-transparent = Transparente
-visibility-transparent-hint = Todas las personas lo ven, solo los miembros participan. Para asambleas.
+visibility-transparent-hint = Todas las personas lo ven, solo los miembros participan. Para procesos y asambleas.
 visibility-private = Privado
 visibility-private-hint = Solo los miembros lo ven y participan. Para procesos y asambleas.
 

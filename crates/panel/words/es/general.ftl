@@ -1,6 +1,7 @@
 # Navigation and frame of the pages.
 administration = administración
-read-only-lede = Esta plataforma es de solo lectura en este momento: no se puede cambiar nada. No se ha guardado nada.
+read-only-lede = Esta plataforma es de solo lectura en este momento: no se puede cambiar nada.
+read-only-stored = No se ha guardado nada.
 read-only-title = Solo lectura
 skip = Ir al contenido
 menu = Menú

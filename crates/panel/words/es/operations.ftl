@@ -261,6 +261,7 @@ storage-check-clock = Reloj
 storage-check-schema = Tablas de la base de datos
 storage-check-database = Base de datos
 storage-check-dns = Hosts y servidor de nombres
+storage-check-certificates = Certificados
 storage-check-mail = Servidor de correo
 storage-check-backups = Copias de seguridad
 storage-check-shares = Cuotas

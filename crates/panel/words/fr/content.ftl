@@ -227,7 +227,7 @@ visibility = Visibilité
 visibility-public = Public
 visibility-public-hint = Tout le monde le voit et peut participer.
 visibility-transparent = Transparent
-visibility-transparent-hint = Tout le monde le voit, seuls les membres participent. Pour les assemblées.
+visibility-transparent-hint = Tout le monde le voit, seuls les membres participent. Pour les processus et les assemblées.
 visibility-private = Privé
 visibility-private-hint = Seuls les membres le voient et participent. Pour les processus et les assemblées.
 

@@ -1,6 +1,7 @@
 # Navigation and frame of the pages.
 administration = administration
-read-only-lede = Cette plateforme est en lecture seule pour le moment : rien ne peut être modifié. Rien n’a été enregistré.
+read-only-lede = Cette plateforme est en lecture seule pour le moment : rien ne peut être modifié.
+read-only-stored = Rien n’a été enregistré.
 read-only-title = Lecture seule
 skip = Aller au contenu
 menu = Menu

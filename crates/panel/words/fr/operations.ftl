@@ -261,6 +261,7 @@ storage-check-clock = Horloge
 storage-check-schema = Tables de la base de données
 storage-check-database = Base de données
 storage-check-dns = Hôtes et serveur de noms
+storage-check-certificates = Certificats
 storage-check-mail = Serveur de messagerie
 storage-check-backups = Sauvegardes
 storage-check-shares = Quotas

@@ -1,6 +1,6 @@
 //! `civitas admin`: the accounts of the system panel.
 
-use super::{Console, Failure, Outcome, actor, because, configure, open_store};
+use super::{CommandError, Console, Outcome, actor, because, configure, open_store};
 use crate::config::Sources;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Passwords, Secret, is_email, normal_email};
@@ -42,7 +42,7 @@ pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut 
     };
     let email = normal_email(&args.email);
     if !is_email(&email) {
-        return Err(Failure::Because(format!("{email:?} is no e-mail address")));
+        return Err(CommandError::Because(format!("{email:?} is no e-mail address")));
     }
     let password = if args.password_stdin { read_password(console)? } else { Secret::random("", 20) };
     let store = open_store(&config).await?;
@@ -101,16 +101,16 @@ async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Con
         transaction.audit().append(&record, now).await.map(drop)
     };
     change.await.map_err(|error| match error {
-        Error::NotFound => Failure::Because(format!("{email} is no system administrator")),
+        Error::NotFound => CommandError::Because(format!("{email} is no system administrator")),
         other => refused(other),
     })?;
     transaction.commit().await.map_err(because)?;
     console.print(format_args!("{email} signs in without a second factor"))
 }
 
-fn refused(error: Error) -> Failure {
+fn refused(error: Error) -> CommandError {
     match error {
-        Error::Rejected(text) => Failure::Because(text.into_owned()),
+        Error::Rejected(text) => CommandError::Because(text.into_owned()),
         other => because(other),
     }
 }
@@ -120,7 +120,7 @@ fn read_password(console: &mut Console<'_>) -> Outcome<Secret> {
     console.stdin.read_line(&mut line).map_err(because)?;
     let password = line.trim_end_matches(['\r', '\n']).trim_start_matches('\u{feff}');
     if password.trim().is_empty() {
-        return Err(Failure::Because("the password must not be blank".to_owned()));
+        return Err(CommandError::Because("the password must not be blank".to_owned()));
     }
     Ok(Secret::new(password))
 }

@@ -1,7 +1,7 @@
 //! `civitas api-client` (contract 04 §4). For programs: errors too are written to standard output, in the
 //! requested format, with exit code 1.
 
-use super::{Cli, Console, Failure, Outcome, actor, because, configure, open_store};
+use super::{Cli, CommandError, Console, Outcome, actor, because, configure, open_store};
 use crate::config::Sources;
 use civitas_accounts::{ApiClient, ClientAdmin, ClientAdminError, NewClient, Secret};
 use civitas_application::{Store, Transaction};
@@ -117,14 +117,14 @@ pub(super) async fn run(args: ApiClientArgs, sources: &Sources, console: &mut Co
         usage(console)?;
         let word = words.first().map_or("", String::as_str);
         console.print(format_args!("Unknown command: {word}"))?;
-        return Err(Failure::Reported);
+        return Err(CommandError::Reported);
     }
     let shape = command.shape();
     match execute(command, sources).await {
         Ok(outputs) => outputs.iter().try_for_each(|output| console.print(output.text(shape))),
         Err(fault) => {
             console.print(fault_text(&fault, shape))?;
-            Err(Failure::Reported)
+            Err(CommandError::Reported)
         }
     }
 }
@@ -234,7 +234,7 @@ async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Out
     }
     let config = configure(sources).map_err(|error| format!("Error: {error}"))?;
     let store = open_store(&config).await.map_err(|failure| match failure {
-        Failure::Because(reason) => format!("Error: {reason}"),
+        CommandError::Because(reason) => format!("Error: {reason}"),
         _ => "Error: the database cannot be opened".to_owned(),
     })?;
     if let ApiClientCommand::Get(Named { id: None, .. }) = command {

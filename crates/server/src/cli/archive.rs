@@ -1,7 +1,7 @@
 //! `civitas import` and `civitas export` (contract 10).
 
 use super::progress::ProgressLine;
-use super::{Console, Failure, Outcome, actor, because, configure, open_store};
+use super::{CommandError, Console, Outcome, actor, because, configure, open_store};
 use crate::config::{Config, Scheme, Sources};
 use crate::{files, paths, webhooks};
 use civitas_application::Store;
@@ -35,6 +35,9 @@ pub(super) struct ImportArgs {
     /// Also API clients whose `client_secret` cannot have 128 bits of randomness.
     #[arg(long)]
     allow_weak_secrets: bool,
+    /// New records get the ids that the archive brings, which must be free.
+    #[arg(long, conflicts_with = "into")]
+    keep_ids: bool,
     /// Adds the events of all changes to the outbox, as the same changes through the interface do.
     #[arg(long)]
     emit_events: bool,
@@ -91,7 +94,7 @@ impl SecretCipher for ArchiveCipher<'_> {
     }
 }
 
-fn is_console(path: &Path) -> bool {
+pub(super) fn is_console(path: &Path) -> bool {
     path == Path::new("-")
 }
 
@@ -112,6 +115,7 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
         into: args.into.as_deref(),
         allow_operators: args.allow_operators,
         allow_weak_secrets: args.allow_weak_secrets,
+        keep_ids: args.keep_ids,
         ..ImportOptions::new(&config.locales, clock::now())
     };
     let file = if is_console(&args.file) { None } else { Some(open(&args.file)?) };
@@ -132,7 +136,7 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
 }
 
 /// The file and its length; a pipe has none, and can be read only once.
-fn open(path: &Path) -> Outcome<(BufReader<File>, Option<u64>)> {
+pub(super) fn open(path: &Path) -> Outcome<(BufReader<File>, Option<u64>)> {
     let fault = |error| because(paths::at(path, error));
     let file = File::open(path).map_err(fault)?;
     let found = file.metadata().map_err(fault)?;
@@ -140,7 +144,7 @@ fn open(path: &Path) -> Outcome<(BufReader<File>, Option<u64>)> {
 }
 
 /// `length` is that of the archive, in bytes.
-fn show(line: &mut ProgressLine<'_>, length: Option<u64>, progress: Progress) {
+pub(super) fn show(line: &mut ProgressLine<'_>, length: Option<u64>, progress: Progress) {
     line.show(|time| {
         let speed = u128::from(progress.lines) * 1000 / time.as_millis().max(1);
         let pass = if progress.pass == Pass::Check { "checked" } else { "written" };
@@ -171,12 +175,12 @@ pub(super) async fn write_to(
     export: impl AsyncFn(&mut (dyn Write + Send)) -> Result<(), ExportError>,
 ) -> Outcome {
     // An archive that is not read to its end is a failure.
-    let failed = |error: ExportError| Failure::Because(error.to_string());
+    let failed = |error: ExportError| CommandError::Because(error.to_string());
     // A second opening of `/dev/stdout` would write over what a redirected output has already.
     if is_console(output) || output == Path::new("/dev/stdout") {
         return export(&mut *console.stdout).await.map_err(failed);
     }
-    let fault = |error: io::Error| Failure::Because(paths::at(output, error).to_string());
+    let fault = |error: io::Error| CommandError::Because(paths::at(output, error).to_string());
     // A pipe or a device.
     if fs::metadata(output).is_ok_and(|found| !found.is_file()) {
         let mut file = OpenOptions::new().write(true).open(output).map_err(fault)?;

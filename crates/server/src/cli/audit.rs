@@ -1,7 +1,7 @@
 //! `civitas audit`: lists and verifies the audit trail.
 
 use super::{
-    Console, Failure, Outcome, because, configure, find_organization, open_store, read_time, time_text,
+    CommandError, Console, Outcome, because, configure, find_organization, open_store, read_time, time_text,
 };
 use crate::config::Sources;
 use civitas_application::Store;
@@ -126,7 +126,7 @@ async fn verify(host: Option<&str>, store: &dyn Store, console: &mut Console<'_>
         None => trail.verify_all(report).await.map_err(because)?,
     }
     write!(console.stdout, "{lines}").map_err(because)?;
-    if faults.is_empty() { Ok(()) } else { Err(Failure::Because(faults.join("; "))) }
+    if faults.is_empty() { Ok(()) } else { Err(CommandError::Because(faults.join("; "))) }
 }
 
 fn read_action(name: &str) -> Result<Action, String> {

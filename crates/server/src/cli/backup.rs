@@ -1,6 +1,6 @@
 //! `civitas backup` and `civitas restore`.
 
-use super::{Console, Failure, Outcome, because, configure, open_store};
+use super::{CommandError, Console, Outcome, because, configure, open_store};
 use crate::backup::{BackupResult, backups_at, cause, copies, make, record};
 use crate::config::{Config, Sources};
 use crate::files::{intake_of, store_of};
@@ -50,7 +50,8 @@ fn read_name(text: &str) -> Result<Name, String> {
 pub(super) async fn backup(args: BackupArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
     let to = args.to.or_else(|| config.backup_to.clone());
-    let to = to.ok_or_else(|| Failure::Because("say where to: --to DIR, or set backup_to".to_owned()))?;
+    let to =
+        to.ok_or_else(|| CommandError::Because("say where to: --to DIR, or set backup_to".to_owned()))?;
     if args.list {
         return list(&backups_at(&config, &to).map_err(because)?, console).await;
     }
@@ -71,7 +72,7 @@ pub(super) async fn backup(args: BackupArgs, sources: &Sources, console: &mut Co
     }
     match manifest.missing_files {
         0 => Ok(()),
-        missing => Err(Failure::Because(format!(
+        missing => Err(CommandError::Because(format!(
             "the backup is complete but for {missing} files that are missing or damaged: see `civitas files check`"
         ))),
     }
@@ -132,7 +133,9 @@ pub(super) async fn restore(args: RestoreArgs, sources: &Sources, console: &mut 
     }
     match files.missing {
         0 => Ok(()),
-        missing => Err(Failure::Because(format!("{missing} files are missing in the backup or damaged"))),
+        missing => {
+            Err(CommandError::Because(format!("{missing} files are missing in the backup or damaged")))
+        }
     }
 }
 
@@ -155,7 +158,7 @@ async fn check(
     }
     match missing {
         0 => Ok(()),
-        missing => Err(Failure::Because(format!("{missing} files are missing or damaged"))),
+        missing => Err(CommandError::Because(format!("{missing} files are missing or damaged"))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `civitas demo`: sets up and serves a platform with demo data.
 
 use super::serve::{Signals, until_stopped};
-use super::{Console, Failure, Outcome, because};
+use super::{CommandError, Console, Outcome, because};
 use crate::config::{Config, Scheme, Sources};
 use crate::files;
 use crate::store::Database;
@@ -25,12 +25,13 @@ const PROPOSAL: &str = "river-steps";
 const CLIENT: &str = "full-access";
 
 pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(Failure::Because)?;
-    let traces = telemetry::begin_server(&config).map_err(|error| Failure::Because(error.to_string()))?;
+    let config = configure(sources).map_err(CommandError::Because)?;
+    let traces =
+        telemetry::begin_server(&config).map_err(|error| CommandError::Because(error.to_string()))?;
     let database = Database::of(&config);
     let schema = database.schema().await.map_err(because)?;
     if let Some(refusal) = schema.refusal().filter(|_| !schema.can_be_migrated()) {
-        return Err(Failure::Because(refusal));
+        return Err(CommandError::Because(refusal));
     }
     database.migrate().await.map_err(because)?;
     let signals = Signals::listen().map_err(because)?;
@@ -69,7 +70,7 @@ fn configure(mut sources: Sources) -> Result<Config, String> {
 }
 
 fn scheme(config: &Config) -> Scheme {
-    if config.tls_certificate.is_some() { Scheme::Https } else { Scheme::Http }
+    if config.is_https() { Scheme::Https } else { Scheme::Http }
 }
 
 /// Data that is available at the first start only.

@@ -1,6 +1,6 @@
 //! `civitas doctor`: checks each thing that a server needs, and prints what to do if it is missing.
 
-use super::{Console, Failure, Outcome, configure};
+use super::{CommandError, Console, Outcome, configure};
 use crate::config::Sources;
 use crate::doctor::Doctor;
 use civitas_application::{Dependency, HealthChecks, HealthFinding};
@@ -20,5 +20,5 @@ pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome
         };
         console.print(format_args!("{mark} {:<13} {text}", finding.dependency.as_str()))?;
     }
-    if findings.iter().all(|finding| finding.state.is_ok()) { Ok(()) } else { Err(Failure::Reported) }
+    if findings.iter().all(|finding| finding.state.is_ok()) { Ok(()) } else { Err(CommandError::Reported) }
 }

@@ -1,7 +1,7 @@
 //! `civitas files`: moves the bytes of files to another store, and compares the store with the database.
 
 use super::progress::ProgressLine;
-use super::{Console, Failure, Outcome, because, configure, open_store};
+use super::{CommandError, Console, Outcome, because, configure, open_store};
 use crate::config::Sources;
 use crate::files::{intake_of, store_at, store_of};
 use civitas_application::{Digest, Digests, FileCheck, FileTransfer, Finding, Moved};
@@ -42,10 +42,10 @@ pub(super) async fn run(command: FilesCommand, sources: &Sources, console: &mut 
 async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
     if args.to == config.files_url {
-        return Err(Failure::Because(format!("{} is already files_url", args.to)));
+        return Err(CommandError::Because(format!("{} is already files_url", args.to)));
     }
     if !["file://", "s3://"].iter().any(|scheme| args.to.starts_with(scheme)) {
-        return Err(Failure::Because("--to must begin with file:// or s3://".to_owned()));
+        return Err(CommandError::Because("--to must begin with file:// or s3://".to_owned()));
     }
     let (from, intake) = (store_of(&config).map_err(because)?, intake_of(&config).map_err(because)?);
     let to = store_at(&args.to, &config.object_storage).map_err(because)?;
@@ -65,7 +65,7 @@ async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> O
     let moved = moved.map_err(because)?;
     console.print_json(&moved)?;
     if moved.missing > 0 {
-        return Err(Failure::Reported);
+        return Err(CommandError::Reported);
     }
     if !args.quiet {
         console.note(format_args!("Set files_url to {} and restart the server.", args.to))?;
@@ -89,5 +89,5 @@ async fn check(args: &CheckArgs, sources: &Sources, console: &mut Console<'_>) -
         return Err(failure);
     }
     console.print_json(&found)?;
-    if found.is_sound() { Ok(()) } else { Err(Failure::Reported) }
+    if found.is_sound() { Ok(()) } else { Err(CommandError::Reported) }
 }

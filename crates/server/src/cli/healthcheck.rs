@@ -1,6 +1,6 @@
 //! `civitas healthcheck`: asks the server of this configuration whether it answers, for service managers of containers.
 
-use super::{Console, Failure, Outcome, because};
+use super::{CommandError, Console, Outcome, because};
 use crate::config::{Config, Sources};
 use civitas_api::BASE;
 use reqwest::Client;
@@ -9,28 +9,28 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 /// How long the server may take for its answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = Config::load(sources).map_err(because)?;
     let url = url(&config);
     // reqwest uses the provider of the process. It may be installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = Client::builder().redirect(Policy::none()).no_proxy().timeout(PATIENCE);
+    let client = Client::builder().redirect(Policy::none()).no_proxy().timeout(TIMEOUT);
     // The certificate has the public name, not this address; nothing secret is sent.
     let client = client.tls_danger_accept_invalid_certs(true).build().map_err(because)?;
     match client.get(&url).send().await {
         Ok(answer) if answer.status().as_u16() < 400 => {
             console.print(format_args!("{url} answers {}", answer.status()))
         }
-        Ok(answer) => Err(Failure::Because(format!("{url} answers {}", answer.status()))),
-        Err(_) => Err(Failure::Because(format!("{url} does not answer"))),
+        Ok(answer) => Err(CommandError::Because(format!("{url} answers {}", answer.status()))),
+        Err(_) => Err(CommandError::Because(format!("{url} does not answer"))),
     }
 }
 
 /// The health page at the address of the listener, or at the loopback address if it listens on all.
 fn url(config: &Config) -> String {
-    let scheme = if config.tls_certificate.is_some() { "https" } else { "http" };
+    let scheme = if config.is_https() { "https" } else { "http" };
     let mut address = config.listen;
     if address.ip().is_unspecified() {
         let loopback: IpAddr =

@@ -1,6 +1,6 @@
 //! `civitas key`: rotates the secret key.
 
-use super::{Console, Failure, Outcome, actor, because, configure, open_store};
+use super::{CommandError, Console, Outcome, actor, because, configure, open_store};
 use crate::config::{Config, Sources};
 use crate::secret_key;
 use civitas_application::{Reencryption, Store};
@@ -39,7 +39,10 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
     let path = secret_key::path(config);
     let store = open_store(config).await?;
     if !path.exists() {
-        return Err(Failure::Because(format!("{} does not exist: the first start makes it", path.display())));
+        return Err(CommandError::Because(format!(
+            "{} does not exist: the first start makes it",
+            path.display()
+        )));
     }
     let tx = store.begin().await.map_err(because)?;
     let record = Record::new(actor("key rotate"), Action::KeyRotated);
@@ -68,7 +71,7 @@ async fn reencrypt(config: &Config, console: &mut Console<'_>) -> Outcome {
     let counts = json!({"encrypted": done.changed, "current": done.current, "unreadable": done.unreadable});
     console.print(counts)?;
     if done.unreadable > 0 {
-        return Err(Failure::Because(
+        return Err(CommandError::Because(
             "secrets cannot be decrypted with any key; keep the old keys".to_owned(),
         ));
     }

@@ -1,6 +1,6 @@
 //! `civitas migrate`: brings the schema up to date and stores the texts that are missing, or prints its state.
 
-use super::{Console, Failure, Outcome, because, configure};
+use super::{CommandError, Console, Outcome, because, configure};
 use crate::config::Sources;
 use crate::store::Database;
 use civitas_application::{fill_texts, index_texts};
@@ -18,7 +18,7 @@ pub(super) async fn run(args: MigrateArgs, sources: &Sources, console: &mut Cons
     let schema = database.schema().await.map_err(because)?;
     let is_final = args.check || !schema.can_be_migrated();
     if let Some(refusal) = schema.refusal().filter(|_| is_final) {
-        return Err(Failure::Because(refusal));
+        return Err(CommandError::Because(refusal));
     }
     let applied = if args.check { Vec::new() } else { database.migrate().await.map_err(because)? };
     for name in &applied {

@@ -1,6 +1,6 @@
 //! `civitas serve`: runs until a signal stops it.
 
-use super::{Failure, Outcome, because, configure_server};
+use super::{CommandError, Outcome, because, configure_server};
 use crate::config::Sources;
 use crate::store::Database;
 use crate::traces::Traces;
@@ -23,7 +23,7 @@ pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
     crate::secret_key::of(&config).map_err(because)?;
     let parts = Parts { http: !args.only_workers, workers: !args.no_workers };
     let database = Database::of(&config);
-    let store = database.open_current().await.map_err(because)?.map_err(Failure::Because)?;
+    let store = database.open_current().await.map_err(because)?.map_err(CommandError::Because)?;
     // Not earlier: while the database does not answer, or is migrated, a signal ends the process.
     let signals = Signals::listen().map_err(because)?;
     let lock = database.lock().map_err(because)?;

@@ -1,7 +1,7 @@
 //! `civitas user`: blocks and locks accounts of participants, and exports what is kept of a person.
 
 use super::archive::{ArchiveCipher, record_export, write_to};
-use super::{Console, Failure, Outcome, actor, because, configure, find_organization, open_store};
+use super::{CommandError, Console, Outcome, actor, because, configure, find_organization, open_store};
 use crate::config::Sources;
 use crate::files;
 use civitas_application::{UserStateChange, UserStates};
@@ -71,8 +71,8 @@ pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut C
 }
 
 /// The organization has no account with this nickname.
-fn unknown(args: &UserArgs) -> Failure {
-    Failure::Because(format!("{} has no account {:?}", args.organization.trim(), args.nickname.trim()))
+fn unknown(args: &UserArgs) -> CommandError {
+    CommandError::Because(format!("{} has no account {:?}", args.organization.trim(), args.nickname.trim()))
 }
 
 async fn export(args: ExportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {

@@ -14,8 +14,8 @@ use toml::{Table, Value};
 /// The file that is read if it exists and no other is given.
 const FILE: &str = "civitas.toml";
 
-/// Environment variables with the prefix of settings that belong to the test suites.
-const OF_TESTS: [&str; 2] = ["CIVITAS_TEST_", "CIVITAS_REQUIRE_"];
+/// Environment variables with the prefix of settings that belong to the test suites and to `civitas import-decidim`.
+const OF_OTHERS: [&str; 3] = ["CIVITAS_TEST_", "CIVITAS_REQUIRE_", "CIVITAS_DECIDIM_URL"];
 
 /// The sources of settings, highest precedence first; the defaults come last.
 #[derive(Debug, Clone, Default)]
@@ -97,7 +97,7 @@ impl Layers {
             return Ok(());
         }
         let text = read_file(file).map_err(|error| ConfigError(paths::at(file, error).to_string()))?;
-        let place = shown(file).display();
+        let place = relative_path(file).display();
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
@@ -131,14 +131,14 @@ fn read_file(file: &Path) -> io::Result<String> {
 }
 
 /// The path of a file, relative if it is in the working directory.
-fn shown(path: &Path) -> &Path {
+fn relative_path(path: &Path) -> &Path {
     let here = std::env::current_dir().ok();
     here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
 fn environment(all: &[(String, String)]) -> Vec<(String, String)> {
     let ours = all.iter().filter(|(name, value)| {
-        !OF_TESTS.iter().any(|prefix| name.starts_with(prefix)) && !is_of_service(name, value)
+        !OF_OTHERS.iter().any(|prefix| name.starts_with(prefix)) && !is_of_service(name, value)
     });
     ours.filter_map(|(name, value)| Some((name.strip_prefix("CIVITAS_")?.to_lowercase(), value.clone())))
         .collect()

@@ -76,6 +76,7 @@ readable! {
     Scheme: Text, "must be http or https";
     LogFormat: Text, "must be text or json";
     SecretKey: Text, "must be 32 bytes in base64";
+    Pepper: Text, "must be a text";
     TimeOfDay: Text, "must be a time of day, as 02:30";
     Origin: Text, "must be an origin, as https://app.example, or *";
     Endpoint: Text, "must be an address, as http://127.0.0.1:4318";
@@ -256,6 +257,24 @@ impl FromStr for SecretKey {
     }
 }
 
+/// The text that follows each password before it is hashed with bcrypt.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Pepper(pub String);
+
+impl fmt::Debug for Pepper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pepper(..)")
+    }
+}
+
+impl FromStr for Pepper {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,6 +293,7 @@ mod tests {
         assert_eq!(read::<IpNet>("10.0.0.1"), read::<IpNet>("10.0.0.1/32"));
         assert_eq!(read::<SecretKey>(&SecretKey([7; 32]).encoded()), Some(SecretKey([7; 32])));
         assert_eq!(format!("{:?}", SecretKey([7; 32])), "SecretKey(..)");
+        assert_eq!(format!("{:?}", read::<Option<Pepper>>("salt")), "Some(Some(Pepper(..)))");
     }
 
     #[test]

@@ -25,7 +25,7 @@ const MORE: &str = r#"
 pub const BASE: &str = "/api/rest_full/v0.3";
 pub const BOUNDARY: &str = "boundary-of-tests";
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A database with two cities, and a store of files.
 pub struct Platform {
@@ -102,7 +102,7 @@ impl Platform {
         let mut server = Server { process, address, token: String::new() };
         let begun = Instant::now();
         while TcpStream::connect(address).await.is_err() {
-            assert!(begun.elapsed() < PATIENCE, "the server does not answer");
+            assert!(begun.elapsed() < TIMEOUT, "the server does not answer");
             sleep(Duration::from_millis(10)).await;
         }
         let asked = json!({"grant_type": "client_credentials", "client_id": "id_uploader",

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 /// How long the last events may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The pause before a stream is opened again.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -27,7 +27,7 @@ impl Events {
     /// Opens it.
     pub async fn open(address: SocketAddr, world: &World) -> Outcome<Self> {
         // Without a limit for the whole exchange.
-        let http = reqwest::Client::builder().no_proxy().connect_timeout(PATIENCE).build()?;
+        let http = reqwest::Client::builder().no_proxy().connect_timeout(TIMEOUT).build()?;
         let bearer = world.client.bearer().unwrap_or_default().to_owned();
         let url = format!("http://{address}{BASE}/events?types%5B%5D={EVENT}");
         let request =
@@ -59,7 +59,7 @@ impl Events {
             if seen >= events {
                 return Ok(());
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > TIMEOUT {
                 return Err(format!("{seen} of {events} events came").into());
             }
             sleep(PAUSE).await;

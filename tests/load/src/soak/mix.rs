@@ -32,7 +32,7 @@ const POLL: Duration = Duration::from_millis(20);
 /// The longest time between two readings of a job.
 const SLOWEST_POLL: Duration = Duration::from_secs(1);
 /// How long a job may take.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 /// The file that is uploaded, and its MD5 digest (contract 07 B.6).
 const FILE: &str = "hello world\n";
 const DIGEST: &str = "b1kCrCNwJL3QwXbLkwY9xA%3D%3D";
@@ -191,7 +191,7 @@ impl World {
     /// Waits for the end of a job. Whether it is completed.
     async fn ended(&self, client: &Client, job: &str) -> bool {
         let (begun, mut pause) = (Instant::now(), POLL);
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < TIMEOUT {
             sleep(pause).await;
             pause = (pause * 2).min(SLOWEST_POLL);
             let answer = client.get(&format!("{BASE}/jobs/{job}"), None).await;
@@ -206,7 +206,7 @@ impl World {
                 _ => {}
             }
         }
-        self.tally.fault(format!("job {job} has not ended within {} s", PATIENCE.as_secs()));
+        self.tally.fault(format!("job {job} has not ended within {} s", TIMEOUT.as_secs()));
         false
     }
 

@@ -21,9 +21,9 @@ const SAMPLE: Duration = Duration::from_secs(10);
 /// The shortest run whose memory is judged.
 const JUDGED: Duration = Duration::from_secs(600);
 /// The part of the median sample that memory may grow by in half a run.
-const MOST_GROWTH: f64 = 0.10;
+const MAX_GROWTH: f64 = 0.10;
 /// A smaller growth is none, in KiB.
-const LEAST_GROWTH: f64 = 8.0 * 1024.0;
+const MIN_GROWTH: f64 = 8.0 * 1024.0;
 /// File descriptors that may be added after the first report.
 const MORE_FILES: u64 = 32;
 
@@ -113,7 +113,7 @@ impl<'a> Reporter<'a> {
                 growth / 1024.0,
                 share * 100.0
             );
-            if self.length >= JUDGED && growth > LEAST_GROWTH && share > MOST_GROWTH {
+            if self.length >= JUDGED && growth > MIN_GROWTH && share > MAX_GROWTH {
                 broken.push(format!("memory grew by {:.1} % in the second half", share * 100.0));
             }
         }

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 /// Requests at a time: those of a registration.
 const AT_ONCE: usize = 10;
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 /// Names and values with the lengths of real ones.
 const HEADERS: [(&str, &str); 8] = [
     ("Content-Type", "application/json"),
@@ -25,7 +25,7 @@ const HEADERS: [(&str, &str); 8] = [
 /// Sends so many requests, and returns what the receiver counted.
 pub async fn run(body: &[u8], requests: u64) -> Outcome<Counted> {
     let receiver = Receiver::start()?;
-    let http = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build()?;
+    let http = reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build()?;
     let next = Arc::new(AtomicU64::new(0));
     let mut tasks = JoinSet::new();
     for _ in 0..AT_ONCE {

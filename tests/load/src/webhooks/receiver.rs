@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The longest time without a further request.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The interval at which the number of requests is read.
 const POLL: Duration = Duration::from_millis(100);
 /// Connections stay open this long.
@@ -115,7 +115,7 @@ impl Receiver {
         process.until_answers("/counted")?;
         // A second install is refused, and changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Ok(Self { process, http: reqwest::Client::builder().no_proxy().timeout(PATIENCE).build()? })
+        Ok(Self { process, http: reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build()? })
     }
 
     /// One of its addresses.
@@ -137,7 +137,7 @@ impl Receiver {
             if counted.requests > most {
                 (most, at) = (counted.requests, Instant::now());
             }
-            if at.elapsed() > PATIENCE {
+            if at.elapsed() > TIMEOUT {
                 return Err(format!("{most} of {requests} requests came").into());
             }
             tokio::time::sleep(POLL).await;

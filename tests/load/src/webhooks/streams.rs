@@ -19,7 +19,7 @@ const CHANGES: u64 = 5;
 /// The time before memory is read.
 const REST: Duration = Duration::from_secs(5);
 /// The longest time until an event is on all streams, or a stream is open.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The public name of a client.
 pub fn client_id(number: u64) -> String {
@@ -48,7 +48,7 @@ pub async fn measure(server: &Process, streams: u64) -> Outcome<Opened> {
     let client = Client::new(server.address)?;
     let tokens = tokens(&client).await?;
     // Without a limit for the whole exchange.
-    let http = reqwest::Client::builder().no_proxy().connect_timeout(PATIENCE).build()?;
+    let http = reqwest::Client::builder().no_proxy().connect_timeout(TIMEOUT).build()?;
     let (sender, mut events) = mpsc::unbounded_channel();
     let mut tasks = JoinSet::new();
     // One stream before the first measurement, so that what all streams share is not counted.
@@ -72,7 +72,7 @@ pub async fn measure(server: &Process, streams: u64) -> Outcome<Opened> {
         author.post(&format!("{BASE}/draft_proposals/sync"), &body, None).await?.is(200)?;
         let mut times = Vec::new();
         for _ in 0..streams {
-            let at: Instant = timeout(PATIENCE, events.recv()).await?.ok_or("the streams ended")?;
+            let at: Instant = timeout(TIMEOUT, events.recv()).await?.ok_or("the streams ended")?;
             times.push(at.saturating_duration_since(begun));
         }
         firsts.extend(times.iter().min());
@@ -102,8 +102,8 @@ async fn tokens(client: &Client) -> Outcome<Vec<String>> {
 async fn open(http: &reqwest::Client, server: &Process, token: &str) -> Outcome<reqwest::Response> {
     let url = format!("http://{}{BASE}/events?types%5B%5D={STREAMED}", server.address);
     let request = http.get(url).header(HOST, city::HOST).header(AUTHORIZATION, format!("Bearer {token}"));
-    let mut stream = timeout(PATIENCE, request.send()).await??.error_for_status()?;
-    timeout(PATIENCE, stream.chunk()).await??.ok_or("a stream that ended at once")?;
+    let mut stream = timeout(TIMEOUT, request.send()).await??.error_for_status()?;
+    timeout(TIMEOUT, stream.chunk()).await??.ok_or("a stream that ended at once")?;
     Ok(stream)
 }
 

@@ -16,7 +16,7 @@ const QUALITY: u8 = 92;
 /// The memory that a decoder may allocate beside the pixels, as far as it counts, in bytes.
 const MAX_ALLOCATION: u64 = 300 << 20;
 /// The most bytes of the pixels of an image that is decoded.
-pub(super) const MAX_PIXELS: u64 = 100_000_000;
+pub(super) const MAX_DECODED_BYTES: u64 = 100_000_000;
 /// The longest colour profile of images that are encoded again, in bytes.
 const MAX_PROFILE: usize = 256 * 1024;
 
@@ -26,7 +26,7 @@ pub(super) struct Decoded {
     profile: Option<Vec<u8>>,
 }
 
-/// Decodes all pixels; `None` if they have more than [`MAX_PIXELS`] bytes.
+/// Decodes all pixels; `None` if they have more than [`MAX_DECODED_BYTES`] bytes.
 pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<Decoded>, ContentError> {
     let undecodable = |error: ImageError| {
         tracing::debug!(%error, "an image was not decoded");
@@ -42,7 +42,7 @@ pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<Deco
     if width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE {
         return Err(ContentError::ImageTooBig);
     }
-    if decoder.total_bytes() > MAX_PIXELS {
+    if decoder.total_bytes() > MAX_DECODED_BYTES {
         return Ok(None);
     }
     let profile = decoder.icc_profile().unwrap_or_default().filter(|profile| profile.len() <= MAX_PROFILE);

@@ -1,4 +1,4 @@
-use super::pixels::MAX_PIXELS;
+use super::pixels::MAX_DECODED_BYTES;
 use crate::tests::{
     SECRET, bytes, encoded, exif, inspect, jpeg_with, picture, png_chunk, png_with, webp_chunk, webp_with,
 };
@@ -182,7 +182,7 @@ fn an_image_of_more_than_100_million_bytes_is_stored_without_a_thumbnail() {
     const SIDE: u32 = 5774;
     for format in FORMATS {
         let sample = encoded(&DynamicImage::new_rgb8(SIDE, SIDE), format);
-        assert!(decoded(&sample, format) > MAX_PIXELS);
+        assert!(decoded(&sample, format) > MAX_DECODED_BYTES);
         let inspected = inspect(&sample);
         assert_eq!((inspected.fault, inspected.content_type.as_str()), (None, format.to_mime_type()));
         assert!(inspected.thumbnail.is_none(), "{format:?}");
@@ -268,7 +268,7 @@ proptest! {
         }
         let inspected = inspect(&sample);
         let is_image = inspected.fault.is_none() && inspected.content_type.starts_with("image/");
-        let is_decoded = is_image && decoded(&bytes(inspected.content), format) <= MAX_PIXELS;
+        let is_decoded = is_image && decoded(&bytes(inspected.content), format) <= MAX_DECODED_BYTES;
         prop_assert_eq!(inspected.thumbnail.is_some(), is_decoded);
         if let Some(thumbnail) = inspected.thumbnail {
             let small = image::load_from_memory(&bytes(thumbnail)).unwrap();

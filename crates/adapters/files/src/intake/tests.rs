@@ -1,5 +1,5 @@
 use super::*;
-use crate::tests::bytes as bytes_of;
+use crate::tests::{bytes as bytes_of, picture as sample};
 use bytes::Bytes;
 use futures_util::stream;
 use proptest::prelude::*;
@@ -29,11 +29,22 @@ async fn the_checksum_is_that_of_the_contract() {
     let expected =
         [0x6f, 0x59, 0x02, 0xac, 0x23, 0x70, 0x24, 0xbd, 0xd0, 0xc1, 0x76, 0xcb, 0x93, 0x06, 0x3d, 0xc4];
     assert_eq!(received.md5, expected);
-    let inspected = intake().inspect(received).await.unwrap();
+    let inspected = intake().inspect(received, ImageBytes::WithoutMetadata).await.unwrap();
     assert_eq!((inspected.content_type.as_str(), inspected.fault), ("text/plain", None));
     assert!(inspected.thumbnail.is_none());
     assert_eq!(inspected.sha256[..4], [0xa9, 0x48, 0x90, 0x4f]);
     assert_eq!(bytes_of(inspected.content), b"hello world\n");
+}
+
+#[tokio::test]
+async fn an_imported_image_is_stored_as_it_is_and_has_a_thumbnail() {
+    let bytes = [sample(ImageFormat::Png, 64, 32), b"after the end".to_vec()].concat();
+    for (images, is_same) in [(ImageBytes::Unchanged, true), (ImageBytes::WithoutMetadata, false)] {
+        let received = complete(body(&[&bytes]), 1 << 20).await;
+        let inspected = intake().inspect(received, images).await.unwrap();
+        assert!(inspected.thumbnail.is_some());
+        assert_eq!(bytes_of(inspected.content) == bytes, is_same, "{images:?}");
+    }
 }
 
 #[tokio::test]
@@ -104,7 +115,7 @@ proptest! {
             let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
             let received = complete(body(&chunks), 1 << 20).await;
             prop_assert_eq!(received.md5, <[u8; 16]>::from(Md5::digest(&all)));
-            Ok(intake().inspect(received).await.unwrap())
+            Ok(intake().inspect(received, ImageBytes::WithoutMetadata).await.unwrap())
         })?;
         prop_assert!(inspected.content_type.contains('/'));
         prop_assert_eq!(inspected.content.byte_size, all.len() as u64);

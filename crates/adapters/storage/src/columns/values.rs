@@ -166,7 +166,7 @@ texts! {
     Scopes: Scopes::read;
 }
 strings! {
-    Digest: Digest::kept, Digest::as_str;
+    Digest: Digest::from_stored, Digest::as_str;
     SealedSecret: SealedSecret, secret;
     String: identity, String::as_str;
 }

@@ -34,7 +34,7 @@ mod tls;
 mod wire;
 #[path = "postgres/writer.rs"]
 mod writer;
-pub use copies::Copies;
+pub use copies::{Copies, connect_to_read};
 use tls::{Silence, Usage};
 pub use writer::{WriteTransaction, Writer};
 

@@ -243,7 +243,7 @@ fn connect(path: &str, pragmas: &str) -> ConnectionResult<SqliteConnection> {
 /// # Errors
 /// `Unavailable` when the time is over.
 async fn begin(connection: &mut Conn, patience: Duration) -> QueryResult<()> {
-    const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+    const MAX_PAUSE: Duration = Duration::from_millis(100);
     let deadline = Instant::now() + patience;
     let mut pause = Duration::from_millis(1);
     loop {
@@ -253,7 +253,7 @@ async fn begin(connection: &mut Conn, patience: Duration) -> QueryResult<()> {
         match begun {
             Err(error) if is_locked(&error) && Instant::now() + pause < deadline => {
                 tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                pause = (pause * 2).min(MAX_PAUSE);
             }
             other => return other,
         }

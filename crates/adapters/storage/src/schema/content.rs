@@ -31,6 +31,7 @@ table! {
         title -> Json,
         bg_color -> Nullable<Text>,
         text_color -> Nullable<Text>,
+        updated_at -> Moment,
     }
 }
 
@@ -129,6 +130,7 @@ table! {
         body -> Json,
         author_id -> Nullable<BigInt>,
         published_at -> Nullable<Moment>,
+        hidden_at -> Nullable<Moment>,
         deleted_at -> Nullable<Moment>,
         created_at -> Moment,
         updated_at -> Moment,

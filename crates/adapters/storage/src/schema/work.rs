@@ -36,6 +36,13 @@ table! {
 }
 
 table! {
+    id_floors (kind) {
+        kind -> Text,
+        last_id -> BigInt,
+    }
+}
+
+table! {
     list_changes (organization_id, list) {
         organization_id -> BigInt,
         list -> Text,

@@ -4,6 +4,7 @@ use super::{ConnectionGuard, KINDS, Session, Source, notify};
 use crate::engine::WriteTransaction;
 use crate::page_rows::Bounds;
 use civitas_kernel::{Error, Event, OrganizationId, Result};
+use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{Mutex, MutexGuard};
@@ -13,6 +14,8 @@ pub(super) struct Open {
     /// `None` after commit or rollback. Dropped by an error, a panic or with its request, it is rolled back.
     transaction: Mutex<Option<WriteTransaction>>,
     announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
+    /// The ids that the next new rows get, by table or kind.
+    assigned: std::sync::Mutex<HashMap<&'static str, Vec<i64>>>,
     /// The kinds of work that were added; their workers are notified after the commit.
     pub(super) has_work: [AtomicBool; KINDS],
 }
@@ -46,6 +49,7 @@ impl Session {
         let open = Open {
             transaction: Mutex::new(Some(transaction)),
             announced: std::sync::Mutex::default(),
+            assigned: std::sync::Mutex::default(),
             has_work: Default::default(),
         };
         let source = Source::Transaction(Box::new(open));
@@ -105,6 +109,29 @@ impl Session {
             open.announced.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
         }
         Ok(())
+    }
+
+    /// Sets the ids of the next new rows of a table or kind; none: those that the engine assigns.
+    ///
+    /// # Errors
+    /// `Internal` outside a transaction.
+    pub(crate) fn assign_ids(&self, name: &'static str, ids: Vec<i64>) -> Result<()> {
+        let Source::Transaction(open) = &self.source else {
+            return Err(Error::internal("ids are assigned in a transaction"));
+        };
+        open.assigned.lock().unwrap_or_else(PoisonError::into_inner).insert(name, ids);
+        Ok(())
+    }
+
+    /// Takes the ids that the rows which are being added get; empty: those that the engine assigns.
+    pub(crate) fn take_assigned(&self, name: &str) -> Vec<i64> {
+        let Source::Transaction(open) = &self.source else { return Vec::new() };
+        open.assigned.lock().unwrap_or_else(PoisonError::into_inner).remove(name).unwrap_or_default()
+    }
+
+    /// The same for one row.
+    pub(crate) fn take_assigned_id(&self, name: &str) -> Option<i64> {
+        self.take_assigned(name).first().copied()
     }
 
     /// The events recorded since the last call.

@@ -46,8 +46,9 @@ impl AdministratorStore for Session {
     }
 
     async fn add(&self, administrator: &Administrator) -> Result<AdministratorId> {
+        let assigned = self.take_assigned_id("administrators").map(|id| administrators::id.eq(id));
         let id: Option<i64> = diesel::insert_into(administrators::table)
-            .values(Changeset::of(administrator))
+            .values((assigned, Changeset::of(administrator)))
             .on_conflict_do_nothing()
             .returning(administrators::id)
             .row_from(self.write())

@@ -33,7 +33,7 @@ fn seen_meeting(
     of: &VisibleComponents,
     is_this: impl QueryFragment<Db> + Send + 'static,
 ) -> Records {
-    let shown = meetings::shown(reader.read_context.viewer).into_iter();
+    let shown = meetings::visible(reader.read_context.viewer).into_iter();
     shown.fold(visible_in(of, "meetings").filter(is_this), Records::filter)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
     let is_meeting = meeting::id.nullable().eq(attachments::meeting_id);
     let seen_proposal = visible_in(of, "proposals")
         .filter(proposal::id.nullable().eq(attachments::proposal_id))
-        .filter(proposals::shown())
+        .filter(proposals::is_shown())
         .filter(proposals::published_or_own(participant));
     let seen_post = visible_in(of, "posts")
         .filter(post::id.nullable().eq(attachments::post_id))
@@ -95,11 +95,11 @@ pub(super) fn shown_to_all() -> Condition<attachments::table> {
     let shown_proposal = Records::of("proposals")
         .filter(proposal::id.nullable().eq(attachments::proposal_id))
         .filter(proposal::component_id.eq_any(in_use()))
-        .filter(proposals::shown());
+        .filter(proposals::is_shown());
     let shown_post = Records::of("posts")
         .filter(post::id.nullable().eq(attachments::post_id))
         .filter(post::component_id.eq_any(in_use()))
-        .filter(post::deleted_at.is_null());
+        .filter(posts::is_shown());
     let mut shown: Vec<Expr<attachments::table, BigInt>> =
         [shown_proposal, shown_meeting, shown_post].into_iter().map(found).collect();
     shown.push(Box::new(attachments::space_id));

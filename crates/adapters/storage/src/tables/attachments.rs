@@ -19,7 +19,7 @@ use crate::session::Session;
 use async_trait::async_trait;
 use civitas_attachments::{
     Attachment, AttachmentDetail, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch,
-    AttachmentStore, FileType, MOST_SEARCHED, Parent, ParentKind, ParentLookup, StoredFile,
+    AttachmentStore, FileType, MAX_SEARCHED, Parent, ParentKind, ParentLookup, StoredFile,
 };
 use civitas_blogs::PostStore;
 use civitas_kernel::filter::Condition as FilterCondition;
@@ -92,7 +92,7 @@ async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> 
     let first: Option<i64> = of(organization)
         .filter(attachments::answer_id.is_null())
         .order(attachments::id.desc())
-        .offset(MOST_SEARCHED - 1)
+        .offset(MAX_SEARCHED - 1)
         .limit(1)
         .select(attachments::id)
         .first(connection)

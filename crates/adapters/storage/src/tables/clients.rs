@@ -102,8 +102,9 @@ impl ClientStore for Session {
     }
 
     async fn add(&self, client: &ApiClient) -> Result<ClientId> {
+        let assigned = self.take_assigned_id("api_clients").map(|id| api_clients::id.eq(id));
         let id: Option<i64> = diesel::insert_into(api_clients::table)
-            .values(Changeset::of(client))
+            .values((assigned, Changeset::of(client)))
             .on_conflict_do_nothing()
             .returning(api_clients::id)
             .row_from(self.write())

@@ -20,7 +20,7 @@ use civitas_kernel::{
 };
 use civitas_spaces::{
     Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
-    MOST_RECORDS_COUNTED, TitledComponent,
+    MAX_RECORDS_COUNTED, TitledComponent,
 };
 use diesel::dsl::{self, And, Eq, InnerJoinQuerySource, case_when, count_star};
 use diesel::expression::SqlLiteral;
@@ -292,12 +292,12 @@ impl ComponentStore for Session {
     }
 }
 
-/// The number of records of a component that are not deleted, at most [`MOST_RECORDS_COUNTED`]. Requires `components`.
+/// The number of records of a component that are not deleted, at most [`MAX_RECORDS_COUNTED`]. Requires `components`.
 fn records_of_component() -> SqlLiteral<BigInt> {
     let counted = |table: &str, condition: &str| {
         format!(
             "(SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table}.component_id = components.id \
-             AND {table}.deleted_at IS NULL{condition} LIMIT {MOST_RECORDS_COUNTED}) AS counted)"
+             AND {table}.deleted_at IS NULL{condition} LIMIT {MAX_RECORDS_COUNTED}) AS counted)"
         )
     };
     dsl::sql::<BigInt>(&format!(

@@ -3,10 +3,10 @@
 mod conditions;
 mod files;
 mod form;
-mod listing;
 mod lookup;
 mod options;
 mod questionnaires;
 mod questions;
 mod responses;
+mod search;
 mod surveys;

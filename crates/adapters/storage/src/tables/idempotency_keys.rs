@@ -21,7 +21,7 @@ impl IdempotencyStore for Session {
             .await?;
         let Some((request, status, sealed)) = found else { return Ok(None) };
         let status = u16::try_from(status).map_err(Error::internal)?;
-        Ok(Some(IdempotentAnswer { request: Digest::kept(request), status, sealed }))
+        Ok(Some(IdempotentAnswer { request: Digest::from_stored(request), status, sealed }))
     }
 
     async fn keep_answer(

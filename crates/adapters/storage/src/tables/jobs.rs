@@ -17,7 +17,7 @@ use crate::session::{Models, Rows, Run, Session, Work};
 use async_trait::async_trait;
 use civitas_jobs::{
     Failure, Finish, Job, JobField, JobFilter, JobOwner, JobReport, JobStatus, JobStore, JobSummary,
-    MOST_ATTEMPTS, next_attempt,
+    MAX_ATTEMPTS, next_attempt,
 };
 use civitas_kernel::{Error, JobId, OrganizationId, Page, PageRequest, Result, clock};
 use diesel::dsl::{exists, sql};
@@ -143,8 +143,8 @@ impl JobStore for Session {
         page: PageRequest,
     ) -> Result<Page<JobSummary>> {
         let connection = &mut *self.read_page(page, false).await?;
-        let own = || of(organization, owner).select(columns::of::<SummaryRow>());
-        let page: Page<SummaryRow> = list_page!(connection, page, self.bounds; own();
+        let rows = || of(organization, owner).select(columns::of::<SummaryRow>());
+        let page: Page<SummaryRow> = list_page!(connection, page, self.bounds; rows();
             filters, |filter| condition(filter); jobs, (jobs::created_at.desc(), jobs::id.desc()));
         Ok(page.map(Into::into))
     }
@@ -186,7 +186,7 @@ impl JobStore for Session {
         let atomic = self.transaction().await?;
         let ended = || jobs::table.filter(processing()).filter(jobs::leased_until.lt(at));
         let mut reclaimed = 0;
-        for attempt in 1..=MOST_ATTEMPTS {
+        for attempt in 1..=MAX_ATTEMPTS {
             let Some(delay) = next_attempt(attempt) else { continue };
             reclaimed += diesel::update(ended().filter(jobs::attempts.le(attempt)))
                 .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(at + delay)))
@@ -194,7 +194,7 @@ impl JobStore for Session {
                 .await?;
         }
         // A job that was claimed since the statements above has attempts left.
-        reclaimed += diesel::update(ended().filter(jobs::attempts.ge(MOST_ATTEMPTS)))
+        reclaimed += diesel::update(ended().filter(jobs::attempts.ge(MAX_ATTEMPTS)))
             .set(Transition::failed(lost, now).ended())
             .run_on(atomic.connection())
             .await?;
@@ -205,11 +205,10 @@ impl JobStore for Session {
     async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
         let due = self.database_time(now).await?;
         let atomic = self.transaction().await?;
-        let failed =
-            diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MOST_ATTEMPTS)))
-                .set(Transition::failed(lost, now).ended())
-                .run_on(atomic.connection())
-                .await?;
+        let failed = diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MAX_ATTEMPTS)))
+            .set(Transition::failed(lost, now).ended())
+            .run_on(atomic.connection())
+            .await?;
         let pending = diesel::update(jobs::table.filter(processing()))
             .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(due)))
             .run_on(atomic.connection())

@@ -28,6 +28,9 @@ use civitas_spaces::ComponentManifest;
 use diesel::dsl::count_star;
 use diesel_async::RunQueryDsl;
 
+/// How many members that an index finds are read at once, whatever page is wanted.
+const FEW_MEMBERS: i64 = 50;
+
 /// A table of records that have lists.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListedTable {
@@ -86,6 +89,9 @@ pub(super) enum FilterCondition {
         test: Sql,
         /// For all of them.
         found: Sql,
+        /// What `found` finds, in the order of the index, if it finds members alone: nothing else of a member needs to be
+        /// compared.
+        members: Option<Records>,
     },
 }
 
@@ -223,6 +229,9 @@ fn in_order(list: &dyn Members, records: Records, dates: Direction, ids: Directi
 /// The members with a date.
 fn dated(list: &dyn Members, checked: Checked) -> Result<Records> {
     let filters = filters(list)?;
+    if filters.iter().any(|filter| matches!(filter, FilterCondition::Sought { members: Some(_), .. })) {
+        return Ok(filtered(list.base().table.records(), filters));
+    }
     // With filters, all rows may be checked for the first ones in an order.
     let checked = if filters.is_empty() { checked } else { Checked::Many };
     let of_components = of_components(list, &filters, checked);
@@ -375,6 +384,18 @@ async fn ordered<L: Listing>(
     Ok(found)
 }
 
+/// The ids of the members that a filter finds by an index, if they are few.
+async fn few_members(list: &dyn Members, connections: Connections<'_>) -> Result<Option<Vec<i64>>> {
+    let found = filters(list)?.into_iter().find_map(|filter| match filter {
+        FilterCondition::Sought { members, .. } => members,
+        _ => None,
+    });
+    let Some(members) = found else { return Ok(None) };
+    let rows = Rows { limit: FEW_MEMBERS + 1, offset: 0 };
+    let ids = members.at_least(rows).load_ids(&mut *connections.any().await?).await?;
+    Ok((length(&ids) <= FEW_MEMBERS).then_some(ids))
+}
+
 /// The rows of these ids, ascending.
 async fn rows_of<L: Listing>(list: &L, connections: Connections<'_>, ids: &[i64]) -> Result<Vec<L::Row>> {
     if ids.is_empty() {
@@ -398,6 +419,13 @@ async fn dated_rows<L: Listing>(
     direction: Direction,
     rows: Rows,
 ) -> Result<Vec<L::Row>> {
+    if let Some(ids) = few_members(list, connections).await? {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let these = in_order(list, compared(list, of_ids(list, &ids))?, direction, Direction::Ascending);
+        return list.load(&mut *connections.short().await?, these.limited(rows)).await;
+    }
     if let Some(Beginning { members, is_short }) = beginning(list, direction, rows)? {
         let mut connection = if is_short { connections.short().await? } else { connections.any().await? };
         let found = list.load(&mut connection, members).await?;

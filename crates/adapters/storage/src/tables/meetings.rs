@@ -3,7 +3,7 @@
 mod listing;
 mod rows;
 
-pub(super) use self::listing::shown;
+pub(super) use self::listing::visible;
 
 use self::listing::{List, MEETINGS, Summary, details, load, this};
 use self::rows::{Changeset, Row, register, with_registrations};
@@ -93,7 +93,7 @@ impl MeetingStore for Session {
     ) -> Result<Option<MeetingDetail>> {
         let connection = &mut *self.read().await?;
         let found = this(read_context.organization, id);
-        let found = shown(read_context.viewer).into_iter().fold(found, Records::filter);
+        let found = visible(read_context.viewer).into_iter().fold(found, Records::filter);
         let found = load(connection, found, Bounds::NONE).await?;
         let Some(facts) = found.into_iter().next() else { return Ok(None) };
         let (component, kind) = (ComponentId(facts.component_id), ComponentManifest::Meetings);

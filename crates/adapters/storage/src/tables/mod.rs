@@ -14,6 +14,7 @@ mod entries;
 mod extended_data;
 mod files;
 mod forms;
+pub(crate) mod id_spaces;
 mod idempotency_keys;
 mod job_log;
 mod jobs;

@@ -14,7 +14,7 @@ use crate::session::{Rows, Session};
 use async_trait::async_trait;
 use civitas_accounts::{SendInvitation, SendMail};
 use civitas_application::{
-    AlertCount, AlertKind, DeploymentFigures, Load, MOST_FOUND, OldestWaiting, OperationsStore, Queue,
+    AlertCount, AlertKind, DeploymentFigures, Load, MAX_FOUND, OldestWaiting, OperationsStore, Queue,
 };
 use civitas_jobs::JobStatus;
 use civitas_kernel::{OrganizationId, Result, TaskPayload};
@@ -30,11 +30,11 @@ use time::OffsetDateTime;
 type Times = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);
 
 fn found((number, with_organization, first, last): Counted) -> AlertCount {
-    let is_one = number < MOST_FOUND && with_organization == number && first == last;
+    let is_one = number < MAX_FOUND && with_organization == number && first == last;
     AlertCount { number, organization: first.filter(|_| is_one).map(OrganizationId) }
 }
 
-/// The number of rows of a table, at most [`civitas_application::MOST_FIGURE`].
+/// The number of rows of a table, at most [`civitas_application::MAX_FIGURE`].
 fn number(of: &str) -> SqlLiteral<BigInt> {
     sql(&format!("(SELECT count(*) FROM (SELECT 1 FROM {of} LIMIT 10000) AS counted)"))
 }
@@ -62,7 +62,7 @@ impl Session {
         let mut some = deliveries::table
             .filter(deliveries::status.eq(EnumColumn(status)))
             .select(deliveries::organization_id)
-            .limit(MOST_FOUND)
+            .limit(MAX_FOUND)
             .into_boxed::<Db>();
         filter_some!(some; before => |before| deliveries::created_at.lt(before));
         Bounded(some).value_from(self.read_long()).await
@@ -72,14 +72,14 @@ impl Session {
 #[async_trait]
 impl OperationsStore for Session {
     async fn find(&self, kind: AlertKind, at: OffsetDateTime) -> Result<AlertCount> {
-        let registrations = registrations::table.select(registrations::organization_id).limit(MOST_FOUND);
+        let registrations = registrations::table.select(registrations::organization_id).limit(MAX_FOUND);
         let counted: Result<Counted> = match kind {
             AlertKind::FailedJobs => {
                 let failed = jobs::table
                     .filter(jobs::status.eq(EnumColumn(JobStatus::Failed)))
                     .filter(jobs::created_at.ge(at))
                     .select(jobs::organization_id)
-                    .limit(MOST_FOUND);
+                    .limit(MAX_FOUND);
                 Bounded(failed).value_from(self.read_long()).await
             }
             AlertKind::DisabledRegistrations => {
@@ -97,7 +97,7 @@ impl OperationsStore for Session {
                 let pending = organization_hosts::table
                     .filter(sql::<Bool>("state <> 'confirmed' OR kind IN ('unconfirmed', 'promoted')"))
                     .select(organization_hosts::organization_id)
-                    .limit(MOST_FOUND);
+                    .limit(MAX_FOUND);
                 Bounded(pending).value_from(self.read_long()).await
             }
             AlertKind::LockedAdministrators => {
@@ -106,7 +106,7 @@ impl OperationsStore for Session {
                     .filter(users::locked_at.is_not_null())
                     .filter(users::deleted_at.is_null())
                     .select(users::organization_id)
-                    .limit(MOST_FOUND);
+                    .limit(MAX_FOUND);
                 Bounded(locked).value_from(self.read_long()).await
             }
             AlertKind::FailedMails => {
@@ -116,7 +116,7 @@ impl OperationsStore for Session {
                     .filter(tasks::kind.eq(SendMail::KIND).or(tasks::kind.eq(SendInvitation::KIND)))
                     .filter(diesel::dsl::not(tasks::claimed))
                     .select(tasks::organization_id)
-                    .limit(MOST_FOUND);
+                    .limit(MAX_FOUND);
                 Bounded(failed).value_from(self.read_long()).await
             }
         };

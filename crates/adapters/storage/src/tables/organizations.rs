@@ -271,8 +271,9 @@ impl OrganizationStore for Session {
     async fn add(&self, organization: &Organization) -> Result<OrganizationId> {
         self.check_hosts(organization, None).await?;
         let atomic = self.transaction().await?;
+        let assigned = self.take_assigned_id("organizations").map(|id| organizations::id.eq(id));
         let id: i64 = diesel::insert_into(organizations::table)
-            .values(Changeset::of(organization))
+            .values((assigned, Changeset::of(organization)))
             .returning(organizations::id)
             .value_from(atomic.connection())
             .await?;

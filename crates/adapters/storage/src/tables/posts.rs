@@ -2,8 +2,8 @@
 
 mod listing;
 
-pub(super) use self::listing::visible;
 use self::listing::{Changeset, List, POSTS, Row, details, load, of};
+pub(super) use self::listing::{is_shown, visible};
 use super::component_places;
 use crate::columns;
 use crate::failure::Stored;
@@ -34,7 +34,7 @@ use time::OffsetDateTime;
 records! { posts: PostId => Post; many plain; }
 
 impl Session {
-    /// The post, if it is not deleted and its component is visible and inside.
+    /// The post, if it is neither hidden nor deleted and its component is visible and inside.
     async fn located(
         &self,
         read_context: ReadContext,
@@ -42,7 +42,7 @@ impl Session {
         within: Within,
     ) -> Result<Option<PostDetail>> {
         let post = Records::<Post>::find(self, read_context.organization, id).await?;
-        let Some(post) = post.filter(|post| post.deleted_at.is_none()) else { return Ok(None) };
+        let Some(post) = post.filter(Post::is_shown) else { return Ok(None) };
         let connection = &mut *self.read().await?;
         let manifest = ComponentManifest::Blogs;
         let place =
@@ -130,9 +130,14 @@ impl PostStore for Session {
         // The conditions on drafts are those of their partial index, exactly.
         let dated = posts::published_at.is_not_null();
         let mut found = match search.state {
-            Some(PostState::Draft) => found.filter(posts::published_at.is_null()),
-            Some(PostState::Scheduled) => found.filter(dated).filter(posts::published_at.gt(now)),
-            Some(PostState::Published) => found.filter(dated).filter(posts::published_at.le(now)),
+            Some(PostState::Draft) => found.filter(is_shown()).filter(posts::published_at.is_null()),
+            Some(PostState::Scheduled) => {
+                found.filter(is_shown()).filter(dated).filter(posts::published_at.gt(now))
+            }
+            Some(PostState::Published) => {
+                found.filter(is_shown()).filter(dated).filter(posts::published_at.le(now))
+            }
+            Some(PostState::Hidden) => found.filter(posts::hidden_at.is_not_null()),
             None => found,
         };
         if let Some(words) = search.text.as_deref().and_then(filter::Condition::words) {

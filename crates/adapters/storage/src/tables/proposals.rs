@@ -5,7 +5,7 @@ mod listing;
 mod reading;
 mod rows;
 
-pub(super) use self::reading::{published_or_own, shown};
+pub(super) use self::reading::{is_shown, published_or_own};
 
 use self::authors::{with_authors, write_authors, write_authors_of, written_by};
 use self::listing::{List, details};

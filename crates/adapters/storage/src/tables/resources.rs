@@ -25,7 +25,7 @@ extern "SQL" {
 /// The visible resources of one component.
 #[derive(Debug, Default)]
 pub(super) struct Resources {
-    /// The first [`ComponentDetail::MOST_RESOURCES`], by id.
+    /// The first [`ComponentDetail::MAX_RESOURCES`], by id.
     pub(super) first: Vec<i64>,
     /// Their number.
     pub(super) count: i64,
@@ -42,7 +42,7 @@ impl Resources {
     fn list(&mut self, ids: Vec<i64>) {
         self.first.extend(ids);
         self.first.sort_unstable();
-        self.first.truncate(usize::try_from(ComponentDetail::MOST_RESOURCES).unwrap_or(usize::MAX));
+        self.first.truncate(usize::try_from(ComponentDetail::MAX_RESOURCES).unwrap_or(usize::MAX));
     }
 }
 
@@ -127,7 +127,9 @@ impl Shown {
                 "meetings.published_at IS NOT NULL AND meetings.hidden_at IS NULL AND meetings.deleted_at IS NULL \
                  AND meetings.private AND NOT meetings.transparent"
             }
-            Self::Posts(_) => "posts.published_at IS NOT NULL AND posts.deleted_at IS NULL",
+            Self::Posts(_) => {
+                "posts.published_at IS NOT NULL AND posts.hidden_at IS NULL AND posts.deleted_at IS NULL"
+            }
             Self::Entries => "entries.hidden_at IS NULL AND entries.deleted_at IS NULL",
             Self::Surveys => "surveys.deleted_at IS NULL",
         }
@@ -197,7 +199,7 @@ impl QueryFragment<Db> for Summary {
         self.records(&format!("{table}.id"), &mut pass)?;
         pass.push_sql(&format!(
             " ORDER BY {table}.id LIMIT {}) AS named{end} FROM components WHERE ",
-            ComponentDetail::MOST_RESOURCES
+            ComponentDetail::MAX_RESOURCES
         ));
         self.components.walk_ast(pass)
     }
@@ -316,6 +318,7 @@ async fn not_yet_published(
     posts::table
         .filter(posts::author_id.eq(user.0))
         .filter(posts::published_at.is_null().or(posts::published_at.gt(now)))
+        .filter(posts::hidden_at.is_null())
         .filter(posts::deleted_at.is_null())
         .filter(columns::any_of(posts::component_id.nullable(), ids))
         .select((posts::component_id, posts::id, posts::updated_at))

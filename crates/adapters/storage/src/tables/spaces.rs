@@ -138,7 +138,7 @@ async fn with_components(
         let (id, space) = row.into();
         let parts = by_space.remove(&id).unwrap_or_default();
         let newest = parts.iter().map(|p| p.updated_at).max();
-        let named = parts.iter().take(usize::try_from(SpaceDetail::MOST_COMPONENTS).unwrap_or(usize::MAX));
+        let named = parts.iter().take(usize::try_from(SpaceDetail::MAX_COMPONENTS).unwrap_or(usize::MAX));
         SpaceDetail {
             id,
             components: named.map(|p| (ComponentId(p.id), p.manifest.0)).collect(),

@@ -8,7 +8,9 @@ use crate::session::{Models, Run, Session, on};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, StateId, Translated};
 use civitas_proposals::{ProposalState, StateStore};
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
+use time::OffsetDateTime;
 
 columns! {
     /// A state as its row stores it.
@@ -20,6 +22,7 @@ columns! {
         title: Translated,
         bg_color: Option<String>,
         text_color: Option<String>,
+        updated_at: OffsetDateTime,
     }
 }
 
@@ -60,6 +63,14 @@ impl StateStore for Session {
             .filter(proposal_states::component_id.eq(component.0))
             .filter(proposal_states::token.eq(token))
             .model_from::<Row, _>(self.read())
+            .await
+    }
+
+    async fn renumber(&self, organization: OrganizationId, id: StateId, to: StateId) -> Result<bool> {
+        let used = proposals::table.filter(proposals::state_id.eq(id.0));
+        diesel::update(of(organization).filter(proposal_states::id.eq(id.0)).filter(not(exists(used))))
+            .set(proposal_states::id.eq(to.0))
+            .any_on(self.write())
             .await
     }
 

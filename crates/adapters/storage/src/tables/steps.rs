@@ -1,12 +1,11 @@
 //! Steps of participatory processes.
 
 use crate::columns::{self, EnumColumn, columns};
-use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::steps;
 use crate::session::{Models, Run, Session};
 use async_trait::async_trait;
-use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Translated, clock};
+use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Translated};
 use civitas_spaces::{Step, StepStore};
 use diesel::prelude::*;
 use time::OffsetDateTime;
@@ -21,22 +20,14 @@ columns! {
         active: bool,
         starts_at: Option<OffsetDateTime>,
         ends_at: Option<OffsetDateTime>,
+        updated_at: OffsetDateTime,
     }
     nested {
         space: SpaceRef { manifest as space_manifest: SpaceManifest, id as space_id: i64 },
     }
-    write_with { updated_at: OffsetDateTime }
 }
 
-/// The columns to write. The time of the change is that of the write: a step does not have one.
-async fn changeset<'a>(_: &mut Conn, _: OrganizationId, step: &'a Step) -> Result<Changeset<'a>> {
-    Ok(Changeset::of(step, clock::now()))
-}
-
-records! {
-    scoped steps: StepId => Step;
-    changeset changeset;
-}
+records! { scoped steps: StepId => Step; }
 
 #[async_trait]
 impl StepStore for Session {

@@ -55,9 +55,9 @@ pub(super) const KINDS: [&str; 10] = [
 /// organization.
 pub(super) fn scope(organization: OrganizationId, kind: &str) -> String {
     const FIRST: u32 = 0xac00;
-    const MOST: i64 = 11_000;
+    const MAX: i64 = 11_000;
     let kind = KINDS.iter().position(|known| *known == kind).and_then(|at| i64::try_from(at).ok());
-    let parts = [kind.unwrap_or(MOST), organization.0 / MOST % MOST, organization.0 % MOST];
+    let parts = [kind.unwrap_or(MAX), organization.0 / MAX % MAX, organization.0 % MAX];
     parts.into_iter().filter_map(|part| char::from_u32(FIRST + u32::try_from(part).unwrap_or(0))).collect()
 }
 

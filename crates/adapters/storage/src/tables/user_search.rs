@@ -5,7 +5,7 @@ use crate::columns::{self, Expr};
 use crate::engine::{Db, dialect};
 use crate::schema::users;
 use crate::session::{Rows, Session};
-use civitas_accounts::{ListedState, MOST_FOUND_BY_TEXT, UserSearch, normal_email};
+use civitas_accounts::{ListedState, MAX_FOUND_BY_TEXT, UserSearch, normal_email};
 use civitas_kernel::{OrganizationId, Result};
 use diesel::dsl::IntoBoxed;
 use diesel::prelude::*;
@@ -52,7 +52,7 @@ impl Session {
                 .filter(column().ge(prefix.clone()))
                 .filter(column().lt(format!("{prefix}{LAST}")))
                 .order(column())
-                .limit(MOST_FOUND_BY_TEXT)
+                .limit(MAX_FOUND_BY_TEXT)
                 .select(users::id)
         };
         let by_nickname: Vec<i64> = found(nickname, folded(text)).rows_from(self.read_long()).await?;

@@ -9,7 +9,7 @@ use crate::schema::users;
 use crate::session::{Models, Rows, Session};
 use crate::tables::texts::{self, TextPart};
 use async_trait::async_trait;
-use civitas_accounts::{MOST_COUNTED, User, UserField, UserFilter, UserSearch, UserSort, UserStore};
+use civitas_accounts::{MAX_COUNTED, User, UserField, UserFilter, UserSearch, UserSort, UserStore};
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::filter::Condition as FilterCondition;
 use civitas_kernel::{Locale, OrganizationId, Page, PageRequest, Result, UserId};
@@ -109,7 +109,7 @@ impl UserStore for Session {
 
     async fn count_found(&self, organization: OrganizationId, search: &UserSearch) -> Result<i64> {
         let Some(found) = self.found(organization, search).await? else { return Ok(0) };
-        self.count_bounded(found.limit(MOST_COUNTED).select(users::organization_id)).await
+        self.count_bounded(found.limit(MAX_COUNTED).select(users::organization_id)).await
     }
 
     async fn find_by_nickname(

@@ -28,7 +28,7 @@ pub(super) async fn of_user(
         return Ok(Vec::new());
     }
     let mut tallies = tallies(connection, user, &ids).await?;
-    let rows = own(connection, organization, user, client, &ids).await?;
+    let rows = own_votes(connection, organization, user, client, &ids).await?;
     let voting_statuses = rows.into_iter().map(|row| VotingStatus {
         component: ComponentId(row.component),
         published: row.published.unwrap_or_default(),
@@ -50,7 +50,7 @@ struct OwnVotes {
 }
 
 /// The votes of the user in each component.
-async fn own(
+async fn own_votes(
     connection: &mut Conn,
     organization: OrganizationId,
     user: UserId,

@@ -95,7 +95,7 @@ type OfClient =
     Filter<Filter<registrations::table, Eq<registrations::id, i64>>, Eq<registrations::api_client_id, i64>>;
 
 /// The registration of this id, if it is the client's.
-fn own(client: ClientId, id: RegistrationId) -> OfClient {
+fn registration_of(client: ClientId, id: RegistrationId) -> OfClient {
     registrations::table.filter(registrations::id.eq(id.0)).filter(registrations::api_client_id.eq(client.0))
 }
 
@@ -116,7 +116,7 @@ fn is_of_living_client() -> SqlLiteral<Bool> {
 #[async_trait]
 impl RegistrationStore for Session {
     async fn find(&self, client: ClientId, id: RegistrationId) -> Result<Option<Registration>> {
-        own(client, id).model_from::<Row, _>(self.read()).await
+        registration_of(client, id).model_from::<Row, _>(self.read()).await
     }
 
     async fn update(
@@ -127,7 +127,7 @@ impl RegistrationStore for Session {
         now: OffsetDateTime,
     ) -> Result<Option<Registration>> {
         let none = None::<OffsetDateTime>;
-        let row: Option<Row> = diesel::update(own(client, id))
+        let row: Option<Row> = diesel::update(registration_of(client, id))
             .set((
                 registrations::url.eq(&checked.url),
                 registrations::subscriptions.eq(checked.subscriptions.to_column()),
@@ -160,8 +160,8 @@ impl RegistrationStore for Session {
     ) -> Result<Page<(RegistrationId, Registration)>> {
         let connection = &mut *self.read_page(page, false).await?;
         let of_client = || registrations::table.filter(registrations::api_client_id.eq(client.0));
-        let own = || of_client().select(columns::of::<Row>()).into_boxed::<Db>();
-        let page: Page<Row> = list_page!(connection, page, self.bounds; own();
+        let rows = || of_client().select(columns::of::<Row>()).into_boxed::<Db>();
+        let page: Page<Row> = list_page!(connection, page, self.bounds; rows();
             filters, |filter| condition(filter); registrations,
             (registrations::created_at.desc(), registrations::id.desc()));
         Ok(page.map(Into::into))
@@ -176,8 +176,9 @@ impl RegistrationStore for Session {
     }
 
     async fn add(&self, registration: &Registration) -> Result<Option<RegistrationId>> {
+        let assigned = self.take_assigned_id("webhook_registrations").map(|id| registrations::id.eq(id));
         let id: Option<i64> = diesel::insert_into(registrations::table)
-            .values(Changeset::of(registration))
+            .values((assigned, Changeset::of(registration)))
             .on_conflict_do_nothing()
             .returning(registrations::id)
             .row_from(self.write())
@@ -196,7 +197,7 @@ impl RegistrationStore for Session {
     }
 
     async fn remove(&self, client: ClientId, id: RegistrationId) -> Result<bool> {
-        diesel::delete(own(client, id)).any_on(self.write()).await
+        diesel::delete(registration_of(client, id)).any_on(self.write()).await
     }
 
     async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>> {

@@ -26,6 +26,9 @@ pub enum SignInError {
     },
     /// The password is right, and the account has a second factor: ask for a code, and send all of it again.
     CodeNeeded,
+    /// The hash has changed since the password was compared: compare again. Another sign-in at the same time may have replaced
+    /// one of bcrypt.
+    Outdated,
     /// The database failed.
     Store(Error),
 }
@@ -39,6 +42,7 @@ impl fmt::Display for SignInError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { .. } => f.write_str("E-mail address or password is not right."),
+            Self::Outdated => f.write_str("The password was changed meanwhile."),
             Self::CodeNeeded => f.write_str("Enter the code of your authenticator app."),
             Self::Store(error) => error.fmt(f),
         }
@@ -115,6 +119,11 @@ impl CheckedPassword {
     /// The account, whether or not the password is right.
     pub fn administrator(&self) -> Option<AdministratorId> {
         self.found.as_ref().map(|(id, _)| *id)
+    }
+
+    /// Whether the account has another hash than the one that was compared.
+    fn is_outdated(&self, administrator: &Administrator) -> bool {
+        self.found.as_ref().is_some_and(|(_, hash)| *hash != administrator.password)
     }
 
     /// Whether it is the password of this account, and it has not changed since it was compared.
@@ -206,6 +215,9 @@ impl SignInPorts<'_> {
             let ends_session = administrator.sources.has_failed_too_often(source, now);
             return Ok(Err(SignInError::Refused { is_locked: true, locks: false, ends_session }));
         }
+        if checked.is_outdated(&administrator) {
+            return Ok(Err(SignInError::Outdated));
+        }
         match self.compare(id, &mut administrator, checked, code, now)? {
             Ok(()) => Ok(Ok((id, administrator))),
             Err(SignInError::Refused { .. }) => {
@@ -254,7 +266,7 @@ mod tests {
         memory
     }
 
-    fn told(fault: &SignInError) -> String {
+    fn fault_text(fault: &SignInError) -> String {
         match fault {
             SignInError::Refused { is_locked: true, locks, .. } => format!("Locked, {locks}"),
             SignInError::Refused { .. } => "Refused".to_owned(),
@@ -264,7 +276,7 @@ mod tests {
 
     /// The failures that are missing until a source is refused.
     fn left(memory: &Memory) -> usize {
-        let mut sources = memory.only().sources;
+        let mut sources = memory.only_account().sources;
         (1..=20).find(|_| sources.count_failure("home", NOW)).unwrap()
     }
 
@@ -276,7 +288,7 @@ mod tests {
         let attempt = memory.sign_in();
         match attempt.decide(&checked, code, "home", now).await.unwrap() {
             Ok(signed_in) => format!("session of {}", signed_in.administrator.email),
-            Err(fault) => told(&fault),
+            Err(fault) => fault_text(&fault),
         }
     }
 
@@ -298,7 +310,7 @@ mod tests {
         .await;
         assert_eq!(try_at(&memory, RIGHT, None, NOW).await, "session of ada@city.example");
         assert_eq!(memory.sessions(), 1);
-        assert_eq!((left(&memory), memory.only().last_sign_in_at), (20, Some(NOW)));
+        assert_eq!((left(&memory), memory.only_account().last_sign_in_at), (20, Some(NOW)));
     }
 
     #[tokio::test]
@@ -330,7 +342,7 @@ mod tests {
             let at = (&session.digest, "home");
             match attempt.confirm(&checked.unwrap(), Some(code), at, NOW).await.unwrap() {
                 Ok(()) => "confirmed".to_owned(),
-                Err(fault) => told(&fault),
+                Err(fault) => fault_text(&fault),
             }
         };
         assert_eq!(confirm(RIGHT, "").await, "CodeNeeded");
@@ -360,7 +372,7 @@ mod tests {
             let at = (&session.digest, "new");
             attempt.confirm(&checked.unwrap(), None, at, now).await.unwrap()
         };
-        assert_eq!(told(&confirm(NOW).await.unwrap_err()), "Locked, false");
+        assert_eq!(fault_text(&confirm(NOW).await.unwrap_err()), "Locked, false");
         assert_eq!(memory.sessions(), 1);
         confirm(NOW + Duration::HOUR).await.unwrap();
         memory.edit(id, |ada| attack(&mut ada.sources, NOW + Duration::HOUR));
@@ -393,6 +405,6 @@ mod tests {
         assert!(checked.opens(id, &before));
         assert!(!checked.opens(AdministratorId(id.0 + 1), &before));
         memory.edit(id, |ada| ada.password = Some("another".to_owned()));
-        assert!(!checked.opens(id, &memory.only()));
+        assert!(!checked.opens(id, &memory.only_account()) && checked.is_outdated(&memory.only_account()));
     }
 }

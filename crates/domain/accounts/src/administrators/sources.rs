@@ -13,7 +13,7 @@ pub const REFUSED_FOR: Duration = Duration::HOUR;
 /// How long a source is known after a sign-in from it.
 const KNOWN_FOR: Duration = Duration::days(180);
 /// The most known sources of an account. Beyond it the one that was used longest ago is forgotten.
-const MOST_KNOWN: usize = 50;
+const MAX_KNOWN: usize = 50;
 
 /// Failures within [`REFUSED_FOR`]. Times are Unix seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ impl SignInSources {
         self.known.retain(|_, until| *until > now.unix_timestamp());
         self.known.insert(source.to_owned(), (now + KNOWN_FOR).unix_timestamp());
         let first = self.known.iter().min_by_key(|(_, until)| **until).map(|(source, _)| source.clone());
-        if let Some(first) = first.filter(|_| self.known.len() > MOST_KNOWN) {
+        if let Some(first) = first.filter(|_| self.known.len() > MAX_KNOWN) {
             self.known.remove(&first);
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         for n in 0..200 {
             sources.remember(&format!("home {n}"), NOW + Duration::seconds(n));
         }
-        assert_eq!(sources.known.len(), MOST_KNOWN);
+        assert_eq!(sources.known.len(), MAX_KNOWN);
         assert!(sources.known.contains_key("home 199") && !sources.known.contains_key("home 149"));
         for n in 0..100 {
             fail(&mut sources, &format!("a {n}"), 1, NOW);

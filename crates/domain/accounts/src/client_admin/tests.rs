@@ -11,7 +11,7 @@ fn words(list: &str) -> Vec<String> {
 
 fn held(permissions: &str) -> ApiClient {
     let (scopes, mine) = (Scopes::read("public blogs"), Some(OrganizationId(2)));
-    let new = ApiClient::new(TAKEN.to_owned(), Digest::kept(""), "App".to_owned(), mine, scopes, NOW);
+    let new = ApiClient::new(TAKEN.to_owned(), Digest::from_stored(""), "App".to_owned(), mine, scopes, NOW);
     ApiClient { permissions: Abilities::read(permissions), ..new }
 }
 

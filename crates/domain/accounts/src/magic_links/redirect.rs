@@ -5,7 +5,7 @@ use serde_json::Value;
 use url::{ParseError, Url};
 
 /// The longest address, in characters.
-const LONGEST: usize = 2048;
+const MAX_LENGTH: usize = 2048;
 
 /// Rule 0: the address without surrounding white space; `None` when there is none.
 ///
@@ -26,7 +26,7 @@ pub fn read(sent: Option<&Value>) -> Result<Option<String>> {
 /// # Errors
 /// `too_long`, `ascii_only`, `invalid_url`, `https_only`, `host_blank`, `userinfo`, `host_not_allowed`.
 pub fn check(url: &str, destinations: &[String]) -> Result<()> {
-    if url.chars().count() > LONGEST {
+    if url.chars().count() > MAX_LENGTH {
         return Err(refused("too_long", "Is too long (maximum is 2048 characters)"));
     }
     let rest = rest_of_https(url);

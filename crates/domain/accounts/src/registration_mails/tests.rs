@@ -62,7 +62,7 @@ async fn a_user_confirmed_at_once_gets_a_welcome_mail_if_enabled_and_no_confirma
 async fn a_mail_beyond_the_limits_is_left_out_and_the_account_is_registered() {
     let (queue, organizations) = (mails(&[]), organization(false));
     let mut counts = MockMailCounts::new();
-    counts.expect_count().once().returning(|_, _, _| Ok(crate::mail_limits::MOST_MAILS_TO_ADDRESS + 1));
+    counts.expect_count().once().returning(|_, _, _| Ok(crate::mail_limits::MAX_MAILS_TO_ADDRESS + 1));
     let client = Some(ClientId(4));
     let mails = RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client };
     let user = User::new("norablum".into(), "n@city.example".into(), "Nora".into(), NOW);

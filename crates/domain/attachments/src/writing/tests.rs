@@ -144,17 +144,17 @@ async fn a_signed_id_is_for_its_client_for_a_day_and_for_a_file_that_arrived() {
         let outcome = mocks.check(ctx, attach(Source::Uploaded(signed.to_owned()))).await;
         if outcome.is_ok() { Vec::new() } else { codes(outcome) }
     };
-    let own = || upload(digest.clone());
-    assert!(verdict(&ctx(), own(), &signed).await.is_empty());
+    let own_upload = || upload(digest.clone());
+    assert!(verdict(&ctx(), own_upload(), &signed).await.is_empty());
     let dead = ["signed_id invalid"];
-    assert_eq!(verdict(&ctx(), own(), "forged").await, dead);
-    assert_eq!(verdict(&ctx(), own(), &format!("8--{secret}")).await, dead, "unknown or used");
-    assert_eq!(verdict(&ctx(), own(), &format!("7--{}", SignedId::new_secret().0)).await, dead);
-    let foreign = Upload { client: ClientId(99), ..own() };
+    assert_eq!(verdict(&ctx(), own_upload(), "forged").await, dead);
+    assert_eq!(verdict(&ctx(), own_upload(), &format!("8--{secret}")).await, dead, "unknown or used");
+    assert_eq!(verdict(&ctx(), own_upload(), &format!("7--{}", SignedId::new_secret().0)).await, dead);
+    let foreign = Upload { client: ClientId(99), ..own_upload() };
     assert_eq!(verdict(&ctx(), foreign, &signed).await, dead, "of another client");
-    let expired = Upload { created_at: NOW - Duration::DAY, ..own() };
+    let expired = Upload { created_at: NOW - Duration::DAY, ..own_upload() };
     assert_eq!(verdict(&ctx(), expired, &signed).await, dead);
-    let waiting = Upload { file: None, ..own() };
+    let waiting = Upload { file: None, ..own_upload() };
     assert_eq!(verdict(&ctx(), waiting, &signed).await, ["signed_id not_uploaded"]);
 }
 

@@ -99,8 +99,8 @@ pub async fn shows_a_job_to_administrators(world: World<'_>) -> Result<()> {
 /// The jobs of a user are removed in any status, in batches; those of service tokens and of other organizations stay.
 pub async fn removes_the_jobs_of_a_user(world: World<'_>) -> Result<()> {
     let owner = JobOwner { client: world.client, user: Some(world.user) };
-    let own = |seconds| job(world.mine, owner, seconds);
-    let (ended, waiting, service) = (own(1), own(400), job(world.mine, SERVICE, 2));
+    let own_job = |seconds| job(world.mine, owner, seconds);
+    let (ended, waiting, service) = (own_job(1), own_job(400), job(world.mine, SERVICE, 2));
     let foreign = job(world.other, owner, 3);
     for job in [&ended, &waiting, &service, &foreign] {
         world.jobs.add(job).await?;

@@ -8,7 +8,7 @@ use serde_json::json;
 use time::Duration;
 
 /// Whether the meeting is found, listed, and found in its component.
-async fn seen(
+async fn found_by_each_read(
     world: &World<'_>,
     read_context: ReadContext,
     id: MeetingId,
@@ -52,7 +52,7 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
         for read_context in all {
             let sees = expected.contains(&read_context);
             assert_eq!(
-                seen(&world, read_context, id, &meeting).await?,
+                found_by_each_read(&world, read_context, id, &meeting).await?,
                 [sees; 3],
                 "{read_context:?} of {meeting:?}"
             );

@@ -7,7 +7,7 @@ use civitas_kernel::{Direction, Error, ProposalId, ReadContext, Result, SpaceMan
 use time::Duration;
 
 /// Whether the proposal is found, listed, and found in its component.
-async fn seen(
+async fn found_by_each_read(
     world: &World<'_>,
     read_context: ReadContext,
     id: ProposalId,
@@ -43,7 +43,7 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
         for read_context in [as_admin, as_public, nora, otto, admin] {
             let sees = expected.contains(&read_context);
             assert_eq!(
-                seen(&world, read_context, id, &proposal).await?,
+                found_by_each_read(&world, read_context, id, &proposal).await?,
                 [sees; 3],
                 "{read_context:?} of {proposal:?}"
             );

@@ -42,6 +42,7 @@ pub async fn states(world: World<'_>) -> Result<Samples<'_, ProposalState>> {
         title: [(Locale::FR, "À voir".to_owned())].into(),
         bg_color: Some("#fff".to_owned()),
         text_color: Some("black".to_owned()),
+        updated_at: NOW + Duration::days(1),
     };
     let plain = ProposalState {
         component: world.wishes,
@@ -49,6 +50,7 @@ pub async fn states(world: World<'_>) -> Result<Samples<'_, ProposalState>> {
         title: text("Plain"),
         bg_color: None,
         text_color: None,
+        updated_at: NOW,
     };
     let dark =
         ProposalState { token: "dark".to_owned(), bg_color: Some("black".to_owned()), ..plain.clone() };

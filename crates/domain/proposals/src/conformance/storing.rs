@@ -125,6 +125,14 @@ pub async fn a_state_that_is_renamed_is_filtered_by_its_new_name(world: World<'_
     replace(world.states, mine, accepted, &renamed).await?;
     assert_eq!((where_state("accepted").await?, where_state("adopted").await?), (vec![], vec![id]));
     assert_eq!(world.find(world.of(world.nora), id).await?.state.token(), "adopted");
+
+    let (evaluating, state) = built_in[1].clone();
+    let to = StateId(evaluating.0 + 1_000);
+    assert!(!world.states.renumber(mine, accepted, to).await?, "proposals have it");
+    assert!(!world.states.renumber(world.other, evaluating, to).await?);
+    assert!(world.states.renumber(mine, evaluating, to).await?);
+    assert_eq!(world.states.find(mine, evaluating).await?, None);
+    assert_eq!(world.states.find(mine, to).await?, Some(state));
     Ok(())
 }
 

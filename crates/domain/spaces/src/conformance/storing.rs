@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use time::Duration;
 
 fn step(space: SpaceRef, position: i64, active: bool) -> Step {
-    Step { space, title: text("step"), position, active, starts_at: None, ends_at: None }
+    Step { active, ..Step::new(space, text("step"), position, NOW) }
 }
 
 impl World<'_> {
@@ -57,6 +57,7 @@ pub async fn steps(world: World<'_>) -> Result<Samples<'_, Step>> {
         active: false,
         starts_at: Some(NOW),
         ends_at: Some(NOW + Duration::days(9)),
+        updated_at: NOW + Duration::days(1),
     };
     let active = Step { active: true, ends_at: None, ..dated.clone() };
     let samples = [dated, active, step(second, 0, false)];

@@ -89,7 +89,11 @@ pub async fn shows_components_by_the_rules(world: World<'_>) -> Result<()> {
             for viewer in [Viewer::Public, Viewer::Participant(world.otto), members[0], members[1]] {
                 let in_space = space == public || members.contains(&viewer);
                 let sees = in_space && !deleted && (published || viewer.is_admin());
-                assert_eq!(seen(&world, viewer, space, id).await?, [sees; 4], "{viewer:?} of {part:?}");
+                assert_eq!(
+                    found_by_each_read(&world, viewer, space, id).await?,
+                    [sees; 4],
+                    "{viewer:?} of {part:?}"
+                );
             }
             // Removed before the next case.
             let gone = Component { deleted_at: Some(NOW), ..part };
@@ -100,7 +104,12 @@ pub async fn shows_components_by_the_rules(world: World<'_>) -> Result<()> {
 }
 
 /// Whether the component is found, listed, listed in its space, and counted there.
-async fn seen(world: &World<'_>, viewer: Viewer, space: SpaceRef, id: ComponentId) -> Result<[bool; 4]> {
+async fn found_by_each_read(
+    world: &World<'_>,
+    viewer: Viewer,
+    space: SpaceRef,
+    id: ComponentId,
+) -> Result<[bool; 4]> {
     let read_context = world.seen_by(viewer);
     let found = world.components.find_visible(read_context, id).await?.is_some();
     let listed = world.components.list(read_context, None, &[], PageRequest::default()).await?;
@@ -116,7 +125,7 @@ pub async fn counts_components_beyond_those_it_names(world: World<'_>) -> Result
     let add = async |manifest, weight| {
         world.add_component(&Component { weight, ..component(space, manifest, "part") }).await
     };
-    for _ in 0..SpaceDetail::MOST_COMPONENTS {
+    for _ in 0..SpaceDetail::MAX_COMPONENTS {
         add(ComponentManifest::Pages, 5).await?;
     }
     let heavy = add(ComponentManifest::Blogs, 9).await?;
@@ -124,8 +133,8 @@ pub async fn counts_components_beyond_those_it_names(world: World<'_>) -> Result
     let blog = add(ComponentManifest::Blogs, 5).await?;
     let read_context = world.seen_by(Viewer::Public);
     let found = world.spaces.find_visible(read_context, space).await?.ok_or(Error::NotFound)?;
-    assert_eq!(found.component_count, SpaceDetail::MOST_COMPONENTS + 3);
-    assert_eq!(i64::try_from(found.components.len()).ok(), Some(SpaceDetail::MOST_COMPONENTS));
+    assert_eq!(found.component_count, SpaceDetail::MAX_COMPONENTS + 3);
+    assert_eq!(i64::try_from(found.components.len()).ok(), Some(SpaceDetail::MAX_COMPONENTS));
     let first = [(light, ComponentManifest::Surveys), (blog, ComponentManifest::Blogs)];
     assert_eq!(found.components[..2], first);
     assert!(found.components.iter().all(|(id, _)| *id != heavy));
@@ -216,12 +225,11 @@ pub async fn tells_when_something_changed(world: World<'_>) -> Result<()> {
     replace(world.spaces, world.mine, id, &renamed).await?;
     assert_eq!((of_space().await?, of_part().await?), (Some(later(3)), Some(later(3))));
     let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
-    let step =
-        Step { space: id, title: text("now"), position: 0, active: true, starts_at: None, ends_at: None };
+    let step = Step { active: true, ..Step::new(id, text("now"), 0, later(4)) };
     admin.create(world.mine, &step).await?;
     let activated = of_part().await?;
     assert!(activated > Some(later(3)), "a step that becomes active changes the settings in force");
-    admin.create(world.mine, &Step { position: 1, ..step }).await?;
+    admin.create(world.mine, &Step { position: 1, updated_at: later(5), ..step }).await?;
     assert!(of_part().await? > activated);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Surveys with their questionnaires.
 
 use super::faults;
-use crate::{Host, Questionnaire, QuestionnaireStore, Survey, SurveyLookup, SurveyStore};
+use crate::{Questionnaire, QuestionnaireParent, QuestionnaireStore, Survey, SurveyLookup, SurveyStore};
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update, find_revision_for_update};
 use civitas_kernel::{
     ComponentId, Error, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated, Wording,
@@ -86,14 +86,14 @@ impl SurveyAdmin<'_> {
             ends_at: settings.ends_at,
             ..Survey::new(component, now)
         };
-        let new = |host| {
-            let mut questionnaire = Questionnaire::new(host, component, settings.title.clone(), now);
+        let new = |parent| {
+            let mut questionnaire = Questionnaire::new(parent, component, settings.title.clone(), now);
             settings.apply(&mut questionnaire);
             questionnaire
         };
-        settings.check(&new(Host::Survey(civitas_kernel::SurveyId(0))), locale)?;
+        settings.check(&new(QuestionnaireParent::Survey(civitas_kernel::SurveyId(0))), locale)?;
         let survey = Plain(self.surveys).create(organization, &survey).await?;
-        Plain(self.questionnaires).create(organization, &new(Host::Survey(survey))).await
+        Plain(self.questionnaires).create(organization, &new(QuestionnaireParent::Survey(survey))).await
     }
 
     /// Changes the texts of a questionnaire, and the dates of its survey.
@@ -108,12 +108,12 @@ impl SurveyAdmin<'_> {
         (locale, now): (Locale, OffsetDateTime),
     ) -> Result<SurveyChange> {
         let before = find_revision_for_update(self.questionnaires, organization, id, Some(seen)).await?;
-        let host = before.host;
+        let parent = before.parent;
         let mut change = Change::of(before, now, |questionnaire| settings.apply(questionnaire));
         settings.check(&change.after, locale)?;
-        let survey = match host {
-            Host::Meeting(_) => None,
-            Host::Survey(survey) => {
+        let survey = match parent {
+            QuestionnaireParent::Meeting(_) => None,
+            QuestionnaireParent::Survey(survey) => {
                 let before = find_for_update(self.surveys, organization, survey).await?;
                 let change = Change::of(before, now, |survey| {
                     survey.starts_at = settings.starts_at;

@@ -1,9 +1,9 @@
 use super::*;
 use crate::{
-    AnswerOption, ConditionType, DisplayCondition, Form, FormOption, FormQuestion, Host, MatrixRow,
+    AnswerOption, ConditionType, DisplayCondition, Form, FormOption, FormQuestion, MatrixRow,
     MockAnswerFiles, MockAnswerOptionStore, MockDisplayConditionStore, MockQuestionStore,
     MockQuestionnaireStore, MockResponseStore, MockSurveyLookup, MockSurveyStore, Question, QuestionType,
-    Questionnaire, Survey,
+    Questionnaire, QuestionnaireParent, Survey,
 };
 use civitas_kernel::records::revision_at;
 use civitas_kernel::testing::text;
@@ -63,8 +63,8 @@ impl Stores {
     fn of(form: Form, touched: usize) -> Self {
         let mut questionnaires = MockQuestionnaireStore::new();
         questionnaires.expect_find_for_update().returning(|_, id| {
-            let host = Host::Survey(SurveyId(1));
-            Ok((id == POLL).then(|| Questionnaire::new(host, ComponentId(3), text("Title"), NOW)))
+            let parent = QuestionnaireParent::Survey(SurveyId(1));
+            Ok((id == POLL).then(|| Questionnaire::new(parent, ComponentId(3), text("Title"), NOW)))
         });
         questionnaires.expect_form().returning(move |_, _| Ok(form.clone()));
         questionnaires.expect_touch().times(touched).returning(|_, _, _| Ok(()));
@@ -297,11 +297,11 @@ struct SurveyStores {
 }
 
 impl SurveyStores {
-    fn of(host: Host) -> Self {
+    fn of(parent: QuestionnaireParent) -> Self {
         let mut questionnaires = MockQuestionnaireStore::new();
         questionnaires
             .expect_find_for_update()
-            .returning(move |_, _| Ok(Some(Questionnaire::new(host, ComponentId(3), text("Title"), NOW))));
+            .returning(move |_, _| Ok(Some(Questionnaire::new(parent, ComponentId(3), text("Title"), NOW))));
         let mut surveys = MockSurveyStore::new();
         surveys.expect_find_for_update().returning(|_, _| Ok(Some(Survey::new(ComponentId(3), NOW))));
         let mut lookup = MockSurveyLookup::new();
@@ -316,13 +316,16 @@ impl SurveyStores {
 
 #[tokio::test]
 async fn a_survey_is_created_with_its_questionnaire_in_a_component_for_surveys() {
-    let mut stores = SurveyStores::of(Host::Survey(SurveyId(1)));
+    let mut stores = SurveyStores::of(QuestionnaireParent::Survey(SurveyId(1)));
     stores.surveys.expect_add().once().returning(|_, survey| {
         assert_eq!(survey.ends_at, Some(LATER));
         Ok(SurveyId(7))
     });
     stores.questionnaires.expect_add().once().returning(|_, questionnaire| {
-        assert_eq!((questionnaire.host, &questionnaire.tos), (Host::Survey(SurveyId(7)), &text("Terms")));
+        assert_eq!(
+            (questionnaire.parent, &questionnaire.tos),
+            (QuestionnaireParent::Survey(SurveyId(7)), &text("Terms"))
+        );
         Ok(POLL)
     });
     let settings =
@@ -340,7 +343,7 @@ async fn a_survey_is_created_with_its_questionnaire_in_a_component_for_surveys()
 
 #[tokio::test]
 async fn other_dates_change_the_survey_and_the_revision_of_its_questionnaire() {
-    let mut stores = SurveyStores::of(Host::Survey(SurveyId(1)));
+    let mut stores = SurveyStores::of(QuestionnaireParent::Survey(SurveyId(1)));
     stores.surveys.expect_save().once().returning(|_, _, _| Ok(()));
     stores.questionnaires.expect_save().once().returning(|_, _, change| {
         assert_eq!(change.after.updated_at, LATER);

@@ -1,13 +1,13 @@
 use super::*;
 use crate::{
-    Host, MockAnswerFiles, MockAnswerOptionStore, MockQuestionStore, MockQuestionnaireStore,
-    MockResponseStore, MockSurveyLookup, MockSurveyStore, QuestionType, Questionnaire,
+    MockAnswerFiles, MockAnswerOptionStore, MockQuestionStore, MockQuestionnaireStore, MockResponseStore,
+    MockSurveyLookup, MockSurveyStore, QuestionType, Questionnaire, QuestionnaireParent,
 };
 use civitas_kernel::testing::text;
 use civitas_kernel::{ComponentId, ComponentPlace, SurveyId};
 
 fn questionnaire(ctx: &Ctx) -> Questionnaire {
-    Questionnaire::new(Host::Survey(SurveyId(1)), ComponentId(3), text("Title"), ctx.now)
+    Questionnaire::new(QuestionnaireParent::Survey(SurveyId(1)), ComponentId(3), text("Title"), ctx.now)
 }
 
 fn ctx() -> Ctx {

@@ -23,13 +23,13 @@ struct Stores {
 }
 
 impl Stores {
-    fn of(host: Host, survey: Survey) -> Self {
+    fn of(parent: QuestionnaireParent, survey: Survey) -> Self {
         let now = survey.created_at;
         let mut questionnaires = MockQuestionnaireStore::new();
         questionnaires.expect_find_visible().returning(move |_, id| {
             let questionnaire = Questionnaire {
                 salt: "salt".to_owned(),
-                ..Questionnaire::new(host, ComponentId(3), Translated::default(), now)
+                ..Questionnaire::new(parent, ComponentId(3), Translated::default(), now)
             };
             Ok(Some(QuestionnaireDetail {
                 id,
@@ -67,11 +67,11 @@ impl Stores {
     }
 
     fn survey() -> Self {
-        Self::of(Host::Survey(SurveyId(1)), Survey::new(ComponentId(3), service().now))
+        Self::of(QuestionnaireParent::Survey(SurveyId(1)), Survey::new(ComponentId(3), service().now))
     }
 
     fn meeting() -> Self {
-        Self::of(Host::Meeting(MeetingId(1)), Survey::new(ComponentId(3), service().now))
+        Self::of(QuestionnaireParent::Meeting(MeetingId(1)), Survey::new(ComponentId(3), service().now))
     }
 
     fn writes(&self) -> Questionnaires<'_> {
@@ -138,7 +138,7 @@ async fn a_response_has_a_token_of_its_respondent_and_a_digest_of_the_address() 
 async fn a_survey_is_answered_while_it_is_open() {
     let now = service().now;
     let survey = Survey { ends_at: Some(now - Duration::SECOND), ..Survey::new(ComponentId(3), now) };
-    let stores = Stores::of(Host::Survey(SurveyId(1)), survey);
+    let stores = Stores::of(QuestionnaireParent::Survey(SurveyId(1)), survey);
     let refused = stores.submit(&service(), submission(None, true)).await.unwrap_err();
     assert_eq!(refused.details()[0].code, "closed");
 }
@@ -171,8 +171,12 @@ async fn only_administrators_delete_responses() {
     let mut stores = Stores::survey();
     stores.responses.expect_find_by_answer().returning(|_, id| {
         let now = service().now;
-        let questionnaire =
-            Questionnaire::new(Host::Survey(SurveyId(1)), ComponentId(3), Translated::default(), now);
+        let questionnaire = Questionnaire::new(
+            QuestionnaireParent::Survey(SurveyId(1)),
+            ComponentId(3),
+            Translated::default(),
+            now,
+        );
         let response = Response::new(QuestionnaireId(40), &questionnaire, Some(UserId(7)), now);
         Ok(Some((ResponseId(5), ResponseDetail { id, response, changed_at: now })))
     });

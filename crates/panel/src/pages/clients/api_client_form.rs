@@ -5,7 +5,7 @@ use super::permissions::is_offered;
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Choice, Field, Form, Group, Html, Problem, Problems, Section};
+use crate::parts::{Choice, Field, Form, FormError, FormErrors, Group, Html, Section};
 use crate::reply::Reply;
 use civitas_accounts::NewClient;
 use civitas_audit::Action;
@@ -33,7 +33,7 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// The form, with what was typed.
-async fn show(req: &AdminRequest, problems: Problems) -> Result<Reply> {
+async fn show(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
     let typed = req.form.get(ORGANIZATION).or_else(|| req.query.get("organization")).unwrap_or_default();
     let features = match typed.parse().map(OrganizationId) {
@@ -78,14 +78,14 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let asked = req.form.all(SCOPES);
     let mut problems = Vec::new();
     if name.is_empty() {
-        problems.push(Problem::new(NAME, req.tr("problem-blank")));
+        problems.push(FormError::new(NAME, req.tr("problem-blank")));
     }
     if organization.is_none() {
-        problems.push(Problem::new(ORGANIZATION, req.tr("problem-choose")));
+        problems.push(FormError::new(ORGANIZATION, req.tr("problem-choose")));
     }
     if let Some(unknown) = asked.iter().find(|scope| Scope::parse(scope).is_none()) {
         let text = req.tr_with("problem-scope", "scope", unknown.as_str());
-        problems.push(Problem::new("system_api_client[scopes]", text));
+        problems.push(FormError::new("system_api_client[scopes]", text));
     }
     if !problems.is_empty() {
         return show_refused(req, problems).await;
@@ -119,7 +119,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// The form again, below the sentence of the contract.
-async fn show_refused(req: &AdminRequest, mut problems: Problems) -> Result<Reply> {
-    problems.insert(0, Problem::new("", "Could not create API Client"));
+async fn show_refused(req: &AdminRequest, mut problems: FormErrors) -> Result<Reply> {
+    problems.insert(0, FormError::new("", "Could not create API Client"));
     show(req, problems).await
 }

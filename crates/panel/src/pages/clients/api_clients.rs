@@ -5,7 +5,7 @@ use super::{permissions, webhooks};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Confirm, Empty, Field, PageAction, Problem, Problems, RowAction, Table, render,
+    Badge, Cell, Choice, Confirm, Empty, Field, FormError, FormErrors, PageAction, RowAction, Table, render,
 };
 use crate::records::ListFilters;
 use crate::reply::Reply;
@@ -43,16 +43,16 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let table = Table::new(req.tr("clients-caption"), columns).rows(rows).empty(empty);
     let mut filters = ListFilters::new(req, LIST);
     let text = req.query.get("q").map(|text| format!("{}: {text}", req.tr("search")));
-    let search = Field::search("q", req.tr("search"), req.query.shown("q"));
+    let search = Field::search("q", req.tr("search"), req.query.field_value("q"));
     filters.field(&search.placeholder(req.tr("clients-search")), text.map(|text| req.chip(LIST, "q", text)));
     let all = std::iter::once(Choice::new("", req.tr("all")));
     let choices = all.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
-    let chosen = req.query.shown("organization");
+    let chosen = req.query.field_value("organization");
     filters.field(&Field::select("organization", req.tr("organization"), chosen, choices.collect()), None);
     let pages = req.named_pages(LIST, req.tr("clients-pages"), request, page.has_more).html();
     let head =
         req.head("nav-api-clients").lede(req.tr("clients-lede")).action(PageAction::primary(new.0, new.1));
-    filters.show("clients", head, req.shown(page.items.len()), &table, pages).await
+    filters.show("clients", head, req.row_count_text(page.items.len()), &table, pages).await
 }
 
 fn row(
@@ -180,7 +180,7 @@ pub(crate) async fn confirm_revoke(req: &AdminRequest) -> Result<Reply> {
     revoke_page(req, &found, Vec::new()).await
 }
 
-async fn revoke_page(req: &AdminRequest, found: &ClientPage, problems: Problems) -> Result<Reply> {
+async fn revoke_page(req: &AdminRequest, found: &ClientPage, problems: FormErrors) -> Result<Reply> {
     let usage = usage(req, found.id).await?;
     let path = found.path();
     let confirm = req
@@ -208,7 +208,7 @@ pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
     if let Some(typed) = req.form.get("confirm")
         && !Confirm::is_typed(&found.client.name, typed)
     {
-        let problem = Problem::new("confirm", req.tr("problem-name-typed"));
+        let problem = FormError::new("confirm", req.tr("problem-name-typed"));
         return revoke_page(req, &found, vec![problem]).await;
     }
     req.change(async |tx| {

@@ -3,7 +3,7 @@
 use super::api_client::{self, ClientPage};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Problems, render};
+use crate::parts::{FormErrors, render};
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
@@ -94,7 +94,7 @@ pub(crate) async fn show(
     req: &AdminRequest,
     found: &ClientPage,
     ticked: Option<&[String]>,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let features = found.tenant.as_ref().map(|tenant| tenant.features).unwrap_or_default();
     let granted = match ticked {

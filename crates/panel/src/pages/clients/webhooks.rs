@@ -6,7 +6,7 @@ use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Empty, Field, Group, Head, Html, Problem, Problems, RowAction, Table, render,
+    Badge, Cell, Choice, Empty, Field, FormError, FormErrors, Group, Head, Html, RowAction, Table, render,
 };
 use crate::reply::Reply;
 use crate::translator::Translator;
@@ -43,7 +43,7 @@ pub(crate) async fn show(
     req: &AdminRequest,
     found: &ClientPage,
     sent: Option<(&str, &[String])>,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
     let page = req.panel.store().registrations().list(found.id, &[], request).await?;
@@ -147,12 +147,12 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// What is wrong, in the words of the interface (contract 04 §2).
-fn problems(req: &AdminRequest, fault: Error) -> Result<Problems> {
+fn problems(req: &AdminRequest, fault: Error) -> Result<FormErrors> {
     let field = |field: &str| format!("webhook_registration_form[{field}]");
     match fault {
         Error::Invalid { fields, .. } => Ok(fields
             .iter()
-            .map(|fault| Problem::new(field(&fault.field), fault.description.clone()))
+            .map(|fault| FormError::new(field(&fault.field), fault.description.clone()))
             .collect()),
         other => error::problems(&req.translator, other, |fault| field(&fault.field)),
     }

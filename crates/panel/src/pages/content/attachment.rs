@@ -4,7 +4,7 @@ use super::attachment_form::{AttachedTo, edit_of, members, record, refusal};
 use super::attachments::{address, below, list_of, list_path, size, source, title, token, type_name};
 use super::shared::{one_line, open_organization_in_zone, with_changes};
 use crate::admin_request::AdminRequest;
-use crate::parts::{Card, Form, Html, KeyValues, PageAction, Problems};
+use crate::parts::{Card, Form, FormErrors, Html, KeyValues, PageAction};
 use crate::reply::Reply;
 use civitas_attachments::{Attachment, ParentKind, StoredFile};
 use civitas_audit::Action;
@@ -49,7 +49,7 @@ pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     show_edit(req, &opened, Vec::new()).await
 }
 
-async fn show_edit(req: &AdminRequest, opened: &OpenedAttachment, problems: Problems) -> Result<Reply> {
+async fn show_edit(req: &AdminRequest, opened: &OpenedAttachment, problems: FormErrors) -> Result<Reply> {
     let (place, attachment, file) = (&opened.place, &opened.attachment, opened.file.as_ref());
     let name = opened.title(req);
     let form = Form::new(&req.translator, opened.path(), req.token(), "attachment-save")

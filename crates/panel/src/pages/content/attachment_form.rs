@@ -4,7 +4,7 @@ use super::attachments::{below, list_of, list_path, parent_of, record_name, size
 use super::shared::{open_organization_in_zone, typed_texts};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Choice, Field, Form, Problem, Problems, Section, Texts};
+use crate::parts::{Choice, Field, Form, FormError, FormErrors, Section, Texts};
 use crate::records::FormView;
 use crate::reply::Reply;
 use crate::upload::{FILE, SentFile};
@@ -23,7 +23,7 @@ const DESCRIPTION: &str = "attachment[description]";
 const WEIGHT: &str = "attachment[weight]";
 const COLLECTION: &str = "attachment[collection]";
 /// The most collections that a form lists.
-const MOST_COLLECTIONS: i64 = 100;
+const MAX_COLLECTIONS: i64 = 100;
 
 /// The organization of the path, and the record of the form.
 pub(super) struct AttachedTo {
@@ -88,7 +88,7 @@ pub(super) async fn members(
     req: &AdminRequest,
     place: &AttachedTo,
     stored: &Attachment,
-    problems: &[Problem],
+    problems: &[FormError],
 ) -> Result<Vec<Section>> {
     let (translator, locales) = (&req.translator, &req.panel.settings.site.locales);
     let title = typed_texts(req, TITLE, locales, &stored.title);
@@ -109,7 +109,7 @@ pub(super) async fn members(
     let mut order = view.section("order", "attachment-order").field(view.html(weight));
     if place.parent.kind.has_collections() {
         let collections = req.panel.store().collections();
-        let known = collections.of_parent(place.id, place.parent, MOST_COLLECTIONS).await?;
+        let known = collections.of_parent(place.id, place.parent, MAX_COLLECTIONS).await?;
         if !known.is_empty() {
             let chosen = stored.collection.map(|id| id.to_string()).unwrap_or_default();
             let chosen = req.form.get(COLLECTION).map_or(chosen, str::to_owned);
@@ -155,7 +155,7 @@ pub(super) fn edit_of(req: &AdminRequest, stored: &Attachment) -> AttachmentEdit
 }
 
 /// The problems of a refused attachment, beside their fields.
-pub(super) fn refusal(req: &AdminRequest, place: &AttachedTo, fault: Error) -> Result<Problems> {
+pub(super) fn refusal(req: &AdminRequest, place: &AttachedTo, fault: Error) -> Result<FormErrors> {
     if fault.details().is_empty() {
         return error::problems(&req.translator, fault, |_| String::new());
     }
@@ -186,7 +186,7 @@ pub(super) fn refusal(req: &AdminRequest, place: &AttachedTo, fault: Error) -> R
             (_, "not_a_number") => req.tr("problem-number"),
             _ => error::sentence(&req.translator, fault),
         };
-        Problem::new(field, text)
+        FormError::new(field, text)
     };
     Ok(fault.details().iter().map(problem).collect())
 }
@@ -196,7 +196,7 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     show_new(req, &place, Vec::new()).await
 }
 
-async fn show_new(req: &AdminRequest, place: &AttachedTo, problems: Problems) -> Result<Reply> {
+async fn show_new(req: &AdminRequest, place: &AttachedTo, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
     let names = place.parent.kind.allow_list().extensions().join(", ");
     let most = size(req, place.organization.max_attachment_bytes);
@@ -229,7 +229,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let edit = edit_of(req, &Attachment::of_link(place.parent, None, req.now));
     let (link, has_file) = (req.form.text(LINK), file.is_some());
     if has_file && !link.is_empty() {
-        let problem = Problem::new(LINK, req.tr("problem-file-and-link"));
+        let problem = FormError::new(LINK, req.tr("problem-file-and-link"));
         return show_new(req, &place, vec![problem]).await;
     }
     let content = if link.is_empty() { NewContent::Missing } else { NewContent::Link(link.to_owned()) };
@@ -246,7 +246,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         Err(fault) => {
             let mut problems = refusal(req, &place, fault)?;
             if has_file && !problems.iter().any(|problem| problem.field == FILE) {
-                problems.push(Problem::new(FILE, req.tr("problem-file-again")));
+                problems.push(FormError::new(FILE, req.tr("problem-file-again")));
             }
             show_new(req, &place, problems).await
         }

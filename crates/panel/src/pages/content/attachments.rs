@@ -9,7 +9,7 @@ use crate::parts::{Cell, Column, Empty, Head, Html, PageAction, RowAction, Table
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use civitas_attachments::{
-    Attachment, AttachmentDetail, AttachmentSearch, FileType, MOST_SEARCHED, Parent, ParentKind, StoredFile,
+    Attachment, AttachmentDetail, AttachmentSearch, FileType, MAX_SEARCHED, Parent, ParentKind, StoredFile,
 };
 use civitas_kernel::{Direction, OrganizationId, Result, SpaceManifest, Translated};
 use civitas_organizations::Organization;
@@ -164,7 +164,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let empty = if filters.chips.is_empty() {
         Empty { title: req.tr("attachments-none"), text: req.tr("attachments-lede"), action: None }
     } else {
-        let text = req.tr_with("attachments-search-hint", "number", MOST_SEARCHED);
+        let text = req.tr_with("attachments-search-hint", "number", MAX_SEARCHED);
         Empty { text, ..req.no_match(&path, req.tr("attachments-no-match")) }
     };
     let rows = rows(req, id, &organization, &page.items, true).await?;
@@ -175,7 +175,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let head = organization::head(req, id, &organization, req.tr("attachments"))
         .lede(req.tr("attachments-lede"))
         .action(PageAction::primary(new, req.tr("attachment-new-of-organization")));
-    filters.show("attachments", head, req.shown(page.items.len()), &table, pages).await
+    filters.show("attachments", head, req.row_count_text(page.items.len()), &table, pages).await
 }
 
 fn columns(req: &AdminRequest, has_record: bool) -> Vec<Column> {

@@ -10,7 +10,7 @@ use super::shared::{OpenedSpace, deletion_link, space_key, title};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::parts::{
-    Checkbox, Choice, Field, Form, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow, Problem, Problems,
+    Checkbox, Choice, Field, Form, FormError, FormErrors, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow,
     Section, Texts,
 };
 use crate::reply::Reply;
@@ -26,7 +26,7 @@ const NAME: &str = "component[name]";
 const ANNOUNCEMENT: &str = "global_announcement";
 
 /// Writes what was typed into a component, and returns what cannot be read. What was not sent stays as it is.
-fn read(req: &AdminRequest, length: i64, steps: &[(StepId, Step)], component: &mut Component) -> Problems {
+fn read(req: &AdminRequest, length: i64, steps: &[(StepId, Step)], component: &mut Component) -> FormErrors {
     let mut problems = Vec::new();
     if req.form.has("component[name][") {
         component.name = req.form.texts(NAME, &req.panel.settings.site.locales);
@@ -54,7 +54,7 @@ struct Fields<'a> {
     space: &'a OpenedSpace,
     steps: &'a [(StepId, Step)],
     component: &'a Component,
-    problems: &'a [Problem],
+    problems: &'a [FormError],
 }
 
 impl Fields<'_> {
@@ -263,7 +263,7 @@ async fn show_new(
     opened: &OpenedSpace,
     steps: &[(StepId, Step)],
     component: &Component,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let fields = Fields { req, space: opened, steps, component, problems: &problems };
     let form = form(&fields, components_path(opened.organization_id), "component-create")
@@ -309,7 +309,7 @@ async fn show_edit(
     opened: &OpenedComponent,
     steps: &[(StepId, Step)],
     component: &Component,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let fields = Fields { req, space: &opened.space, steps, component, problems: &problems };
     let form = form(&fields, opened.path(), "settings-save")

@@ -1,9 +1,9 @@
 //! The place of a component among those of its space (contract 05 §3).
 
-use super::components::{MOST, OpenedComponent, components_path, record};
+use super::components::{MAX, OpenedComponent, components_path, record};
 use super::shared::title;
 use crate::admin_request::AdminRequest;
-use crate::parts::{Choice, Field, Form, Html, PageAction, Problem, Problems, Section};
+use crate::parts::{Choice, Field, Form, FormError, FormErrors, Html, PageAction, Section};
 use crate::reply::Reply;
 use civitas_audit::Action;
 use civitas_kernel::Result;
@@ -17,12 +17,12 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     page(req, &opened, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, opened: &OpenedComponent, problems: Problems) -> Result<Reply> {
+async fn page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors) -> Result<Reply> {
     let components = req
         .panel
         .store()
         .components()
-        .in_space(opened.space.organization_id, opened.space.space_ref, MOST)
+        .in_space(opened.space.organization_id, opened.space.space_ref, MAX)
         .await?;
     let names: Vec<String> = components.iter().map(|(_, component)| title(req, &component.name)).collect();
     let place = components.iter().position(|(id, _)| *id == opened.id);
@@ -69,7 +69,7 @@ fn read(req: &AdminRequest) -> Option<Move> {
 pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedComponent::of_path(req).await?;
     let Some(way) = read(req) else {
-        let problem = Problem::new(PLACE, req.tr("problem-inclusion"));
+        let problem = FormError::new(PLACE, req.tr("problem-inclusion"));
         return page(req, &opened, vec![problem]).await;
     };
     let name = opened.name(req);

@@ -2,7 +2,7 @@
 //! catalogue (`civitas_spaces::SettingsSchema`, contract 05 §3.6).
 
 use crate::admin_request::AdminRequest;
-use crate::parts::{Problem, Problems};
+use crate::parts::{FormError, FormErrors};
 use civitas_kernel::StepId;
 use civitas_spaces::{
     Component, ComponentManifest, Level, Setting, SettingDefault, SettingsSchema, current_phase, value_of,
@@ -103,7 +103,7 @@ pub(super) fn read(
     length: i64,
     name: impl Fn(&str) -> String,
     stored: &mut Map<String, Value>,
-    problems: &mut Problems,
+    problems: &mut FormErrors,
 ) {
     for setting in settings {
         let field = name(setting.key);
@@ -113,7 +113,7 @@ pub(super) fn read(
             Ok(Some(Value::Null)) => drop(stored.remove(setting.key)),
             Ok(Some(typed)) if typed == value(setting, stored, length) => {}
             Ok(Some(typed)) => drop(stored.insert(setting.key.to_owned(), typed)),
-            Err(text) => problems.push(Problem::new(field, req.tr(text))),
+            Err(text) => problems.push(FormError::new(field, req.tr(text))),
         }
     }
 }
@@ -156,7 +156,7 @@ pub(super) fn phase_changes(
     let changed = of_level(component.manifest, Level::Phase).into_iter().filter_map(|setting| {
         let (old, new) = (value(setting, before, length), value(setting, after, length));
         (old != new).then(|| {
-            let values = [("setting", label(req, setting).into()), ("value", shown(req, &new).into())];
+            let values = [("setting", label(req, setting).into()), ("value", value_text(req, &new).into())];
             req.tr_args("setting-becomes", &values)
         })
     });
@@ -164,7 +164,7 @@ pub(super) fn phase_changes(
 }
 
 /// A value of a setting of a step as a page writes it.
-fn shown(req: &AdminRequest, value: &Value) -> String {
+fn value_text(req: &AdminRequest, value: &Value) -> String {
     match value {
         Value::Bool(is_on) => req.tr(if *is_on { "on" } else { "off" }),
         Value::Array(list) if list.is_empty() => req.tr("none"),

@@ -4,15 +4,17 @@ use super::components::{OpenedComponent, components_path};
 use super::shared::{field_of, one_line, title};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Badge, Cell, Empty, Form, Head, Html, PageAction, Problem, Problems, RowAction, Table};
+use crate::parts::{
+    Badge, Cell, Empty, Form, FormError, FormErrors, Head, Html, PageAction, RowAction, Table,
+};
 use crate::records::{EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
 use crate::reply::Reply;
 use civitas_application::Ports;
 use civitas_audit::Action;
 use civitas_kernel::records::{Entity, RecordAdmin};
-use civitas_kernel::{Error, FieldError, Result, StateId, Translated};
+use civitas_kernel::{Error, FieldError, Result, StateId, Translated, clock};
 use civitas_organizations::Organization;
-use civitas_proposals::{MOST_STATES, ProposalState, StateAdmin};
+use civitas_proposals::{MAX_STATES, ProposalState, StateAdmin};
 use civitas_spaces::ComponentManifest;
 
 /// The name of the form.
@@ -40,7 +42,7 @@ async fn state_of(req: &AdminRequest, opened: &OpenedComponent) -> Result<(State
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let opened = of_path(req).await?;
     let mut states =
-        req.panel.store().states().of_component(opened.space.organization_id, opened.id, MOST_STATES).await?;
+        req.panel.store().states().of_component(opened.space.organization_id, opened.id, MAX_STATES).await?;
     states.sort_by_key(|(id, _)| id.0);
     let rows = states.iter().map(|(id, state)| {
         let (href, name) = (format!("{}/{id}/edit", path(&opened)), title(req, &state.title));
@@ -72,7 +74,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// Writes what was typed into the state.
-fn read(req: &AdminRequest, state: &mut ProposalState) -> Problems {
+fn read(req: &AdminRequest, state: &mut ProposalState) -> FormErrors {
     let mut input = FormInput::new(req, NAME, &req.panel.settings.site.locales);
     input.texts("title", &mut state.title);
     input.optional_line("bg_color", &mut state.bg_color);
@@ -92,7 +94,7 @@ fn form<'a>(
     action: String,
     save: &str,
     state: &ProposalState,
-    problems: &[Problem],
+    problems: &[FormError],
     is_new: bool,
 ) -> Form<'a> {
     let (organization, locales) = (&opened.space.organization, &req.panel.settings.site.locales);
@@ -124,7 +126,7 @@ impl EditableRecord for ProposalState {
         self.token.clone()
     }
 
-    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<Problems> {
+    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
         if fault.details().is_empty() {
             return error::problems(&req.translator, fault, |_| String::new());
         }
@@ -132,12 +134,12 @@ impl EditableRecord for ProposalState {
             let is_of_record = fault.field == "revision";
             let field = if is_of_record { String::new() } else { field_of(NAME, organization, fault) };
             let text = match (fault.field.as_ref(), fault.code.as_ref()) {
-                ("token", "too_many") => req.tr_with("problem-states", "number", MOST_STATES),
+                ("token", "too_many") => req.tr_with("problem-states", "number", MAX_STATES),
                 ("token", "invalid") => req.tr("problem-token"),
                 (_, "invalid") => req.tr("problem-color"),
                 _ => error::sentence(&req.translator, fault),
             };
-            Problem::new(field, text)
+            FormError::new(field, text)
         };
         Ok(fault.details().iter().map(problem).collect())
     }
@@ -156,12 +158,13 @@ fn read_new(req: &AdminRequest, opened: &OpenedComponent) -> ProposalState {
         title: Translated::default(),
         bg_color: None,
         text_color: None,
+        updated_at: clock::now(),
     };
     read(req, &mut state);
     state
 }
 
-async fn show_new(req: &AdminRequest, opened: &OpenedComponent, problems: Problems) -> Result<Reply> {
+async fn show_new(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors) -> Result<Reply> {
     let state = read_new(req, opened);
     let form = form(req, opened, path(opened), "state-create", &state, &problems, true);
     req.form_page(head(req, opened, req.tr("state-new")), form.html(), problems).await
@@ -211,7 +214,7 @@ async fn show_edit(
     id: StateId,
     stored: &ProposalState,
     state: &ProposalState,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let lede = req.tr_with("state-lede", "token", stored.token.as_str());
     let form = form(req, opened, format!("{}/{id}", path(opened)), "state-save", state, &problems, false)

@@ -7,7 +7,7 @@ use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Column, Confirm, Empty, Field, Head, Html, Problem, Problems, RowAction, Table,
+    Badge, Cell, Choice, Column, Confirm, Empty, Field, FormError, FormErrors, Head, Html, RowAction, Table,
     render,
 };
 use crate::reply::Reply;
@@ -18,13 +18,13 @@ use civitas_audit::{Action, Record};
 use civitas_kernel::records::{Change, RecordAdmin, find_for_update, find_revision_for_update};
 use civitas_kernel::{ComponentId, Error, OrganizationId, Result, SpaceManifest, StepId};
 use civitas_spaces::{
-    Component, ComponentManifest, Level, MOST_RECORDS_COUNTED, Step, check_title, current_phase,
+    Component, ComponentManifest, Level, MAX_RECORDS_COUNTED, Step, check_title, current_phase,
 };
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// The most components that a page shows.
-pub(super) const MOST: i64 = 100;
+pub(super) const MAX: i64 = 100;
 
 /// The path of the components of an organization.
 pub(super) fn components_path(organization: OrganizationId) -> String {
@@ -121,7 +121,7 @@ struct List<'a> {
 /// The components of a space in their order. `steps` are those of the process.
 pub(super) async fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(StepId, Step)]) -> Result<Html> {
     let store = req.panel.store().components();
-    let components = store.in_space(opened.organization_id, opened.space_ref, MOST).await?;
+    let components = store.in_space(opened.organization_id, opened.space_ref, MAX).await?;
     let ids: Vec<ComponentId> = components.iter().map(|(id, _)| *id).collect();
     let records: HashMap<ComponentId, i64> =
         store.count_records(opened.organization_id, &ids).await?.into_iter().collect();
@@ -144,7 +144,7 @@ pub(super) async fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(Ste
             Cell::text(&kind(req, component.manifest)),
             Cell::badge(&published(req, is_published)),
             now(req, component, active.map(|(id, _)| *id), length),
-            Cell::num(&counted(req, records.get(id).copied().unwrap_or_default(), MOST_RECORDS_COUNTED)),
+            Cell::num(&counted(req, records.get(id).copied().unwrap_or_default(), MAX_RECORDS_COUNTED)),
             Cell::actions(&actions),
         ]
     });
@@ -227,7 +227,7 @@ pub(super) async fn save(
 }
 
 /// The problems of a refused component, beside their fields.
-pub(super) fn refusal(req: &AdminRequest, opened: &OpenedSpace, fault: Error) -> Result<Problems> {
+pub(super) fn refusal(req: &AdminRequest, opened: &OpenedSpace, fault: Error) -> Result<FormErrors> {
     let known = |text: &str| {
         let setting = text.strip_prefix("invalid value for setting ")?;
         Some((global_field(setting), "problem-setting"))
@@ -263,14 +263,14 @@ async fn records_lost(req: &AdminRequest, opened: &OpenedComponent) -> Result<St
     let counts =
         req.panel.store().components().count_records(opened.space.organization_id, &[opened.id]).await?;
     let count = counts.first().map_or(0, |(_, count)| *count);
-    Ok(if count < MOST_RECORDS_COUNTED {
+    Ok(if count < MAX_RECORDS_COUNTED {
         req.translator.count("component-delete-records", count)
     } else {
         req.tr_with("component-delete-many-records", "count", count - 1)
     })
 }
 
-async fn delete_page(req: &AdminRequest, opened: &OpenedComponent, problems: Problems) -> Result<Reply> {
+async fn delete_page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors) -> Result<Reply> {
     let name = opened.name(req);
     let confirm = req
         .confirm(opened.path(), req.tr("component-delete-button"), format!("{}/edit", opened.path()))
@@ -290,7 +290,7 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedComponent::of_path(req).await?;
     let name = opened.name(req);
     if !Confirm::is_typed(&name, req.form.text("confirm")) {
-        let problem = Problem::new("confirm", req.tr("problem-name-typed"));
+        let problem = FormError::new("confirm", req.tr("problem-name-typed"));
         return delete_page(req, &opened, vec![problem]).await;
     }
     req.change(async |tx| {
@@ -309,5 +309,5 @@ pub(super) async fn steps(req: &AdminRequest, opened: &OpenedSpace) -> Result<Ve
     if opened.space_ref.manifest != SpaceManifest::ParticipatoryProcesses {
         return Ok(Vec::new());
     }
-    req.panel.store().steps().of_process(opened.organization_id, opened.space_ref, MOST).await
+    req.panel.store().steps().of_process(opened.organization_id, opened.space_ref, MAX).await
 }

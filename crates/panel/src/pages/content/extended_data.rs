@@ -8,7 +8,7 @@ use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::format::Zone;
 use crate::pages::people::persons::Person;
-use crate::parts::{Field, Form, Head, Html, Json, Problem, Problems, Section};
+use crate::parts::{Field, Form, FormError, FormErrors, Head, Html, Json, Section};
 use crate::reply::Reply;
 use civitas_audit::Action;
 use civitas_extended_data::{ExtendedData, ExtendedDataStore, Owner, Replaced, StoredData, refusals};
@@ -18,9 +18,9 @@ use serde_json::{Map, Value};
 
 const DATA: &str = "extended_data";
 /// The longest text that a form shows, in bytes. Longer data is changed through the interface.
-const LONGEST_SHOWN: usize = 256 * 1024;
+const MAX_SHOWN: usize = 256 * 1024;
 /// The most bytes of a member that an entry of the audit trail has.
-const MOST_RECORDED: usize = 1_000;
+const MAX_RECORDED: usize = 1_000;
 
 /// A record with extended data.
 struct DataOwner {
@@ -101,13 +101,13 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     page(req, data_owner, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, data_owner: DataOwner, problems: Problems) -> Result<Reply> {
+async fn page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -> Result<Reply> {
     let store = req.panel.store().extended_data();
     let StoredData { data, updated_at } =
         admin(req, store).read_any(data_owner.organization_id, data_owner.owner).await?;
     let text = indented(&data);
     let translator = &req.translator;
-    if text.len() > LONGEST_SHOWN {
+    if text.len() > MAX_SHOWN {
         let json = Json::new(translator, "json", req.tr("extended-data-by"), &text);
         let note = Html::paragraph("soft", &req.tr("extended-data-large"));
         return req.page(data_owner.head, Html::join([note, json.html()])).await;
@@ -131,9 +131,9 @@ async fn page(req: &AdminRequest, data_owner: DataOwner, problems: Problems) -> 
 }
 
 /// The object that was typed.
-fn read(req: &AdminRequest) -> std::result::Result<Value, Problem> {
+fn read(req: &AdminRequest) -> std::result::Result<Value, FormError> {
     let text = req.form.text(DATA);
-    let problem = |text: String| Problem::new(DATA, text);
+    let problem = |text: String| FormError::new(DATA, text);
     let data = read_json(if text.is_empty() { "{}" } else { text }).map_err(|fault| {
         if fault.is_data() {
             return problem(req.tr("problem-json-number"));
@@ -187,7 +187,7 @@ pub(crate) async fn save(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// What a refusal says on the page, and where.
-fn refuse(req: &AdminRequest, problem: &mut Problem) {
+fn refuse(req: &AdminRequest, problem: &mut FormError) {
     DATA.clone_into(&mut problem.field);
     let known = [
         (refusals::NUL, "problem-nul"),
@@ -209,8 +209,8 @@ fn changes(Replaced { before, after }: &Replaced) -> Vec<(String, Option<String>
 }
 
 fn cut(mut text: String) -> String {
-    if text.len() > MOST_RECORDED {
-        let end = (0..=MOST_RECORDED).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    if text.len() > MAX_RECORDED {
+        let end = (0..=MAX_RECORDED).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         text.truncate(end);
         text.push('…');
     }

@@ -5,7 +5,7 @@ use super::organization::LIST;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::pages::people::persons::{Accounts, accounts};
-use crate::parts::{Cell, Empty, Field, Form, Html, Problem, Problems, RowAction, Section, Table};
+use crate::parts::{Cell, Empty, Field, Form, FormError, FormErrors, Html, RowAction, Section, Table};
 use crate::records::{OpenedRecord, PER_PAGE, change};
 use crate::reply::Reply;
 use civitas_accounts::User;
@@ -43,7 +43,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     show(req, &opened, Vec::new()).await
 }
 
-async fn show(req: &AdminRequest, opened: &OpenedRecord<Meeting>, problems: Problems) -> Result<Reply> {
+async fn show(req: &AdminRequest, opened: &OpenedRecord<Meeting>, problems: FormErrors) -> Result<Reply> {
     let (path, request) = (path(opened), req.query.page(PER_PAGE));
     let page = req.panel.store().meetings().registered(opened.organization_id, opened.id, request).await?;
     let ids = page.items.iter().map(|user| user.0).collect();
@@ -81,7 +81,7 @@ async fn person(req: &AdminRequest, opened: &OpenedRecord<Meeting>) -> Result<Op
 pub(crate) async fn add(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedRecord::<Meeting>::of_path(req).await?;
     let Some((id, user)) = person(req, &opened).await? else {
-        let problem = Problem::new(PERSON, req.tr("problem-person-unknown"));
+        let problem = FormError::new(PERSON, req.tr("problem-person-unknown"));
         return show(req, &opened, vec![problem]).await;
     };
     change(req, opened.target(), Action::MeetingUpdated, |meeting| meeting.register(id)).await?;

@@ -114,6 +114,8 @@ fn record_routes() -> Vec<Route> {
         "/posts/{bid}" => PUT form::update::<Post>, DELETE actions::delete::<Post>;
         "/posts/{bid}/publish" => POST form::perform::<Post>;
         "/posts/{bid}/unpublish" => POST form::perform::<Post>;
+        "/posts/{bid}/hide" => POST form::perform::<Post>;
+        "/posts/{bid}/show" => POST form::perform::<Post>;
         "/posts/{bid}/delete" => GET actions::confirm::<Post>;
         "/proposals/{pid}/votes" => GET proposal_votes::list;
     ]

@@ -2,7 +2,7 @@
 
 use super::organization::{self, LIST};
 use crate::admin_request::AdminRequest;
-use crate::parts::{Checkbox, Form, Html, Problems, Section, render};
+use crate::parts::{Checkbox, Form, FormErrors, Html, Section, render};
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
@@ -53,7 +53,7 @@ pub(crate) async fn show(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let mut features = organization.features;
     let mut master = Checkbox::new(&field("enabled"), "Rest API enabled", features.enabled)

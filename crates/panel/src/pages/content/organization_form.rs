@@ -8,7 +8,7 @@ use super::organization_sections::{
 use super::shared::{one_line, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Form, Head, Html, Problem, Problems, render};
+use crate::parts::{Form, FormError, FormErrors, Head, Html, render};
 use crate::records::{FormInput, FormView, Saved};
 use crate::reply::Reply;
 use crate::translator::Translator;
@@ -33,7 +33,7 @@ pub(crate) fn field_of(fault: &FieldError) -> String {
 }
 
 /// The organization with what was typed, and what cannot be read. What was not sent stays as it is.
-pub(crate) fn read(req: &AdminRequest, mut organization: Organization) -> (Organization, Problems) {
+pub(crate) fn read(req: &AdminRequest, mut organization: Organization) -> (Organization, FormErrors) {
     let (form, locales) = (&req.form, &req.panel.settings.site.locales);
     let mut input = FormInput::new(req, NAME, locales);
     input.texts("name", &mut organization.name);
@@ -56,7 +56,7 @@ pub(crate) fn read(req: &AdminRequest, mut organization: Organization) -> (Organ
         match locales.find(form.text("organization[default_locale]")) {
             Some(locale) => organization.default_locale = locale,
             None => {
-                problems.push(Problem::new("organization[default_locale]", req.tr("problem-inclusion")));
+                problems.push(FormError::new("organization[default_locale]", req.tr("problem-inclusion")));
             }
         }
     }
@@ -78,7 +78,7 @@ pub(crate) async fn show(
     req: &AdminRequest,
     id: Option<OrganizationId>,
     organization: &Organization,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let translator = &req.translator;
     let (action, method, save) = match id {
@@ -138,7 +138,7 @@ pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, now: &Organizat
             let before = tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
             let (mut after, mut problems) = read(req, before.clone());
             if host.as_ref().is_some_and(String::is_empty) {
-                problems.push(Problem::new("organization[host]", req.tr("problem-blank")));
+                problems.push(FormError::new("organization[host]", req.tr("problem-blank")));
             }
             if !problems.is_empty() {
                 return Ok(Saved::Refused(after, problems));

@@ -6,7 +6,7 @@ use super::{organization_api, organization_form};
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::parts::{
-    Badge, Cell, Confirm, Empty, Head, PageAction, Problem, Problems, RowAction, Table, render,
+    Badge, Cell, Confirm, Empty, FormError, FormErrors, Head, PageAction, RowAction, Table, render,
 };
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
@@ -53,7 +53,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let head = req.head("nav-organizations").lede(req.tr("organizations-lede"));
     let head = head.action(PageAction::primary(new.0, new.1));
     filters.chips.clear();
-    filters.show("organizations", head, req.shown(page.items.len()), &table, pages).await
+    filters.show("organizations", head, req.row_count_text(page.items.len()), &table, pages).await
 }
 
 fn state(req: &AdminRequest, organization: &Organization) -> Cell {
@@ -141,7 +141,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let (mut organization, mut problems) = organization_form::read(req, blank(req));
     req.form.text("organization[host]").clone_into(&mut organization.host);
     if organization.host.trim().is_empty() {
-        problems.push(Problem::new("organization[host]", req.tr("problem-blank")));
+        problems.push(FormError::new("organization[host]", req.tr("problem-blank")));
     }
     if !problems.is_empty() {
         return organization_form::show(req, None, &organization, problems).await;
@@ -182,7 +182,7 @@ async fn delete_page(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let counts = figures(req, id).await?;
     let title = name(req, organization);
@@ -208,7 +208,7 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = organization(req).await?;
     let title = name(req, &organization);
     if !Confirm::is_typed(&title, req.form.text("confirm")) {
-        let problem = Problem::new("confirm", req.tr("problem-name-typed"));
+        let problem = FormError::new("confirm", req.tr("problem-name-typed"));
         return delete_page(req, id, &organization, vec![problem]).await;
     }
     let announcer = &req.panel.services.announcer;

@@ -42,6 +42,8 @@ impl RecordPages for Post {
     const ACTIONS: &'static [PostAction] = &[
         PostAction::new("publish", Post::publish, |p, now| !p.is_published(now)).primary(),
         PostAction::new("unpublish", |p, _| p.unpublish(), |p, _| p.published_at.is_some()),
+        PostAction::new("show", |p, _| p.show(), |p, _| p.hidden_at.is_some()).primary(),
+        PostAction::new("hide", Post::hide, |p, _| p.hidden_at.is_none()),
         PostAction::deletion(Post::delete, &["gone", "attachments"]),
     ];
     const COLUMNS: &'static str =
@@ -88,6 +90,7 @@ impl RecordPages for Post {
             ("published", "published", PostState::Published),
             ("scheduled", "post-scheduled", PostState::Scheduled),
             ("draft", "post-draft", PostState::Draft),
+            ("hidden", "post-hidden", PostState::Hidden),
         ];
         let search = PostSearch {
             text: filters.text("publications-search"),
@@ -131,12 +134,13 @@ fn row(list: &ShownList<'_>, detail: &PostDetail, authors: &Accounts) -> Vec<Cel
     list.row(&detail.id, &post.title, action, key, cells)
 }
 
-/// Whether it is published.
+/// Its state.
 fn badge(req: &AdminRequest, post: &Post) -> Badge {
     match post.state(req.now) {
         PostState::Published => Badge::good(req.tr("published")),
         PostState::Scheduled => Badge::busy(req.tr("post-scheduled")),
         PostState::Draft => Badge::warn(req.tr("post-draft")),
+        PostState::Hidden => Badge::bad(req.tr("post-hidden")),
     }
 }
 

@@ -8,7 +8,8 @@ use crate::error;
 use crate::notice::Notice;
 use crate::pages::people::persons::accounts;
 use crate::parts::{
-    Card, Choice, Group, Head, Html, KeyValues, PageAction, Problem, Problems, Split, language_name, render,
+    Card, Choice, FormError, FormErrors, Group, Head, Html, KeyValues, PageAction, Split, language_name,
+    render,
 };
 use crate::records::actions;
 use crate::reply::Reply;
@@ -18,7 +19,7 @@ use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::{self, Entity, find_revision_for_update};
 use civitas_kernel::{Direction, Error, Result, StateId};
-use civitas_proposals::{MOST_STATES, Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
+use civitas_proposals::{MAX_STATES, Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
 use time::OffsetDateTime;
 
 const STATE: &str = "answer[state]";
@@ -62,7 +63,7 @@ async fn neighbours(req: &AdminRequest, opened: &OpenedProposal) -> Result<Neigh
 
 async fn states(req: &AdminRequest, opened: &OpenedProposal) -> Result<Vec<(StateId, ProposalState)>> {
     let (store, component) = (req.panel.store().states(), opened.proposal().component);
-    let mut states = store.of_component(opened.organization_id, component, MOST_STATES).await?;
+    let mut states = store.of_component(opened.organization_id, component, MAX_STATES).await?;
     states.sort_by_key(|(id, _)| id.0);
     Ok(states)
 }
@@ -73,7 +74,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     page(req, &opened, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, opened: &OpenedProposal, problems: Problems) -> Result<Reply> {
+async fn page(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
     let neighbours = neighbours(req, opened).await?;
     let beside = [(neighbours.prev, "proposal-previous"), (neighbours.next, "proposal-next")];
     let beside =
@@ -143,7 +144,7 @@ async fn answer_form(
     req: &AdminRequest,
     opened: &OpenedProposal,
     has_next: bool,
-    problems: &[Problem],
+    problems: &[FormError],
 ) -> Result<Html> {
     let (proposal, translator) = (opened.proposal(), &req.translator);
     let states = states(req, opened).await?;
@@ -249,7 +250,7 @@ pub(crate) async fn answer(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// The problems of a refused action.
-fn refusal(req: &AdminRequest, fault: Error) -> Result<Problems> {
+fn refusal(req: &AdminRequest, fault: Error) -> Result<FormErrors> {
     let known = |text: &str| match text {
         refusals::STATE_UNKNOWN => Some((STATE, "problem-inclusion")),
         refusals::IS_DRAFT => Some(("", "problem-draft")),

@@ -5,7 +5,7 @@ use super::proposals::OpenedProposal;
 use super::shared::{languages, one_line, typed_texts, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Form, Problems, Section, Texts};
+use crate::parts::{Form, FormErrors, Section, Texts};
 use crate::reply::Reply;
 use civitas_audit::Action;
 use civitas_kernel::records::{Change, Entity, find_revision_for_update};
@@ -25,7 +25,7 @@ pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     show(req, &OpenedProposal::of(req).await?, Vec::new()).await
 }
 
-async fn show(req: &AdminRequest, opened: &OpenedProposal, problems: Problems) -> Result<Reply> {
+async fn show(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
     let (proposal, locales) = (opened.proposal(), locales(opened));
     let title = typed_texts(req, TITLE, &locales, &proposal.title);
     let body = typed_texts(req, BODY, &locales, &proposal.body);

@@ -12,13 +12,13 @@ use civitas_kernel::{
 };
 use civitas_organizations::Organization;
 use civitas_proposals::{
-    HiddenProposals, MOST_STATES, Proposal, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery,
+    HiddenProposals, MAX_STATES, Proposal, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery,
     ProposalState, PublicState,
 };
 use civitas_spaces::ComponentManifest;
 
 /// The most components that the filter lists; above this, the number of the component is typed.
-const MOST_COMPONENTS: i64 = 50;
+const MAX_COMPONENTS: i64 = 50;
 /// The value of the filter for proposals without public answer.
 const NO_ANSWER: &str = "blank";
 const WITHDRAWN: &str = "withdrawn";
@@ -214,7 +214,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let pages = req.pages(&path, req.query.page(PER_PAGE), page.has_more);
     let head =
         organization::head(req, id, &organization, req.tr("nav-proposals")).lede(req.tr("proposals-lede"));
-    filters.show("proposals", head, req.shown(page.items.len()), &table, pages).await
+    filters.show("proposals", head, req.row_count_text(page.items.len()), &table, pages).await
 }
 
 fn row(req: &AdminRequest, path: &str, detail: &ProposalDetail, authors: &Accounts) -> Vec<Cell> {
@@ -250,7 +250,7 @@ async fn states(req: &AdminRequest, organization: OrganizationId) -> Result<Vec<
     ];
     if let Some(component) = req.query.number("component") {
         let states = req.panel.store().states();
-        let mut found = states.of_component(organization, ComponentId(component), MOST_STATES).await?;
+        let mut found = states.of_component(organization, ComponentId(component), MAX_STATES).await?;
         found.sort_by_key(|(id, _)| id.0);
         let name = |state: &ProposalState| {
             state.title.title(req.translator.locale).unwrap_or(&state.token).to_owned()
@@ -266,9 +266,9 @@ async fn states(req: &AdminRequest, organization: OrganizationId) -> Result<Vec<
 async fn components(req: &AdminRequest, organization: OrganizationId) -> Result<Field> {
     let reader = organization::as_administrator(organization);
     let (components, kind) = (req.panel.store().components(), ComponentManifest::Proposals);
-    let components = components.titled(reader, kind, MOST_COMPONENTS + 1).await?;
-    let has_more = components.len() > usize::try_from(MOST_COMPONENTS).unwrap_or(usize::MAX);
-    let (label, chosen) = (req.tr("component-one"), req.query.shown("component"));
+    let components = components.titled(reader, kind, MAX_COMPONENTS + 1).await?;
+    let has_more = components.len() > usize::try_from(MAX_COMPONENTS).unwrap_or(usize::MAX);
+    let (label, chosen) = (req.tr("component-one"), req.query.field_value("component"));
     if has_more {
         return Ok(Field::number("component", label, chosen).hint(req.tr("component-number")));
     }
@@ -295,11 +295,11 @@ async fn filter(filters: &mut ListFilters<'_>, path: &str, of: OrganizationId) -
         token => state_name(req, token),
     });
     let states = states(req, of).await?;
-    let states = Field::select("state", req.tr("column-state"), query.shown("state"), states);
+    let states = Field::select("state", req.tr("column-state"), query.field_value("state"), states);
     filters.field(&states, in_use.map(|text| chip("state", text)));
     let choices = [("", "proposals-visible"), (HIDDEN, "proposals-hidden")];
     let choices = choices.map(|(value, key)| Choice::new(value, req.tr(key))).to_vec();
-    let field = Field::select("shown", req.tr("visibility"), query.shown("shown"), choices);
+    let field = Field::select("shown", req.tr("visibility"), query.field_value("shown"), choices);
     filters.field(&field, is_hidden_list(req).then(|| chip("shown", req.tr("proposal-hidden"))));
     Ok(filters.order("oldest", ["newest-first", "oldest-first"]))
 }

@@ -5,7 +5,7 @@ use super::space_form::{form, read};
 use super::{components, steps};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
-use crate::parts::{Html, Problems};
+use crate::parts::{FormErrors, Html};
 use crate::records::{Saved, Target, change, save};
 use crate::reply::Reply;
 use civitas_audit::Action;
@@ -21,7 +21,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
             .panel
             .store()
             .steps()
-            .of_process(opened.organization_id, opened.space_ref, steps::MOST)
+            .of_process(opened.organization_id, opened.space_ref, steps::MAX)
             .await?;
         body.push(steps::list(req, &opened, &steps));
     }
@@ -38,7 +38,7 @@ async fn show_edit(
     req: &AdminRequest,
     opened: &OpenedSpace,
     space: &Space,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let form = form(req, &opened.organization, space, opened.path(), "space-save", &problems, None)
         .method("put")

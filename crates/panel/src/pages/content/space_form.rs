@@ -3,7 +3,7 @@
 use super::shared::{field_of, title, visibility};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Choice, Form, Html, Problem, Problems};
+use crate::parts::{Choice, Form, FormError, FormErrors, Html};
 use crate::records::{EditableRecord, FormInput, FormView, TextField};
 use civitas_application::Ports;
 use civitas_kernel::records::{Described, RecordAdmin};
@@ -28,7 +28,7 @@ impl EditableRecord for Space {
         title(req, &self.title)
     }
 
-    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<Problems> {
+    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
         let known = |text: &str| match text {
             "slug has already been taken" => Some(("space[slug]", "problem-taken")),
             "an initiative has no slug of its own" => Some(("space[slug]", "problem-slug-of-initiative")),
@@ -40,7 +40,7 @@ impl EditableRecord for Space {
 }
 
 /// Writes what was typed into the space, and returns what cannot be read.
-pub(crate) fn read(req: &AdminRequest, space: &mut Space) -> Problems {
+pub(crate) fn read(req: &AdminRequest, space: &mut Space) -> FormErrors {
     let mut input = FormInput::new(req, Space::NAME, &req.panel.settings.site.locales);
     input.texts("title", &mut space.title);
     input.texts("subtitle", &mut space.subtitle);
@@ -62,7 +62,7 @@ pub(crate) fn form<'a>(
     space: &Space,
     action: String,
     save: &str,
-    problems: &[Problem],
+    problems: &[FormError],
     of_kind: Option<Html>,
 ) -> Form<'a> {
     let (locales, is_new) = (&req.panel.settings.site.locales, of_kind.is_some());

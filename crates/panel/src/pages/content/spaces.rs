@@ -7,7 +7,7 @@ use super::shared::{
 use super::space_form;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
-use crate::parts::{Cell, Choice, Field, Problems, Table};
+use crate::parts::{Cell, Choice, Field, FormErrors, Table};
 use crate::records::{self, EditableRecord, ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use civitas_audit::Action;
@@ -82,7 +82,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let table = Table::new(caption, columns).rows(rows);
     let head = organization::head(req, id, &organization, req.tr("spaces"));
     let new = (format!("{base}/new"), req.tr("space-new"));
-    filters.show_with_new("spaces", head, req.shown(page.items.len()), table, pages, new).await
+    filters.show_with_new("spaces", head, req.row_count_text(page.items.len()), table, pages, new).await
 }
 
 /// The kind that was chosen in the form, or with the address.
@@ -102,7 +102,7 @@ async fn show_new(
     id: OrganizationId,
     organization: &Organization,
     space: &Space,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let kinds = SpaceManifest::ALL.map(|manifest| Choice::new(manifest.as_str(), kind(req, manifest)));
     let of_kind =

@@ -2,7 +2,7 @@
 
 use super::component_settings::phase_changes;
 use super::shared::{OpenedSpace, title};
-use super::steps::{MOST_COMPONENTS, admin, count, step_of_path, steps_path};
+use super::steps::{MAX_COMPONENTS, admin, count, step_of_path, steps_path};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::reply::Reply;
@@ -30,7 +30,7 @@ async fn component_changes(
         .panel
         .store()
         .components()
-        .in_space(opened.organization_id, opened.space_ref, MOST_COMPONENTS)
+        .in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS)
         .await?;
     let length = opened.organization.comments_max_length;
     let of_one = components.iter().filter_map(|(_, component)| {

@@ -3,7 +3,7 @@
 use super::shared::{OpenedSpace, deletion_link, field_of, title};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Badge, Form, Html, Problem, Problems, render};
+use crate::parts::{Badge, Form, FormError, FormErrors, Html, render};
 use crate::records::{self, EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
 use crate::reply::Reply;
 use crate::translator::Translator;
@@ -11,14 +11,14 @@ use askama::Template;
 use civitas_application::Ports;
 use civitas_audit::Action;
 use civitas_kernel::records::{Described, Entity, RecordAdmin};
-use civitas_kernel::{Error, Result, SpaceManifest, StepId, Translated};
+use civitas_kernel::{Error, Result, SpaceManifest, StepId, Translated, clock};
 use civitas_organizations::Organization;
 use civitas_spaces::{Step, StepAdmin, check_title, refusals, remove_step};
 
 /// The most steps that a page shows.
-pub(crate) const MOST: i64 = 100;
+pub(crate) const MAX: i64 = 100;
 /// The most components that a page counts or lists changes of.
-pub(super) const MOST_COMPONENTS: i64 = 100;
+pub(super) const MAX_COMPONENTS: i64 = 100;
 
 /// A step in the list.
 struct Item {
@@ -98,7 +98,7 @@ pub(super) async fn step_of_path(req: &AdminRequest) -> Result<(OpenedSpace, Ste
 }
 
 /// Writes what was typed into the step, and returns what cannot be read.
-fn read(req: &AdminRequest, step: &mut Step) -> Problems {
+fn read(req: &AdminRequest, step: &mut Step) -> FormErrors {
     let mut input = FormInput::new(req, Step::NAME, &req.panel.settings.site.locales);
     input.texts("title", &mut step.title);
     let mut place = step.position.saturating_add(1);
@@ -115,7 +115,7 @@ fn form<'a>(
     step: &Step,
     action: String,
     save: &str,
-    problems: &[Problem],
+    problems: &[FormError],
     is_new: bool,
 ) -> Form<'a> {
     let (organization, locales) = (&opened.organization, &req.panel.settings.site.locales);
@@ -149,7 +149,7 @@ impl EditableRecord for Step {
         title(req, &self.title)
     }
 
-    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<Problems> {
+    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
         let known = |text: &str| match text {
             refusals::STEP_POSITION => Some(("step[place]", "problem-greater")),
             refusals::STEP_IS_ACTIVE => Some(("", "problem-step-active")),
@@ -161,21 +161,20 @@ impl EditableRecord for Step {
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     let opened = process(req).await?;
-    let steps = req.panel.store().steps().of_process(opened.organization_id, opened.space_ref, MOST).await?;
+    let steps = req.panel.store().steps().of_process(opened.organization_id, opened.space_ref, MAX).await?;
     let position = steps.iter().map(|(_, step)| step.position + 1).max().unwrap_or_default();
     show_new(req, &opened, &blank(&opened, position), Vec::new()).await
 }
 
 fn blank(opened: &OpenedSpace, position: i64) -> Step {
-    let title = Translated::default();
-    Step { space: opened.space_ref, title, position, active: false, starts_at: None, ends_at: None }
+    Step::new(opened.space_ref, Translated::default(), position, clock::now())
 }
 
 async fn show_new(
     req: &AdminRequest,
     opened: &OpenedSpace,
     step: &Step,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let form = form(req, opened, step, steps_path(opened), "step-create", &problems, true);
     let head = opened.below(req, req.tr("step-new")).lede(req.tr("step-new-lede"));
@@ -216,7 +215,7 @@ async fn show_edit(
     id: StepId,
     stored: &Step,
     step: &Step,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let path = format!("{}/{id}", steps_path(opened));
     let form = form(req, opened, step, path.clone(), "step-save", &problems, false)
@@ -257,13 +256,13 @@ async fn delete_page(
     opened: &OpenedSpace,
     id: StepId,
     step: &Step,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let components = req
         .panel
         .store()
         .components()
-        .in_space(opened.organization_id, opened.space_ref, MOST_COMPONENTS)
+        .in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS)
         .await?;
     let with_settings = components.iter().filter(|(_, c)| c.step_settings.contains_key(&id)).count();
     let confirm = req

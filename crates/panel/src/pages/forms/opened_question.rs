@@ -2,7 +2,7 @@
 
 use super::opened_survey::OpenedSurvey;
 use crate::admin_request::AdminRequest;
-use crate::parts::Problem;
+use crate::parts::FormError;
 use civitas_application::Transaction;
 use civitas_kernel::{Error, Locale, QuestionId, Result, Translated};
 use civitas_surveys::{Form, FormQuestion, Question, QuestionAdmin, QuestionType};
@@ -11,7 +11,7 @@ pub(crate) const OPTIONS: &str = "options";
 pub(crate) const ROWS: &str = "rows";
 pub(crate) const CONDITIONS: &str = "conditions";
 /// The most blank rows of a part.
-const MOST_NEW: i64 = 20;
+const MAX_NEW: i64 = 20;
 
 /// The question that is open.
 pub(crate) struct OpenedQuestion {
@@ -50,7 +50,7 @@ pub(crate) struct QuestionContext<'a> {
     pub(crate) survey: &'a OpenedSurvey,
     pub(crate) opened: &'a OpenedQuestion,
     /// What is wrong with the form that is shown.
-    pub(crate) problems: &'a [Problem],
+    pub(crate) problems: &'a [FormError],
 }
 
 /// The use case, in a transaction.
@@ -120,11 +120,11 @@ pub(crate) fn keyed<'a, T>(
     usual: i64,
 ) -> Vec<(String, Option<&'a T>)> {
     let is_sent = |number: &i64| req.form.has(&format!("{part}[new-{number}]["));
-    let sent = (1..=MOST_NEW).take_while(is_sent).count();
+    let sent = (1..=MAX_NEW).take_while(is_sent).count();
     let number = match i64::try_from(sent) {
         Ok(sent) if sent > 0 => sent,
         _ if req.form.has(&format!("{part}[")) => 0,
-        _ => req.query.number(part).map_or(usual, |asked| asked.clamp(usual, MOST_NEW)),
+        _ => req.query.number(part).map_or(usual, |asked| asked.clamp(usual, MAX_NEW)),
     };
     let new = (1..=number).map(|number| (format!("new-{number}"), None));
     stored.map(|(key, part)| (key, Some(part))).chain(new).collect()

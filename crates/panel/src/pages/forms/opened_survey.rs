@@ -8,7 +8,7 @@ use civitas_application::Transaction;
 use civitas_audit::{Action, Record};
 use civitas_kernel::{Error, OrganizationId, QuestionnaireId, Result};
 use civitas_organizations::Organization;
-use civitas_surveys::{MOST_COUNTED, Period, Questionnaire, QuestionnaireSummary, SurveyAdmin};
+use civitas_surveys::{MAX_COUNTED, Period, Questionnaire, QuestionnaireSummary, SurveyAdmin};
 use std::ops::Deref;
 
 /// The address of the list.
@@ -82,7 +82,7 @@ impl OpenedSurvey {
         let tabs = ["", "edit", "responses", "preview"].map(|page| {
             let key = if page.is_empty() { "questions" } else { page };
             let label = req.tr(&format!("survey-tab-{key}"));
-            let responses = counted(req, self.summary.responses, MOST_COUNTED);
+            let responses = counted(req, self.summary.responses, MAX_COUNTED);
             (page, if page == "responses" { format!("{label} ({responses})") } else { label })
         });
         organization::head(req, self.organization_id, &self.organization, self.title(req))

@@ -3,7 +3,7 @@
 use super::opened_question::{CONDITIONS, QuestionContext, is_sent, keyed, languages};
 use crate::admin_request::AdminRequest;
 use crate::pages::content::shared::{title, typed_texts};
-use crate::parts::{Checkbox, Choice, Field, Html, Problem, Problems, language_name, render};
+use crate::parts::{Checkbox, Choice, Field, FormError, FormErrors, Html, language_name, render};
 use crate::translator::Translator;
 use askama::Template;
 use civitas_kernel::{AnswerOptionId, QuestionId};
@@ -51,7 +51,10 @@ impl<'a> QuestionContext<'a> {
     }
 
     /// Reads the changes of conditions, and what cannot be read.
-    pub(crate) fn read_conditions(&self, problems: &mut Problems) -> Vec<PartEdit<usize, DisplayCondition>> {
+    pub(crate) fn read_conditions(
+        &self,
+        problems: &mut FormErrors,
+    ) -> Vec<PartEdit<usize, DisplayCondition>> {
         let mut edits = Vec::new();
         for (key, stored) in self.conditions_of() {
             if !is_sent(self.req, CONDITIONS, &key) {
@@ -67,7 +70,7 @@ impl<'a> QuestionContext<'a> {
                 continue;
             }
             let Some(kind) = ConditionType::parse(self.req.form.text(&name("type"))) else {
-                problems.push(Problem::new(name("type"), self.req.tr("problem-inclusion")));
+                problems.push(FormError::new(name("type"), self.req.tr("problem-inclusion")));
                 continue;
             };
             let before = stored.and_then(|stored| stored.value.clone()).unwrap_or_default();
@@ -154,7 +157,7 @@ impl<'a> QuestionContext<'a> {
         ConditionRow {
             fields,
             option: sent("option", stored.and_then(|stored| stored.option).map(|option| option.to_string())),
-            option_problem: Problem::of(self.problems, &name("option")),
+            option_problem: FormError::of(self.problems, &name("option")),
             values: values.collect(),
             mandatory: Checkbox::new(&name("mandatory"), self.req.tr("condition-needed"), is_needed).html(),
             key,

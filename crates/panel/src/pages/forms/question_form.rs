@@ -3,7 +3,7 @@
 use super::opened_question::{QuestionContext, ROWS, numbered_questions, type_name, types};
 use super::question_parts::Typed;
 use super::survey_form::problems as refused;
-use crate::parts::{Checkbox, Choice, Field, Html, Problem, Problems, Texts, render};
+use crate::parts::{Checkbox, Choice, Field, FormError, FormErrors, Html, Texts, render};
 use crate::records::FormInput;
 use crate::translator::Translator;
 use askama::Template;
@@ -50,7 +50,7 @@ struct Fixed {
 
 impl QuestionContext<'_> {
     /// The question with what was typed, and what cannot be read. What was not sent stays as it is.
-    pub(crate) fn read(&self) -> (Typed, Problems) {
+    pub(crate) fn read(&self) -> (Typed, FormErrors) {
         let mut question = self.opened.form_question.question.clone();
         let mut input = FormInput::new(self.req, "question", &self.survey.organization.available_locales);
         let kind = input.choice("question_type", &QuestionType::ALL, QuestionType::as_str);
@@ -65,7 +65,7 @@ impl QuestionContext<'_> {
             None => stored,
             Some("") => None,
             Some(typed) => typed.parse().ok().or_else(|| {
-                problems.push(Problem::new(name, self.req.tr("problem-number")));
+                problems.push(FormError::new(name, self.req.tr("problem-number")));
                 stored
             }),
         };
@@ -75,7 +75,7 @@ impl QuestionContext<'_> {
     }
 
     /// The problems of a refused question, beside their fields.
-    pub(crate) fn refusal(&self, rows: &[String], fault: Error) -> Result<Problems> {
+    pub(crate) fn refusal(&self, rows: &[String], fault: Error) -> Result<FormErrors> {
         let main = self.survey.organization.default_locale;
         refused(self.req, fault, |field| {
             let place = field.strip_prefix("rows[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());

@@ -3,7 +3,7 @@
 use super::opened_question::{OPTIONS, OpenedQuestion, QuestionContext, ROWS, is_sent, keyed, languages};
 use crate::admin_request::AdminRequest;
 use crate::pages::content::shared::typed_texts;
-use crate::parts::{Html, Problem, Problems, language_name, render};
+use crate::parts::{FormError, FormErrors, Html, language_name, render};
 use crate::translator::Translator;
 use askama::Template;
 use civitas_kernel::{AnswerOptionId, Locale, MatrixRowId, Translated};
@@ -62,7 +62,7 @@ fn usual(opened: &OpenedQuestion) -> i64 {
 
 impl<'a> QuestionContext<'a> {
     /// Reads all parts.
-    pub(crate) fn read_parts(&self, mut question: Question, problems: &mut Problems) -> Typed {
+    pub(crate) fn read_parts(&self, mut question: Question, problems: &mut FormErrors) -> Typed {
         let rows = if question.kind.has_rows() && self.req.form.has("rows[") {
             let (keys, rows): (Vec<String>, Vec<MatrixRow>) = self.read_rows(problems).into_iter().unzip();
             question.rows = rows;
@@ -98,7 +98,7 @@ impl<'a> QuestionContext<'a> {
         keyed(self.req, OPTIONS, options.map(|option| (option.id.to_string(), option)), usual)
     }
 
-    fn read_rows(&self, problems: &mut Problems) -> Vec<(String, MatrixRow)> {
+    fn read_rows(&self, problems: &mut FormErrors) -> Vec<(String, MatrixRow)> {
         let last = self.opened.form_question.question.rows.iter().map(|row| row.position).max().unwrap_or(-1);
         let mut rows = Vec::new();
         for (key, stored) in self.rows_of(0) {
@@ -111,7 +111,7 @@ impl<'a> QuestionContext<'a> {
                     Ok(number) if number >= 1 => number - 1,
                     read => {
                         let key = if read.is_ok() { "problem-greater" } else { "problem-number" };
-                        problems.push(Problem::new(place, self.req.tr(key)));
+                        problems.push(FormError::new(place, self.req.tr(key)));
                         usual
                     }
                 },
@@ -145,7 +145,7 @@ impl<'a> QuestionContext<'a> {
                 id: format!("{name}-{key}-{locale}"),
                 label: self.req.tr_args(label, &values),
                 value: text.get(locale).unwrap_or_default().to_owned(),
-                problem: Problem::of(self.problems, &field),
+                problem: FormError::of(self.problems, &field),
                 locale: locale.to_string(),
                 name: field,
                 language,
@@ -172,7 +172,7 @@ impl<'a> QuestionContext<'a> {
                 language: String::new(),
                 label: self.req.tr_with("question-row-place", "id", key.as_str()),
                 value: self.req.form.get(&name).map_or(usual, str::to_owned),
-                problem: Problem::of(self.problems, &name),
+                problem: FormError::of(self.problems, &name),
                 name,
             };
             let names = (ROWS, "question-row-in", key);

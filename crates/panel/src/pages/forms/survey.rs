@@ -7,13 +7,13 @@ use super::opened_survey::{OpenedSurvey, list_path, record};
 use super::survey_form::problems as refused;
 use crate::admin_request::AdminRequest;
 use crate::pages::content::shared::{counted, title};
-use crate::parts::{Html, PageAction, Problem, Problems, render};
+use crate::parts::{FormError, FormErrors, Html, PageAction, render};
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
 use civitas_audit::Action;
 use civitas_kernel::{Error, QuestionId, Result};
-use civitas_surveys::{Direction, Form, FormQuestion, MOST_COUNTED, QuestionType};
+use civitas_surveys::{Direction, Form, FormQuestion, MAX_COUNTED, QuestionType};
 
 /// A question in the list.
 struct Line {
@@ -87,7 +87,7 @@ pub(crate) async fn page(
     survey: &OpenedSurvey,
     form: &Form,
     opened: Option<&OpenedQuestion>,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let path = survey.path();
     let end = form.questions().len().saturating_sub(1);
@@ -128,7 +128,7 @@ pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
         "up" => Direction::Up,
         "down" => Direction::Down,
         _ => {
-            let problem = Problem::new("", req.tr("problem-inclusion"));
+            let problem = FormError::new("", req.tr("problem-inclusion"));
             return page(req, &survey, &form, None, vec![problem]).await;
         }
     };
@@ -162,7 +162,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
     let answers = req.panel.store().questions().count_answers(survey.organization_id, id).await?;
     let named = form.conditions_on(id);
     let lost: usize = named.iter().map(|(_, number)| number).sum();
-    let numbers = [("count", answers.into()), ("number", counted(req, answers, MOST_COUNTED).into())];
+    let numbers = [("count", answers.into()), ("number", counted(req, answers, MAX_COUNTED).into())];
     let mut effects = vec![
         req.tr_args("question-delete-answers", &numbers),
         req.translator.count("question-delete-conditions", length(lost)),

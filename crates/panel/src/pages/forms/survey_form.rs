@@ -3,7 +3,7 @@
 use super::opened_survey::{OpenedSurvey, admin, record};
 use crate::admin_request::AdminRequest;
 use crate::pages::content::shared::{one_line, title, with_changes};
-use crate::parts::{Form, Html, Problem, Problems};
+use crate::parts::{Form, FormError, FormErrors, Html};
 use crate::records::{FormInput, FormView, TextField};
 use crate::reply::Reply;
 use civitas_audit::Action;
@@ -20,7 +20,7 @@ pub(crate) fn read(
     req: &AdminRequest,
     organization: &Organization,
     settings: &mut SurveySettings,
-) -> Problems {
+) -> FormErrors {
     let mut input = FormInput::new(req, NAME, &organization.available_locales);
     input.texts("title", &mut settings.title);
     input.texts("description", &mut settings.description);
@@ -44,17 +44,21 @@ pub(crate) fn sentence(req: &AdminRequest, fault: &FieldError) -> String {
 }
 
 /// The problems of a refused form, or the error itself when no value is to blame.
-pub(crate) fn problems(req: &AdminRequest, fault: Error, field: impl Fn(&str) -> String) -> Result<Problems> {
+pub(crate) fn problems(
+    req: &AdminRequest,
+    fault: Error,
+    field: impl Fn(&str) -> String,
+) -> Result<FormErrors> {
     match fault {
         Error::Invalid { fields, .. } => {
-            Ok(fields.iter().map(|fault| Problem::new(field(&fault.field), sentence(req, fault))).collect())
+            Ok(fields.iter().map(|fault| FormError::new(field(&fault.field), sentence(req, fault))).collect())
         }
         other => Err(other),
     }
 }
 
 /// The problems of refused texts or dates.
-pub(crate) fn refusal(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<Problems> {
+pub(crate) fn refusal(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
     problems(req, fault, |field| match field {
         "revision" => String::new(),
         "title" | "description" | "tos" => format!("survey[{field}][{}]", organization.default_locale),
@@ -68,7 +72,7 @@ pub(crate) fn form<'a>(
     organization: &Organization,
     settings: &SurveySettings,
     (action, save): (String, &str),
-    problems: &[Problem],
+    problems: &[FormError],
     component: Option<Html>,
     is_dated: bool,
 ) -> Form<'a> {
@@ -119,7 +123,7 @@ async fn show(
     req: &AdminRequest,
     survey: &OpenedSurvey,
     settings: &SurveySettings,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let is_dated = survey.summary.survey.is_some();
     let address = (survey.path(), "survey-save");

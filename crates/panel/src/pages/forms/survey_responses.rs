@@ -65,7 +65,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let empty = Empty { title: req.tr("responses-none"), text: req.tr("responses-none-lede"), action: None };
     let table = Table::new(req.tr("survey-responses"), columns).rows(rows).empty(empty);
     let pages = log_pages(req, &path, &page, |(id, detail)| (detail.response.created_at, *id));
-    let found = req.shown(page.items.len());
+    let found = req.row_count_text(page.items.len());
     let results = req.results(&path, found, Vec::new(), &table, pages);
     let mut head = survey.own_head(req, "responses");
     if survey.summary.responses > 0 {

@@ -7,7 +7,7 @@ use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::pages::content::organization;
 use crate::pages::content::shared::{self, counted, open_organization_in_zone, spaces_of};
-use crate::parts::{Cell, Choice, Field, Html, Problem, Problems, Table};
+use crate::parts::{Cell, Choice, Field, FormError, FormErrors, Html, Table};
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use civitas_audit::Action;
@@ -15,12 +15,12 @@ use civitas_kernel::{ComponentId, Direction, OrganizationId, PageRequest, Result
 use civitas_organizations::Organization;
 use civitas_spaces::ComponentManifest;
 use civitas_surveys::{
-    MOST_COUNTED, Period, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary, SurveySettings,
+    MAX_COUNTED, Period, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary, SurveySettings,
 };
 use std::collections::HashMap;
 
 /// The most components that a new survey can choose from.
-const MOST_COMPONENTS: i64 = PageRequest::MAX_LENGTH;
+const MAX_COMPONENTS: i64 = PageRequest::MAX_LENGTH;
 const COMPONENT: &str = "survey[component]";
 
 /// Declares the filters of the list with this address.
@@ -36,7 +36,7 @@ fn search(filters: &mut ListFilters<'_>, path: &str) -> QuestionnaireSearch {
     let component = req.query.number("component").map(ComponentId);
     let label = req.tr("component-one");
     let chip = component.map(|id| req.chip(path, "component", format!("{label} {id}")));
-    let field = Field::number("component", label, req.query.shown("component"));
+    let field = Field::number("component", label, req.query.field_value("component"));
     filters.field(&field.hint(req.tr("component-number")), chip);
     let sort = match filters.order("created", ["surveys-by-change", "newest-first"]) {
         Direction::Ascending => QuestionnaireSort::Created,
@@ -69,7 +69,7 @@ fn row(
         Cell::with_sub(&shared::title(req, &one.place.name), space),
         Cell::badge(&period(req, one)),
         Cell::num(&req.number(one.questions)),
-        Cell::num(&counted(req, one.responses, MOST_COUNTED)),
+        Cell::num(&counted(req, one.responses, MAX_COUNTED)),
         Cell::text(&req.date(one.questionnaire.updated_at)),
     ]
 }
@@ -92,7 +92,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let pages = req.pages(&path, request, page.has_more);
     let head = organization::head(req, id, &organization, req.tr("nav-surveys"));
     let new = (format!("{path}/new"), req.tr("survey-new"));
-    filters.show_with_new("surveys", head, req.shown(page.items.len()), table, pages, new).await
+    filters.show_with_new("surveys", head, req.row_count_text(page.items.len()), table, pages, new).await
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
@@ -101,12 +101,16 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// The components for surveys, to choose from.
-async fn components(req: &AdminRequest, organization: OrganizationId, problems: &[Problem]) -> Result<Html> {
+async fn components(
+    req: &AdminRequest,
+    organization: OrganizationId,
+    problems: &[FormError],
+) -> Result<Html> {
     let reader = organization::as_administrator(organization);
-    let request = PageRequest::of(1, MOST_COMPONENTS);
+    let request = PageRequest::of(1, MAX_COMPONENTS);
     let store = req.panel.store().components();
     let found = store.list(reader, Some(ComponentManifest::Surveys), &[], request).await?;
-    let chosen = req.form.get(COMPONENT).map_or_else(|| req.query.shown("component"), str::to_owned);
+    let chosen = req.form.get(COMPONENT).map_or_else(|| req.query.field_value("component"), str::to_owned);
     let label = req.tr("component-one");
     let field = if found.has_more {
         Field::number(COMPONENT, label, chosen).hint(req.tr("component-number"))
@@ -127,7 +131,7 @@ async fn show_new(
     id: OrganizationId,
     organization: &Organization,
     settings: &SurveySettings,
-    problems: Problems,
+    problems: FormErrors,
 ) -> Result<Reply> {
     let (path, component) = (list_path(id), Some(components(req, id, &problems).await?));
     let address = (path.clone(), "survey-create");
@@ -145,7 +149,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let mut problems = survey_form::read(req, &organization, &mut settings);
     let component = req.form.text(COMPONENT).parse().map(ComponentId);
     if component.is_err() {
-        problems.push(Problem::new(COMPONENT, req.tr("problem-choose")));
+        problems.push(FormError::new(COMPONENT, req.tr("problem-choose")));
     }
     if let (Ok(component), true) = (component, problems.is_empty()) {
         let name = shared::title(req, &settings.title);

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The most deliveries of one action.
-const MOST: i64 = 10_000;
+const MAX: i64 = 10_000;
 const LIST: &str = "/system/webhook_deliveries";
 
 pub(crate) fn admin(req: &AdminRequest) -> WebhookAdmin<'_> {
@@ -42,7 +42,7 @@ fn filter(req: &AdminRequest, log: &mut Log<'_>) -> DeliveryFilter {
     let states = states.map(|name| Choice::new(*name, req.tr(&format!("delivery-{name}"))));
     let events = EventName::ALL.iter().filter(|event| event.is_event());
     let events = events.map(|event| Choice::new(event.as_str(), event.as_str()));
-    let registration = req.query.shown("registration");
+    let registration = req.query.field_value("registration");
     let registration = Field::text("registration", req.tr("delivery-registration"), registration);
     let registration = registration.class("narrow");
     DeliveryFilter {
@@ -205,9 +205,9 @@ pub(crate) async fn replay(req: &AdminRequest) -> Result<Reply> {
 /// Asks before many deliveries of a registration are sent again: those that were given up, or those of a time.
 pub(crate) async fn confirm_replays(req: &AdminRequest) -> Result<Reply> {
     let which = chosen(req).ok_or(Error::NotFound)?;
-    let found = admin(req).count_replayable(&which, req.now, MOST + 1).await?;
-    let mut effects = vec![req.translator.count("deliveries-replay-effect", found.min(MOST))];
-    if found > MOST {
+    let found = admin(req).count_replayable(&which, req.now, MAX + 1).await?;
+    let mut effects = vec![req.translator.count("deliveries-replay-effect", found.min(MAX))];
+    if found > MAX {
         effects.push(req.tr("deliveries-replay-most"));
     }
     effects.push(req.tr("deliveries-replay-same"));
@@ -226,7 +226,7 @@ pub(crate) async fn confirm_replays(req: &AdminRequest) -> Result<Reply> {
 pub(crate) async fn replay_chosen(req: &AdminRequest) -> Result<Reply> {
     let which = chosen(req).ok_or(Error::NotFound)?;
     let mut replayed: i64 = 0;
-    while replayed < MOST {
+    while replayed < MAX {
         let some = req.change(async |tx| req.webhooks(tx).replay(&which).await).await?;
         if some == 0 {
             break;

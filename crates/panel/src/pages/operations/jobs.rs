@@ -10,7 +10,7 @@ use crate::parts::{
 };
 use crate::reply::Reply;
 use civitas_audit::Action;
-use civitas_jobs::{JobDetail, JobLogFilter, JobStatus, LoggedJob, MOST_ATTEMPTS};
+use civitas_jobs::{JobDetail, JobLogFilter, JobStatus, LoggedJob, MAX_ATTEMPTS};
 use civitas_kernel::{Error, JobId, OrganizationId, Result};
 use uuid::Uuid;
 
@@ -118,7 +118,7 @@ fn course(req: &AdminRequest, detail: &JobDetail) -> Html {
     }
     let event = |kind, key: &str, at, note| TimelineEvent::new(kind, req.tr(key), req.log_time(at), note);
     let mut events = vec![event("good", "job-accepted", summary.created_at, req.tr("job-accepted-note"))];
-    let starts = [("starts", summary.attempts.into()), ("most", MOST_ATTEMPTS.into())];
+    let starts = [("starts", summary.attempts.into()), ("most", MAX_ATTEMPTS.into())];
     let note = req.tr_args("job-starts-note", &starts);
     events.push(match summary.status {
         JobStatus::Completed => event("good", "job-completed", summary.updated_at, note),

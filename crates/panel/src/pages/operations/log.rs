@@ -38,7 +38,7 @@ impl<'a> Log<'a> {
 
     /// A line of text.
     pub(crate) fn text(&mut self, name: &str, label: &str) -> Option<String> {
-        let field = Field::text(name, self.req.tr(label), self.req.query.shown(name));
+        let field = Field::text(name, self.req.tr(label), self.req.query.field_value(name));
         self.field(name, &field).map(str::to_owned)
     }
 
@@ -51,12 +51,12 @@ impl<'a> Log<'a> {
     ) -> Option<&'a str> {
         let req = self.req;
         let choices = std::iter::once(Choice::new("", req.tr("all"))).chain(choices).collect();
-        self.field(name, &Field::select(name, req.tr(label), req.query.shown(name), choices))
+        self.field(name, &Field::select(name, req.tr(label), req.query.field_value(name), choices))
     }
 
     /// The first or the last time: `from` or `to`.
     pub(crate) fn time(&mut self, name: &str) -> Option<OffsetDateTime> {
-        let field = Field::moment(name, self.req.tr(name), self.req.query.shown(name));
+        let field = Field::moment(name, self.req.tr(name), self.req.query.field_value(name));
         self.field(name, &field).and_then(|text| format::read_field(Zone::utc(), text))
     }
 

@@ -16,7 +16,7 @@ pub(crate) const LIST: &str = "/system/mails";
 /// The kinds of tasks that send a mail.
 const KINDS: &[&str] = &[SendMail::KIND, SendInvitation::KIND];
 /// The most mails of one action.
-const MOST: i64 = 1_000;
+const MAX: i64 = 1_000;
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let mut log = Log::new(req, LIST, "mails");
@@ -75,7 +75,7 @@ fn row(req: &AdminRequest, organizations: &[(OrganizationId, String)], task: &Wa
 pub(crate) async fn retry(req: &AdminRequest) -> Result<Reply> {
     let moved = req
         .change(async |tx| {
-            let moved = tx.task_log().bring_forward(KINDS, req.now, MOST).await?;
+            let moved = tx.task_log().bring_forward(KINDS, req.now, MAX).await?;
             if moved > 0 {
                 let record = req.record(Action::MailsRetried);
                 let record = record.changed("mails", None, Some(&moved.to_string()));

@@ -34,7 +34,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let rows = page.items.iter().map(|report| row(req, report));
     let table = Table::new(req.tr("registrations-caption"), columns).rows(rows).empty(empty);
     let pages = req.named_pages(LIST, req.tr("registrations-pages"), request, page.has_more).html();
-    log.found = req.shown(page.items.len());
+    log.found = req.row_count_text(page.items.len());
     log.show(&table, pages).await
 }
 

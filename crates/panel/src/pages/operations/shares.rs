@@ -11,7 +11,7 @@ use civitas_kernel::{OrganizationId, Result};
 use std::collections::BTreeMap;
 
 /// The most organizations that are shown for each stored share.
-const MOST: i64 = 25;
+const MAX: i64 = 25;
 
 /// Number in use, and number of refusals, of organizations.
 type Amounts = BTreeMap<(Share, i64), (u64, u64)>;
@@ -23,7 +23,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         used.map(|of| ((of.share, of.organization.0), (of.used, of.refused))).collect();
     for share in Share::ALL.into_iter().filter(|share| share.is_stored()) {
         // A sum that takes too long is left out.
-        let stored = store.shares().stored_by_tenant(share, MOST).await.unwrap_or_default();
+        let stored = store.shares().stored_by_tenant(share, MAX).await.unwrap_or_default();
         for (OrganizationId(organization), used) in stored {
             amounts.entry((share, organization)).or_default().0 = used;
         }

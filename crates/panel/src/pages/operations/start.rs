@@ -7,7 +7,7 @@ use crate::parts::{Badge, Head, Html, render};
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
-use civitas_application::{Alert, AlertKind, Alerts, MOST_FIGURE, MOST_FOUND};
+use civitas_application::{Alert, AlertKind, Alerts, MAX_FIGURE, MAX_FOUND};
 use civitas_audit::AuditFilter;
 use civitas_kernel::{PageRequest, Result};
 use time::Duration;
@@ -77,7 +77,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 async fn figures(req: &AdminRequest, alerts: &Alerts<'_>) -> Result<Vec<Figure>> {
     let found = alerts.figures(req.now - Duration::DAY).await?;
     let figure = |value, key: &str, href| Figure {
-        value: req.number_up_to(value, MOST_FIGURE),
+        value: req.number_up_to(value, MAX_FIGURE),
         label: req.tr(key),
         href,
     };
@@ -127,7 +127,7 @@ fn item(req: &AdminRequest, entry: &Alert) -> AlertItem {
             let key = format!("attention-{name}");
             let title = req.translator.count(&key, found.number);
             let more = req.tr_with("more-than-title", "title", title.clone());
-            let title = if found.number >= MOST_FOUND { more } else { title };
+            let title = if found.number >= MAX_FOUND { more } else { title };
             (title, badge(req, entry.kind))
         }
     };

@@ -4,7 +4,7 @@ use crate::admin_request::AdminRequest;
 use crate::format;
 use crate::parts::{Badge, Card, Cell, Html, KeyValues, Table};
 use crate::reply::Reply;
-use civitas_application::{HealthFinding, MOST_FIGURE, Queue};
+use civitas_application::{HealthFinding, MAX_FIGURE, Queue};
 use civitas_kernel::Result;
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
@@ -51,7 +51,7 @@ fn row(req: &AdminRequest, finding: &HealthFinding) -> Vec<Cell> {
 
 /// The number of rows with a link to them, and the time of the first.
 fn queue(req: &AdminRequest, queue: Queue, first: &str, href: &str) -> Html {
-    let number = req.number_up_to(queue.number, MOST_FIGURE);
+    let number = req.number_up_to(queue.number, MAX_FIGURE);
     let first = queue.first.map(|at| req.tr_with(first, "time", req.log_time(at)));
     let first = first.map(|text| Html::paragraph("small", &text)).unwrap_or_default();
     Html::join([Html::link(href, &number), first])

@@ -5,7 +5,7 @@ use super::password_confirmation;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::parts::{
-    Choice, Field, Form, Group, Head, Html, PageAction, Problem, Problems, Section, language_name, render,
+    Choice, Field, Form, FormError, FormErrors, Group, Head, Html, PageAction, Section, language_name, render,
 };
 use crate::reply::Reply;
 use crate::request::{SESSION, SIGN_IN_PATH};
@@ -29,7 +29,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     page(req, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, problems: Problems) -> Result<Reply> {
+async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let body = if req.signed.session.is_confirmed(req.now) {
         Html::join([preferences(req), password(req, &problems), second_factor(req)])
     } else {
@@ -60,7 +60,7 @@ fn preferences(req: &AdminRequest) -> Html {
         .html()
 }
 
-fn password(req: &AdminRequest, problems: &[Problem]) -> Html {
+fn password(req: &AdminRequest, problems: &[FormError]) -> Html {
     let field = Field::password(NEW, req.tr("password-new"), "new-password");
     let field = field.hint(req.tr("password-hint")).check(problems).html(&req.translator);
     let section = Section::new("password", req.tr("password")).hint(req.tr("password-sessions"));
@@ -145,7 +145,7 @@ fn qr_code(text: &str) -> Result<Html> {
 }
 
 /// The form that asks for the code of a new secret.
-fn code_form(req: &AdminRequest, sealed: String, problems: &[Problem]) -> Html {
+fn code_form(req: &AdminRequest, sealed: String, problems: &[FormError]) -> Html {
     let code = Field::text(CODE, req.tr("sign-in-code"), "")
         .hint(req.tr("second-factor-code-hint"))
         .class("short")

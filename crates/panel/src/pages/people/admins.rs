@@ -3,7 +3,7 @@
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::parts::{
-    Badge, Cell, Field, Form, Head, Html, PageAction, Problem, Problems, RowAction, Section, Table,
+    Badge, Cell, Field, Form, FormError, FormErrors, Head, Html, PageAction, RowAction, Section, Table,
 };
 use crate::reply::Reply;
 use crate::request::SIGN_IN_PATH;
@@ -39,7 +39,7 @@ pub(crate) fn refusal_text<'a>(text: &str, new: &'a str) -> Option<(&'a str, &'s
 }
 
 /// The problem of a refused change, beside its field.
-pub(crate) fn refusal(req: &AdminRequest, fault: Error, new: &str) -> Result<Problems> {
+pub(crate) fn refusal(req: &AdminRequest, fault: Error, new: &str) -> Result<FormErrors> {
     error::translated_problems(&req.translator, fault, |_| String::new(), |text| refusal_text(text, new))
 }
 
@@ -100,7 +100,7 @@ fn head(req: &AdminRequest, title: String) -> Head {
     Head::new(title).crumb(req.tr("nav-start"), "/system").crumb(req.tr("nav-admins"), LIST)
 }
 
-fn fields(req: &AdminRequest, email: &str, password_hint: &str, problems: &[Problem]) -> Section {
+fn fields(req: &AdminRequest, email: &str, password_hint: &str, problems: &[FormError]) -> Section {
     Section::new("account", req.tr("admin-account"))
         .hint(req.tr("admin-account-hint"))
         .field(Field::email(EMAIL, req.tr("email"), email).required().check(problems).html(&req.translator))
@@ -116,7 +116,7 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     show_new(req, Vec::new()).await
 }
 
-async fn show_new(req: &AdminRequest, problems: Problems) -> Result<Reply> {
+async fn show_new(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let email = req.form.get(EMAIL).unwrap_or_default();
     let form = Form::new(&req.translator, LIST, req.token(), "admin-create")
         .section(fields(req, email, "password-hint", &problems))
@@ -145,7 +145,7 @@ pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     show_edit(req, &administrator(req).await?, Vec::new()).await
 }
 
-async fn show_edit(req: &AdminRequest, found: &FoundAdministrator, problems: Problems) -> Result<Reply> {
+async fn show_edit(req: &AdminRequest, found: &FoundAdministrator, problems: FormErrors) -> Result<Reply> {
     let (id, administrator) = found;
     let email = req.form.get(EMAIL).unwrap_or(&administrator.email);
     let revision = req.revision(administrator.revision());
@@ -227,7 +227,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
     delete_page(req, &administrator(req).await?, Vec::new()).await
 }
 
-async fn delete_page(req: &AdminRequest, found: &FoundAdministrator, problems: Problems) -> Result<Reply> {
+async fn delete_page(req: &AdminRequest, found: &FoundAdministrator, problems: FormErrors) -> Result<Reply> {
     let (id, administrator) = found;
     let confirm = req
         .confirm(format!("{LIST}/{id}"), req.tr("admin-delete-button"), LIST.to_owned())

@@ -3,7 +3,7 @@
 
 use super::sign_in::is_own_path;
 use crate::admin_request::AdminRequest;
-use crate::parts::{Field, Form, Problem, Problems, Section};
+use crate::parts::{Field, Form, FormError, FormErrors, Section};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::request::SIGN_IN_PATH;
@@ -48,7 +48,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     page(req, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, problems: Problems) -> Result<Reply> {
+async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
     let password = Field::password(PASSWORD, req.tr("password"), "current-password").required();
     let mut section = Section::new("confirmation", req.tr("confirmation"))
@@ -76,7 +76,7 @@ pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
         Err(SignInError::Store(fault)) => return Err(fault),
         Err(SignInError::Refused { ends_session: true, .. }) => return Ok(Reply::redirect(SIGN_IN_PATH)),
         Err(SignInError::CodeNeeded) => (CODE, "sign-in-code-needed"),
-        Err(SignInError::Refused { .. }) => (PASSWORD, "confirmation-refused"),
+        Err(SignInError::Refused { .. } | SignInError::Outdated) => (PASSWORD, "confirmation-refused"),
     };
-    page(req, vec![Problem::new(field, req.tr(key))]).await
+    page(req, vec![FormError::new(field, req.tr(key))]).await
 }

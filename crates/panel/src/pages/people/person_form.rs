@@ -6,7 +6,7 @@ use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
 use crate::pages::content::organization;
-use crate::parts::{Choice, Field, Form, Problem, Problems, Section, language_name};
+use crate::parts::{Choice, Field, Form, FormError, FormErrors, Section, language_name};
 use crate::records::{EditableRecord, FormInput, FormView, Saved, Target, save};
 use crate::reply::Reply;
 use civitas_accounts::{User, normal_email};
@@ -31,7 +31,7 @@ impl EditableRecord for User {
         self.nickname.clone()
     }
 
-    fn problems(req: &AdminRequest, _: &Organization, fault: Error) -> Result<Problems> {
+    fn problems(req: &AdminRequest, _: &Organization, fault: Error) -> Result<FormErrors> {
         let known = |text: &str| {
             let is_taken = text.ends_with("has already been taken");
             Some(match text.split(' ').next()? {
@@ -49,7 +49,7 @@ impl EditableRecord for User {
 
 /// Writes what was typed into an account, and returns what cannot be read: the language is one of the organization, that
 /// of the account, or none.
-fn read(req: &AdminRequest, organization: &Organization, user: &mut User) -> Problems {
+fn read(req: &AdminRequest, organization: &Organization, user: &mut User) -> FormErrors {
     let form = &req.form;
     let mut input = FormInput::new(req, User::NAME, &organization.available_locales);
     input.line("name", &mut user.name);
@@ -64,7 +64,7 @@ fn read(req: &AdminRequest, organization: &Organization, user: &mut User) -> Pro
         user.locale = Locale::parse(chosen);
         let is_known = |locale: Locale| organization.available_locales.has(locale) || stored == Some(locale);
         if !chosen.is_empty() && !user.locale.is_some_and(is_known) {
-            problems.push(Problem::new(LOCALE, req.tr("problem-inclusion")));
+            problems.push(FormError::new(LOCALE, req.tr("problem-inclusion")));
         }
     }
     problems
@@ -106,7 +106,7 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
 fn view<'a>(
     req: &'a AdminRequest,
     organization: &'a Organization,
-    problems: &'a [Problem],
+    problems: &'a [FormError],
     is_new: bool,
 ) -> FormView<'a> {
     FormView {
@@ -120,13 +120,13 @@ fn view<'a>(
 }
 
 /// A new account with what was typed, and what of it cannot be read.
-fn read_new(req: &AdminRequest, organization: &Organization) -> (User, Problems) {
+fn read_new(req: &AdminRequest, organization: &Organization) -> (User, FormErrors) {
     let mut user = User::new(String::new(), String::new(), String::new(), req.now);
     let problems = read(req, organization, &mut user);
     (user, problems)
 }
 
-async fn show_new(req: &AdminRequest, problems: Problems) -> Result<Reply> {
+async fn show_new(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let (id, organization) = organization::organization(req).await?;
     let view = view(req, &organization, &problems, true);
     let [account, rights] = sections(&view, &read_new(req, &organization).0);
@@ -180,7 +180,7 @@ pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     show_edit(req, &person, &person.user, Vec::new()).await
 }
 
-async fn show_edit(req: &AdminRequest, person: &Person, user: &User, problems: Problems) -> Result<Reply> {
+async fn show_edit(req: &AdminRequest, person: &Person, user: &User, problems: FormErrors) -> Result<Reply> {
     let [account, rights] = sections(&view(req, &person.organization, &problems, false), user);
     let form = Form::new(&req.translator, person.path(), req.token(), "person-save")
         .method("put")

@@ -5,7 +5,7 @@ use crate::pages::content::{organization, shared};
 use crate::parts::{Badge, Cell, Head, Table};
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
-use civitas_accounts::{ListedState, MOST_COUNTED, User, UserField, UserFilter, UserSearch, UserSort};
+use civitas_accounts::{ListedState, MAX_COUNTED, User, UserField, UserFilter, UserSearch, UserSort};
 use civitas_kernel::filter::{Comparison, Condition};
 use civitas_kernel::{Direction, Error, OrganizationId, PageRequest, Result, UserId, UserState};
 use civitas_organizations::Organization;
@@ -127,7 +127,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let search = UserSearch { text, state, sort };
     let count = users.count_found(id, &search).await?;
     let request =
-        if count < MOST_COUNTED { page_within(req, PER_PAGE, count) } else { req.query.page(PER_PAGE) };
+        if count < MAX_COUNTED { page_within(req, PER_PAGE, count) } else { req.query.page(PER_PAGE) };
     let page = users.search(id, &search, request).await?;
     let rows = page.items.iter().map(|(uid, user)| {
         vec![
@@ -156,7 +156,7 @@ fn found(req: &AdminRequest, count: i64, request: PageRequest, shown: i64) -> St
     let many = req.tr_with("more-than-title", "title", req.number(count));
     let first = (request.page - 1) * request.per_page;
     let place = [
-        ("total", if count < MOST_COUNTED { req.number(count) } else { many }.into()),
+        ("total", if count < MAX_COUNTED { req.number(count) } else { many }.into()),
         ("count", count.into()),
         ("first", (first + 1).into()),
         ("last", (first + shown).into()),

@@ -8,7 +8,7 @@ use crate::notice::Notice;
 use crate::pages::content::organization;
 use crate::pages::content::shared::{OpenedSpace, space_key, spaces_of};
 use crate::parts::{
-    Card, Cell, Choice, Empty, Field, Form, Group, Head, Html, PageAction, Problem, Problems, RowAction,
+    Card, Cell, Choice, Empty, Field, Form, FormError, FormErrors, Group, Head, Html, PageAction, RowAction,
     Section, Table,
 };
 use crate::reply::Reply;
@@ -24,7 +24,7 @@ use std::collections::HashMap;
 
 const PER_PAGE: i64 = 25;
 /// The most spaces that the form lists; above this, the number of the space is typed.
-const MOST_LISTED: i64 = 50;
+const MAX_LISTED: i64 = 50;
 const PERSON: &str = "role[person]";
 const SPACE: &str = "role[space]";
 const TYPE: &str = "role[type]";
@@ -261,7 +261,7 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
 /// The field for the space: a list, or where there are many, a text such as `assemblies/7`.
 async fn space_field(req: &AdminRequest, organization: OrganizationId) -> Result<Field> {
     let reader = organization::as_administrator(organization);
-    let request = PageRequest::of(1, MOST_LISTED);
+    let request = PageRequest::of(1, MAX_LISTED);
     let page = req.panel.store().spaces().list(reader, None, &[], request).await?;
     let typed = req.form.get(SPACE).unwrap_or_default();
     let label = req.tr("role-space");
@@ -278,7 +278,7 @@ async fn space_field(req: &AdminRequest, organization: OrganizationId) -> Result
     Ok(Field::select(SPACE, label, typed, choices.collect()).hint(req.tr("role-space-hint")))
 }
 
-async fn show(req: &AdminRequest, pages: &RolePages, problems: Problems) -> Result<Reply> {
+async fn show(req: &AdminRequest, pages: &RolePages, problems: FormErrors) -> Result<Reply> {
     let is_of_person = matches!(pages.owner, RoleOwner::Person(..));
     let types = RoleType::ALL.into_iter().filter(|role| is_of_person || *role != RoleType::GeneralAdmin);
     let types = types.map(|role| {
@@ -350,7 +350,7 @@ pub(crate) async fn assign(req: &AdminRequest) -> Result<Reply> {
         (Ok(account), Ok(grant)) => (account, grant),
         (account, grant) => {
             let faults = account.err().into_iter().chain(grant.err());
-            let problems = faults.map(|(field, key)| Problem::new(field, req.tr(key))).collect();
+            let problems = faults.map(|(field, key)| FormError::new(field, req.tr(key))).collect();
             return show(req, &pages, problems).await;
         }
     };
@@ -367,12 +367,12 @@ pub(crate) async fn assign(req: &AdminRequest) -> Result<Reply> {
             return req.redirect(pages.list, Notice::good(title).text(req.tr("role-given-undo"))).await;
         }
         Err(Error::NotFound) if is_of_person && matches!(grant, RoleGrant::InSpace(..)) => {
-            Problem::new(SPACE, req.tr("problem-space-missing"))
+            FormError::new(SPACE, req.tr("problem-space-missing"))
         }
         Err(fault) => {
             // The only fault of the form is that the person has the role.
             error::problems(&req.translator, fault, |_| TYPE.to_owned())?;
-            Problem::new(TYPE, req.tr("problem-role-taken"))
+            FormError::new(TYPE, req.tr("problem-role-taken"))
         }
     };
     show(req, &pages, vec![problem]).await

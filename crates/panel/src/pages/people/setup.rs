@@ -4,7 +4,7 @@
 use super::admins::refusal_text;
 use crate::error;
 use crate::panel::SETUP_PATH;
-use crate::parts::{Choice, Field, Html, Problems, StandalonePage, language_name, render};
+use crate::parts::{Choice, Field, FormErrors, Html, StandalonePage, language_name, render};
 use crate::reply::Reply;
 use crate::request::PanelRequest;
 use crate::translator::Translator;
@@ -27,7 +27,7 @@ const LANGUAGE: &str = "organization[default_locale]";
 struct Setup<'a> {
     translator: &'a Translator,
     action: String,
-    problems: Problems,
+    problems: FormErrors,
     fields: Vec<Html>,
 }
 
@@ -58,7 +58,7 @@ fn sent_host(request: &PanelRequest) -> String {
     }
 }
 
-fn form(request: &PanelRequest, problems: Problems) -> Reply {
+fn form(request: &PanelRequest, problems: FormErrors) -> Reply {
     let (translator, typed) = (&request.translator, |name: &str| request.form.get(name).map(str::to_owned));
     let locales = &request.panel.settings.site.locales;
     let choices =

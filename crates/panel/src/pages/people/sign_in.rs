@@ -1,6 +1,6 @@
 //! The sign-in page. It has no session: its token is bound to a cookie of the visit.
 
-use crate::parts::{Field, Html, Problem, Problems, StandalonePage, render};
+use crate::parts::{Field, FormError, FormErrors, Html, StandalonePage, render};
 use crate::reply::Reply;
 use crate::request::{LOCALE, PanelRequest, SESSION, SIGN_IN_PATH};
 use crate::translator::Translator;
@@ -21,7 +21,7 @@ struct SignInForm<'a> {
     translator: &'a Translator,
     action: String,
     token: String,
-    problems: Problems,
+    problems: FormErrors,
     email: Html,
     password: Html,
     code: Html,
@@ -97,11 +97,11 @@ fn refuse(request: &PanelRequest, visit: &str, email: &str, needs_code: bool) ->
         request.panel.services.authentication_limit.count(request.client());
         "sign-in-refused"
     };
-    let problem = Problem::new("", request.translator.tr(key));
+    let problem = FormError::new("", request.translator.tr(key));
     form(request, visit, email, vec![problem], StatusCode::UNPROCESSABLE_ENTITY)
 }
 
-fn form(request: &PanelRequest, visit: &str, email: &str, problems: Problems, status: StatusCode) -> Reply {
+fn form(request: &PanelRequest, visit: &str, email: &str, problems: FormErrors, status: StatusCode) -> Reply {
     let translator = &request.translator;
     let back = request.query.get("back").filter(|back| is_own_path(back));
     let form = SignInForm {

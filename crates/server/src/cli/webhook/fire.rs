@@ -1,6 +1,6 @@
 //! Sends one delivery of sample data to an address. Does not use the database.
 
-use crate::cli::{Console, Failure, Outcome, because, configure};
+use crate::cli::{CommandError, Console, Outcome, because, configure};
 use crate::config::Sources;
 use crate::{site, webhooks};
 use civitas_api::webhook_example;
@@ -35,10 +35,10 @@ pub(in crate::cli) struct FireArgs {
 pub(super) async fn run(args: FireArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
     let url = TargetPolicy::parse(&args.url)
-        .map_err(|_| Failure::Because("--url must be a valid HTTP or HTTPS URL".to_owned()))?;
+        .map_err(|_| CommandError::Because("--url must be a valid HTTP or HTTPS URL".to_owned()))?;
     let event = parse_event(&args.event).ok_or_else(|| no_event(&args.event))?;
     let body = webhook_example(event, &site::of(&config).origin(HOST));
-    let body = body.ok_or_else(|| Failure::Because(format!("{event} has no sample data")))?;
+    let body = body.ok_or_else(|| CommandError::Because(format!("{event} has no sample data")))?;
     let body = config.class_name_prefix.written_in(body);
     let secret = secret(args.secret.as_deref())?;
     let (id, at) = (DeliveryId::generate(), clock::now());
@@ -55,13 +55,13 @@ pub(super) async fn run(args: FireArgs, sources: &Sources, console: &mut Console
     let attempt = sender.send(message, 1).await;
     let is_accepted = add_answer(&mut shown, &attempt);
     console.print(shown)?;
-    if is_accepted { Ok(()) } else { Err(Failure::Reported) }
+    if is_accepted { Ok(()) } else { Err(CommandError::Reported) }
 }
 
-fn no_event(name: &str) -> Failure {
+fn no_event(name: &str) -> CommandError {
     let events = EventName::ALL.iter().filter(|name| name.is_event());
     let names: Vec<_> = events.map(|name| name.as_str()).collect();
-    Failure::Because(format!("{name} is not an event; events are {}", names.join(", ")))
+    CommandError::Because(format!("{name} is not an event; events are {}", names.join(", ")))
 }
 
 fn secret(chosen: Option<&str>) -> Outcome<SigningSecret> {
@@ -69,7 +69,7 @@ fn secret(chosen: Option<&str>) -> Outcome<SigningSecret> {
         None => random_webhook_secret().map_err(because),
         Some(text) if SigningSecret::is_valid(text) => Ok(SigningSecret::new(text)),
         Some(_) => {
-            Err(Failure::Because("--secret must have 16 to 255 printable ASCII characters".to_owned()))
+            Err(CommandError::Because("--secret must have 16 to 255 printable ASCII characters".to_owned()))
         }
     }
 }

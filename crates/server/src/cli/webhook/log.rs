@@ -1,7 +1,8 @@
 //! The log of deliveries: lists, replays, pauses, tests. Each record is one JSON object on a line of standard output.
 
 use crate::cli::{
-    Console, Failure, Outcome, actor, because, configure, find_organization, open_store, read_time, time_text,
+    CommandError, Console, Outcome, actor, because, configure, find_organization, open_store, read_time,
+    time_text,
 };
 use crate::config::Sources;
 use crate::site;
@@ -234,7 +235,7 @@ fn replay(
         (Some(id), ..) => Ok(Replay::One(DeliveryId(id))),
         (None, Some(registration), Some(since)) => Ok(Replay::Range { registration, since, until }),
         (None, Some(registration), None) if failed => Ok(Replay::Failed(registration)),
-        _ => Err(Failure::Because("give --failed, or --since with a time".to_owned())),
+        _ => Err(CommandError::Because("give --failed, or --since with a time".to_owned())),
     }
 }
 
@@ -246,14 +247,14 @@ async fn test(
     console: &mut Console<'_>,
 ) -> Outcome {
     let event = if let Some(name) = event {
-        parse_event(&name).ok_or_else(|| Failure::Because(format!("{name} is not an event")))?
+        parse_event(&name).ok_or_else(|| CommandError::Because(format!("{name} is not an event")))?
     } else {
         let found = scope.store.registrations().find_any(id).await.map_err(because)?;
         let first = found.and_then(|one| one.subscriptions.first().copied());
         first.ok_or_else(|| because(civitas_kernel::Error::NotFound))?
     };
     let body = webhook_example(event, origin);
-    let body = body.ok_or_else(|| Failure::Because(format!("{event} has no sample data")))?;
+    let body = body.ok_or_else(|| CommandError::Because(format!("{event} has no sample data")))?;
     let delivery =
         scope.change("test", clock::now(), async |changes| changes.test(id, event, body).await).await?;
     console.print(json!({"delivery": delivery.0, "event": event.as_str()}))

@@ -195,12 +195,19 @@ fn failed(error: tokio_postgres::Error) -> Error {
     }
 }
 
+/// Opens a connection to any database, for reads: over TLS if the address asks for it. Its encoding must be UTF8.
+///
+/// # Errors
+/// `Unavailable` with the reason.
+pub async fn connect_to_read(url: &str) -> Result<Client> {
+    tls::connect_client(url, Usage::Reading).await.map_err(|error| Error::Unavailable(error.into()))
+}
+
 /// Opens a connection that is not of a pool. Its statements and transactions have no time limit.
 async fn connect(url: &str) -> Result<Client> {
     const SETTINGS: &str =
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0";
-    let client = tls::connect_client(url, Usage::Reading).await;
-    let client = client.map_err(|error| Error::Unavailable(error.into()))?;
+    let client = connect_to_read(url).await?;
     client.batch_execute(SETTINGS).await.map_err(failed)?;
     Ok(client)
 }

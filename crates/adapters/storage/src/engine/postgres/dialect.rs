@@ -102,6 +102,14 @@ pub const LOCK_VOTES: Option<&str> = Some(
      SELECT id FROM users WHERE organization_id = $1 AND id = $3 AND EXISTS (SELECT FROM proposal) FOR UPDATE",
 );
 
+/// The statements after which the ids of new rows of a table are above this one. They stay when the transaction is rolled back.
+pub fn raise_ids(table: &str, id: i64) -> Vec<String> {
+    vec![format!(
+        "SELECT setval(ids, {id}) FROM (SELECT pg_get_serial_sequence('{table}', 'id')::regclass AS ids) AS of_table \
+         WHERE {id} > coalesce(pg_sequence_last_value(ids), 0)"
+    )]
+}
+
 /// The function that returns the largest of its arguments.
 pub const GREATEST: &str = "greatest";
 

@@ -112,6 +112,18 @@ pub const IN_EACH: (&str, &str) = ("IN (", ")");
 /// A write transaction has the write lock of the database already: there is nothing to lock.
 pub const LOCK_VOTES: Option<&str> = None;
 
+/// The statements after which the ids of new rows of a table are above this one. A table without a row so far has no line in
+/// `sqlite_sequence`.
+pub fn raise_ids(table: &str, id: i64) -> Vec<String> {
+    vec![
+        format!("UPDATE sqlite_sequence SET seq = {id} WHERE name = '{table}' AND seq < {id}"),
+        format!(
+            "INSERT INTO sqlite_sequence (name, seq) SELECT '{table}', {id} \
+             WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '{table}')"
+        ),
+    ]
+}
+
 /// The function that returns the largest of its arguments.
 pub const GREATEST: &str = "max";
 

@@ -30,7 +30,7 @@ use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::timeout;
 
 /// The most transactions of a group.
-const MOST: usize = 256;
+const MAX: usize = 256;
 /// The name of the savepoint of a transaction.
 const SAVEPOINT: &str = "SAVEPOINT part";
 /// The end of a transaction that succeeded.
@@ -89,7 +89,7 @@ impl Writer {
     /// `Unavailable` when other writers, here or in another process, take too long.
     pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
         let mut held = self.take().await?;
-        if held.group.as_ref().is_some_and(|group| group.members >= MOST) {
+        if held.group.as_ref().is_some_and(|group| group.members >= MAX) {
             held = commit(held).await?;
         }
         self.join(held).await

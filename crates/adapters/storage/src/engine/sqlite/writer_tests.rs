@@ -34,7 +34,7 @@ impl Fixture {
     }
 
     /// What another connection sees.
-    async fn seen(&self) -> BTreeSet<i64> {
+    async fn committed_numbers(&self) -> BTreeSet<i64> {
         let pools = pools(&self.settings, &Arc::default()).unwrap().requests;
         let mut reader = pools.reader.connection().await.unwrap();
         let row = diesel::dsl::sql::<Text>("(SELECT coalesce(group_concat(x), '') FROM t)");
@@ -112,7 +112,7 @@ async fn transactions_that_wait_for_the_writer_are_committed_together() {
         assert_eq!(all(others).await, [true; 20]);
     });
     assert_eq!(commits.await, 1);
-    assert_eq!(fixture.seen().await, (0..=20).collect());
+    assert_eq!(fixture.committed_numbers().await, (0..=20).collect());
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn the_writer_is_not_reserved_for_a_caller_that_waits() {
     third.commit().await.unwrap();
     ended.await.unwrap();
     second.await.unwrap().unwrap();
-    assert_eq!(fixture.seen().await, [1, 2, 3].into());
+    assert_eq!(fixture.committed_numbers().await, [1, 2, 3].into());
 }
 
 #[tokio::test]
@@ -138,11 +138,11 @@ async fn a_caller_learns_the_end_of_its_transaction_after_the_commit() {
     let mut first = fixture.writer.begin().await.unwrap();
     insert(&mut first, 1).await.unwrap();
     let second = fixture.queue(2, End::Commit).await;
-    assert_eq!(fixture.seen().await, BTreeSet::new());
+    assert_eq!(fixture.committed_numbers().await, BTreeSet::new());
     first.commit().await.unwrap();
-    assert!(fixture.seen().await.contains(&1));
+    assert!(fixture.committed_numbers().await.contains(&1));
     second.await.unwrap().unwrap();
-    assert_eq!(fixture.seen().await, [1, 2].into());
+    assert_eq!(fixture.committed_numbers().await, [1, 2].into());
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn a_transaction_that_fails_or_is_dropped_leaves_the_others() {
     others.push(fixture.queue(6, End::Commit).await);
     first.commit().await.unwrap();
     assert_eq!(all(others).await, [true, true, true, true, true, false, true]);
-    assert_eq!(fixture.seen().await, [0, 1, 3, 5, 6].into());
+    assert_eq!(fixture.committed_numbers().await, [0, 1, 3, 5, 6].into());
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn a_first_transaction_that_is_rolled_back_leaves_nothing() {
         }
         fixture.queue(2 + i64::from(dropped), End::Commit).await.await.unwrap().unwrap();
     }
-    assert_eq!(fixture.seen().await, [2, 3].into());
+    assert_eq!(fixture.committed_numbers().await, [2, 3].into());
 }
 
 #[tokio::test]
@@ -190,13 +190,13 @@ async fn a_caller_dropped_while_it_waits_for_the_commit_delays_no_other() {
     assert!(polled.is_none());
     drop(ended);
     second.await.unwrap().unwrap();
-    assert_eq!(fixture.seen().await, [1, 2].into());
+    assert_eq!(fixture.committed_numbers().await, [1, 2].into());
     // Alone: its commit goes on.
     let mut last = fixture.writer.begin().await.unwrap();
     insert(&mut last, 3).await.unwrap();
     drop((&mut Box::pin(last.commit())).now_or_never());
     fixture.queue(4, End::Commit).await.await.unwrap().unwrap();
-    assert_eq!(fixture.seen().await, [1, 2, 3, 4].into());
+    assert_eq!(fixture.committed_numbers().await, [1, 2, 3, 4].into());
 }
 
 #[tokio::test]
@@ -217,7 +217,7 @@ async fn when_sqlite_has_rolled_back_all_transactions_of_the_group_fail() {
     assert!(matches!(first.commit().await, Err(Error::Unavailable(_))));
     assert!(second.await.unwrap().is_err());
     third.await.unwrap().unwrap();
-    assert_eq!(fixture.seen().await, [3].into());
+    assert_eq!(fixture.committed_numbers().await, [3].into());
 }
 
 #[tokio::test]
@@ -230,11 +230,11 @@ async fn no_transaction_waits_for_a_long_one() {
     yield_now().await;
     // It ends while the long one is open.
     first.commit().await.unwrap();
-    assert_eq!(fixture.seen().await, [1].into());
+    assert_eq!(fixture.committed_numbers().await, [1].into());
     let mut long = long.await.unwrap().unwrap();
     insert(&mut long, 2).await.unwrap();
     long.commit().await.unwrap();
-    assert_eq!(fixture.seen().await, [1, 2].into());
+    assert_eq!(fixture.committed_numbers().await, [1, 2].into());
 }
 
 #[tokio::test]

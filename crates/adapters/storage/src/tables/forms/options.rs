@@ -41,8 +41,8 @@ impl AnswerOptionStore for Session {
     ) -> Result<Page<(AnswerOptionId, AnswerOption)>> {
         let connection = &mut *self.read_page(page, false).await?;
         let of_parent = || of(organization).filter(answer_options::question_id.eq(question.0));
-        let own = || of_parent().select(columns::of::<Row>()).into_boxed::<Db>();
-        let page: Page<Row> = list_page!(connection, page, self.bounds; own();
+        let rows = || of_parent().select(columns::of::<Row>()).into_boxed::<Db>();
+        let page: Page<Row> = list_page!(connection, page, self.bounds; rows();
             filters, |filter| condition(filter);
             [answer_options::id, answer_options::id, answer_options::id; answer_options::id], answer_options::id);
         Ok(page.map(Into::into))

@@ -1,6 +1,6 @@
 //! Questionnaires.
 
-use super::listing::{is_in, is_kept, question_count, response_count};
+use super::search::{is_in, is_kept, question_count, response_count};
 use super::{form, surveys};
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
@@ -26,7 +26,7 @@ use civitas_kernel::{
 };
 use civitas_spaces::ComponentManifest;
 use civitas_surveys::{
-    Form, Host, Questionnaire, QuestionnaireDetail, QuestionnaireField, QuestionnaireFilter,
+    Form, Questionnaire, QuestionnaireDetail, QuestionnaireField, QuestionnaireFilter, QuestionnaireParent,
     QuestionnaireSearch, QuestionnaireSort, QuestionnaireStore, QuestionnaireSummary, space_type,
 };
 use diesel::prelude::*;
@@ -45,15 +45,15 @@ columns! {
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
-    read_with { host: Host }
+    read_with { parent: QuestionnaireParent }
     write_only {
-        survey_id: Option<i64> = |questionnaire| match questionnaire.host {
-            Host::Survey(id) => Some(id.0),
-            Host::Meeting(_) => None,
+        survey_id: Option<i64> = |questionnaire| match questionnaire.parent {
+            QuestionnaireParent::Survey(id) => Some(id.0),
+            QuestionnaireParent::Meeting(_) => None,
         },
-        meeting_id: Option<i64> = |questionnaire| match questionnaire.host {
-            Host::Survey(_) => None,
-            Host::Meeting(id) => Some(id.0),
+        meeting_id: Option<i64> = |questionnaire| match questionnaire.parent {
+            QuestionnaireParent::Survey(_) => None,
+            QuestionnaireParent::Meeting(id) => Some(id.0),
         },
     }
 }
@@ -61,15 +61,15 @@ columns! {
 scoped! { questionnaires }
 
 fn model(row: Row) -> Result<(QuestionnaireId, Questionnaire)> {
-    let host = match (row.survey_id, row.meeting_id) {
-        (Some(id), None) => Host::Survey(SurveyId(id)),
-        (None, Some(id)) => Host::Meeting(MeetingId(id)),
-        _ => return Err(Error::internal("a questionnaire without a host")),
+    let parent = match (row.survey_id, row.meeting_id) {
+        (Some(id), None) => QuestionnaireParent::Survey(SurveyId(id)),
+        (None, Some(id)) => QuestionnaireParent::Meeting(MeetingId(id)),
+        _ => return Err(Error::internal("a questionnaire without a parent")),
     };
-    Ok((QuestionnaireId(row.id), row.into_model(host)))
+    Ok((QuestionnaireId(row.id), row.into_model(parent)))
 }
 
-async fn with_hosts(_: &mut Conn, rows: Vec<Row>) -> Result<Vec<(QuestionnaireId, Questionnaire)>> {
+async fn with_parents(_: &mut Conn, rows: Vec<Row>) -> Result<Vec<(QuestionnaireId, Questionnaire)>> {
     rows.into_iter().map(model).collect()
 }
 
@@ -87,18 +87,19 @@ async fn complete(
         let (id, questionnaire) = model(row)?;
         found.push((id, questionnaire, questions, responses));
     }
-    let hosts = found.iter().filter_map(|(_, questionnaire, ..)| match questionnaire.host {
-        Host::Survey(id) => Some(id.0),
-        Host::Meeting(_) => None,
+    let survey_ids = found.iter().filter_map(|(_, questionnaire, ..)| match questionnaire.parent {
+        QuestionnaireParent::Survey(id) => Some(id.0),
+        QuestionnaireParent::Meeting(_) => None,
     });
-    let mut of_hosts = surveys::of_ids(connection, organization, &hosts.collect::<Vec<_>>()).await?;
+    let mut surveys_by_id =
+        surveys::of_ids(connection, organization, &survey_ids.collect::<Vec<_>>()).await?;
     let components = found.iter().map(|(_, questionnaire, ..)| questionnaire.component.0).collect();
     let places = component_places::of_components(connection, organization, components).await?;
     let summaries = found.into_iter().filter_map(|(id, questionnaire, questions, responses)| {
         let place = places.get(&questionnaire.component.0)?.clone();
-        let survey = match questionnaire.host {
-            Host::Survey(id) => of_hosts.remove(&id.0),
-            Host::Meeting(_) => None,
+        let survey = match questionnaire.parent {
+            QuestionnaireParent::Survey(id) => surveys_by_id.remove(&id.0),
+            QuestionnaireParent::Meeting(_) => None,
         };
         Some(QuestionnaireSummary { id, questionnaire, place, survey, questions, responses })
     });
@@ -107,14 +108,14 @@ async fn complete(
 
 records! {
     questionnaires: QuestionnaireId => Questionnaire;
-    read with_hosts;
+    read with_parents;
 }
 
-/// The kind of the components of a host.
-fn manifest(host: Host) -> ComponentManifest {
-    match host {
-        Host::Survey(_) => ComponentManifest::Surveys,
-        Host::Meeting(_) => ComponentManifest::Meetings,
+/// The kind of the components of a parent.
+fn manifest(parent: QuestionnaireParent) -> ComponentManifest {
+    match parent {
+        QuestionnaireParent::Survey(_) => ComponentManifest::Surveys,
+        QuestionnaireParent::Meeting(_) => ComponentManifest::Meetings,
     }
 }
 
@@ -236,7 +237,7 @@ impl QuestionnaireStore for Session {
             .await?;
         let Some(row) = row else { return Ok(None) };
         let (id, questionnaire) = model(row)?;
-        let (component, manifest) = (questionnaire.component, manifest(questionnaire.host));
+        let (component, manifest) = (questionnaire.component, manifest(questionnaire.parent));
         let within = Within::default();
         let place = component_places::visible(connection, read_context, within, component, manifest).await?;
         Ok(place.map(|place| QuestionnaireDetail { id, questionnaire, place }))

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, MatrixRowId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, Result, Translated,
 };
-use civitas_surveys::{FormFilter, MOST_COUNTED, MatrixRow, Question, QuestionStore, QuestionType};
+use civitas_surveys::{FormFilter, MAX_COUNTED, MatrixRow, Question, QuestionStore, QuestionType};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use std::collections::HashMap;
@@ -109,7 +109,9 @@ async fn write_rows(
             let stored = matrix_rows::table.filter(matrix_rows::id.eq(row.id.0));
             diesel::update(stored).set(values).run_on(on(connection)).await?;
         } else {
-            diesel::insert_into(matrix_rows::table).values(values).run_on(on(connection)).await?;
+            // Of an import that keeps ids.
+            let assigned = (row.id.0 != 0).then(|| matrix_rows::id.eq(row.id.0));
+            diesel::insert_into(matrix_rows::table).values((assigned, values)).run_on(on(connection)).await?;
         }
     }
     Ok(())
@@ -136,8 +138,8 @@ impl QuestionStore for Session {
     ) -> Result<Page<(QuestionId, Question)>> {
         let connection = &mut *self.read_page(page, false).await?;
         let of_parent = || of(organization).filter(questions::questionnaire_id.eq(questionnaire.0));
-        let own = || of_parent().select(columns::of::<Row>()).into_boxed::<Db>();
-        let page: Page<Row> = list_page!(connection, page, self.bounds; own();
+        let rows = || of_parent().select(columns::of::<Row>()).into_boxed::<Db>();
+        let page: Page<Row> = list_page!(connection, page, self.bounds; rows();
             filters, |filter| condition(filter);
             [questions::id, questions::id, questions::id; questions::id], (questions::position, questions::id));
         Ok(Page::of(with_rows(connection, page.items).await?, page.has_more).with_total(page.total))
@@ -159,7 +161,7 @@ impl QuestionStore for Session {
         let some = answers::table
             .filter(answers::question_id.eq(id.0))
             .filter(answers::organization_id.eq(organization.0))
-            .limit(MOST_COUNTED)
+            .limit(MAX_COUNTED)
             .select(answers::organization_id);
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
             Bounded(some).value_from(self.read()).await?;

@@ -200,6 +200,23 @@ impl ResponseStore for Session {
         Ok(ids.into_iter().map(|(question, id)| (QuestionId(question), AnswerId(id))).collect())
     }
 
+    async fn set_answer_ids(
+        &self,
+        organization: OrganizationId,
+        id: ResponseId,
+        ids: &[(QuestionId, AnswerId)],
+    ) -> Result<()> {
+        let atomic = self.transaction().await?;
+        for (question, answer) in ids {
+            let own = answers_of(organization).filter(answers::response_id.eq(id.0));
+            diesel::update(own.filter(answers::question_id.eq(question.0)))
+                .set(answers::id.eq(answer.0))
+                .change_on(atomic.connection())
+                .await?;
+        }
+        atomic.commit().await
+    }
+
     async fn set_value(&self, organization: OrganizationId, id: AnswerId, value: &Value) -> Result<()> {
         diesel::update(answers_of(organization).filter(answers::id.eq(id.0)))
             .set(answers::value.eq(JsonColumn(value)))

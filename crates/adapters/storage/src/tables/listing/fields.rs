@@ -7,10 +7,10 @@ use crate::engine::sql::{Json, Moment};
 use crate::filter::{Column, Member, holds};
 use crate::tables::components::{self, ComponentInSpace};
 use crate::tables::planner::{Checked, Sql};
-use crate::tables::select::{Template, among};
+use crate::tables::select::{Records, Template, among};
 use crate::tables::texts::{TextCondition, TextPart};
 use civitas_kernel::filter::{self, Comparison};
-use civitas_kernel::{Error, Locale, Locales, OrganizationId, Result};
+use civitas_kernel::{Direction, Error, Locale, Locales, OrganizationId, Result};
 use diesel::IntoSql;
 use diesel::sql_types::{Nullable, Text};
 
@@ -112,12 +112,15 @@ impl ListedField {
         }
         let holds = || holds(self.column(*table, locales)?, wanted);
         // In the order of the column its index is read in any case.
-        if self.indexed(wanted).is_none_or(|column| table.date == column) {
+        let Some(column) = self.indexed(wanted).filter(|column| table.date != *column) else {
             return Ok(FilterCondition::compared(holds()?));
-        }
-        let members = list.unfiltered(components.contain(table.name, Checked::Many)).filter(holds()?);
-        let found = among(table.column("id"), members.ids());
-        Ok(FilterCondition::Sought { test: Box::new(holds()?), found: Box::new(found) })
+        };
+        let members = |checked| -> Result<Records> {
+            Ok(list.unfiltered(components.contain(table.name, checked)).filter(holds()?))
+        };
+        let found = Box::new(among(table.column("id"), members(Checked::Many)?.ids()));
+        let members = members(Checked::Few)?.order(table.column(column), Direction::Descending);
+        Ok(FilterCondition::Sought { test: Box::new(holds()?), found, members: Some(members) })
     }
 }
 
@@ -129,5 +132,6 @@ fn texts(list: &dyn Members, part: TextPart, wanted: &filter::Condition) -> Resu
     if !condition.is_sought() {
         return Ok(FilterCondition::compared(test));
     }
-    Ok(FilterCondition::Sought { test: Box::new(test), found: Box::new(condition.found::<()>()) })
+    let found = Box::new(condition.found::<()>());
+    Ok(FilterCondition::Sought { test: Box::new(test), found, members: None })
 }

@@ -59,7 +59,7 @@ impl Facts {
 
 /// The visible meetings of a visible component (contract 06 §5.3). The first three conditions are those of the partial
 /// indexes, exactly.
-pub(in crate::tables) fn shown(viewer: Viewer) -> Vec<Condition<meetings::table>> {
+pub(in crate::tables) fn visible(viewer: Viewer) -> Vec<Condition<meetings::table>> {
     vec![
         Box::new(meetings::published_at.is_not_null().nullable()),
         Box::new(meetings::hidden_at.is_null().nullable()),
@@ -133,7 +133,7 @@ impl Members for List {
 
     fn unfiltered(&self, of_components: Condition<()>) -> Records {
         let meetings = MEETINGS.records().filter(of_components);
-        shown(self.viewer).into_iter().fold(meetings, Records::filter)
+        visible(self.viewer).into_iter().fold(meetings, Records::filter)
     }
 }
 

@@ -32,6 +32,7 @@ columns! {
         body: Translated,
         author as author_id: Option<UserId>,
         published_at: Option<OffsetDateTime>,
+        hidden_at: Option<OffsetDateTime>,
         deleted_at: Option<OffsetDateTime>,
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
@@ -40,7 +41,12 @@ columns! {
 
 scoped! { pub(super) posts }
 
-/// Whether a post is not deleted, and published at this time or written by this account (contract 07 A.1).
+/// Whether a post is neither hidden nor deleted.
+pub(in crate::tables) fn is_shown() -> Condition<posts::table> {
+    Box::new(posts::hidden_at.is_null().and(posts::deleted_at.is_null()).nullable())
+}
+
+/// Whether a post is shown, and published at this time or written by this account (contract 07 A.1).
 pub(in crate::tables) fn visible(author: Option<UserId>, now: OffsetDateTime) -> Condition<posts::table> {
     visible_at(Box::new(posts::published_at), author, now)
 }
@@ -55,7 +61,7 @@ fn visible_at(
     author: Option<UserId>,
     now: OffsetDateTime,
 ) -> Condition<posts::table> {
-    let (kept, published) = (posts::deleted_at.is_null(), published_at.le(now));
+    let (kept, published) = (is_shown(), published_at.le(now));
     match author {
         None => Box::new(kept.and(published)),
         Some(author) => Box::new(kept.and(published.or(posts::author_id.eq(author.0)))),
@@ -132,7 +138,7 @@ impl Members for List {
             .records()
             .filter(posts::author_id.eq(author.0))
             .filter(posts::published_at.is_null())
-            .filter(posts::deleted_at.is_null());
+            .filter(is_shown());
         Some(drafts.filter(self.base.components.contain_by_id::<()>(POSTS.name, Checked::Few)))
     }
 }

@@ -1,6 +1,6 @@
 //! Lists of proposals: the published ones with the reader's own drafts; and their filters (contract 06 §1.4, 01 §6.2).
 
-use super::reading::{Facts, PROPOSALS, load, own_weight, published_or_own, shown};
+use super::reading::{Facts, PROPOSALS, is_shown, load, own_weight, published_or_own};
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
 use crate::engine::dialect::{self, BoundIds};
@@ -92,7 +92,7 @@ impl List {
 
 /// Proposals of components, published and drafts, that are shown.
 fn shown_in(of_components: Condition<()>) -> Records {
-    PROPOSALS.records().filter(of_components).filter(shown())
+    PROPOSALS.records().filter(of_components).filter(is_shown())
 }
 
 impl Members for List {
@@ -214,7 +214,8 @@ fn author(is: &Comparison<i64>) -> Result<FilterCondition> {
     let compared: Condition<proposals::table> = match is {
         Comparison::Eq(_) | Comparison::In(_) => {
             let found = among(PROPOSALS.column("id"), authors(is)?.select(PROPOSAL));
-            return Ok(FilterCondition::Sought { test: Box::new(some(is)?), found: Box::new(found) });
+            let (test, found) = (Box::new(some(is)?), Box::new(found));
+            return Ok(FilterCondition::Sought { test, found, members: None });
         }
         Comparison::NotEq(user) => others(Comparison::Eq(*user))?,
         Comparison::NotIn(users) => others(Comparison::In(users.clone()))?,

@@ -97,7 +97,7 @@ impl Facts {
 }
 
 /// Whether a proposal is neither hidden nor deleted.
-pub(in crate::tables) fn shown() -> Condition<proposals::table> {
+pub(in crate::tables) fn is_shown() -> Condition<proposals::table> {
     Box::new(proposals::hidden_at.is_null().and(proposals::deleted_at.is_null()).nullable())
 }
 
@@ -122,7 +122,7 @@ pub(super) fn any(organization: OrganizationId, id: ProposalId) -> Records {
 
 /// The proposal of this id, if it is visible (contract 06 §1.3) and inside, whatever its component is.
 pub(super) fn visible(read_context: ReadContext, id: ProposalId, within: Within) -> Records {
-    let found = any(read_context.organization, id).filter(shown());
+    let found = any(read_context.organization, id).filter(is_shown());
     let found = found.filter(published_or_own(read_context.participant));
     match within.component {
         Some(component) => found.filter(proposals::component_id.eq(component.0)),

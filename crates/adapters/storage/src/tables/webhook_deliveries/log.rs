@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use time::OffsetDateTime;
 
 /// The most attempts of a delivery that are read.
-const MOST_ATTEMPTS: i64 = 100;
+const MAX_ATTEMPTS: i64 = 100;
 
 /// A delivery as its row stores it, with the organization of its event.
 #[derive(Queryable, Selectable)]
@@ -207,7 +207,7 @@ impl DeliveryLog for Session {
         let rows: Vec<AttemptRow> = webhook_attempts::table
             .filter(webhook_attempts::delivery_id.eq(UuidColumn(id.0)))
             .order(webhook_attempts::number.desc())
-            .limit(MOST_ATTEMPTS)
+            .limit(MAX_ATTEMPTS)
             .select(columns::of::<AttemptRow>())
             .rows_from(self.read())
             .await?;

@@ -19,7 +19,7 @@ async fn a_password_has_twelve_characters_and_is_not_the_address() {
 #[tokio::test]
 async fn an_address_is_lower_case_and_belongs_to_one_account() {
     let (memory, id) = ada().await;
-    assert_eq!(memory.only().email, EMAIL);
+    assert_eq!(memory.only_account().email, EMAIL);
     let administrators = memory.administrators();
     let again = administrators.create(password("ADA@city.example", PASSWORD).await.unwrap(), NOW).await;
     assert_eq!(refusal(again), refusals::EMAIL_TAKEN);
@@ -40,7 +40,7 @@ async fn a_password_set_by_another_administrator_ends_the_sessions_and_forgets_f
     memory.edit(id, |ada| while !ada.sources.count_failure("home", LATER) {});
     let new = password(EMAIL, "a new long password").await.unwrap();
     memory.administrators().set_password(id, new, LATER).await.unwrap();
-    let ada = memory.only();
+    let ada = memory.only_account();
     assert_eq!(ada.password.as_deref(), Some("hash of a new long password"));
     assert_eq!((memory.sessions(), ada.updated_at), (0, LATER));
     assert!(!ada.sources.is_refused("home", LATER));
@@ -56,7 +56,7 @@ async fn the_own_password_keeps_the_own_session() {
     let new = password(EMAIL, "a new long password").await.unwrap();
     memory.administrators().change_own_password(id, new, &own, LATER).await.unwrap();
     assert_eq!(memory.sessions(), 1);
-    assert_eq!(memory.only().password.as_deref(), Some("hash of a new long password"));
+    assert_eq!(memory.only_account().password.as_deref(), Some("hash of a new long password"));
 }
 
 #[tokio::test]
@@ -77,12 +77,12 @@ async fn preferences_and_the_last_organization_are_stored() {
     let administrators = memory.administrators();
     administrators.set_preferences(id, Some(Locale::FR), Theme::Dark, LATER).await.unwrap();
     administrators.remember_organization(id, Some(OrganizationId(3))).await.unwrap();
-    let ada = memory.only();
+    let ada = memory.only_account();
     assert_eq!((ada.locale, ada.theme), (Some(Locale::FR), Theme::Dark));
     assert_eq!((ada.organization, ada.updated_at), (Some(OrganizationId(3)), LATER));
     memory.edit(id, |ada| while !ada.sources.count_failure("home", LATER) {});
     administrators.unlock(id, LATER).await.unwrap();
-    assert_eq!(memory.only().sources.refused_until(LATER), None);
+    assert_eq!(memory.only_account().sources.refused_until(LATER), None);
     let unknown = administrators.unlock(AdministratorId(99), LATER).await;
     assert!(matches!(unknown, Err(Error::NotFound)));
 }

@@ -42,7 +42,7 @@ impl Memory {
     }
 
     /// The one account.
-    pub(crate) fn only(&self) -> Administrator {
+    pub(crate) fn only_account(&self) -> Administrator {
         let accounts = self.accounts();
         assert_eq!(accounts.len(), 1);
         accounts[0].1.clone()

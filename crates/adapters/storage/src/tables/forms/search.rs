@@ -3,7 +3,7 @@
 use crate::engine::sql::Moment;
 use crate::tables::planner::Sql;
 use crate::tables::select::Template;
-use civitas_surveys::{MOST_COUNTED, Period};
+use civitas_surveys::{MAX_COUNTED, Period};
 use diesel::IntoSql;
 use diesel::dsl;
 use diesel::expression::SqlLiteral;
@@ -31,11 +31,11 @@ pub(super) fn question_count() -> SqlLiteral<BigInt> {
     )
 }
 
-/// The number of responses, at most [`MOST_COUNTED`]. Requires `questionnaires`.
+/// The number of responses, at most [`MAX_COUNTED`]. Requires `questionnaires`.
 pub(super) fn response_count() -> SqlLiteral<BigInt> {
     dsl::sql(&format!(
         "(SELECT count(*) FROM (SELECT 1 FROM responses WHERE responses.questionnaire_id = questionnaires.id \
-         AND responses.organization_id = questionnaires.organization_id LIMIT {MOST_COUNTED}) AS counted)"
+         AND responses.organization_id = questionnaires.organization_id LIMIT {MAX_COUNTED}) AS counted)"
     ))
 }
 

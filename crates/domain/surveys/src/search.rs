@@ -1,11 +1,11 @@
 //! The list of questionnaires for administrators.
 
-use crate::{Host, Period, Questionnaire, Survey};
+use crate::{Period, Questionnaire, QuestionnaireParent, Survey};
 use civitas_kernel::{ComponentId, ComponentPlace, QuestionnaireId};
 use time::OffsetDateTime;
 
 /// Counts stop at this number: it means "10,000 or more".
-pub const MOST_COUNTED: i64 = 10_001;
+pub const MAX_COUNTED: i64 = 10_001;
 
 /// What administrators search for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,7 +43,7 @@ pub struct QuestionnaireSummary {
     pub survey: Option<Survey>,
     /// The number of its questions of all types.
     pub questions: i64,
-    /// The number of responses, at most [`MOST_COUNTED`].
+    /// The number of responses, at most [`MAX_COUNTED`].
     pub responses: i64,
 }
 
@@ -55,6 +55,6 @@ impl QuestionnaireSummary {
 
     /// Whether it belongs to a survey.
     pub fn is_survey(&self) -> bool {
-        matches!(self.questionnaire.host, Host::Survey(_))
+        matches!(self.questionnaire.parent, QuestionnaireParent::Survey(_))
     }
 }

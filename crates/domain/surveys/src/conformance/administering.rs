@@ -2,12 +2,12 @@
 
 use super::{ALL, NOW, World, new_response, text};
 use crate::{
-    ConditionType, DisplayCondition, Host, Period, QuestionType, Questionnaire, QuestionnaireSearch,
-    QuestionnaireSort, Response, Survey,
+    ConditionType, DisplayCondition, Period, QuestionType, Questionnaire, QuestionnaireParent,
+    QuestionnaireSearch, QuestionnaireSort, Response, Survey,
 };
 use civitas_kernel::{
-    ComponentId, DisplayConditionId, Error, LogRequest, LogStart, PageRequest, QuestionId, QuestionnaireId,
-    ResponseId, Result, UserId,
+    AnswerId, ComponentId, DisplayConditionId, Error, LogRequest, LogStart, PageRequest, QuestionId,
+    QuestionnaireId, ResponseId, Result, UserId,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -26,7 +26,7 @@ impl World<'_> {
     ) -> Result<QuestionnaireId> {
         let survey = Survey { starts_at, ends_at, ..Survey::new(component, NOW) };
         let survey = self.surveys.add(self.mine, &survey).await?;
-        let new = Questionnaire::new(Host::Survey(survey), component, text(title), created_at);
+        let new = Questionnaire::new(QuestionnaireParent::Survey(survey), component, text(title), created_at);
         self.questionnaires.add(self.mine, &Questionnaire { updated_at: NOW, ..new }).await
     }
 }
@@ -39,7 +39,7 @@ pub async fn lists_all_for_administrators(world: World<'_>) -> Result<()> {
     let closed = world.dated((world.component, "100% bikes"), (None, before), NOW - Duration::DAY).await?;
     let deleted = world.dated((world.component, "Deleted"), (None, None), NOW).await?;
     let gone = world.questionnaires.find(world.mine, deleted).await?.ok_or(Error::NotFound)?;
-    let Host::Survey(survey) = gone.host else { return Err(Error::internal("a survey")) };
+    let QuestionnaireParent::Survey(survey) = gone.parent else { return Err(Error::internal("a survey")) };
     let stored = world.surveys.find(world.mine, survey).await?.ok_or(Error::NotFound)?;
     let stored = Survey { deleted_at: Some(NOW), ..stored };
     civitas_kernel::records::conformance::replace(world.surveys, world.mine, survey, &stored).await?;
@@ -101,6 +101,12 @@ pub async fn pages_responses(world: World<'_>) -> Result<()> {
     assert_eq!(Some(newest.id), first.first().map(|(_, id)| *id));
     assert_eq!(newest.response.answers.len(), 1);
     assert!(world.responses.log(world.other, of, &request).await?.items.is_empty());
+    let (question, answer) = first[0];
+    let moved = [(question, AnswerId(answer.0 + 1_000))];
+    let refused = world.responses.set_answer_ids(world.other, *id, &moved).await;
+    assert!(matches!(refused, Err(Error::NotFound)));
+    world.responses.set_answer_ids(world.mine, *id, &moved).await?;
+    assert_eq!(world.responses.answer_ids(world.mine, *id).await?, moved);
     Ok(())
 }
 

@@ -1,0 +1,77 @@
+//! `component` (sheet 13 §5.8).
+
+use super::{Result, Row, Run, each, manifest_of, put, select_data};
+use crate::row::integer;
+use crate::run::ComponentFacts;
+use crate::settings::{Mapped, Mapper, boolean};
+use crate::version::Version;
+use civitas_spaces::ComponentManifest;
+use serde_json::{Value, json};
+
+pub(super) async fn write(run: &mut Run<'_>) -> Result {
+    let statement = format!(
+        "SELECT t.*, {} AS data, (SELECT json_agg(s.id) FROM decidim_participatory_process_steps s \
+         WHERE s.decidim_participatory_process_id = t.participatory_space_id \
+         AND t.participatory_space_type = 'Decidim::ParticipatoryProcess') AS steps, \
+         (SELECT s.id FROM decidim_scopes s WHERE s.id::text = t.settings -> 'global' ->> 'scope_id') AS scope \
+         FROM decidim_components t ORDER BY t.id",
+        select_data("Decidim::Component")
+    );
+    each(run, "decidim_components", &statement, component).await
+}
+
+fn component(run: &mut Run<'_>, row: &Row) -> Result {
+    let (kind, space) = (manifest_of(row.str("participatory_space_type")), row.int("participatory_space_id"));
+    let Some(of) = run.organization_of("component", row, kind, space)? else { return Ok(()) };
+    let Some(manifest) = ComponentManifest::parse(row.str("manifest_name")) else {
+        return run.drop_row("component", row, Some(of), "W-MANIFEST");
+    };
+    if let Some(actions) = row.get("permissions").as_object().filter(|permissions| !permissions.is_empty()) {
+        let actions: Vec<_> = actions.keys().collect();
+        run.codes.add_example("W-PERMISSION", row.table, row.id(), &json!(actions), &Value::Null);
+    }
+    let mapper = Mapper {
+        manifest,
+        version: run.source.version,
+        has_awesome: run.source.has("decidim_awesome_vote_weights"),
+        languages: run.languages(of),
+    };
+    let mut settings = mapper.map(row.get("settings"));
+    count_losses(run, row, of, &mut settings)?;
+    // Those of steps that are gone are left out.
+    let steps: Vec<_> = row.get("steps").as_array().into_iter().flatten().filter_map(integer).collect();
+    settings.steps.retain(|step, _| step.parse::<i64>().is_ok_and(|step| steps.contains(&step)));
+    let (name, global) = (run.name(row, "name", of), settings.global.clone());
+    let facts = ComponentFacts { manifest: manifest.as_str(), name: name.clone(), settings: settings.global };
+    run.components.insert(row.id(), facts);
+    let members = json!({
+        "space": format!("{kind}/{}", space.unwrap_or_default()),
+        "manifest": manifest.as_str(),
+        "name": name,
+        "settings": global,
+        "default_step_settings": settings.default_step,
+        "step_settings": settings.steps,
+        "scope_id": scope(run, row),
+    });
+    put(run, "component", row, of, members)
+}
+
+/// Counts what the settings lose, and writes the values into the residue.
+fn count_losses(run: &mut Run<'_>, row: &Row, of: i64, settings: &mut Mapped) -> Result {
+    for (key, value) in settings.refused.drain(..) {
+        run.codes.add_example("W-SETTING", row.table, row.id(), &json!({ key: value }), &Value::Null);
+        settings.unused.insert(key.to_owned(), value);
+    }
+    for text in settings.texts.drain(..) {
+        run.count_text(row, text);
+    }
+    let mut lost = row.clone();
+    lost.columns.insert("settings".to_owned(), settings.unused.clone().into());
+    run.leave(&lost, of, &["settings"])
+}
+
+/// The scope of a component: to 0.30, where it has scopes and the scope exists.
+fn scope(run: &Run<'_>, row: &Row) -> Option<i64> {
+    let has_scopes = row.get("settings").pointer("/global/scopes_enabled").and_then(boolean);
+    row.int("scope").filter(|_| run.source.version < Version::V31 && has_scopes == Some(true))
+}

@@ -1,0 +1,399 @@
+//! One pass over the source: what was imported, what was lost, and where records go.
+
+use crate::Result;
+use crate::codes::Codes;
+use crate::options::Options;
+use crate::report::Tally;
+use crate::residue::{Residue, inline_blobs};
+use crate::row::Row;
+use crate::source::Source;
+use crate::text::{Languages, Text};
+use civitas_kernel::extended_data::check_size;
+use civitas_kernel::{SpaceManifest, limits};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::Write;
+
+/// The types that other records refer to: the fates of their rows are kept. Spaces are kept by manifest.
+const PARENTS: &[&str] = &[
+    "organization",
+    "user",
+    "api_client",
+    "participatory_processes",
+    "assemblies",
+    "conferences",
+    "initiatives",
+    "step",
+    "component",
+    "proposal",
+    "meeting",
+    "post",
+    "survey",
+    "questionnaire",
+    "question",
+    "answer_option",
+    "matrix_row",
+    "attachment_collection",
+];
+
+/// What became of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It was imported into this organization.
+    Imported(i64),
+    /// It was left out; its organization, if it is known.
+    Dropped(Option<i64>),
+    /// Its organization was not chosen.
+    Outside,
+}
+
+/// What is kept of an organization.
+#[derive(Debug, Clone)]
+pub(crate) struct OrganizationFacts {
+    pub(crate) host: String,
+    /// Mapped.
+    pub(crate) default_locale: String,
+    /// A name of contract 11.
+    pub(crate) time_zone: String,
+    pub(crate) comments_max_length: i64,
+}
+
+/// What is kept of a component.
+#[derive(Debug, Clone)]
+pub(crate) struct ComponentFacts {
+    pub(crate) manifest: &'static str,
+    /// As in the record.
+    pub(crate) name: Value,
+    /// As in the record.
+    pub(crate) settings: Map<String, Value>,
+}
+
+/// The counts by organization and type.
+pub(crate) type Tallies = BTreeMap<(Option<i64>, &'static str), Tally>;
+
+/// One pass. The first one has no `out`.
+pub(crate) struct Run<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) options: &'a Options,
+    pub(crate) codes: Codes,
+    pub(crate) organizations: BTreeMap<i64, OrganizationFacts>,
+    pub(crate) components: HashMap<i64, ComponentFacts>,
+    pub(crate) deleted_users: HashSet<i64>,
+    pub(crate) tallies: Tallies,
+    /// Files copied, their bytes, and files refused.
+    pub(crate) files: (u64, u64, u64),
+    fates: HashMap<&'static str, HashMap<i64, Fate>>,
+    /// The ids of the blobs that texts link to.
+    inline_blobs: BTreeSet<i64>,
+    residue: Residue<'a>,
+    out: Option<&'a mut (dyn Write + Send)>,
+}
+
+/// A record of the archive.
+pub(crate) struct Record {
+    /// The type, or for a space its manifest.
+    pub(crate) kind: &'static str,
+    /// Unique per organization and type.
+    pub(crate) reference: String,
+    /// The number of the row; `None` for records whose number is not kept.
+    pub(crate) id: Option<i64>,
+    /// `None`: of the deployment.
+    pub(crate) organization: Option<i64>,
+    /// An object. Members that are null are left out: in a new record that means the same.
+    pub(crate) members: Value,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        source: &'a Source,
+        options: &'a Options,
+        out: Option<&'a mut (dyn Write + Send)>,
+        residue: Option<&'a mut (dyn Write + Send)>,
+    ) -> Self {
+        Self {
+            source,
+            options,
+            codes: Codes::default(),
+            organizations: BTreeMap::new(),
+            components: HashMap::new(),
+            deleted_users: HashSet::new(),
+            tallies: BTreeMap::new(),
+            files: (0, 0, 0),
+            fates: HashMap::new(),
+            inline_blobs: BTreeSet::new(),
+            residue: Residue(residue),
+            out,
+        }
+    }
+
+    /// Whether this pass writes nothing.
+    pub(crate) fn is_plan(&self) -> bool {
+        self.out.is_none()
+    }
+
+    /// What became of a row; `None`: there is no such row.
+    pub(crate) fn fate(&self, kind: &str, id: Option<i64>) -> Option<Fate> {
+        self.fates.get(kind)?.get(&id?).copied()
+    }
+
+    /// Whether a row was imported into this organization.
+    pub(crate) fn is_imported(&self, kind: &str, id: Option<i64>, organization: i64) -> bool {
+        self.fate(kind, id) == Some(Fate::Imported(organization))
+    }
+
+    /// Records what became of a row, if others refer to rows of its type.
+    pub(crate) fn set_fate(&mut self, kind: &'static str, id: i64, fate: Fate) {
+        if PARENTS.contains(&kind) {
+            self.fates.entry(kind).or_default().insert(id, fate);
+        }
+    }
+
+    /// Counts a row of the source, and returns the organization of its parent. `None`: the parent was not imported, and the
+    /// row is left out with it. Counts W-ORPHAN only if there is no parent at all (§3.4).
+    pub(crate) fn organization_of(
+        &mut self,
+        kind: &'static str,
+        row: &Row,
+        parent: &str,
+        parent_id: Option<i64>,
+    ) -> Result<Option<i64>> {
+        match self.fate(parent, parent_id) {
+            Some(Fate::Imported(organization)) => {
+                self.tally(Some(organization), kind).source += 1;
+                return Ok(Some(organization));
+            }
+            Some(Fate::Dropped(organization)) => {
+                let tally = self.tally(organization, kind);
+                tally.source += 1;
+                *tally.dropped.entry("parent".to_owned()).or_default() += 1;
+                self.set_fate(kind, row.id(), Fate::Dropped(organization));
+                self.residue.write(row, organization, None, None)?;
+            }
+            Some(Fate::Outside) => self.set_fate(kind, row.id(), Fate::Outside),
+            None => {
+                self.tally(None, kind).source += 1;
+                self.drop_row(kind, row, None, "W-ORPHAN")?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same for a row with a `decidim_component_id`: its organization and component. Rows of a component with another
+    /// manifest are left out: W-ORPHAN.
+    pub(crate) fn in_component(
+        &mut self,
+        kind: &'static str,
+        row: &Row,
+        manifest: &str,
+    ) -> Result<Option<(i64, i64)>> {
+        let id = row.int("decidim_component_id");
+        let Some(organization) = self.organization_of(kind, row, "component", id)? else { return Ok(None) };
+        let component =
+            id.filter(|id| self.components.get(id).is_some_and(|facts| facts.manifest == manifest));
+        if component.is_none() {
+            self.drop_row(kind, row, Some(organization), "W-ORPHAN")?;
+        }
+        Ok(component.map(|component| (organization, component)))
+    }
+
+    /// Leaves out a row that was counted, with all rows below it.
+    pub(crate) fn drop_row(
+        &mut self,
+        kind: &'static str,
+        row: &Row,
+        organization: Option<i64>,
+        code: &'static str,
+    ) -> Result {
+        if self.may_be_outside(organization) {
+            self.tally(None, kind).source -= 1;
+            self.set_fate(kind, row.id(), Fate::Outside);
+            return Ok(());
+        }
+        *self.tally(organization, kind).dropped.entry(code.to_owned()).or_default() += 1;
+        self.set_fate(kind, row.id(), Fate::Dropped(organization));
+        self.lose(row, organization, code)
+    }
+
+    /// Whether a row of no known organization may be of one that is not read (§3.4).
+    fn may_be_outside(&self, organization: Option<i64>) -> bool {
+        organization.is_none() && !self.options.organizations.is_empty()
+    }
+
+    /// Counts a loss of a row, and writes the row into the residue.
+    pub(crate) fn lose(&mut self, row: &Row, organization: Option<i64>, code: &'static str) -> Result {
+        if self.may_be_outside(organization) {
+            return Ok(());
+        }
+        self.codes.add(code, row.table, id_text(row));
+        self.residue.write(row, organization, Some(code), None)
+    }
+
+    /// Writes those of these columns that are not empty into the residue: they have no place here (marked x in §5).
+    pub(crate) fn leave(&mut self, row: &Row, organization: i64, columns: &[&str]) -> Result {
+        self.residue.write(row, Some(organization), None, Some(columns))
+    }
+
+    /// A translated text of content, in the languages of the organization.
+    pub(crate) fn content(&mut self, row: &Row, column: &str, organization: i64) -> Value {
+        let text = self.languages(organization).content(row.get(column));
+        self.count_text(row, text)
+    }
+
+    /// A translated text that must not be empty: the name of a part of the structure.
+    pub(crate) fn name(&mut self, row: &Row, column: &str, organization: i64) -> Value {
+        let text = self.languages(organization).name(row.get(column), &format!("#{}", row.id()));
+        self.count_text(row, text)
+    }
+
+    /// The languages of an organization.
+    pub(crate) fn languages(&self, organization: i64) -> Languages<'_> {
+        let facts = self.organizations.get(&organization);
+        let default = facts.map_or("en", |facts| facts.default_locale.as_str());
+        Languages { locales: &self.options.locales, map: &self.options.locale_map, default }
+    }
+
+    /// Counts the losses of a text of a row.
+    pub(crate) fn count_text(&mut self, row: &Row, text: Text) -> Value {
+        for (code, locale) in text.losses {
+            if code == "W-INLINE" {
+                let texts = text.value.values().filter_map(Value::as_str);
+                self.inline_blobs.extend(texts.flat_map(inline_blobs));
+            }
+            let found = self.codes.add(code, row.table, id_text(row));
+            if !locale.is_empty() {
+                *found.locales.entry(locale).or_default() += 1;
+            }
+        }
+        text.value.into()
+    }
+
+    /// Writes a record whose `ref` is its id.
+    pub(crate) fn put(&mut self, kind: &'static str, id: i64, organization: i64, members: Value) -> Result {
+        let (reference, organization) = (id.to_string(), Some(organization));
+        self.put_record(Record { kind, reference, id: Some(id), organization, members })
+    }
+
+    /// Writes a record.
+    pub(crate) fn put_record(&mut self, record: Record) -> Result {
+        let Record { kind, reference, id, organization, members } = record;
+        self.tally(organization, kind).written += 1;
+        if let (Some(id), Some(organization)) = (id, organization) {
+            self.set_fate(kind, id, Fate::Imported(organization));
+        }
+        let Value::Object(mut members) = members else { return Ok(()) };
+        self.shorten(kind, &reference, organization, &mut members)?;
+        let mut line = Map::new();
+        line.insert("type".to_owned(), type_of(kind).into());
+        line.insert("ref".to_owned(), reference.into());
+        if let Some(id) = id {
+            line.insert("id".to_owned(), id.into());
+        }
+        if let Some(organization) = organization.filter(|_| kind != "organization") {
+            line.insert("organization".to_owned(), organization.to_string().into());
+        }
+        line.extend(members.into_iter().filter(|(_, value)| !value.is_null()));
+        self.put_line(&line.into())
+    }
+
+    /// Cuts texts that are longer than those of an archive, and leaves out extended data that are too large: W-JSON. The
+    /// residue has them whole.
+    fn shorten(
+        &mut self,
+        kind: &'static str,
+        reference: &str,
+        organization: Option<i64>,
+        members: &mut Map<String, Value>,
+    ) -> Result {
+        for (name, value) in members {
+            let mut whole = Vec::new();
+            match (limits::of_member(name), &mut *value) {
+                (Some(max), value) => cut(value, max, &mut whole),
+                (None, Value::Object(data)) if name == "extended_data" => {
+                    if check_size(data, limits::EXTENDED_DATA).is_err() {
+                        whole.push(std::mem::take(data).into());
+                    }
+                }
+                (None, _) => {}
+            }
+            if !whole.is_empty() {
+                self.codes.add("W-JSON", kind, reference);
+                let columns = [("id".to_owned(), reference.into()), (name.clone(), whole.into())];
+                let row = Row { table: kind, columns: columns.into_iter().collect() };
+                self.residue.write(&row, organization, Some("W-JSON"), None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the blobs that texts link to into the residue: only the old installation serves them (§3.2).
+    pub(crate) async fn leave_inline_blobs(&mut self) -> Result {
+        if self.residue.0.is_none() || self.inline_blobs.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<_> = self.inline_blobs.iter().map(i64::to_string).collect();
+        let statement = format!("SELECT * FROM active_storage_blobs WHERE id IN ({})", ids.join(", "));
+        let mut rows = self.source.rows("active_storage_blobs", &statement).await?;
+        while let Some(row) = rows.next().await? {
+            self.residue.write(&row, None, Some("W-INLINE"), None)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line that is not counted.
+    pub(crate) fn put_line(&mut self, line: &Value) -> Result {
+        let Some(out) = self.out.as_deref_mut() else { return Ok(()) };
+        serde_json::to_writer(&mut *out, line)?;
+        Ok(out.write_all(b"\n")?)
+    }
+
+    /// Writes what is buffered.
+    pub(crate) fn flush(&mut self) -> Result {
+        for out in [self.out.as_deref_mut(), self.residue.0.as_deref_mut()].into_iter().flatten() {
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// The counts of a type in an organization.
+    pub(crate) fn tally(&mut self, organization: Option<i64>, kind: &'static str) -> &mut Tally {
+        self.tallies.entry((organization, type_of(kind))).or_default()
+    }
+}
+
+/// Cuts the texts of a value after `max` characters, and adds the whole ones to `whole`.
+fn cut(value: &mut Value, max: usize, whole: &mut Vec<Value>) {
+    match value {
+        Value::String(text) if limits::is_longer(text, max) => {
+            let short = text.chars().take(max).collect();
+            whole.push(std::mem::replace(text, short).into());
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| cut(item, max, whole)),
+        Value::Object(members) => members.values_mut().for_each(|member| cut(member, max, whole)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The record type: `space` for each of the manifests.
+fn type_of(kind: &'static str) -> &'static str {
+    if SpaceManifest::parse(kind).is_some() { "space" } else { kind }
+}
+
+fn id_text(row: &Row) -> String {
+    row.int("id").map_or_else(|| row.str("id").to_owned(), |id| id.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn texts_are_cut_after_a_character_wherever_they_are() {
+        let (long, short) = ("é".repeat(256), "é".repeat(255));
+        let mut title = json!({ "en": long, "fr": short, "more": ["x", long] });
+        let mut whole = Vec::new();
+        cut(&mut title, limits::LINE, &mut whole);
+        assert_eq!(title, json!({ "en": short, "fr": short, "more": ["x", short] }));
+        assert_eq!(whole, [json!(long), json!(long)]);
+    }
+}
