@@ -1,4 +1,4 @@
-//! Sets `CIVITAS_VERSION`: the version, and the commit with its date, or `unknown` outside of the repository.
+//! Sets `BUILD_VERSION`: the version, and the commit with its date, or `unknown` outside of the repository.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,8 @@ fn main() {
     let is_ours = git(&["ls-files", "--error-unmatch", "build.rs"]).is_some();
     let commit =
         git(&["log", "-1", "--abbrev=10", "--date=short-local", "--format=%h %cd"]).filter(|_| is_ours);
-    println!("cargo::rustc-env=CIVITAS_VERSION={version} ({})", commit.as_deref().unwrap_or("unknown"));
+    // `cargo run` and `cargo test` pass it on: with the prefix of settings the program would refuse it.
+    println!("cargo::rustc-env=BUILD_VERSION={version} ({})", commit.as_deref().unwrap_or("unknown"));
     println!("cargo::rerun-if-changed=build.rs");
     // Each commit and checkout writes a line there. A file that does not exist would run this at each build.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {

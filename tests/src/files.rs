@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use civitas_archive::FileServices;
-use civitas_attachments::{ByteStream, Content, FileStore, Inspected, ReceiveOutcome, StoredObject};
+use civitas_attachments::{ByteStream, FileContent, FileStore, Inspected, ReceiveOutcome, StoredObject};
 use civitas_files::{Intake, Store};
 use civitas_kernel::{Error, Result};
 use futures_util::stream::BoxStream;
@@ -71,7 +71,7 @@ impl Memory {
 
 #[async_trait]
 impl FileStore for Memory {
-    async fn put(&self, name: &str, content: Content) -> Result<()> {
+    async fn put(&self, name: &str, content: FileContent) -> Result<()> {
         let mut bytes = Vec::new();
         let mut file = content.file;
         file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(Error::internal)?;

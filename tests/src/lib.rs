@@ -23,7 +23,7 @@ mod world;
 mod writes;
 
 pub use archives::{export_services, import_options, numbered_proposals};
-pub use at_once::at_once;
+pub use at_once::{at_once, until_not_busy};
 pub use databases::{Database, Engine, databases};
 pub use document::Validator;
 pub use event_reader::{EventReader, SentEvent};

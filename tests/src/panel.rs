@@ -30,7 +30,7 @@ pub const SIGN_IN: &str = "/system/admins/sign_in";
 /// The page that asks for the own password.
 pub const CONFIRMATION: &str = "/system/account/confirmation";
 /// The cookie of the session.
-pub const SESSION: &str = "civitas_panel";
+pub const SESSION_COOKIE: &str = "civitas_panel";
 
 /// A visitor of the panel, with cookies. Follows no redirects.
 pub struct PanelClient {

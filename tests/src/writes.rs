@@ -1,6 +1,6 @@
 //! Writes without use cases.
 
-use civitas_application::{Announcer, Store, Transaction, remove_organization};
+use civitas_application::{EventCommitter, Store, Transaction, remove_organization};
 pub use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{OrganizationId, Result};
 use time::OffsetDateTime;
@@ -25,9 +25,9 @@ pub async fn commit<T>(
 /// `NotFound`.
 pub async fn delete_organization(
     store: &dyn Store,
-    announcer: &Announcer,
+    committer: &EventCommitter,
     id: OrganizationId,
     now: OffsetDateTime,
 ) -> Result<()> {
-    announcer.in_transaction(store, now, async |tx| remove_organization(tx, announcer, id, now).await).await
+    committer.in_transaction(store, now, async |tx| remove_organization(tx, committer, id, now).await).await
 }

@@ -286,10 +286,11 @@ describe('pages', { concurrency: true }, () => {
 
 describe('conditional GET', { concurrency: true }, () => {
   test('an unchanged answer comes from the cache', async () => {
-    const path = { id: await firstProposal() };
+    // A component: other tests vote for proposals meanwhile.
+    const path = { id: component_id };
     const [client, answers] = recording();
-    const first = await client.GET('/proposals/{id}', { params: { path } });
-    const second = await client.GET('/proposals/{id}', { params: { path } });
+    const first = await client.GET('/components/proposal_components/{id}', { params: { path } });
+    const second = await client.GET('/components/proposal_components/{id}', { params: { path } });
     assert.deepEqual(statusesOfGet(answers), [200, 304]);
     assert.deepEqual([second.response.status, second.data], [200, first.data]);
     assert.match(second.response.headers.get('Cache-Status') ?? '', /hit/);

@@ -6,7 +6,7 @@ use crate::resources::{self, events};
 use crate::route::{Limits, Route};
 use crate::router::Router;
 use actix_web::web::Bytes;
-use civitas_application::{Announcer, AuthenticationLimit, Commands, Files, Shares, Site};
+use civitas_application::{AuthenticationLimit, Commands, EventCommitter, Files, Shares, Site};
 use std::sync::{Arc, OnceLock};
 
 /// The JSON interface, created once per process.
@@ -25,9 +25,9 @@ impl Api {
             extended_data: settings.extended_data_limit(),
         };
         let routes = resources::all(limits);
-        let announcer = announcer(settings.site.clone());
+        let committer = event_committer(settings.site.clone());
         Arc::new(Self {
-            backend: Arc::new(Backend::new(settings, services, announcer, routes.registry)),
+            backend: Arc::new(Backend::new(settings, services, committer, routes.registry)),
             limits,
             document: OnceLock::new(),
             router: Router::of(routes.list),
@@ -73,8 +73,8 @@ impl Api {
 }
 
 /// Renders events with the views of the interface.
-pub fn announcer(site: Site) -> Announcer {
-    Announcer::new(Arc::new(events::Events), site)
+pub fn event_committer(site: Site) -> EventCommitter {
+    EventCommitter::new(Arc::new(events::Events), site)
 }
 
 /// Every route of the interface, one for each operation.

@@ -2,7 +2,8 @@
 
 use civitas_accounts::{Passwords, TextCipher, TokenSigner};
 use civitas_application::{
-    Announcer, AuthenticationLimit, ClientLimit, Commands, Files, Registry, Shares, Site, Store, TokenService,
+    AuthenticationLimit, ClientLimit, Commands, EventCommitter, Files, Registry, Shares, Site, Store,
+    TokenService,
 };
 use civitas_attachments::{FileIntake, FileStore};
 use civitas_event_delivery::EventStreams;
@@ -101,14 +102,14 @@ impl Backend {
     pub(crate) fn new(
         settings: ApiSettings,
         services: ApiServices,
-        announcer: Announcer,
+        committer: EventCommitter,
         registry: Registry,
     ) -> Self {
         let ApiServices { store, signer, passwords, objects, intake, shares, runtime, .. } = services.clone();
-        let files = Files::new(store.clone(), announcer.clone(), objects, intake);
+        let files = Files::new(store.clone(), committer.clone(), objects, intake);
         let limit = settings.max_async_api_job_payload_bytes;
         let commands =
-            Commands::new(registry, store.clone(), announcer.clone(), signer.clone(), shares.clone(), limit);
+            Commands::new(registry, store.clone(), committer.clone(), signer.clone(), shares.clone(), limit);
         let locales = settings.site.locales.clone();
         let event_streams = EventStreams::new(store.clone(), signer.clone(), locales, runtime);
         let most = settings.max_failed_authentications_per_minute;
@@ -119,7 +120,7 @@ impl Backend {
             limit: authentication_limit.clone(),
             signer,
             passwords,
-            announcer,
+            committer,
             lifetime: settings.token_lifetime,
             shares,
             extra_limit: settings.extended_data_limit(),

@@ -28,7 +28,7 @@ pub(crate) fn mount(config: &mut web::ServiceConfig, backend: &Arc<Backend>) {
 /// links.
 async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, ApiError> {
     let tenant = tenancy::tenant(backend, request).await?;
-    let links = OneTimeLinks { store: &**backend.store(), announcer: backend.commands.announcer() };
+    let links = OneTimeLinks { store: &**backend.store(), committer: backend.commands.committer() };
     let token = Secret::new(request.match_info().get("token").unwrap_or_default());
     let now = clock::now();
     if *request.method() == Method::HEAD {

@@ -42,7 +42,7 @@ mod shapes;
 mod tenancy;
 mod typed_body;
 
-pub use api::{Api, announcer, openapi, routes};
+pub use api::{Api, event_committer, openapi, routes};
 pub use backend::{ApiServices, ApiSettings, WebhookServices};
 pub use document::Doc;
 pub use paths::normalize;

@@ -193,8 +193,8 @@ async fn answer(
     {
         return Ok(stored);
     }
-    // The place of a long body comes first, so that other requests can write while bodies wait. A handler that receives the
-    // body itself takes the place of the write.
+    // The permit of a long body comes first, so that other requests can write while bodies wait. A handler that receives the
+    // body itself takes the permit of the write.
     let share = match request.longest {
         PageRequest::MAX_BYTES => Some(Share::LargeAnswers),
         _ => is_heavy.then_some(Share::LargeBodies),
@@ -203,22 +203,22 @@ async fn answer(
         Some(share) => Some(request.take(share).await?),
         None => None,
     };
-    let place = match route.writes() {
-        // The endpoint of tokens takes its places by itself.
+    let permit = match route.writes() {
+        // The endpoint of tokens takes its permits by itself.
         true if incoming.is_some() || route.path == "/oauth/token" => None,
         true => Some(request.take(Share::Writes).await?),
         false => Some(request.take(Share::Reads).await?),
     };
     let search = if request.may_search() { Some(request.take(Share::Searches).await?) } else { None };
-    let places = (long, place, search);
-    let (answer, (long, ..)) = if places.0.is_some() {
-        on_separate_runtime(route, request, places).await?
+    let permits = (long, permit, search);
+    let (answer, (long, ..)) = if permits.0.is_some() {
+        on_separate_runtime(route, request, permits).await?
     } else {
-        ((route.handler.call)(request, incoming).await, places)
+        ((route.handler.call)(request, incoming).await, permits)
     };
     // A long answer uses memory until it was sent.
     let answer = match (answer, long.filter(|_| share == Some(Share::LargeAnswers))) {
-        (Ok(reply), Some(long)) => Ok(reply.with_place(long)),
+        (Ok(reply), Some(long)) => Ok(reply.with_permit(long)),
         (answer, _) => answer,
     };
     let answer = match (answer, keyed) {
@@ -244,16 +244,16 @@ fn refuses_a_client(error: &ApiError) -> bool {
 }
 
 /// Answers a request with a long body or answer on a separate runtime, because long computations would block the other
-/// connections of a thread. The request ends even if the client is gone, and holds the places until then.
+/// connections of a thread. The request ends even if the client is gone, and holds the permits until then.
 async fn on_separate_runtime<P: Send + 'static>(
     route: &Arc<Route>,
     request: Request,
-    places: P,
+    permits: P,
 ) -> Result<(HandlerResult, P), ApiError> {
     let (route, span) = (route.clone(), Span::current());
     let (backend, runtime) = (request.backend.clone(), request.backend.services.runtime.clone());
     let answer = backend.services.runtime.spawn_blocking(move || {
-        (runtime.block_on((route.handler.call)(request, None).instrument(span)), places)
+        (runtime.block_on((route.handler.call)(request, None).instrument(span)), permits)
     });
     Ok(answer.await.map_err(Error::internal)?)
 }

@@ -108,13 +108,13 @@ enum Content {
     Stream(Mutex<Option<Chunks>>),
 }
 
-/// A body with the place that it uses.
-struct BodyWithPlace {
+/// A body with the permit that it holds.
+struct BodyWithPermit {
     body: Bytes,
-    _place: SharePermit,
+    _permit: SharePermit,
 }
 
-impl AsRef<[u8]> for BodyWithPlace {
+impl AsRef<[u8]> for BodyWithPermit {
     fn as_ref(&self) -> &[u8] {
         &self.body
     }
@@ -165,10 +165,10 @@ impl Reply {
         Ok(Self { headers, ..Self::json_text(status, body) })
     }
 
-    /// The same, with a place that is in use until the body was sent.
-    pub(crate) fn with_place(mut self, place: SharePermit) -> Self {
+    /// The same, with a permit that is held until the body was sent.
+    pub(crate) fn with_permit(mut self, permit: SharePermit) -> Self {
         if let Content::Whole(body) = self.content {
-            self.content = Content::Whole(Bytes::from_owner(BodyWithPlace { body, _place: place }));
+            self.content = Content::Whole(Bytes::from_owner(BodyWithPermit { body, _permit: permit }));
         }
         self
     }

@@ -156,7 +156,7 @@ impl Request {
         PageRequest { is_counted: self.is_counted, ..self.query.page() }
     }
 
-    /// Takes a place of a share for the client, and for the record in the path.
+    /// Takes a permit of a share for the client, and for the record in the path.
     pub(crate) async fn take(&self, share: Share) -> Result<SharePermit> {
         let (client, record) = (self.ctx.as_ref().map(|ctx| ctx.caller.client), self.record());
         let holder = ShareHolder { organization: self.tenant.id, client, record: record.as_deref() };

@@ -10,7 +10,7 @@ use crate::request::Request;
 use crate::typed_body::{Body, RawBody};
 use actix_web::http::{Method, StatusCode};
 use civitas_application::{CommandOutput, Ports, Registry, Transaction, View};
-use civitas_kernel::{Access, Command, Handle, JobId, Result};
+use civitas_kernel::{Access, Command, CommandHandler, JobId, Result};
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
 use std::future::Future;
@@ -52,7 +52,7 @@ pub(crate) enum UnreadBodies {
 /// Reads a command: ids in the path, query and body, each in the order of its checks.
 pub(crate) type ReadCommand<B, C> = fn(&Request, RawBody<'_, B>) -> Result<C>;
 /// Builds the use case of a command over ports.
-pub(crate) type BuildUseCase<C> = for<'p> fn(&'p dyn Ports, &Limits) -> Box<dyn Handle<C> + 'p>;
+pub(crate) type BuildUseCase<C> = for<'p> fn(&'p dyn Ports, &Limits) -> Box<dyn CommandHandler<C> + 'p>;
 
 /// The rights a route requires. There is no default: every route must declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -292,7 +292,8 @@ impl Routes {
     ) {
         let limits = self.limits;
         let registry = std::mem::take(&mut self.registry);
-        self.registry = registry.on_with_job_view(move |ports| use_case(ports, &limits), view, job_view);
+        self.registry =
+            registry.with_command_and_job_view(move |ports| use_case(ports, &limits), view, job_view);
     }
 
     /// The operation that stores the command as a job.

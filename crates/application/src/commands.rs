@@ -1,13 +1,14 @@
 //! The command registry: the use case and the view of each command. One command runs in one
 //! transaction: the change, its events, and for a job its result and the switch to `completed` (contract 09 A.5).
 
-use crate::announcing::tenant;
 use crate::audit::of_commands;
-use crate::{Announcer, CommandOutput, Ports, RenderContext, Share, Shares, Site, Store, Transaction};
+use crate::event_committer::tenant;
+use crate::{CommandOutput, EventCommitter, Ports, RenderContext, Share, Shares, Site, Store, Transaction};
 use civitas_accounts::{AuthContext, Callers, TokenSigner};
 use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
 use civitas_kernel::{
-    AnswerLanguages, Command, Ctx, Error, FieldError, Handle, JobId, Result, Wording, clock, random_job_id,
+    AnswerLanguages, Command, CommandHandler, Ctx, Error, FieldError, JobId, Result, Wording, clock,
+    random_job_id,
 };
 use civitas_organizations::Tenant;
 use serde_json::Value;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 /// Builds the use case of a command over ports.
-pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync>;
+pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn CommandHandler<C> + 'p> + Send + Sync>;
 /// Renders the result of a command.
 pub type View<C> = fn(&RenderContext<'_>, <C as Command>::Output) -> Value;
 
@@ -30,7 +31,7 @@ type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 struct Run<'a> {
     tx: &'a dyn Transaction,
     context: RenderContext<'a>,
-    announcer: &'a Announcer,
+    committer: &'a EventCommitter,
     now: OffsetDateTime,
 }
 
@@ -51,7 +52,7 @@ struct Registered<C: Command> {
 impl<C: Command<Output: CommandOutput>> Registered<C> {
     /// Executes the command, renders its events and its result.
     async fn run(&self, run: Run<'_>, command: C, view: View<C>) -> Result<Value> {
-        let Run { tx, context, announcer, now } = run;
+        let Run { tx, context, committer, now } = run;
         let recorded = if of_commands::is_recorded(C::KEY) {
             let sent = serde_json::to_value(&command).map_err(Error::internal)?;
             of_commands::record(C::KEY, context.ctx, &sent)
@@ -59,7 +60,7 @@ impl<C: Command<Output: CommandOutput>> Registered<C> {
             None
         };
         let output = (self.use_case)(tx).handle(context.ctx, command).await?;
-        announcer.render_events_of_command(tx, context.tenant, output.loaded(), now).await?;
+        committer.render_events_of_command(tx, context.tenant, output.loaded(), now).await?;
         if let Some(record) = recorded {
             tx.audit().append(&record, now).await?;
         }
@@ -81,21 +82,21 @@ impl<C: Command<Output: CommandOutput>> Entry for Registered<C> {
 pub struct Registry(BTreeMap<&'static str, Box<dyn Entry>>);
 
 impl Registry {
-    /// Adds a command: its use case and its view.
+    /// The registry with this command: its use case and its view.
     #[must_use]
-    pub fn on<C: Command<Output: CommandOutput>>(
+    pub fn with_command<C: Command<Output: CommandOutput>>(
         self,
-        use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync + 'static,
+        use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn CommandHandler<C> + 'p> + Send + Sync + 'static,
         view: View<C>,
     ) -> Self {
-        self.on_with_job_view(use_case, view, view)
+        self.with_command_and_job_view(use_case, view, view)
     }
 
     /// The same, with another view for the results of jobs.
     #[must_use]
-    pub fn on_with_job_view<C: Command<Output: CommandOutput>>(
+    pub fn with_command_and_job_view<C: Command<Output: CommandOutput>>(
         mut self,
-        use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn Handle<C> + 'p> + Send + Sync + 'static,
+        use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn CommandHandler<C> + 'p> + Send + Sync + 'static,
         view: View<C>,
         job_view: View<C>,
     ) -> Self {
@@ -126,7 +127,7 @@ impl Registry {
 pub struct Commands {
     registry: Arc<Registry>,
     store: Arc<dyn Store>,
-    announcer: Announcer,
+    committer: EventCommitter,
     signer: Arc<dyn TokenSigner>,
     shares: Arc<Shares>,
     /// The most bytes of a job's payload.
@@ -138,12 +139,12 @@ impl Commands {
     pub fn new(
         registry: Registry,
         store: Arc<dyn Store>,
-        announcer: Announcer,
+        committer: EventCommitter,
         signer: Arc<dyn TokenSigner>,
         shares: Arc<Shares>,
         payload_limit: Option<usize>,
     ) -> Self {
-        Self { registry: Arc::new(registry), store, announcer, signer, shares, payload_limit }
+        Self { registry: Arc::new(registry), store, committer, signer, shares, payload_limit }
     }
 
     /// The same commands, on the connections of background work.
@@ -160,13 +161,13 @@ impl Commands {
     }
 
     /// Ends transactions.
-    pub fn announcer(&self) -> &Announcer {
-        &self.announcer
+    pub fn committer(&self) -> &EventCommitter {
+        &self.committer
     }
 
     /// Scheme and port of links, and languages.
     pub fn site(&self) -> &Site {
-        self.announcer.site()
+        self.committer.site()
     }
 
     /// Executes a command synchronously, and renders its result in these languages. `finish` turns the result into the
@@ -182,9 +183,9 @@ impl Commands {
     ) -> Result<T> {
         let registered = self.registry.of::<C>()?;
         (registered.use_case)(as_store_ports(&*self.store)).precheck(ctx, &command).await?;
-        let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
+        let work = self.committer.in_transaction(&*self.store, ctx.now, async |tx| {
             let context = RenderContext::new(ctx, tenant, self.site(), languages);
-            let run = Run { tx, context, announcer: &self.announcer, now: ctx.now };
+            let run = Run { tx, context, committer: &self.committer, now: ctx.now };
             finish(tx, registered.run(run, command.clone(), registered.view).await?).await
         });
         work.await
@@ -224,7 +225,7 @@ impl Commands {
         match finish {
             None => self.store.jobs().add(&job).await?,
             Some(finish) => {
-                let work = self.announcer.in_transaction(&*self.store, ctx.now, async |tx| {
+                let work = self.committer.in_transaction(&*self.store, ctx.now, async |tx| {
                     tx.jobs().add(&job).await?;
                     finish(tx, id).await
                 });
@@ -263,7 +264,7 @@ impl Commands {
                 tx.rollback().await;
                 Ok(Finish::Lost)
             }
-            outcome => self.announcer.commit_with_events(tx, now, outcome).await,
+            outcome => self.committer.commit_with_events(tx, now, outcome).await,
         }
     }
 
@@ -275,7 +276,7 @@ impl Commands {
         job: &Job,
     ) -> Result<Finish> {
         let now = context.ctx.now;
-        let run = Run { tx, context, announcer: &self.announcer, now };
+        let run = Run { tx, context, committer: &self.committer, now };
         let entry = self.registry.entry(&job.payload.name)?;
         let result = entry.run_payload(run, job.payload.command.clone()).await?;
         tx.jobs().end(worker, job.id, Ok(&result), now).await

@@ -28,7 +28,7 @@ impl RecordAdmin<Component> for ComponentAdmin<'_> {
         self.components
     }
 
-    async fn prepare(
+    async fn before_store(
         &self,
         _: OrganizationId,
         _: Option<(ComponentId, &Component)>,

@@ -4,7 +4,7 @@ use crate::{TaskContext, TaskHandler};
 use async_trait::async_trait;
 use civitas_accounts::EraseAccount;
 use civitas_kernel::{Result, TaskPayload, clock};
-use civitas_tasks::{Outcome, Task};
+use civitas_tasks::{Task, TaskOutcome};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -29,11 +29,11 @@ impl TaskHandler for ErasureHandler {
         EraseAccount::KIND
     }
 
-    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<TaskOutcome> {
         let (EraseAccount { user }, of, store) = (task.read()?, task.organization, turn.store);
         let found = store.users().find(of, user).await?;
         if found.is_none_or(|found| found.deleted_at.is_none()) {
-            return Ok(Outcome::Done);
+            return Ok(TaskOutcome::Done);
         }
         store.ended_credentials().remove_of_user(of, user).await?;
         store.idempotency_keys().remove_answers_of_user(of, user).await?;
@@ -44,10 +44,14 @@ impl TaskHandler for ErasureHandler {
                 + store.audit().erase_user(of, user, BATCH).await?;
             if removed == 0 {
                 let is_done = store.empty_log().await?;
-                return Ok(if is_done { Outcome::Done } else { Outcome::Again(clock::now() + LOG_PAUSE) });
+                return Ok(if is_done {
+                    TaskOutcome::Done
+                } else {
+                    TaskOutcome::Again(clock::now() + LOG_PAUSE)
+                });
             }
             sleep(BETWEEN).await;
         }
-        Ok(Outcome::Again(clock::now()))
+        Ok(TaskOutcome::Again(clock::now()))
     }
 }

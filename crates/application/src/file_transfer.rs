@@ -1,7 +1,7 @@
 //! Copies files to another store, and compares a store with the rows of files. Both read rows in pages.
 
 use civitas_attachments::{
-    ByteStream, Checksum, Content, FileIntake, FileRegistry, FileStore, ReceiveOutcome, StoredFile,
+    ByteStream, Checksum, FileContent, FileIntake, FileRegistry, FileStore, ReceiveOutcome, StoredFile,
 };
 use civitas_kernel::{Error, FileId, Result};
 use futures_util::{StreamExt, TryStreamExt};
@@ -151,7 +151,7 @@ pub(crate) async fn receive(
     intake: &dyn FileIntake,
     object: &str,
     limit: u64,
-) -> Result<Option<(Content, Digest)>> {
+) -> Result<Option<(FileContent, Digest)>> {
     let Some(bytes) = open(from, object, limit).await? else { return Ok(None) };
     let ReceiveOutcome::Complete(received) = intake.receive(bytes, limit).await? else { return Ok(None) };
     let digest = digest_of(&received.content).await?;
@@ -159,7 +159,12 @@ pub(crate) async fn receive(
 }
 
 /// Stores bytes, and reads them back.
-pub(crate) async fn store(to: &dyn FileStore, object: &str, content: Content, digest: &Digest) -> Result<()> {
+pub(crate) async fn store(
+    to: &dyn FileStore,
+    object: &str,
+    content: FileContent,
+    digest: &Digest,
+) -> Result<()> {
     to.put(object, content).await?;
     if digest_in(to, object, digest.bytes).await?.as_ref() == Some(digest) {
         return Ok(());
@@ -168,7 +173,7 @@ pub(crate) async fn store(to: &dyn FileStore, object: &str, content: Content, di
 }
 
 /// Of a temporary file.
-pub(crate) async fn digest_of(content: &Content) -> Result<Digest> {
+pub(crate) async fn digest_of(content: &FileContent) -> Result<Digest> {
     let unavailable = |error: std::io::Error| Error::Unavailable(error.into());
     let mut file = content.file.try_clone().map_err(unavailable)?;
     let read = spawn_blocking(move || -> std::io::Result<(u64, String)> {

@@ -2,10 +2,10 @@
 //! are deleted ([`FileState`]), so a crash at any time leaves no bytes without a row.
 
 use crate::worker_loop::{is_running, pause};
-use crate::{Announcer, Store};
+use crate::{EventCommitter, Store};
 use bytes::Bytes;
 use civitas_attachments::{
-    ATTACH_WINDOW, ByteStream, Content, FileIntake, FileState, FileStore, ImageBytes, Inspected, PENDING,
+    ATTACH_WINDOW, ByteStream, FileContent, FileIntake, FileState, FileStore, ImageBytes, Inspected, PENDING,
     ReceiveOutcome, Received, StoredFile, UploadWrites,
 };
 use civitas_kernel::records::{Change, Records};
@@ -34,15 +34,15 @@ pub struct NewFile {
     pub id: FileId,
     /// The file.
     pub file: StoredFile,
-    content: Content,
-    thumbnail: Option<Content>,
+    content: FileContent,
+    thumbnail: Option<FileContent>,
 }
 
 /// Receives, stores, serves and deletes files.
 #[derive(Clone)]
 pub struct Files {
     store: Arc<dyn Store>,
-    announcer: Announcer,
+    committer: EventCommitter,
     objects: Arc<dyn FileStore>,
     intake: Arc<dyn FileIntake>,
 }
@@ -51,11 +51,11 @@ impl Files {
     /// Files over these services.
     pub fn new(
         store: Arc<dyn Store>,
-        announcer: Announcer,
+        committer: EventCommitter,
         objects: Arc<dyn FileStore>,
         intake: Arc<dyn FileIntake>,
     ) -> Self {
-        Self { store, announcer, objects, intake }
+        Self { store, committer, objects, intake }
     }
 
     /// Receives at most `limit` bytes.
@@ -144,7 +144,7 @@ impl Files {
             let after = StoredFile { state: FileState::Removed, ..before.clone() };
             tx.files().save(organization, id, &Change { before, after }).await
         };
-        if let Err(error) = self.announcer.in_transaction(&*self.store, now, work).await {
+        if let Err(error) = self.committer.in_transaction(&*self.store, now, work).await {
             tracing::warn!(%error, "a file could not be marked as removed");
         }
     }
@@ -167,7 +167,7 @@ impl Files {
                 let writes = UploadWrites { uploads: tx.uploads(), files: tx.files() };
                 writes.complete(organization, id, file_id).await
             };
-            self.announcer.in_transaction(&*self.store, now, work).await
+            self.committer.in_transaction(&*self.store, now, work).await
         };
         let outcome = completed.await;
         if outcome.is_err() {
@@ -195,7 +195,7 @@ impl Files {
     /// Deletes what is no longer used: old uploads, the bytes of removed files, then their rows. A file whose bytes
     /// cannot be deleted stays for the next time.
     pub async fn sweep(&self, now: OffsetDateTime) -> Result<()> {
-        while self.store.uploads().remove_announced_before(now - ATTACH_WINDOW, BATCH).await? == BATCH {}
+        while self.store.uploads().remove_requested_before(now - ATTACH_WINDOW, BATCH).await? == BATCH {}
         loop {
             let removed = self.store.files().removed(now - PENDING, BATCH).await?;
             let mut deleted = Vec::new();

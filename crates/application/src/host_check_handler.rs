@@ -5,7 +5,7 @@ use crate::{TaskContext, TaskHandler};
 use async_trait::async_trait;
 use civitas_kernel::{Result, TaskPayload};
 use civitas_organizations::{CheckHost, HOST_CHECK_INTERVAL, HOST_CHECKS, HostCheck, HostResolver, confirm};
-use civitas_tasks::{Outcome, Task};
+use civitas_tasks::{Task, TaskOutcome};
 use futures_util::{StreamExt, future, stream};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl TaskHandler for HostCheckHandler {
         CheckHost::KIND
     }
 
-    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<TaskOutcome> {
         let (id, organizations) = (task.organization, turn.store.organizations());
         let hosts = organizations.find(id).await?.map_or_else(Vec::new, |found| found.hosts_to_check());
         let found = self.found(&hosts).await;
@@ -54,14 +54,14 @@ impl TaskHandler for HostCheckHandler {
             if is_last && outcome.is_ok() {
                 outcome = tx.organizations().release_hosts(id, &lost).await;
             }
-            turn.announcer.commit_with_events(tx, turn.now, outcome).await?;
+            turn.committer.commit_with_events(tx, turn.now, outcome).await?;
         }
         if lost.is_empty() {
-            return Ok(Outcome::Done);
+            return Ok(TaskOutcome::Done);
         }
         if is_last {
-            return Ok(Outcome::GiveUp("the host does not lead here".into()));
+            return Ok(TaskOutcome::GiveUp("the host does not lead here".into()));
         }
-        Ok(Outcome::Again(turn.now + HOST_CHECK_INTERVAL))
+        Ok(TaskOutcome::Again(turn.now + HOST_CHECK_INTERVAL))
     }
 }

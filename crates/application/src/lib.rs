@@ -1,13 +1,13 @@
 //! The application layer: all ports, the unit of work, the command registry and the workers. Independent of
 //! database and web server.
 
-mod announcing;
 pub mod audit;
 pub mod backups;
 mod cleanup;
 mod commands;
 mod component_admin;
 mod erasure_handler;
+mod event_committer;
 mod file_transfer;
 mod files;
 mod form_encoding;
@@ -39,11 +39,11 @@ mod user_states;
 mod worker;
 pub mod worker_loop;
 
-pub use announcing::{Announcer, EventViews};
 pub use cleanup::Cleanup;
 pub use commands::{Commands, Registry, UseCase, View};
 pub use component_admin::{ComponentAdmin, minimum_votes};
 pub use erasure_handler::ErasureHandler;
+pub use event_committer::{EventCommitter, EventViews};
 pub use file_transfer::{Digest, Digests, FileCheck, FileTransfer, Finding, Moved};
 pub use files::{Files, NewFile};
 pub use form_encoding::{form_decoded, form_pairs};

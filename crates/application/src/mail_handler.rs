@@ -1,6 +1,6 @@
 //! The handlers of tasks that send mails.
 
-use crate::announcing::tenant;
+use crate::event_committer::tenant;
 use crate::{Site, TaskContext, TaskHandler};
 use async_trait::async_trait;
 use civitas_accounts::{
@@ -9,7 +9,7 @@ use civitas_accounts::{
 };
 use civitas_kernel::{Locale, Result, TaskPayload};
 use civitas_organizations::Tenant;
-use civitas_tasks::{Outcome, Task};
+use civitas_tasks::{Task, TaskOutcome};
 use std::sync::Arc;
 
 /// Renders mails when they are due, and passes them to the mailer. The secret of a link is created with the mail, so
@@ -27,18 +27,18 @@ impl TaskHandler for MailHandler {
         SendMail::KIND
     }
 
-    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<TaskOutcome> {
         if let Ok(notice) = task.read() {
             return self.send_notice(turn, task, notice).await;
         }
         let send: SendMail = task.read()?;
         let user = turn.store.users().find(task.organization, send.user).await?;
-        let Some(user) = user.filter(|user| send.mail.is_for(user)) else { return Ok(Outcome::Done) };
+        let Some(user) = user.filter(|user| send.mail.is_for(user)) else { return Ok(TaskOutcome::Done) };
         let tenant = tenant(turn.store, task.organization).await?;
         let link = self.link(turn, &tenant, send).await?;
         let mail = send.mail.write(task.id, head(&tenant, user.locale), (&user).into(), link);
         self.mailer.send(&mail).await?;
-        Ok(Outcome::Done)
+        Ok(TaskOutcome::Done)
     }
 }
 
@@ -48,13 +48,13 @@ impl MailHandler {
         turn: TaskContext<'_>,
         task: &Task,
         notice: SendSignInNotice,
-    ) -> Result<Outcome> {
+    ) -> Result<TaskOutcome> {
         let found = turn.store.administrators().find(notice.administrator).await?;
-        let Some(own) = found.filter(|own| is_deliverable(&own.email)) else { return Ok(Outcome::Done) };
+        let Some(own) = found.filter(|own| is_deliverable(&own.email)) else { return Ok(TaskOutcome::Done) };
         let tenant = tenant(turn.store, task.organization).await?;
         let locale = head(&tenant, own.locale).locale;
         self.mailer.send(&Mail::sign_in_notice(task.id, &own.email, locale)).await?;
-        Ok(Outcome::Done)
+        Ok(TaskOutcome::Done)
     }
 
     async fn link(&self, turn: TaskContext<'_>, tenant: &Tenant, send: SendMail) -> Result<Secret> {
@@ -91,10 +91,10 @@ impl TaskHandler for InvitationHandler {
         SendInvitation::KIND
     }
 
-    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<TaskOutcome> {
         let SendInvitation { role } = task.read()?;
         let found = turn.store.roles().find(task.organization, role).await?;
-        let Some(role) = found.filter(Role::is_pending) else { return Ok(Outcome::Done) };
+        let Some(role) = found.filter(Role::is_pending) else { return Ok(TaskOutcome::Done) };
         let user = match role.user {
             Some(id) => turn.store.users().find(task.organization, id).await?,
             None => None,
@@ -102,16 +102,16 @@ impl TaskHandler for InvitationHandler {
         let to = match (&user, &role.email) {
             (Some(user), _) if user.deleted_at.is_none() => Addressee::from(user),
             (None, Some(email)) => Addressee { email, name: email },
-            _ => return Ok(Outcome::Done),
+            _ => return Ok(TaskOutcome::Done),
         };
         if !is_deliverable(to.email) {
-            return Ok(Outcome::Done);
+            return Ok(TaskOutcome::Done);
         }
         let tenant = tenant(turn.store, task.organization).await?;
         let (origin, space) = (self.site.origin(&tenant.host), role.space);
         let link = Secret::new(format!("{origin}/public/{}/{}", space.manifest.as_str(), space.id));
         let head = head(&tenant, user.as_ref().and_then(|user| user.locale));
         self.mailer.send(&MailKind::Invitation.write(task.id, head, to, link)).await?;
-        Ok(Outcome::Done)
+        Ok(TaskOutcome::Done)
     }
 }

@@ -265,7 +265,7 @@ pub fn tls_handshake<T>(outcome: &str, result: T) -> T {
     result
 }
 
-/// Counts a place of a share that was taken (1) or given back (-1).
+/// Counts a permit of a share that was taken (1) or given back (-1).
 pub fn share_used(share: &str, change: i64) {
     METRICS.shares.used.with_label_values(&[share]).add(change);
 }

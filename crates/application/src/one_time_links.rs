@@ -1,6 +1,6 @@
 //! One-time links: confirms accounts and signs users in. Each step is one transaction.
 
-use crate::{Announcer, Store};
+use crate::{EventCommitter, Store};
 use civitas_accounts::magic_links::{MagicLinks, SignedIn};
 use civitas_accounts::{Confirmations, RegistrationMails, Secret};
 use civitas_kernel::{Locale, Result};
@@ -12,7 +12,7 @@ pub struct OneTimeLinks<'a> {
     /// The store.
     pub store: &'a dyn Store,
     /// Ends transactions.
-    pub announcer: &'a Announcer,
+    pub committer: &'a EventCommitter,
 }
 
 impl OneTimeLinks<'_> {
@@ -24,7 +24,7 @@ impl OneTimeLinks<'_> {
     pub async fn confirm(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<Locale> {
         // Invalid links are refused without a transaction.
         self.check_confirmation(tenant, token, now).await?;
-        let confirmed = self.announcer.in_transaction(self.store, now, async |tx| {
+        let confirmed = self.committer.in_transaction(self.store, now, async |tx| {
             confirmations(tx).confirm(tenant.id, token, now).await
         });
         Ok(confirmed.await?.unwrap_or(tenant.default_locale))
@@ -51,7 +51,7 @@ impl OneTimeLinks<'_> {
     pub async fn sign_in(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<SignedIn> {
         self.look(tenant, token, now).await?;
         let signed_in = self
-            .announcer
+            .committer
             .in_transaction(self.store, now, async |tx| magic_links(tx).sign_in(tenant.id, token, now).await);
         signed_in.await
     }

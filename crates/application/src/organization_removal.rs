@@ -1,7 +1,7 @@
 //! Deletes an organization with everything in it. The caller checks permission. Nobody finds it any more after the
 //! transaction; its rows are deleted later, in batches ([`crate::Removals`]).
 
-use crate::{Announcer, Transaction};
+use crate::{EventCommitter, Transaction};
 use civitas_kernel::{Ability, Error, Event, OrganizationId, Result, Subject};
 use time::OffsetDateTime;
 
@@ -12,12 +12,12 @@ use time::OffsetDateTime;
 /// `NotFound`.
 pub async fn remove_organization(
     tx: &dyn Transaction,
-    announcer: &Announcer,
+    committer: &EventCommitter,
     id: OrganizationId,
     now: OffsetDateTime,
 ) -> Result<()> {
     let deleted = Event { name: Ability::OrganizationDeleted, subject: Subject::Organization(id) };
     tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
-    announcer.render_events(tx, vec![(id, deleted)], now).await?;
+    committer.render_events(tx, vec![(id, deleted)], now).await?;
     tx.removals().remove_organization(id).await
 }

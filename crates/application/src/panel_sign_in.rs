@@ -1,12 +1,12 @@
 //! Sign-in to the system panel: each attempt is one transaction.
 
 use crate::metrics::{self, LoginEndpoint};
-use crate::{Announcer, Store, Transaction};
+use crate::{EventCommitter, Store, Transaction};
 use civitas_accounts::administrators::{
     CheckedPassword, SecondFactorCodes, SignInError, SignInPorts, SignedIn, TextCipher,
 };
 use civitas_accounts::{Administrator, Digest, Passwords, Secret, SendSignInNotice, is_replaceable};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{AdministratorId, NewTask, PageRequest, Result};
 use civitas_organizations::OrganizationQuery;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct SignIn<'a> {
     /// The store.
     pub store: &'a dyn Store,
     /// Ends transactions.
-    pub announcer: &'a Announcer,
+    pub committer: &'a EventCommitter,
     /// Checks passwords.
     pub passwords: &'a dyn Passwords,
     /// Opens the secrets of second factors.
@@ -62,7 +62,7 @@ impl SignIn<'_> {
                 self.record(tx, account, decided.as_ref().err(), now).await?;
                 Ok(decided)
             };
-            let decided = self.announcer.in_transaction(self.store, now, decide).await?;
+            let decided = self.committer.in_transaction(self.store, now, decide).await?;
             if !matches!(decided, Err(SignInError::Outdated)) {
                 break decided;
             }
@@ -97,7 +97,7 @@ impl SignIn<'_> {
             }
             _ => Ok(()),
         };
-        self.announcer.in_transaction(self.store, now, replace).await
+        self.committer.in_transaction(self.store, now, replace).await
     }
 
     /// Confirms the session of an administrator with the password, and a code if there is a second factor: what changes
@@ -123,7 +123,7 @@ impl SignIn<'_> {
                 }
                 Ok(confirmed)
             };
-            let confirmed = self.announcer.in_transaction(self.store, now, confirm).await?;
+            let confirmed = self.committer.in_transaction(self.store, now, confirm).await?;
             if !matches!(confirmed, Err(SignInError::Outdated)) {
                 break confirmed;
             }
@@ -158,7 +158,8 @@ impl SignIn<'_> {
             Some(id) => (id.to_string(), email),
             None => ("unknown".to_owned(), "an unknown address"),
         };
-        let record = Record::new(actor, action).on("administrator", &id, label).from(self.from.as_deref());
+        let record =
+            NewAuditEntry::new(actor, action).on("administrator", &id, label).from(self.from.as_deref());
         if fault.is_none() {
             tx.audit().append(&record, now).await?;
         } else {

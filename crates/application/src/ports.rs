@@ -111,7 +111,7 @@ ports! {
     collections: CollectionStore,
     /// The rows of files.
     files: FileRegistry,
-    /// Announced uploads.
+    /// Requested uploads.
     uploads: UploadStore,
     /// The records that files are attached to.
     parents: ParentLookup,
@@ -216,8 +216,8 @@ pub trait Store: Ports {
 /// All ports inside one transaction, which rolls back when dropped.
 #[async_trait]
 pub trait Transaction: Ports {
-    /// The events that stores have recorded since the last call.
-    fn announced(&self) -> Vec<(OrganizationId, Event)>;
+    /// Takes the events that stores have recorded since the last call.
+    fn take_events(&self) -> Vec<(OrganizationId, Event)>;
     /// Commits.
     async fn commit(self: Box<Self>) -> Result<()>;
     /// Rolls back. Cheaper than dropping: the connection stays open.

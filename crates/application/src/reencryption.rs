@@ -1,7 +1,7 @@
 //! Encrypts the stored secrets with the first key of the deployment, so that older keys can be removed.
 
 use crate::Store;
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{AdministratorId, RegistrationId, Result};
 use civitas_webhooks::SealedSecret;
 use time::OffsetDateTime;
@@ -69,7 +69,7 @@ impl Reencryption<'_> {
             last = Some(id);
         }
         let changed = done.changed.to_string();
-        let record = Record::new(self.actor.clone(), Action::SecretsReencrypted);
+        let record = NewAuditEntry::new(self.actor.clone(), Action::SecretsReencrypted);
         let record = record.changed("encrypted", None, Some(&changed));
         let tx = self.store.begin().await?;
         tx.audit().append(&record, now).await?;

@@ -2,7 +2,7 @@
 
 use civitas_kernel::{Locales, StepId};
 use civitas_proposals::{Rules, VotingManifest};
-use civitas_spaces::{Component, Level, SettingsSchema, current_phase, value_of};
+use civitas_spaces::{Component, Level, SettingsSchema, current_step_settings, value_of};
 use serde_json::{Map, Value};
 
 /// The settings of a component that are in force now.
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub struct CurrentSettings<'a> {
     schema: SettingsSchema,
     global: &'a Map<String, Value>,
-    phase: Option<&'a Map<String, Value>>,
+    step_settings: Option<&'a Map<String, Value>>,
     comments_max_length: i64,
 }
 
@@ -20,7 +20,11 @@ impl<'a> CurrentSettings<'a> {
         Self {
             schema: SettingsSchema::of(component.manifest),
             global: &component.settings,
-            phase: current_phase(active_step, &component.step_settings, &component.default_step_settings),
+            step_settings: current_step_settings(
+                active_step,
+                &component.step_settings,
+                &component.default_step_settings,
+            ),
             comments_max_length,
         }
     }
@@ -33,7 +37,8 @@ impl<'a> CurrentSettings<'a> {
     /// The value of one setting; null where components of this kind have no such setting.
     pub fn value(self, key: &str) -> Value {
         let setting = self.schema.get(key);
-        setting.map_or(Value::Null, |s| value_of(s, self.global, self.phase, self.comments_max_length))
+        setting
+            .map_or(Value::Null, |s| value_of(s, self.global, self.step_settings, self.comments_max_length))
     }
 
     fn flag(self, key: &str) -> bool {
@@ -73,10 +78,10 @@ impl<'a> CurrentSettings<'a> {
 /// deployment. For archives and the panel.
 pub fn component_settings_error(component: &Component, locales: &Locales) -> Option<String> {
     let schema = SettingsSchema::of(component.manifest);
-    let phases = std::iter::once(&component.default_step_settings).chain(component.step_settings.values());
+    let of_steps = std::iter::once(&component.default_step_settings).chain(component.step_settings.values());
     schema
         .fault(Level::Global, &component.settings, locales)
-        .or_else(|| phases.into_iter().find_map(|phase| schema.fault(Level::Phase, phase, locales)))
+        .or_else(|| of_steps.into_iter().find_map(|of_step| schema.fault(Level::Step, of_step, locales)))
 }
 
 #[cfg(test)]
@@ -99,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_active_step_flips_the_phase_at_once() {
+    fn the_active_step_changes_the_settings_at_once() {
         let mut component = component(ComponentManifest::Proposals);
         let voting = json!({"votes_enabled": true}).as_object().unwrap().clone();
         component.step_settings.insert(StepId(2), voting);

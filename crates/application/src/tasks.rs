@@ -5,10 +5,10 @@
 
 use crate::metrics::{self, LeasedWork};
 use crate::worker_loop::{Capacity, POLL, WorkSource, run_loop};
-use crate::{Announcer, Store};
+use crate::{EventCommitter, Store};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result, clock};
-use civitas_tasks::{LEASE, MAX_RUN, Outcome, Task};
+use civitas_tasks::{LEASE, MAX_RUN, Task, TaskOutcome};
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
@@ -22,7 +22,7 @@ pub struct TaskContext<'a> {
     /// The ports on the pool; begins transactions.
     pub store: &'a dyn Store,
     /// Commits transactions with events.
-    pub announcer: &'a Announcer,
+    pub committer: &'a EventCommitter,
     /// The current time.
     pub now: OffsetDateTime,
 }
@@ -39,21 +39,21 @@ pub trait TaskHandler: Send + Sync + 'static {
     /// After `Rejected`, `NotFound` and the like the task is given up. Any other error is tried again with increasing
     /// delays, eight times in all ([`civitas_tasks::next_attempt`]); so are a panic, and a run longer than
     /// [`MAX_RUN`]. A fault of the database ([`Error::is_of_database`]) does not count as an attempt.
-    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome>;
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<TaskOutcome>;
 }
 
 /// Executes the tasks of one kind until it is stopped. Each kind has a worker of its own, so that a service that does not
 /// answer delays only the tasks that wait for it. Tasks of other kinds are not claimed.
 pub struct TaskWorker {
     store: Arc<dyn Store>,
-    announcer: Announcer,
+    committer: EventCommitter,
     handler: Arc<dyn TaskHandler>,
 }
 
 impl TaskWorker {
     /// A worker with this handler.
-    pub fn new(store: Arc<dyn Store>, announcer: Announcer, handler: Arc<dyn TaskHandler>) -> Self {
-        Self { store, announcer, handler }
+    pub fn new(store: Arc<dyn Store>, committer: EventCommitter, handler: Arc<dyn TaskHandler>) -> Self {
+        Self { store, committer, handler }
     }
 
     /// Executes at most `concurrency` tasks at once, until `stop` is true.
@@ -63,10 +63,10 @@ impl TaskWorker {
 
     /// Runs the handler; errors, panics and timeouts become an outcome.
     async fn outcome(&self, task: &Task) -> End {
-        let (store, announcer) = (self.store.clone(), self.announcer.clone());
+        let (store, committer) = (self.store.clone(), self.committer.clone());
         let (handler, claimed) = (self.handler.clone(), task.clone());
         let turn = tokio::spawn(async move {
-            let turn = TaskContext { store: &*store, announcer: &announcer, now: clock::now() };
+            let turn = TaskContext { store: &*store, committer: &committer, now: clock::now() };
             tokio::time::timeout(MAX_RUN.unsigned_abs(), handler.run(turn, &claimed)).await
         });
         let fault = match turn.await {
@@ -83,26 +83,26 @@ impl TaskWorker {
     }
 
     /// The outcome of an error that counts as an attempt.
-    fn after(task: &Task, fault: &Error) -> Outcome {
+    fn after(task: &Task, fault: &Error) -> TaskOutcome {
         if fault.cause().is_none() {
-            return Outcome::GiveUp(fault.description().into_owned().into());
+            return TaskOutcome::GiveUp(fault.description().into_owned().into());
         }
         if fault.is_transient() {
             tracing::warn!(attempt = task.attempt, %fault, "the task met a transient error");
         } else {
             tracing::error!(attempt = task.attempt, %fault, "the task met an internal error");
         }
-        Outcome::after(fault, task.attempt, clock::now())
+        TaskOutcome::after(fault, task.attempt, clock::now())
     }
 
     async fn settle(&self, task: &Task, end: End) -> Result<bool> {
         let tasks = self.store.tasks();
         match end {
-            End::Counted(Outcome::Done) => {
+            End::Counted(TaskOutcome::Done) => {
                 metrics::task_ended(&task.kind, "done");
                 tasks.end(task).await
             }
-            End::Counted(Outcome::Again(due)) => {
+            End::Counted(TaskOutcome::Again(due)) => {
                 metrics::task_ended(&task.kind, "retried");
                 tasks.postpone(task, due, true).await
             }
@@ -110,7 +110,7 @@ impl TaskWorker {
                 metrics::task_ended(&task.kind, "waited");
                 tasks.postpone(task, due, false).await
             }
-            End::Counted(Outcome::GiveUp(reason)) => {
+            End::Counted(TaskOutcome::GiveUp(reason)) => {
                 tracing::warn!(attempt = task.attempt, %reason, "the task is given up");
                 metrics::task_ended(&task.kind, "given_up");
                 tasks.end(task).await
@@ -122,7 +122,7 @@ impl TaskWorker {
 /// The end of a run.
 enum End {
     /// The run counts as an attempt.
-    Counted(Outcome),
+    Counted(TaskOutcome),
     /// A fault of the database: it does not count; retry not before this time.
     Uncounted(OffsetDateTime),
 }

@@ -2,13 +2,13 @@
 
 use crate::metrics::{self, LoginEndpoint};
 use crate::panel_sign_in::REFUSAL_TAKES;
-use crate::{Announcer, AuthenticationLimit, Share, ShareHolder, Shares, Store, Transaction};
+use crate::{AuthenticationLimit, EventCommitter, Share, ShareHolder, Shares, Store, Transaction};
 use civitas_accounts::grants::{
     GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Login, Logins,
     TokenRequest, UNKNOWN_CLIENT, issue,
 };
 use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner, User};
-use civitas_audit::{Action, Actor, AuditFilter, AuditScope, Record};
+use civitas_audit::{Action, Actor, AuditFilter, AuditScope, NewAuditEntry};
 use civitas_kernel::records::Change;
 use civitas_kernel::{ClientId, Error, OrganizationId, PageRequest, Result, UserId};
 use civitas_organizations::Tenant;
@@ -30,7 +30,7 @@ pub struct TokenService {
     /// Checks passwords.
     pub passwords: Arc<dyn Passwords>,
     /// Commits registrations, with their events.
-    pub announcer: Announcer,
+    pub committer: EventCommitter,
     /// How long a token is valid.
     pub lifetime: Duration,
     /// Counts refused credentials. The caller checks it before, and counts refused clients.
@@ -47,8 +47,8 @@ pub struct TokenService {
 impl TokenService {
     /// Issues a token, or returns the error. The client is checked before the user. `from`: the address of the client.
     ///
-    /// A token refers to its organization, client and user, whose rows writes lock: it takes a place of [`Share::Writes`]
-    /// as they do. So the tokens of an organization wait for its own writes, and never use the places of others.
+    /// A token refers to its organization, client and user, whose rows writes lock: it takes a permit of [`Share::Writes`]
+    /// as they do. So the tokens of an organization wait for its own writes, and never use the permits of others.
     #[tracing::instrument(name = "application.token_service.grant", skip_all)]
     pub async fn grant(
         &self,
@@ -85,7 +85,7 @@ impl TokenService {
             }
             GrantKind::Service | GrantKind::Impersonate(_) => None,
         };
-        let _place = self.shares.take(Share::Writes, holder).await?;
+        let _permit = self.shares.take(Share::Writes, holder).await?;
         let user = match &granted.grant {
             GrantKind::Impersonate(asked) => {
                 Some(self.impersonate(tenant, (&uid, &granted), asked, now).await?)
@@ -95,7 +95,7 @@ impl TokenService {
         self.issue(tenant, &granted, user, now).await
     }
 
-    /// The user of a login. Its password is compared in a place of [`Share::Passwords`].
+    /// The user of a login. Its password is compared while a permit is held, of [`Share::Passwords`].
     async fn check_login(
         &self,
         holder: ShareHolder<'_>,
@@ -103,7 +103,7 @@ impl TokenService {
         login: &Login,
         now: OffsetDateTime,
     ) -> Result<UserId> {
-        let _place = self.shares.take(Share::Passwords, holder).await?;
+        let _permit = self.shares.take(Share::Passwords, holder).await?;
         let logins = Logins {
             users: self.store.users(),
             failures: self.store.login_failures(),
@@ -138,7 +138,7 @@ impl TokenService {
             let after = User { password_hash: Some(new.clone()), ..user.clone() };
             tx.users().save(organization, id, &Change::new(user, after)).await
         };
-        self.announcer.in_transaction(&*self.store, now, replace).await
+        self.committer.in_transaction(&*self.store, now, replace).await
     }
 
     /// The client whose credentials a request carries (contract 02 §3). A refusal is written into the audit trail.
@@ -184,11 +184,11 @@ impl TokenService {
             if self.read_only && (is_new || tx.users().find(tenant.id, id).await?.as_ref() != Some(&user)) {
                 return Err(Error::ReadOnly);
             }
-            self.announcer.render_recorded_events(tx, now).await?;
+            self.committer.render_recorded_events(tx, now).await?;
             let record = |action| {
                 let (uid, acting) = (uid.to_owned(), Some((id, user.nickname.clone())));
                 let actor = Actor::Client { uid, name: String::new(), user: acting };
-                Record::new(actor, action).of(tenant.id).on("user", &id.to_string(), &user.nickname)
+                NewAuditEntry::new(actor, action).of(tenant.id).on("user", &id.to_string(), &user.nickname)
             };
             if is_new {
                 tx.audit().append(&record(Action::UserCreated), now).await?;
@@ -198,7 +198,7 @@ impl TokenService {
             }
             Ok(id)
         };
-        self.announcer.in_transaction(&*self.store, now, work).await
+        self.committer.in_transaction(&*self.store, now, work).await
     }
 
     /// Writes a refusal into the audit trail, at most one a minute for each client; those of unknown clients share one.
@@ -234,12 +234,12 @@ impl TokenService {
         if !self.store.audit().list(&filter, one).await?.items.is_empty() {
             return Ok(());
         }
-        let record = Record::new(Actor::Anonymous, Action::CredentialsRefused).of(tenant.id);
+        let record = NewAuditEntry::new(Actor::Anonymous, Action::CredentialsRefused).of(tenant.id);
         let mut record = record.on("api_client", id, name);
         if let Some(username) = username {
             record = record.changed("username", None, Some(username));
         }
-        let appended = self.announcer.in_transaction(&*self.store, now, async |tx| {
+        let appended = self.committer.in_transaction(&*self.store, now, async |tx| {
             tx.audit().append_unless_since(&record, since, now).await
         });
         appended.await.map(drop)
@@ -253,7 +253,7 @@ impl TokenService {
         now: OffsetDateTime,
     ) -> Result<Issued> {
         let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
-        let issuer = self.announcer.site().origin(&tenant.host);
+        let issuer = self.committer.site().origin(&tenant.host);
         issue(self.store.tokens(), &*self.signer, auth, issuer, granted, user, self.lifetime).await
     }
 }

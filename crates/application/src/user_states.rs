@@ -2,7 +2,7 @@
 
 use crate::Transaction;
 use civitas_accounts::{User, UserAdmin};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::records::edit;
 use civitas_kernel::{Error, OrganizationId, Result, UserId};
 use time::OffsetDateTime;
@@ -34,7 +34,7 @@ impl UserStateChange {
 
 /// Changes states in a transaction, and writes them into the audit trail.
 pub struct UserStates<'a> {
-    /// The transaction. [`Announcer`](crate::Announcer) commits it: a change has an event.
+    /// The transaction. [`EventCommitter`](crate::EventCommitter) commits it: a change has an event.
     pub tx: &'a dyn Transaction,
     /// Who changes.
     pub actor: Actor,
@@ -71,7 +71,7 @@ impl UserStates<'_> {
         if after == before && !was_closed {
             return Ok(false);
         }
-        let record = Record::new(self.actor.clone(), act.action()).of(organization);
+        let record = NewAuditEntry::new(self.actor.clone(), act.action()).of(organization);
         let record = record.on("user", &id.to_string(), &before.nickname).from(self.from.as_deref());
         tx.audit().append(&record, now).await?;
         Ok(true)

@@ -12,7 +12,7 @@ use super::refs::Refs;
 use super::report::{Outcome, Report};
 use async_trait::async_trait;
 use civitas_accounts::Passwords;
-use civitas_application::{Announcer, Ports};
+use civitas_application::{EventCommitter, Ports};
 use civitas_attachments::{ByteStream, FileStore, StoredFile};
 use civitas_kernel::{Error, Locales, OrganizationId, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy};
@@ -41,7 +41,7 @@ pub struct ImportOptions<'a> {
     /// The time of the import, in whole microseconds.
     pub now: OffsetDateTime,
     /// Renders the events of each created or changed record. `None` discards them.
-    pub announcer: Option<&'a Announcer>,
+    pub committer: Option<&'a EventCommitter>,
     /// Stores files. `None`: records with files are refused.
     pub files: Option<FileServices<'a>>,
     /// Stores webhook registrations. `None`: they are refused.
@@ -72,7 +72,7 @@ impl<'a> ImportOptions<'a> {
             single_label_hosts: false,
             locales,
             now,
-            announcer: None,
+            committer: None,
             files: None,
             webhooks: None,
             into: None,

@@ -18,7 +18,7 @@ use super::target::Target;
 use super::types;
 use civitas_accounts::Passwords;
 use civitas_application::{Store, Transaction};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{Error, OrganizationId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
@@ -55,7 +55,7 @@ pub async fn import(
 /// files is read once more for them. With [`ImportOptions::expected`] all is read once more before the commit, and compared.
 ///
 /// A record with a known ref updates its row with the members it has; equal values change nothing. Events are
-/// discarded unless there is an announcer. Memory is bounded for files of any length. `progress` is called after
+/// discarded unless there is a committer. Memory is bounded for files of any length. `progress` is called after
 /// each line of each pass.
 ///
 /// # Errors
@@ -170,7 +170,7 @@ impl Import<'_> {
         if created + updated == 0 {
             return Ok(());
         }
-        let mut record = Record::new(Actor::Archive, Action::ArchiveImported)
+        let mut record = NewAuditEntry::new(Actor::Archive, Action::ArchiveImported)
             .changed("created", None, Some(&created.to_string()))
             .changed("updated", None, Some(&updated.to_string()));
         if let Some(host) = options.into {
@@ -254,7 +254,7 @@ impl Import<'_> {
         let Ok(organization) = find_organization(context, organization).await else { return Ok(false) };
         load_references(&mut context.refs, organization, lines).await?;
         let is_accepted = target.as_ref().is_none_or(|target| target.check(Some(organization)).is_ok());
-        if !is_accepted || context.options.announcer.is_some() {
+        if !is_accepted || context.options.committer.is_some() {
             return Ok(false);
         }
         let name = kind.name();
@@ -272,7 +272,7 @@ impl Import<'_> {
         for (line, imported) in lines.iter().zip(&imported) {
             add_to_report(&mut context.report, name, &line.head, imported);
         }
-        drop(transaction.announced());
+        drop(transaction.take_events());
         Ok(true)
     }
 
@@ -374,9 +374,9 @@ impl Import<'_> {
                 kind.invalidate(name);
             }
         }
-        match context.options.announcer {
-            Some(announcer) => announcer.render_recorded_events(*transaction, context.options.now).await?,
-            None => drop(transaction.announced()),
+        match context.options.committer {
+            Some(committer) => committer.render_recorded_events(*transaction, context.options.now).await?,
+            None => drop(transaction.take_events()),
         }
         Ok(())
     }

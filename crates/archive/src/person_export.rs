@@ -11,7 +11,7 @@ use civitas_application::{Ports, Store};
 use civitas_audit::{Actor, AuditEntry};
 use civitas_jobs::{JobDetail, JobLogFilter};
 use civitas_kernel::{Error, EventName, LogRequest, LogStart, OrganizationId, UserId};
-use civitas_webhooks::{Announcement, describes_user};
+use civitas_webhooks::{OutboxEvent, describes_user};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -105,7 +105,7 @@ async fn write_events(
     }
 }
 
-fn is_event_of(event: &Announcement, id: UserId) -> bool {
+fn is_event_of(event: &OutboxEvent, id: UserId) -> bool {
     matches!(event.name, EventName::UserCreated | EventName::UserUpdated)
         && describes_user(&event.payload, id)
 }

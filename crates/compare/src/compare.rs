@@ -1,10 +1,10 @@
 //! The comparison of two sources.
 
 use crate::difference::{Code, Difference, differences, expected, expected_alone, owners};
+use crate::lists::{Item, ListContent, ListRequest};
 use crate::report::{ActorReport, Findings, GroupReport, Report, Sample};
 use crate::source::{Server, Source, hex, make_directory, sha256};
 use crate::table::{COLLECTIONS, Collection};
-use crate::walk::{Item, List, Walk};
 use crate::{Actor, Error, Old, Options, Result};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
@@ -210,11 +210,11 @@ impl Comparison {
         path: &str,
         is_common: bool,
     ) -> Result<Vec<Candidate>> {
-        let walk = Walk { actor: run.actor, collection, path, strict: self.options.strict };
-        let (mut old, mut new) = (List::default(), List::default());
+        let request = ListRequest { actor: run.actor, collection, path, strict: self.options.strict };
+        let (mut old, mut new) = (ListContent::default(), ListContent::default());
         new.is_done = !is_common;
         while !(old.is_done && new.is_done) {
-            let keys = try_join!(old.read_page(&self.old, &walk), new.read_page(&self.new, &walk))?;
+            let keys = try_join!(old.read_page(&self.old, &request), new.read_page(&self.new, &request))?;
             for key in keys.0.iter().chain(&keys.1) {
                 if let (Some(old), Some(new)) = (old.items.get_mut(key), new.items.get_mut(key))
                     && old.digest == new.digest
@@ -245,10 +245,10 @@ impl Comparison {
     }
 
     /// Compares what was read of two lists, or of two documents.
-    fn compare_answers(&self, run: &mut Run<'_>, subject: Subject, old: &List, new: &List) {
+    fn compare_answers(&self, run: &mut Run<'_>, subject: Subject, old: &ListContent, new: &ListContent) {
         let is_module = !old.has_meta && !self.options.strict;
         let is_same = old.status == new.status;
-        let head = |list: &List| {
+        let head = |list: &ListContent| {
             let all =
                 json!({"content_type": list.content_type, "meta": list.has_meta, "repeated": list.repeated});
             if is_same { all } else { json!({"status": list.status}) }
@@ -289,7 +289,7 @@ impl Comparison {
                         _ if is_old && is_named(&self.dropped) => Some("E-DROPPED"),
                         code => code.filter(|_| is_module),
                     };
-                    run.findings.alone((subject.group, key.clone()), is_old, code, owners(&item));
+                    run.findings.count_one_sided((subject.group, key.clone()), is_old, code, owners(&item));
                 }
                 _ => {}
             }
@@ -362,7 +362,13 @@ impl Comparison {
                     let key = format!("{prefix}/{}", candidate.key);
                     let subject = Subject { group, key: key.trim_start_matches('/'), path: &path };
                     let [old, new] = [old, new].map(|answer| {
-                        List::of_document(answer, subject.key, &path, self.options.strict, candidate.has_meta)
+                        ListContent::of_document(
+                            answer,
+                            subject.key,
+                            &path,
+                            self.options.strict,
+                            candidate.has_meta,
+                        )
                     });
                     self.compare_answers(run, subject, &old, &new);
                     continue;
@@ -466,11 +472,13 @@ mod tests {
             (FIRST, 200, rows(&["3"])),
             (SECOND, 200, rows(&["5"])),
             ("/questions/3", 200, document("3", "A")),
+            ("/questionnaires/1", 200, document("1", "A")),
         ];
         let new = vec![
             (QUESTIONNAIRES, 200, rows(&["1"])),
             (FIRST, 200, rows(&["3"])),
             ("/questions/3", 200, document("3", "A")),
+            ("/questionnaires/1", 200, document("1", "A")),
         ];
         let comparison = recorded("lacking", &old, &new, &["questionnaires", "questions"], 9);
         let (groups, _) = run(&comparison).await.unwrap();

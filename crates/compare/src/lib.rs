@@ -7,11 +7,11 @@
 
 mod compare;
 mod difference;
+mod lists;
 mod normal;
 mod report;
 mod source;
 mod table;
-mod walk;
 
 pub use compare::compare;
 pub use report::Report;

@@ -106,7 +106,7 @@ struct Alone {
 
 /// What differs in an item of both servers, or in a list.
 #[derive(Default)]
-struct Found {
+struct ItemDifferences {
     codes: BTreeSet<Code>,
     is_different: bool,
     /// Differences without a code that an item of one server only may explain.
@@ -121,7 +121,7 @@ struct Tally {
     /// The keys of all items of both servers.
     keys: BTreeSet<String>,
     /// By the key of the item, or the path of the list.
-    found: BTreeMap<String, Found>,
+    found: BTreeMap<String, ItemDifferences>,
     alone: BTreeMap<String, Alone>,
 }
 
@@ -150,7 +150,7 @@ impl Findings {
 
     /// Counts an item that only one server has. Without a code it has that of an item it belongs to, which is compared
     /// before.
-    pub(crate) fn alone(
+    pub(crate) fn count_one_sided(
         &mut self,
         (group, key): Owner,
         is_old: bool,
@@ -204,7 +204,7 @@ impl Tally {
                 None => report.only_new.push(key),
             }
         }
-        for (key, Found { mut codes, mut is_different, derived }) in found {
+        for (key, ItemDifferences { mut codes, mut is_different, derived }) in found {
             let is_item = keys.contains(&key);
             if !derived.is_empty() {
                 if let Some(cause) = causes.get(&(group, key)) {
@@ -240,7 +240,7 @@ mod tests {
 
     fn missing_vote(findings: &mut Findings, code: Option<Code>) {
         findings.item("votes", "4", [Some([1; 32]), None]);
-        findings.alone(("votes", "4".to_owned()), true, code, vec![("proposals", "9".to_owned())]);
+        findings.count_one_sided(("votes", "4".to_owned()), true, code, vec![("proposals", "9".to_owned())]);
     }
 
     fn is_equal(group: &GroupReport) -> bool {
@@ -272,7 +272,7 @@ mod tests {
     fn a_vote_on_a_hidden_proposal_is_hidden_too() {
         let mut findings = Findings::default();
         findings.item("proposals", "9", [Some([1; 32]), None]);
-        findings.alone(("proposals", "9".to_owned()), true, Some("E-HIDDEN"), Vec::new());
+        findings.count_one_sided(("proposals", "9".to_owned()), true, Some("E-HIDDEN"), Vec::new());
         missing_vote(&mut findings, None);
         let reports = findings.reports();
         assert!(reports.values().all(|report| report.expected["E-HIDDEN"] == 1 && is_equal(report)));

@@ -44,7 +44,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// The answer, when it is one of the interface, and no failure of the server or of a proxy before it.
-    fn sound(self, server: &str, path: &str) -> Result<Self> {
+    fn reject_failure(self, server: &str, path: &str) -> Result<Self> {
         let reason = match self.status {
             200 if self.body.is_object() => return Ok(self),
             200 => "no JSON, or too much".to_owned(),
@@ -126,7 +126,7 @@ impl Server {
         }
         let grant = self.grant(actor, scope);
         let request = || self.http.post(format!("{}/oauth/token", self.base)).json(&grant);
-        let answer = self.send(request).await?.sound(&self.name, "/oauth/token")?;
+        let answer = self.send(request).await?.reject_failure(&self.name, "/oauth/token")?;
         let token = match answer.body["access_token"].as_str() {
             Some(token) if answer.status == 200 => Ok(SecretString::from(token)),
             _ if matches!(answer.status, 200 | 401) => return Err(Error::Credentials(self.name.clone())),
@@ -238,7 +238,7 @@ impl Source {
                 })?
             }
         };
-        answer.sound(&self.name(), path)
+        answer.reject_failure(&self.name(), path)
     }
 }
 
@@ -303,12 +303,12 @@ mod tests {
     #[test]
     fn failures_of_a_server_are_no_answers_of_the_interface() {
         for status in [200, 301, 302, 408, 429, 500, 502, 503] {
-            assert!(answer(status, Value::Null).sound("a", "/b").is_err(), "{status}");
+            assert!(answer(status, Value::Null).reject_failure("a", "/b").is_err(), "{status}");
         }
         for status in [400, 401, 403, 404, 422, 501] {
-            assert!(answer(status, Value::Null).sound("a", "/b").is_ok(), "{status}");
+            assert!(answer(status, Value::Null).reject_failure("a", "/b").is_ok(), "{status}");
         }
-        assert!(answer(200, json!({"data": []})).sound("a", "/b").is_ok());
+        assert!(answer(200, json!({"data": []})).reject_failure("a", "/b").is_ok());
     }
 
     #[test]

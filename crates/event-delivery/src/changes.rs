@@ -1,10 +1,11 @@
 //! Changes of registrations and deliveries, by clients and administrators. The caller checks permission, and commits.
 
 use civitas_application::{MAX_REGISTRATIONS, Share, Transaction, metrics};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{ClientId, Error, EventName, OrganizationId, RegistrationId, Result};
 use civitas_webhooks::{
-    CheckedRegistration, Content, DeliveryId, NewDelivery, Registration, Replay, already_taken, too_many,
+    CheckedRegistration, DeliveryContent, DeliveryId, NewDelivery, Registration, Replay, already_taken,
+    too_many,
 };
 use time::OffsetDateTime;
 
@@ -68,7 +69,7 @@ impl WebhookChanges<'_> {
             id: DeliveryId::generate(),
             registration: id,
             name: event,
-            content: Content::Test(body),
+            content: DeliveryContent::Test(body),
             due_at: self.now,
         };
         self.tx.deliveries().add(std::slice::from_ref(&delivery)).await?;
@@ -170,8 +171,8 @@ impl WebhookChanges<'_> {
         found.filter(in_reach).ok_or(Error::NotFound)
     }
 
-    fn record(&self, action: Action) -> Record {
-        Record::new(self.actor.clone(), action).from(self.from.as_deref())
+    fn record(&self, action: Action) -> NewAuditEntry {
+        NewAuditEntry::new(self.actor.clone(), action).from(self.from.as_deref())
     }
 
     async fn append(&self, action: Action, id: RegistrationId, registration: &Registration) -> Result<()> {
@@ -180,6 +181,6 @@ impl WebhookChanges<'_> {
     }
 }
 
-fn on(record: Record, id: RegistrationId, registration: &Registration) -> Record {
+fn on(record: NewAuditEntry, id: RegistrationId, registration: &Registration) -> NewAuditEntry {
     record.of(registration.organization).on("webhook_registration", &id.to_string(), &registration.url)
 }

@@ -6,7 +6,7 @@
 
 use civitas_application::Store;
 use civitas_kernel::{EventName, OrganizationId, Result};
-use civitas_webhooks::{Announcement, Outbox, Position, RelayedEvent};
+use civitas_webhooks::{Outbox, OutboxEvent, Position, RelayedEvent};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -81,7 +81,7 @@ impl EventFeed {
         names: &[EventName],
         mut after: Position,
         bytes: usize,
-    ) -> Result<Vec<Announcement>> {
+    ) -> Result<Vec<OutboxEvent>> {
         let (mut pulled, mut left) = (Vec::new(), bytes);
         while pulled.len() < MAX_PULLED {
             let (events, is_last) = self.page(organization, names, after).await?;
@@ -244,7 +244,7 @@ impl Follower {
 mod tests {
     use super::*;
     use civitas_kernel::sortable_id;
-    use civitas_webhooks::{Announcement, MockOutbox};
+    use civitas_webhooks::{MockOutbox, OutboxEvent};
     use time::OffsetDateTime;
     use tokio::time::timeout;
 
@@ -267,7 +267,7 @@ mod tests {
         let position = Position(i64::try_from(stored.len()).unwrap() + 1);
         let payload = format!("{{\"n\":{}}}", position.0);
         let occurred_at = OffsetDateTime::UNIX_EPOCH;
-        let event = Announcement { id: sortable_id(), organization, name, payload, occurred_at };
+        let event = OutboxEvent { id: sortable_id(), organization, name, payload, occurred_at };
         stored.push(RelayedEvent { position, event });
         position.0
     }

@@ -3,7 +3,7 @@
 use civitas_application::worker_loop::{POLL, is_running, pause};
 use civitas_application::{Ports, Store};
 use civitas_kernel::{OrganizationId, Result, clock};
-use civitas_webhooks::{Content, DeliveryId, EventHead, NewDelivery, Receiver};
+use civitas_webhooks::{DeliveryContent, DeliveryId, EventHead, NewDelivery, Receiver};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use time::OffsetDateTime;
@@ -92,7 +92,7 @@ fn plan(events: &[EventHead], receivers: &[Receiver], now: OffsetDateTime) -> (u
             id: DeliveryId::generate(),
             registration: receiver.id,
             name: event.name,
-            content: Content::Event(event.id, event.organization),
+            content: DeliveryContent::Event(event.id, event.organization),
             due_at: now,
         }));
     }
@@ -135,7 +135,7 @@ mod tests {
         let to: Vec<_> = deliveries.iter().map(|one| one.registration.0).collect();
         assert_eq!(to, [1, 2, 3]);
         assert_ne!(deliveries[0].id, deliveries[1].id);
-        assert_eq!(deliveries[2].content, Content::Event(events[1].id, OrganizationId(2)));
+        assert_eq!(deliveries[2].content, DeliveryContent::Event(events[1].id, OrganizationId(2)));
     }
 
     #[test]

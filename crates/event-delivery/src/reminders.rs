@@ -1,7 +1,7 @@
 //! Reminders of meetings: an event 48 hours before a meeting begins (contract 09 C.1).
 
 use civitas_application::worker_loop::{is_running, pause};
-use civitas_application::{Announcer, Store};
+use civitas_application::{EventCommitter, Store};
 use civitas_kernel::{Ability, Event, MeetingId, OrganizationId, Result, Subject, clock};
 use civitas_meetings::REMINDER_NOTICE;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ const BATCH: i64 = 50;
 /// nodes. The search needs no queue: a meeting that is published, moved or withdrawn is found, or not, by its columns.
 pub struct Reminders {
     store: Arc<dyn Store>,
-    announcer: Announcer,
+    committer: EventCommitter,
 }
 
 impl Reminders {
     /// Reminders for the meetings of this store.
-    pub fn new(store: Arc<dyn Store>, announcer: Announcer) -> Self {
-        Self { store, announcer }
+    pub fn new(store: Arc<dyn Store>, committer: EventCommitter) -> Self {
+        Self { store, committer }
     }
 
     /// Runs until `stop` is true.
@@ -61,10 +61,10 @@ impl Reminders {
         let tx = self.store.begin().await?;
         let outcome = match tx.reminders().claim(organization, meeting, now, now + REMINDER_NOTICE).await {
             Ok(true) => {
-                self.announcer.render_events(&*tx, vec![(organization, event)], now).await.map(|()| true)
+                self.committer.render_events(&*tx, vec![(organization, event)], now).await.map(|()| true)
             }
             outcome => outcome,
         };
-        self.announcer.commit_with_events(tx, now, outcome).await
+        self.committer.commit_with_events(tx, now, outcome).await
     }
 }

@@ -9,7 +9,7 @@ use civitas_kernel::{
 };
 use civitas_organizations::{Feature, Tenant};
 use civitas_webhooks::{
-    Announcement, Position, READ_WEBHOOKS, ReceiverRights, RelayedEvent, Switches, events_to_stream,
+    OutboxEvent, Position, READ_WEBHOOKS, ReceiverRights, RelayedEvent, Switches, events_to_stream,
     is_of_system, rights_of,
 };
 use std::collections::HashMap;
@@ -125,7 +125,7 @@ impl EventStreams {
             organization: tenant.id,
             default_locale: tenant.default_locale,
             token: ctx.caller.token,
-            permits: Permits::of(ctx, tenant),
+            filter: EventFilter::of(ctx, tenant),
             checked_at: now,
             next_comment: now + SILENCE,
             ends_at: now + left.min(MAX_DURATION),
@@ -145,11 +145,11 @@ impl EventStreams {
         tenant: &Tenant,
         start: StreamStart<'_>,
         bytes: usize,
-    ) -> Result<Vec<Announcement>, OpenError> {
+    ) -> Result<Vec<OutboxEvent>, OpenError> {
         ctx.require(&READ_WEBHOOKS)?;
-        let permits = Permits::of(ctx, tenant);
+        let filter = EventFilter::of(ctx, tenant);
         let mut names = chosen(ctx, start.types)?;
-        names.retain(|name| permits.allow(*name));
+        names.retain(|name| filter.allow(*name));
         let after = match start.last_event_id {
             Some(text) => {
                 let id = event_id(text).ok_or_else(|| Error::rejected("Invalid value for after"))?;
@@ -208,15 +208,15 @@ impl Drop for Slot {
     }
 }
 
-/// What a stream may contain.
+/// Which events a stream may contain.
 #[derive(Clone, Copy)]
-struct Permits {
+struct EventFilter {
     rights: ReceiverRights,
     switches: Switches,
     deployment_wide: bool,
 }
 
-impl Permits {
+impl EventFilter {
     fn of(ctx: &Ctx, tenant: &Tenant) -> Self {
         let (rights, deployment_wide) = (rights_of(ctx), ctx.caller.deployment_wide);
         Self { rights, switches: switches(tenant), deployment_wide }
@@ -238,7 +238,7 @@ pub struct EventStream {
     organization: OrganizationId,
     default_locale: Locale,
     token: TokenId,
-    permits: Permits,
+    filter: EventFilter,
     checked_at: Instant,
     next_comment: Instant,
     ends_at: Instant,
@@ -266,7 +266,7 @@ impl EventStream {
             if self.checked_at.elapsed() > CHECKED_FOR {
                 self.check().await.inspect_err(end_of_stream).ok()?;
             }
-            if self.permits.allow(event.event.name) {
+            if self.filter.allow(event.event.name) {
                 self.next_comment = Instant::now() + SILENCE;
                 return Some(StreamMessage::Event(event));
             }
@@ -292,7 +292,7 @@ impl EventStream {
         if !tenant.features.enabled {
             return Err(Error::Disabled);
         }
-        self.permits = Permits::of(&ctx, &tenant);
+        self.filter = EventFilter::of(&ctx, &tenant);
         self.checked_at = Instant::now();
         Ok(())
     }
@@ -328,16 +328,16 @@ mod tests {
             .into_iter()
             .collect(),
         };
-        let permits = Permits { rights, switches: Switches::ALL_ON, deployment_wide: false };
-        let wide = Permits { deployment_wide: true, ..permits };
-        let without = Permits { switches: Switches { proposals: false, ..Switches::ALL_ON }, ..permits };
+        let filter = EventFilter { rights, switches: Switches::ALL_ON, deployment_wide: false };
+        let wide = EventFilter { deployment_wide: true, ..filter };
+        let without = EventFilter { switches: Switches { proposals: false, ..Switches::ALL_ON }, ..filter };
         for (name, expected) in [
             (EventName::ProposalCreation, [true, false, false]),
             (EventName::OrganizationUpdated, [true, true, true]),
             (EventName::ProposalUpdate, [false; 3]),
             (EventName::UserCreated, [false; 3]),
         ] {
-            assert_eq!([permits, wide, without].map(|one| one.allow(name)), expected, "{name}");
+            assert_eq!([filter, wide, without].map(|one| one.allow(name)), expected, "{name}");
         }
     }
 

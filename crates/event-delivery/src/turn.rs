@@ -7,8 +7,8 @@ use civitas_application::worker_loop::is_running;
 use civitas_application::{Share, ShareHolder, SharePermit, Shares, Store};
 use civitas_kernel::{RegistrationId, Result, clock};
 use civitas_webhooks::{
-    Attempt, DeliveryId, DueDelivery, Message, Outcome, Schedule, SecretCipher, SendError, SendErrorKind,
-    SigningSecret, Target, TargetPolicy, Verdict, WebhookSender,
+    Attempt, DeliveryId, DeliveryOutcome, DueDelivery, Message, Schedule, SecretCipher, SendError,
+    SendErrorKind, SigningSecret, Target, TargetPolicy, Verdict, WebhookSender,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,25 +18,25 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
 /// The most requests to one registration at once (contract 09 C.4).
-const CONCURRENT: usize = 10;
+const MAX_REQUESTS_IN_FLIGHT: usize = 10;
 /// The most deliveries read at once.
-const READ: i64 = 250;
+const MAX_DELIVERIES_PER_READ: i64 = 250;
 /// The most ended attempts before they are recorded.
-const RECORD: usize = 250;
-/// The longest time before an ended attempt is recorded.
-const RECORD_AFTER: Duration = Duration::from_millis(250);
+const MAX_UNRECORDED_ATTEMPTS: usize = 250;
+/// The longest time from the end of an attempt until it is recorded.
+const MAX_RECORD_DELAY: Duration = Duration::from_millis(250);
 /// The time that requests in flight have to end when the worker stops.
-const GRACE: Duration = Duration::from_secs(8);
+const STOP_GRACE_PERIOD: Duration = Duration::from_secs(8);
 /// The longest time a turn takes on new deliveries; then the registration waits for its next turn.
-const MAX_DURATION: Duration = Duration::from_secs(30);
+const MAX_TURN_DURATION: Duration = Duration::from_secs(30);
 /// The interval of the search for new deliveries while others are in flight.
-const SEARCH: Duration = Duration::from_millis(500);
-/// When a request that got no place tries again, if none of the turn ends before.
-const AGAIN: Duration = Duration::from_millis(100);
+const SEARCH_INTERVAL: Duration = Duration::from_millis(500);
+/// The delay after which a request that got no permit tries again, if none of the turn ends before.
+const PERMIT_RETRY_DELAY: Duration = Duration::from_millis(100);
 /// How old the state of the registration may be when a request begins.
-const FRESH: Duration = Duration::from_secs(1);
+const MAX_SNAPSHOT_AGE: Duration = Duration::from_secs(1);
 /// The delays after a fault of the machine while attempts are recorded.
-const WAITS: [Duration; 5] = [
+const RECORD_RETRY_DELAYS: [Duration; 5] = [
     Duration::from_millis(100),
     Duration::from_millis(500),
     Duration::from_secs(2),
@@ -44,8 +44,8 @@ const WAITS: [Duration; 5] = [
     Duration::from_secs(10),
 ];
 
-/// What the sending of deliveries needs.
-pub(super) struct Sending {
+/// What a turn uses: ports, limits, the name of the worker.
+pub(super) struct DeliveryContext {
     pub(super) store: Arc<dyn Store>,
     pub(super) sender: Arc<dyn WebhookSender>,
     pub(super) cipher: Arc<dyn SecretCipher>,
@@ -58,43 +58,43 @@ pub(super) struct Sending {
     pub(super) stop: watch::Receiver<bool>,
 }
 
-/// A leased registration, and the place for its first request.
-pub struct Leased {
+/// A leased registration, and the permit for its first request.
+pub struct LeasedRegistration {
     pub(super) id: RegistrationId,
     pub(super) holder: ShareHolder<'static>,
-    pub(super) place: SharePermit,
+    pub(super) permit: SharePermit,
 }
 
 /// The state of the registration, with its secret decrypted.
-struct Current {
+struct RegistrationSnapshot {
     target: Target,
     host: String,
     secret: Result<Arc<SigningSecret>, String>,
     read_at: Instant,
 }
 
-/// One turn. Each request has a place of [`Share::WebhookRequests`], and the turn has one at least, from its begin to its
+/// One turn. Each request has a permit of [`Share::WebhookRequests`], and the turn has one at least, from its begin to its
 /// end: so few registrations of one client or organization have a turn at once.
 pub(super) struct DeliveryTurn<'a> {
-    sending: &'a Arc<Sending>,
+    context: &'a Arc<DeliveryContext>,
     id: RegistrationId,
     holder: ShareHolder<'static>,
-    /// A place that no request has.
-    place: Option<SharePermit>,
+    /// A permit that no request has.
+    permit: Option<SharePermit>,
     begun: Instant,
-    current: Option<Current>,
+    snapshot: Option<RegistrationSnapshot>,
     /// Read, not yet sent.
     waiting: VecDeque<DueDelivery>,
     /// Tasks of their own: they go on while ended attempts are recorded.
     in_flight: JoinSet<(DueDelivery, Attempt, SharePermit)>,
     /// The ids of deliveries in flight.
     sent: Vec<DeliveryId>,
-    ended: Vec<Outcome>,
+    ended: Vec<DeliveryOutcome>,
     /// When the oldest of `ended` must be recorded.
     record_at: Instant,
     /// When to search for new deliveries again.
     search_at: Instant,
-    /// When to send again what had no place, or would have been one copy too many.
+    /// When to send again what had no permit, or would have been one copy too many.
     resume_at: Instant,
     /// Whether an answer did not come in time: other registrations of the client are next.
     is_silent: bool,
@@ -110,15 +110,18 @@ pub(super) struct DeliveryTurn<'a> {
 }
 
 impl<'a> DeliveryTurn<'a> {
-    pub(super) fn of(sending: &'a Arc<Sending>, Leased { id, holder, place }: Leased) -> Self {
+    pub(super) fn of(
+        context: &'a Arc<DeliveryContext>,
+        LeasedRegistration { id, holder, permit }: LeasedRegistration,
+    ) -> Self {
         let now = Instant::now();
         Self {
-            sending,
+            context,
             id,
             holder,
-            place: Some(place),
+            permit: Some(permit),
             begun: now,
-            current: None,
+            snapshot: None,
             waiting: VecDeque::new(),
             in_flight: JoinSet::new(),
             sent: Vec::new(),
@@ -129,7 +132,7 @@ impl<'a> DeliveryTurn<'a> {
             is_silent: false,
             drained: false,
             lost: false,
-            stop: sending.stop.clone(),
+            stop: context.stop.clone(),
             stop_at: None,
         }
     }
@@ -167,8 +170,10 @@ impl<'a> DeliveryTurn<'a> {
 
     /// Whether new requests may begin.
     fn takes_more(&self) -> bool {
-        let is_over =
-            self.lost || self.is_silent || self.stop_at.is_some() || self.begun.elapsed() >= MAX_DURATION;
+        let is_over = self.lost
+            || self.is_silent
+            || self.stop_at.is_some()
+            || self.begun.elapsed() >= MAX_TURN_DURATION;
         !is_over && is_running(&self.stop)
     }
 
@@ -181,7 +186,7 @@ impl<'a> DeliveryTurn<'a> {
     /// Reads due deliveries when fewer requests than the limit are in flight.
     async fn search(&mut self) -> Result<()> {
         let is_time = !self.drained || Instant::now() >= self.search_at;
-        if !self.waiting.is_empty() || self.in_flight.len() >= CONCURRENT || !is_time {
+        if !self.waiting.is_empty() || self.in_flight.len() >= MAX_REQUESTS_IN_FLIGHT || !is_time {
             return Ok(());
         }
         // Else they would be read again.
@@ -189,42 +194,42 @@ impl<'a> DeliveryTurn<'a> {
         if self.lost {
             return Ok(());
         }
-        let queue = self.sending.store.deliveries();
-        let found = queue.due(self.id, clock::now(), &self.sent, READ).await?;
-        self.drained = found.len() < usize::try_from(READ).unwrap_or(usize::MAX);
-        self.search_at = Instant::now() + SEARCH;
+        let queue = self.context.store.deliveries();
+        let found = queue.due(self.id, clock::now(), &self.sent, MAX_DELIVERIES_PER_READ).await?;
+        self.drained = found.len() < usize::try_from(MAX_DELIVERIES_PER_READ).unwrap_or(usize::MAX);
+        self.search_at = Instant::now() + SEARCH_INTERVAL;
         self.waiting.extend(found);
         Ok(())
     }
 
-    /// Begins requests, up to the limit, while they get places and are not too many copies.
+    /// Begins requests, up to the limit, while they get permits and are not too many copies.
     async fn send_waiting(&mut self) -> Result<()> {
-        while self.in_flight.len() < CONCURRENT
+        while self.in_flight.len() < MAX_REQUESTS_IN_FLIGHT
             && let Some(delivery) = self.waiting.pop_front()
         {
             if !self.refresh().await? {
                 self.waiting.clear();
                 return Ok(());
             }
-            let Some(current) = &self.current else { return Ok(()) };
-            if let Some(reason) = reason_to_drop(&current.target, &delivery) {
+            let Some(snapshot) = &self.snapshot else { return Ok(()) };
+            if let Some(reason) = reason_to_drop(&snapshot.target, &delivery) {
                 let verdict = Verdict::Dropped(reason);
-                self.end(Outcome { delivery: delivery.id, attempt: None, verdict });
+                self.end(DeliveryOutcome { delivery: delivery.id, attempt: None, verdict });
                 continue;
             }
-            let Sending { shares, copies, .. } = &**self.sending;
+            let DeliveryContext { shares, copies, .. } = &**self.context;
             let spare = || shares.try_take_spare(Share::WebhookRequests, self.holder);
-            let Some(place) = self.place.take().or_else(spare) else {
-                self.postpone(delivery, AGAIN);
+            let Some(permit) = self.permit.take().or_else(spare) else {
+                self.postpone(delivery, PERMIT_RETRY_DELAY);
                 return Ok(());
             };
-            if let Err(wait) = copies.take(&current.host, self.holder, delivery.event) {
-                self.place = Some(place);
+            if let Err(wait) = copies.take(&snapshot.host, self.holder, delivery.event) {
+                self.permit = Some(permit);
                 self.postpone(delivery, wait);
                 return Ok(());
             }
             self.sent.push(delivery.id);
-            self.in_flight.spawn(request(self.sending.clone(), current, delivery, place));
+            self.in_flight.spawn(request(self.context.clone(), snapshot, delivery, permit));
         }
         Ok(())
     }
@@ -236,11 +241,11 @@ impl<'a> DeliveryTurn<'a> {
 
     /// Reads the registration if what is known of it is old. Whether it may be sent to.
     async fn refresh(&mut self) -> Result<bool> {
-        if self.current.as_ref().is_some_and(|current| current.read_at.elapsed() < FRESH) {
+        if self.snapshot.as_ref().is_some_and(|snapshot| snapshot.read_at.elapsed() < MAX_SNAPSHOT_AGE) {
             return Ok(true);
         }
-        let Sending { store, worker, cipher, .. } = &**self.sending;
-        self.current = store.deliveries().target(worker, self.id).await?.map(|target| {
+        let DeliveryContext { store, worker, cipher, .. } = &**self.context;
+        self.snapshot = store.deliveries().target(worker, self.id).await?.map(|target| {
             let secret = cipher.open(&target.registration.secret).map(Arc::new);
             if let Err(error) = &secret {
                 tracing::error!(%error, registration = self.id.0, "the secret cannot be decrypted");
@@ -248,15 +253,15 @@ impl<'a> DeliveryTurn<'a> {
             let secret = secret.map_err(|_| "the secret cannot be decrypted".to_owned());
             let url = TargetPolicy::parse(&target.registration.url);
             let host = url.ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-            Current { target, host, secret, read_at: Instant::now() }
+            RegistrationSnapshot { target, host, secret, read_at: Instant::now() }
         });
-        self.lost = self.current.is_none();
+        self.lost = self.snapshot.is_none();
         Ok(!self.lost)
     }
 
     /// Waits for the end of a request, for the time to record, or for the time to search or to send again.
     async fn wait(&mut self) -> Result<()> {
-        let may_begin = self.takes_more() && self.in_flight.len() < CONCURRENT;
+        let may_begin = self.takes_more() && self.in_flight.len() < MAX_REQUESTS_IN_FLIGHT;
         let begin_at = if self.waiting.is_empty() { self.search_at } else { self.resume_at };
         let (record_at, is_stopping) = (self.record_at, self.stop_at.is_some());
         let stop_at = self.stop_at.unwrap_or(record_at);
@@ -265,31 +270,31 @@ impl<'a> DeliveryTurn<'a> {
             () = sleep_until(record_at), if !self.ended.is_empty() => self.record().await?,
             () = sleep_until(begin_at), if may_begin => {}
             () = sleep_until(stop_at), if is_stopping => {}
-            _ = self.stop.changed(), if !is_stopping => self.stop_at = Some(Instant::now() + GRACE),
+            _ = self.stop.changed(), if !is_stopping => self.stop_at = Some(Instant::now() + STOP_GRACE_PERIOD),
         }
-        if self.ended.len() >= RECORD { self.record().await } else { Ok(()) }
+        if self.ended.len() >= MAX_UNRECORDED_ATTEMPTS { self.record().await } else { Ok(()) }
     }
 
     /// Notes what follows from an attempt. After a panic the delivery is sent again in the next turn.
     fn note(&mut self, ended: Result<(DueDelivery, Attempt, SharePermit), JoinError>) {
-        let (delivery, attempt, place) = match ended {
+        let (delivery, attempt, permit) = match ended {
             Ok(ended) => ended,
             Err(panic) => return tracing::error!(%panic, registration = self.id.0, "a request failed"),
         };
-        self.place.get_or_insert(place);
+        self.permit.get_or_insert(permit);
         self.is_silent |= matches!(&attempt.result, Err(error) if error.kind == SendErrorKind::Timeout);
         self.sent.retain(|id| *id != delivery.id);
         let number = attempt.number - delivery.replayed_after;
-        let verdict = match self.sending.schedule.verdict(number, &attempt, clock::now(), jitter()) {
+        let verdict = match self.context.schedule.verdict(number, &attempt, clock::now(), jitter()) {
             Verdict::Retry(_) if delivery.is_test => Verdict::Dead("the test failed".into()),
             verdict => verdict,
         };
-        self.end(Outcome { delivery: delivery.id, attempt: Some(attempt), verdict });
+        self.end(DeliveryOutcome { delivery: delivery.id, attempt: Some(attempt), verdict });
     }
 
-    fn end(&mut self, outcome: Outcome) {
+    fn end(&mut self, outcome: DeliveryOutcome) {
         if self.ended.is_empty() {
-            self.record_at = Instant::now() + RECORD_AFTER;
+            self.record_at = Instant::now() + MAX_RECORD_DELAY;
         }
         self.ended.push(outcome);
     }
@@ -300,7 +305,7 @@ impl<'a> DeliveryTurn<'a> {
         if self.ended.is_empty() {
             return Ok(());
         }
-        let mut waits = WAITS.into_iter();
+        let mut waits = RECORD_RETRY_DELAYS.into_iter();
         loop {
             match self.store_ended().await {
                 Ok(stored) => {
@@ -320,7 +325,7 @@ impl<'a> DeliveryTurn<'a> {
 
     /// Whether it was stored: not when the lease is lost.
     async fn store_ended(&mut self) -> Result<bool> {
-        let Sending { store, worker, .. } = &**self.sending;
+        let DeliveryContext { store, worker, .. } = &**self.context;
         let tx = store.begin().await?;
         let Some(mut health) = tx.deliveries().lock_leased(worker, self.id).await? else {
             tx.rollback().await;
@@ -337,14 +342,14 @@ impl<'a> DeliveryTurn<'a> {
                 failures = health.failures,
                 "a registration was disabled"
             );
-            self.current = None;
+            self.snapshot = None;
         }
         Ok(true)
     }
 
     /// Ends the lease.
     async fn release(&mut self) -> Result<()> {
-        let Sending { store, worker, .. } = &**self.sending;
+        let DeliveryContext { store, worker, .. } = &**self.context;
         let tx = store.begin().await?;
         tx.deliveries().release(worker, self.id).await?;
         tx.commit().await
@@ -353,25 +358,25 @@ impl<'a> DeliveryTurn<'a> {
 
 /// Makes an attempt.
 fn request(
-    sending: Arc<Sending>,
-    current: &Current,
+    context: Arc<DeliveryContext>,
+    snapshot: &RegistrationSnapshot,
     delivery: DueDelivery,
-    place: SharePermit,
+    permit: SharePermit,
 ) -> impl Future<Output = (DueDelivery, Attempt, SharePermit)> + Send + use<> {
-    let url = current.target.registration.url.clone();
-    let secret = current.secret.clone();
+    let url = snapshot.target.registration.url.clone();
+    let secret = snapshot.secret.clone();
     async move {
         let (at, number) = (clock::now(), delivery.attempts + 1);
         let attempt = match &secret {
             Ok(secret) => {
                 let message = Message { url: &url, secret, id: delivery.id, at, body: &delivery.payload };
-                sending.sender.send(message, number).await
+                context.sender.send(message, number).await
             }
             Err(cause) => {
                 let error = SendError { kind: SendErrorKind::Internal, cause: cause.clone() };
                 Attempt { number, at, duration: Duration::ZERO, result: Err(error) }
             }
         };
-        (delivery, attempt, place)
+        (delivery, attempt, permit)
     }
 }

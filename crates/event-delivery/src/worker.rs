@@ -1,7 +1,7 @@
 //! The worker that sends deliveries: leases registrations, and sends what is due for each.
 
 use super::copies::CopyLimit;
-use super::turn::{DeliveryTurn, Leased, Sending};
+use super::turn::{DeliveryContext, DeliveryTurn, LeasedRegistration};
 use async_trait::async_trait;
 use civitas_application::worker_loop::{Capacity, POLL, WorkSource, run_loop};
 use civitas_application::{Share, ShareHolder, Shares, Store};
@@ -15,16 +15,16 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{MissedTickBehavior, interval};
 
 /// The duration of a lease of a registration.
-const LEASE: Duration = Duration::seconds(60);
+const LEASE_DURATION: Duration = Duration::seconds(60);
 /// The interval at which leases are renewed.
-const HEARTBEAT: Interval = Interval::from_secs(20);
-/// Whose places deployment-wide clients use together.
+const LEASE_RENEWAL_INTERVAL: Interval = Interval::from_secs(20);
+/// Whose permits deployment-wide clients use together.
 const NO_ORGANIZATION: OrganizationId = OrganizationId(0);
 
 /// Sends deliveries until it is stopped. Registrations are served in turn, each by one worker at a time. One that does not
-/// answer occupies places of its client and organization alone.
+/// answer occupies permits of its client and organization alone.
 pub struct DeliveryWorker {
-    sending: Arc<Sending>,
+    context: Arc<DeliveryContext>,
     /// Notified when a turn has ended: the registration may have more.
     turn_ended: Notify,
 }
@@ -40,41 +40,46 @@ impl DeliveryWorker {
         stop: watch::Receiver<bool>,
     ) -> Self {
         let (worker, copies) = (sortable_id().to_string(), CopyLimit::new());
-        let sending = Arc::new(Sending { store, sender, cipher, schedule, shares, copies, worker, stop });
-        Self { sending, turn_ended: Notify::new() }
+        let context =
+            Arc::new(DeliveryContext { store, sender, cipher, schedule, shares, copies, worker, stop });
+        Self { context, turn_ended: Notify::new() }
     }
 
     /// Runs until it is stopped; then requests in flight have time to end.
     pub async fn run(self) {
-        let stop = self.sending.stop.clone();
-        let renewal = tokio::spawn(keep_leases(self.sending.clone()));
-        // Each registration has a place: there are no more of them than places.
-        let places = self.sending.shares.limits(Share::WebhookRequests).process;
-        let capacity = Capacity { running: usize::try_from(places).unwrap_or(usize::MAX), ahead: 0 };
+        let stop = self.context.stop.clone();
+        let renewal = tokio::spawn(keep_leases(self.context.clone()));
+        // Each registration has a permit: there are no more of them than permits.
+        let permits = self.context.shares.limits(Share::WebhookRequests).process;
+        let capacity = Capacity { running: usize::try_from(permits).unwrap_or(usize::MAX), ahead: 0 };
         run_loop(Arc::new(self), capacity, stop).await;
         renewal.abort();
     }
 
-    /// Leases registrations for which there are places, at most `limit`.
-    async fn lease(&self, limit: i64) -> Result<Vec<Leased>> {
-        let Sending { store, worker, shares, .. } = &*self.sending;
+    /// Leases registrations for which there are permits, at most `limit`.
+    async fn lease(&self, limit: i64) -> Result<Vec<LeasedRegistration>> {
+        let DeliveryContext { store, worker, shares, .. } = &*self.context;
         let (queue, now) = (store.deliveries(), clock::now());
         let each = i64::try_from(shares.limits(Share::WebhookRequests).client).unwrap_or(i64::MAX);
         let waiting = queue.waiting(now, each).await?;
-        let mut chosen = with_places(shares, waiting, usize::try_from(limit).unwrap_or_default());
+        let mut chosen = with_permits(shares, waiting, usize::try_from(limit).unwrap_or_default());
         if chosen.is_empty() {
             return Ok(Vec::new());
         }
         let ids: Vec<_> = chosen.iter().map(|one| one.id).collect();
-        let leased = queue.claim(worker, &ids, now, now + LEASE).await?;
+        let leased = queue.claim(worker, &ids, now, now + LEASE_DURATION).await?;
         chosen.retain(|one| leased.contains(&one.id));
         Ok(chosen)
     }
 }
 
-/// Takes places for at most `limit` registrations: one of each client, those of organizations that use the fewest places
-/// first; then another one of each. Those for which there is no place are left out.
-fn with_places(shares: &Arc<Shares>, waiting: Vec<WaitingRegistration>, limit: usize) -> Vec<Leased> {
+/// Takes permits for at most `limit` registrations: one of each client, those of organizations that use the fewest permits
+/// first; then another one of each. Those for which there is no permit are left out.
+fn with_permits(
+    shares: &Arc<Shares>,
+    waiting: Vec<WaitingRegistration>,
+    limit: usize,
+) -> Vec<LeasedRegistration> {
     let mut of_clients: HashMap<ClientId, u64> = HashMap::new();
     let ranked = waiting.into_iter().map(|one| {
         let of_client = of_clients.entry(one.client).or_default();
@@ -85,18 +90,18 @@ fn with_places(shares: &Arc<Shares>, waiting: Vec<WaitingRegistration>, limit: u
     });
     let mut ranked: Vec<_> = ranked.collect();
     ranked.sort_by_key(|(of_client, used, ..)| (*of_client, *used));
-    let placed = ranked.into_iter().filter_map(|(_, _, id, holder)| {
-        let place = shares.try_take(Share::WebhookRequests, holder)?;
-        Some(Leased { id, holder, place })
+    let permitted = ranked.into_iter().filter_map(|(_, _, id, holder)| {
+        let permit = shares.try_take(Share::WebhookRequests, holder)?;
+        Some(LeasedRegistration { id, holder, permit })
     });
-    placed.take(limit).collect()
+    permitted.take(limit).collect()
 }
 
 #[async_trait]
 impl WorkSource for DeliveryWorker {
-    type Item = Leased;
+    type Item = LeasedRegistration;
 
-    async fn claim(&self, limit: i64) -> Vec<Leased> {
+    async fn claim(&self, limit: i64) -> Vec<LeasedRegistration> {
         self.lease(limit).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "no registrations could be claimed");
             Vec::new()
@@ -106,9 +111,9 @@ impl WorkSource for DeliveryWorker {
     #[tracing::instrument(
         name = "application.webhooks.deliver", level = "debug", skip_all, fields(registration = leased.id.0)
     )]
-    async fn execute(&self, leased: Leased) {
+    async fn execute(&self, leased: LeasedRegistration) {
         let id = leased.id;
-        if let Err(error) = DeliveryTurn::of(&self.sending, leased).run().await {
+        if let Err(error) = DeliveryTurn::of(&self.context, leased).run().await {
             // The lease ends by itself; what was not recorded is sent again.
             tracing::warn!(%error, registration = id.0, "deliveries were interrupted");
         }
@@ -117,19 +122,21 @@ impl WorkSource for DeliveryWorker {
 
     async fn wait(&self) {
         tokio::select! {
-            () = self.sending.store.deliveries().wait(POLL) => {},
+            () = self.context.store.deliveries().wait(POLL) => {},
             () = self.turn_ended.notified() => {},
         }
     }
 }
 
 /// Renews the leases of the worker.
-async fn keep_leases(sending: Arc<Sending>) {
-    let mut ticks = interval(HEARTBEAT);
+async fn keep_leases(context: Arc<DeliveryContext>) {
+    let mut ticks = interval(LEASE_RENEWAL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        if let Err(error) = sending.store.deliveries().renew(&sending.worker, clock::now() + LEASE).await {
+        if let Err(error) =
+            context.store.deliveries().renew(&context.worker, clock::now() + LEASE_DURATION).await
+        {
             tracing::warn!(%error, "the leases of registrations could not be renewed");
         }
     }
@@ -160,7 +167,7 @@ mod tests {
         ids.map(one).collect()
     }
 
-    fn ids(leased: &[Leased]) -> Vec<i64> {
+    fn ids(leased: &[LeasedRegistration]) -> Vec<i64> {
         leased.iter().map(|one| one.id.0).collect()
     }
 
@@ -168,20 +175,20 @@ mod tests {
     fn organizations_and_their_clients_take_turns() {
         let shares = shares(400);
         let all = [waiting(1, 1, 0..20), waiting(1, 2, 20..22), waiting(2, 3, 30..33)].concat();
-        let first = with_places(&shares, all.clone(), 6);
+        let first = with_permits(&shares, all.clone(), 6);
         assert_eq!(ids(&first), [0, 20, 30, 1, 21, 31]);
-        let _others = with_places(&shares, waiting(2, 4, 40..60), 10);
-        assert_eq!(ids(&with_places(&shares, all, 2)), [0, 20], "organization 2 uses more");
+        let _others = with_permits(&shares, waiting(2, 4, 40..60), 10);
+        assert_eq!(ids(&with_permits(&shares, all, 2)), [0, 20], "organization 2 uses more");
     }
 
     #[test]
-    fn a_client_without_a_place_delays_nobody() {
+    fn a_client_without_a_permit_delays_nobody() {
         let shares = shares(400);
-        let silent = with_places(&shares, waiting(1, 1, 0..300), 400);
+        let silent = with_permits(&shares, waiting(1, 1, 0..300), 400);
         assert_eq!(silent.len(), 20);
         let all = [waiting(1, 1, 20..40), waiting(1, 2, 50..51), waiting(2, 3, 60..61)].concat();
-        assert_eq!(ids(&with_places(&shares, all.clone(), 400)), [60, 50]);
+        assert_eq!(ids(&with_permits(&shares, all.clone(), 400)), [60, 50]);
         drop(silent);
-        assert_eq!(with_places(&shares, all, 400).len(), 22);
+        assert_eq!(with_permits(&shares, all, 400).len(), 22);
     }
 }

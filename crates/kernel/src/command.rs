@@ -33,8 +33,8 @@ macro_rules! commands {
 ///
 /// It is built over ports, which may be on the connection pool or inside a transaction.
 #[async_trait]
-pub trait Handle<C: Command>: Send + Sync {
-    /// The checks before a job is accepted (contract 01 §9): the right, and those in the sheet. [`Handle::handle`]
+pub trait CommandHandler<C: Command>: Send + Sync {
+    /// The checks before a job is accepted (contract 01 §9): the right, and those in the sheet. [`CommandHandler::handle`]
     /// repeats them, because it runs later.
     async fn check_enqueue(&self, ctx: &Ctx, command: &C) -> Result<()> {
         let _ = command;
@@ -42,7 +42,7 @@ pub trait Handle<C: Command>: Send + Sync {
     }
 
     /// Cheap checks before the transaction begins, so that requests that must fail do not wait for the write lock.
-    /// The first checks of [`Handle::handle`], in its order; `handle` repeats them.
+    /// The first checks of [`CommandHandler::handle`], in its order; `handle` repeats them.
     async fn precheck(&self, ctx: &Ctx, command: &C) -> Result<()> {
         let _ = command;
         ctx.require(&C::ACCESS)

@@ -32,7 +32,7 @@ ids! { i64:
     TokenId,
     /// A component of a participatory space.
     ComponentId,
-    /// A step (phase) of a participatory process.
+    /// A step of a participatory process.
     StepId,
     /// A state a proposals component owns (`accepted`, ...).
     StateId,
@@ -64,7 +64,7 @@ ids! { i64:
     MagicLinkId,
     /// A file in the file store.
     FileId,
-    /// An upload that a client announced.
+    /// An upload that a client requested.
     UploadId,
     /// A file or a link attached to a record.
     AttachmentId,

@@ -1,5 +1,5 @@
 //! Types that all domain crates share: caller ([`Ctx`]), errors ([`Error`]), pages, filters, translated text, and writes
-//! ([`Command`], [`Handle`]).
+//! ([`Command`], [`CommandHandler`]).
 //!
 //! Depends on no database, web server or other crate of the workspace.
 //!
@@ -45,7 +45,7 @@ mod within;
 
 pub use access::{Abilities, Ability, Access, RequiredAbilities, Scope, Scopes};
 pub use class_names::ClassNames;
-pub use command::{Command, Handle};
+pub use command::{Command, CommandHandler};
 pub use component_place::ComponentPlace;
 pub use ctx::{Caller, Ctx, ReadContext, TokenUser, UserState, Viewer};
 pub use error::{BoxError, Error, FieldError, Result, Wording};

@@ -1,4 +1,4 @@
-//! Who sends a request: the address of the client, and the origin of links.
+//! What the head of a request says: the address of the client, whether another site sent it, and its cookies.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderValue};
@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 /// The address of the client: that of the peer; behind a trusted proxy the last address in `X-Forwarded-For` or
 /// `Forwarded` that is not a trusted proxy itself.
-pub(crate) fn client(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
+pub(crate) fn client_ip(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned().into();
     let values = |name| request.headers().get_all(name).map(text).collect();
     Some(source_address(request.peer_addr()?.ip(), values, trusted))
@@ -43,9 +43,9 @@ mod tests {
     fn forwarded_addresses_count_behind_a_trusted_proxy_only() {
         let trusted = ["10.0.0.0/8".parse().unwrap()];
         let told = "203.0.113.9, 198.51.100.7, 10.0.0.2";
-        assert_eq!(client(&request("192.0.2.1", told), &trusted), Some("192.0.2.1".parse().unwrap()));
-        assert_eq!(client(&request("10.0.0.1", told), &trusted), Some("198.51.100.7".parse().unwrap()));
-        assert_eq!(client(&request("10.0.0.1", "nonsense"), &trusted), Some("10.0.0.1".parse().unwrap()));
+        assert_eq!(client_ip(&request("192.0.2.1", told), &trusted), Some("192.0.2.1".parse().unwrap()));
+        assert_eq!(client_ip(&request("10.0.0.1", told), &trusted), Some("198.51.100.7".parse().unwrap()));
+        assert_eq!(client_ip(&request("10.0.0.1", "nonsense"), &trusted), Some("10.0.0.1".parse().unwrap()));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::upload::SentFile;
 use actix_web::http::StatusCode;
 use civitas_accounts::administrators::{Administrator, Administrators, PanelSession, SignInPorts, Theme};
 use civitas_application::Transaction;
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_event_delivery::WebhookChanges;
 use civitas_kernel::{AdministratorId, Error, OrganizationId, Result};
 use std::cell::Cell;
@@ -48,12 +48,12 @@ pub(crate) struct AdminRequest {
     pub(crate) file: Cell<Option<SentFile>>,
     pub(crate) now: OffsetDateTime,
     /// The address of the client.
-    pub(crate) from: Option<IpAddr>,
+    pub(crate) client_ip: Option<IpAddr>,
     /// The time zone of the times on the page.
     pub(crate) zone: Cell<Zone>,
     /// The organization in the navigation.
     pub(crate) organization: Cell<Option<OrganizationId>>,
-    pub(crate) signed: AdminSession,
+    pub(crate) signed_in: AdminSession,
 }
 
 impl AdminRequest {
@@ -74,7 +74,7 @@ impl AdminRequest {
 
     /// A token for a form on this page.
     pub(crate) fn token(&self) -> String {
-        self.panel.tokens.issue(&self.signed.cookie)
+        self.panel.tokens.issue(&self.signed_in.cookie)
     }
 
     /// The revision of the record that the form was made of; empty if it sent none.
@@ -88,16 +88,16 @@ impl AdminRequest {
         self.form.get("revision").map_or(stored, str::to_owned)
     }
 
-    /// A number in the path.
+    /// The number of a parameter of the path.
     ///
     /// # Errors
     /// `NotFound` when it is no number.
-    pub(crate) fn id(&self, name: &str) -> Result<i64> {
+    pub(crate) fn path_id(&self, name: &str) -> Result<i64> {
         self.params.get(name).and_then(|text| text.parse().ok()).ok_or(Error::NotFound)
     }
 
-    /// A text in the path.
-    pub(crate) fn param(&self, name: &str) -> &str {
+    /// The text of a parameter of the path; empty without it.
+    pub(crate) fn path_param(&self, name: &str) -> &str {
         self.params.get(name).map_or("", String::as_str)
     }
 
@@ -139,7 +139,7 @@ impl AdminRequest {
 
     /// Runs a change in one transaction with its events. It is repeated when it conflicts with another writer.
     pub(crate) async fn change<T>(&self, work: impl AsyncFn(&dyn Transaction) -> Result<T>) -> Result<T> {
-        self.panel.services.announcer.in_transaction(self.panel.store(), self.now, work).await
+        self.panel.services.committer.in_transaction(self.panel.store(), self.now, work).await
     }
 
     /// As [`Self::change`], for work that cannot be repeated.
@@ -149,7 +149,7 @@ impl AdminRequest {
     ) -> Result<T> {
         let tx = self.panel.store().begin().await?;
         let outcome = work(&*tx).await;
-        self.panel.services.announcer.commit_with_events(tx, self.now, outcome).await
+        self.panel.services.committer.commit_with_events(tx, self.now, outcome).await
     }
 
     /// The use cases of administrators, in a transaction.
@@ -170,23 +170,23 @@ impl AdminRequest {
 
     /// The administrator, as the audit trail names them.
     pub(crate) fn actor(&self) -> Actor {
-        Actor::Administrator { id: self.signed.id.0, email: self.signed.administrator.email.clone() }
+        Actor::Administrator { id: self.signed_in.id.0, email: self.signed_in.administrator.email.clone() }
     }
 
     /// Changes of registrations and deliveries, in a transaction.
     pub(crate) fn webhooks<'a>(&self, tx: &'a dyn Transaction) -> WebhookChanges<'a> {
-        let from = self.from.map(|address| address.to_string());
+        let from = self.client_ip.map(|address| address.to_string());
         WebhookChanges { tx, organization: None, actor: self.actor(), from, now: self.now }
     }
 
     /// An entry of the audit trail, of this administrator.
-    pub(crate) fn record(&self, action: Action) -> Record {
-        let from = self.from.map(|address| address.to_string());
-        Record::new(self.actor(), action).from(from.as_deref())
+    pub(crate) fn audit_entry(&self, action: Action) -> NewAuditEntry {
+        let from = self.client_ip.map(|address| address.to_string());
+        NewAuditEntry::new(self.actor(), action).from(from.as_deref())
     }
 
     /// Adds an entry to the audit trail.
-    pub(crate) async fn append(&self, tx: &dyn Transaction, entry: &Record) -> Result<()> {
+    pub(crate) async fn append_audit_entry(&self, tx: &dyn Transaction, entry: &NewAuditEntry) -> Result<()> {
         tx.audit().append(entry, self.now).await.map(drop)
     }
 
@@ -222,14 +222,14 @@ impl AdminRequest {
         let notice = self.take_notice().await?;
         let layout = Layout {
             translator: &self.translator,
-            theme: match self.signed.administrator.theme {
+            theme: match self.signed_in.administrator.theme {
                 Theme::Device => "",
                 Theme::Light => "light",
                 Theme::Dark => "dark",
             },
             now: self.now.format(&Rfc3339).unwrap_or_default(),
             path: &self.path,
-            email: &self.signed.administrator.email,
+            email: &self.signed_in.administrator.email,
             organization: self.opened_organization().await?,
             read_only: self.panel.settings.read_only,
             docs: self.panel.settings.docs_path.to_owned(),
@@ -248,7 +248,7 @@ impl AdminRequest {
         let text = serde_json::to_string(&notice).map_err(Error::internal)?;
         let sealed = self.panel.services.cipher.seal(&text)?;
         let sessions = self.panel.store().panel_sessions();
-        sessions.set_notice(&self.signed.session.digest, Some(&sealed)).await?;
+        sessions.set_notice(&self.signed_in.session.digest, Some(&sealed)).await?;
         Ok(Reply::redirect(to))
     }
 
@@ -263,11 +263,13 @@ impl AdminRequest {
     }
 
     async fn take_notice(&self) -> Result<Option<Notice>> {
-        if self.signed.session.notice.is_none() {
+        if self.signed_in.session.notice.is_none() {
             return Ok(None);
         }
         let sessions = self.panel.store().panel_sessions();
-        let Some(sealed) = sessions.take_notice(&self.signed.session.digest).await? else { return Ok(None) };
+        let Some(sealed) = sessions.take_notice(&self.signed_in.session.digest).await? else {
+            return Ok(None);
+        };
         let text = self.panel.services.cipher.open(&sealed)?;
         Ok(serde_json::from_str(&text).ok())
     }
@@ -288,7 +290,7 @@ impl AdminRequest {
             return Ok(());
         }
         if !self.panel.settings.read_only {
-            let administrator = self.signed.id;
+            let administrator = self.signed_in.id;
             self.change(async |tx| {
                 Self::administrators(tx).remember_organization(administrator, Some(id)).await
             })

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 const STYLE: &str = include_str!("../assets/panel.css");
 const SCRIPT: &str = include_str!("../assets/panel.js");
 
-static STYLE_PATH: LazyLock<String> = LazyLock::new(|| path(STYLE, "css"));
-static SCRIPT_PATH: LazyLock<String> = LazyLock::new(|| path(SCRIPT, "js"));
+static STYLE_PATH: LazyLock<String> = LazyLock::new(|| asset_path(STYLE, "css"));
+static SCRIPT_PATH: LazyLock<String> = LazyLock::new(|| asset_path(SCRIPT, "js"));
 
 /// A file of the panel.
 pub(crate) struct Asset {
@@ -19,27 +19,27 @@ pub(crate) struct Asset {
 }
 
 /// The path of the style sheet.
-pub(crate) fn style() -> &'static str {
+pub(crate) fn style_path() -> &'static str {
     &STYLE_PATH
 }
 
 /// The path of the script.
-pub(crate) fn script() -> &'static str {
+pub(crate) fn script_path() -> &'static str {
     &SCRIPT_PATH
 }
 
 /// The file at this path.
 pub(crate) fn find(path: &str) -> Option<Asset> {
-    if path == style() {
+    if path == style_path() {
         Some(Asset { media_type: "text/css; charset=utf-8", content: STYLE })
-    } else if path == script() {
+    } else if path == script_path() {
         Some(Asset { media_type: "text/javascript; charset=utf-8", content: SCRIPT })
     } else {
         None
     }
 }
 
-fn path(content: &str, extension: &str) -> String {
+fn asset_path(content: &str, extension: &str) -> String {
     let hash = digest(&SHA256, content.as_bytes());
     format!("/system/assets/panel.{}.{extension}", URL_SAFE_NO_PAD.encode(&hash.as_ref()[..9]))
 }
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn files_load_nothing_from_elsewhere() {
-        for path in [style(), script()] {
+        for path in [style_path(), script_path()] {
             let content = find(path).unwrap().content;
             for elsewhere in ["http://", "https://", "@import", "eval(", "innerHTML ="] {
                 let at = content.find(elsewhere);

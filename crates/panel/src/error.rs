@@ -15,7 +15,7 @@ const READ_ONLY_SECONDS: u64 = 60;
 
 #[derive(Template)]
 #[template(path = "pages/broken.html")]
-struct Broken<'a> {
+struct ServerErrorPage<'a> {
     translator: &'a Translator,
     lede: String,
     request: String,
@@ -27,7 +27,7 @@ struct Broken<'a> {
     source = r#"<p>{{ text }}</p><div class="acts"><a class="button" href="{{ href }}">{{ label }}</a></div>"#,
     ext = "html"
 )]
-struct Short {
+struct MessageAndLink {
     text: String,
     href: String,
     label: String,
@@ -60,9 +60,13 @@ pub(crate) fn page(translator: &Translator, error: &Error, now: OffsetDateTime) 
         tracing::error!(%error, cause = ?error.cause(), request, "a page of the panel failed");
         let key = if error.is_transient() { "broken-busy" } else { "broken-lede" };
         let time = crate::format::date_time_seconds(translator.locale, crate::format::Zone::utc(), now);
-        let body =
-            render(&Broken { translator, lede: translator.tr(key), request, time: format!("{time} UTC") });
-        return alone(translator, status, translator.tr("broken-title"), body);
+        let body = render(&ServerErrorPage {
+            translator,
+            lede: translator.tr(key),
+            request,
+            time: format!("{time} UTC"),
+        });
+        return standalone_page(translator, status, translator.tr("broken-title"), body);
     }
     let text = match status {
         StatusCode::NOT_FOUND => translator.tr("missing-lede"),
@@ -73,61 +77,72 @@ pub(crate) fn page(translator: &Translator, error: &Error, now: OffsetDateTime) 
         StatusCode::FORBIDDEN => translator.tr("forbidden-title"),
         _ => translator.tr("refused-title"),
     };
-    let body = render(&Short { text, href: "/system".to_owned(), label: translator.tr("nav-start") });
-    alone(translator, status, title, body)
+    let body =
+        render(&MessageAndLink { text, href: "/system".to_owned(), label: translator.tr("nav-start") });
+    standalone_page(translator, status, title, body)
 }
 
 /// The page of a form whose token is missing, wrong or used. `href` leads to it again.
-pub(crate) fn stale(translator: &Translator, href: String) -> Reply {
-    let body = render(&Short { text: translator.tr("stale-lede"), href, label: translator.tr("stale-open") });
-    alone(translator, StatusCode::FORBIDDEN, translator.tr("stale-title"), body)
+pub(crate) fn expired_form_page(translator: &Translator, href: String) -> Reply {
+    let body = render(&MessageAndLink {
+        text: translator.tr("stale-lede"),
+        href,
+        label: translator.tr("stale-open"),
+    });
+    standalone_page(translator, StatusCode::FORBIDDEN, translator.tr("stale-title"), body)
 }
 
 /// The page after too many refused sign-ins from one address.
-pub(crate) fn too_many(translator: &Translator, wait: RetryAfter) -> Reply {
+pub(crate) fn too_many_sign_ins_page(translator: &Translator, wait: RetryAfter) -> Reply {
     let seconds = wait.seconds();
     let text = translator.tr_with("too-many-lede", "seconds", seconds.to_string());
-    let body = render(&Short { text, href: SIGN_IN_PATH.to_owned(), label: translator.tr("too-many-open") });
-    alone(translator, StatusCode::TOO_MANY_REQUESTS, translator.tr("too-many-title"), body).after(seconds)
+    let body = render(&MessageAndLink {
+        text,
+        href: SIGN_IN_PATH.to_owned(),
+        label: translator.tr("too-many-open"),
+    });
+    standalone_page(translator, StatusCode::TOO_MANY_REQUESTS, translator.tr("too-many-title"), body)
+        .with_retry_after(seconds)
 }
 
 /// The page of a form while the deployment is read-only.
-pub(crate) fn read_only(translator: &Translator) -> Reply {
+pub(crate) fn read_only_page(translator: &Translator) -> Reply {
     let text = format!("{} {}", translator.tr("read-only-lede"), translator.tr("read-only-stored"));
-    let body = render(&Short { text, href: "/system".to_owned(), label: translator.tr("nav-start") });
-    alone(translator, StatusCode::SERVICE_UNAVAILABLE, translator.tr("read-only-title"), body)
-        .after(READ_ONLY_SECONDS)
+    let body =
+        render(&MessageAndLink { text, href: "/system".to_owned(), label: translator.tr("nav-start") });
+    standalone_page(translator, StatusCode::SERVICE_UNAVAILABLE, translator.tr("read-only-title"), body)
+        .with_retry_after(READ_ONLY_SECONDS)
 }
 
 /// The page of a form that could not be read.
-pub(crate) fn unread(translator: &Translator, status: StatusCode) -> Reply {
+pub(crate) fn unreadable_form_page(translator: &Translator, status: StatusCode) -> Reply {
     let key = if status == StatusCode::PAYLOAD_TOO_LARGE { "unread-large" } else { "unread-lede" };
-    let body = render(&Short {
+    let body = render(&MessageAndLink {
         text: translator.tr(key),
         href: "/system".to_owned(),
         label: translator.tr("nav-start"),
     });
-    alone(translator, status, translator.tr("refused-title"), body)
+    standalone_page(translator, status, translator.tr("refused-title"), body)
 }
 
-fn alone(translator: &Translator, status: StatusCode, title: String, body: Html) -> Reply {
+fn standalone_page(translator: &Translator, status: StatusCode, title: String, body: Html) -> Reply {
     Reply::page(status, StandalonePage { translator, title, body, locales: Vec::new() }.html())
 }
 
 /// The problems of a refused form, or the error itself when no value is to blame. `field` gives the name in the form of
 /// a member.
-pub(crate) fn problems(
+pub(crate) fn form_errors(
     translator: &Translator,
     error: Error,
     field: impl Fn(&FieldError) -> String,
 ) -> Result<FormErrors, Error> {
     match error {
         Error::Invalid { fields, .. } => {
-            let problem = |fault: &FieldError| {
-                let of_record = fault.field == "revision";
+            let problem = |field_error: &FieldError| {
+                let of_record = field_error.field == "revision";
                 FormError::new(
-                    if of_record { String::new() } else { field(fault) },
-                    sentence(translator, fault),
+                    if of_record { String::new() } else { field(field_error) },
+                    sentence(translator, field_error),
                 )
             };
             Ok(fields.iter().map(problem).collect())
@@ -137,8 +152,8 @@ pub(crate) fn problems(
     }
 }
 
-/// As [`problems`]; the refusals that `known` has get its field and its text.
-pub(crate) fn translated_problems<F: Into<String>>(
+/// As [`form_errors`]; the refusals that `known` has get its field and its text.
+pub(crate) fn translated_form_errors<F: Into<String>>(
     translator: &Translator,
     error: Error,
     field: impl Fn(&FieldError) -> String,
@@ -148,12 +163,12 @@ pub(crate) fn translated_problems<F: Into<String>>(
         Some((field, key)) => FormError::new(field, translator.tr(key)),
         None => problem,
     };
-    Ok(problems(translator, error, field)?.into_iter().map(translate).collect())
+    Ok(form_errors(translator, error, field)?.into_iter().map(translate).collect())
 }
 
 /// What is wrong with a value, in the language of the page where it has this sentence.
-pub(crate) fn sentence(translator: &Translator, fault: &FieldError) -> String {
-    let key = match fault.code.as_ref() {
+pub(crate) fn sentence(translator: &Translator, field_error: &FieldError) -> String {
+    let key = match field_error.code.as_ref() {
         "blank" => "problem-blank",
         "taken" => "problem-taken",
         "inclusion" => "problem-inclusion",
@@ -161,12 +176,12 @@ pub(crate) fn sentence(translator: &Translator, fault: &FieldError) -> String {
         "before_start" => "problem-before-start",
         "changed_meanwhile" => "problem-changed-meanwhile",
         "too_long" => {
-            let numbers = fault.description.split(|c: char| !c.is_ascii_digit());
+            let numbers = field_error.description.split(|c: char| !c.is_ascii_digit());
             let most = numbers.filter_map(|digits| digits.parse::<i64>().ok()).next_back();
             let most = most.map(|most| crate::format::number(translator.locale, most)).unwrap_or_default();
             return translator.tr_with("problem-long", "most", most);
         }
-        _ => return format!("{}.", fault.description.trim_end_matches('.')),
+        _ => return format!("{}.", field_error.description.trim_end_matches('.')),
     };
     translator.tr(key)
 }

@@ -33,7 +33,7 @@ impl Submitted {
     }
 
     /// All values of a name, such as those of ticked boxes. Empty ones only say that the form has the boxes.
-    pub(crate) fn all(&self, name: &str) -> Vec<String> {
+    pub(crate) fn values(&self, name: &str) -> Vec<String> {
         let values = self.0.iter().filter(|(known, value)| known == name && !value.is_empty());
         values.map(|(_, value)| value.clone()).collect()
     }
@@ -44,9 +44,9 @@ impl Submitted {
         sent.map(|(_, value)| matches!(value.as_str(), "1" | "true" | "on"))
     }
 
-    /// Whether a field was sent whose name begins like this.
-    pub(crate) fn has(&self, start: &str) -> bool {
-        self.0.iter().any(|(name, _)| name.starts_with(start))
+    /// Whether a field was sent whose name begins with `prefix`.
+    pub(crate) fn has_prefix(&self, prefix: &str) -> bool {
+        self.0.iter().any(|(name, _)| name.starts_with(prefix))
     }
 
     /// The texts of `name[en]`, `name[fr]`, ...; blank ones are left out.
@@ -81,12 +81,12 @@ mod tests {
     #[test]
     fn a_form_is_read_by_name() {
         let form = Submitted::read(b"a=1&b%5B%5D=&b%5B%5D=x&b%5B%5D=y&on=0&on=1&off=0&n%5Ben%5D=Hi+there&n%5Bfr%5D=+&lines=a%0D%0A%0D%0Ab");
-        assert_eq!((form.get("a"), form.has("b["), form.has("c")), (Some("1"), true, false));
+        assert_eq!((form.get("a"), form.has_prefix("b["), form.has_prefix("c")), (Some("1"), true, false));
         assert_eq!(
             (form.switch("on"), form.switch("off"), form.switch("c")),
             (Some(true), Some(false), None)
         );
-        assert_eq!(form.all("b[]"), ["x", "y"]);
+        assert_eq!(form.values("b[]"), ["x", "y"]);
         assert_eq!(form.lines("lines"), ["a", "b"]);
         let texts = form.texts("n", &Locales::standard());
         assert_eq!((texts.get(Locale::EN), texts.get(Locale::FR)), (Some("Hi there"), None));

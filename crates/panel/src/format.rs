@@ -3,6 +3,11 @@
 use civitas_kernel::{Locale, TimeZone};
 use time::{Month, OffsetDateTime};
 
+/// A number for texts; at most `i64::MAX`.
+pub(crate) fn saturating_i64(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 /// A number with grouped digits: `9,842`, `9 842`, `48 210`. In Spanish numbers of four digits are not grouped.
 pub(crate) fn number(locale: Locale, number: i64) -> String {
     let digits = number.unsigned_abs().to_string();

@@ -10,7 +10,9 @@ use crate::pages::{self, Handler};
 use crate::panel::{Panel, SETUP_PATH};
 use crate::query::Query;
 use crate::reply::Reply;
-use crate::request::{ENDED, LOCALE, PanelRequest, SESSION, SIGN_IN_PATH, SIGN_OUT_PATH};
+use crate::request::{
+    LOCALE_COOKIE, PanelRequest, SESSION_COOKIE, SESSION_ENDED_PATH, SIGN_IN_PATH, SIGN_OUT_PATH,
+};
 use crate::translator::Translator;
 use crate::upload::{self, SentFile};
 use crate::{addresses, assets, error};
@@ -102,7 +104,7 @@ impl PanelRequest {
             let now = clock::now();
             let reads = matches!(*request.method(), Method::GET | Method::HEAD);
             if panel.settings.read_only && !reads && !matches!(request.path(), SIGN_IN_PATH | SIGN_OUT_PATH) {
-                return error::read_only(&translator).respond();
+                return error::read_only_page(&translator).respond();
             }
             let read = if upload::is_multipart(&request) {
                 read_upload(&panel, &request, payload, now).await
@@ -111,7 +113,7 @@ impl PanelRequest {
             };
             let (form, file) = match read {
                 Ok(read) => read,
-                Err(status) => return error::unread(&translator, status).respond(),
+                Err(status) => return error::unreadable_form_page(&translator, status).respond(),
             };
             let (panel, http) = (panel.clone(), request.clone());
             let reply = serve(Self { panel, http, query, form, file, translator, now }).await;
@@ -135,7 +137,7 @@ impl PanelRequest {
 
     async fn dispatch(self, route: &'static str, handlers: &[(Method, Handler)]) -> Result<Reply> {
         let method = self.method();
-        let Some((signed, translator)) = self.find_session().await? else {
+        let Some((signed_in, translator)) = self.find_session().await? else {
             return Ok(Reply::redirect(self.sign_in_address(&method)));
         };
         if method != Method::GET && self.http.method() != Method::POST {
@@ -144,47 +146,48 @@ impl PanelRequest {
         let Some((_, handler)) = handlers.iter().find(|(known, _)| *known == method) else {
             return Ok(error::page(&translator, &Error::NotFound, self.now));
         };
-        let before = password_confirmation::before(&method, route, self.http.path());
-        let before = before.filter(|_| !signed.session.is_confirmed(self.now));
+        let confirmation_address =
+            password_confirmation::confirmation_address(&method, route, self.http.path());
+        let confirmation_address = confirmation_address.filter(|_| !signed_in.session.is_confirmed(self.now));
         if method != Method::GET {
-            return self.submit(route, *handler, signed, translator, before).await;
+            return self.submit(route, *handler, signed_in, translator, confirmation_address).await;
         }
-        if let Some(address) = before {
+        if let Some(address) = confirmation_address {
             return Ok(Reply::redirect(address));
         }
-        Ok(finish(&self.admin_request(route, signed, translator), *handler).await)
+        Ok(finish(&self.admin_request(route, signed_in, translator), *handler).await)
     }
 
-    /// A form: its token must be of this session, and is used once. `before`: the page to go to first.
+    /// A form: its token must be of this session, and is used once. `confirmation_address`: the page to go to first.
     async fn submit(
         self,
         route: &'static str,
         handler: Handler,
-        signed: AdminSession,
+        signed_in: AdminSession,
         translator: Translator,
-        before: Option<String>,
+        confirmation_address: Option<String>,
     ) -> Result<Reply> {
         let token = self.form.text("authenticity_token").to_owned();
-        let nonce = self.panel.tokens.check(&signed.cookie, &token).map(str::to_owned);
+        let nonce = self.panel.tokens.check(&signed_in.cookie, &token).map(str::to_owned);
         let Some(nonce) = nonce.filter(|_| !addresses::is_cross_site(&self.http)) else {
-            return Ok(error::stale(&translator, self.http.path().to_owned()));
+            return Ok(error::expired_form_page(&translator, self.http.path().to_owned()));
         };
         if self.form.has_nul() {
             return Err(Error::rejected(translator.tr("problem-nul")));
         }
-        if let Some(address) = before {
+        if let Some(address) = confirmation_address {
             let unsaved = Notice::bad(translator.tr("confirmation-unsaved"));
-            return self.admin_request(route, signed, translator).redirect(address, unsaved).await;
+            return self.admin_request(route, signed_in, translator).redirect(address, unsaved).await;
         }
-        let (panel, digest) = (self.panel.clone(), signed.session.digest.clone());
+        let (panel, digest) = (self.panel.clone(), signed_in.session.digest.clone());
         let sessions = panel.store().panel_sessions();
         if !sessions.use_form(&digest, &nonce, self.now).await? {
             if sessions.find(&digest, self.now).await?.is_none() {
-                return Ok(Reply::redirect(ENDED));
+                return Ok(Reply::redirect(SESSION_ENDED_PATH));
             }
-            return Ok(error::stale(&translator, "/system".to_owned()));
+            return Ok(error::expired_form_page(&translator, "/system".to_owned()));
         }
-        let reply = finish(&self.admin_request(route, signed, translator), handler).await;
+        let reply = finish(&self.admin_request(route, signed_in, translator), handler).await;
         let may_be_sent_again = match &reply {
             // Nothing was changed.
             Reply::Page { status, .. } => !status.is_success(),
@@ -200,7 +203,7 @@ impl PanelRequest {
 
     /// The administrator of the session, if there is a valid one.
     async fn find_session(&self) -> Result<Option<(AdminSession, Translator)>> {
-        let Some(cookie) = addresses::cookie(&self.http, SESSION) else { return Ok(None) };
+        let Some(cookie) = addresses::cookie(&self.http, SESSION_COOKIE) else { return Ok(None) };
         let digest = Secret::new(cookie.as_str()).digest();
         let sessions = self.panel.store().panel_sessions();
         let Some((id, administrator, session)) = sessions.find(&digest, self.now).await? else {
@@ -218,7 +221,7 @@ impl PanelRequest {
     fn admin_request(
         self,
         route: &'static str,
-        signed: AdminSession,
+        signed_in: AdminSession,
         translator: Translator,
     ) -> AdminRequest {
         let params = self.http.match_info().iter();
@@ -227,15 +230,15 @@ impl PanelRequest {
             action: route.rsplit('/').next().unwrap_or_default(),
             path: self.http.path().to_owned(),
             params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-            from: self.client(),
+            client_ip: self.client_ip(),
             query: self.query,
             form: self.form,
             file: Cell::new(self.file),
             now: self.now,
             zone: Cell::new(Zone::utc()),
-            organization: Cell::new(signed.administrator.organization),
+            organization: Cell::new(signed_in.administrator.organization),
             panel: self.panel,
-            signed,
+            signed_in,
         }
     }
 
@@ -243,7 +246,7 @@ impl PanelRequest {
     fn sign_in_address(&self, method: &Method) -> String {
         let path = self.http.uri().path_and_query().map_or("/system", |path| path.as_str());
         if *method != Method::GET {
-            return ENDED.to_owned();
+            return SESSION_ENDED_PATH.to_owned();
         }
         if path == "/system" {
             SIGN_IN_PATH.to_owned()
@@ -258,14 +261,14 @@ impl PanelRequest {
 async fn finish(req: &AdminRequest, handler: Handler) -> Reply {
     let (translator, now) = (req.translator, req.now);
     match handler(req).await {
-        Err(Error::Unauthenticated) => Reply::redirect(ENDED),
+        Err(Error::Unauthenticated) => Reply::redirect(SESSION_ENDED_PATH),
         answer => answer.unwrap_or_else(|failure| error::page(&translator, &failure, now)),
     }
 }
 
 /// The language of a visitor: the parameter, the cookie, the header of the browser, English.
 fn translator_of(request: &HttpRequest, query: &Query) -> Translator {
-    let chosen = query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, LOCALE));
+    let chosen = query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, LOCALE_COOKIE));
     let header = request.headers().get("accept-language").and_then(|value| value.to_str().ok());
     let available = Locale::OF_SERVICE.into_iter().collect();
     let explicit = choose_language(chosen.as_deref(), header, None, &available, Locale::EN);
@@ -282,7 +285,7 @@ async fn read_upload(
     payload: web::Payload,
     now: OffsetDateTime,
 ) -> Result<(Submitted, Option<SentFile>), StatusCode> {
-    match longest_file(panel, request, now).await.map_err(|fault| error::status(&fault))? {
+    match longest_file(panel, request, now).await.map_err(|error| error::status(&error))? {
         Some(limit) => upload::read(&panel.services.files, request.headers(), payload, limit).await,
         None => Ok((Submitted::default(), None)),
     }
@@ -290,7 +293,7 @@ async fn read_upload(
 
 /// The most bytes of a file for the organization of the path, in a session.
 async fn longest_file(panel: &Panel, request: &HttpRequest, now: OffsetDateTime) -> Result<Option<u64>> {
-    let Some(cookie) = addresses::cookie(request, SESSION) else { return Ok(None) };
+    let Some(cookie) = addresses::cookie(request, SESSION_COOKIE) else { return Ok(None) };
     let digest = Secret::new(cookie.as_str()).digest();
     if panel.store().panel_sessions().find(&digest, now).await?.is_none() {
         return Ok(None);

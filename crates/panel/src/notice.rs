@@ -40,7 +40,7 @@ impl Notice {
     }
 
     /// A value to show once.
-    pub(crate) fn once(mut self, label: impl Into<String>, value: impl Into<String>) -> Self {
+    pub(crate) fn shown_once(mut self, label: impl Into<String>, value: impl Into<String>) -> Self {
         self.secrets.push(ShownOnce { label: label.into(), value: value.into() });
         self
     }

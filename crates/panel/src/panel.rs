@@ -4,7 +4,9 @@ use crate::form_tokens::FormTokens;
 use crate::query::Query;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
-use civitas_application::{Announcer, AuthenticationLimit, Files, HealthChecks, Shares, SignIn, Site, Store};
+use civitas_application::{
+    AuthenticationLimit, EventCommitter, Files, HealthChecks, Shares, SignIn, Site, Store,
+};
 use civitas_kernel::{EventName, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
@@ -39,7 +41,7 @@ pub struct Services {
     /// The store.
     pub store: Arc<dyn Store>,
     /// Renders and records events.
-    pub announcer: Announcer,
+    pub committer: EventCommitter,
     /// Receives and stores the files of forms.
     pub files: Files,
     /// Hashes and verifies passwords.
@@ -89,15 +91,15 @@ impl Panel {
     }
 
     /// Sign-in from this address.
-    pub(crate) fn sign_in(&self, from: Option<IpAddr>) -> SignIn<'_> {
+    pub(crate) fn sign_in(&self, client_ip: Option<IpAddr>) -> SignIn<'_> {
         SignIn {
             store: self.store(),
-            announcer: &self.services.announcer,
+            committer: &self.services.committer,
             passwords: &*self.services.passwords,
             cipher: &*self.services.cipher,
             codes: &*self.services.codes,
-            from: from.map(|address| address.to_string()),
-            source: self.tokens.source(from),
+            from: client_ip.map(|address| address.to_string()),
+            source: self.tokens.source_digest(client_ip),
             read_only: self.settings.read_only,
         }
     }

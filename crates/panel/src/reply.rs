@@ -12,7 +12,7 @@ use std::fmt;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// An answer.
+/// The answer to a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// A page.
@@ -24,7 +24,7 @@ pub(crate) enum Reply {
         /// When to try again, in seconds.
         retry_after: Option<u64>,
     },
-    /// Another address, to be read with GET.
+    /// A redirect to an address, which the browser reads with GET.
     Redirect {
         to: String,
         /// Values of `Set-Cookie`.
@@ -50,8 +50,8 @@ impl Reply {
         Self::Page { status, html, cookies: Vec::new(), retry_after: None }
     }
 
-    /// Says when to try again, in seconds.
-    pub(crate) fn after(mut self, seconds: u64) -> Self {
+    /// With `Retry-After`, in seconds.
+    pub(crate) fn with_retry_after(mut self, seconds: u64) -> Self {
         if let Self::Page { retry_after, .. } = &mut self {
             *retry_after = Some(seconds);
         }
@@ -100,13 +100,13 @@ impl Reply {
                 (answer, "public, max-age=31536000, immutable")
             }
         };
-        set(&mut answer, header::CACHE_CONTROL, caching);
-        set(&mut answer, header::CONTENT_SECURITY_POLICY, POLICY);
-        set(&mut answer, header::REFERRER_POLICY, "same-origin");
+        set_header(&mut answer, header::CACHE_CONTROL, caching);
+        set_header(&mut answer, header::CONTENT_SECURITY_POLICY, POLICY);
+        set_header(&mut answer, header::REFERRER_POLICY, "same-origin");
         answer
     }
 }
 
-fn set(answer: &mut HttpResponse, name: header::HeaderName, value: &'static str) {
+fn set_header(answer: &mut HttpResponse, name: header::HeaderName, value: &'static str) {
     answer.headers_mut().insert(name, header::HeaderValue::from_static(value));
 }

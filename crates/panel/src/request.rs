@@ -12,15 +12,15 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 /// The cookie of the session.
-pub(crate) const SESSION: &str = "civitas_panel";
+pub(crate) const SESSION_COOKIE: &str = "civitas_panel";
 /// The cookie of the language, before sign-in.
-pub(crate) const LOCALE: &str = "civitas_panel_locale";
+pub(crate) const LOCALE_COOKIE: &str = "civitas_panel_locale";
 /// The path of the sign-in page.
 pub(crate) const SIGN_IN_PATH: &str = "/system/admins/sign_in";
 /// The form of each page that ends the session.
 pub(crate) const SIGN_OUT_PATH: &str = "/system/admins/sign_out";
 /// The sign-in page after the end of a session.
-pub(crate) const ENDED: &str = "/system/admins/sign_in?ended=1";
+pub(crate) const SESSION_ENDED_PATH: &str = "/system/admins/sign_in?ended=1";
 
 /// A request before its session is known.
 pub(crate) struct PanelRequest {
@@ -36,7 +36,7 @@ pub(crate) struct PanelRequest {
 
 impl PanelRequest {
     /// The address of the client.
-    pub(crate) fn client(&self) -> Option<IpAddr> {
-        addresses::client(&self.http, &self.panel.settings.trusted_proxies)
+    pub(crate) fn client_ip(&self) -> Option<IpAddr> {
+        addresses::client_ip(&self.http, &self.panel.settings.trusted_proxies)
     }
 }

@@ -23,7 +23,7 @@ const MAX_PARTS: usize = 1_000;
 /// The file of a form.
 #[derive(Debug)]
 pub(crate) struct SentFile {
-    /// Its name, as the browser sent it.
+    /// The name of the file, as the browser sent it.
     pub(crate) name: String,
     pub(crate) outcome: ReceiveOutcome,
 }

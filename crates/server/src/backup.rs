@@ -6,7 +6,7 @@ use crate::store::Database;
 use crate::{paths, secret_key};
 use civitas_application::backups::{Backups, DatabaseCopies, Manifest, Name, Removed, Source, is_due};
 use civitas_application::{Store, metrics};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{Error, Result, clock};
 use civitas_storage_postgres as postgres;
 use civitas_storage_sqlite as sqlite;
@@ -92,7 +92,7 @@ pub async fn make(
 
 /// Writes what was done with a backup into the audit trail.
 pub async fn record(store: &dyn Store, action: Action, command: &str, name: &Name) -> Result<()> {
-    let record = Record::new(Actor::CommandLine { command: command.to_owned() }, action);
+    let record = NewAuditEntry::new(Actor::CommandLine { command: command.to_owned() }, action);
     let record = record.changed("backup", None, Some(&name.to_string()));
     let tx = store.begin().await?;
     tx.audit().append(&record, clock::now()).await?;

@@ -46,7 +46,7 @@ use time::format_description::well_known::Rfc3339;
 
 /// Civitas: a platform where a city's people decide together.
 #[derive(Parser)]
-#[command(name = "civitas", version = env!("CIVITAS_VERSION"), max_term_width = 100)]
+#[command(name = "civitas", version = env!("BUILD_VERSION"), max_term_width = 100)]
 struct Cli {
     #[command(flatten)]
     settings: SettingFlags,

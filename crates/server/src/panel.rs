@@ -33,7 +33,7 @@ pub(crate) fn panel(
     };
     let services = Services {
         store: commands.store().clone(),
-        announcer: commands.announcer().clone(),
+        committer: commands.committer().clone(),
         files: api.files().clone(),
         passwords: Arc::new(passwords),
         cipher: Arc::new(PurposeCipher::of_panel(keys)),

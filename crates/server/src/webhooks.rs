@@ -63,7 +63,7 @@ impl Workers {
             store: store.clone(),
             relay: Relay::new(store.clone()),
             deliveries: DeliveryWorker::new(store.clone(), sender, cipher, schedule, shares, stop),
-            reminders: Reminders::new(store.clone(), commands.announcer().clone()),
+            reminders: Reminders::new(store.clone(), commands.committer().clone()),
             retention: Retention::new(store.clone(), config.event_retention_days.as_days()),
         })
     }

@@ -176,7 +176,7 @@ fn workers(
     let commands = Arc::new(api.commands().for_background()?);
     let jobs = Worker::new(commands.clone(), config.job_capacity());
     let lanes = task_lanes(config)?.map(|(handler, concurrency)| {
-        let worker = TaskWorker::new(commands.store().clone(), commands.announcer().clone(), handler);
+        let worker = TaskWorker::new(commands.store().clone(), commands.committer().clone(), handler);
         worker.run(concurrency, stop.clone())
     });
     let webhooks = webhooks::Workers::of(config, &commands, shares, stop)?;

@@ -3,7 +3,7 @@
 use civitas_application::Store;
 use civitas_kernel::filter::RawFilter;
 use civitas_kernel::{
-    ComponentId, Ctx, Direction, Error, Handle, Order, PageRequest, ProposalId, Result, Within,
+    CommandHandler, ComponentId, Ctx, Direction, Error, Order, PageRequest, ProposalId, Result, Within,
 };
 use civitas_proposals::{CreateDraft, Drafts, Proposals, PublishDraft, UpdateDraft};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use async_trait::async_trait;
-use civitas_application::{Announcer, EventViews, LoadedRecord, Ports, Site, Store, Transaction};
+use civitas_application::{EventCommitter, EventViews, LoadedRecord, Ports, Site, Store, Transaction};
 use civitas_embedding_example::{Association, Suggestion, SuggestionBox, explain, publish};
 use civitas_kernel::{Ability, Ctx, Event, PageRequest, Result, Subject};
 use civitas_organizations::Tenant;
@@ -91,16 +91,16 @@ impl EventViews for Ids {
 }
 
 #[tokio::test]
-async fn an_announcer_stores_the_events_with_the_change() {
+async fn an_event_committer_stores_the_events_with_the_change() {
     let (association, suggestions, nora) = garden().await;
     let site = Site::default();
-    let announcer = Announcer::new(Arc::new(Ids), site);
+    let committer = EventCommitter::new(Arc::new(Ids), site);
     let work = async |tx: &dyn Transaction| {
         let drafts = Drafts { store: tx.proposals(), components: tx.component_lookup() };
         publish(&drafts, &nora, association.component, Suggestion::read(BENCHES)).await
     };
     let store: &dyn Store = &*suggestions.store;
-    let id = announcer.in_transaction(store, NOW, work).await.unwrap();
+    let id = committer.in_transaction(store, NOW, work).await.unwrap();
     let events = store.outbox().page_after(association.organization, None, 10).await.unwrap();
     let names: Vec<_> = events.iter().map(|event| event.name).collect();
     assert_eq!(

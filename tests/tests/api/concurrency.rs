@@ -1,4 +1,5 @@
 use civitas_tests::service::Service;
+use civitas_tests::until_not_busy;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ async fn at_once(service: &Service, path: &str, body: serde_json::Value) -> BTre
     let nora = service.user("norablum").await;
     let attempts = (0..ATTEMPTS).map(|_| {
         let (client, path, body) = (nora.clone(), path.to_owned(), body.clone());
-        tokio::spawn(async move { client.post(&path, &body).await })
+        tokio::spawn(async move { until_not_busy(|| client.post(&path, &body)).await })
     });
     let mut answers = BTreeMap::new();
     for attempt in attempts.collect::<Vec<_>>() {

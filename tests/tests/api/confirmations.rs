@@ -248,9 +248,9 @@ async fn an_invitation_of_an_archive_is_sent_when_the_import_is_not_quiet() {
                 "kind": "space_moderator", "space": "streets", "invited_at": "2026-03-01T09:00:00Z"})
         };
         let import = async |record: Value, is_quiet: bool| {
-            let announcer = civitas_api::announcer(Site::default());
-            let announcer = (!is_quiet).then_some(&announcer);
-            let options = ImportOptions { announcer, ..import_options(clock::now()) };
+            let committer = civitas_api::event_committer(Site::default());
+            let committer = (!is_quiet).then_some(&committer);
+            let options = ImportOptions { committer, ..import_options(clock::now()) };
             let archive = record.to_string();
             let passwords = civitas_tokens::Argon2Passwords::new();
             import(&*service.store, &passwords, archive.as_bytes(), options, &mut |_| {}).await.unwrap();

@@ -1,6 +1,6 @@
 //! `/events` by pull, with `after` or `format` (contract 09 D).
 
-use super::events_stream::{announce, permit};
+use super::events_stream::{append_events, permit};
 use civitas_kernel::{Ability, EventName};
 use civitas_tests::at_once;
 use civitas_tests::service::{Answer, BASE, Client, Service};
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 const DRAFT: EventName = Ability::DraftProposalCreation;
 const PROPOSAL: EventName = Ability::ProposalCreation;
 
-/// Stores events as [`announce`], and waits until they have positions.
+/// Stores events as [`append_events`], and waits until they have positions.
 async fn relayed(service: &Service, organization: &str, name: EventName, bodies: &[Value]) -> Vec<String> {
-    let ids = announce(service, organization, name, bodies).await;
+    let ids = append_events(service, organization, name, bodies).await;
     let started = Instant::now();
     while service.store.outbox().has_unrelayed().await.unwrap() {
         assert!(started.elapsed() < Duration::from_secs(30), "the relay does not end");

@@ -3,7 +3,7 @@
 use civitas_kernel::{Ability, EventName, OrganizationId, clock, sortable_id};
 use civitas_tests::service::{CITIES, Client, Service};
 use civitas_tests::{SentEvent, at_once};
-use civitas_webhooks::{Announcement, envelope};
+use civitas_webhooks::{OutboxEvent, envelope};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const DRAFT: EventName = Ability::DraftProposalCreation;
 const PROPOSAL: EventName = Ability::ProposalCreation;
 
 /// Stores events of an organization in the outbox. Returns their ids.
-pub(super) async fn announce(
+pub(super) async fn append_events(
     service: &Service,
     organization: &str,
     name: EventName,
@@ -23,15 +23,15 @@ pub(super) async fn announce(
         .iter()
         .map(|body| {
             let (payload, occurred_at) = (envelope(name, body), clock::now());
-            Announcement { id: sortable_id(), organization, name, payload, occurred_at }
+            OutboxEvent { id: sortable_id(), organization, name, payload, occurred_at }
         })
         .collect();
     service.store.outbox().append(&events).await.unwrap();
     events.iter().map(|event| event.id.to_string()).collect()
 }
 
-async fn announce_one(service: &Service, name: EventName, body: &str) -> String {
-    announce(service, "city", name, &[json!(body)]).await.remove(0)
+async fn append_event(service: &Service, name: EventName, body: &str) -> String {
+    append_events(service, "city", name, &[json!(body)]).await.remove(0)
 }
 
 fn message(id: &str, name: EventName, body: &str) -> SentEvent {
@@ -50,7 +50,7 @@ pub(super) async fn permit(service: &Service, is_kept: impl Fn(Ability) -> bool)
 async fn a_stream_begins_now_has_each_event_once_and_continues_after_any_of_them() {
     at_once(Service::on_both_engines().await, |service| async move {
         let client = service.machine().await;
-        announce_one(&service, DRAFT, "before").await;
+        append_event(&service, DRAFT, "before").await;
         tokio::time::sleep(Duration::from_secs(2)).await;
         let mut stream = client.open("/events", &[]).await.unwrap();
         assert_eq!(stream.headers()["content-type"], "text/event-stream");
@@ -64,10 +64,10 @@ async fn a_stream_begins_now_has_each_event_once_and_continues_after_any_of_them
         let sent = stream.next().await.unwrap();
         assert_eq!(sent.event, DRAFT.as_str());
         assert_eq!(sent.json()["data"]["id"], draft.data()["id"]);
-        announce(&service, "town", DRAFT, &[json!("foreign")]).await;
-        announce_one(&service, Ability::UserCreated, "not granted").await;
-        let second = announce_one(&service, PROPOSAL, "second").await;
-        let third = announce_one(&service, DRAFT, "third\nline").await;
+        append_events(&service, "town", DRAFT, &[json!("foreign")]).await;
+        append_event(&service, Ability::UserCreated, "not granted").await;
+        let second = append_event(&service, PROPOSAL, "second").await;
+        let third = append_event(&service, DRAFT, "third\nline").await;
         let expected = [message(&second, PROPOSAL, "second"), message(&third, DRAFT, "third\nline")];
         for expected in &expected {
             assert_eq!(stream.next().await.as_ref(), Some(expected));
@@ -80,7 +80,7 @@ async fn a_stream_begins_now_has_each_event_once_and_continues_after_any_of_them
             assert_eq!(again.next().await.as_ref(), Some(expected), "the header takes precedence");
             assert_eq!(by_query.next().await.as_ref(), Some(expected));
         }
-        let fourth = announce_one(&service, DRAFT, "fourth").await;
+        let fourth = append_event(&service, DRAFT, "fourth").await;
         for stream in [&mut stream, &mut again, &mut by_query] {
             assert_eq!(stream.next().await, Some(message(&fourth, DRAFT, "fourth")));
             assert!(stream.is_silent_for(Duration::from_millis(300)).await);
@@ -97,7 +97,7 @@ async fn a_stream_begins_now_has_each_event_once_and_continues_after_any_of_them
 async fn an_event_that_is_not_stored_is_gone() {
     at_once(Service::on_both_engines().await, |service| async move {
         let client = service.machine().await;
-        let foreign = announce(&service, "town", DRAFT, &[json!("foreign")]).await.remove(0);
+        let foreign = append_events(&service, "town", DRAFT, &[json!("foreign")]).await.remove(0);
         tokio::time::sleep(Duration::from_secs(2)).await;
         for id in ["x", "7", "00000000-0000-0000-0000-000000000000", foreign.as_str()] {
             for header in [true, false] {
@@ -119,8 +119,8 @@ async fn types_choose_events_the_client_may_receive() {
     at_once(Service::on_both_engines().await, |service| async move {
         let client = service.machine().await;
         let mut stream = client.open("/events?types[]=proposal_creation.succeeded", &[]).await.unwrap();
-        announce_one(&service, DRAFT, "another type").await;
-        let id = announce_one(&service, PROPOSAL, "chosen").await;
+        append_event(&service, DRAFT, "another type").await;
+        let id = append_event(&service, PROPOSAL, "chosen").await;
         assert_eq!(stream.next().await, Some(message(&id, PROPOSAL, "chosen")));
         let path = "/events?types[]=nothing&types[]=proposal_creation.succeeded&types[]=user.created";
         let refused = client.open(path, &[]).await.unwrap_err().is(400);
@@ -133,7 +133,7 @@ async fn types_choose_events_the_client_may_receive() {
 
         permit(&service, |ability| !ability.is_event()).await;
         let mut empty = client.open("/events", &[]).await.unwrap();
-        announce_one(&service, PROPOSAL, "not granted").await;
+        append_event(&service, PROPOSAL, "not granted").await;
         assert!(empty.is_silent_for(Duration::from_secs(2)).await);
     })
     .await;
@@ -144,19 +144,19 @@ async fn a_withdrawn_permission_stops_its_event_and_a_revoked_token_ends_the_str
     at_once(Service::on_both_engines().await, |service| async move {
         let client = service.machine().await;
         let mut stream = client.open("/events", &[]).await.unwrap();
-        let first = announce_one(&service, PROPOSAL, "first").await;
+        let first = append_event(&service, PROPOSAL, "first").await;
         assert_eq!(stream.next().await, Some(message(&first, PROPOSAL, "first")));
         permit(&service, |ability| ability != PROPOSAL).await;
         tokio::time::sleep(Duration::from_millis(1_100)).await;
-        announce_one(&service, PROPOSAL, "withdrawn").await;
-        let draft = announce_one(&service, DRAFT, "still granted").await;
+        append_event(&service, PROPOSAL, "withdrawn").await;
+        let draft = append_event(&service, DRAFT, "still granted").await;
         assert_eq!(stream.next().await, Some(message(&draft, DRAFT, "still granted")));
 
         let token = client.token.clone().unwrap();
         let revoke = json!({"token": token, "client_id": "id_city_full", "client_secret": "key_city_full"});
         client.post("/oauth/revoke", &revoke).await.is(200);
         tokio::time::sleep(Duration::from_millis(1_100)).await;
-        announce_one(&service, DRAFT, "too late").await;
+        append_event(&service, DRAFT, "too late").await;
         assert_eq!(stream.next().await, None);
         client.open("/events", &[]).await.unwrap_err().is(401);
     })
@@ -201,7 +201,7 @@ async fn a_slow_reader_is_cut_off_and_continues_by_the_last_id_without_loss() {
         let bodies: Vec<Value> = (0..COUNT).map(|n| json!({"n": n, "text": "x".repeat(16 * 1024)})).collect();
         let mut ids = Vec::new();
         for some in bodies.chunks(250) {
-            ids.extend(announce(&service, "city", DRAFT, some).await);
+            ids.extend(append_events(&service, "city", DRAFT, some).await);
         }
         let started = Instant::now();
         while service.store.outbox().has_unrelayed().await.unwrap() {

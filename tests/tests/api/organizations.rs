@@ -219,7 +219,7 @@ async fn extended_data_is_shown_to_those_who_may_read_it() {
 }
 
 #[tokio::test]
-async fn an_update_is_announced_once_with_the_organization_as_it_is_now() {
+async fn an_update_has_one_event_with_the_organization_as_it_is_now() {
     for service in services().await {
         let (client, city) = (bound(&service).await, service.id("organization", "city"));
         let path = format!("/organizations/{city}");

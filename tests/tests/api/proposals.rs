@@ -229,7 +229,7 @@ async fn a_published_proposal_has_a_number_of_votes() {
 }
 
 #[tokio::test]
-async fn a_phase_may_hide_the_number_of_votes() {
+async fn a_step_may_hide_the_number_of_votes() {
     let archive = CITIES.replace(r#""voting": {"#, r#""voting": {"votes_hidden": true, "#);
     for service in Service::on_both_engines_with(&archive, &[]).await {
         let luis = service.user("luisortega").await;
@@ -242,6 +242,6 @@ async fn a_phase_may_hide_the_number_of_votes() {
         let component = luis.get(&format!("/components/proposal_components/{ideas}")).await.is(200);
         assert_eq!(component.data()["meta"].get("votes_hidden"), None);
         let motion = luis.get(&format!("/proposals/{}", service.id("proposal", "m1"))).await.is(200);
-        assert_eq!(motion.data()["meta"]["votes_count"], 0, "another phase");
+        assert_eq!(motion.data()["meta"]["votes_count"], 0, "another step");
     }
 }

@@ -3,7 +3,7 @@
 use civitas_accounts::User;
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, UserId};
-use civitas_tests::panel::{EMAIL, PASSWORD, SESSION, SIGN_IN};
+use civitas_tests::panel::{EMAIL, PASSWORD, SESSION_COOKIE, SIGN_IN};
 use civitas_tests::service::{Answer, Service};
 use civitas_tests::{CITIES, commit};
 use reqwest::Method;
@@ -103,7 +103,7 @@ async fn administrators_sign_in_and_out_and_every_page_says_that_nothing_can_be_
         let opened = service.database.count("administrators", "organization_id IS NOT NULL").await;
         assert_eq!(opened, 0, "a page that is read stores nothing");
         panel.act("DELETE", "/system/admins/sign_out", &[]).await.leads_to(SIGN_IN);
-        assert!(panel.cookie(SESSION).is_none_or(|session| session.is_empty()));
+        assert!(panel.cookie(SESSION_COOKIE).is_none_or(|session| session.is_empty()));
         panel.get("/system").await.leads_to(SIGN_IN);
     }
 }

@@ -43,8 +43,8 @@ fn admin_id(organization: i64, user: i64) -> String {
     ))
 }
 
-/// How often the account was announced as changed.
-async fn announced(service: &Service) -> usize {
+/// How many events say that the account changed.
+async fn update_events(service: &Service) -> usize {
     let organization = OrganizationId(service.id("organization", "city"));
     let events = service.store.outbox().page_after(organization, None, 1000).await.unwrap();
     events.iter().filter(|event| event.name.as_str() == "user.updated").count()
@@ -85,7 +85,7 @@ async fn a_role_in_a_space_is_given_shown_changed_and_taken() {
         machine.delete(&format!("{}/sync", path(&id(&changed)))).await.refuses(404, "Resource not found");
         let left = machine.get(&format!("/roles?filter[user_id]={luis}")).await.is(200);
         assert_eq!(left.data().as_array().unwrap().len(), 1, "the other type stays");
-        assert_eq!(announced(&service).await, 0, "no event for spaces");
+        assert_eq!(update_events(&service).await, 0, "no event for spaces");
     }
 }
 
@@ -135,9 +135,9 @@ async fn a_general_administrator_is_a_flag_of_the_account() {
             (&said["created_at"], &said["accepted_invite"]),
             (&json!("2026-01-05T09:00:00Z"), &json!(true))
         );
-        assert_eq!(announced(&service).await, 1);
+        assert_eq!(update_events(&service).await, 1);
         let again = create(&machine, &wanted).await.is(201);
-        assert_eq!((again.body, announced(&service).await), (given.body.clone(), 1), "nothing changes");
+        assert_eq!((again.body, update_events(&service).await), (given.body.clone(), 1), "nothing changes");
         let hidden = format!("/spaces/participatory_processes/{}", service.id("space", "hidden"));
         let client = service.user("norablum").await;
         client.get(&hidden).await.is(200);
@@ -146,12 +146,12 @@ async fn a_general_administrator_is_a_flag_of_the_account() {
         let kept = machine.put(&format!("{}/sync", path(&id(&given))), &same).await.is(200);
         assert_eq!(kept.body, given.body);
         machine.delete(&format!("{}/sync", path(&id(&given)))).await.is(204);
-        assert_eq!(announced(&service).await, 2);
+        assert_eq!(update_events(&service).await, 2);
         client.get(&hidden).await.is(404);
         for _ in 0..2 {
             machine.delete(&format!("{}/sync", path(&id(&given)))).await.is(404);
         }
-        assert_eq!(announced(&service).await, 2);
+        assert_eq!(update_events(&service).await, 2);
         let last = admin_id(city, service.id("user", "maryadmin"));
         machine.delete(&format!("{}/sync", path(&last))).await.is(204);
         let left = machine.get("/roles?filter[type]=general_admin").await.is(200);

@@ -49,11 +49,11 @@ async fn served(ask: impl AsyncFn() -> Answer) -> Answer {
     panic!("it is refused for ten seconds");
 }
 
-/// Announces an upload of so many bytes.
+/// Requests an upload of so many bytes.
 async fn stage(client: &Client, bytes: usize) -> Answer {
     let checksum = STANDARD.encode(Md5::digest(vec![b'a'; bytes]));
-    let announced = json!({"filename": "a.txt", "byte_size": bytes, "checksum": checksum});
-    client.post("/attachments/direct_upload", &announced).await
+    let upload_request = json!({"filename": "a.txt", "byte_size": bytes, "checksum": checksum});
+    client.post("/attachments/direct_upload", &upload_request).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

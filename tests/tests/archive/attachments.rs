@@ -4,7 +4,7 @@ use civitas_application::{Ports, Store};
 use civitas_archive::{
     ExportOptions, ExportServices, FileServices, ImportError, ImportOptions, Report, export, import,
 };
-use civitas_attachments::{ByteStream, Content, FileStore, StoredFile, StoredObject};
+use civitas_attachments::{ByteStream, FileContent, FileStore, StoredFile, StoredObject};
 use civitas_kernel::{AttachmentId, OrganizationId, Result as StoreResult, clock};
 use civitas_tests::{Database, Files, databases, export_services, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -107,7 +107,7 @@ struct Busy<'a> {
 
 #[async_trait]
 impl FileStore for Busy<'_> {
-    async fn put(&self, name: &str, content: Content) -> StoreResult<()> {
+    async fn put(&self, name: &str, content: FileContent) -> StoreResult<()> {
         let city = self.store.organizations().find_by_host("city.example").await?.unwrap();
         self.store.list_changes().touch_list(city, "users", NOW).await?;
         if self.stored.fetch_add(1, Ordering::Relaxed) >= self.most {

@@ -1,34 +1,34 @@
 //! The events of an import with `--emit-events` (contract 10 §1, 09 C.1).
 
 use super::{CITY, NOW, read};
-use civitas_application::{Announcer, Site, Store};
+use civitas_application::{EventCommitter, Site, Store};
 use civitas_archive::{ImportOptions, import};
 use civitas_kernel::Error;
 use civitas_tests::{databases, delete_organization, import_options};
 use civitas_tokens::Argon2Passwords;
-use civitas_webhooks::Announcement;
+use civitas_webhooks::OutboxEvent;
 use serde_json::Value;
 
-fn announcer() -> Announcer {
-    civitas_api::announcer(Site::default())
+fn event_committer() -> EventCommitter {
+    civitas_api::event_committer(Site::default())
 }
 
 async fn tell(store: &dyn Store, archive: &str) {
-    let announcer = announcer();
-    let options = ImportOptions { announcer: Some(&announcer), ..import_options(NOW) };
+    let committer = event_committer();
+    let options = ImportOptions { committer: Some(&committer), ..import_options(NOW) };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await.unwrap();
 }
 
-async fn told(store: &dyn Store) -> Vec<Announcement> {
+async fn told(store: &dyn Store) -> Vec<OutboxEvent> {
     let city = store.organizations().find_by_host("city.example").await.unwrap().unwrap();
     store.outbox().page_after(city, None, 100).await.unwrap()
 }
 
-fn data(event: &Announcement) -> Value {
+fn data(event: &OutboxEvent) -> Value {
     serde_json::from_str::<Value>(&event.payload).unwrap()["data"].clone()
 }
 
-fn names(events: &[Announcement]) -> Vec<&str> {
+fn names(events: &[OutboxEvent]) -> Vec<&str> {
     events.iter().map(|event| event.name.as_str()).collect()
 }
 
@@ -130,7 +130,7 @@ async fn an_organization_is_deleted_with_all_its_records_and_its_event_has_the_l
         let host =
             |host: &'static str| async move { store.organizations().find_by_host(host).await.unwrap() };
         let city = host("city.example").await.unwrap();
-        delete_organization(store, &announcer(), city, NOW).await.unwrap();
+        delete_organization(store, &event_committer(), city, NOW).await.unwrap();
         let events = store.outbox().page_after(city, None, 10).await.unwrap();
         assert_eq!(names(&events), ["system.organizations.deleted"]);
         assert_eq!(data(&events[0])["attributes"]["host"], "city.example");
@@ -139,13 +139,13 @@ async fn an_organization_is_deleted_with_all_its_records_and_its_event_has_the_l
         while store.removals().remove_rows(100).await.unwrap() > 0 {}
         assert!(store.users().page_after(city, None, 10).await.unwrap().is_empty());
         assert!(store.proposals().page_after(city, None, 10).await.unwrap().is_empty());
-        let again = delete_organization(store, &announcer(), city, NOW).await;
+        let again = delete_organization(store, &event_committer(), city, NOW).await;
         assert!(matches!(again, Err(Error::NotFound)));
         let again = read(store, CITY, false).await.unwrap();
         assert_eq!(again.to_json()["updated"], serde_json::json!({}), "nothing is remembered of it");
         let next = host("city.example").await.unwrap();
         let demo = host("localhost").await.unwrap();
-        delete_organization(store, &announcer(), demo, NOW).await.unwrap();
+        delete_organization(store, &event_committer(), demo, NOW).await.unwrap();
         assert_eq!(store.organizations().ids(None, 10).await.unwrap(), [next]);
     }
 }

@@ -256,7 +256,7 @@ async fn a_record_whose_row_was_removed_by_use_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_quiet_import_announces_nothing() {
+async fn a_quiet_import_records_no_event() {
     for database in databases().await {
         let store = &*database.store;
         let report = read(store, demo(), false).await.unwrap();

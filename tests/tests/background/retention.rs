@@ -1,12 +1,12 @@
 //! The settings of retention reach the parts of a running server that remove old rows.
 
 use civitas_accounts::{AccessToken, Secret};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_jobs::Job;
 use civitas_kernel::{Ability, ClientId, OrganizationId, TokenId, clock};
 use civitas_tests::service::{CITIES, Service};
 use civitas_tests::{commit, job};
-use civitas_webhooks::Announcement;
+use civitas_webhooks::OutboxEvent;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
@@ -23,9 +23,9 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Adds a row of this time to each table but that of jobs.
 async fn add_rows(service: &Service, city: OrganizationId, at: OffsetDateTime) {
     let store = &*service.store;
-    let event = Announcement::new(city, Ability::UserCreated, "{}".to_owned(), at);
+    let event = OutboxEvent::new(city, Ability::UserCreated, "{}".to_owned(), at);
     store.outbox().append(&[event]).await.unwrap();
-    let record = Record::new(Actor::Anonymous, Action::CredentialsRefused).of(city);
+    let record = NewAuditEntry::new(Actor::Anonymous, Action::CredentialsRefused).of(city);
     let record = record.on("api_client", "id_city_full", "The full client");
     commit(store, async |tx| tx.audit().append(&record, at).await).await.unwrap();
 }

@@ -1,9 +1,9 @@
 //! The worker that executes tasks, on both engines.
 
 use async_trait::async_trait;
-use civitas_application::{Announcer, Site, Store, TaskContext, TaskHandler, TaskWorker};
+use civitas_application::{EventCommitter, Site, Store, TaskContext, TaskHandler, TaskWorker};
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, clock};
-use civitas_tasks::{LEASE, Outcome, Task};
+use civitas_tasks::{LEASE, Task, TaskOutcome};
 use civitas_tests::{NoViews, World};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
@@ -36,13 +36,13 @@ impl TaskHandler for Juggler {
         Trick::KIND
     }
 
-    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<Outcome> {
+    async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<TaskOutcome> {
         let trick: Trick = task.read()?;
         self.0.lock().unwrap().push((trick, task.attempt));
         match trick {
-            Trick::ComeAgain if task.attempt < 3 => Ok(Outcome::Again(turn.now)),
-            Trick::Succeed | Trick::ComeAgain => Ok(Outcome::Done),
-            Trick::GiveUp => Ok(Outcome::GiveUp("it is too hard".into())),
+            Trick::ComeAgain if task.attempt < 3 => Ok(TaskOutcome::Again(turn.now)),
+            Trick::Succeed | Trick::ComeAgain => Ok(TaskOutcome::Done),
+            Trick::GiveUp => Ok(TaskOutcome::GiveUp("it is too hard".into())),
             Trick::Refuse => Err(Error::rejected("no")),
             Trick::Stumble => Err(Error::Unavailable("no route".into())),
             Trick::NoDatabase => Err(Error::database("no connection is free")),
@@ -62,10 +62,10 @@ impl Circus {
     fn open(store: Arc<dyn Store>) -> Self {
         let seen = Arc::<Mutex<Vec<_>>>::default();
         let site = Site::default();
-        let announcer = Announcer::new(Arc::new(NoViews), site);
+        let committer = EventCommitter::new(Arc::new(NoViews), site);
         let handler = Arc::new(Juggler(seen.clone()));
         let (stop, told) = watch::channel(false);
-        let worker = TaskWorker::new(store.clone(), announcer, handler).run(2, told);
+        let worker = TaskWorker::new(store.clone(), committer, handler).run(2, told);
         Self { store, seen, stop, worker: tokio::spawn(worker) }
     }
 

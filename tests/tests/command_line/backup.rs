@@ -2,7 +2,7 @@
 
 use crate::command_line::city::{City, Said};
 use civitas_archive::demo;
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::clock;
 use civitas_tests::ObjectServer;
 use serde_json::{Value, json};
@@ -136,7 +136,10 @@ async fn a_backup_is_of_one_moment_while_others_write() {
             while !told.load(Ordering::Relaxed) {
                 let actor = Actor::CommandLine { command: "test".to_owned() };
                 let tx = store.begin().await.unwrap();
-                tx.audit().append(&Record::new(actor, Action::KeyRotated), clock::now()).await.unwrap();
+                tx.audit()
+                    .append(&NewAuditEntry::new(actor, Action::KeyRotated), clock::now())
+                    .await
+                    .unwrap();
                 tx.commit().await.unwrap();
                 written += 1;
             }

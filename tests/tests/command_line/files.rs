@@ -40,7 +40,7 @@ impl Deployment {
         let intake = Arc::new(Intake::open(self.city.path().join("intake")).unwrap());
         let site = Site::default();
         let objects = Arc::new(self.local("data/files"));
-        let files = Files::new(store.clone(), civitas_api::announcer(site), objects, intake);
+        let files = Files::new(store.clone(), civitas_api::event_committer(site), objects, intake);
         let image = image::DynamicImage::new_rgb8(30, 20);
         let mut png = std::io::Cursor::new(Vec::new());
         image.write_to(&mut png, image::ImageFormat::Png).unwrap();
@@ -227,10 +227,10 @@ async fn a_store_that_does_not_answer_is_one_line_and_a_fault_of_the_doctor() {
     assert_eq!((said.code, said.out.as_str(), said.err.lines().count()), (1, "", 1), "{}", said.err);
 }
 
-fn content(bytes: &[u8]) -> civitas_attachments::Content {
+fn content(bytes: &[u8]) -> civitas_attachments::FileContent {
     use std::io::{Seek, Write};
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
     file.rewind().unwrap();
-    civitas_attachments::Content { file, byte_size: bytes.len() as u64 }
+    civitas_attachments::FileContent { file, byte_size: bytes.len() as u64 }
 }

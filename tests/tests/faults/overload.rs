@@ -59,7 +59,7 @@ async fn an_organization_that_is_over_its_share_is_refused_alone() {
     let user = UserId(service.id("user", "norablum"));
     held.users().find_for_update(OrganizationId(city), user).await.unwrap().unwrap();
     let put = async || nora.put("/me/extended_data/sync", &json!({"data": {"k": 1}})).await;
-    // One runs and waits for the row, the others wait for its place.
+    // One runs and waits for the row, the others wait for its permit.
     let flood = async {
         let answers = join_all((0..60).map(|_| put())).await;
         let refused: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();

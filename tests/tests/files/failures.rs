@@ -1,7 +1,7 @@
 //! What fails leaves nothing behind.
 
 use crate::files::{bucket, content, directory, listed, places, sample, whole};
-use civitas_attachments::{Content, FileStore};
+use civitas_attachments::{FileContent, FileStore};
 use civitas_files::Store;
 use civitas_kernel::Error;
 use civitas_tests::ObjectServer;
@@ -37,7 +37,7 @@ async fn names_that_could_leave_the_store_are_refused() {
 async fn a_file_that_is_too_short_is_not_stored() {
     for place in places().await {
         for (length, claimed) in [(10, 20), (9 * MIB, 20 * MIB as u64)] {
-            let short = Content { byte_size: claimed, ..content(&sample(length, 0)) };
+            let short = FileContent { byte_size: claimed, ..content(&sample(length, 0)) };
             assert!(place.store.put("a", short).await.is_err(), "{}", place.name);
             assert!(whole(&place.store, "a").await.is_none());
         }
@@ -56,7 +56,7 @@ async fn a_file_that_is_too_short_is_not_stored() {
 async fn a_failed_replacement_keeps_the_old_object() {
     for place in places().await {
         place.store.put("a", content(b"old")).await.unwrap();
-        let short = Content { byte_size: 20 * MIB as u64, ..content(&sample(9 * MIB, 0)) };
+        let short = FileContent { byte_size: 20 * MIB as u64, ..content(&sample(9 * MIB, 0)) };
         assert!(place.store.put("a", short).await.is_err());
         assert_eq!(whole(&place.store, "a").await.unwrap(), b"old", "{}", place.name);
     }

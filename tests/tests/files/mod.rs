@@ -3,7 +3,7 @@
 mod failures;
 mod objects;
 
-use civitas_attachments::{ByteStream, Content, FileStore, StoredObject};
+use civitas_attachments::{ByteStream, FileContent, FileStore, StoredObject};
 use civitas_files::Store;
 use civitas_tests::ObjectServer;
 use futures_util::TryStreamExt;
@@ -39,11 +39,11 @@ fn sample(length: usize, seed: u8) -> Vec<u8> {
     (0..length).map(|at| u8::try_from((at * 31 + at / 257) % 251).unwrap_or_default() ^ seed).collect()
 }
 
-fn content(bytes: &[u8]) -> Content {
+fn content(bytes: &[u8]) -> FileContent {
     let mut file = tempfile::tempfile().expect("a temporary file");
     file.write_all(bytes).expect("space on the disk");
     file.rewind().expect("a first byte");
-    Content { file, byte_size: bytes.len() as u64 }
+    FileContent { file, byte_size: bytes.len() as u64 }
 }
 
 async fn all(stream: ByteStream) -> Vec<u8> {

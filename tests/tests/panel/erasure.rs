@@ -5,7 +5,7 @@ use civitas_jobs::{Job, JobOwner};
 use civitas_kernel::{Ability, ClientId, OrganizationId, RegistrationId, UserId, clock};
 use civitas_tests::service::CITIES;
 use civitas_tests::{Database, Engine, Service, job};
-use civitas_webhooks::{Content, DeliveryId, NewDelivery, Registration, SealedSecret};
+use civitas_webhooks::{DeliveryContent, DeliveryId, NewDelivery, Registration, SealedSecret};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ async fn leave_work(service: &Service, city: OrganizationId, zora: UserId) {
         id: DeliveryId::generate(),
         registration: registration(service, city, client).await,
         name: event.name,
-        content: Content::Event(event.id, city),
+        content: DeliveryContent::Event(event.id, city),
         due_at: clock::now(),
     };
     service.store.deliveries().add(&[delivery]).await.unwrap();

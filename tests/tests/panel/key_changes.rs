@@ -3,7 +3,7 @@
 use civitas_accounts::Secret;
 use civitas_kernel::{AdministratorId, clock};
 use civitas_tests::Service;
-use civitas_tests::panel::{CONFIRMATION, EMAIL, PASSWORD, PanelClient, SESSION, SIGN_IN};
+use civitas_tests::panel::{CONFIRMATION, EMAIL, PASSWORD, PanelClient, SESSION_COOKIE, SIGN_IN};
 
 const OTHER: &str = "omar@riverton.example";
 const ACCOUNT: &str = "/system/account";
@@ -85,7 +85,7 @@ async fn the_password_opens_the_page_that_was_asked_for_and_holds_for_five_minut
         let form = panel.get(&edit).await.is(200).form(&format!("/system/admins/{other}"));
         panel.send(&form.set("admin[password]", "another long password")).await.leads_to("/system/admins");
 
-        let digest = Secret::new(panel.cookie(SESSION).unwrap()).digest();
+        let digest = Secret::new(panel.cookie(SESSION_COOKIE).unwrap()).digest();
         let now = clock::now();
         let sessions = service.store.panel_sessions();
         let minutes = async |minutes| {

@@ -80,9 +80,9 @@ async fn the_page_of_shares_has_their_limits_and_what_organizations_use() {
     for (service, panel) in panels().await {
         let empty = panel.get("/system/shares").await.is(200).shows("No organization uses a share now");
         empty.shows("kept_answers").shows("1.1 GB").shows("4.3 GB");
-        let announced =
+        let upload_request =
             json!({"filename": "a.txt", "byte_size": 4_000, "checksum": "b1kCrCNwJL3QwXbLkwY9xA=="});
-        service.machine().await.post("/attachments/direct_upload", &announced).await.is(201);
+        service.machine().await.post("/attachments/direct_upload", &upload_request).await.is(201);
         let page = panel.get("/system/shares").await.is(200).shows("4.0 KB");
         let city = super::city(&service);
         let town = format!("/system/organizations/{}", service.id_in("town", "organization", "town"));

@@ -1,7 +1,7 @@
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::clock;
 use civitas_panel::Panel;
-use civitas_tests::panel::{Form, SESSION, SIGN_IN, sample_pages};
+use civitas_tests::panel::{Form, SESSION_COOKIE, SIGN_IN, sample_pages};
 use civitas_tests::{Service, commit};
 use reqwest::Method;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ async fn no_route_answers_without_a_session_nor_to_a_participant() {
                     let mut headers = Vec::new();
                     let bearer = format!("Bearer {}", credential.as_deref().unwrap_or_default());
                     if let Some(token) = credential {
-                        visitor.set_cookie(SESSION, token);
+                        visitor.set_cookie(SESSION_COOKIE, token);
                         headers.push(("authorization", bearer.as_str()));
                     }
                     let path = path(route, value);
@@ -111,7 +111,7 @@ async fn every_link_leads_to_a_page_and_a_slash_at_its_end_changes_nothing() {
     for (service, panel) in super::panels().await {
         // An archive of one organization names its host.
         let imported =
-            Record::new(Actor::Archive, Action::ArchiveImported).on("organization", "", "city.test");
+            NewAuditEntry::new(Actor::Archive, Action::ArchiveImported).on("organization", "", "city.test");
         let imported = commit(&*service.store, async |tx| tx.audit().append(&imported, clock::now()).await);
         imported.await.unwrap();
         let mut links = BTreeSet::new();

@@ -1,6 +1,6 @@
 use civitas_accounts::Secret;
 use civitas_kernel::clock;
-use civitas_tests::panel::{EMAIL, PASSWORD, PanelClient, SESSION, SIGN_IN};
+use civitas_tests::panel::{EMAIL, PASSWORD, PanelClient, SESSION_COOKIE, SIGN_IN};
 use civitas_tests::{Service, commit};
 use reqwest::Method;
 use reqwest::header::SET_COOKIE;
@@ -26,7 +26,7 @@ async fn a_wrong_password_an_unknown_address_and_a_participant_get_the_same_answ
         ] {
             let refused = visitor.sign_in(email, password).await.is(422);
             assert_eq!(refused.content(), wrong.content(), "{email}");
-            assert!(visitor.cookie(SESSION).is_none());
+            assert!(visitor.cookie(SESSION_COOKIE).is_none());
         }
         visitor.get("/system").await.leads_to(SIGN_IN);
         let upper = EMAIL.to_uppercase();
@@ -119,7 +119,7 @@ async fn the_cookie_of_a_session_is_for_the_panel_alone_and_no_script() {
         }
         let session = cookies.iter().find(|cookie| cookie.starts_with("civitas_panel=")).unwrap();
         assert!(session.contains("; SameSite=Lax") && !session.contains("Max-Age"), "{session}");
-        let value = visitor.cookie(SESSION).unwrap();
+        let value = visitor.cookie(SESSION_COOKIE).unwrap();
         assert!(value.len() >= 32, "{value}");
         let page = visitor.get("/system").await.is(200);
         assert!(!page.text.contains(&value));
@@ -139,12 +139,12 @@ async fn without_https_the_cookie_is_sent_all_the_same() {
 #[tokio::test]
 async fn a_session_ends_with_sign_out_for_whoever_has_its_cookie() {
     for (service, panel) in super::panels().await {
-        let cookie = panel.cookie(SESSION).unwrap();
+        let cookie = panel.cookie(SESSION_COOKIE).unwrap();
         let form = panel.get("/system").await.is(200).form("/system/admins/sign_out");
         panel.send(&form).await.leads_to(SIGN_IN);
-        assert!(panel.cookie(SESSION).is_none());
+        assert!(panel.cookie(SESSION_COOKIE).is_none());
         let thief = service.visitor();
-        thief.set_cookie(SESSION, &cookie);
+        thief.set_cookie(SESSION_COOKIE, &cookie);
         thief.get("/system").await.leads_to(SIGN_IN);
     }
 }
@@ -152,7 +152,7 @@ async fn a_session_ends_with_sign_out_for_whoever_has_its_cookie() {
 #[tokio::test]
 async fn an_expired_session_leads_to_sign_in() {
     for (service, panel) in super::panels().await {
-        let digest = Secret::new(panel.cookie(SESSION).unwrap()).digest();
+        let digest = Secret::new(panel.cookie(SESSION_COOKIE).unwrap()).digest();
         let form = panel.get("/system/admins/new").await.is(200).form("/system/admins");
         let past = clock::now() - Duration::SECOND;
         service.store.panel_sessions().touch(&digest, past, past).await.unwrap();
@@ -180,7 +180,7 @@ async fn twenty_failures_refuse_their_source_for_an_hour() {
         // The right password has the same answer: guesses cannot be confirmed.
         visitor.sign_in(EMAIL, PASSWORD).await.is(422).shows("E-mail address or password is not right.");
         visitor.sign_in(EMAIL, "wrong").await.is(422).shows("E-mail address or password is not right.");
-        assert!(visitor.cookie(SESSION).is_none());
+        assert!(visitor.cookie(SESSION_COOKIE).is_none());
         let mut refused = administrators.find(id).await.unwrap().unwrap();
         refused.sources.forget_failures();
         administrators.save(id, &refused).await.unwrap();
@@ -238,7 +238,7 @@ async fn the_sign_in_form_needs_the_cookie_of_its_visit() {
             [("sec-fetch-site", "cross-site"), ("content-type", "application/x-www-form-urlencoded")];
         let body = form.body().into_bytes();
         visitor.request(Method::POST, SIGN_IN, &headers, Some(body)).await.is(403);
-        assert!(visitor.cookie(SESSION).is_none());
+        assert!(visitor.cookie(SESSION_COOKIE).is_none());
         visitor.send(&form).await.leads_to("/system");
     }
 }

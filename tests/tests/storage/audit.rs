@@ -1,17 +1,17 @@
 //! The audit trail: concurrent writers, and what the verification finds in the database.
 
 use civitas_application::audit::{AuditTrail, ChainFault, Verification};
-use civitas_audit::{Action, Actor, AuditFilter, AuditScope, ChainError, Record};
+use civitas_audit::{Action, Actor, AuditFilter, AuditScope, ChainError, NewAuditEntry};
 use civitas_kernel::{OrganizationId, PageRequest, clock};
 use civitas_tests::World;
 
-fn record(organization: OrganizationId, label: &str) -> Record {
+fn record(organization: OrganizationId, label: &str) -> NewAuditEntry {
     let actor = Actor::Administrator { id: 1, email: "ines@riverton.example".to_owned() };
-    Record::new(actor, Action::UserBlocked).of(organization).on("user", "7", label).from("192.0.2.7").changed(
-        "state",
-        Some("active"),
-        Some("blocked"),
-    )
+    NewAuditEntry::new(actor, Action::UserBlocked)
+        .of(organization)
+        .on("user", "7", label)
+        .from("192.0.2.7")
+        .changed("state", Some("active"), Some("blocked"))
 }
 
 /// Appends this many entries in one transaction.

@@ -5,7 +5,8 @@ use civitas_jobs::{Failure, JobStatus, LEASE};
 use civitas_kernel::{Ability, ClientId, NewTask, OrganizationId, RegistrationId, clock};
 use civitas_tests::{Database, Engine, World, job};
 use civitas_webhooks::{
-    Announcement, Content, DeliveryId, DeliveryStatus, NewDelivery, Position, Registration, SealedSecret,
+    DeliveryContent, DeliveryId, DeliveryStatus, NewDelivery, OutboxEvent, Position, Registration,
+    SealedSecret,
 };
 use serde_json::json;
 use std::collections::HashSet;
@@ -25,7 +26,7 @@ async fn register(world: &World) -> RegistrationId {
 }
 
 fn delivery(registration: RegistrationId, due_at: OffsetDateTime) -> NewDelivery {
-    let content = Content::Test("{}".to_owned());
+    let content = DeliveryContent::Test("{}".to_owned());
     NewDelivery { id: DeliveryId::generate(), registration, name: Ability::UserCreated, content, due_at }
 }
 
@@ -124,12 +125,12 @@ async fn an_event_with_an_unknown_name_is_left_out_and_the_others_are_relayed() 
     for world in World::on_both_engines().await {
         let now = clock::now();
         let mine = world.fixtures.mine;
-        let announcement = || Announcement::new(mine, Ability::UserCreated, "{}".to_owned(), now);
+        let event = || OutboxEvent::new(mine, Ability::UserCreated, "{}".to_owned(), now);
         let outbox = world.ports().outbox();
         let before = outbox.last_position().await.unwrap();
-        outbox.append(&[announcement()]).await.unwrap();
+        outbox.append(&[event()]).await.unwrap();
         world.database.execute("UPDATE outbox SET name = 'nobody.knows'").await;
-        let sound = announcement();
+        let sound = event();
         outbox.append(std::slice::from_ref(&sound)).await.unwrap();
         let relay = Relay::new(world.database.store());
         while outbox.has_unrelayed().await.unwrap() {

@@ -4,7 +4,9 @@ use civitas_application::{AlertCount, AlertKind, Alerts, OldestWaiting};
 use civitas_jobs::{Failure, LEASE};
 use civitas_kernel::{NewTask, OrganizationId};
 use civitas_tests::{Engine, World, job};
-use civitas_webhooks::{Announcement, Content, DeliveryId, Health, NewDelivery, Registration, SealedSecret};
+use civitas_webhooks::{
+    DeliveryContent, DeliveryId, Health, NewDelivery, OutboxEvent, Registration, SealedSecret,
+};
 use serde_json::json;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -35,7 +37,7 @@ async fn stopped_registrations(world: &World) {
         id: DeliveryId::generate(),
         registration: paused,
         name: civitas_kernel::Ability::UserCreated,
-        content: Content::Test("{}".to_owned()),
+        content: DeliveryContent::Test("{}".to_owned()),
         due_at: NOW,
     };
     world.ports().deliveries().add(&[delivery]).await.unwrap();
@@ -102,7 +104,7 @@ async fn the_oldest_that_waits_is_found_in_each_lane() {
             let job = job(mine, world.fixtures.client, json!({}), at(minutes));
             world.ports().jobs().add(&job).await.unwrap();
             let (name, payload) = (civitas_kernel::Ability::UserCreated, "{}".to_owned());
-            let event = Announcement::new(mine, name, payload, at(minutes + 1));
+            let event = OutboxEvent::new(mine, name, payload, at(minutes + 1));
             world.ports().outbox().append(&[event]).await.unwrap();
         }
         for (kind, minutes) in [("mail", 3), ("invitation", 30), ("host_check", 4)] {

@@ -21,7 +21,7 @@ async fn by_tenant(world: &World, share: Share, limit: i64) -> Vec<(Organization
     world.store().shares().stored_by_tenant(share, limit).await.unwrap()
 }
 
-/// An upload of so many bytes that was announced so many minutes ago.
+/// An upload of so many bytes that was requested so many minutes ago.
 async fn upload(
     world: &World,
     of: (OrganizationId, ClientId),

@@ -61,7 +61,7 @@ async fn a_transaction_is_kept_by_its_commit_alone() {
 }
 
 #[tokio::test]
-async fn events_are_announced_once_and_in_transactions_only() {
+async fn events_are_taken_once_and_in_transactions_only() {
     for world in World::on_both_engines().await {
         let refused = world.ports().users().add(world.mine, &user("nora")).await;
         assert!(matches!(refused, Err(Error::Internal(_))), "on the pool an event would be lost");
@@ -74,8 +74,8 @@ async fn events_are_announced_once_and_in_transactions_only() {
         let created = Event { name: Ability::UserCreated, subject: Subject::User(id) };
         let updated = Event { name: Ability::UserUpdated, subject: Subject::User(id) };
         let both = [(world.mine, created), (world.mine, updated)];
-        assert_eq!(transaction.announced(), both);
-        assert_eq!(transaction.announced(), [], "each is told once");
+        assert_eq!(transaction.take_events(), both);
+        assert_eq!(transaction.take_events(), [], "each is told once");
         transaction.commit().await.unwrap();
 
         let back = Change::new(renamed.after, renamed.before);

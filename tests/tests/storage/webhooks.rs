@@ -5,7 +5,7 @@ use civitas_kernel::{Ability, ClientId, MeetingId, OrganizationId, RegistrationI
 use civitas_meetings::Meeting;
 use civitas_tests::{Engine, World};
 use civitas_webhooks::{
-    Announcement, Content, DeliveryId, Health, NewDelivery, Position, Registration, SealedSecret,
+    DeliveryContent, DeliveryId, Health, NewDelivery, OutboxEvent, Position, Registration, SealedSecret,
 };
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -26,7 +26,7 @@ async fn register(world: &World) -> RegistrationId {
 }
 
 fn delivery(registration: RegistrationId, due_at: OffsetDateTime) -> NewDelivery {
-    let content = Content::Test("{}".to_owned());
+    let content = DeliveryContent::Test("{}".to_owned());
     NewDelivery { id: DeliveryId::generate(), registration, name: Ability::UserCreated, content, due_at }
 }
 
@@ -37,9 +37,9 @@ async fn claim(ports: &(impl Ports + ?Sized), worker: &str) -> Vec<RegistrationI
     ports.deliveries().claim(worker, &ids, NOW, NOW + MINUTE).await.unwrap()
 }
 
-fn announcement(organization: OrganizationId) -> Announcement {
+fn outbox_event(organization: OrganizationId) -> OutboxEvent {
     let (id, name) = (sortable_id(), Ability::UserCreated);
-    Announcement { id, organization, name, payload: "{}".to_owned(), occurred_at: NOW }
+    OutboxEvent { id, organization, name, payload: "{}".to_owned(), occurred_at: NOW }
 }
 
 async fn begin(world: &World) -> Box<dyn Transaction> {
@@ -64,7 +64,7 @@ async fn of_several_relays_one_gets_an_event_and_positions_follow_the_commits() 
                 for _ in 0..25 {
                     let tx = store.begin().await.unwrap();
                     tx.outbox()
-                        .append(&[announcement(organization), announcement(organization)])
+                        .append(&[outbox_event(organization), outbox_event(organization)])
                         .await
                         .unwrap();
                     tx.commit().await.unwrap();
@@ -118,7 +118,7 @@ async fn of_several_relays_one_gets_an_event_and_positions_follow_the_commits() 
 async fn while_one_relay_works_another_gets_nothing() {
     // On SQLite there is no second transaction.
     let Some(world) = World::fresh(Engine::Postgres).await else { return };
-    world.ports().outbox().append(&[announcement(world.mine)]).await.unwrap();
+    world.ports().outbox().append(&[outbox_event(world.mine)]).await.unwrap();
     let first = begin(&world).await;
     assert_eq!(first.outbox().lock_unrelayed(9).await.unwrap().len(), 1);
     let second = begin(&world).await;

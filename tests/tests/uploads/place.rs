@@ -157,7 +157,7 @@ impl Place {
         let intake = Intake::open(self.root.path().join("incoming")).unwrap();
         let site = civitas_application::Site { scheme: "http".to_owned(), ..Default::default() };
         let (objects, store) = (Arc::new(self.objects.clone()), self.service.store.clone());
-        Files::new(store, civitas_api::announcer(site), objects, Arc::new(intake))
+        Files::new(store, civitas_api::event_committer(site), objects, Arc::new(intake))
     }
 
     /// Runs the reaper as if a day had passed since the last upload.

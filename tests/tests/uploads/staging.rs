@@ -1,4 +1,4 @@
-//! Uploads that are announced first: `POST /attachments/direct_upload`, `PUT` of the bytes, `POST /attachments`.
+//! Uploads that are requested first: `POST /attachments/direct_upload`, `PUT` of the bytes, `POST /attachments`.
 
 use crate::uploads::place::{Kind, LIMIT, Place, engines, places};
 use crate::uploads::wire::{Reply, Request};
@@ -20,19 +20,19 @@ pub fn checksum(bytes: &[u8]) -> String {
     STANDARD.encode(Md5::digest(bytes))
 }
 
-/// Announces an upload with these members in the query.
-async fn announce(place: &Place, token: &str, members: &[(&str, &str)]) -> Reply {
+/// Requests an upload with these members in the query.
+async fn request_upload(place: &Place, token: &str, members: &[(&str, &str)]) -> Reply {
     let query = Serializer::new(String::new()).extend_pairs(members).finish();
     let request = Request::new("POST", &format!("{BASE}/attachments/direct_upload?{query}"));
     place.send(request.with("Authorization", &format!("Bearer {token}"))).await
 }
 
-/// Announces bytes under a name; returns the signed id.
+/// Requests an upload under a name; returns the signed id.
 pub async fn stage(place: &Place, name: &str, bytes: &[u8]) -> String {
     let (size, checksum) = (bytes.len().to_string(), checksum(bytes));
     let members =
         [("filename", name), ("byte_size", &size), ("checksum", &checksum), ("content_type", "text/plain")];
-    let reply = announce(place, &place.token, &members).await;
+    let reply = request_upload(place, &place.token, &members).await;
     assert_eq!(reply.status, 201, "{reply:?}");
     let signed = reply.json()["signed_id"].as_str().unwrap().to_owned();
     assert_eq!(reply.header("location"), format!("http://city.test{}", address(&signed)));
@@ -71,7 +71,7 @@ async fn assert_refused(place: &Place, token: &str, signed: &str, what: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_announcement_is_checked_before_anything_is_stored() {
+async fn an_upload_request_is_checked_before_anything_is_stored() {
     let long = format!("{}.txt", "x".repeat(296));
     let over = (LIMIT + 1).to_string();
     let (name, size) = ("filename is invalid", "byte_size must be between 1 and 1048576");
@@ -113,7 +113,7 @@ async fn an_announcement_is_checked_before_anything_is_stored() {
             let mut members = vec![("filename", "a.txt"), ("byte_size", "12"), ("checksum", MD5)];
             members.retain(|(name, _)| *name != member);
             members.push((member, sent));
-            let reply = announce(&place, &place.token, &members).await;
+            let reply = request_upload(&place, &place.token, &members).await;
             let refusal = if refusal == MISSING { format!("{MISSING}{member}") } else { refusal.to_owned() };
             assert_eq!((reply.status, reply.reason()), (400, refusal), "{member} {sent:?}: {reply:?}");
         }
@@ -122,7 +122,7 @@ async fn an_announcement_is_checked_before_anything_is_stored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_of_an_announcement_is_only_shown() {
+async fn a_name_of_an_upload_request_is_only_shown() {
     for place in engines(Kind::Directory).await {
         for (sent, stored) in [
             ("../../a.txt", "a.txt"),
@@ -131,7 +131,7 @@ async fn a_name_of_an_announcement_is_only_shown() {
             ("\u{202e}a.txt", "a.txt"),
         ] {
             let members = [("filename", sent), ("byte_size", "12"), ("checksum", MD5)];
-            let reply = announce(&place, &place.token, &members).await;
+            let reply = request_upload(&place, &place.token, &members).await;
             assert_eq!((reply.status, &reply.json()["filename"]), (201, &json!(stored)), "{sent:?}");
             assert_eq!(reply.json().as_object().unwrap().len(), 4);
         }
@@ -153,7 +153,7 @@ async fn a_name_of_an_announcement_is_only_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_announced_bytes_are_stored() {
+async fn only_the_requested_bytes_are_stored() {
     let other = checksum(b"hello_world\n");
     for place in places().await {
         let signed = stage(&place, "a.txt", BYTES).await;

@@ -16,7 +16,7 @@ async fn a_failed_delivery_is_sent_again_with_its_id_and_bytes_and_a_new_timesta
     at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/hook?a=b", &[CREATED]).await;
         platform.receiver.behave(Behaviour::Answer(500));
-        platform.announce(CREATED, 1).await;
+        platform.append_events(CREATED, 1).await;
         let first = platform.receiver.wait_for(1).await.remove(0);
         platform.receiver.behave(Behaviour::Answer(200));
         let all = platform.receiver.wait_for(2).await;
@@ -39,7 +39,7 @@ async fn after_the_last_attempt_it_is_dead_and_a_replay_sends_it_once_more() {
     at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/", &[CREATED]).await;
         platform.receiver.behave(Behaviour::Answer(302));
-        platform.announce(CREATED, 1).await;
+        platform.append_events(CREATED, 1).await;
         platform.receiver.wait_for(3).await;
         let ended = platform.ended(registration).await;
         assert_eq!((ended[0].status, ended[0].attempts), (DeliveryStatus::Dead, 3));
@@ -59,18 +59,18 @@ async fn a_410_disables_the_registration_and_a_put_enables_it() {
     at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/", &[CREATED]).await;
         platform.receiver.behave(Behaviour::Answer(410));
-        platform.announce(CREATED, 1).await;
+        platform.append_events(CREATED, 1).await;
         platform.receiver.wait_for(1).await;
         assert_eq!(platform.ended(registration).await[0].status, DeliveryStatus::Dead);
         platform.receiver.behave(Behaviour::Answer(200));
-        platform.announce(CREATED, 1).await;
+        platform.append_events(CREATED, 1).await;
         tokio::time::sleep(Duration::from_secs(2)).await;
         assert_eq!(platform.receiver.count(), 1, "nothing is queued for it");
         let path = format!("/webhook_registrations/{}", registration.0);
         let body = json!({"data": {"attributes": {"url": platform.receiver.url("/"),
             "subscriptions": [CREATED.as_str()]}}});
         platform.client.put(&path, &body).await.is(200);
-        platform.announce(CREATED, 1).await;
+        platform.append_events(CREATED, 1).await;
         platform.receiver.wait_for(2).await;
     })
     .await;
@@ -81,7 +81,7 @@ async fn retry_after_lengthens_the_delay() {
     at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         platform.register("/", &[CREATED]).await;
         platform.receiver.behave(Behaviour::RetryAfter(503, 4));
-        platform.announce(CREATED, 1).await;
+        platform.append_events(CREATED, 1).await;
         platform.receiver.wait_for(1).await;
         platform.receiver.behave(Behaviour::Answer(200));
         let all = platform.receiver.wait_for(2).await;
@@ -97,7 +97,7 @@ async fn a_withdrawn_permission_drops_what_is_pending() {
         |mut platform| async move {
             let registration = platform.register("/", &[CREATED]).await;
             platform.receiver.behave(Behaviour::Answer(500));
-            platform.announce(CREATED, 1).await;
+            platform.append_events(CREATED, 1).await;
             platform.receiver.wait_for(1).await;
             let clients = platform.service.store.clients();
             let (id, mut client) = clients.find_by_uid("id_city_hooks").await.unwrap().unwrap();
@@ -105,7 +105,7 @@ async fn a_withdrawn_permission_drops_what_is_pending() {
             clients.save(ClientId(id.0), &client).await.unwrap();
             let ended = platform.ended(registration).await;
             assert_eq!((ended[0].status, platform.receiver.count()), (DeliveryStatus::Dropped, 1));
-            platform.announce(CREATED, 1).await;
+            platform.append_events(CREATED, 1).await;
             tokio::time::sleep(Duration::from_secs(2)).await;
             assert_eq!(platform.receiver.count(), 1);
         },
@@ -119,12 +119,12 @@ async fn a_switched_off_feature_and_a_deleted_registration_receive_nothing() {
         let registration = platform.register("/", &[CREATED, Ability::UserCreated]).await;
         let off = r#"{"type": "organization", "ref": "city", "features": {"proposals_enabled": false}}"#;
         platform.emit(&format!("{off}\n")).await;
-        platform.announce(CREATED, 1).await;
-        platform.announce(Ability::UserCreated, 1).await;
+        platform.append_events(CREATED, 1).await;
+        platform.append_events(Ability::UserCreated, 1).await;
         let all = platform.receiver.wait_for(1).await;
         assert_eq!(platform.events_of(&all), ["user.created"]);
         platform.client.delete(&format!("/webhook_registrations/{}", registration.0)).await.is(204);
-        platform.announce(Ability::UserCreated, 1).await;
+        platform.append_events(Ability::UserCreated, 1).await;
         tokio::time::sleep(Duration::from_secs(2)).await;
         assert_eq!(platform.receiver.count(), 1);
     })
@@ -138,9 +138,9 @@ async fn a_silent_receiver_gets_ten_requests_at_most_and_delays_no_other() {
         silent.behave(Behaviour::Silence);
         platform.register_at("/silent", &silent.url("/silent"), &[CREATED]).await;
         platform.register("/a", &[CREATED]).await;
-        platform.announce(CREATED, 100).await;
+        platform.append_events(CREATED, 100).await;
         platform.receiver.wait_for(100).await;
-        // The client has 20 places; the other registration may use one of the half for further requests.
+        // The client has 20 permits; the other registration may use one of the half for further requests.
         silent.wait_for(9).await;
         assert!((9..=10).contains(&silent.most_at_once()), "{}", silent.most_at_once());
     }
@@ -151,7 +151,7 @@ async fn a_paused_registration_receives_what_waited_when_it_is_resumed() {
     at_once(Platform::on_both_engines(&FAST).await, |mut platform| async move {
         let registration = platform.register("/", &[CREATED]).await;
         platform.change(async |changes| changes.pause(registration).await).await;
-        let ids = platform.announce(CREATED, 3).await;
+        let ids = platform.append_events(CREATED, 3).await;
         tokio::time::sleep(Duration::from_secs(2)).await;
         assert_eq!(platform.receiver.count(), 0);
         platform.change(async |changes| changes.resume(registration).await).await;

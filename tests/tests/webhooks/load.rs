@@ -19,7 +19,7 @@ async fn all_events_of_an_outage_arrive_after_it() {
     {
         platform.register("/", &[CREATED]).await;
         platform.receiver.stop();
-        let ids = platform.announce(CREATED, EVENTS).await;
+        let ids = platform.append_events(CREATED, EVENTS).await;
         tokio::time::sleep(Duration::from_secs(3)).await;
         platform.receiver.listen().await;
         let begun = Instant::now();
@@ -61,7 +61,7 @@ async fn twenty_receivers_keep_their_pace_beside_a_silent_one() {
 /// How long [`EACH`] events take to arrive at all receivers.
 async fn pace(platform: &Platform, round: usize) -> Duration {
     let begun = Instant::now();
-    platform.announce(CREATED, EACH).await;
+    platform.append_events(CREATED, EACH).await;
     platform.receiver.wait_for(round * RECEIVERS * EACH).await;
     begun.elapsed()
 }

@@ -43,7 +43,7 @@ async fn an_operator_lists_tests_pauses_and_replays() {
         let registration = platform.register("/", &[CREATED]).await.0.to_string();
         let id = registration.as_str();
         platform.receiver.behave(Behaviour::Answer(500));
-        platform.announce(CREATED, 1).await;
+        platform.append_events(CREATED, 1).await;
         platform.receiver.wait_for(2).await;
         platform.ended(civitas_kernel::RegistrationId(registration.parse().unwrap())).await;
         let (code, listed, _) = platform.command(&["list", "--organization", "city.test"]).await;

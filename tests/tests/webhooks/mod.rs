@@ -9,14 +9,14 @@ mod reminders;
 mod shares;
 mod sources;
 
-use civitas_application::{Announcer, Site};
+use civitas_application::{EventCommitter, Site};
 use civitas_archive::{ImportOptions, import};
 use civitas_audit::Actor;
 use civitas_event_delivery::{WebhookAdmin, WebhookChanges};
 use civitas_kernel::{Ability, EventName, OrganizationId, RegistrationId, clock, sortable_id};
 use civitas_tests::{CITIES, Client, Received, Receiver, Secrets, Service, import_options};
 use civitas_tokens::Argon2Passwords;
-use civitas_webhooks::{Announcement, LoggedDelivery, envelope};
+use civitas_webhooks::{LoggedDelivery, OutboxEvent, envelope};
 use serde_json::{Value, json};
 
 /// The API client with all rights to webhooks, and all event permissions.
@@ -86,8 +86,8 @@ impl Platform {
 
     /// Imports lines, with their events.
     async fn emit(&self, lines: &str) {
-        let announcer = announcer();
-        let options = ImportOptions { announcer: Some(&announcer), ..import_options(clock::now()) };
+        let committer = event_committer();
+        let options = ImportOptions { committer: Some(&committer), ..import_options(clock::now()) };
         let store = &*self.service.store;
         import(store, &Argon2Passwords::new(), lines.as_bytes(), options, &mut |_| {})
             .await
@@ -95,13 +95,12 @@ impl Platform {
     }
 
     /// Stores events of one kind in the outbox of `city.test`, in batches. Returns the numbers in their bodies.
-    async fn announce(&self, event: EventName, count: usize) -> Vec<String> {
+    async fn append_events(&self, event: EventName, count: usize) -> Vec<String> {
         let organization = self.city();
         let ids: Vec<String> = (0..count).map(|number| number.to_string()).collect();
         for batch in ids.chunks(500) {
-            let announcements: Vec<_> =
-                batch.iter().map(|id| announcement(organization, event, id)).collect();
-            self.service.store.outbox().append(&announcements).await.expect("a database");
+            let events: Vec<_> = batch.iter().map(|id| outbox_event(organization, event, id)).collect();
+            self.service.store.outbox().append(&events).await.expect("a database");
         }
         ids
     }
@@ -158,13 +157,13 @@ impl Platform {
     }
 }
 
-fn announcer() -> Announcer {
-    civitas_api::announcer(Site::default())
+fn event_committer() -> EventCommitter {
+    civitas_api::event_committer(Site::default())
 }
 
-fn announcement(organization: OrganizationId, name: EventName, id: &str) -> Announcement {
+fn outbox_event(organization: OrganizationId, name: EventName, id: &str) -> OutboxEvent {
     let payload = envelope(name, &json!({"id": id}));
-    Announcement { id: sortable_id(), organization, name, payload, occurred_at: clock::now() }
+    OutboxEvent { id: sortable_id(), organization, name, payload, occurred_at: clock::now() }
 }
 
 /// The id of the record in each body.

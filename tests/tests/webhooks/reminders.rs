@@ -78,7 +78,7 @@ async fn several_nodes_send_one_reminder() {
         let other = platform.service.database.open_again().await;
         let nodes = [platform.service.store.clone(), other.clone(), other];
         let nodes = nodes.map(|store| {
-            tokio::spawn(async move { Reminders::new(store, super::announcer()).remind().await })
+            tokio::spawn(async move { Reminders::new(store, super::event_committer()).remind().await })
         });
         let mut sent = 0;
         for node in nodes {
@@ -102,6 +102,6 @@ impl Platform {
         let tx = store.begin().await.unwrap();
         let admin = civitas_kernel::records::Plain(tx.meetings() as &dyn civitas_kernel::records::Records<_>);
         civitas_kernel::records::edit(&admin, self.city(), id, clock::now(), edit).await.unwrap();
-        super::announcer().commit_with_events(tx, clock::now(), Ok(())).await.unwrap();
+        super::event_committer().commit_with_events(tx, clock::now(), Ok(())).await.unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! One client does its worst; the deliveries of other clients and organizations keep their pace.
 
-use super::{Platform, announcement};
+use super::{Platform, outbox_event};
 use civitas_kernel::{Ability, EventName, OrganizationId};
 use civitas_tests::{Behaviour, Client, Receiver};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -36,7 +36,7 @@ impl Other {
         let mut longest = Duration::ZERO;
         for _ in 0..5 {
             let (count, begun) = (self.receiver.count() + 1, Instant::now());
-            let event = announcement(self.organization, DRAFTED, "1");
+            let event = outbox_event(self.organization, DRAFTED, "1");
             platform.service.store.outbox().append(&[event]).await.unwrap();
             self.receiver.wait_for(count).await;
             longest = longest.max(begun.elapsed());
@@ -97,7 +97,7 @@ async fn three_hundred_silent_receivers_of_a_client_delay_no_other() {
         let silent = Receiver::start().await;
         silent.behave(Behaviour::Silence);
         platform.register_many(&silent, 300).await;
-        platform.announce(CREATED, 12).await;
+        platform.append_events(CREATED, 12).await;
         silent.wait_for(20).await;
         sleep(Duration::from_secs(1)).await;
         let at_once = silent.count();
@@ -119,7 +119,7 @@ async fn one_event_is_no_flood_of_requests_to_one_host() {
         let others = platform.others().await;
         let victim = Receiver::start().await;
         platform.register_many(&victim, 400).await;
-        platform.announce(CREATED, 1).await;
+        platform.append_events(CREATED, 1).await;
         victim.wait_for(1).await;
         platform.others_keep_their_pace(&others, "beside many registrations at one host").await;
         let received = victim.wait_for(400).await;

@@ -1,6 +1,6 @@
 //! Every event of the catalogue, from the change to the receiver (contract 09 C.1, C.2).
 
-use super::{Platform, all_events, announcer, members};
+use super::{Platform, all_events, event_committer, members};
 use civitas_kernel::{Ability, EventName, OrganizationId, clock};
 use civitas_tests::{Received, Validator, delete_organization};
 use civitas_webhooks::{Registration, SecretCipher, SigningSecret};
@@ -136,7 +136,7 @@ async fn organizations(platform: &Platform) {
         ("/wide", &json!("new.test"))
     );
     let found = platform.service.store.organizations().find_by_host("new.test").await.unwrap().unwrap();
-    delete_organization(&*platform.service.store, &announcer(), found, clock::now()).await.unwrap();
+    delete_organization(&*platform.service.store, &event_committer(), found, clock::now()).await.unwrap();
     let deleted = platform.delivered(Ability::OrganizationDeleted).await;
     assert_eq!(
         (deleted.target.as_str(), &deleted.json()["data"]["id"]),

@@ -53,16 +53,16 @@ pub fn is_loss(code: &str) -> bool {
     LOSSES.iter().any(|(loss, _)| *loss == code)
 }
 
-/// The rows that are listed of a code in the report.
-const IDS: usize = 10_000;
-/// Those that a message names.
-const NAMED: usize = 20;
-/// The examples that are reported of a code.
-const EXAMPLES: usize = 3;
+/// The most rows that the report lists for a code.
+const MAX_IDS: usize = 10_000;
+/// The most rows that a message names for a code.
+const MAX_NAMED_IDS: usize = 20;
+/// The most examples that the report has for a code, except W-NICKNAME.
+const MAX_EXAMPLES: usize = 3;
 
-/// One code of a run.
+/// How often a loss occurred, and where.
 #[derive(Debug, Default, Clone, Serialize)]
-pub(crate) struct Found {
+pub(crate) struct LossCount {
     pub(crate) count: u64,
     /// The rows: `users 3`
     pub(crate) ids: Vec<String>,
@@ -73,15 +73,16 @@ pub(crate) struct Found {
     pub(crate) locales: BTreeMap<String, u64>,
 }
 
+/// The stops and losses of a pass.
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     stops: Vec<String>,
-    found: BTreeMap<&'static str, Found>,
+    losses: BTreeMap<&'static str, LossCount>,
 }
 
 impl Codes {
     /// Adds a stop: `S-LOCALE`, and what is wrong.
-    pub(crate) fn stop(&mut self, code: &str, text: &str) {
+    pub(crate) fn add_stop(&mut self, code: &str, text: &str) {
         let line = format!("{code}: {text}");
         if !self.stops.contains(&line) {
             self.stops.push(line);
@@ -89,21 +90,28 @@ impl Codes {
     }
 
     /// Counts a loss of a row.
-    pub(crate) fn add(&mut self, code: &'static str, table: &str, id: impl Display) -> &mut Found {
-        let found = self.found.entry(code).or_default();
+    pub(crate) fn count_loss(&mut self, code: &'static str, table: &str, id: impl Display) -> &mut LossCount {
+        let found = self.losses.entry(code).or_default();
         found.count += 1;
         let name = format!("{} {id}", table.strip_prefix("decidim_").unwrap_or(table));
-        if found.ids.len() < IDS && found.ids.last() != Some(&name) {
+        if found.ids.len() < MAX_IDS && found.ids.last() != Some(&name) {
             found.ids.push(name);
         }
         found
     }
 
     /// Counts a loss, with an example of the old and the new value. Examples have no personal data but nicknames.
-    pub(crate) fn add_example(&mut self, code: &'static str, table: &str, id: i64, from: &Value, to: &Value) {
-        let found = self.add(code, table, id);
-        // Every new nickname is named: people must be told.
-        if found.examples.len() < EXAMPLES || code == "W-NICKNAME" {
+    pub(crate) fn count_loss_with_example(
+        &mut self,
+        code: &'static str,
+        table: &str,
+        id: i64,
+        from: &Value,
+        to: &Value,
+    ) {
+        let found = self.count_loss(code, table, id);
+        // Every new nickname is listed, because its owner must be informed.
+        if found.examples.len() < MAX_EXAMPLES || code == "W-NICKNAME" {
             found
                 .examples
                 .push(serde_json::json!({ "table": table, "id": id.to_string(), "from": from, "to": to }));
@@ -114,15 +122,16 @@ impl Codes {
     pub(crate) fn obstacles(&self, accepted: &Accepted) -> Vec<String> {
         let losses = self.ordered().filter(|(code, ..)| !accepted.has(code));
         let lines = losses.map(|(code, meaning, found)| {
-            let named = found.ids.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-            let more = if found.count > NAMED as u64 { ", ..." } else { "" };
+            let named =
+                found.ids.iter().take(MAX_NAMED_IDS).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if found.count > MAX_NAMED_IDS as u64 { ", ..." } else { "" };
             format!("{code}: {meaning}: {} ({named}{more})", found.count)
         });
         self.stops.iter().cloned().chain(lines).collect()
     }
 
-    pub(crate) fn ordered(&self) -> impl Iterator<Item = (&'static str, &'static str, &Found)> {
-        LOSSES.iter().filter_map(|(code, meaning)| Some((*code, *meaning, self.found.get(code)?)))
+    pub(crate) fn ordered(&self) -> impl Iterator<Item = (&'static str, &'static str, &LossCount)> {
+        LOSSES.iter().filter_map(|(code, meaning)| Some((*code, *meaning, self.losses.get(code)?)))
     }
 }
 
@@ -135,11 +144,11 @@ mod tests {
     fn stops_come_first_then_losses_by_harm_with_the_first_ids() {
         let mut codes = Codes::default();
         for id in 1..=25 {
-            codes.add("W-MACHINE", "decidim_users", id);
+            codes.count_loss("W-MACHINE", "decidim_users", id);
         }
-        codes.add("W-PERMISSION", "decidim_components", "2");
-        codes.stop("S-JOBS", "1 job is pending");
-        codes.stop("S-JOBS", "1 job is pending");
+        codes.count_loss("W-PERMISSION", "decidim_components", "2");
+        codes.add_stop("S-JOBS", "1 job is pending");
+        codes.add_stop("S-JOBS", "1 job is pending");
         let lines = codes.obstacles(&Accepted::Codes(["W-JSON".to_owned()].into()));
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert_eq!(lines[0], "S-JOBS: 1 job is pending");
@@ -156,7 +165,7 @@ mod tests {
         let mut codes = Codes::default();
         for code in ["W-SETTING", "W-NICKNAME"] {
             for id in 1..=5 {
-                codes.add_example(code, "decidim_users", id, &json!("a.b"), &json!("a_b"));
+                codes.count_loss_with_example(code, "decidim_users", id, &json!("a.b"), &json!("a_b"));
             }
         }
         let examples: Vec<_> = codes.ordered().map(|(_, _, found)| found.examples.len()).collect();

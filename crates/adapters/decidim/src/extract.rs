@@ -98,7 +98,7 @@ async fn plan(run: &mut Run<'_>) -> Result {
 async fn write(run: &mut Run<'_>, facts: &Value, planned: &Tallies) -> Result {
     run.put_line(&floor(run.source, facts).await?)?;
     records::write(run).await?;
-    run.leave_inline_blobs().await?;
+    run.write_inline_blobs().await?;
     run.flush()?;
     let stop = |text: String| Err(DecidimError::Stopped(vec![text]));
     if run.tallies != *planned {
@@ -164,8 +164,10 @@ async fn check_jobs(run: &mut Run<'_>) -> Result {
     let pending = "SELECT count(*) FROM decidim_rest_full_api_jobs WHERE status IN ('pending', 'processing')";
     let pending = run.source.value(pending).await?.as_i64().unwrap_or_default();
     if pending > 0 && !run.options.allow_pending_jobs {
-        run.codes
-            .stop("S-JOBS", &format!("{pending} jobs are pending or processing (use --allow-pending-jobs)"));
+        run.codes.add_stop(
+            "S-JOBS",
+            &format!("{pending} jobs are pending or processing (use --allow-pending-jobs)"),
+        );
     }
     Ok(())
 }

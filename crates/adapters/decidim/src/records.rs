@@ -19,7 +19,7 @@ mod users;
 
 use crate::Result;
 use crate::row::Row;
-use crate::run::{Fate, Run};
+use crate::run::{RowOutcome, Run};
 use crate::schema;
 use civitas_kernel::{SpaceManifest, extended_data};
 use serde_json::{Map, Value};
@@ -43,20 +43,20 @@ pub(crate) async fn write(run: &mut Run<'_>) -> Result {
     attachments::write(run).await?;
     entries::write(run).await?;
     let statement = "SELECT * FROM resource_extended_data WHERE resource_type IS NOT NULL ORDER BY id";
-    each(run, "resource_extended_data", statement, check_extended_data).await
+    each_row(run, "resource_extended_data", statement, check_extended_data).await
 }
 
 /// Counts extended data of a record that is gone, or has none here: W-ORPHAN.
 fn check_extended_data(run: &mut Run<'_>, row: &Row) -> Result {
     let kind = kind_of(row.str("resource_type"));
-    if ["post", "survey"].contains(&kind) || run.fate(kind, row.int("resource_id")).is_none() {
-        run.lose(row, None, "W-ORPHAN")?;
+    if ["post", "survey"].contains(&kind) || run.outcome(kind, row.int("resource_id")).is_none() {
+        run.record_loss(row, None, "W-ORPHAN")?;
     }
     Ok(())
 }
 
 /// Maps each row of a statement. `table`: the table whose rows they are.
-async fn each(
+async fn each_row(
     run: &mut Run<'_>,
     table: &'static str,
     statement: &str,
@@ -78,7 +78,7 @@ fn put(run: &mut Run<'_>, kind: &'static str, row: &Row, organization: i64, othe
 /// The members of a record: `others`, and those of [`RECORDS`]. Writes the columns without a place into the residue.
 fn members(run: &mut Run<'_>, kind: &str, row: &Row, organization: i64, others: Value) -> Result<Value> {
     let left: Vec<_> = words(kind, ", left: ").collect();
-    run.leave(row, organization, &left)?;
+    run.write_unmapped_columns(row, organization, &left)?;
     let mut members = Map::new();
     for (name, column, kind) in words(kind, ": ").map(schema::split) {
         members.insert(name.to_owned(), member(run, row, organization, column, kind));
@@ -117,11 +117,11 @@ fn reference(id: Option<i64>) -> Value {
 }
 
 /// The code of a reference to an account that is not one of the organization; `None` if it is.
-fn fault_of_user(run: &Run<'_>, id: Option<i64>, organization: i64) -> Option<&'static str> {
-    match run.fate("user", id) {
-        Some(Fate::Imported(of)) if of == organization => None,
-        Some(Fate::Imported(_) | Fate::Outside) => Some("W-TENANT"),
-        Some(Fate::Dropped(_)) | None => Some("W-ORPHAN"),
+fn user_loss_code(run: &Run<'_>, id: Option<i64>, organization: i64) -> Option<&'static str> {
+    match run.outcome("user", id) {
+        Some(RowOutcome::Imported(of)) if of == organization => None,
+        Some(RowOutcome::Imported(_) | RowOutcome::NotSelected) => Some("W-TENANT"),
+        Some(RowOutcome::Dropped(_)) | None => Some("W-ORPHAN"),
     }
 }
 
@@ -173,7 +173,7 @@ fn data(run: &mut Run<'_>, row: &Row, column: &str) -> Value {
         }
         other => {
             if !other.is_null() {
-                run.codes.add("W-JSON", "resource_extended_data", row.id());
+                run.codes.count_loss("W-JSON", "resource_extended_data", row.id());
             }
             Value::Null
         }

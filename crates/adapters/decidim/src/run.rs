@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write;
 
-/// The types that other records refer to: the fates of their rows are kept. Spaces are kept by manifest.
+/// The types that other records refer to: the outcome of each of their rows is kept. Spaces are kept by manifest.
 const PARENTS: &[&str] = &[
     "organization",
     "user",
@@ -38,13 +38,13 @@ const PARENTS: &[&str] = &[
 
 /// What became of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum RowOutcome {
     /// It was imported into this organization.
     Imported(i64),
     /// It was left out; its organization, if it is known.
     Dropped(Option<i64>),
-    /// Its organization was not chosen.
-    Outside,
+    /// Its organization is not one of those to read.
+    NotSelected,
 }
 
 /// What is kept of an organization.
@@ -82,7 +82,7 @@ pub(crate) struct Run<'a> {
     pub(crate) tallies: Tallies,
     /// Files copied, their bytes, and files refused.
     pub(crate) files: (u64, u64, u64),
-    fates: HashMap<&'static str, HashMap<i64, Fate>>,
+    outcomes: HashMap<&'static str, HashMap<i64, RowOutcome>>,
     /// The ids of the blobs that texts link to.
     inline_blobs: BTreeSet<i64>,
     residue: Residue<'a>,
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
             deleted_users: HashSet::new(),
             tallies: BTreeMap::new(),
             files: (0, 0, 0),
-            fates: HashMap::new(),
+            outcomes: HashMap::new(),
             inline_blobs: BTreeSet::new(),
             residue: Residue(residue),
             out,
@@ -132,19 +132,19 @@ impl<'a> Run<'a> {
     }
 
     /// What became of a row; `None`: there is no such row.
-    pub(crate) fn fate(&self, kind: &str, id: Option<i64>) -> Option<Fate> {
-        self.fates.get(kind)?.get(&id?).copied()
+    pub(crate) fn outcome(&self, kind: &str, id: Option<i64>) -> Option<RowOutcome> {
+        self.outcomes.get(kind)?.get(&id?).copied()
     }
 
     /// Whether a row was imported into this organization.
     pub(crate) fn is_imported(&self, kind: &str, id: Option<i64>, organization: i64) -> bool {
-        self.fate(kind, id) == Some(Fate::Imported(organization))
+        self.outcome(kind, id) == Some(RowOutcome::Imported(organization))
     }
 
     /// Records what became of a row, if others refer to rows of its type.
-    pub(crate) fn set_fate(&mut self, kind: &'static str, id: i64, fate: Fate) {
+    pub(crate) fn set_outcome(&mut self, kind: &'static str, id: i64, outcome: RowOutcome) {
         if PARENTS.contains(&kind) {
-            self.fates.entry(kind).or_default().insert(id, fate);
+            self.outcomes.entry(kind).or_default().insert(id, outcome);
         }
     }
 
@@ -157,19 +157,19 @@ impl<'a> Run<'a> {
         parent: &str,
         parent_id: Option<i64>,
     ) -> Result<Option<i64>> {
-        match self.fate(parent, parent_id) {
-            Some(Fate::Imported(organization)) => {
+        match self.outcome(parent, parent_id) {
+            Some(RowOutcome::Imported(organization)) => {
                 self.tally(Some(organization), kind).source += 1;
                 return Ok(Some(organization));
             }
-            Some(Fate::Dropped(organization)) => {
+            Some(RowOutcome::Dropped(organization)) => {
                 let tally = self.tally(organization, kind);
                 tally.source += 1;
                 *tally.dropped.entry("parent".to_owned()).or_default() += 1;
-                self.set_fate(kind, row.id(), Fate::Dropped(organization));
+                self.set_outcome(kind, row.id(), RowOutcome::Dropped(organization));
                 self.residue.write(row, organization, None, None)?;
             }
-            Some(Fate::Outside) => self.set_fate(kind, row.id(), Fate::Outside),
+            Some(RowOutcome::NotSelected) => self.set_outcome(kind, row.id(), RowOutcome::NotSelected),
             None => {
                 self.tally(None, kind).source += 1;
                 self.drop_row(kind, row, None, "W-ORPHAN")?;
@@ -180,7 +180,7 @@ impl<'a> Run<'a> {
 
     /// The same for a row with a `decidim_component_id`: its organization and component. Rows of a component with another
     /// manifest are left out: W-ORPHAN.
-    pub(crate) fn in_component(
+    pub(crate) fn organization_and_component(
         &mut self,
         kind: &'static str,
         row: &Row,
@@ -204,32 +204,37 @@ impl<'a> Run<'a> {
         organization: Option<i64>,
         code: &'static str,
     ) -> Result {
-        if self.may_be_outside(organization) {
+        if self.may_be_unselected(organization) {
             self.tally(None, kind).source -= 1;
-            self.set_fate(kind, row.id(), Fate::Outside);
+            self.set_outcome(kind, row.id(), RowOutcome::NotSelected);
             return Ok(());
         }
         *self.tally(organization, kind).dropped.entry(code.to_owned()).or_default() += 1;
-        self.set_fate(kind, row.id(), Fate::Dropped(organization));
-        self.lose(row, organization, code)
+        self.set_outcome(kind, row.id(), RowOutcome::Dropped(organization));
+        self.record_loss(row, organization, code)
     }
 
-    /// Whether a row of no known organization may be of one that is not read (§3.4).
-    fn may_be_outside(&self, organization: Option<i64>) -> bool {
+    /// Whether a row without a known organization may belong to an organization that is not read (§3.4).
+    fn may_be_unselected(&self, organization: Option<i64>) -> bool {
         organization.is_none() && !self.options.organizations.is_empty()
     }
 
     /// Counts a loss of a row, and writes the row into the residue.
-    pub(crate) fn lose(&mut self, row: &Row, organization: Option<i64>, code: &'static str) -> Result {
-        if self.may_be_outside(organization) {
+    pub(crate) fn record_loss(&mut self, row: &Row, organization: Option<i64>, code: &'static str) -> Result {
+        if self.may_be_unselected(organization) {
             return Ok(());
         }
-        self.codes.add(code, row.table, id_text(row));
+        self.codes.count_loss(code, row.table, id_text(row));
         self.residue.write(row, organization, Some(code), None)
     }
 
     /// Writes those of these columns that are not empty into the residue: they have no place here (marked x in §5).
-    pub(crate) fn leave(&mut self, row: &Row, organization: i64, columns: &[&str]) -> Result {
+    pub(crate) fn write_unmapped_columns(
+        &mut self,
+        row: &Row,
+        organization: i64,
+        columns: &[&str],
+    ) -> Result {
         self.residue.write(row, Some(organization), None, Some(columns))
     }
 
@@ -259,7 +264,7 @@ impl<'a> Run<'a> {
                 let texts = text.value.values().filter_map(Value::as_str);
                 self.inline_blobs.extend(texts.flat_map(inline_blobs));
             }
-            let found = self.codes.add(code, row.table, id_text(row));
+            let found = self.codes.count_loss(code, row.table, id_text(row));
             if !locale.is_empty() {
                 *found.locales.entry(locale).or_default() += 1;
             }
@@ -278,7 +283,7 @@ impl<'a> Run<'a> {
         let Record { kind, reference, id, organization, members } = record;
         self.tally(organization, kind).written += 1;
         if let (Some(id), Some(organization)) = (id, organization) {
-            self.set_fate(kind, id, Fate::Imported(organization));
+            self.set_outcome(kind, id, RowOutcome::Imported(organization));
         }
         let Value::Object(mut members) = members else { return Ok(()) };
         self.shorten(kind, &reference, organization, &mut members)?;
@@ -316,7 +321,7 @@ impl<'a> Run<'a> {
                 (None, _) => {}
             }
             if !whole.is_empty() {
-                self.codes.add("W-JSON", kind, reference);
+                self.codes.count_loss("W-JSON", kind, reference);
                 let columns = [("id".to_owned(), reference.into()), (name.clone(), whole.into())];
                 let row = Row { table: kind, columns: columns.into_iter().collect() };
                 self.residue.write(&row, organization, Some("W-JSON"), None)?;
@@ -326,7 +331,7 @@ impl<'a> Run<'a> {
     }
 
     /// Writes the blobs that texts link to into the residue: only the old installation serves them (§3.2).
-    pub(crate) async fn leave_inline_blobs(&mut self) -> Result {
+    pub(crate) async fn write_inline_blobs(&mut self) -> Result {
         if self.residue.0.is_none() || self.inline_blobs.is_empty() {
             return Ok(());
         }

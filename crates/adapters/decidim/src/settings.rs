@@ -35,10 +35,10 @@ impl Mapper<'_> {
         let mut mapped = Mapped::default();
         let part = |name: &str| settings.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
         mapped.global = self.part(Level::Global, &part("global"), &mut mapped);
-        mapped.default_step = self.part(Level::Phase, &part("default_step"), &mut mapped);
+        mapped.default_step = self.part(Level::Step, &part("default_step"), &mut mapped);
         for (step, values) in part("steps") {
             let Some(values) = values.as_object() else { continue };
-            let values = self.part(Level::Phase, values, &mut mapped);
+            let values = self.part(Level::Step, values, &mut mapped);
             if !values.is_empty() {
                 mapped.steps.insert(step, values.into());
             }

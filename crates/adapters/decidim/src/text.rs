@@ -27,7 +27,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    fn lose(&mut self, code: &'static str) {
+    fn add_loss(&mut self, code: &'static str) {
         self.losses.insert((code, String::new()));
     }
 }
@@ -44,7 +44,7 @@ impl Languages<'_> {
         let mut text = self.read(&parsed(value));
         let is_lost = |(code, _): &(&str, String)| ["W-LOCALE", "W-MACHINE"].contains(code);
         if text.value.is_empty() && text.losses.iter().any(is_lost) {
-            text.lose("W-NOTEXT");
+            text.add_loss("W-NOTEXT");
         }
         text
     }
@@ -55,7 +55,7 @@ impl Languages<'_> {
         let value = parsed(value);
         let mut text = self.read(&value);
         if text.value.is_empty() {
-            text.lose("W-NOTEXT");
+            text.add_loss("W-NOTEXT");
             let machine = value.get(MACHINE).and_then(Value::as_object);
             let mut translated = Text::default();
             self.keep(machine.into_iter().flatten(), &mut translated);
@@ -75,20 +75,20 @@ impl Languages<'_> {
         match value {
             Value::Object(texts) => {
                 if texts.get(MACHINE).and_then(Value::as_object).is_some_and(|texts| !texts.is_empty()) {
-                    text.lose("W-MACHINE");
+                    text.add_loss("W-MACHINE");
                 }
                 self.keep(texts, &mut text);
             }
             Value::Null => {}
             Value::String(plain) if plain.trim().is_empty() => {}
             Value::String(plain) => {
-                text.lose("W-JSON");
+                text.add_loss("W-JSON");
                 text.value.insert(self.default.to_owned(), plain.clone().into());
             }
-            _ => text.lose("W-JSON"),
+            _ => text.add_loss("W-JSON"),
         }
         if text.value.values().filter_map(Value::as_str).any(|text| text.contains(INLINE)) {
-            text.lose("W-INLINE");
+            text.add_loss("W-INLINE");
         }
         text
     }
@@ -107,7 +107,7 @@ impl Languages<'_> {
                 (Value::String(_), Some(ours)) => {
                     kept.value.insert(ours, text.clone());
                 }
-                _ => kept.lose("W-JSON"),
+                _ => kept.add_loss("W-JSON"),
             }
         }
     }

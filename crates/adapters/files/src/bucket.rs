@@ -8,7 +8,7 @@
 use crate::connector::Connector;
 use crate::disk::{blocking, disk_error};
 use bytes::Bytes;
-use civitas_attachments::{ByteStream, Content, StoredObject};
+use civitas_attachments::{ByteStream, FileContent, StoredObject};
 use civitas_kernel::{Error, Result};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
@@ -72,7 +72,7 @@ impl Bucket {
         Path::parse(full).map_err(Error::internal)
     }
 
-    pub async fn put(&self, name: &str, mut content: Content) -> Result<()> {
+    pub async fn put(&self, name: &str, mut content: FileContent) -> Result<()> {
         let path = self.path(name)?;
         let _permit = self.uploads.acquire().await.map_err(Error::internal)?;
         content.file.rewind().map_err(disk_error)?;
@@ -120,7 +120,7 @@ impl Bucket {
 }
 
 /// Sends a file in parts, one at a time, and completes the upload.
-async fn send_parts(mut upload: AbortOnDrop, mut content: Content) -> Result<()> {
+async fn send_parts(mut upload: AbortOnDrop, mut content: FileContent) -> Result<()> {
     let mut pieces = Vec::new();
     while content.byte_size > 0 {
         (content, pieces) = next_part(content, pieces).await?;
@@ -134,7 +134,7 @@ async fn send_parts(mut upload: AbortOnDrop, mut content: Content) -> Result<()>
 
 /// The next part in pieces, and the rest. The memory of `pieces` is used again: an allocation for each part would leave
 /// freed memory in the pools of several threads.
-async fn next_part(mut content: Content, pieces: Vec<Bytes>) -> Result<(Content, Vec<Bytes>)> {
+async fn next_part(mut content: FileContent, pieces: Vec<Bytes>) -> Result<(FileContent, Vec<Bytes>)> {
     blocking(move || {
         let mut left = content.byte_size.min(PART);
         let mut pieces = pieces.into_iter();

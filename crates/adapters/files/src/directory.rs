@@ -6,7 +6,7 @@
 
 use crate::disk::{blocking, create_directory, disk_error};
 use bytes::Bytes;
-use civitas_attachments::{ByteStream, Content, StoredObject};
+use civitas_attachments::{ByteStream, FileContent, StoredObject};
 use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -47,7 +47,7 @@ impl Directory {
         }
     }
 
-    pub async fn put(&self, name: &str, content: Content) -> Result<()> {
+    pub async fn put(&self, name: &str, content: FileContent) -> Result<()> {
         let (root, name) = (self.root.clone(), name.to_owned());
         blocking(move || write(&root, &name, content)).await
     }
@@ -93,7 +93,7 @@ fn absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-fn write(root: &Path, name: &str, mut content: Content) -> Result<()> {
+fn write(root: &Path, name: &str, mut content: FileContent) -> Result<()> {
     let target = root.join(name);
     let parent = target.parent().ok_or_else(|| Error::internal("an object without a directory"))?;
     // Mode 0600.

@@ -4,7 +4,9 @@ use crate::detect::{self, Detected};
 use crate::disk::{blocking, create_directory, disk_error};
 use crate::images;
 use async_trait::async_trait;
-use civitas_attachments::{ByteStream, Content, FileIntake, ImageBytes, Inspected, ReceiveOutcome, Received};
+use civitas_attachments::{
+    ByteStream, FileContent, FileIntake, ImageBytes, Inspected, ReceiveOutcome, Received,
+};
 use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
 use image::ImageFormat;
@@ -65,7 +67,7 @@ impl FileIntake for Intake {
             }
         }
         let sink = blocking(move || sink.flush()).await?;
-        let content = Content { file: sink.file, byte_size };
+        let content = FileContent { file: sink.file, byte_size };
         Ok(ReceiveOutcome::Complete(Received { content, md5: sink.md5.finalize().into() }))
     }
 
@@ -94,13 +96,13 @@ impl FileIntake for Intake {
 }
 
 /// A file that is stored as it is.
-fn whole(mut content: Content, content_type: String) -> Result<Inspected> {
+fn whole(mut content: FileContent, content_type: String) -> Result<Inspected> {
     let sha256 = sha256(&mut content.file).map_err(disk_error)?;
     Ok(Inspected { content, sha256, content_type, fault: None, thumbnail: None })
 }
 
 fn picture(
-    content: Content,
+    content: FileContent,
     format: ImageFormat,
     processed: images::Processed,
     bytes: ImageBytes,

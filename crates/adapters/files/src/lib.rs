@@ -3,7 +3,7 @@
 //! [`Store`] implements `FileStore`, [`Intake`] implements `FileIntake`.
 //!
 //! ```
-//! use civitas_attachments::{Content, FileStore};
+//! use civitas_attachments::{FileContent, FileStore};
 //! use std::io::Write;
 //!
 //! # #[tokio::main]
@@ -12,7 +12,7 @@
 //! let store = civitas_files::Store::open(&format!("file://{}", directory.path().display()), [])?;
 //! let mut file = tempfile::tempfile().expect("a temporary file");
 //! file.write_all(b"hello").expect("space on the disk");
-//! store.put("CITY/greeting", Content { file, byte_size: 5 }).await?;
+//! store.put("CITY/greeting", FileContent { file, byte_size: 5 }).await?;
 //! assert!(store.read("CITY/greeting", 0..5).await?.is_some());
 //! # Ok(())
 //! # }

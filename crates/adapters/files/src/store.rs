@@ -5,7 +5,7 @@ use crate::directory::Directory;
 use crate::disk::{blocking, disk_error};
 use crate::name;
 use async_trait::async_trait;
-use civitas_attachments::{ByteStream, Content, FileStore, StoredObject};
+use civitas_attachments::{ByteStream, FileContent, FileStore, StoredObject};
 use civitas_kernel::{BoxError, Error, Result, random_key};
 use futures_util::TryStreamExt;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -81,7 +81,7 @@ impl Store {
 
 #[async_trait]
 impl FileStore for Store {
-    async fn put(&self, name: &str, content: Content) -> Result<()> {
+    async fn put(&self, name: &str, content: FileContent) -> Result<()> {
         name::check(name)?;
         match &self.0 {
             StorageBackend::Directory(directory) => directory.put(name, content).await,
@@ -130,7 +130,7 @@ impl FileStore for Store {
         let sample = blocking(|| {
             let mut file = tempfile::tempfile().map_err(disk_error)?;
             file.write_all(b"ready").map_err(disk_error)?;
-            Ok(Content { file, byte_size: 5 })
+            Ok(FileContent { file, byte_size: 5 })
         });
         self.put(&name, sample.await?).await?;
         let read = match self.read(&name, 0..5).await {

@@ -1,7 +1,7 @@
 //! Samples of files, and their inspection, for unit tests.
 
 use crate::Intake;
-use civitas_attachments::{Content, FileIntake, ImageBytes, Inspected, Received};
+use civitas_attachments::{FileContent, FileIntake, ImageBytes, Inspected, Received};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use std::io::{Cursor, Read, Seek, Write};
 
@@ -9,15 +9,15 @@ use std::io::{Cursor, Read, Seek, Write};
 pub(crate) const SECRET: &str = "SECRET-PLACE-52.5163N";
 
 /// Bytes as a temporary file.
-pub(crate) fn content(bytes: &[u8]) -> Content {
+pub(crate) fn content(bytes: &[u8]) -> FileContent {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
     file.rewind().unwrap();
-    Content { file, byte_size: bytes.len() as u64 }
+    FileContent { file, byte_size: bytes.len() as u64 }
 }
 
 /// All bytes of a temporary file.
-pub(crate) fn bytes(mut content: Content) -> Vec<u8> {
+pub(crate) fn bytes(mut content: FileContent) -> Vec<u8> {
     let mut bytes = Vec::new();
     content.file.read_to_end(&mut bytes).unwrap();
     assert_eq!(bytes.len() as u64, content.byte_size);

@@ -1,7 +1,7 @@
 //! Counts that stop at a limit.
 
 use crate::engine::Db;
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use civitas_kernel::Result;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
@@ -40,9 +40,9 @@ impl Session {
     /// The number of rows of a select, as [`Bounded`] takes it.
     pub(crate) fn count_bounded<'q, Q>(&'q self, some: Q) -> BoxFuture<'q, Result<i64>>
     where
-        Bounded<Q>: Rows<'q, Counted>,
+        Bounded<Q>: LoadRowsExt<'q, Counted>,
     {
-        let counted = Rows::<'q, Counted>::value_from(Bounded(some), self.read_long());
+        let counted = LoadRowsExt::<'q, Counted>::value_from(Bounded(some), self.read_long());
         Box::pin(async move { counted.await.map(|(number, ..)| number) })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::dialect::DATABASE_TIME;
 use crate::engine::{Conn, sql as sql_types};
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use civitas_kernel::Result;
 use diesel::dsl::sql;
 use diesel_async::RunQueryDsl;
@@ -41,7 +41,7 @@ impl DatabaseClock {
         let Some(time) = DATABASE_TIME else { return Ok(()) };
         let before = (self.process)();
         let database: OffsetDateTime =
-            diesel::select(sql::<sql_types::Moment>(time)).get_result(connection).await.stored()?;
+            diesel::select(sql::<sql_types::Moment>(time)).get_result(connection).await.map_db_error()?;
         let after = (self.process)();
         let difference: Duration = database - (before + (after - before) / 2);
         let difference = if difference.abs() < TOLERANCE { Duration::ZERO } else { difference };

@@ -8,26 +8,26 @@ use diesel::result::Error as Failure;
 use diesel::result::OptionalExtension;
 
 /// Converts results of Diesel.
-pub(crate) trait Stored<T> {
+pub(crate) trait DieselResultExt<T> {
     /// `Conflict` for two concurrent writers (a unique value taken, a deadlock), `Unavailable` when the database is
     /// unreachable or cannot write, `Timeout` when a statement took too long, `Internal` for the rest.
-    fn stored(self) -> Result<T>;
+    fn map_db_error(self) -> Result<T>;
     /// The same, and `None` without a row.
-    fn found(self) -> Result<Option<T>>;
+    fn optional_row(self) -> Result<Option<T>>;
     /// The same, but this error when a unique value is taken.
-    fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T>;
+    fn map_unique_violation(self, taken: impl FnOnce() -> Error) -> Result<T>;
 }
 
-impl<T> Stored<T> for QueryResult<T> {
-    fn stored(self) -> Result<T> {
+impl<T> DieselResultExt<T> for QueryResult<T> {
+    fn map_db_error(self) -> Result<T> {
         self.map_err(error_of)
     }
 
-    fn found(self) -> Result<Option<T>> {
-        self.optional().stored()
+    fn optional_row(self) -> Result<Option<T>> {
+        self.optional().map_db_error()
     }
 
-    fn stored_unless(self, taken: impl FnOnce() -> Error) -> Result<T> {
+    fn map_unique_violation(self, taken: impl FnOnce() -> Error) -> Result<T> {
         self.map_err(|failure| match failure {
             Failure::DatabaseError(Kind::UniqueViolation, _) => taken(),
             other => error_of(other),

@@ -36,7 +36,7 @@ pub(crate) fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> columns::C
 }
 
 /// The operand of a condition, over the tables `QS`.
-pub(crate) enum Column<QS> {
+pub(crate) enum FilterColumn<QS> {
     /// A whole number.
     Integer(Expr<QS, BigInt>),
     /// A time.
@@ -52,7 +52,7 @@ pub(crate) enum Column<QS> {
 /// A text in several languages, by its column and the languages of the deployment.
 macro_rules! translated {
     ($column:expr, $locales:expr) => {
-        $crate::filter::Column::Translated(
+        $crate::filter::FilterColumn::Translated(
             Box::new(|locale| {
                 let key = diesel::IntoSql::into_sql::<diesel::sql_types::Text>(locale.to_string());
                 Box::new($crate::filter::Member::new($column, key))
@@ -67,20 +67,22 @@ pub(crate) use translated;
 ///
 /// # Errors
 /// `Internal` when a domain crate declares a field with another type than its column.
-pub(crate) fn holds<QS: 'static>(
-    column: Column<QS>,
+pub(crate) fn column_condition<QS: 'static>(
+    column: FilterColumn<QS>,
     condition: &Condition,
 ) -> Result<columns::Condition<QS>> {
     Ok(match (column, condition) {
-        (Column::Integer(number), Condition::Integer(is)) => integer(number, is),
-        (Column::Time(time), Condition::Time(is)) => moment(time, is),
-        (Column::Time(_), _) => return Err(mistyped()),
-        (Column::Integer(number), like) => pattern(Box::new(number.cast::<Nullable<Text>>()), like)?,
-        (Column::Text(text), Condition::Text(is)) => composed(text, is),
-        (Column::Ascii(text), Condition::Text(is)) => string(text, is),
-        (Column::Text(text) | Column::Ascii(text), like) => pattern(text, like)?,
-        (Column::Translated(text, locales), Condition::Text(is)) => in_some_language(&*text, &locales, is),
-        (Column::Translated(text, locales), like) => {
+        (FilterColumn::Integer(number), Condition::Integer(is)) => integer(number, is),
+        (FilterColumn::Time(time), Condition::Time(is)) => moment(time, is),
+        (FilterColumn::Time(_), _) => return Err(mistyped()),
+        (FilterColumn::Integer(number), like) => pattern(Box::new(number.cast::<Nullable<Text>>()), like)?,
+        (FilterColumn::Text(text), Condition::Text(is)) => composed(text, is),
+        (FilterColumn::Ascii(text), Condition::Text(is)) => string(text, is),
+        (FilterColumn::Text(text) | FilterColumn::Ascii(text), like) => pattern(text, like)?,
+        (FilterColumn::Translated(text, locales), Condition::Text(is)) => {
+            in_some_language(&*text, &locales, is)
+        }
+        (FilterColumn::Translated(text, locales), like) => {
             any(locales.iter().map(|locale| pattern(text(locale), like)).collect::<Result<_>>()?)
         }
     })
@@ -89,9 +91,9 @@ pub(crate) fn holds<QS: 'static>(
 /// Whether a text has this part, in any case.
 ///
 /// # Errors
-/// As [`holds`].
-pub(crate) fn contains<QS: 'static>(column: Column<QS>, part: &str) -> Result<columns::Condition<QS>> {
-    holds(column, &Condition::Contains(part.to_owned()))
+/// As [`column_condition`].
+pub(crate) fn contains<QS: 'static>(column: FilterColumn<QS>, part: &str) -> Result<columns::Condition<QS>> {
+    column_condition(column, &Condition::Contains(part.to_owned()))
 }
 
 macro_rules! comparisons {

@@ -2,8 +2,8 @@
 
 use crate::columns::cached_by_text;
 use crate::engine::{Conn, Db, dialect};
-use crate::failure::Stored;
-use crate::session::{Run, on};
+use crate::failure::DieselResultExt;
+use crate::session::{ExecuteExt, borrowed};
 use civitas_kernel::{Error, OrganizationId, Result};
 use diesel::dsl::sql_query;
 use diesel::query_builder::{AstPass, QueryFragment};
@@ -125,7 +125,7 @@ pub(crate) async fn insert_records<C: Columns>(
     let mut added: Vec<Vec<i64>> = dialect::for_each_part!(parts, connection, |connection, part| {
         InsertRecords { table, organization: organization.0, ids: part.0, rows: part.1 }.load(connection)
     })
-    .stored()?;
+    .map_db_error()?;
     // Rows are inserted in their order, each with a higher id than those before it. The order in which an engine returns
     // them is not defined.
     for ids in &mut added {
@@ -138,7 +138,9 @@ pub(crate) async fn insert_records<C: Columns>(
     for some in ids.chunks(MAX_IDS) {
         // Ids are numbers, so that they can be part of the text.
         let some = some.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-        sql_query(format!("DELETE FROM \"{table}\" WHERE id IN ({some})")).done_on(on(connection)).await?;
+        sql_query(format!("DELETE FROM \"{table}\" WHERE id IN ({some})"))
+            .done_on(borrowed(connection))
+            .await?;
     }
     Ok(None)
 }
@@ -147,7 +149,7 @@ pub(crate) async fn insert_records<C: Columns>(
 pub(crate) async fn insert_rows<R: InsertedRow + Sync>(connection: &mut Conn, rows: &[R]) -> Result<()> {
     let parts = rows.chunks(AT_ONCE);
     dialect::for_each_part!(parts, connection, |connection, rows| Insert(rows).execute(connection))
-        .stored()
+        .map_db_error()
         .map(drop)
 }
 

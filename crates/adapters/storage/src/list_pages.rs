@@ -1,9 +1,9 @@
 //! Pages of lists in the order that a request asks for, with their totals (contract 01 §6.2, §7).
 
 use crate::engine::{Conn, Db};
-use crate::failure::Stored;
-use crate::page_rows::{Bounds, LoadPage};
-use crate::session::{Rows, on};
+use crate::failure::DieselResultExt;
+use crate::page_rows::{LoadPage, PageBounds};
+use crate::session::{LoadRowsExt, borrowed};
 use crate::tables::select::Template;
 use civitas_kernel::{Page, PageRequest, Result};
 use diesel::query_builder::QueryFragment;
@@ -71,7 +71,7 @@ where
 {
     let Some(all) = all else { return Box::pin(ready(Ok(None))) };
     let counted = Template::<BigInt>::of("SELECT count(*) FROM (?) AS counted", vec![Box::new(all)]);
-    let counted = Rows::<'q, i64>::value_from(counted, on(connection));
+    let counted = LoadRowsExt::<'q, i64>::value_from(counted, borrowed(connection));
     Box::pin(async move { counted.await.map(Some) })
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn page_of<'q, R, Q>(
     rows: Q,
     all: Option<Q>,
     page: PageRequest,
-    bounds: Bounds,
+    bounds: PageBounds,
 ) -> BoxFuture<'q, Result<Page<R>>>
 where
     Q: QueryFragment<Db> + LimitDsl<Output = Q> + OffsetDsl<Output = Q> + LoadPage<R> + Send + 'static,
@@ -91,7 +91,7 @@ where
     Box::pin(async move {
         let total = count(connection, all).await?;
         let rows = rows.limit(page.fetch()).offset(page.offset());
-        let rows = rows.load_page(connection, bounds).await.stored()?;
+        let rows = rows.load_page(connection, bounds).await.map_db_error()?;
         Ok(Page::cut(rows, page).with_total(total))
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::{self, Conn, Db, Harness, MIGRATIONS};
 use crate::pools::DatabaseSettings;
-use crate::session::{Rows, Run, on};
+use crate::session::{ExecuteExt, LoadRowsExt, borrowed};
 use civitas_application::{BEFORE_FIRST_RELEASE, SchemaState};
 use civitas_kernel::Result;
 use diesel::connection::SimpleConnection;
@@ -76,7 +76,11 @@ diesel::table! {
 /// # Errors
 /// When the database does not answer, or was never migrated.
 pub(crate) async fn touch(connection: &mut Conn) -> Result<String> {
-    applied_migrations::table.select(applied_migrations::version).limit(1).value_from(on(connection)).await
+    applied_migrations::table
+        .select(applied_migrations::version)
+        .limit(1)
+        .value_from(borrowed(connection))
+        .await
 }
 
 /// Writes such a value without changing it.
@@ -86,7 +90,7 @@ pub(crate) async fn touch(connection: &mut Conn) -> Result<String> {
 pub(crate) async fn write(connection: &mut Conn) -> Result<()> {
     let first = touch(connection).await?;
     let row = applied_migrations::table.find(&first);
-    diesel::update(row).set(applied_migrations::version.eq(&first)).done_on(on(connection)).await
+    diesel::update(row).set(applied_migrations::version.eq(&first)).done_on(borrowed(connection)).await
 }
 
 #[cfg(test)]

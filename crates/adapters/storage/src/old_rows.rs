@@ -5,7 +5,7 @@
 /// A macro, because the types of locking queries cannot be named.
 macro_rules! oldest {
     ($session:expr, $old:expr, order $at:expr, key $key:expr => $Key:ty, limit $limit:expr) => {{
-        use $crate::session::Rows as _;
+        use $crate::session::LoadRowsExt as _;
         // Most calls find none, and do not wait for the write lock. The order makes the planner use the index.
         let first: Option<$Key> = $old.order($at).select($key).first_from($session.read()).await?;
         match first {
@@ -64,7 +64,7 @@ macro_rules! remove_oldest {
         )
     };
     ($session:expr, $table:ident by $key:expr => $Key:ty, $among:expr, $old:expr, order $at:expr, $limit:expr) => {{
-        use $crate::session::Run as _;
+        use $crate::session::ExecuteExt as _;
         match $crate::old_rows::oldest!($session, $old, order $at, key $key => $Key, limit $limit) {
             None => 0,
             Some((atomic, oldest)) => {

@@ -38,14 +38,14 @@ pub(crate) fn leaves_out_data() -> bool {
 
 /// What is read of the rows of a page.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct PageBounds {
     /// The most bytes of JSON and long texts of all rows.
     pub(crate) bytes: usize,
     /// Whether extended data is read; otherwise it is empty.
     pub(crate) with_data: bool,
 }
 
-impl Bounds {
+impl PageBounds {
     /// Everything.
     pub(crate) const NONE: Self = Self { bytes: usize::MAX, with_data: true };
 
@@ -70,7 +70,7 @@ pub(crate) trait LoadPage<R>: Sized {
     fn load_page(
         self,
         connection: &mut Conn,
-        bounds: Bounds,
+        bounds: PageBounds,
     ) -> impl Future<Output = QueryResult<Vec<R>>> + Send;
 }
 
@@ -86,7 +86,7 @@ where
     fn load_page(
         self,
         connection: &mut Conn,
-        bounds: Bounds,
+        bounds: PageBounds,
     ) -> impl Future<Output = QueryResult<Vec<R>>> + Send {
         load_rows(connection, self.as_query(), bounds)
     }

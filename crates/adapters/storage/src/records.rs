@@ -16,7 +16,7 @@
 //!   fn(&mut Conn, OrganizationId, &[Model]) -> Result<Vec<Changeset>>`; `many .. then write_many;` where members are
 //!   stored elsewhere: `async fn(&mut Conn, OrganizationId, &[Id], &[Model]) -> Result<()>`.
 
-use crate::session::{Atomic, Session};
+use crate::session::{Session, TransactionScope};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Event, OrganizationId, Result};
 
@@ -27,7 +27,7 @@ impl Session {
     /// `Internal` when there are events and no transaction; then nothing is stored.
     pub(crate) async fn finish_write(
         &self,
-        atomic: Atomic<'_>,
+        atomic: TransactionScope<'_>,
         organization: OrganizationId,
         lists: Vec<&'static str>,
         events: Vec<Event>,
@@ -71,7 +71,7 @@ macro_rules! records {
             use $crate::columns::{self, ColumnValue};
             use $crate::engine::dialect;
             use $crate::prepared::PrepareOnce;
-            use $crate::session::{Rows, Run, Session, on};
+            use $crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
             use $crate::tables::texts;
 
             #[::async_trait::async_trait]
@@ -79,7 +79,7 @@ macro_rules! records {
                 async fn find(&self, organization: OrganizationId, id: $Id) -> Result<Option<$Model>> {
                     let connection = &mut *self.read().await?;
                     let row = of(organization).filter($table::id.eq(id.to_column()));
-                    let rows = row.select(columns::of::<Row>()).rows_from(on(connection)).await?;
+                    let rows = row.select(columns::of::<Row>()).rows_from(borrowed(connection)).await?;
                     let found: Vec<($Id, $Model)> = $crate::records::records!(@read connection rows $($read)?);
                     Ok(found.into_iter().next().map(|(_, record)| record))
                 }
@@ -87,7 +87,7 @@ macro_rules! records {
                 async fn find_for_update(&self, organization: OrganizationId, id: $Id) -> Result<Option<$Model>> {
                     let connection = &mut *self.for_update().await?;
                     let row = of(organization).filter($table::id.eq(id.to_column())).select(columns::of::<Row>());
-                    let rows = dialect::for_update!(row).rows_from(on(connection)).await?;
+                    let rows = dialect::for_update!(row).rows_from(borrowed(connection)).await?;
                     let found: Vec<($Id, $Model)> = $crate::records::records!(@read connection rows $($read)?);
                     Ok(found.into_iter().next().map(|(_, record)| record))
                 }
@@ -103,7 +103,7 @@ macro_rules! records {
                             .values(($table::organization_id.eq(organization.0), written))
                             .on_conflict_do_nothing()
                             .returning($table::id)
-                            .row_from(on(connection))
+                            .row_from(borrowed(connection))
                             .await?
                     } else {
                         let (table, rows) = (stringify!($table), [written]);
@@ -155,7 +155,7 @@ macro_rules! records {
                     ::diesel::update(of(organization).filter($table::id.eq(id.to_column())))
                         .set(written)
                         .prepare_once()
-                        .save_on(on(connection), <$Model as Entity>::taken)
+                        .save_on(borrowed(connection), <$Model as Entity>::taken)
                         .await?;
                     $($write(connection, organization, id, Some(&change.before), record).await?;)?
                     let texts = texts::changed(id.to_column(), change);
@@ -176,7 +176,7 @@ macro_rules! records {
                         .order($table::id)
                         .limit(limit)
                         .select(columns::of::<Row>())
-                        .rows_from(on(connection))
+                        .rows_from(borrowed(connection))
                         .await?;
                     Ok($crate::records::records!(@read connection rows $($read)?))
                 }
@@ -222,7 +222,7 @@ macro_rules! numbered_records {
             use $crate::columns::{self, EnumColumn};
             use $crate::engine::{Db, dialect};
             use $crate::prepared::PrepareOnce;
-            use $crate::session::{Models, Rows, Run, Session};
+            use $crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session};
             use $crate::tables::id_spaces;
             use $crate::tables::texts;
 

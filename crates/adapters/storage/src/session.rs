@@ -6,15 +6,15 @@ mod guards;
 mod statements;
 mod transactions;
 
-pub(crate) use guards::{Atomic, ConnectionGuard};
-pub(crate) use statements::{Models, Rows, Run, on};
+pub(crate) use guards::{ConnectionGuard, TransactionScope};
+pub(crate) use statements::{ExecuteExt, LoadModelsExt, LoadRowsExt, borrowed};
 use transactions::Open;
 
 use crate::changes::Changes;
 use crate::database_clock::{DatabaseClock, ProcessClock};
 use crate::engine;
 use crate::lookups::Lookups;
-use crate::page_rows::Bounds;
+use crate::page_rows::PageBounds;
 use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools};
 use civitas_kernel::{Error, Locales, PageRequest, Result};
 use std::sync::atomic::Ordering;
@@ -29,7 +29,7 @@ pub(crate) struct Session {
     shared: Arc<Shared>,
     locales: Locales,
     /// What is read of the rows of a page.
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: PageBounds,
 }
 
 /// What the sessions of a process share.
@@ -77,7 +77,7 @@ struct Database {
 /// because the types of locking queries cannot be named.
 macro_rules! lock_row {
     ($session:expr, $row:expr) => {
-        $crate::session::Rows::<i64>::row_from(
+        $crate::session::LoadRowsExt::<i64>::row_from(
             $crate::engine::dialect::for_update!($row),
             $session.for_update(),
         )
@@ -112,7 +112,7 @@ impl Session {
         let source = Source::Database(Arc::new(database), Usage::Requests);
         let (clock, lookups) = (DatabaseClock::new(clock), Lookups::new(changes));
         let shared = Arc::new(Shared { wakeups: Wakeups::default(), clock, lookups });
-        Self { source, shared, locales, bounds: Bounds::NONE }
+        Self { source, shared, locales, bounds: PageBounds::NONE }
     }
 
     /// The same database with the connections of background work.
@@ -127,7 +127,7 @@ impl Session {
     ///
     /// # Errors
     /// `Internal` in a transaction.
-    pub(crate) fn bounded(&self, bounds: Bounds) -> Result<Self> {
+    pub(crate) fn bounded(&self, bounds: PageBounds) -> Result<Self> {
         let usage = match self.source {
             Source::Database(_, usage) => usage,
             Source::Transaction(_) => Usage::Requests,
@@ -135,7 +135,7 @@ impl Session {
         self.another(usage, bounds)
     }
 
-    fn another(&self, usage: Usage, bounds: Bounds) -> Result<Self> {
+    fn another(&self, usage: Usage, bounds: PageBounds) -> Result<Self> {
         let Source::Database(database, _) = &self.source else {
             return Err(Error::internal("a transaction has one session"));
         };
@@ -212,18 +212,20 @@ impl Session {
     }
 
     /// Groups several statements, all or nothing: in a new transaction on the pool, in the open transaction otherwise.
-    pub(crate) async fn transaction(&self) -> Result<Atomic<'_>> {
+    pub(crate) async fn transaction(&self) -> Result<TransactionScope<'_>> {
         match &self.source {
-            Source::Database(..) => Ok(Atomic::Own(Box::new(self.begin_own().await?))),
-            Source::Transaction(_) => Ok(Atomic::Joined(self)),
+            Source::Database(..) => Ok(TransactionScope::Own(Box::new(self.begin_own().await?))),
+            Source::Transaction(_) => Ok(TransactionScope::Joined(self)),
         }
     }
 
     /// The same for one statement: where commits are not grouped, it costs no more than the statement.
-    pub(crate) async fn transaction_of_one(&self) -> Result<Atomic<'_>> {
-        let Source::Database(database, usage) = &self.source else { return Ok(Atomic::Joined(self)) };
+    pub(crate) async fn transaction_of_one(&self) -> Result<TransactionScope<'_>> {
+        let Source::Database(database, usage) = &self.source else {
+            return Ok(TransactionScope::Joined(self));
+        };
         let transaction = database.pools(*usage).writer.begin_one().await?;
-        Ok(Atomic::Own(Box::new(self.within(transaction))))
+        Ok(TransactionScope::Own(Box::new(self.within(transaction))))
     }
 
     /// Notifies workers of new work: at once, or after the commit.

@@ -1,9 +1,9 @@
 //! [`Store`] and [`Transaction`] on [`Session`].
 
 use crate::engine;
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use crate::migrate;
-use crate::page_rows::Bounds;
+use crate::page_rows::PageBounds;
 use crate::pools::DatabaseSettings;
 use crate::session::Session;
 use async_trait::async_trait;
@@ -61,26 +61,26 @@ impl Store for Session {
     }
 
     fn bounded(&self, bytes: usize) -> Result<Arc<dyn Store>> {
-        Ok(Arc::new(Session::bounded(self, Bounds { bytes, ..self.bounds })?))
+        Ok(Arc::new(Session::bounded(self, PageBounds { bytes, ..self.bounds })?))
     }
 
     fn without_extended_data(&self) -> Result<Arc<dyn Store>> {
-        Ok(Arc::new(Session::bounded(self, Bounds { with_data: false, ..self.bounds })?))
+        Ok(Arc::new(Session::bounded(self, PageBounds { with_data: false, ..self.bounds })?))
     }
 
     async fn empty_log(&self) -> Result<bool> {
-        engine::empty_log(&mut *self.write().await?).await.stored()
+        engine::empty_log(&mut *self.write().await?).await.map_db_error()
     }
 
     async fn analyze(&self) -> Result<()> {
-        SimpleAsyncConnection::batch_execute(&mut *self.write().await?, engine::ANALYZE).await.stored()
+        SimpleAsyncConnection::batch_execute(&mut *self.write().await?, engine::ANALYZE).await.map_db_error()
     }
 }
 
 #[async_trait]
 impl Transaction for Session {
-    fn announced(&self) -> Vec<(OrganizationId, Event)> {
-        self.take_announced()
+    fn take_events(&self) -> Vec<(OrganizationId, Event)> {
+        self.take_recorded_events()
     }
 
     async fn commit(self: Box<Self>) -> Result<()> {

@@ -1,6 +1,6 @@
-//! Visibility and participation: the rules of contract 05 §1.3 and §1.4 as SQL. A [`Rule`] is a condition on the rows
+//! Visibility and participation: the rules of contract 05 §1.3 and §1.4 as SQL. A [`VisibilityRule`] is a condition on the rows
 //! of `spaces` and `components` in the statement that has it. Records of a component are read in two steps
-//! (docs/decisions/0021): the components by [`Rule::ComponentIsVisible`], then the table of the records. Conditions of
+//! (docs/decisions/0021): the components by [`VisibilityRule::ComponentIsVisible`], then the table of the records. Conditions of
 //! that table (hidden, deleted, unpublished records) are not part of the rules here.
 
 use crate::columns::expressions;
@@ -12,7 +12,7 @@ use diesel::sql_types::{BigInt, Bool, Nullable};
 
 /// A condition on the tables of a statement; each variant names the tables it requires.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Rule {
+pub(crate) enum VisibilityRule {
     /// The viewer may read the space. Requires `spaces`.
     SpaceIsVisible(Viewer),
     /// The viewer may read the component, and so its space. Requires `components` and `spaces`.
@@ -31,9 +31,9 @@ pub(crate) enum Rule {
     Participates(Option<UserId>),
 }
 
-expressions! { Rule: Nullable<Bool>; }
+expressions! { VisibilityRule: Nullable<Bool>; }
 
-impl QueryFragment<Db> for Rule {
+impl QueryFragment<Db> for VisibilityRule {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         pass.push_sql("(");
         match self {

@@ -20,9 +20,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use civitas_application::{NewFile, Ports, RenderContext, Share};
 use civitas_attachments::{
-    ATTACHMENT_FIELDS, Announcement, AttachFile, AttachmentDetail, AttachmentPorts, Attachments,
-    DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, Received, SentHead, Source, StageUpload, Staged,
-    UpdateAttachment, UploadWrites, sanitize_and_shorten, wrong_length,
+    ATTACHMENT_FIELDS, AttachFile, AttachmentDetail, AttachmentPorts, Attachments, DestroyAttachment,
+    READ_ATTACHMENTS, ReceiveOutcome, Received, SentHead, Source, StageUpload, Staged, UpdateAttachment,
+    UploadRequest, UploadWrites, sanitize_and_shorten, wrong_length,
 };
 use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
 use civitas_organizations::Tenant;
@@ -103,17 +103,17 @@ pub(crate) fn routes(routes: &mut Routes) {
         (|ports, _| Box::new(attachment_ports(ports)), result),
         attach,
     );
-    let announce = Doc::whole::<UploadView>("Announces an upload").created().with_location();
-    let announce = announce
+    let staging = Doc::whole::<UploadView>("Announces an upload").created().with_location();
+    let staging = staging
         .with_note("`filename`, `byte_size` and `checksum` are required, in the body or in the query.");
-    let announce = announce.with("filename", ParameterType::Filled).with("byte_size", ParameterType::Length);
-    let announce = announce
+    let staging = staging.with("filename", ParameterType::Filled).with("byte_size", ParameterType::Length);
+    let staging = staging
         .with("checksum", ParameterType::Pattern(CHECKSUM))
         .with("content_type", ParameterType::Pattern(MEDIA_TYPE));
     routes.write_form::<StageUpload, _>(
         "attachmentsDirectUpload",
         "/attachments/direct_upload",
-        announce.takes_named("attachment_direct_upload_body").body_is_optional(),
+        staging.takes_named("attachment_direct_upload_body").body_is_optional(),
         (|ports, _| Box::new(uploads(ports)), |_, staged| json!(staged_view(staged))),
         stage,
     );
@@ -211,7 +211,7 @@ async fn attach(request: Request, body: Option<Incoming>) -> HandlerResult {
         let command = AttachFile { source: Source::Stored(id), ..command };
         attachment_ports(request.ports()).precheck_new(request.ctx()?, command.clone()).await?;
         files.put(new).await?;
-        let _place = request.take(Share::Writes).await?;
+        let _permit = request.take(Share::Writes).await?;
         created(&request, command).await
     };
     let answer = attached.await;
@@ -235,7 +235,7 @@ async fn created(request: &Request, command: AttachFile) -> HandlerResult {
     request.execute(&AnswerLanguages::default(), command, reply).await
 }
 
-/// Announces an upload; the answer has its address in a header.
+/// Requests an upload; the answer has its address in a header.
 async fn stage(request: Request, body: Option<Incoming>) -> HandlerResult {
     if body.is_some() {
         return Err(ApiError::UnsupportedMediaType);
@@ -252,13 +252,13 @@ async fn stage(request: Request, body: Option<Incoming>) -> HandlerResult {
     let (filename, byte_size, checksum) =
         (required("filename")?, required("byte_size")?, required("checksum")?);
     let content_type = text("content_type")?;
-    let announcement = Announcement {
+    let upload_request = UploadRequest {
         filename: &filename,
         content_type: content_type.as_deref(),
         byte_size: byte_size.parse().ok(),
         checksum: &checksum,
     };
-    let command = StageUpload::new(announcement, request.tenant.max_attachment_bytes)?;
+    let command = StageUpload::new(upload_request, request.tenant.max_attachment_bytes)?;
     request.check_stored(Share::UnattachedFiles, command.byte_size()).await?;
     let reply = |document: &Value| {
         let signed = document["signed_id"].as_str().unwrap_or_default();
@@ -297,7 +297,7 @@ async fn receive(request: Request, body: Option<Incoming>) -> HandlerResult {
     };
     upload.check_bytes(received.content.byte_size, &STANDARD.encode(received.md5))?;
     let new = register(&request, upload.filename, received).await?;
-    let _place = request.take(Share::Writes).await?;
+    let _permit = request.take(Share::Writes).await?;
     files.complete_upload(organization, id, new, request.now).await?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
@@ -305,10 +305,10 @@ async fn receive(request: Request, body: Option<Incoming>) -> HandlerResult {
 /// Inspects received bytes, and stores the row of their file.
 async fn register(request: &Request, name: String, received: Received) -> Result<NewFile, ApiError> {
     let files = &request.backend.files;
-    let place = request.take(Share::Images).await?;
+    let permit = request.take(Share::Images).await?;
     let inspected = files.inspect(received).await?;
-    drop(place);
-    let _place = request.take(Share::Writes).await?;
+    drop(permit);
+    let _permit = request.take(Share::Writes).await?;
     let Tenant { id, reference_prefix, .. } = &request.tenant;
     Ok(files.register(*id, reference_prefix, name, inspected, request.now).await?)
 }

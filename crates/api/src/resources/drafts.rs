@@ -158,7 +158,7 @@ fn result(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, 
 }
 
 /// A draft as an anonymous viewer sees it, in the languages of the context.
-pub(crate) fn announced(context: &RenderContext<'_>, draft: &ProposalDetail) -> DraftView {
+pub(crate) fn event_view(context: &RenderContext<'_>, draft: &ProposalDetail) -> DraftView {
     view(context, draft, context.tenant.default_locale, true)
 }
 

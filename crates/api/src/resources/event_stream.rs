@@ -11,7 +11,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use civitas_event_delivery::{EventStream, OpenError, StreamMessage, StreamStart};
 use civitas_kernel::{Error, Result};
-use civitas_webhooks::{Announcement, READ_WEBHOOKS};
+use civitas_webhooks::{OutboxEvent, READ_WEBHOOKS};
 use futures_util::StreamExt;
 use futures_util::stream::{once, unfold};
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,7 @@ async fn pull(request: &Request, format: PullFormat) -> HandlerResult {
 ///
 /// # Errors
 /// `Internal` for a stored body that is not JSON.
-fn cloud_event<'a>(source: &'a str, event: &'a Announcement) -> Result<CloudEvent<'a>> {
+fn cloud_event<'a>(source: &'a str, event: &'a OutboxEvent) -> Result<CloudEvent<'a>> {
     #[derive(Deserialize)]
     struct Envelope<'a> {
         #[serde(borrow)]
@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(format("format=").unwrap_err().description(), "Unknown format ");
     }
 
-    fn event(payload: &str) -> Announcement {
-        Announcement {
+    fn event(payload: &str) -> OutboxEvent {
+        OutboxEvent {
             id: Uuid::from_u128(7),
             organization: OrganizationId(1),
             name: EventName::UserCreated,

@@ -28,7 +28,7 @@ impl EventViews for Events {
         let context = RenderContext { ctx: &nobody, tenant, site, asked, language: None };
         match event.subject {
             Subject::Draft(id) => {
-                Ok(json!(drafts::announced(&context, &proposal(ports, tenant, id, loaded).await?)))
+                Ok(json!(drafts::event_view(&context, &proposal(ports, tenant, id, loaded).await?)))
             }
             Subject::Proposal(id) => {
                 let found = proposal(ports, tenant, id, loaded).await?;
@@ -53,7 +53,7 @@ impl EventViews for Events {
             }
             Subject::User(id) => {
                 let user = ports.users().find(tenant.id, id).await?.ok_or_else(gone)?;
-                Ok(json!(crate::resources::users::announced(tenant, id, &user)))
+                Ok(json!(crate::resources::users::event_view(tenant, id, &user)))
             }
             Subject::Organization(id) => {
                 let found = ports.organizations().find(id).await?.ok_or_else(gone)?;

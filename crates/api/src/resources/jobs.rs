@@ -98,7 +98,7 @@ async fn index(request: Request) -> HandlerResult {
 
 async fn remove(request: Request) -> HandlerResult {
     let (ctx, id, commands) = (request.ctx()?, job_id(&request)?, &request.backend.commands);
-    let removed = commands.announcer().in_transaction(&**commands.store(), request.now, async |tx| {
+    let removed = commands.committer().in_transaction(&**commands.store(), request.now, async |tx| {
         Jobs { store: tx.jobs() }.remove(ctx, id).await?;
         tx.list_changes().touch_list(request.tenant.id, "jobs", request.now).await?;
         let reply = Reply::empty(StatusCode::NO_CONTENT);

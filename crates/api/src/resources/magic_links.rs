@@ -120,7 +120,7 @@ fn view(context: &RenderContext<'_>, link: NewMagicLink) -> MagicLinkView {
 
 async fn sign_in(request: Request) -> HandlerResult {
     let links =
-        OneTimeLinks { store: &**request.backend.store(), announcer: request.backend.commands.announcer() };
+        OneTimeLinks { store: &**request.backend.store(), committer: request.backend.commands.committer() };
     let token = Secret::new(request.segment("magic_token"));
     if request.method == Method::HEAD {
         return Ok(found(links.look(&request.tenant, &token, request.now).await?));

@@ -84,7 +84,7 @@ async fn index(request: Request) -> HandlerResult {
 }
 
 /// An account without its extended data.
-pub(crate) fn announced(tenant: &Tenant, id: UserId, user: &User) -> UserView {
+pub(crate) fn event_view(tenant: &Tenant, id: UserId, user: &User) -> UserView {
     view(tenant, id, user, false)
 }
 

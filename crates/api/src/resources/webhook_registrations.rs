@@ -164,7 +164,7 @@ fn checks(request: &Request) -> RegistrationChecks<'_> {
 /// Runs a change of the client in a transaction, with its answer.
 async fn change(request: &Request, work: impl AsyncFn(WebhookChanges<'_>) -> Result<Reply>) -> HandlerResult {
     let (ctx, commands) = (request.ctx()?, &request.backend.commands);
-    let changed = commands.announcer().in_transaction(&**commands.store(), request.now, async |tx| {
+    let changed = commands.committer().in_transaction(&**commands.store(), request.now, async |tx| {
         let actor = client_actor(ctx);
         let changes = WebhookChanges { tx, organization: None, actor, from: None, now: request.now };
         let reply = work(changes).await?;

@@ -2,7 +2,7 @@
 //! or delete what cannot be restored. Other content is not among them: it has authors and times of its own, and its writes
 //! would wait for each other.
 
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{Ctx, OrganizationId};
 use serde_json::Value;
 
@@ -30,12 +30,12 @@ pub fn client_actor(ctx: &Ctx) -> Actor {
 }
 
 /// The entry of a command that was executed: who, what, and the values that were sent.
-pub(crate) fn record(key: &str, ctx: &Ctx, command: &Value) -> Option<Record> {
+pub(crate) fn record(key: &str, ctx: &Ctx, command: &Value) -> Option<NewAuditEntry> {
     let (action, kind) = action_of(key)?;
     if action == Action::MagicLinkCreated {
         // The address it redirects to may have a secret.
         let id = ctx.participant().filter(|_| ctx.viewer.is_admin())?.to_string();
-        return Some(Record::new(client_actor(ctx), action).of(ctx.organization).on(kind, &id, ""));
+        return Some(NewAuditEntry::new(client_actor(ctx), action).of(ctx.organization).on(kind, &id, ""));
     }
     let id = command.get("id").map(text).unwrap_or_default();
     let organization = match kind {
@@ -43,7 +43,7 @@ pub(crate) fn record(key: &str, ctx: &Ctx, command: &Value) -> Option<Record> {
         "organization" => command.get("id").and_then(Value::as_i64).map_or(ctx.organization, OrganizationId),
         _ => ctx.organization,
     };
-    let mut record = Record::new(client_actor(ctx), action).of(organization).on(kind, &id, &id);
+    let mut record = NewAuditEntry::new(client_actor(ctx), action).of(organization).on(kind, &id, &id);
     let members = command.as_object().into_iter().flatten().filter(|(name, _)| *name != "id");
     for (name, value) in members {
         match value {

@@ -122,7 +122,7 @@ impl AuditTrail<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use civitas_audit::{Action, Actor, MockAuditLog, ReadEntry, Record};
+    use civitas_audit::{Action, Actor, MockAuditLog, NewAuditEntry, ReadEntry};
     use time::macros::datetime;
 
     /// A chain of this many entries, and its head.
@@ -130,7 +130,7 @@ mod tests {
         let mut head = ChainHead::default();
         let mut entries = Vec::new();
         for _ in 0..length {
-            let record = Record::new(Actor::Archive, Action::ArchiveImported);
+            let record = NewAuditEntry::new(Actor::Archive, Action::ArchiveImported);
             let entry = record.follow(&head, datetime!(2026-03-01 09:30 UTC));
             head = ChainHead { number: entry.number, hash: entry.hash.clone(), ..head };
             entries.push(ReadEntry { number: entry.number, entry: Some(entry) });

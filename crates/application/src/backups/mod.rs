@@ -21,7 +21,7 @@ pub use schedule::{TimeOfDay, is_due};
 
 use crate::file_transfer::{Digest, Digests, FileTransfer, Moved, digest_in, digest_of, receive, store};
 use bytes::Bytes;
-use civitas_attachments::{Content, FileIntake, FileRegistry, FileStore, ReceiveOutcome};
+use civitas_attachments::{FileContent, FileIntake, FileRegistry, FileStore, ReceiveOutcome};
 use civitas_kernel::{Error, Result, clock};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
@@ -272,7 +272,7 @@ impl Backups {
         spawn_blocking(read).await.map_err(Error::internal)?.map_err(Error::internal)
     }
 
-    async fn store(&self, object: &str, content: Content) -> Result<Digest> {
+    async fn store(&self, object: &str, content: FileContent) -> Result<Digest> {
         let digest = digest_of(&content).await?;
         store(&*self.objects, object, content, &digest).await?;
         Ok(digest)
@@ -290,7 +290,7 @@ impl Backups {
     ///
     /// # Errors
     /// `Internal` when it is absent or has other bytes.
-    async fn fetch(&self, object: &str, digest: &Digest) -> Result<Content> {
+    async fn fetch(&self, object: &str, digest: &Digest) -> Result<FileContent> {
         match receive(&*self.objects, &*self.intake, object, digest.bytes).await? {
             Some((content, found)) if found == *digest => Ok(content),
             _ => Err(Error::internal(format!("{object} is missing or damaged"))),

@@ -2,14 +2,14 @@
 
 use super::manifest::{Proof, Rows};
 use async_trait::async_trait;
-use civitas_attachments::Content;
+use civitas_attachments::FileContent;
 use civitas_kernel::Result;
 
 /// A copy of a database.
 #[derive(Debug)]
 pub struct DatabaseCopy {
     /// A temporary file: of SQLite a database, of PostgreSQL a dump.
-    pub content: Content,
+    pub content: FileContent,
     /// The rows that it has.
     pub rows: Rows,
 }

@@ -6,8 +6,8 @@ use crate::file_transfer::{Digests, FileTransfer, Moved};
 use async_trait::async_trait;
 use bytes::Bytes;
 use civitas_attachments::{
-    ByteStream, Checksum, Content, FileIntake, FileState, FileStore, ImageBytes, Inspected, MockFileRegistry,
-    ReceiveOutcome, Received, StoredFile, StoredObject,
+    ByteStream, Checksum, FileContent, FileIntake, FileState, FileStore, ImageBytes, Inspected,
+    MockFileRegistry, ReceiveOutcome, Received, StoredFile, StoredObject,
 };
 use civitas_kernel::{Error, FileId, Result};
 use futures_util::stream::{self, BoxStream};
@@ -34,7 +34,7 @@ impl Memory {
 
 #[async_trait]
 impl FileStore for Memory {
-    async fn put(&self, name: &str, mut content: Content) -> Result<()> {
+    async fn put(&self, name: &str, mut content: FileContent) -> Result<()> {
         let mut bytes = Vec::new();
         content.file.rewind().and_then(|()| content.file.read_to_end(&mut bytes)).unwrap();
         self.0.lock().unwrap().insert(name.to_owned(), bytes);
@@ -87,7 +87,7 @@ impl FileIntake for Intake {
         if byte_size > limit {
             return Ok(ReceiveOutcome::TooLong);
         }
-        Ok(ReceiveOutcome::Complete(Received { content: Content { file, byte_size }, md5: [0; 16] }))
+        Ok(ReceiveOutcome::Complete(Received { content: FileContent { file, byte_size }, md5: [0; 16] }))
     }
 
     async fn inspect(&self, _: Received, _: ImageBytes) -> Result<Inspected> {
@@ -98,7 +98,7 @@ impl FileIntake for Intake {
 fn copy() -> DatabaseCopy {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(b"rows").unwrap();
-    DatabaseCopy { content: Content { file, byte_size: 4 }, rows: Rows([("users".to_owned(), 2)].into()) }
+    DatabaseCopy { content: FileContent { file, byte_size: 4 }, rows: Rows([("users".to_owned(), 2)].into()) }
 }
 
 /// A database whose copy has two rows. Without a proof it cannot be restored.

@@ -64,7 +64,7 @@ impl Share {
         matches!(self, Self::Registrations | Self::UnattachedFiles | Self::Jobs | Self::KeptAnswers)
     }
 
-    /// How long a caller waits for a place. What takes long itself is waited for longer: the wait holds no connection.
+    /// How long a caller waits for a permit. What takes long itself is waited for longer: the wait holds no connection.
     pub(super) fn longest_wait(self) -> Duration {
         match self {
             Self::LargeBodies | Self::LargeAnswers | Self::Images => MAX_WAIT * 10,
@@ -101,7 +101,7 @@ impl Capacity {
         let part = |all: u64, of_eight: u64| (all * of_eight).div_ceil(8);
         let limits = |client, tenant, process| Limits { record: NONE, client, tenant, process };
         match share {
-            // A request has its place longer than its connection: it is read, checked and rendered too. Twice as many places
+            // A request has its permit longer than its connection: it is read, checked and rendered too. Twice as many permits
             // keep the connections busy, and another client waits for the rest of the connections at most once.
             Share::Reads => limits(part(2 * read_connections, 6), part(2 * read_connections, 7), NONE),
             Share::Searches => limits(part(searches, 6), part(searches, 6), NONE),

@@ -36,7 +36,7 @@ fn what_one_client_and_one_tenant_use_is_bounded_and_others_have_their_share() {
 }
 
 #[test]
-fn the_second_half_of_the_places_is_for_first_places() {
+fn the_second_half_of_the_permits_is_for_first_permits() {
     let shares = shares();
     let spare = || shares.try_take_spare(Share::WebhookRequests, client(BAD, 1));
     let spare: Vec<_> = from_fn(spare).collect();
@@ -97,7 +97,7 @@ async fn stored_bytes_are_counted_once_a_minute_and_refused_by_client() {
 }
 
 #[test]
-fn small_pools_leave_a_place_at_each_level() {
+fn small_pools_leave_a_permit_at_each_level() {
     for all in 1..40 {
         let capacity = Capacity {
             read_connections: 16,

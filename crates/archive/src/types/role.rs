@@ -77,7 +77,7 @@ async fn invite(
     row: i64,
     role: &Role,
 ) -> Imported {
-    if context.options.announcer.is_none() || !role.is_pending() {
+    if context.options.committer.is_none() || !role.is_pending() {
         return Ok(());
     }
     let task = NewTask::of(organization, &SendInvitation { role: row }, context.options.now)?;

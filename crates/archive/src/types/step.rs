@@ -1,4 +1,4 @@
-//! `step`: a phase of a participatory process.
+//! `step`: a step of a participatory process.
 
 use super::{
     Import, ImportContext, Imported, Moment, RecordKind, Translated, async_trait, members, required,

@@ -5,7 +5,7 @@ pub mod redirect;
 use crate::{Digest, OrganizationLookup, ParticipantSession, Secret, SessionStore, User, UserStore};
 use async_trait::async_trait;
 use civitas_kernel::{
-    Ability, Access, Command, Ctx, Error, Handle, MagicLinkId, OrganizationId, Result, Scope, UserId,
+    Ability, Access, Command, CommandHandler, Ctx, Error, MagicLinkId, OrganizationId, Result, Scope, UserId,
     commands,
 };
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub struct MagicLinks<'a> {
 }
 
 #[async_trait]
-impl Handle<CreateMagicLink> for MagicLinks<'_> {
+impl CommandHandler<CreateMagicLink> for MagicLinks<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateMagicLink) -> Result<NewMagicLink> {
         ctx.require(&CreateMagicLink::ACCESS)?;
         let user = ctx.user()?.id;

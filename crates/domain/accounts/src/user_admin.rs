@@ -116,7 +116,7 @@ impl RecordAdmin<User> for UserAdmin<'_> {
     }
 
     /// Nickname and e-mail address are compared with those of accounts that are not deleted.
-    async fn prepare(
+    async fn before_store(
         &self,
         organization: OrganizationId,
         before: Option<(UserId, &User)>,
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_block_is_kept_dated_and_announced_once() {
+    async fn a_block_is_kept_and_dated_with_one_event() {
         let mut store = MockUserStore::new();
         store.expect_find_for_update().once().returning(|_, _| Ok(Some(nora())));
         store.expect_save().once().returning(|_, id, change| {

@@ -140,7 +140,7 @@ impl User {
 
     /// The event of this state after that one, or of a new account (contract 09 C.1). A change of a deleted account has
     /// none, nor have confirmations, terms, passwords and logins.
-    fn announcement(&self, before: Option<&Self>) -> Option<EventName> {
+    fn event_name(&self, before: Option<&Self>) -> Option<EventName> {
         if self.deleted_at.is_some() {
             return None;
         }
@@ -199,7 +199,7 @@ impl Entity for User {
 
     fn events(&self, id: UserId, before: Option<&Self>) -> Vec<Event> {
         let event = |name| Event { name, subject: Subject::User(id) };
-        self.announcement(before).map(event).into_iter().collect()
+        self.event_name(before).map(event).into_iter().collect()
     }
 
     /// A deleted account leaves the lists of users and of roles; an administrator who is none any more leaves the list

@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 pub struct Sender {
     /// The organization.
     pub organization: OrganizationId,
-    /// The client, which must have announced the uploads.
+    /// The client, which must have requested the uploads.
     pub client: ClientId,
     /// The time.
     pub now: OffsetDateTime,

@@ -134,8 +134,8 @@ pub async fn marks_files_that_nothing_refers_to(world: World<'_>) -> Result<()> 
     let old = Upload { file: Some(file), created_at: NOW - Duration::DAY, ..world.upload() };
     world.uploads.add(world.mine, &old).await?;
     let young = world.uploads.add(world.mine, &world.upload()).await?;
-    assert_eq!(world.uploads.remove_announced_before(NOW, 10).await?, 1);
-    assert_eq!(world.uploads.remove_announced_before(NOW, 10).await?, 0);
+    assert_eq!(world.uploads.remove_requested_before(NOW, 10).await?, 1);
+    assert_eq!(world.uploads.remove_requested_before(NOW, 10).await?, 0);
     assert!(world.uploads.find(world.mine, young).await?.is_some());
     assert_eq!(world.state(file).await?, Some(FileState::Removed));
     Ok(())

@@ -13,7 +13,7 @@ pub type ByteStream = BoxStream<'static, Result<Bytes>>;
 
 /// Bytes in a temporary file without a name: the file system frees it when it is dropped or the process ends.
 #[derive(Debug)]
-pub struct Content {
+pub struct FileContent {
     /// The file; readers begin at its first byte.
     pub file: File,
     /// Its length in bytes.
@@ -24,7 +24,7 @@ pub struct Content {
 #[derive(Debug)]
 pub struct Received {
     /// The bytes as they were sent.
-    pub content: Content,
+    pub content: FileContent,
     /// Their MD5, which the contract names as the checksum of an upload (07 B.6).
     pub md5: [u8; 16],
 }
@@ -51,7 +51,7 @@ pub enum ImageBytes {
 #[derive(Debug)]
 pub struct Inspected {
     /// The bytes to store.
-    pub content: Content,
+    pub content: FileContent,
     /// SHA-256 of the bytes to store.
     pub sha256: [u8; 32],
     /// The media type that the bytes have, in lower case without parameters; `application/octet-stream` when unknown.
@@ -59,7 +59,7 @@ pub struct Inspected {
     /// Why the file cannot be attached anywhere.
     pub fault: Option<ContentError>,
     /// A smaller copy of an image, in the same format.
-    pub thumbnail: Option<Content>,
+    pub thumbnail: Option<FileContent>,
 }
 
 civitas_kernel::names! {
@@ -113,7 +113,7 @@ pub trait FileStore: Send + Sync {
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer or is full.
-    async fn put(&self, name: &str, content: Content) -> Result<()>;
+    async fn put(&self, name: &str, content: FileContent) -> Result<()>;
 
     /// The bytes of a range of an object; `None` when there is no such object.
     async fn read(&self, name: &str, range: Range<u64>) -> Result<Option<ByteStream>>;

@@ -116,13 +116,13 @@ impl Entity for StoredFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Content;
+    use crate::FileContent;
     use time::macros::datetime;
 
     fn inspected() -> Inspected {
         let file = std::fs::File::open("/dev/null").unwrap();
         Inspected {
-            content: Content { file, byte_size: 12 },
+            content: FileContent { file, byte_size: 12 },
             sha256: [0xab; 32],
             content_type: "text/plain".to_owned(),
             fault: None,

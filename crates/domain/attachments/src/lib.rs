@@ -43,7 +43,7 @@ pub use commands::{
     UpdateAttachment, WRITE_ATTACHMENTS,
 };
 pub use content::{
-    ByteStream, Content, ContentError, FileIntake, FileStore, ImageBytes, Inspected, MAX_IMAGE_SIDE,
+    ByteStream, ContentError, FileContent, FileIntake, FileStore, ImageBytes, Inspected, MAX_IMAGE_SIDE,
     ReceiveOutcome, Received, StoredObject, THUMBNAIL_HEIGHT,
 };
 #[cfg(any(test, feature = "mocks"))]
@@ -53,5 +53,5 @@ pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
 pub use parent::{PARENT_NAMES, Parent, ParentKind, creatable_parent_names};
 pub use ports::*;
 pub use reading::{Attachments, READ_ATTACHMENTS, reader};
-pub use staging::{Announcement, SentHead, StageUpload, Staged, UploadWrites, wrong_length};
+pub use staging::{SentHead, StageUpload, Staged, UploadRequest, UploadWrites, wrong_length};
 pub use upload::{ATTACH_WINDOW, SignedId, UPLOAD_WINDOW, Upload};

@@ -84,13 +84,13 @@ store! {
 }
 
 store! {
-    /// The rows of announced uploads.
+    /// The rows of requested uploads.
     pub trait UploadStore: Records<Upload> {
         /// Removes an upload. Its file is marked as removed, unless an attachment refers to it.
         async fn remove(&self, organization: OrganizationId, id: UploadId) -> Result<()>;
-        /// Removes uploads of all organizations that were announced before this time, at most `limit`. Returns how
+        /// Removes uploads of all organizations that were requested before this time, at most `limit`. Returns how
         /// many.
-        async fn remove_announced_before(&self, before: OffsetDateTime, limit: i64) -> Result<i64>;
+        async fn remove_requested_before(&self, before: OffsetDateTime, limit: i64) -> Result<i64>;
     }
 }
 

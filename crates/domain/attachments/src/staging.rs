@@ -1,18 +1,18 @@
-//! Announcing an upload, and receiving its bytes (contract 07 B.6).
+//! Requesting an upload, and receiving its bytes (contract 07 B.6).
 
 use crate::filename::{MAX_FILENAME_BYTES, sanitize};
 use crate::{AllowList, FileRegistry, FileState, SignedId, Upload, UploadStore, WRITE_ATTACHMENTS};
 use async_trait::async_trait;
 use civitas_kernel::limits::{LINE, is_longer};
 use civitas_kernel::records::{Change, Records};
-use civitas_kernel::{Ctx, Error, FileId, Handle, OrganizationId, Result, UploadId, commands};
+use civitas_kernel::{CommandHandler, Ctx, Error, FileId, OrganizationId, Result, UploadId, commands};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 /// The media type of an upload without one.
 const UNKNOWN_TYPE: &str = "application/octet-stream";
 
-/// Announces an upload. [`StageUpload::new`] checks the members.
+/// Requests an upload. [`StageUpload::new`] checks the members.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StageUpload {
     filename: String,
@@ -21,7 +21,7 @@ pub struct StageUpload {
     checksum: String,
 }
 
-/// An upload that was announced.
+/// An upload that was requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Staged {
     /// The right to send its bytes and to attach its file.
@@ -30,9 +30,9 @@ pub struct Staged {
     pub upload: Upload,
 }
 
-/// The members of an announcement as they were sent; `byte_size` is `None` when it is not an integer.
+/// The members of an upload request as they were sent; `byte_size` is `None` when it is not an integer.
 #[derive(Debug, Clone, Copy)]
-pub struct Announcement<'a> {
+pub struct UploadRequest<'a> {
     /// The name of the file.
     pub filename: &'a str,
     /// Its media type.
@@ -44,11 +44,11 @@ pub struct Announcement<'a> {
 }
 
 impl StageUpload {
-    /// Checks an announcement. `limit` is the most bytes of a file.
+    /// Checks an upload request. `limit` is the most bytes of a file.
     ///
     /// # Errors
     /// `Rejected` with the texts of contract 07 B.6.
-    pub fn new(sent: Announcement<'_>, limit: i64) -> Result<Self> {
+    pub fn new(sent: UploadRequest<'_>, limit: i64) -> Result<Self> {
         let filename = sanitize(sent.filename);
         let content_type = sent.content_type.filter(|text| !text.is_empty()).unwrap_or(UNKNOWN_TYPE);
         let is_name = !filename.is_empty()
@@ -97,7 +97,7 @@ pub struct UploadWrites<'a> {
 }
 
 #[async_trait]
-impl Handle<StageUpload> for UploadWrites<'_> {
+impl CommandHandler<StageUpload> for UploadWrites<'_> {
     async fn handle(&self, ctx: &Ctx, command: StageUpload) -> Result<Staged> {
         ctx.require(&WRITE_ATTACHMENTS)?;
         let StageUpload { filename, content_type, byte_size, checksum } = command;
@@ -138,9 +138,9 @@ impl Upload {
         if head.length.is_some_and(|length| i64::try_from(length) != Ok(self.byte_size)) {
             return Err(wrong_length());
         }
-        let announced = without_parameters(&self.content_type);
+        let requested = without_parameters(&self.content_type);
         let sent = head.content_type.map(without_parameters).filter(|sent| !matches!(*sent, "" | "*/*"));
-        if sent.is_some_and(|sent| !sent.eq_ignore_ascii_case(announced)) {
+        if sent.is_some_and(|sent| !sent.eq_ignore_ascii_case(requested)) {
             return Err(Error::unprocessable("content_type", "mismatch", "Content-Type mismatch"));
         }
         if head.md5.is_some_and(|sent| sent != self.checksum) {
@@ -166,7 +166,7 @@ fn without_parameters(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// The error of bytes that are more or fewer than announced.
+/// The error of bytes that are more or fewer than the upload request says.
 pub fn wrong_length() -> Error {
     Error::unprocessable("byte_size", "mismatch", "Content length mismatch")
 }
@@ -240,26 +240,27 @@ mod tests {
     /// Of `hello world` and a line feed.
     const MD5: &str = "b1kCrCNwJL3QwXbLkwY9xA==";
 
-    fn announcement() -> Announcement<'static> {
-        Announcement { filename: "a.txt", content_type: None, byte_size: Some(12), checksum: MD5 }
+    fn upload_request() -> UploadRequest<'static> {
+        UploadRequest { filename: "a.txt", content_type: None, byte_size: Some(12), checksum: MD5 }
     }
 
     #[test]
-    fn an_announcement_is_checked_member_by_member() {
+    fn an_upload_request_is_checked_member_by_member() {
         let refusal = |sent| StageUpload::new(sent, 100).unwrap_err().description().into_owned();
-        let read = StageUpload::new(announcement(), 100).unwrap();
+        let read = StageUpload::new(upload_request(), 100).unwrap();
         assert_eq!((read.filename.as_str(), read.content_type.as_str()), ("a.txt", UNKNOWN_TYPE));
         let long = format!("{}.txt", "x".repeat(252));
         for filename in ["", "..", "/", "a", "a.exe", "a.svg", ".txt", &long] {
-            assert_eq!(refusal(Announcement { filename, ..announcement() }), "filename is invalid");
+            assert_eq!(refusal(UploadRequest { filename, ..upload_request() }), "filename is invalid");
         }
         for byte_size in [None, Some(0), Some(-1), Some(101), Some(i64::MAX)] {
-            let sent = Announcement { byte_size, ..announcement() };
+            let sent = UploadRequest { byte_size, ..upload_request() };
             assert_eq!(refusal(sent), "byte_size must be between 1 and 100");
         }
         for byte_size in [1, 100] {
             assert!(
-                StageUpload::new(Announcement { byte_size: Some(byte_size), ..announcement() }, 100).is_ok()
+                StageUpload::new(UploadRequest { byte_size: Some(byte_size), ..upload_request() }, 100)
+                    .is_ok()
             );
         }
         for checksum in [
@@ -271,7 +272,7 @@ mod tests {
             "b1kCrCNwJL3QwXbLkwY9x-==",
             "6f5902ac237024bdd0c176cb93063dc4",
         ] {
-            let sent = Announcement { checksum, ..announcement() };
+            let sent = UploadRequest { checksum, ..upload_request() };
             assert_eq!(refusal(sent), "checksum must be a base64 MD5 digest", "{checksum}");
         }
     }
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_and_the_bytes_must_be_those_announced() {
+    fn the_head_and_the_bytes_must_be_those_requested() {
         let upload = upload(String::new());
         assert!(upload.check_head(SentHead::default()).is_ok());
         let all = SentHead { length: Some(12), content_type: Some("TEXT/plain"), md5: Some(MD5) };
@@ -311,8 +312,8 @@ mod tests {
 
     #[test]
     fn types_are_compared_without_parameters_and_any_type_names_none() {
-        let is_taken = |announced: &str, sent: &str| {
-            let upload = Upload { content_type: announced.to_owned(), ..upload(String::new()) };
+        let is_taken = |requested: &str, sent: &str| {
+            let upload = Upload { content_type: requested.to_owned(), ..upload(String::new()) };
             upload.check_head(SentHead { content_type: Some(sent), ..SentHead::default() }).is_ok()
         };
         for sent in

@@ -1,4 +1,4 @@
-//! An upload that a client announced (contract 07 B.6).
+//! An upload that a client requested (contract 07 B.6).
 
 use civitas_kernel::records::Entity;
 use civitas_kernel::text::hexadecimal;
@@ -6,21 +6,21 @@ use civitas_kernel::{ClientId, FileId, UploadId, random_key};
 use ring::digest::{SHA256, digest};
 use time::{Duration, OffsetDateTime};
 
-/// How long bytes are accepted after the announcement.
+/// How long bytes are accepted after the upload request.
 pub const UPLOAD_WINDOW: Duration = Duration::minutes(15);
-/// How long the uploaded file can be attached after the announcement.
+/// How long the uploaded file can be attached after the upload request.
 pub const ATTACH_WINDOW: Duration = Duration::hours(24);
 
-/// An announced upload. It is removed when its file is attached.
+/// A requested upload. It is removed when its file is attached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upload {
-    /// The client that announced it, which alone may attach the file.
+    /// The client that requested it, which alone may attach the file.
     pub client: ClientId,
     /// SHA-256 of the secret part of its signed id, in hexadecimal.
     pub digest: String,
     /// The name of the file.
     pub filename: String,
-    /// The media type that the client announced.
+    /// The media type of the upload request.
     pub content_type: String,
     /// The exact length of the file in bytes.
     pub byte_size: i64,
@@ -28,7 +28,7 @@ pub struct Upload {
     pub checksum: String,
     /// The file, once its bytes arrived.
     pub file: Option<FileId>,
-    /// When it was announced.
+    /// When it was requested.
     pub created_at: OffsetDateTime,
 }
 

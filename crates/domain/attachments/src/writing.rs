@@ -7,10 +7,10 @@ use crate::commands::{
 };
 use crate::reading::reader;
 use async_trait::async_trait;
-use civitas_kernel::{Ctx, Error, Handle, Result};
+use civitas_kernel::{CommandHandler, Ctx, Error, Result};
 
 #[async_trait]
-impl Handle<AttachFile> for AttachmentPorts<'_> {
+impl CommandHandler<AttachFile> for AttachmentPorts<'_> {
     async fn handle(&self, ctx: &Ctx, command: AttachFile) -> Result<AttachmentDetail> {
         let (attachment, found) = self.check_new(ctx, command, true).await?;
         self.add(ctx.organization, attachment, found).await
@@ -18,7 +18,7 @@ impl Handle<AttachFile> for AttachmentPorts<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateAttachment> for AttachmentPorts<'_> {
+impl CommandHandler<UpdateAttachment> for AttachmentPorts<'_> {
     async fn handle(&self, ctx: &Ctx, command: UpdateAttachment) -> Result<AttachmentDetail> {
         ctx.require(&WRITE_ATTACHMENTS)?;
         let UpdateAttachment { id, edit } = command;
@@ -29,7 +29,7 @@ impl Handle<UpdateAttachment> for AttachmentPorts<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyAttachment> for AttachmentPorts<'_> {
+impl CommandHandler<DestroyAttachment> for AttachmentPorts<'_> {
     async fn handle(&self, ctx: &Ctx, DestroyAttachment { id }: DestroyAttachment) -> Result<()> {
         ctx.require(&DESTROY_ATTACHMENTS)?;
         self.store.find_visible(reader(ctx), id).await?.ok_or(Error::NotFound)?;

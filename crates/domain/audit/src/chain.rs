@@ -172,18 +172,18 @@ fn sha256(form: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, Actor, Details, Object, Record};
+    use crate::{Action, Actor, Details, NewAuditEntry, Object};
     use civitas_kernel::{OrganizationId, UserId};
     use proptest::prelude::*;
     use time::macros::datetime;
 
-    fn record(n: i64) -> Record {
+    fn record(n: i64) -> NewAuditEntry {
         let actor = Actor::Client {
             uid: "id_app".to_owned(),
             name: "App".to_owned(),
             user: Some((UserId(3), "ada".to_owned())),
         };
-        Record::new(actor, Action::RoleCreated)
+        NewAuditEntry::new(actor, Action::RoleCreated)
             .of(Some(OrganizationId(5)))
             .from("192.0.2.7")
             .on("role", &n.to_string(), "Youth council")
@@ -328,7 +328,7 @@ mod tests {
     proptest! {
         #[test]
         fn texts_cannot_move_between_columns(a in ".{0,8}", b in ".{0,8}", c in ".{0,8}", d in ".{0,8}") {
-            let entry = |id: &str, label: &str| Record::new(Actor::Archive, Action::UserBlocked)
+            let entry = |id: &str, label: &str| NewAuditEntry::new(Actor::Archive, Action::UserBlocked)
                 .on("user", id, label)
                 .follow(&ChainHead::default(), datetime!(2026-03-01 09:30 UTC));
             let (one, other) = (entry(&a, &b), entry(&c, &d));

@@ -2,7 +2,8 @@
 //! takes a transaction.
 
 use crate::{
-    Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, EMPTY_HASH, Record,
+    Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, EMPTY_HASH,
+    NewAuditEntry,
 };
 use civitas_kernel::testing::ALL;
 use civitas_kernel::{OrganizationId, PageRequest, Result, UserId, conformance_world};
@@ -23,8 +24,8 @@ fn at(seconds: i64) -> OffsetDateTime {
     NOW + Duration::seconds(seconds)
 }
 
-fn record(action: Action) -> Record {
-    Record::new(Actor::CommandLine { command: "civitas api-client grant".to_owned() }, action)
+fn record(action: Action) -> NewAuditEntry {
+    NewAuditEntry::new(Actor::CommandLine { command: "civitas api-client grant".to_owned() }, action)
 }
 
 impl World<'_> {
@@ -57,14 +58,14 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     ];
     let mut appended = Vec::new();
     for (actor, action) in actors.into_iter().zip(Action::ALL) {
-        let full = Record::new(actor.clone(), action)
+        let full = NewAuditEntry::new(actor.clone(), action)
             .of(world.mine)
             .on("user", "7", "Été \u{0} 💡")
             .from("2001:db8::1")
             .changed("name.fr", Some("\"Ville\\"), None)
             .changed("kind", None, Some("x"));
         appended.push(world.log.append(&full, NOW).await?);
-        appended.push(world.log.append(&Record::new(actor, action).of(world.mine), NOW).await?);
+        appended.push(world.log.append(&NewAuditEntry::new(actor, action).of(world.mine), NOW).await?);
     }
     let read = world.log.page_after(Some(world.mine), 0, 100).await?;
     let entries: Vec<_> = read.into_iter().filter_map(|read| read.entry).collect();
@@ -86,7 +87,7 @@ pub async fn erases_the_details_of_a_user(world: World<'_>) -> Result<()> {
     let app = |user| Actor::Client { uid: "id_app".to_owned(), name: "App".to_owned(), user };
     let ada = || (UserId(3), "ada".to_owned());
     let full = |actor, id: &str| {
-        let record = Record::new(actor, Action::UserUpdated).on("user", id, "ada").from("192.0.2.7");
+        let record = NewAuditEntry::new(actor, Action::UserUpdated).on("user", id, "ada").from("192.0.2.7");
         record.changed("name", None, Some("Ada"))
     };
     let records = [
@@ -173,15 +174,15 @@ pub async fn filters(world: World<'_>) -> Result<()> {
         user: Some((UserId(3), "Élodie".to_owned())),
     };
     let records = [
-        Record::new(ada(), Action::UserBlocked).of(mine).on("user", "7", "Marc Oswald"),
-        Record::new(ada(), Action::UserUnblocked).of(mine).on("user", "7", "Marc Oswald"),
-        Record::new(client, Action::UserBlocked).of(mine).on("user", "8", "Nora"),
-        Record::new(Actor::Archive, Action::ArchiveImported).of(mine),
+        NewAuditEntry::new(ada(), Action::UserBlocked).of(mine).on("user", "7", "Marc Oswald"),
+        NewAuditEntry::new(ada(), Action::UserUnblocked).of(mine).on("user", "7", "Marc Oswald"),
+        NewAuditEntry::new(client, Action::UserBlocked).of(mine).on("user", "8", "Nora"),
+        NewAuditEntry::new(Actor::Archive, Action::ArchiveImported).of(mine),
     ];
     for (seconds, record) in (0..).zip(&records) {
         world.log.append(record, at(seconds)).await?;
     }
-    world.log.append(&Record::new(ada(), Action::UserBlocked), at(9)).await?;
+    world.log.append(&NewAuditEntry::new(ada(), Action::UserBlocked), at(9)).await?;
     let of_mine = || AuditFilter { scope: AuditScope::Organization(mine), ..AuditFilter::default() };
     let text = |text: &str| AuditFilter { text: Some(text.to_owned()), ..of_mine() };
     let user = |id: &str| Some(("user".to_owned(), id.to_owned()));
@@ -226,7 +227,8 @@ pub async fn appends_once_since_a_time(world: World<'_>) -> Result<()> {
     assert!(!log.append_unless_since(&nothing, at(0), at(50)).await?);
     for uid in ["id_one", "id_two"] {
         let actor = Actor::Client { uid: uid.to_owned(), name: String::new(), user: None };
-        let impersonated = Record::new(actor, Action::UserImpersonated).of(world.mine).on("user", "7", "ada");
+        let impersonated =
+            NewAuditEntry::new(actor, Action::UserImpersonated).of(world.mine).on("user", "7", "ada");
         assert!(log.append_unless_since(&impersonated, at(0), at(60)).await?, "{uid}");
         assert!(!log.append_unless_since(&impersonated, at(0), at(70)).await?, "{uid}");
     }

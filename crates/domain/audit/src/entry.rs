@@ -1,4 +1,4 @@
-//! Entries, and the records they are made from.
+//! Entries, and new ones before they are in a chain.
 
 use crate::changes::{change, cut};
 use crate::{Action, Actor, ChainHead, FieldChange, MAX_CHANGES, is_secret};
@@ -59,9 +59,9 @@ impl AuditEntry {
     }
 }
 
-/// What is written to the audit trail. Texts are cut to [`MAX_TEXT`](crate::MAX_TEXT) characters.
+/// An entry before it is appended: without number and hash. Texts are cut to [`MAX_TEXT`](crate::MAX_TEXT) characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct NewAuditEntry {
     organization: Option<OrganizationId>,
     actor: Actor,
     from: Option<String>,
@@ -70,7 +70,7 @@ pub struct Record {
     changes: Vec<FieldChange>,
 }
 
-impl Record {
+impl NewAuditEntry {
     /// An act that belongs to the deployment, on nothing, without changes.
     pub fn new(actor: Actor, action: Action) -> Self {
         let actor = match actor {
@@ -174,11 +174,11 @@ mod tests {
 
     #[test]
     fn secrets_and_equal_values_are_no_changes() {
-        let record = Record::new(Actor::Archive, Action::ApiClientUpdated)
+        let new_entry = NewAuditEntry::new(Actor::Archive, Action::ApiClientUpdated)
             .changed("client_secret", Some("a"), Some("b"))
             .changed("name", Some("a"), Some("a"))
             .changed("scopes", Some(""), Some("public"));
-        let entry = record.follow(&ChainHead::default(), NOW);
+        let entry = new_entry.follow(&ChainHead::default(), NOW);
         assert_eq!(entry.changes.iter().map(|change| change.field.as_str()).collect::<Vec<_>>(), ["scopes"]);
     }
 
@@ -187,11 +187,12 @@ mod tests {
         let long = "x".repeat(1000);
         let actor =
             Actor::Client { uid: long.clone(), name: long.clone(), user: Some((UserId(1), long.clone())) };
-        let mut record = Record::new(actor, Action::RoleCreated).on(&long, &long, &long).from(long.as_str());
+        let mut new_entry =
+            NewAuditEntry::new(actor, Action::RoleCreated).on(&long, &long, &long).from(long.as_str());
         for n in 0..100 {
-            record = record.changed(&format!("{n}{long}"), Some(&long), None);
+            new_entry = new_entry.changed(&format!("{n}{long}"), Some(&long), None);
         }
-        let entry = record.follow(&ChainHead::default(), NOW);
+        let entry = new_entry.follow(&ChainHead::default(), NOW);
         assert_eq!(entry.changes.len(), MAX_CHANGES);
         let texts =
             [entry.actor.name().unwrap(), &entry.object.as_ref().unwrap().label, &entry.changes[9].field];

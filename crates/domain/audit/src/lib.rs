@@ -2,17 +2,17 @@
 //! details of those about a person can be erased. The entries of an organization, and those of the deployment, are a chain each: every entry has the SHA-256 of the one before it.
 //!
 //! ```
-//! use civitas_audit::{Action, Actor, ChainHead, Record};
+//! use civitas_audit::{Action, Actor, ChainHead, NewAuditEntry};
 //! use civitas_kernel::OrganizationId;
 //! use time::macros::datetime;
 //!
 //! let actor = Actor::CommandLine { command: "civitas api-client grant".to_owned() };
-//! let record = Record::new(actor, Action::ApiClientPermissionsGranted)
+//! let new_entry = NewAuditEntry::new(actor, Action::ApiClientPermissionsGranted)
 //!     .of(Some(OrganizationId(1)))
 //!     .on("api_client", "id_4fRk29aQpLx0WmZt", "Riverton mobile app")
 //!     .changed("permissions", Some("blogs.read"), Some("blogs.read, blogs.write"));
 //! let head = ChainHead::default();
-//! let entry = record.follow(&head, datetime!(2026-03-01 09:30 UTC));
+//! let entry = new_entry.follow(&head, datetime!(2026-03-01 09:30 UTC));
 //! assert_eq!(entry.number, 1);
 //! assert!(entry.follows(head.number, &head.hash).is_ok());
 //! ```
@@ -30,5 +30,5 @@ pub use action::Action;
 pub use actor::{Actor, ActorKind};
 pub use chain::{ChainError, ChainHead, EMPTY_HASH};
 pub use changes::{FieldChange, MAX_CHANGES, MAX_TEXT, is_secret};
-pub use entry::{AuditEntry, Details, Object, Record};
+pub use entry::{AuditEntry, Details, NewAuditEntry, Object};
 pub use ports::*;

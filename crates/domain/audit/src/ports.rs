@@ -1,6 +1,6 @@
 //! The port: the store of the audit trail.
 
-use crate::{Action, ActorKind, AuditEntry, ChainHead, Record};
+use crate::{Action, ActorKind, AuditEntry, ChainHead, NewAuditEntry};
 use async_trait::async_trait;
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
 use time::OffsetDateTime;
@@ -60,7 +60,7 @@ pub trait AuditLog: Send + Sync {
     ///
     /// # Errors
     /// `Internal` outside a transaction.
-    async fn append(&self, record: &Record, now: OffsetDateTime) -> Result<AuditEntry>;
+    async fn append(&self, entry: &NewAuditEntry, now: OffsetDateTime) -> Result<AuditEntry>;
 
     /// Appends an entry unless its organization has one with the same actor, action and object since this time; whether it
     /// was appended. Exact under concurrency. Locks the head of the chain only to append.
@@ -69,7 +69,7 @@ pub trait AuditLog: Send + Sync {
     /// `Internal` outside a transaction.
     async fn append_unless_since(
         &self,
-        record: &Record,
+        entry: &NewAuditEntry,
         since: OffsetDateTime,
         now: OffsetDateTime,
     ) -> Result<bool>;

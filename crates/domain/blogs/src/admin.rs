@@ -20,7 +20,7 @@ impl RecordAdmin<Post> for PostAdmin<'_> {
         self.store
     }
 
-    async fn prepare(&self, _: OrganizationId, _: Option<(PostId, &Post)>, after: &Post) -> Result<()> {
+    async fn before_store(&self, _: OrganizationId, _: Option<(PostId, &Post)>, after: &Post) -> Result<()> {
         if after.deleted_at.is_some() { Ok(()) } else { after.check(self.default_locale) }
     }
 }

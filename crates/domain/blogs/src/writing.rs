@@ -4,7 +4,8 @@ use crate::{BlogLookup, Post, PostAdmin, PostDetail, PostStore};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
 use civitas_kernel::{
-    Ability, Access, ComponentId, Ctx, Error, Handle, PostId, Result, Scope, Translated, commands, set_given,
+    Ability, Access, CommandHandler, ComponentId, Ctx, Error, PostId, Result, Scope, Translated, commands,
+    set_given,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -113,7 +114,7 @@ impl PostWrites<'_> {
 }
 
 #[async_trait]
-impl Handle<CreatePost> for PostWrites<'_> {
+impl CommandHandler<CreatePost> for PostWrites<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreatePost) -> Result<PostDetail> {
         ctx.require(&WRITE_POSTS)?;
         let CreatePost { component, title, body, published_at } = command;
@@ -126,7 +127,7 @@ impl Handle<CreatePost> for PostWrites<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdatePost> for PostWrites<'_> {
+impl CommandHandler<UpdatePost> for PostWrites<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdatePost) -> Result<()> {
         self.find_own(ctx, &WRITE_POSTS, command.id).await.map(drop)
     }
@@ -140,7 +141,7 @@ impl Handle<UpdatePost> for PostWrites<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyPost> for PostWrites<'_> {
+impl CommandHandler<DestroyPost> for PostWrites<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyPost) -> Result<()> {
         self.find_own(ctx, &DESTROY_POSTS, command.id).await.map(drop)
     }

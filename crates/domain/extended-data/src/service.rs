@@ -3,7 +3,7 @@
 use crate::{ExtendedDataStore, Kind, ObjectPath, Owner, StoredData};
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{check_size, is_blank};
-use civitas_kernel::{Access, Command, Ctx, Error, Handle, Result};
+use civitas_kernel::{Access, Command, CommandHandler, Ctx, Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ impl ExtendedData<'_> {
 }
 
 #[async_trait]
-impl<K: Kind> Handle<SetExtendedData<K>> for ExtendedData<'_> {
+impl<K: Kind> CommandHandler<SetExtendedData<K>> for ExtendedData<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &SetExtendedData<K>) -> Result<()> {
         ctx.require(&K::UPDATE)?;
         self.find(ctx, command.id.into()).await.map(drop)
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_to_an_account_is_announced() {
+    async fn a_write_to_an_account_has_an_event() {
         let ctx = Ctx::for_test().with(&OfUser::UPDATE).of_user(3);
         let mut store = holding(json!({}));
         store.expect_save().once().returning(|_, owner, _| {

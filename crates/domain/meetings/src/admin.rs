@@ -20,7 +20,7 @@ impl RecordAdmin<Meeting> for MeetingAdmin<'_> {
         self.store
     }
 
-    async fn prepare(
+    async fn before_store(
         &self,
         _: OrganizationId,
         before: Option<(MeetingId, &Meeting)>,

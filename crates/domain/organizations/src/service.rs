@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::records::Change;
 use civitas_kernel::{
-    Ability, Access, Ctx, Error, Handle, OrganizationId, Page, PageRequest, Result, Scope, commands,
+    Ability, Access, CommandHandler, Ctx, Error, OrganizationId, Page, PageRequest, Result, Scope, commands,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -79,7 +79,7 @@ fn reaches(ctx: &Ctx, id: OrganizationId) -> Result<()> {
 }
 
 #[async_trait]
-impl Handle<UpdateOrganization> for OrganizationAdmin<'_> {
+impl CommandHandler<UpdateOrganization> for OrganizationAdmin<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateOrganization) -> Result<()> {
         ctx.require(&UPDATE_ORGANIZATIONS)?;
         reaches(ctx, command.id)?;
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_change_is_kept_dated_and_announced() {
+    async fn a_change_is_kept_and_dated_with_an_event() {
         let mut store = holding();
         free(&mut store);
         store.expect_save().once().returning(|id, change| {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_changes_nothing_is_not_announced() {
+    async fn what_changes_nothing_has_no_event() {
         let mut store = holding();
         free(&mut store);
         let queue = MockTaskQueue::new();

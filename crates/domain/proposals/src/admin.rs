@@ -118,7 +118,7 @@ impl RecordAdmin<Proposal> for ProposalAdmin<'_> {
     }
 
     /// Searches other drafts of all authors before the write: the store checks only the first author.
-    async fn prepare(
+    async fn before_store(
         &self,
         organization: OrganizationId,
         before: Option<(ProposalId, &Proposal)>,
@@ -148,7 +148,7 @@ impl RecordAdmin<Proposal> for ProposalAdmin<'_> {
             if draft.authors.iter().any(|author| !drafts.insert((*author, draft.component))) {
                 return Ok(None);
             }
-            match self.prepare(organization, None, draft).await {
+            match self.before_store(organization, None, draft).await {
                 Ok(()) => {}
                 Err(Error::Rejected(_)) => return Ok(None),
                 Err(error) => return Err(error),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_kept_dated_and_announced() {
+    async fn an_answer_is_kept_and_dated_with_an_event() {
         let mut store = MockProposalStore::new();
         store.expect_find_for_update().returning(|_, _| Ok(Some(published())));
         store.expect_save().once().returning(|_, id, change| {

@@ -4,7 +4,7 @@ use crate::{ComponentLookup, DraftErrors, Proposal, ProposalDetail, ProposalStor
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::{
-    Ability, Access, ComponentId, Ctx, Error, FieldError, Handle, Locale, ProposalId, Result, Scope,
+    Ability, Access, CommandHandler, ComponentId, Ctx, Error, FieldError, Locale, ProposalId, Result, Scope,
     Translated, Within, Wording, commands, limits,
 };
 use serde::{Deserialize, Serialize};
@@ -147,7 +147,7 @@ impl Drafts<'_> {
 }
 
 #[async_trait]
-impl Handle<CreateDraft> for Drafts<'_> {
+impl CommandHandler<CreateDraft> for Drafts<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &CreateDraft) -> Result<()> {
         self.has_none(ctx, command.component).await
     }
@@ -179,7 +179,7 @@ impl Handle<CreateDraft> for Drafts<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateDraft> for Drafts<'_> {
+impl CommandHandler<UpdateDraft> for Drafts<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateDraft) -> Result<()> {
         self.find(ctx, command.id, command.within).await.map(drop)
     }
@@ -216,7 +216,7 @@ impl Handle<UpdateDraft> for Drafts<'_> {
 }
 
 #[async_trait]
-impl Handle<PublishDraft> for Drafts<'_> {
+impl CommandHandler<PublishDraft> for Drafts<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &PublishDraft) -> Result<()> {
         self.find(ctx, command.id, command.within).await.map(drop)
     }
@@ -234,7 +234,7 @@ impl Handle<PublishDraft> for Drafts<'_> {
 }
 
 #[async_trait]
-impl Handle<WithdrawDraft> for Drafts<'_> {
+impl CommandHandler<WithdrawDraft> for Drafts<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &WithdrawDraft) -> Result<()> {
         self.find(ctx, command.id, command.within).await.map(drop)
     }

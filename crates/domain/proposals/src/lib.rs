@@ -1,7 +1,7 @@
 //! Proposals, their drafts, and the votes on them (contract 06 §1 to §4).
 //!
 //! A draft belongs to one user and one API client; publishing it makes it a proposal; votes are cast on published
-//! proposals while the phase of their component allows it.
+//! proposals while the step of their component allows it.
 //!
 //! ```
 //! use civitas_proposals::{Rules, VotingManifest};

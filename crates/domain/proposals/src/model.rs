@@ -109,7 +109,7 @@ impl Proposal {
 
     /// The names of the events of this state after that one, or of a new proposal (contract 09 C.1). Deleted ones have
     /// none.
-    fn announcements(&self, before: Option<&Self>) -> Vec<EventName> {
+    fn event_names(&self, before: Option<&Self>) -> Vec<EventName> {
         if self.deleted_at.is_some() {
             return Vec::new();
         }
@@ -135,7 +135,7 @@ impl Entity for Proposal {
 
     fn events(&self, id: ProposalId, before: Option<&Self>) -> Vec<Event> {
         let subject = if self.published_at.is_some() { Subject::Proposal(id) } else { Subject::Draft(id) };
-        self.announcements(before).into_iter().map(|name| Event { name, subject }).collect()
+        self.event_names(before).into_iter().map(|name| Event { name, subject }).collect()
     }
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
@@ -296,7 +296,7 @@ impl ProposalDetail {
         }
     }
 
-    /// `votes_count` of its `meta` (contract 06 §1.7): only when it is published and the phase does not hide votes.
+    /// `votes_count` of its `meta` (contract 06 §1.7): only when it is published and the step does not hide votes.
     pub fn shown_votes(&self) -> Option<i64> {
         let is_shown = self.proposal.published_at.is_some() && !self.place.rules.votes_hidden;
         is_shown.then_some(self.votes_count)
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_votes_is_shown_of_published_proposals_unless_the_phase_hides_it() {
+    fn the_number_of_votes_is_shown_of_published_proposals_unless_the_step_hides_it() {
         assert_eq!(detail(Some(NOW), false).shown_votes(), Some(4));
         assert_eq!(detail(Some(NOW), true).shown_votes(), None);
         assert_eq!(detail(None, false).shown_votes(), None);

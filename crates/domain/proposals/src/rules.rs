@@ -12,15 +12,15 @@ pub enum VotingManifest {
     Cards,
 }
 
-/// The current rules of a component: global settings, and the settings of the current phase.
+/// The current rules of a component: global settings, and the settings of the current step.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings, named as in the contract")]
 pub struct Rules {
-    /// Voting is on in this phase.
+    /// Voting is on in this step.
     pub votes_enabled: bool,
-    /// Voting is shown but blocked in this phase.
+    /// Voting is shown but blocked in this step.
     pub votes_blocked: bool,
-    /// The number of votes of a proposal is not shown in this phase.
+    /// The number of votes of a proposal is not shown in this step.
     pub votes_hidden: bool,
     /// Only proposals whose state is in `votes_enabled_states` can be voted on.
     pub votes_enabled_by_status: bool,
@@ -42,7 +42,7 @@ pub struct Rules {
     pub proposal_limit: i64,
     /// The longest body in characters; 0 = unlimited.
     pub proposal_length: i64,
-    /// Participants are invited to write in this phase. Advisory: drafts are accepted anyway.
+    /// Participants are invited to write in this step. Advisory: drafts are accepted anyway.
     pub creation_enabled: bool,
 }
 
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn proposals_can_be_created_by_users_below_the_limit_in_an_open_phase() {
+    fn proposals_can_be_created_by_users_below_the_limit_in_an_open_step() {
         let rules = Rules { creation_enabled: true, proposal_limit: 2, ..Rules::default() };
         assert!(rules.can_create_proposals(Some(&voting_status())));
         assert!(!rules.can_create_proposals(Some(&VotingStatus { published: 2, ..voting_status() })));

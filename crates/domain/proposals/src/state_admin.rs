@@ -71,7 +71,7 @@ impl RecordAdmin<ProposalState> for StateAdmin<'_> {
     }
 
     /// Refuses a state beyond [`MAX_STATES`] of its component.
-    async fn prepare(
+    async fn before_store(
         &self,
         organization: OrganizationId,
         before: Option<(StateId, &ProposalState)>,

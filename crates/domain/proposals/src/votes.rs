@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use civitas_kernel::filter::{RawFilter, read};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
-    Ability, Access, Ctx, Error, Handle, Page, PageRequest, ProposalId, Result, Scope, UserId, VoteId,
-    Within, commands, integer,
+    Ability, Access, CommandHandler, Ctx, Error, Page, PageRequest, ProposalId, Result, Scope, UserId,
+    VoteId, Within, commands, integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -127,7 +127,7 @@ impl Votes<'_> {
 }
 
 #[async_trait]
-impl Handle<CastVote> for Votes<'_> {
+impl CommandHandler<CastVote> for Votes<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &CastVote) -> Result<()> {
         self.open_proposal(ctx, command).await?;
         sent_weight(command.data.as_ref()).map(drop)
@@ -162,7 +162,7 @@ impl Handle<CastVote> for Votes<'_> {
 }
 
 #[async_trait]
-impl Handle<RemoveVote> for Votes<'_> {
+impl CommandHandler<RemoveVote> for Votes<'_> {
     async fn handle(&self, ctx: &Ctx, RemoveVote { id, within }: RemoveVote) -> Result<(VoteId, Vote)> {
         ctx.require(&CAST)?;
         let user = ctx.user()?.id;

@@ -18,13 +18,18 @@ impl RecordAdmin<Space> for SpaceAdmin<'_> {
         self.spaces
     }
 
-    async fn prepare(&self, _: OrganizationId, _: Option<(SpaceRef, &Space)>, after: &Space) -> Result<()> {
+    async fn before_store(
+        &self,
+        _: OrganizationId,
+        _: Option<(SpaceRef, &Space)>,
+        after: &Space,
+    ) -> Result<()> {
         after.check()
     }
 }
 
 /// Administers the steps of processes. At most one step of a process is active: a step that becomes active makes the
-/// other one inactive, which changes the phase settings of all components at once.
+/// other one inactive, which changes the step settings of all components at once.
 pub struct StepAdmin<'a> {
     /// The store of spaces, in a transaction.
     pub spaces: &'a dyn SpaceStore,
@@ -39,7 +44,7 @@ impl RecordAdmin<Step> for StepAdmin<'_> {
     }
 
     /// Locks the process of an active step, so that of two activations at once the later one is effective.
-    async fn prepare(
+    async fn before_store(
         &self,
         organization: OrganizationId,
         before: Option<(StepId, &Step)>,
@@ -136,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_activation_is_announced_once() {
+    async fn an_activation_has_one_event() {
         let mut steps = MockStepStore::new();
         steps.expect_active().returning(|_, _| Ok(None));
         steps.expect_save().once().returning(|_, id, change| {
@@ -145,7 +150,10 @@ mod tests {
             Ok(())
         });
         assert!(activate(false, steps).await.active);
-        assert!(activate(true, MockStepStore::new()).await.active, "nothing is stored or announced again");
+        assert!(
+            activate(true, MockStepStore::new()).await.active,
+            "nothing is stored again and there is no event"
+        );
     }
 
     #[tokio::test]
@@ -165,9 +173,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_new_step_that_is_active_is_announced_too() {
-        let announced = |step: &Step| step.events(StepId(1), None).len();
-        assert_eq!((announced(&step(true)), announced(&step(false))), (1, 0));
+    async fn a_new_step_that_is_active_has_an_event_too() {
+        let events = |step: &Step| step.events(StepId(1), None).len();
+        assert_eq!((events(&step(true)), events(&step(false))), (1, 0));
         let mut steps = MockStepStore::new();
         steps.expect_active().once().returning(|_, _| Ok(None));
         steps.expect_add().times(2).returning(|_, _| Ok(StepId(1)));

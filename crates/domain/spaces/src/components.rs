@@ -23,9 +23,9 @@ pub struct Component {
     pub weight: i64,
     /// Global settings; an absent one has its default.
     pub settings: Map<String, Value>,
-    /// Phase settings without an active step.
+    /// Step settings without an active step.
     pub default_step_settings: Map<String, Value>,
-    /// Phase settings by step.
+    /// Step settings by step.
     pub step_settings: BTreeMap<StepId, Map<String, Value>>,
     /// The number of its scope of action.
     pub scope_id: Option<i64>,

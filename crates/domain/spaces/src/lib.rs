@@ -1,5 +1,5 @@
 //! Participatory spaces, their steps and their components (contract 05). A space of one of four kinds has components of
-//! ten kinds; a component has global settings and phase settings for each step; the active step of its process
+//! ten kinds; a component has global settings and step settings for each step; the active step of its process
 //! determines the current ones.
 //!
 //! ```
@@ -30,5 +30,7 @@ pub use entries::{Entry, EntryKind, EntryRef};
 pub use manifest::ComponentManifest;
 pub use ports::*;
 pub use services::{Components, READ_COMPONENTS, READ_SPACES, Spaces, TYPED_COMPONENT_FIELDS};
-pub use settings::{Default as SettingDefault, Level, Setting, SettingsSchema, current_phase, value_of};
+pub use settings::{
+    Default as SettingDefault, Level, Setting, SettingsSchema, current_step_settings, value_of,
+};
 pub use space::{Space, SpaceDetail, Step, Visibility, check_title};

@@ -13,7 +13,7 @@ pub enum Level {
     /// Stored with the component.
     Global,
     /// Stored for each step, and once for no step.
-    Phase,
+    Step,
 }
 
 /// The type of a setting, with its default.
@@ -102,17 +102,17 @@ const PROPOSALS: &[Setting] = &[
     meta_setting("voting_cards_instructions", Level::Global, Default::Translated),
     internal_setting("proposal_length", Level::Global, Default::Integer(500)),
     internal_setting("can_accumulate_votes_beyond_threshold", Level::Global, Default::Bool(false)),
-    meta_setting("votes_enabled", Level::Phase, Default::Bool(false)),
-    meta_setting("creation_enabled", Level::Phase, Default::Bool(false)),
-    meta_setting("proposal_answering_enabled", Level::Phase, Default::Bool(true)),
-    meta_setting("amendment_creation_enabled", Level::Phase, Default::Bool(true)),
-    meta_setting("amendment_reaction_enabled", Level::Phase, Default::Bool(true)),
-    meta_setting("amendment_promotion_enabled", Level::Phase, Default::Bool(true)),
-    meta_setting("endorsements_enabled", Level::Phase, Default::Bool(true)),
-    internal_setting("votes_blocked", Level::Phase, Default::Bool(false)),
-    internal_setting("votes_hidden", Level::Phase, Default::Bool(false)),
-    internal_setting("votes_enabled_by_status", Level::Phase, Default::Bool(false)),
-    internal_setting("votes_enabled_states", Level::Phase, Default::Words),
+    meta_setting("votes_enabled", Level::Step, Default::Bool(false)),
+    meta_setting("creation_enabled", Level::Step, Default::Bool(false)),
+    meta_setting("proposal_answering_enabled", Level::Step, Default::Bool(true)),
+    meta_setting("amendment_creation_enabled", Level::Step, Default::Bool(true)),
+    meta_setting("amendment_reaction_enabled", Level::Step, Default::Bool(true)),
+    meta_setting("amendment_promotion_enabled", Level::Step, Default::Bool(true)),
+    meta_setting("endorsements_enabled", Level::Step, Default::Bool(true)),
+    internal_setting("votes_blocked", Level::Step, Default::Bool(false)),
+    internal_setting("votes_hidden", Level::Step, Default::Bool(false)),
+    internal_setting("votes_enabled_by_status", Level::Step, Default::Bool(false)),
+    internal_setting("votes_enabled_states", Level::Step, Default::Words),
 ];
 
 /// The settings one kind of component has.
@@ -184,9 +184,9 @@ fn is_translated(value: &Value, locales: &Locales) -> bool {
         })
 }
 
-/// The phase settings in force: those of the active step (defaults if none are stored for it), without an active step
+/// The step settings in force: those of the active step (defaults if none are stored for it), without an active step
 /// the default set (contract 05 §3.5).
-pub fn current_phase<'a>(
+pub fn current_step_settings<'a>(
     active_step: Option<StepId>,
     by_step: &'a BTreeMap<StepId, Map<String, Value>>,
     default: &'a Map<String, Value>,
@@ -202,12 +202,12 @@ pub fn current_phase<'a>(
 pub fn value_of(
     setting: &Setting,
     global: &Map<String, Value>,
-    phase: Option<&Map<String, Value>>,
+    step_settings: Option<&Map<String, Value>>,
     comments_max_length: i64,
 ) -> Value {
     let kept = match setting.level {
         Level::Global => global.get(setting.key),
-        Level::Phase => phase.and_then(|p| p.get(setting.key)),
+        Level::Step => step_settings.and_then(|s| s.get(setting.key)),
     };
     match kept {
         Some(value) if setting.default != Default::Translated || value.is_object() => value.clone(),
@@ -234,7 +234,7 @@ mod tests {
             "unknown setting votes_enabled"
         );
         assert_eq!(
-            fault(Level::Phase, json!({"votes_enabled": 1})).unwrap(),
+            fault(Level::Step, json!({"votes_enabled": 1})).unwrap(),
             "invalid value for setting votes_enabled"
         );
         assert_eq!(
@@ -253,9 +253,9 @@ mod tests {
     fn an_active_step_without_settings_means_the_defaults() {
         let default = map(json!({"votes_enabled": true}));
         let by_step = BTreeMap::from([(StepId(1), map(json!({"creation_enabled": true})))]);
-        assert_eq!(current_phase(None, &by_step, &default), Some(&default));
-        assert_eq!(current_phase(Some(StepId(1)), &by_step, &default), by_step.get(&StepId(1)));
-        assert_eq!(current_phase(Some(StepId(2)), &by_step, &default), None);
+        assert_eq!(current_step_settings(None, &by_step, &default), Some(&default));
+        assert_eq!(current_step_settings(Some(StepId(1)), &by_step, &default), by_step.get(&StepId(1)));
+        assert_eq!(current_step_settings(Some(StepId(2)), &by_step, &default), None);
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Entity for Space {
     }
 }
 
-/// A step (phase) of a participatory process. At most one of a process is active.
+/// A step of a participatory process. At most one of a process is active.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// The process.

@@ -13,7 +13,7 @@ use crate::admin::Rules;
 use crate::{AnswerOption, Form, MANAGE_QUESTIONS, Question, QuestionnaireDetail, Questionnaires};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
-use civitas_kernel::{AnswerOptionId, Ctx, Error, Handle, QuestionId, QuestionnaireId, Result};
+use civitas_kernel::{AnswerOptionId, CommandHandler, Ctx, Error, QuestionId, QuestionnaireId, Result};
 
 /// A question as the result of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,7 @@ impl Questionnaires<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateQuestionnaire> for Questionnaires<'_> {
+impl CommandHandler<UpdateQuestionnaire> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateQuestionnaire) -> Result<()> {
         self.find_administered(ctx, command.id).await.map(drop)
     }

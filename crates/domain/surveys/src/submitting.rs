@@ -7,7 +7,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use civitas_kernel::{
-    AnswerId, Ctx, Error, Handle, QuestionId, QuestionnaireId, ResponseId, Result, UserId, commands,
+    AnswerId, CommandHandler, Ctx, Error, QuestionId, QuestionnaireId, ResponseId, Result, UserId, commands,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -150,7 +150,7 @@ impl Questionnaires<'_> {
 }
 
 #[async_trait]
-impl Handle<SubmitAnswers> for Questionnaires<'_> {
+impl CommandHandler<SubmitAnswers> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: SubmitAnswers) -> Result<ResponseDetail> {
         ctx.require(&SUBMIT_ANSWERS)?;
         let found = self.readers().find(ctx, command.questionnaire).await?;
@@ -190,7 +190,7 @@ impl Handle<SubmitAnswers> for Questionnaires<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyResponse> for Questionnaires<'_> {
+impl CommandHandler<DestroyResponse> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyResponse) -> Result<()> {
         self.find_to_destroy(ctx, command.id).await.map(drop)
     }

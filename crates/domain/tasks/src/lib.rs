@@ -23,5 +23,5 @@ mod ports;
 #[cfg(any(test, feature = "mocks"))]
 pub use log::MockTaskLog;
 pub use log::{TaskFilter, TaskLog, WaitingTask};
-pub use model::{LEASE, MAX_RUN, Outcome, Task, next_attempt};
+pub use model::{LEASE, MAX_RUN, Task, TaskOutcome, next_attempt};
 pub use ports::*;

@@ -14,7 +14,7 @@ pub const MAX_RUN: Duration = Duration::seconds(90);
 const WAITS: [i64; 7] = [30, 120, 600, 1800, 7200, 21_600, 43_200];
 
 /// The delay after an attempt with a transient error; the first `attempt` is 1. `None` after the last, the eighth: the
-/// task is given up. A handler with its own delays returns [`Outcome::Again`].
+/// task is given up. A handler with its own delays returns [`TaskOutcome::Again`].
 ///
 /// Source: docs/decisions/0014-tasks-of-the-platform.md.
 pub fn next_attempt(attempt: i64) -> Option<Duration> {
@@ -53,7 +53,7 @@ impl Task {
 
 /// The outcome of a run of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TaskOutcome {
     /// It is done.
     Done,
     /// Retry, not before this time.
@@ -62,7 +62,7 @@ pub enum Outcome {
     GiveUp(Cow<'static, str>),
 }
 
-impl Outcome {
+impl TaskOutcome {
     /// A transient error: retry after the delay of this attempt, or give up after the last.
     pub fn after(fault: &Error, attempt: i64, now: OffsetDateTime) -> Self {
         match next_attempt(attempt) {
@@ -104,9 +104,9 @@ mod tests {
     #[test]
     fn a_fault_is_tried_again_until_the_last_attempt() {
         let fault = Error::Unavailable("no route".into());
-        assert_eq!(Outcome::after(&fault, 1, NOW), Outcome::Again(NOW + Duration::seconds(30)));
+        assert_eq!(TaskOutcome::after(&fault, 1, NOW), TaskOutcome::Again(NOW + Duration::seconds(30)));
         assert!(
-            matches!(Outcome::after(&fault, 8, NOW), Outcome::GiveUp(reason) if reason.contains("no route"))
+            matches!(TaskOutcome::after(&fault, 8, NOW), TaskOutcome::GiveUp(reason) if reason.contains("no route"))
         );
     }
 

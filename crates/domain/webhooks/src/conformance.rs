@@ -33,7 +33,7 @@ pub use registrations::{
 };
 
 use crate::{
-    Announcement, Content, DeliveryId, DeliveryLog, DeliveryQueue, NewDelivery, Outbox, Registration,
+    DeliveryContent, DeliveryId, DeliveryLog, DeliveryQueue, NewDelivery, Outbox, OutboxEvent, Registration,
     RegistrationStore, SealedSecret, envelope,
 };
 use civitas_kernel::testing::ALL;
@@ -61,13 +61,13 @@ conformance_world! {
 
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.000001 UTC);
 
-fn announcement(organization: OrganizationId, n: i64) -> Announcement {
+fn outbox_event(organization: OrganizationId, n: i64) -> OutboxEvent {
     named(organization, Ability::ProposalCreation, n)
 }
 
-fn named(organization: OrganizationId, name: EventName, n: i64) -> Announcement {
+fn named(organization: OrganizationId, name: EventName, n: i64) -> OutboxEvent {
     let payload = envelope(name, &json!({"id": n.to_string(), "title": "Été", "list": [n, null]}));
-    Announcement::new(organization, name, payload, at(n))
+    OutboxEvent::new(organization, name, payload, at(n))
 }
 
 /// A time this many seconds after [`NOW`].
@@ -99,10 +99,10 @@ impl World<'_> {
     }
 
     /// Stores an event and queues its delivery.
-    async fn queue_event(&self, registration: RegistrationId, event: &Announcement) -> Result<DeliveryId> {
+    async fn queue_event(&self, registration: RegistrationId, event: &OutboxEvent) -> Result<DeliveryId> {
         self.outbox.append(std::slice::from_ref(event)).await?;
         let id = DeliveryId::generate();
-        let content = Content::Event(event.id, event.organization);
+        let content = DeliveryContent::Event(event.id, event.organization);
         let delivery = NewDelivery { id, registration, name: event.name, content, due_at: NOW };
         self.deliveries.add(&[delivery]).await?;
         Ok(id)
@@ -126,7 +126,7 @@ fn test_delivery(registration: RegistrationId, seconds: i64) -> NewDelivery {
         id: DeliveryId::generate(),
         registration,
         name: Ability::UserCreated,
-        content: Content::Test("{\"type\": \"user.created\"}".to_owned()),
+        content: DeliveryContent::Test("{\"type\": \"user.created\"}".to_owned()),
         due_at: at(seconds),
     }
 }

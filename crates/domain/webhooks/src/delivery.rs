@@ -42,14 +42,14 @@ pub struct NewDelivery {
     /// The name of the event.
     pub name: EventName,
     /// The body.
-    pub content: Content,
+    pub content: DeliveryContent,
     /// When the first attempt is due.
     pub due_at: OffsetDateTime,
 }
 
 /// The body of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum DeliveryContent {
     /// That of an event in the outbox.
     Event(Uuid, OrganizationId),
     /// This one: a test.
@@ -180,7 +180,7 @@ pub enum Verdict {
 
 /// The end of an attempt, to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct DeliveryOutcome {
     /// The delivery.
     pub delivery: DeliveryId,
     /// The attempt; `None` when there was none.

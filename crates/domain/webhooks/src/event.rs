@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 /// An event in the outbox.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Announcement {
+pub struct OutboxEvent {
     /// Its id; sorts by time.
     pub id: Uuid,
     /// The organization.
@@ -21,7 +21,7 @@ pub struct Announcement {
     pub occurred_at: OffsetDateTime,
 }
 
-impl Announcement {
+impl OutboxEvent {
     /// A new one.
     pub fn new(
         organization: OrganizationId,
@@ -43,7 +43,7 @@ pub struct RelayedEvent {
     /// Its position.
     pub position: Position,
     /// The event.
-    pub event: Announcement,
+    pub event: OutboxEvent,
 }
 
 /// An event without its body.

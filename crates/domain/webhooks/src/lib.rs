@@ -21,11 +21,11 @@ mod service;
 mod target;
 
 pub use delivery::{
-    Attempt, Content, DeliveryId, DeliveryStatus, DueDelivery, LoggedDelivery, NewDelivery, Outcome,
-    Response, SendError, SendErrorKind, Verdict,
+    Attempt, DeliveryContent, DeliveryId, DeliveryOutcome, DeliveryStatus, DueDelivery, LoggedDelivery,
+    NewDelivery, Response, SendError, SendErrorKind, Verdict,
 };
 pub use event::{
-    Announcement, EventHead, Position, ReceiverRights, RelayedEvent, Switches, describes_user, envelope,
+    EventHead, OutboxEvent, Position, ReceiverRights, RelayedEvent, Switches, describes_user, envelope,
     is_of_system, parse_event,
 };
 pub use log::{DeliveryFilter, Figures, RegistrationFilter, RegistrationReport, RegistrationState, Replay};

@@ -1,8 +1,8 @@
 //! What webhooks need from outside.
 
 use crate::{
-    Announcement, Attempt, CheckedRegistration, DeliveryFilter, DeliveryId, DeliveryStatus, DueDelivery,
-    EventHead, Health, LoggedDelivery, NewDelivery, Outcome, Position, Receiver, ReceiverRights,
+    Attempt, CheckedRegistration, DeliveryFilter, DeliveryId, DeliveryOutcome, DeliveryStatus, DueDelivery,
+    EventHead, Health, LoggedDelivery, NewDelivery, OutboxEvent, Position, Receiver, ReceiverRights,
     Registration, RegistrationFilter, RegistrationReport, RelayedEvent, Replay, SigningSecret,
 };
 use async_trait::async_trait;
@@ -21,14 +21,14 @@ use uuid::Uuid;
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Stores events, in the transaction of their change. Notifies the relay after the commit.
-    async fn append(&self, announcements: &[Announcement]) -> Result<()>;
+    async fn append(&self, events: &[OutboxEvent]) -> Result<()>;
     /// The events of an organization in the order of their ids, at most `limit` after `after`.
     async fn page_after(
         &self,
         organization: OrganizationId,
         after: Option<Uuid>,
         limit: i64,
-    ) -> Result<Vec<Announcement>>;
+    ) -> Result<Vec<OutboxEvent>>;
 
     /// Whether there are events without a position. Takes no lock.
     async fn has_unrelayed(&self) -> Result<bool>;
@@ -182,7 +182,7 @@ pub trait DeliveryQueue: Send + Sync {
     async fn record(
         &self,
         id: RegistrationId,
-        outcomes: &[Outcome],
+        outcomes: &[DeliveryOutcome],
         health: &Health,
         now: OffsetDateTime,
     ) -> Result<()>;

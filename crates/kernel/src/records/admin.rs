@@ -19,7 +19,7 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
     ///
     /// # Errors
     /// Those of the rules.
-    async fn prepare(
+    async fn before_store(
         &self,
         _organization: OrganizationId,
         _before: Option<(E::Id, &E)>,
@@ -47,7 +47,7 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
     /// # Errors
     /// Those of the rules and of [`Records::add`].
     async fn create(&self, organization: OrganizationId, record: &E) -> Result<E::Id> {
-        self.prepare(organization, None, record).await?;
+        self.before_store(organization, None, record).await?;
         let id = self.records().add(organization, record).await?;
         self.follow_up(organization, id, None, record).await?;
         Ok(id)
@@ -69,7 +69,7 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
             return Ok(());
         }
         let Change { before, after } = change;
-        self.prepare(organization, Some((id, before)), after).await?;
+        self.before_store(organization, Some((id, before)), after).await?;
         self.records().save(organization, id, change).await?;
         self.follow_up(organization, id, Some(before), after).await
     }
@@ -198,7 +198,12 @@ mod tests {
             self.0
         }
 
-        async fn prepare(&self, _: OrganizationId, _: Option<(PostId, &Note)>, after: &Note) -> Result<()> {
+        async fn before_store(
+            &self,
+            _: OrganizationId,
+            _: Option<(PostId, &Note)>,
+            after: &Note,
+        ) -> Result<()> {
             if after.text.is_empty() { Err(Error::rejected("text cannot be blank")) } else { Ok(()) }
         }
 

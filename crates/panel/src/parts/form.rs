@@ -72,7 +72,7 @@ pub(crate) struct Form<'a> {
     pub(crate) save: String,
     pub(crate) cancel: String,
     pub(crate) note: String,
-    /// Whether it is sent as `multipart/form-data`.
+    /// Whether the form is sent as `multipart/form-data`.
     pub(crate) has_file: bool,
 }
 

@@ -160,7 +160,7 @@ impl Cell {
         Self { html: render(&RowActions { actions }), class: "acts-cell" }
     }
 
-    /// Its content alone.
+    /// The content of the cell, without its class.
     pub(crate) fn into_html(self) -> Html {
         self.html
     }

@@ -104,7 +104,7 @@ pub(crate) async fn confirm<E: RecordPages>(req: &AdminRequest) -> Result<Reply>
     let confirm = if is_deletion { confirm.delete() } else { confirm };
     let key = format!("{}-{}-title", E::NAME, action.name);
     let title = req.tr_with(&key, "title", opened.title(req));
-    req.page(opened.under(req, title).current(text("here")), confirm.html(&[])).await
+    req.page(opened.head_below_record(req, title).current(text("here")), confirm.html(&[])).await
 }
 
 /// `DELETE` of the record.

@@ -12,8 +12,8 @@ const MAX_COMPONENTS: i64 = 50;
 /// The parameter with a component, `12`, or a space, `assemblies/3`.
 const PLACE: &str = "in";
 
-/// The part of the organization that is asked for. Other values are left out.
-pub(super) fn within(req: &AdminRequest) -> Within {
+/// The space or component that the address names; the whole organization for any other value.
+pub(super) fn within_of_query(req: &AdminRequest) -> Within {
     let text = req.query.get(PLACE).unwrap_or_default();
     match text.split_once('/') {
         Some((manifest, id)) => match (SpaceManifest::parse(manifest), id.parse().ok()) {
@@ -47,8 +47,8 @@ impl Components {
         Ok(Self { items, has_more })
     }
 
-    /// The title of a space that has one of them.
-    pub(super) fn space(&self, req: &AdminRequest, space: SpaceRef) -> Option<String> {
+    /// The title of a space that has one of these components.
+    pub(super) fn space_title(&self, req: &AdminRequest, space: SpaceRef) -> Option<String> {
         let found = self.items.iter().find(|found| found.component.space == space);
         found.map(|found| shared::title(req, &found.space_title))
     }
@@ -97,7 +97,7 @@ impl Components {
 
     /// The component of a new record.
     pub(super) fn field(&self, req: &AdminRequest, name: &str, problems: &[FormError]) -> Html {
-        let chosen = chosen_component(req, name);
+        let chosen = chosen_component_text(req, name);
         let label = req.tr("component-one");
         let field = if self.has_more {
             Field::number(name, label, chosen).hint(req.tr("component-number"))
@@ -114,11 +114,11 @@ impl Components {
     }
 }
 
-fn chosen_component(req: &AdminRequest, name: &str) -> String {
+fn chosen_component_text(req: &AdminRequest, name: &str) -> String {
     req.form.get(name).map_or_else(|| req.query.field_value("component"), |typed| typed.trim().to_owned())
 }
 
 /// The component that was chosen for a new record; 0, which none has, without a number.
-pub(super) fn component(req: &AdminRequest, name: &str) -> ComponentId {
-    ComponentId(chosen_component(req, name).parse().unwrap_or_default())
+pub(super) fn chosen_component_id(req: &AdminRequest, name: &str) -> ComponentId {
+    ComponentId(chosen_component_text(req, name).parse().unwrap_or_default())
 }

@@ -1,8 +1,8 @@
 //! The form of a record: a new one, and a change of one.
 
 use super::{
-    Components, FormInput, FormView, OpenedRecord, RecordPages, Saved, actions, below, change, components,
-    list_path, save,
+    Components, FormInput, FormView, OpenedRecord, RecordPages, Saved, actions, change, components,
+    head_below_list, list_path, save,
 };
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
@@ -41,7 +41,7 @@ fn component_name<E: RecordPages>() -> String {
 
 /// A new record as the form shows it first.
 fn blank<E: RecordPages>(req: &AdminRequest) -> E {
-    E::blank(components::component(req, &component_name::<E>()), req.now)
+    E::blank(components::chosen_component_id(req, &component_name::<E>()), req.now)
 }
 
 /// Writes what was typed into a record, and returns what cannot be read.
@@ -82,7 +82,7 @@ async fn show_new<E: RecordPages>(
     let path = list_path::<E>(id);
     let form =
         form(req, organization, record, &problems, path.clone(), "create", Some(component)).cancel(path);
-    let head = below::<E>(req, id, organization, req.tr(&format!("{}-new", E::NAME)));
+    let head = head_below_list::<E>(req, id, organization, req.tr(&format!("{}-new", E::NAME)));
     let head = head.lede(req.tr(&format!("{}-new-lede", E::NAME)));
     req.form_page(head, form.html(), problems).await
 }
@@ -106,7 +106,7 @@ pub(crate) async fn create<E: RecordPages>(req: &AdminRequest) -> Result<Reply> 
         }
         // The component does not exist, or has no records of this kind.
         Err(Error::NotFound) => vec![FormError::new(component_name::<E>(), req.tr("problem-choose"))],
-        Err(fault) => E::problems(req, &organization, fault)?,
+        Err(error) => E::form_errors(req, &organization, error)?,
     };
     show_new(req, id, &organization, &record, problems).await
 }
@@ -128,7 +128,7 @@ async fn show_edit<E: RecordPages>(
         .method("put")
         .hidden("revision", req.revision(opened.record.revision()))
         .cancel(list_path::<E>(opened.organization_id));
-    let head = E::complete_head(req, opened, opened.below(req, opened.title(req))).await?;
+    let head = E::complete_head(req, opened, opened.head_below_list(req, opened.title(req))).await?;
     req.form_page(head, Html::join([form.html(), actions::of_record(req, opened)]), problems).await
 }
 
@@ -158,8 +158,8 @@ pub(crate) async fn perform<E: RecordPages>(req: &AdminRequest) -> Result<Reply>
             let notice = done(req, &key, &record).text(undo);
             req.redirect(format!("{}/edit", opened.path()), notice).await
         }
-        Err(fault) => {
-            let problems = E::problems(req, &opened.organization, fault)?;
+        Err(error) => {
+            let problems = E::form_errors(req, &opened.organization, error)?;
             show_edit(req, &opened, &opened.record, problems).await
         }
     }

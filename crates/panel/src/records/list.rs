@@ -1,6 +1,6 @@
 //! The list of the records of a kind: filters, order, columns, pages.
 
-use super::components::within;
+use super::components::within_of_query;
 use super::{Components, RecordPages, list_path};
 use crate::admin_request::AdminRequest;
 use crate::pages::content::organization::head;
@@ -54,7 +54,7 @@ impl<'a> ListFilters<'a> {
     /// A component or a space.
     pub(crate) fn place(&mut self, components: &Components) -> Within {
         self.field(&components.filter(self.req), components.chip(self.req, self.path));
-        within(self.req)
+        within_of_query(self.req)
     }
 
     /// One of these: the value of the parameter, its text, and what it stands for.
@@ -142,7 +142,7 @@ pub(crate) struct ShownList<'a> {
 impl ShownList<'_> {
     /// The cell of the component of a record, with its space.
     pub(crate) fn place(&self, name: &Translated, space: SpaceRef) -> Cell {
-        let space = self.components.space(self.req, space).unwrap_or_default();
+        let space = self.components.space_title(self.req, space).unwrap_or_default();
         Cell::with_sub(&title(self.req, name), &space)
     }
 

@@ -104,7 +104,7 @@ impl<E: RecordPages> OpenedRecord<E> {
     /// The record of the path; neither it nor its component is deleted.
     pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
         let (organization_id, organization) = open_organization_in_zone(req).await?;
-        let (id, store) = ((E::ID)(req.id(E::PARAM)?), req.panel.store());
+        let (id, store) = ((E::ID)(req.path_id(E::PARAM)?), req.panel.store());
         let found = E::admin(store, &organization).records().find(organization_id, id).await?;
         let record = found.filter(|record| !record.is_deleted()).ok_or(Error::NotFound)?;
         let component = store.components().find(organization_id, (E::COMPONENT)(&record)).await?;
@@ -122,19 +122,19 @@ impl<E: RecordPages> OpenedRecord<E> {
         format!("{}/{}", list_path::<E>(self.organization_id), self.id)
     }
 
-    /// Its title.
+    /// The title of the record.
     pub(crate) fn title(&self, req: &AdminRequest) -> String {
         title(req, (E::TITLE)(&self.record))
     }
 
     /// The head of a page below the list.
-    fn below(&self, req: &AdminRequest, title: String) -> Head {
-        below::<E>(req, self.organization_id, &self.organization, title)
+    fn head_below_list(&self, req: &AdminRequest, title: String) -> Head {
+        head_below_list::<E>(req, self.organization_id, &self.organization, title)
     }
 
     /// The head of a page below the page of the record.
-    pub(crate) fn under(&self, req: &AdminRequest, title: String) -> Head {
-        self.below(req, title).crumb(self.title(req), format!("{}/edit", self.path()))
+    pub(crate) fn head_below_record(&self, req: &AdminRequest, title: String) -> Head {
+        self.head_below_list(req, title).crumb(self.title(req), format!("{}/edit", self.path()))
     }
 }
 
@@ -144,7 +144,7 @@ fn list_path<E: RecordPages>(organization: OrganizationId) -> String {
 }
 
 /// The head of a page below the list.
-fn below<E: RecordPages>(
+fn head_below_list<E: RecordPages>(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,

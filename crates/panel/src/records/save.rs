@@ -33,8 +33,10 @@ pub(crate) trait EditableRecord: Described<Id: Display> {
     ///
     /// # Errors
     /// The error itself when no value is to blame.
-    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
-        error::problems(&req.translator, fault, |fault| field_of(Self::NAME, organization, fault))
+    fn form_errors(req: &AdminRequest, organization: &Organization, error: Error) -> Result<FormErrors> {
+        error::form_errors(&req.translator, error, |field_error| {
+            field_of(Self::NAME, organization, field_error)
+        })
     }
 }
 
@@ -73,9 +75,9 @@ pub(crate) async fn save<E: EditableRecord>(
             let mut after = before.clone();
             let mut problems = read(&mut after);
             if problems.is_empty()
-                && let Err(fault) = check_revision(Some(req.form_revision()), &before.revision())
+                && let Err(error) = check_revision(Some(req.form_revision()), &before.revision())
             {
-                problems = E::problems(req, target.organization, fault)?;
+                problems = E::form_errors(req, target.organization, error)?;
             }
             if !problems.is_empty() {
                 return Ok(Saved::Refused(after, problems));
@@ -86,8 +88,8 @@ pub(crate) async fn save<E: EditableRecord>(
         })
         .await;
     match (saved, typed.into_inner()) {
-        (Err(fault), Some(typed)) => {
-            let problems = E::problems(req, target.organization, fault)?;
+        (Err(error), Some(typed)) => {
+            let problems = E::form_errors(req, target.organization, error)?;
             Ok(Saved::Refused(typed, problems))
         }
         (saved, _) => saved,
@@ -129,7 +131,7 @@ async fn store<E: EditableRecord>(
     Ok(change.after)
 }
 
-/// Adds the entry of a stored change to the audit trail. For use cases that store a change themselves.
+/// Adds the entry of a stored change to the audit trail.
 async fn record_change<E: EditableRecord>(
     req: &AdminRequest,
     tx: &dyn Transaction,
@@ -138,31 +140,31 @@ async fn record_change<E: EditableRecord>(
     action: Action,
     Change { before, after }: &Change<E>,
 ) -> Result<()> {
-    let entry = req.record(action).of(organization_id);
+    let entry = req.audit_entry(action).of(organization_id);
     let entry = entry.on(E::NAME, &id.to_string(), &after.label(req));
     let entry = with_changes(entry, after.differences(before));
-    req.append(tx, &entry).await
+    req.append_audit_entry(tx, &entry).await
 }
 
-/// Stores a new record, with an entry in the audit trail. `prepare` runs first, in the same transaction.
+/// Stores a new record, with an entry in the audit trail. `before_create` runs first, in the same transaction.
 ///
 /// # Errors
-/// Those of `prepare` and of the rules.
+/// Those of `before_create` and of the rules.
 pub(crate) async fn create<E: EditableRecord>(
     req: &AdminRequest,
     organization_id: OrganizationId,
     organization: &Organization,
     record: &E,
     action: Action,
-    prepare: impl AsyncFn(&dyn Ports) -> Result<()>,
+    before_create: impl AsyncFn(&dyn Ports) -> Result<()>,
 ) -> Result<E::Id> {
     req.change(async |tx| {
-        prepare(tx).await?;
+        before_create(tx).await?;
         record.check(None, organization)?;
         let id = E::admin(tx, organization).create(organization_id, record).await?;
-        let entry = req.record(action).of(organization_id);
+        let entry = req.audit_entry(action).of(organization_id);
         let entry = entry.on(E::NAME, &id.to_string(), &record.label(req));
-        req.append(tx, &entry).await?;
+        req.append_audit_entry(tx, &entry).await?;
         Ok(id)
     })
     .await

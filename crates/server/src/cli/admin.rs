@@ -5,7 +5,7 @@ use crate::config::Sources;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Passwords, Secret, is_email, normal_email};
 use civitas_application::Store;
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Error, clock};
 use civitas_tokens::Argon2Passwords;
 
@@ -76,7 +76,7 @@ pub(super) async fn set_password(
             }
             None => (administrators.create(password, now).await?, Action::AdministratorCreated),
         };
-        let record = Record::new(actor("admin create"), action);
+        let record = NewAuditEntry::new(actor("admin create"), action);
         let record = record.on("administrator", &id.to_string(), email);
         transaction.audit().append(&record, now).await?;
         Ok(known.is_some())
@@ -96,7 +96,7 @@ async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Con
         let administrators = Administrators { administrators: store, sessions: transaction.panel_sessions() };
         administrators.disable_second_factor(id, now).await?;
         let actor = actor("admin disable-second-factor");
-        let record = Record::new(actor, Action::AdministratorSecondFactorDisabled);
+        let record = NewAuditEntry::new(actor, Action::AdministratorSecondFactorDisabled);
         let record = record.on("administrator", &id.to_string(), &email);
         transaction.audit().append(&record, now).await.map(drop)
     };

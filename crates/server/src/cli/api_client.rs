@@ -5,7 +5,7 @@ use super::{Cli, CommandError, Console, Outcome, actor, because, configure, open
 use crate::config::Sources;
 use civitas_accounts::{ApiClient, ClientAdmin, ClientAdminError, NewClient, Secret};
 use civitas_application::{Store, Transaction};
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Abilities, Ability, OrganizationId, Scope, clock};
 use clap::CommandFactory;
 use serde::Serialize;
@@ -300,7 +300,7 @@ async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Out
             let after = after.map_err(|fault| words(&fault))?;
             let record = record(name, action, &before);
             let record = with_permissions(record, &before.permissions, &after.permissions);
-            (Output::client(after, None), Some(record).filter(Record::has_changes))
+            (Output::client(after, None), Some(record).filter(NewAuditEntry::has_changes))
         }
         ApiClientCommand::Unknown(_) => return Err("Error: unknown command".to_owned()),
     };
@@ -311,13 +311,13 @@ async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Out
 }
 
 /// The record of a command on a client, in the organization of the client.
-fn record(command: &str, action: Action, client: &ApiClient) -> Record {
-    let record = Record::new(actor(&format!("api-client {command}")), action);
+fn record(command: &str, action: Action, client: &ApiClient) -> NewAuditEntry {
+    let record = NewAuditEntry::new(actor(&format!("api-client {command}")), action);
     record.of(client.organization).on("api_client", &client.uid, &client.name)
 }
 
 /// Adds each permission that was granted or revoked.
-fn with_permissions(record: Record, before: &Abilities, after: &Abilities) -> Record {
+fn with_permissions(record: NewAuditEntry, before: &Abilities, after: &Abilities) -> NewAuditEntry {
     let revoked = before.iter().filter(|one| !after.has(*one)).map(|one| (one, "granted", "not granted"));
     let granted = after.iter().filter(|one| !before.has(*one)).map(|one| (one, "not granted", "granted"));
     let changes = revoked.chain(granted);

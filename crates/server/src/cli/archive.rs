@@ -9,7 +9,7 @@ use civitas_archive::{
     self as archive, ExportError, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress,
     WebhookArchive,
 };
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Result, clock};
 use civitas_tokens::{Argon2Passwords, WebhookCipher};
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
@@ -100,7 +100,7 @@ pub(super) fn is_console(path: &Path) -> bool {
 
 pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
     let config = configure(sources).map_err(because)?;
-    let announcer = civitas_api::announcer(crate::site::of(&config));
+    let committer = civitas_api::event_committer(crate::site::of(&config));
     let objects = files::store_of(&config).map_err(because)?;
     let intake = files::intake_of(&config).map_err(because)?;
     // Paths of files are relative to the archive.
@@ -109,7 +109,7 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     let options = ImportOptions {
         dry_run: args.dry_run,
         single_label_hosts: config.public_scheme == Scheme::Http,
-        announcer: args.emit_events.then_some(&announcer),
+        committer: args.emit_events.then_some(&committer),
         files: Some(FileServices { objects: &objects, intake: &intake, directory }),
         webhooks: Some(WebhookArchive { cipher: &cipher, policy: &policy }),
         into: args.into.as_deref(),
@@ -195,9 +195,9 @@ pub(super) async fn write_to(
     draft.persist(target).map(drop).map_err(|failed| fault(failed.error))
 }
 
-fn export_record(options: &ExportOptions) -> Record {
+fn export_record(options: &ExportOptions) -> NewAuditEntry {
     let secrets = if options.with_secrets { "with secrets" } else { "without secrets" };
-    let record = Record::new(actor("export"), Action::ArchiveExported);
+    let record = NewAuditEntry::new(actor("export"), Action::ArchiveExported);
     let mut record = record.changed("content", None, Some(secrets));
     if let Some(host) = &options.organization {
         record = record.on("organization", "", host);
@@ -206,7 +206,7 @@ fn export_record(options: &ExportOptions) -> Record {
 }
 
 /// Writes an export into the audit trail, before it begins.
-pub(super) async fn record_export(store: &dyn Store, record: &Record) -> Outcome {
+pub(super) async fn record_export(store: &dyn Store, record: &NewAuditEntry) -> Outcome {
     let tx = store.begin().await.map_err(because)?;
     tx.audit().append(record, clock::now()).await.map_err(because)?;
     tx.commit().await.map_err(because)

@@ -4,7 +4,7 @@ use super::{CommandError, Console, Outcome, actor, because, configure, open_stor
 use crate::config::{Config, Sources};
 use crate::secret_key;
 use civitas_application::{Reencryption, Store};
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::clock;
 use civitas_tokens::{PurposeCipher, WebhookCipher, key_id};
 use serde_json::json;
@@ -45,7 +45,7 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
         )));
     }
     let tx = store.begin().await.map_err(because)?;
-    let record = Record::new(actor("key rotate"), Action::KeyRotated);
+    let record = NewAuditEntry::new(actor("key rotate"), Action::KeyRotated);
     tx.audit().append(&record, clock::now()).await.map_err(because)?;
     let keys = secret_key::rotate(&path).map_err(because)?;
     tx.commit().await.map_err(because)?;

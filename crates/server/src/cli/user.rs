@@ -6,7 +6,7 @@ use crate::config::Sources;
 use crate::files;
 use civitas_application::{UserStateChange, UserStates};
 use civitas_archive::{ExportServices, export_person};
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Error, clock};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut C
         UserCommand::Unlock(args) => (UserStateChange::Unlock, "unlock", args, "not locked"),
     };
     let config = configure(sources).map_err(because)?;
-    let announcer = civitas_api::announcer(crate::site::of(&config));
+    let committer = civitas_api::event_committer(crate::site::of(&config));
     let store = open_store(&config).await?;
     let organization = find_organization(&*store, &args.organization).await?;
     let (nickname, now) = (args.nickname.trim(), clock::now());
@@ -62,7 +62,7 @@ pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut C
         let actor = actor(&format!("user {name}"));
         UserStates { tx, actor, from: None, now }.change(organization, id, act).await
     };
-    let changed = announcer.in_transaction(&*store, now, change).await.map_err(|error| match error {
+    let changed = committer.in_transaction(&*store, now, change).await.map_err(|error| match error {
         Error::NotFound => unknown(&args),
         other => because(other),
     })?;
@@ -82,7 +82,7 @@ async fn export(args: ExportArgs, sources: &Sources, console: &mut Console<'_>) 
     let organization = find_organization(&*store, &args.organization).await?;
     let found = store.users().find_by_nickname(organization, args.nickname.trim()).await.map_err(because)?;
     let (id, user) = found.ok_or_else(|| unknown(&args))?;
-    let record = Record::new(actor("user export"), Action::ArchiveExported).of(organization);
+    let record = NewAuditEntry::new(actor("user export"), Action::ArchiveExported).of(organization);
     record_export(&*store, &record.on("user", &id.to_string(), &user.nickname)).await?;
     let objects = files::store_of(&config).map_err(because)?;
     let cipher = ArchiveCipher::new(&config);

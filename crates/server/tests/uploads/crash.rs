@@ -123,7 +123,7 @@ async fn kill_after(platform: &Platform, delay: Duration) -> Vec<String> {
     found.clone()
 }
 
-/// Announces the bytes; returns the signed id.
+/// Requests an upload of the bytes; returns the signed id.
 async fn stage(server: &Server, bytes: &[u8]) -> String {
     use base64::Engine;
     let checksum = base64::engine::general_purpose::STANDARD.encode(Md5::digest(bytes));

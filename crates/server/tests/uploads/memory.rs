@@ -88,7 +88,7 @@ fn checksum(length: u64) -> String {
     base64::engine::general_purpose::STANDARD.encode(md5.finalize())
 }
 
-/// Announces `length` bytes; returns the head of the request that sends them.
+/// Requests an upload of `length` bytes; returns the head of the request that sends them.
 async fn stage(server: &Server, length: u64, checksum: &str) -> String {
     let members = json!({"filename": "a.txt", "byte_size": length, "checksum": checksum});
     let answer = server.post("/attachments/direct_upload", &members).await.unwrap();

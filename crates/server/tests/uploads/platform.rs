@@ -121,7 +121,7 @@ impl Platform {
         let site = Site::default();
         let intake = Intake::open(self.directory.path().join("reaper")).unwrap();
         let (store, objects) = (self.database.store.clone(), Arc::new(self.objects()));
-        let files = Files::new(store, civitas_api::announcer(site), objects, Arc::new(intake));
+        let files = Files::new(store, civitas_api::event_committer(site), objects, Arc::new(intake));
         files.remove_incomplete(Duration::ZERO).await;
         files.sweep(clock::now() + PENDING + time::Duration::MINUTE).await.unwrap();
     }

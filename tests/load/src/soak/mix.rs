@@ -70,7 +70,7 @@ pub enum Kind {
     Token,
     /// A draft, with its event; then it is deleted.
     Draft,
-    /// A file: announced, sent, attached.
+    /// A file: requested, sent, attached.
     Upload,
 }
 

@@ -1,4 +1,4 @@
-//! New attachments: by form, and by an upload that is announced.
+//! New attachments: by form, and by an upload that is requested.
 
 use super::{HELLO, codes, form, services};
 use civitas_tests::service::{Answer, BASE, Client, Service};
@@ -34,14 +34,14 @@ fn attaching(service: &Service, user: &Client) -> impl AsyncFn(&[(&str, &str)], 
     }
 }
 
-/// Announces an upload of [`HELLO`] and sends its bytes; its signed id.
+/// Requests an upload of [`HELLO`] and sends its bytes; its signed id.
 async fn uploaded(client: &Client) -> String {
-    let signed = announced(client).await;
+    let signed = requested(client).await;
     send_bytes(client, &signed, HELLO, &[]).await.is(204);
     signed
 }
 
-async fn announced(client: &Client) -> String {
+async fn requested(client: &Client) -> String {
     let query = format!("filename=note.txt&byte_size=12&checksum={}", MD5.replace('=', "%3D"));
     let staged = client.post(&format!("/attachments/direct_upload?{query}"), &json!({})).await.is(201);
     let signed = staged.body["signed_id"].as_str().unwrap().to_owned();
@@ -193,9 +193,9 @@ async fn lengths_names_and_records_of_a_new_attachment_are_checked() {
 async fn the_type_of_sent_bytes_is_compared_without_parameters_and_may_be_any() {
     for service in services().await {
         let nora = service.user("norablum").await;
-        let announcement = json!({"filename": "note.txt", "byte_size": 12, "checksum": MD5,
+        let upload_request = json!({"filename": "note.txt", "byte_size": 12, "checksum": MD5,
             "content_type": "text/plain"});
-        let staged = nora.post("/attachments/direct_upload", &announcement).await.is(201);
+        let staged = nora.post("/attachments/direct_upload", &upload_request).await.is(201);
         let signed = staged.body["signed_id"].as_str().unwrap();
         for sent in ["text/plain;charset=utf-8", "Text/Plain; charset=UTF-8", "text/plain", "*/*"] {
             send_bytes(&nora, signed, HELLO, &[("content-type", sent)]).await.is(204);
@@ -208,7 +208,7 @@ async fn the_type_of_sent_bytes_is_compared_without_parameters_and_may_be_any() 
 }
 
 #[tokio::test]
-async fn an_upload_is_announced_sent_and_attached_once() {
+async fn an_upload_is_requested_sent_and_attached_once() {
     for service in services().await {
         let nora = service.user("norablum").await;
         let lamps = service.id("proposal", "lamps");
@@ -216,7 +216,7 @@ async fn an_upload_is_announced_sent_and_attached_once() {
             json!({"signed_id": signed, "attached_to_type": "proposals",
             "attached_to_id": lamps, "title": "Note", "description": {"en": "D"}})
         };
-        let signed = announced(&nora).await;
+        let signed = requested(&nora).await;
         let early =
             nora.post("/attachments", &body(&signed)).await.refuses(400, "File has not been uploaded");
         assert_eq!(codes(&early), ["signed_id not_uploaded"]);
@@ -244,7 +244,7 @@ async fn an_upload_is_announced_sent_and_attached_once() {
         nora.post("/attachments", &body("forged")).await.refuses(400, dead);
         send_bytes(&nora, &signed, HELLO, &[]).await.refuses(404, "Resource not found");
         let town = service.at("town.test");
-        send_bytes(&town, &announced(&nora).await, HELLO, &[]).await.refuses(404, "Resource not found");
+        send_bytes(&town, &requested(&nora).await, HELLO, &[]).await.refuses(404, "Resource not found");
         let sent = body(&uploaded(&nora).await);
         let (one, two) = tokio::join!(nora.post("/attachments", &sent), nora.post("/attachments", &sent));
         let mut statuses = [one.status.as_u16(), two.status.as_u16()];
@@ -256,13 +256,13 @@ async fn an_upload_is_announced_sent_and_attached_once() {
 }
 
 #[tokio::test]
-async fn announcements_are_checked_as_parameters() {
+async fn upload_requests_are_checked_as_parameters() {
     for service in services().await {
         let nora = service.user("norablum").await;
-        let announce =
+        let request_upload =
             async |body: Value| nora.post("/attachments/direct_upload?filename=ignored.exe", &body).await;
         let good = || json!({"filename": "a.pdf", "byte_size": 12, "checksum": MD5, "content_type": "application/pdf"});
-        let staged = announce(good()).await.is(201);
+        let staged = request_upload(good()).await.is(201);
         let mut keys: Vec<&String> = staged.body.as_object().unwrap().keys().collect();
         keys.sort();
         assert_eq!(keys, ["byte_size", "content_type", "filename", "signed_id"]);
@@ -277,7 +277,7 @@ async fn announcements_are_checked_as_parameters() {
         ] {
             let mut bad = good();
             bad[name] = value;
-            announce(bad).await.refuses(400, sentence);
+            request_upload(bad).await.refuses(400, sentence);
         }
         let bare = service.user_through("city", "bare", "norablum").await;
         bare.post("/attachments/direct_upload", &good()).await.refuses(403, "Forbidden");

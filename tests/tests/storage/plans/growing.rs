@@ -4,7 +4,7 @@ use super::webhooks::not_measured;
 use super::{recorder, statements};
 use civitas_kernel::{JobId, RegistrationId, SpaceManifest, SpaceRef, clock, random_job_id};
 use civitas_tests::{Engine, World};
-use civitas_webhooks::{DeliveryId, Health, Outcome, Verdict};
+use civitas_webhooks::{DeliveryId, DeliveryOutcome, Health, Verdict};
 use diesel::connection::set_default_instrumentation;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -48,7 +48,7 @@ async fn recorded_deliveries_are_found_by_their_ids_without_statistics() {
     let Some(world) = not_measured(Engine::Sqlite).await else { return };
     let (now, pending) = (clock::now(), Uuid::from_u128(21));
     for verdict in [Verdict::Retry(now), Verdict::Dropped("paused"), Verdict::Delivered] {
-        let outcomes = [Outcome { delivery: DeliveryId(pending), attempt: None, verdict }];
+        let outcomes = [DeliveryOutcome { delivery: DeliveryId(pending), attempt: None, verdict }];
         let health = Health::default();
         let tx = world.store().begin().await.unwrap();
         let sent = statements(&world, async {

@@ -1,6 +1,6 @@
 //! Sheet 13 §5.12: `attachment_collection`, `attachment`, and the bytes of files.
 
-use super::{Result, Row, Run, each, kind_of, manifest_of, put, reference};
+use super::{Result, Row, Run, each_row, kind_of, manifest_of, put, reference};
 use crate::options::SourceFiles;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -43,7 +43,7 @@ fn attachments_statement() -> String {
 
 pub(super) async fn write(run: &mut Run<'_>) -> Result {
     let collections = "SELECT * FROM decidim_attachment_collections ORDER BY id";
-    each(run, "decidim_attachment_collections", collections, collection).await?;
+    each_row(run, "decidim_attachment_collections", collections, collection).await?;
     let mut rows = run.source.rows("decidim_attachments", &attachments_statement()).await?;
     while let Some(row) = rows.next().await? {
         attachment(run, &row).await?;
@@ -70,7 +70,7 @@ async fn attachment(run: &mut Run<'_>, row: &Row) -> Result {
     let collection = row.int("attachment_collection_id").filter(|_| row.flag("is_of_same"));
     let collection = collection.filter(|id| run.is_imported(COLLECTION, Some(*id), of));
     if collection.is_none() {
-        run.leave(row, of, &["attachment_collection_id"])?;
+        run.write_unmapped_columns(row, of, &["attachment_collection_id"])?;
     }
     members.insert("attached_to".to_owned(), attached_to);
     members.insert("collection".to_owned(), reference(collection));
@@ -137,7 +137,7 @@ async fn read(run: &mut Run<'_>, row: &Row) -> Result<Content> {
         let text = format!(
             "the service \"{service}\" has files (use --files {service}=URL or --without-files {service})"
         );
-        run.codes.stop("S-FILES", &text);
+        run.codes.add_stop("S-FILES", &text);
         return Ok(Ok(members));
     };
     let is_complete = match &options.files_directory {
@@ -214,7 +214,7 @@ mod tests {
 
     #[async_trait]
     impl FileStore for Disk {
-        async fn put(&self, _: &str, _: civitas_attachments::Content) -> civitas_kernel::Result<()> {
+        async fn put(&self, _: &str, _: civitas_attachments::FileContent) -> civitas_kernel::Result<()> {
             Ok(())
         }
 

@@ -1,6 +1,6 @@
 //! `api_client` and `webhook_registration` (sheet 13 §5.4).
 
-use super::{Result, Row, Run, each, reference};
+use super::{Result, Row, Run, each_row, reference};
 use crate::run::Record;
 use civitas_accounts::{ApiClient, DEPLOYMENT_WIDE, Secret};
 use civitas_kernel::{Ability, Scope, Scopes};
@@ -20,9 +20,9 @@ const SHORT_SECRET: usize = 20;
 pub(super) async fn write(run: &mut Run<'_>) -> Result {
     // The clients of the whole deployment.
     let mut wide = HashSet::new();
-    each(run, "oauth_applications", CLIENTS, |run, row| client(run, row, &mut wide)).await?;
+    each_row(run, "oauth_applications", CLIENTS, |run, row| client(run, row, &mut wide)).await?;
     let statement = "SELECT * FROM webhooks_tables ORDER BY id";
-    each(run, "webhooks_tables", statement, |run, row| webhook(run, row, &wide)).await
+    each_row(run, "webhooks_tables", statement, |run, row| webhook(run, row, &wide)).await
 }
 
 fn client(run: &mut Run<'_>, row: &Row, wide: &mut HashSet<i64>) -> Result {
@@ -48,13 +48,13 @@ fn client(run: &mut Run<'_>, row: &Row, wide: &mut HashSet<i64>) -> Result {
         return run.drop_row("api_client", row, organization, "W-CLIENT");
     }
     if row.str("scopes").split_whitespace().any(|scope| Scope::parse(scope).is_none()) {
-        run.codes.add("W-ABILITY", row.table, row.id());
+        run.codes.count_loss("W-ABILITY", row.table, row.id());
     }
     let secret = row.str("secret");
     // The import makes a new secret and prints it.
     let is_hash = secret.trim().is_empty() || secret.starts_with("$2");
     if is_hash || secret.len() < SHORT_SECRET {
-        run.lose(row, organization, "W-SECRET")?;
+        run.record_loss(row, organization, "W-SECRET")?;
     }
     let members = json!({
         "client_id": uid,
@@ -81,7 +81,13 @@ fn permissions(run: &mut Run<'_>, row: &Row, scopes: Scopes) -> Vec<&'static str
             .filter(|ability| ability.scope().is_none_or(|scope| scopes.has(scope)));
         let Some(ability) = ability else {
             let name = permission.get("permission");
-            run.codes.add_example("W-ABILITY", permission.table, permission.id(), name, &Value::Null);
+            run.codes.count_loss_with_example(
+                "W-ABILITY",
+                permission.table,
+                permission.id(),
+                name,
+                &Value::Null,
+            );
             continue;
         };
         permissions.insert(ability.as_str());
@@ -108,7 +114,7 @@ fn webhook(run: &mut Run<'_>, row: &Row, wide: &HashSet<i64>) -> Result {
     let key = row.str("private_key");
     let is_key = key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_key {
-        run.lose(row, organization, "W-WEBHOOK")?;
+        run.record_loss(row, organization, "W-WEBHOOK")?;
     }
     let members = json!({
         "api_client": reference(client),

@@ -1,6 +1,6 @@
 //! `component` (sheet 13 §5.8).
 
-use super::{Result, Row, Run, each, manifest_of, put, select_data};
+use super::{Result, Row, Run, each_row, manifest_of, put, select_data};
 use crate::row::integer;
 use crate::run::ComponentFacts;
 use crate::settings::{Mapped, Mapper, boolean};
@@ -17,7 +17,7 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
          FROM decidim_components t ORDER BY t.id",
         select_data("Decidim::Component")
     );
-    each(run, "decidim_components", &statement, component).await
+    each_row(run, "decidim_components", &statement, component).await
 }
 
 fn component(run: &mut Run<'_>, row: &Row) -> Result {
@@ -28,7 +28,7 @@ fn component(run: &mut Run<'_>, row: &Row) -> Result {
     };
     if let Some(actions) = row.get("permissions").as_object().filter(|permissions| !permissions.is_empty()) {
         let actions: Vec<_> = actions.keys().collect();
-        run.codes.add_example("W-PERMISSION", row.table, row.id(), &json!(actions), &Value::Null);
+        run.codes.count_loss_with_example("W-PERMISSION", row.table, row.id(), &json!(actions), &Value::Null);
     }
     let mapper = Mapper {
         manifest,
@@ -56,10 +56,16 @@ fn component(run: &mut Run<'_>, row: &Row) -> Result {
     put(run, "component", row, of, members)
 }
 
-/// Counts what the settings lose, and writes the values into the residue.
+/// Counts the settings that are lost, and writes their values into the residue.
 fn count_losses(run: &mut Run<'_>, row: &Row, of: i64, settings: &mut Mapped) -> Result {
     for (key, value) in settings.refused.drain(..) {
-        run.codes.add_example("W-SETTING", row.table, row.id(), &json!({ key: value }), &Value::Null);
+        run.codes.count_loss_with_example(
+            "W-SETTING",
+            row.table,
+            row.id(),
+            &json!({ key: value }),
+            &Value::Null,
+        );
         settings.unused.insert(key.to_owned(), value);
     }
     for text in settings.texts.drain(..) {
@@ -67,7 +73,7 @@ fn count_losses(run: &mut Run<'_>, row: &Row, of: i64, settings: &mut Mapped) ->
     }
     let mut lost = row.clone();
     lost.columns.insert("settings".to_owned(), settings.unused.clone().into());
-    run.leave(&lost, of, &["settings"])
+    run.write_unmapped_columns(&lost, of, &["settings"])
 }
 
 /// The scope of a component: to 0.30, where it has scopes and the scope exists.

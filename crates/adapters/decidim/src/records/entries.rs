@@ -1,6 +1,6 @@
 //! `page`, `budget`, `result`, `debate` (sheet 13 §5.13).
 
-use super::{Result, Row, Run, each, join_moderation, put};
+use super::{Result, Row, Run, each_row, join_moderation, put};
 use serde_json::{Value, json};
 
 /// Type, table, manifest of its components, class.
@@ -15,13 +15,13 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     for (kind, table, manifest, class) in ENTRIES {
         let join_moderation = join_moderation(class);
         let statement = format!("SELECT t.*, m.hidden_at FROM {table} t {join_moderation} ORDER BY t.id");
-        each(run, table, &statement, |run, row| entry(run, row, kind, manifest)).await?;
+        each_row(run, table, &statement, |run, row| entry(run, row, kind, manifest)).await?;
     }
     Ok(())
 }
 
 fn entry(run: &mut Run<'_>, row: &Row, kind: &'static str, manifest: &str) -> Result {
-    let Some((of, component)) = run.in_component(kind, row, manifest)? else { return Ok(()) };
+    let Some((of, component)) = run.organization_and_component(kind, row, manifest)? else { return Ok(()) };
     // A page has no title but that of its component.
     let facts = run.components.get(&component).filter(|_| kind == "page");
     let members = facts.map_or(Value::Null, |facts| json!({ "title": facts.name }));

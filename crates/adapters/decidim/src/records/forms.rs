@@ -1,7 +1,7 @@
 //! Sheet 13 §5.11: `survey`, `questionnaire`, `question`, `answer_option`, `display_condition`.
 //! The responses are in `responses`.
 
-use super::{Result, Row, Run, each, kind_of, put, reference};
+use super::{Result, Row, Run, each_row, kind_of, put, reference};
 use crate::settings::boolean;
 use crate::version::Version;
 use civitas_surveys::{ConditionType, QuestionType};
@@ -57,14 +57,14 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     while let Some(row) = rows.next().await? {
         survey(run, &row).await?;
     }
-    each(run, "decidim_forms_questionnaires", QUESTIONNAIRES, questionnaire).await?;
-    each(run, "decidim_forms_questions", QUESTIONS, question).await?;
-    each(run, "decidim_forms_response_options", OPTIONS, answer_option).await?;
-    each(run, "decidim_forms_display_conditions", CONDITIONS, display_condition).await
+    each_row(run, "decidim_forms_questionnaires", QUESTIONNAIRES, questionnaire).await?;
+    each_row(run, "decidim_forms_questions", QUESTIONS, question).await?;
+    each_row(run, "decidim_forms_response_options", OPTIONS, answer_option).await?;
+    each_row(run, "decidim_forms_display_conditions", CONDITIONS, display_condition).await
 }
 
 async fn survey(run: &mut Run<'_>, row: &Row) -> Result {
-    let Some((of, _)) = run.in_component("survey", row, "surveys")? else { return Ok(()) };
+    let Some((of, _)) = run.organization_and_component("survey", row, "surveys")? else { return Ok(()) };
     let (mut starts_at, mut ends_at) = (row.time("starts_at"), row.time("ends_at"));
     let mut is_open = row.flag("allow_responses") && !row.time("published_at").is_null();
     let mut is_for_all = row.flag("allow_unregistered");
@@ -77,10 +77,10 @@ async fn survey(run: &mut Run<'_>, row: &Row) -> Result {
     }
     if !is_open {
         ends_at = earlier(ends_at, row.time("updated_at"));
-        run.codes.add("W-SURVEYCLOSED", row.table, row.id());
+        run.codes.count_loss("W-SURVEYCLOSED", row.table, row.id());
     }
     if !is_for_all {
-        run.codes.add("W-ANONYMOUS", row.table, row.id());
+        run.codes.count_loss("W-ANONYMOUS", row.table, row.id());
     }
     put(run, "survey", row, of, json!({ "starts_at": starts_at, "ends_at": ends_at }))
 }
@@ -120,7 +120,7 @@ fn earlier(first: Value, second: Value) -> Value {
 
 fn questionnaire(run: &mut Run<'_>, row: &Row) -> Result {
     let (kind, host) = (kind_of(row.str("questionnaire_for_type")), row.int("questionnaire_for_id"));
-    if !["survey", "meeting"].contains(&kind) || run.fate(kind, host).is_none() {
+    if !["survey", "meeting"].contains(&kind) || run.outcome(kind, host).is_none() {
         run.tally(None, "questionnaire").source += 1;
         return run.drop_row("questionnaire", row, None, "W-FORM");
     }
@@ -165,7 +165,7 @@ fn matrix_rows(run: &mut Run<'_>, row: &Row, kind: QuestionType, of: i64) -> Res
     let (mut rows, mut next) = (Vec::new(), 0);
     for matrix_row in row.children("matrix_rows", "decidim_forms_question_matrix_rows") {
         if !kind.has_rows() {
-            run.lose(&matrix_row, Some(of), "W-ORPHAN")?;
+            run.record_loss(&matrix_row, Some(of), "W-ORPHAN")?;
             continue;
         }
         let (id, position) = (matrix_row.id(), matrix_row.int("position").unwrap_or(next));

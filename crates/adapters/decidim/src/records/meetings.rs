@@ -1,6 +1,6 @@
 //! Sheet 13 §5.10: `meeting`, `post`.
 
-use super::{Result, Row, Run, each, fault_of_user, join_moderation, put, reference, select_data};
+use super::{Result, Row, Run, each_row, join_moderation, put, reference, select_data, user_loss_code};
 use serde_json::{Value, json};
 
 fn meetings_statement() -> String {
@@ -23,12 +23,12 @@ fn posts_statement() -> String {
 }
 
 pub(super) async fn write(run: &mut Run<'_>) -> Result {
-    each(run, "decidim_meetings_meetings", &meetings_statement(), meeting).await?;
-    each(run, "decidim_blogs_posts", &posts_statement(), post).await
+    each_row(run, "decidim_meetings_meetings", &meetings_statement(), meeting).await?;
+    each_row(run, "decidim_blogs_posts", &posts_statement(), post).await
 }
 
 fn meeting(run: &mut Run<'_>, row: &Row) -> Result {
-    let Some((of, _)) = run.in_component("meeting", row, "meetings")? else { return Ok(()) };
+    let Some((of, _)) = run.organization_and_component("meeting", row, "meetings")? else { return Ok(()) };
     if row.time("start_time").is_null() {
         return run.drop_row("meeting", row, Some(of), "W-NOTIME");
     }
@@ -41,10 +41,10 @@ fn registrations(run: &mut Run<'_>, row: &Row, of: i64) -> Result<Vec<Value>> {
     let mut users = Vec::new();
     for registration in row.children("registrations", "decidim_meetings_registrations") {
         let user = registration.int("decidim_user_id");
-        if let Some(code) = fault_of_user(run, user, of) {
-            run.lose(&registration, Some(of), code)?;
+        if let Some(code) = user_loss_code(run, user, of) {
+            run.record_loss(&registration, Some(of), code)?;
         } else if registration.filled("status").is_some_and(|status| status != "registered") {
-            run.lose(&registration, Some(of), "W-WAITING")?;
+            run.record_loss(&registration, Some(of), "W-WAITING")?;
         } else if !user.is_some_and(|user| run.deleted_users.contains(&user)) {
             users.push(reference(user));
         }
@@ -53,15 +53,15 @@ fn registrations(run: &mut Run<'_>, row: &Row, of: i64) -> Result<Vec<Value>> {
 }
 
 fn post(run: &mut Run<'_>, row: &Row) -> Result {
-    let Some((of, _)) = run.in_component("post", row, "blogs")? else { return Ok(()) };
+    let Some((of, _)) = run.organization_and_component("post", row, "blogs")? else { return Ok(()) };
     let id = row.int("decidim_author_id");
     let (author, fault) = match row.str("decidim_author_type") {
         "Decidim::Organization" => (None, None),
-        "Decidim::UserBaseEntity" => (id, fault_of_user(run, id, of)),
+        "Decidim::UserBaseEntity" => (id, user_loss_code(run, id, of)),
         _ => (None, Some("W-ORPHAN")),
     };
     if let Some(code) = fault {
-        run.lose(row, Some(of), code)?;
+        run.record_loss(row, Some(of), code)?;
     }
     put(run, "post", row, of, json!({ "author": reference(author.filter(|_| fault.is_none())) }))
 }

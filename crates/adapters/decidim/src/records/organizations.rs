@@ -1,9 +1,9 @@
 //! `system_admin` and `organization` (sheet 13 §5.1, §5.2).
 
 use super::users::password_hash;
-use super::{Result, Row, Run, data, each, put, select_data};
+use super::{Result, Row, Run, data, each_row, put, select_data};
 use crate::row::integer;
-use crate::run::{Fate, OrganizationFacts, Record};
+use crate::run::{OrganizationFacts, Record, RowOutcome};
 use crate::settings::boolean;
 use crate::time_zones;
 use crate::version::Version;
@@ -27,7 +27,8 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     // Those of the deployment come only with the whole of it.
     if run.options.organizations.is_empty() {
         let (statement, mut emails) = ("SELECT * FROM decidim_system_admins ORDER BY id", BTreeSet::new());
-        each(run, "decidim_system_admins", statement, |run, row| system_admin(run, row, &mut emails)).await?;
+        each_row(run, "decidim_system_admins", statement, |run, row| system_admin(run, row, &mut emails))
+            .await?;
     }
     let statement = format!(
         "SELECT t.*, {} AS data, (SELECT m.config FROM decidim_toggle_organization_module_configs m \
@@ -36,10 +37,10 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
         select_data("Decidim::Organization")
     );
     let mut taken = Taken::default();
-    each(run, "decidim_organizations", &statement, |run, row| organization(run, row, &mut taken)).await?;
+    each_row(run, "decidim_organizations", &statement, |run, row| organization(run, row, &mut taken)).await?;
     for host in &run.options.organizations {
         if !run.organizations.values().any(|facts| facts.host == *host) {
-            run.codes.stop("S-HOST", &format!("no organization has the host {host:?}"));
+            run.codes.add_stop("S-HOST", &format!("no organization has the host {host:?}"));
         }
     }
     Ok(())
@@ -59,7 +60,7 @@ fn system_admin(run: &mut Run<'_>, row: &Row, emails: &mut BTreeSet<String>) -> 
 fn organization(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
     let (id, host) = (row.id(), row.str("host").trim().to_lowercase());
     if !run.options.organizations.is_empty() && !run.options.organizations.contains(&host) {
-        run.set_fate("organization", id, Fate::Outside);
+        run.set_outcome("organization", id, RowOutcome::NotSelected);
         return Ok(());
     }
     run.tally(Some(id), "organization").source += 1;
@@ -82,7 +83,7 @@ fn organization(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
     let unconfirmed_host = data.as_object_mut().and_then(|data| data.remove("unconfirmed_host"));
     let is_host = |host: &Value| host.as_str().is_some_and(|host| is_host(host, false));
     if row.flag("enable_machine_translations") {
-        run.codes.add("W-TRANSLATION", row.table, id);
+        run.codes.count_loss("W-TRANSLATION", row.table, id);
     }
     let is_older = run.source.version < Version::V32;
     let mode = row.int("users_registration_mode").unwrap_or_default();
@@ -115,7 +116,7 @@ fn allowlist<'r>(run: &mut Run<'_>, row: &'r Row) -> Vec<&'r str> {
     lost.extend(hosts.drain(hosts.len().min(ITEMS)..));
     if !lost.is_empty() {
         let lost = json!({ "external_domain_allowlist": lost });
-        run.codes.add_example("W-SETTING", row.table, row.id(), &lost, &Value::Null);
+        run.codes.count_loss_with_example("W-SETTING", row.table, row.id(), &lost, &Value::Null);
     }
     hosts
 }
@@ -129,7 +130,7 @@ fn default_locale(run: &mut Run<'_>, row: &Row, host: &str) -> String {
     let text = format!(
         "organization {host:?}: default locale {locale:?} is not offered (use --locale-map {locale}=...)"
     );
-    run.codes.stop("S-LOCALE", &text);
+    run.codes.add_stop("S-LOCALE", &text);
     run.options.locales.iter().next().map_or_else(|| "en".to_owned(), |locale| locale.as_str().to_owned())
 }
 
@@ -141,7 +142,7 @@ fn time_zone(run: &mut Run<'_>, row: &Row, host: &str) -> String {
     }
     let text =
         format!("organization {host:?}: time zone {zone:?} is not offered (use --time-zone-map {zone}=...)");
-    run.codes.stop("S-TIMEZONE", &text);
+    run.codes.add_stop("S-TIMEZONE", &text);
     "UTC".to_owned()
 }
 
@@ -152,17 +153,17 @@ fn secondary_hosts(run: &mut Run<'_>, row: &Row, host: &str, taken: &mut Taken) 
         let secondary = secondary.trim().to_lowercase();
         let is_local = secondary == "localhost" || secondary.parse::<std::net::IpAddr>().is_ok();
         if is_local && secondary != host {
-            run.lose(row, Some(row.id()), "W-HOST")?;
+            run.record_loss(row, Some(row.id()), "W-HOST")?;
         } else if !secondary.is_empty() && !hosts.contains(&secondary) {
             hosts.push(secondary);
         }
     }
     for claimed in &hosts {
         if !is_host(claimed, run.options.single_label_hosts) {
-            run.codes.stop("S-HOST", &format!("organization {host:?}: {claimed:?} is no name of a host"));
+            run.codes.add_stop("S-HOST", &format!("organization {host:?}: {claimed:?} is no name of a host"));
         }
         if !taken.hosts.insert(claimed.clone()) {
-            run.codes.stop("S-HOST", &format!("two organizations have the host {claimed:?}"));
+            run.codes.add_stop("S-HOST", &format!("two organizations have the host {claimed:?}"));
         }
     }
     Ok(hosts.split_off(1))
@@ -182,7 +183,7 @@ fn check_name(run: &mut Run<'_>, name: &Value, host: &str, taken: &mut Taken) {
     for text in name.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_str) {
         let other = taken.names.entry(text.to_owned()).or_insert_with(|| host.to_owned());
         if other != host {
-            run.codes.stop("S-NAME", &format!("organizations {other:?} and {host:?} have the same name"));
+            run.codes.add_stop("S-NAME", &format!("organizations {other:?} and {host:?} have the same name"));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sheet 13 §5.9: `proposal_state`, `proposal`, `vote`.
 
-use super::{Result, Row, Run, each, fault_of_user, join_moderation, put, reference, select_data};
+use super::{Result, Row, Run, each_row, join_moderation, put, reference, select_data, user_loss_code};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -48,20 +48,25 @@ const VOTES: &str = "SELECT t.*, w.weight, p.decidim_component_id, p.published_a
      ORDER BY t.id";
 
 pub(super) async fn write(run: &mut Run<'_>) -> Result {
-    each(run, "decidim_proposals_proposal_states", STATES, state).await?;
+    each_row(run, "decidim_proposals_proposal_states", STATES, state).await?;
     let (statement, mut drafts) = (proposals_statement(), HashSet::new());
-    each(run, "decidim_proposals_proposals", &statement, |run, row| proposal(run, row, &mut drafts)).await?;
-    each(run, "decidim_proposals_proposal_votes", VOTES, vote).await
+    each_row(run, "decidim_proposals_proposals", &statement, |run, row| proposal(run, row, &mut drafts))
+        .await?;
+    each_row(run, "decidim_proposals_proposal_votes", VOTES, vote).await
 }
 
 fn state(run: &mut Run<'_>, row: &Row) -> Result {
-    let Some((of, _)) = run.in_component("proposal_state", row, "proposals")? else { return Ok(()) };
+    let Some((of, _)) = run.organization_and_component("proposal_state", row, "proposals")? else {
+        return Ok(());
+    };
     put(run, "proposal_state", row, of, Value::Null)
 }
 
 /// `drafts`: component and authors of the drafts that were imported; an author has one in a component.
 fn proposal(run: &mut Run<'_>, row: &Row, drafts: &mut HashSet<(i64, i64)>) -> Result {
-    let Some((of, component)) = run.in_component("proposal", row, "proposals")? else { return Ok(()) };
+    let Some((of, component)) = run.organization_and_component("proposal", row, "proposals")? else {
+        return Ok(());
+    };
     let is_draft = row.time("published_at").is_null();
     if is_draft && row.int("amendment_state") == Some(0) {
         return run.drop_row("proposal", row, Some(of), "W-DRAFT");
@@ -80,7 +85,7 @@ fn proposal(run: &mut Run<'_>, row: &Row, drafts: &mut HashSet<(i64, i64)>) -> R
     }
     let state = ProposalState::of(row);
     if state.token.is_none() && row.int("decidim_proposals_proposal_state_id").is_some() {
-        run.lose(row, Some(of), "W-ORPHAN")?;
+        run.record_loss(row, Some(of), "W-ORPHAN")?;
     }
     let clients = row.get("clients").as_array().into_iter().flatten().map(Value::as_i64);
     let client = clients.flatten().find(|client| run.is_imported("api_client", Some(*client), of));
@@ -99,8 +104,8 @@ fn authors(run: &mut Run<'_>, row: &Row, of: i64) -> Result<Vec<i64>> {
     let mut authors = Vec::new();
     for coauthorship in row.children("authors", "decidim_coauthorships") {
         let author = coauthorship.int("decidim_author_id");
-        match fault_of_user(run, author, of) {
-            Some(code) => run.lose(&coauthorship, Some(of), code)?,
+        match user_loss_code(run, author, of) {
+            Some(code) => run.record_loss(&coauthorship, Some(of), code)?,
             None => authors.extend(author.filter(|author| !authors.contains(author))),
         }
     }
@@ -140,7 +145,7 @@ impl ProposalState {
 fn vote(run: &mut Run<'_>, row: &Row) -> Result {
     let (proposal, user) = (row.int("decidim_proposal_id"), row.int("decidim_author_id"));
     let Some(of) = run.organization_of("vote", row, "proposal", proposal)? else { return Ok(()) };
-    let fault = if row.flag("is_of_draft") { Some("W-ORPHAN") } else { fault_of_user(run, user, of) };
+    let fault = if row.flag("is_of_draft") { Some("W-ORPHAN") } else { user_loss_code(run, user, of) };
     if let Some(code) = fault {
         return run.drop_row("vote", row, Some(of), code);
     }
@@ -151,10 +156,10 @@ fn vote(run: &mut Run<'_>, row: &Row) -> Result {
     let weight = weight(row.int("weight"), !manifest.is_empty());
     let kept = weight.clamp(0, 3);
     if kept != weight {
-        run.codes.add_example("W-JSON", row.table, row.id(), &weight.into(), &kept.into());
+        run.codes.count_loss_with_example("W-JSON", row.table, row.id(), &weight.into(), &kept.into());
     }
     if (row.int("votes") < Some(minimum)) != row.flag("temporary") {
-        run.codes.add("W-TEMPORARY", row.table, row.id());
+        run.codes.count_loss("W-TEMPORARY", row.table, row.id());
     }
     put(run, "vote", row, of, json!({ "weight": kept }))
 }

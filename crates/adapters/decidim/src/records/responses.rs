@@ -1,7 +1,7 @@
 //! Sheet 13 §5.11: `questionnaire_response`. The source has a row for each answered question.
 
 use super::forms::question_type;
-use super::{Result, Row, Run, attachments, fault_of_user, put, reference};
+use super::{Result, Row, Run, attachments, put, reference, user_loss_code};
 use civitas_surveys::QuestionType;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -63,24 +63,24 @@ async fn response(run: &mut Run<'_>, row: &Row) -> Result {
     if !given.iter().any(is_answer) {
         return run.drop_row(KIND, row, Some(of), "W-ORPHAN");
     }
-    let fault = user.and_then(|user| fault_of_user(run, Some(user), of));
+    let fault = user.and_then(|user| user_loss_code(run, Some(user), of));
     match fault {
         Some(code) if row.str("questionnaire_for_type") == "Decidim::Meetings::Meeting" => {
             return run.drop_row(KIND, row, Some(of), code);
         }
-        Some(code) => run.lose(row, Some(of), code)?,
+        Some(code) => run.record_loss(row, Some(of), code)?,
         None => {}
     }
     let (mut answers, mut row_ids) = (Map::new(), Map::new());
     for answer in &given {
         let Some(question) = answer.int("decidim_question_id").map(|id| id.to_string()) else {
-            run.lose(answer, Some(of), "W-ORPHAN")?;
+            run.record_loss(answer, Some(of), "W-ORPHAN")?;
             continue;
         };
         // Questions of unknown types are left out with the answers to them.
         let Some(kind) = answered_type(answer) else { continue };
         if answers.contains_key(&question) {
-            run.lose(answer, Some(of), "W-RESPONSE")?;
+            run.record_loss(answer, Some(of), "W-RESPONSE")?;
             continue;
         }
         answers.insert(question.clone(), value(run, answer, kind, of).await?);
@@ -107,19 +107,19 @@ async fn value(run: &mut Run<'_>, answer: &Row, kind: QuestionType, of: i64) -> 
     let mut choices = Vec::new();
     for choice in answer.children("choices", "decidim_forms_response_choices") {
         if choice.filled("custom_body").is_some() {
-            run.lose(&choice, Some(of), "W-FREETEXT")?;
+            run.record_loss(&choice, Some(of), "W-FREETEXT")?;
         }
         let row = choice.int("row").filter(|_| kind.has_rows());
         match choice.int("option").filter(|option| run.is_imported("answer_option", Some(*option), of)) {
             Some(option) if row.is_some() == kind.has_rows() => {
                 choices.push(Choice { option, row, position: choice.int("position") });
             }
-            _ => run.lose(&choice, Some(of), "W-ORPHAN")?,
+            _ => run.record_loss(&choice, Some(of), "W-ORPHAN")?,
         }
     }
     let (value, lost) = chosen(kind, choices);
     for _ in 0..lost {
-        run.codes.add("W-RESPONSE", answer.table, answer.id());
+        run.codes.count_loss("W-RESPONSE", answer.table, answer.id());
     }
     Ok(value)
 }
@@ -129,7 +129,7 @@ async fn files(run: &mut Run<'_>, answer: &Row, kind: QuestionType, of: i64) -> 
     let mut files = Vec::new();
     for file in answer.children("files", "decidim_attachments") {
         if kind != QuestionType::Files {
-            run.lose(&file, Some(of), "W-PARENT")?;
+            run.record_loss(&file, Some(of), "W-PARENT")?;
             continue;
         }
         match attachments::content(run, &file).await? {
@@ -137,7 +137,7 @@ async fn files(run: &mut Run<'_>, answer: &Row, kind: QuestionType, of: i64) -> 
                 content.insert("id".to_owned(), file.id().into());
                 files.push(content.into());
             }
-            Err(code) => run.lose(&file, Some(of), code)?,
+            Err(code) => run.record_loss(&file, Some(of), code)?,
         }
     }
     Ok(files)

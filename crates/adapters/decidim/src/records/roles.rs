@@ -1,6 +1,6 @@
 //! `role` (sheet 13 §5.7).
 
-use super::{Result, Row, Run, each, fault_of_user, members};
+use super::{Result, Row, Run, each_row, members, user_loss_code};
 use crate::run::Record;
 use serde_json::json;
 
@@ -33,7 +33,7 @@ const STATEMENT: &str = "SELECT r.*, row_number() OVER (PARTITION BY r.decidim_u
      LEFT JOIN decidim_users u ON u.id = s.decidim_user_id) r ORDER BY r.source, r.id";
 
 pub(super) async fn write(run: &mut Run<'_>) -> Result {
-    each(run, "decidim_members", STATEMENT, role).await
+    each_row(run, "decidim_members", STATEMENT, role).await
 }
 
 fn role(run: &mut Run<'_>, row: &Row) -> Result {
@@ -44,7 +44,7 @@ fn role(run: &mut Run<'_>, row: &Row) -> Result {
     let Some(of) = run.organization_of("role", row, manifest, space)? else { return Ok(()) };
     let user = row.int("decidim_user_id");
     let is_deleted = user.is_some_and(|user| run.deleted_users.contains(&user));
-    let fault = fault_of_user(run, user, of)
+    let fault = user_loss_code(run, user, of)
         .or(is_deleted.then_some("W-ORPHAN"))
         .or(row.filled("kind").is_none().then_some("W-USERROLE"));
     if let Some(code) = fault {
@@ -55,7 +55,7 @@ fn role(run: &mut Run<'_>, row: &Row) -> Result {
         return Ok(());
     }
     if row.str("role") == "collaborator" {
-        run.lose(row, Some(of), "W-COLLABORATOR")?;
+        run.record_loss(row, Some(of), "W-COLLABORATOR")?;
     }
     let space = json!({ "space": format!("{manifest}/{}", space.unwrap_or_default()) });
     let members = members(run, "role", row, of, space)?;

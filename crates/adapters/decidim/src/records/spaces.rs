@@ -1,6 +1,6 @@
 //! `space` and `step` (sheet 13 §5.5, §5.6).
 
-use super::{Result, Row, Run, each, kind_of, members, put, select_data};
+use super::{Result, Row, Run, each_row, kind_of, members, put, select_data};
 use crate::run::Record;
 use crate::version::Version;
 use serde_json::json;
@@ -25,9 +25,9 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
         let filled = format!("SELECT count(*) FROM data_migrations WHERE version = '{migration}'");
         let is_filled = run.source.value(&filled).await?.as_i64() > Some(0);
         let statement = format!("SELECT t.*, {} AS data FROM {table} t ORDER BY t.id", select_data(class));
-        each(run, table, &statement, |run, row| space(run, row, kind_of(class), is_filled)).await?;
+        each_row(run, table, &statement, |run, row| space(run, row, kind_of(class), is_filled)).await?;
     }
-    each(run, "decidim_participatory_process_steps", STEPS, step).await
+    each_row(run, "decidim_participatory_process_steps", STEPS, step).await
 }
 
 fn space(run: &mut Run<'_>, row: &Row, kind: &'static str, is_filled: bool) -> Result {

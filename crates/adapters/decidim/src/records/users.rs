@@ -1,6 +1,6 @@
 //! `user` (sheet 13 §5.3).
 
-use super::{Result, Row, Run, each, put};
+use super::{Result, Row, Run, each_row, put};
 use civitas_accounts::{NICKNAME_LENGTH, is_email, is_nickname, normal_email};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ struct Taken {
 
 pub(super) async fn write(run: &mut Run<'_>) -> Result {
     let mut taken = Taken::default();
-    each(run, "decidim_users", STATEMENT, |run, row| user(run, row, &mut taken)).await
+    each_row(run, "decidim_users", STATEMENT, |run, row| user(run, row, &mut taken)).await
 }
 
 fn user(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
@@ -40,7 +40,7 @@ fn user(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
     let is_managed = is_group || row.flag("managed");
     let hash = if is_managed { None } else { password_hash(run, row, Some(of))? };
     if row.list("roles").next().is_some() {
-        run.lose(row, Some(of), "W-USERROLE")?;
+        run.record_loss(row, Some(of), "W-USERROLE")?;
     }
     let blocked_at = row.time(if row.time("blocked_at").is_null() { "updated_at" } else { "blocked_at" });
     let members = json!({
@@ -85,7 +85,7 @@ fn nickname(run: &mut Run<'_>, row: &Row, of: i64, taken: &mut Taken) -> String 
     let hash = |nickname: &str| taken.state.hash_one((of, nickname.to_lowercase()));
     let new = free_nickname(old, row.id(), |nickname| taken.nicknames.insert(hash(nickname)));
     if new != old {
-        run.codes.add_example("W-NICKNAME", row.table, row.id(), &json!(old), &json!(new));
+        run.codes.count_loss_with_example("W-NICKNAME", row.table, row.id(), &json!(old), &json!(new));
     }
     new
 }
@@ -116,7 +116,7 @@ fn email(run: &mut Run<'_>, row: &Row, of: i64, taken: &mut Taken) -> String {
         return email;
     }
     let new = import_email(row.id());
-    run.codes.add_example("W-EMAIL", row.table, row.id(), &Value::Null, &json!(new));
+    run.codes.count_loss_with_example("W-EMAIL", row.table, row.id(), &Value::Null, &json!(new));
     new
 }
 
@@ -130,7 +130,7 @@ pub(super) fn password_hash(run: &mut Run<'_>, row: &Row, of: Option<i64>) -> Re
     let stored = row.filled("encrypted_password");
     let hash = stored.filter(|hash| is_bcrypt(hash));
     if hash != stored {
-        run.lose(row, of, "W-PASSWORD")?;
+        run.record_loss(row, of, "W-PASSWORD")?;
     }
     Ok(hash.map(str::to_owned))
 }

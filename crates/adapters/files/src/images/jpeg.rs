@@ -1,7 +1,7 @@
 //! The segments of a JPEG file. Format: ITU-T T.81, annex B.
 
 use super::{Facts, array, finished, malformed, read_exif};
-use civitas_attachments::Content;
+use civitas_attachments::FileContent;
 use image::metadata::Orientation;
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Seek, SeekFrom, Write};
@@ -42,7 +42,11 @@ pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<
 }
 
 /// The same image with an Exif block that has its orientation alone.
-pub(super) fn with_orientation(content: Content, orientation: Orientation, to: File) -> io::Result<Content> {
+pub(super) fn with_orientation(
+    content: FileContent,
+    orientation: Orientation,
+    to: File,
+) -> io::Result<FileContent> {
     // The header, and a directory with one number of 16 bits.
     let mut block = *b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0";
     block[24] = orientation.to_exif();

@@ -15,7 +15,7 @@ mod pixels;
 mod png;
 mod webp;
 
-use civitas_attachments::{Content, ContentError, MAX_IMAGE_SIDE};
+use civitas_attachments::{ContentError, FileContent, MAX_IMAGE_SIDE};
 use image::ImageFormat;
 use image::metadata::Orientation;
 use std::fs::File;
@@ -33,8 +33,8 @@ pub(crate) fn format_of(head: &[u8]) -> Option<ImageFormat> {
 
 /// An image without metadata, and its thumbnail if it was decoded.
 pub(crate) struct Picture {
-    pub content: Content,
-    pub thumbnail: Option<Content>,
+    pub content: FileContent,
+    pub thumbnail: Option<FileContent>,
 }
 
 /// An image, or why it cannot be attached.
@@ -64,7 +64,7 @@ fn malformed() -> io::Error {
 }
 
 /// Removes metadata, decodes the image, and makes a thumbnail. Temporary files are in `directory`.
-pub(crate) fn process(content: &Content, format: ImageFormat, directory: &Path) -> io::Result<Processed> {
+pub(crate) fn process(content: &FileContent, format: ImageFormat, directory: &Path) -> io::Result<Processed> {
     let (stripped, facts) = match strip(content, format, directory) {
         Ok(done) => done,
         Err(cause) if matches!(cause.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) => {
@@ -101,7 +101,7 @@ pub(crate) fn process(content: &Content, format: ImageFormat, directory: &Path) 
 }
 
 /// Copies an image without its metadata.
-fn strip(content: &Content, format: ImageFormat, directory: &Path) -> io::Result<(Content, Facts)> {
+fn strip(content: &FileContent, format: ImageFormat, directory: &Path) -> io::Result<(FileContent, Facts)> {
     let mut from = BufReader::new(content.file.try_clone()?);
     from.rewind()?;
     let mut to = BufWriter::new(tempfile::tempfile_in(directory)?);
@@ -114,11 +114,11 @@ fn strip(content: &Content, format: ImageFormat, directory: &Path) -> io::Result
 }
 
 /// A written file, at its first byte.
-fn finished(writer: BufWriter<File>) -> io::Result<Content> {
+fn finished(writer: BufWriter<File>) -> io::Result<FileContent> {
     let mut file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
     let byte_size = file.metadata()?.len();
     file.rewind()?;
-    Ok(Content { file, byte_size })
+    Ok(FileContent { file, byte_size })
 }
 
 fn array<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {

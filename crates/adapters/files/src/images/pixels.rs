@@ -1,7 +1,7 @@
 //! Decodes, scales and encodes pixels.
 
 use super::finished;
-use civitas_attachments::{Content, ContentError, MAX_IMAGE_SIDE, THUMBNAIL_HEIGHT};
+use civitas_attachments::{ContentError, FileContent, MAX_IMAGE_SIDE, THUMBNAIL_HEIGHT};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::PngEncoder;
 use image::codecs::webp::WebPEncoder;
@@ -86,7 +86,7 @@ fn thumbnail_size(width: u32, height: u32) -> (u32, u32) {
 }
 
 /// Writes an image with its colour profile, and nothing else.
-pub(super) fn encode(image: &Decoded, format: ImageFormat, file: File) -> io::Result<Content> {
+pub(super) fn encode(image: &Decoded, format: ImageFormat, file: File) -> io::Result<FileContent> {
     let mut to = BufWriter::new(file);
     let written = match format {
         ImageFormat::Jpeg => with(image, JpegEncoder::new_with_quality(&mut to, QUALITY)),

@@ -97,7 +97,7 @@ trait Rewound {
     fn rewound(self) -> Self;
 }
 
-impl Rewound for Content {
+impl Rewound for FileContent {
     fn rewound(mut self) -> Self {
         self.file.rewind().unwrap();
         self

@@ -2,7 +2,7 @@
 
 use crate::changes::{Changes, Observer};
 use crate::failure::Cause;
-use crate::page_rows::{Bounds, count};
+use crate::page_rows::{PageBounds, count};
 use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
@@ -217,7 +217,11 @@ pub fn any_statement<Q>(statement: Q) -> Q {
 }
 
 /// Loads rows; each is decoded before the next one is received.
-pub async fn load_rows<Q, R, ST>(connection: &mut Conn, query: Q, mut bounds: Bounds) -> QueryResult<Vec<R>>
+pub async fn load_rows<Q, R, ST>(
+    connection: &mut Conn,
+    query: Q,
+    mut bounds: PageBounds,
+) -> QueryResult<Vec<R>>
 where
     Q: Query + QueryFragment<Db> + QueryId + Send + 'static,
     Db: QueryMetadata<Q::SqlType>,

@@ -5,7 +5,7 @@
 
 use crate::changes::{Changes, Observer};
 use crate::failure::Cause;
-use crate::page_rows::{Bounds, count};
+use crate::page_rows::{PageBounds, count};
 use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, StatementLimits};
 use civitas_kernel::{Error, Result};
 use diesel::connection::{AnsiTransactionManager, DefaultLoadingMode, LoadConnection, SimpleConnection};
@@ -290,7 +290,7 @@ pub async fn empty_log(connection: &mut Conn) -> QueryResult<bool> {
 }
 
 /// Loads rows; each is decoded before the next one is read.
-pub async fn load_rows<Q, R, ST>(connection: &mut Conn, query: Q, bounds: Bounds) -> QueryResult<Vec<R>>
+pub async fn load_rows<Q, R, ST>(connection: &mut Conn, query: Q, bounds: PageBounds) -> QueryResult<Vec<R>>
 where
     Q: Query + QueryFragment<Db> + QueryId + Send + 'static,
     Db: QueryMetadata<Q::SqlType>,
@@ -303,7 +303,7 @@ where
 async fn load_any<R, ST>(
     connection: &mut Conn,
     query: AnyStatement<'static>,
-    mut bounds: Bounds,
+    mut bounds: PageBounds,
 ) -> QueryResult<Vec<R>>
 where
     R: FromSqlRow<ST, Db> + Send + 'static,

@@ -48,14 +48,14 @@ impl DerefMut for ConnectionGuard<'_> {
 
 /// Several statements that are committed together. When dropped, they are rolled back (or left to the open
 /// transaction).
-pub(crate) enum Atomic<'a> {
+pub(crate) enum TransactionScope<'a> {
     /// A separate transaction.
     Own(Box<Session>),
     /// A part of the open transaction.
     Joined(&'a Session),
 }
 
-impl Atomic<'_> {
+impl TransactionScope<'_> {
     /// Its connection. Hold one at a time, and none during the commit.
     pub(crate) async fn connection(&self) -> Result<ConnectionGuard<'_>> {
         self.session().write().await

@@ -5,7 +5,7 @@
 use super::ConnectionGuard;
 use crate::columns;
 use crate::engine::{Conn, Db, any_statement};
-use crate::failure::{Stored, changed};
+use crate::failure::{DieselResultExt, changed};
 use civitas_kernel::{Error, Page, PageRequest, Result};
 use diesel::deserialize::FromSqlRow;
 use diesel::dsl::{Limit, Offset, Select};
@@ -25,12 +25,12 @@ pub(crate) trait Connecting<'q>: Future<Output = Result<ConnectionGuard<'q>>> + 
 impl<'q, C: Future<Output = Result<ConnectionGuard<'q>>> + Send + 'q> Connecting<'q> for C {}
 
 /// A connection that the caller has.
-pub(crate) fn on(connection: &mut Conn) -> Ready<Result<ConnectionGuard<'_>>> {
+pub(crate) fn borrowed(connection: &mut Conn) -> Ready<Result<ConnectionGuard<'_>>> {
     ready(Ok(ConnectionGuard::Borrowed(connection)))
 }
 
-/// Statements that return rows of type `R`. The errors are those of [`Stored::stored`].
-pub(crate) trait Rows<'q, R: Send + 'static>: Sized {
+/// Statements that return rows of type `R`. The errors are those of [`DieselResultExt::map_db_error`].
+pub(crate) trait LoadRowsExt<'q, R: Send + 'static>: Sized {
     /// All rows, converted.
     fn rows_as<T: From<R> + Send + 'static>(
         self,
@@ -48,25 +48,25 @@ pub(crate) trait Rows<'q, R: Send + 'static>: Sized {
 
     /// All rows.
     fn rows_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Vec<R>>> {
-        Rows::<'q, R>::rows_as(self, connection)
+        LoadRowsExt::<'q, R>::rows_as(self, connection)
     }
 
     /// The row, if there is one.
     fn row_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Option<R>>> {
-        Rows::<'q, R>::row_as(self, connection)
+        LoadRowsExt::<'q, R>::row_as(self, connection)
     }
 
     /// The first row, if there is one: with `LIMIT 1`.
     fn first_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Option<R>>>
     where
         Self: LimitDsl,
-        Limit<Self>: Rows<'q, R>,
+        Limit<Self>: LoadRowsExt<'q, R>,
     {
-        Rows::<'q, R>::row_as(LimitDsl::limit(self, 1), connection)
+        LoadRowsExt::<'q, R>::row_as(LimitDsl::limit(self, 1), connection)
     }
 }
 
-impl<'q, Q, R, ST> Rows<'q, R> for Q
+impl<'q, Q, R, ST> LoadRowsExt<'q, R> for Q
 where
     Q: AsQuery,
     Q::Query: QueryFragment<Db> + QueryId + Send + 'q,
@@ -90,22 +90,22 @@ where
     }
 
     fn value_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<R>> {
-        let row = Rows::<'q, R>::row_from(self, connection);
-        Box::pin(async move { row.await.and_then(|row| row.ok_or(Failure::NotFound).stored()) })
+        let row = LoadRowsExt::<'q, R>::row_from(self, connection);
+        Box::pin(async move { row.await.and_then(|row| row.ok_or(Failure::NotFound).map_db_error()) })
     }
 }
 
 /// Queries of a table, whose rows of a type `R` are read and converted.
-pub(crate) trait Models: Sized {
+pub(crate) trait LoadModelsExt: Sized {
     /// All rows.
     fn models_from<'q, R, T>(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Vec<T>>>
     where
         R: Selectable<Db> + Send + 'static,
         T: From<R> + Send + 'static,
         Self: SelectDsl<R::SelectExpression>,
-        Select<Self, R::SelectExpression>: Rows<'q, R>,
+        Select<Self, R::SelectExpression>: LoadRowsExt<'q, R>,
     {
-        Rows::<'q, R>::rows_as(SelectDsl::select(self, columns::of::<R>()), connection)
+        LoadRowsExt::<'q, R>::rows_as(SelectDsl::select(self, columns::of::<R>()), connection)
     }
 
     /// The first row, if there is one.
@@ -115,10 +115,10 @@ pub(crate) trait Models: Sized {
         T: From<R> + Send + 'static,
         Self: SelectDsl<R::SelectExpression>,
         Select<Self, R::SelectExpression>: LimitDsl,
-        Limit<Select<Self, R::SelectExpression>>: Rows<'q, R>,
+        Limit<Select<Self, R::SelectExpression>>: LoadRowsExt<'q, R>,
     {
         let first = LimitDsl::limit(SelectDsl::select(self, columns::of::<R>()), 1);
-        Rows::<'q, R>::row_as(first, connection)
+        LoadRowsExt::<'q, R>::row_as(first, connection)
     }
 
     /// A page of the rows.
@@ -133,18 +133,18 @@ pub(crate) trait Models: Sized {
         Self: SelectDsl<R::SelectExpression>,
         Select<Self, R::SelectExpression>: LimitDsl,
         Limit<Select<Self, R::SelectExpression>>: OffsetDsl,
-        Offset<Limit<Select<Self, R::SelectExpression>>>: Rows<'q, R>,
+        Offset<Limit<Select<Self, R::SelectExpression>>>: LoadRowsExt<'q, R>,
     {
         let some = LimitDsl::limit(SelectDsl::select(self, columns::of::<R>()), page.fetch());
-        let rows = Rows::<'q, R>::rows_as(OffsetDsl::offset(some, page.offset()), connection);
+        let rows = LoadRowsExt::<'q, R>::rows_as(OffsetDsl::offset(some, page.offset()), connection);
         Box::pin(async move { rows.await.map(|rows| Page::cut(rows, page)) })
     }
 }
 
-impl<Q> Models for Q {}
+impl<Q> LoadModelsExt for Q {}
 
-/// Statements that return the number of rows that they changed. The errors are those of [`Stored::stored`].
-pub(crate) trait Run<'q>: Sized {
+/// Statements that return the number of rows that they changed. Errors as of [`DieselResultExt::map_db_error`].
+pub(crate) trait ExecuteExt<'q>: Sized {
     /// Executes the statement.
     fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<u64>>;
 
@@ -165,30 +165,30 @@ pub(crate) trait Run<'q>: Sized {
     fn save_on(self, connection: impl Connecting<'q>, taken: fn() -> Error) -> BoxFuture<'q, Result<()>>;
 }
 
-impl<'q, Q: QueryFragment<Db> + QueryId + Send + 'q> Run<'q> for Q {
+impl<'q, Q: QueryFragment<Db> + QueryId + Send + 'q> ExecuteExt<'q> for Q {
     fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<u64>> {
         let executed = execute(any_statement(self), connection);
-        Box::pin(async move { executed.await?.stored().map(|rows| rows as u64) })
+        Box::pin(async move { executed.await?.map_db_error().map(|rows| rows as u64) })
     }
 
     fn any_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<bool>> {
         let executed = execute(any_statement(self), connection);
-        Box::pin(async move { executed.await?.stored().map(|rows| rows > 0) })
+        Box::pin(async move { executed.await?.map_db_error().map(|rows| rows > 0) })
     }
 
     fn done_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>> {
         let executed = execute(any_statement(self), connection);
-        Box::pin(async move { executed.await?.stored().map(drop) })
+        Box::pin(async move { executed.await?.map_db_error().map(drop) })
     }
 
     fn change_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>> {
         let executed = execute(any_statement(self), connection);
-        Box::pin(async move { executed.await?.stored().and_then(changed) })
+        Box::pin(async move { executed.await?.map_db_error().and_then(changed) })
     }
 
     fn save_on(self, connection: impl Connecting<'q>, taken: fn() -> Error) -> BoxFuture<'q, Result<()>> {
         let executed = execute(any_statement(self), connection);
-        Box::pin(async move { executed.await?.stored_unless(taken).and_then(changed) })
+        Box::pin(async move { executed.await?.map_unique_violation(taken).and_then(changed) })
     }
 }
 
@@ -200,10 +200,11 @@ where
     C: Connecting<'q>,
 {
     let mut guard = connection.await?;
-    let mut rows = AsyncConnectionCore::load(&mut *guard, statement).await.stored()?;
+    let mut rows = AsyncConnectionCore::load(&mut *guard, statement).await.map_db_error()?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().await {
-        let row = R::build_from_row(&row.stored()?).map_err(Failure::DeserializationError).stored()?;
+        let row =
+            R::build_from_row(&row.map_db_error()?).map_err(Failure::DeserializationError).map_db_error()?;
         found.push(T::from(row));
     }
     Ok(found)

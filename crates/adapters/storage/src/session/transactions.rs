@@ -2,7 +2,7 @@
 
 use super::{ConnectionGuard, KINDS, Session, Source, notify};
 use crate::engine::WriteTransaction;
-use crate::page_rows::Bounds;
+use crate::page_rows::PageBounds;
 use civitas_kernel::{Error, Event, OrganizationId, Result};
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, MutexGuard};
 pub(super) struct Open {
     /// `None` after commit or rollback. Dropped by an error, a panic or with its request, it is rolled back.
     transaction: Mutex<Option<WriteTransaction>>,
-    announced: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
+    events: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
     /// The ids that the next new rows get, by table or kind.
     assigned: std::sync::Mutex<HashMap<&'static str, Vec<i64>>>,
     /// The kinds of work that were added; their workers are notified after the commit.
@@ -48,12 +48,17 @@ impl Session {
     pub(super) fn within(&self, transaction: WriteTransaction) -> Session {
         let open = Open {
             transaction: Mutex::new(Some(transaction)),
-            announced: std::sync::Mutex::default(),
+            events: std::sync::Mutex::default(),
             assigned: std::sync::Mutex::default(),
             has_work: Default::default(),
         };
         let source = Source::Transaction(Box::new(open));
-        Session { source, shared: self.shared.clone(), locales: self.locales.clone(), bounds: Bounds::NONE }
+        Session {
+            source,
+            shared: self.shared.clone(),
+            locales: self.locales.clone(),
+            bounds: PageBounds::NONE,
+        }
     }
 
     /// Commits the open transaction.
@@ -106,7 +111,7 @@ impl Session {
         let events: Vec<_> = events.into_iter().map(|event| (organization, event)).collect();
         self.check_recordable(&events)?;
         if let Source::Transaction(open) = &self.source {
-            open.announced.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
+            open.events.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
         }
         Ok(())
     }
@@ -134,9 +139,9 @@ impl Session {
         self.take_assigned(name).first().copied()
     }
 
-    /// The events recorded since the last call.
-    pub(crate) fn take_announced(&self) -> Vec<(OrganizationId, Event)> {
+    /// Takes the events recorded since the last call.
+    pub(crate) fn take_recorded_events(&self) -> Vec<(OrganizationId, Event)> {
         let Source::Transaction(open) = &self.source else { return Vec::new() };
-        std::mem::take(&mut open.announced.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut open.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

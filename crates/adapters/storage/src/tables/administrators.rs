@@ -4,7 +4,7 @@ use crate::columns::{Condition, columns};
 use crate::engine::{Db, dialect};
 use crate::filter::{containing, like};
 use crate::schema::administrators;
-use crate::session::{Models, Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::administrators::{SecondFactor, SignInSources};
 use civitas_accounts::{Administrator, AdministratorStore, Theme, normal_email};

@@ -3,7 +3,7 @@
 use crate::columns::{EnumColumn, columns};
 use crate::records::records;
 use crate::schema::attachment_collections;
-use crate::session::{Models, Rows, Session};
+use crate::session::{LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_attachments::{Collection, CollectionStore, Parent, ParentKind};
 use civitas_kernel::{CollectionId, OrganizationId, Result, SpaceManifest, Translated};

@@ -9,22 +9,22 @@ use crate::schema::{
     questionnaires, spaces, surveys,
 };
 use crate::tables::planner::Checked;
-use crate::tables::select::{Records, correlated};
+use crate::tables::select::{RecordSelect, correlated};
 use crate::tables::visible_components::VisibleComponents;
-use crate::visibility::Rule;
+use crate::visibility::VisibilityRule;
 use civitas_attachments::{AttachmentReader, ParentKind};
 use diesel::prelude::*;
 use diesel::query_builder::QueryFragment;
 use diesel::sql_types::BigInt;
 
 /// The id of this record, or null.
-fn found<QS: 'static>(record: Records) -> Expr<QS, BigInt> {
+fn found<QS: 'static>(record: RecordSelect) -> Expr<QS, BigInt> {
     Box::new(correlated(record.ids()))
 }
 
 /// The records of a table that belong to visible components.
-fn visible_in(of: &VisibleComponents, table: &'static str) -> Records {
-    Records::of(table).filter(of.contain_by_id::<()>(table, Checked::Many))
+fn visible_in(of: &VisibleComponents, table: &'static str) -> RecordSelect {
+    RecordSelect::of(table).filter(of.contain_by_id::<()>(table, Checked::Many))
 }
 
 /// The meeting with this id, if the reader sees it.
@@ -32,9 +32,9 @@ fn seen_meeting(
     reader: &AttachmentReader,
     of: &VisibleComponents,
     is_this: impl QueryFragment<Db> + Send + 'static,
-) -> Records {
+) -> RecordSelect {
     let shown = meetings::visible(reader.read_context.viewer).into_iter();
-    shown.fold(visible_in(of, "meetings").filter(is_this), Records::filter)
+    shown.fold(visible_in(of, "meetings").filter(is_this), RecordSelect::filter)
 }
 
 /// Whether the reader sees the record of an attachment.
@@ -48,10 +48,10 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
     let seen_post = visible_in(of, "posts")
         .filter(post::id.nullable().eq(attachments::post_id))
         .filter(posts::visible(participant, reader.now));
-    let seen_space = Records::of("spaces")
+    let seen_space = RecordSelect::of("spaces")
         .filter(spaces::manifest.nullable().eq(attachments::space_manifest))
         .filter(spaces::id.nullable().eq(attachments::space_id))
-        .filter(Rule::SpaceIsVisible(viewer));
+        .filter(VisibilityRule::SpaceIsVisible(viewer));
     let seen = [seen_proposal, seen_meeting(reader, of, is_meeting), seen_post, seen_space];
     let mut seen: Vec<Expr<attachments::table, BigInt>> = seen.into_iter().map(found).collect();
     if reader.reads_answers {
@@ -64,18 +64,18 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
 
 /// The answer of an attachment, if the reader sees its questionnaire. Users who are not administrators see their own
 /// answers only.
-fn seen_answer(reader: &AttachmentReader, of: &VisibleComponents) -> Records {
+fn seen_answer(reader: &AttachmentReader, of: &VisibleComponents) -> RecordSelect {
     let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
     let is_meeting = meeting::id.nullable().eq(questionnaires::meeting_id);
     let meeting = found::<questionnaires::table>(seen_meeting(reader, of, is_meeting));
-    let survey = Records::of("surveys")
+    let survey = RecordSelect::of("surveys")
         .filter(surveys::id.nullable().eq(questionnaires::survey_id))
         .filter(surveys::deleted_at.is_null());
     let survey = found::<questionnaires::table>(survey);
     let questionnaire = visible_in(of, "questionnaires")
         .filter(questionnaires::id.eq(answers::questionnaire_id))
         .filter(survey.is_not_null().or(meeting.is_not_null()));
-    let answer = Records::of("answers")
+    let answer = RecordSelect::of("answers")
         .filter(answers::id.nullable().eq(attachments::answer_id))
         .filter(found::<answers::table>(questionnaire).is_not_null());
     match participant.filter(|_| !viewer.is_admin()) {
@@ -87,16 +87,16 @@ fn seen_answer(reader: &AttachmentReader, of: &VisibleComponents) -> Records {
 /// Whether the record of an attachment is neither deleted nor hidden, in a component that is not deleted.
 pub(super) fn shown_to_all() -> Condition<attachments::table> {
     let in_use = || components::table.filter(components::deleted_at.is_null()).select(components::id);
-    let shown_meeting = Records::of("meetings")
+    let shown_meeting = RecordSelect::of("meetings")
         .filter(meeting::id.nullable().eq(attachments::meeting_id))
         .filter(meeting::component_id.eq_any(in_use()))
         .filter(meeting::hidden_at.is_null())
         .filter(meeting::deleted_at.is_null());
-    let shown_proposal = Records::of("proposals")
+    let shown_proposal = RecordSelect::of("proposals")
         .filter(proposal::id.nullable().eq(attachments::proposal_id))
         .filter(proposal::component_id.eq_any(in_use()))
         .filter(proposals::is_shown());
-    let shown_post = Records::of("posts")
+    let shown_post = RecordSelect::of("posts")
         .filter(post::id.nullable().eq(attachments::post_id))
         .filter(post::component_id.eq_any(in_use()))
         .filter(posts::is_shown());

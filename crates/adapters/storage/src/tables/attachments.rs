@@ -3,15 +3,15 @@
 use super::attachment_visibility::visible;
 use super::files::of_ids;
 use super::listing::ListedTable;
-use super::select::{Records, correlated};
+use super::select::{RecordSelect, correlated};
 use super::texts::{self, TextPart};
 use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition, EnumColumn, JsonColumn, columns};
 use crate::engine::Conn;
-use crate::failure::{Stored, changed};
-use crate::filter::{Column, contains, holds, translated};
+use crate::failure::{DieselResultExt, changed};
+use crate::filter::{FilterColumn, column_condition, contains, translated};
 use crate::list_pages::count;
-use crate::page_rows::{Bounds, LoadPage};
+use crate::page_rows::{LoadPage, PageBounds};
 use crate::records::records;
 use crate::schema::{attachments, files, meetings, posts, proposals, spaces};
 use crate::scoped::scoped;
@@ -72,19 +72,21 @@ fn satisfies(
     locales: &Locales,
 ) -> Result<Condition<attachments::table>> {
     let column = match filter.field {
-        AttachmentField::ParentKind => Column::Ascii(Box::new(attachments::attached_to_type.nullable())),
-        AttachmentField::ParentId => Column::Integer(Box::new(attachments::attached_to_id.nullable())),
-        AttachmentField::Collection => Column::Integer(Box::new(attachments::collection_id)),
-        AttachmentField::FileType => Column::Ascii(Box::new(attachments::file_type.nullable())),
-        AttachmentField::Id => Column::Integer(Box::new(attachments::id.nullable())),
+        AttachmentField::ParentKind => {
+            FilterColumn::Ascii(Box::new(attachments::attached_to_type.nullable()))
+        }
+        AttachmentField::ParentId => FilterColumn::Integer(Box::new(attachments::attached_to_id.nullable())),
+        AttachmentField::Collection => FilterColumn::Integer(Box::new(attachments::collection_id)),
+        AttachmentField::FileType => FilterColumn::Ascii(Box::new(attachments::file_type.nullable())),
+        AttachmentField::Id => FilterColumn::Integer(Box::new(attachments::id.nullable())),
         AttachmentField::Title if matches!(filter.condition, FilterCondition::Words(_)) => {
             return texts::found("attachments", organization, TextPart::Title, &filter.condition);
         }
         AttachmentField::Title => translated!(attachments::title, locales),
-        AttachmentField::CreatedAt => Column::Time(Box::new(attachments::created_at.nullable())),
-        AttachmentField::UpdatedAt => Column::Time(Box::new(attachments::updated_at.nullable())),
+        AttachmentField::CreatedAt => FilterColumn::Time(Box::new(attachments::created_at.nullable())),
+        AttachmentField::UpdatedAt => FilterColumn::Time(Box::new(attachments::updated_at.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 /// The oldest of the attachments whose files' names and links are searched; 0 when there are fewer.
@@ -97,7 +99,7 @@ async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> 
         .select(attachments::id)
         .first(connection)
         .await
-        .found()?;
+        .optional_row()?;
     Ok(first.unwrap_or_default())
 }
 
@@ -110,8 +112,8 @@ fn has_text(
 ) -> Result<Condition<attachments::table>> {
     let title = texts::found::<attachments::table>("attachments", organization, TextPart::Title, words)?;
     let filename = files::table.filter(files::id.nullable().eq(attachments::file_id)).select(files::filename);
-    let filename = contains::<attachments::table>(Column::Text(Box::new(correlated(filename))), text)?;
-    let link = contains::<attachments::table>(Column::Text(Box::new(attachments::link)), text)?;
+    let filename = contains::<attachments::table>(FilterColumn::Text(Box::new(correlated(filename))), text)?;
+    let link = contains::<attachments::table>(FilterColumn::Text(Box::new(attachments::link)), text)?;
     Ok(Box::new(title.or(attachments::id.ge(first).and(filename.or(link)))))
 }
 
@@ -132,10 +134,11 @@ async fn with_files(
     Ok(details.collect())
 }
 
-const ATTACHMENTS: ListedTable = ListedTable { name: "attachments", date: "weight", is_read_in_order: false };
+const ATTACHMENTS: ListedTable =
+    ListedTable { name: "attachments", order_column: "weight", is_read_in_order: false };
 
 /// All attachments of an organization.
-fn all(organization: OrganizationId) -> Records {
+fn all(organization: OrganizationId) -> RecordSelect {
     ATTACHMENTS.records().filter(attachments::organization_id.eq(organization.0))
 }
 
@@ -143,11 +146,12 @@ fn all(organization: OrganizationId) -> Records {
 async fn load(
     connection: &mut Conn,
     organization: OrganizationId,
-    found: Records,
+    found: RecordSelect,
     page: PageRequest,
-    bounds: Bounds,
+    bounds: PageBounds,
 ) -> Result<Page<AttachmentDetail>> {
-    let rows: Vec<Row> = found.select(columns::of::<Row>()).load_page(connection, bounds).await.stored()?;
+    let rows: Vec<Row> =
+        found.select(columns::of::<Row>()).load_page(connection, bounds).await.map_db_error()?;
     let page = Page::cut(rows, page);
     let items = with_files(connection, organization, page.items).await?;
     Ok(Page::of(items, page.has_more))
@@ -165,7 +169,7 @@ macro_rules! titles {
                 .select(($table::id, $table::title))
                 .load($connection)
                 .await
-                .stored()?;
+                .map_db_error()?;
             $found.extend(rows.into_iter().map(|(id, title)| (Parent { kind: $kind, id }, title.0)));
         }
     };
@@ -190,7 +194,8 @@ impl AttachmentStore for Session {
             }
             Result::<_>::Ok(found)
         };
-        let total = count(connection, page.is_counted.then(listed).transpose()?.map(Records::ids)).await?;
+        let total =
+            count(connection, page.is_counted.then(listed).transpose()?.map(RecordSelect::ids)).await?;
         let table = page.sort.map_or(ATTACHMENTS, |sort| ATTACHMENTS.sorted(Order::By(sort)));
         let direction = page.sort.map(|sort| sort.direction).unwrap_or_default();
         let found = table.order(listed()?, direction, Direction::Ascending).on_page(page.into());
@@ -211,7 +216,7 @@ impl AttachmentStore for Session {
             .select(columns::of::<Row>())
             .first(connection)
             .await
-            .found()?;
+            .optional_row()?;
         Ok(with_files(connection, organization, row.into_iter().collect()).await?.pop())
     }
 
@@ -246,7 +251,7 @@ impl AttachmentStore for Session {
             (None, true) => found.order(id, Direction::Ascending),
             (None, false) => found.order(id, Direction::Descending),
         };
-        load(connection, organization, found.limited(page), page, Bounds::NONE).await
+        load(connection, organization, found.limited(page), page, PageBounds::NONE).await
     }
 
     async fn page_of_records_after(
@@ -263,7 +268,7 @@ impl AttachmentStore for Session {
             .select(columns::of::<Row>())
             .load(&mut *self.read().await?)
             .await
-            .stored()?;
+            .map_db_error()?;
         Ok(rows.into_iter().map(Into::into).collect())
     }
 
@@ -276,7 +281,7 @@ impl AttachmentStore for Session {
             diesel::delete(of(organization).filter(columns::any_of(attachments::answer_id, answers)))
                 .execute(&mut *atomic.connection().await?)
                 .await
-                .stored()?;
+                .map_db_error()?;
         if removed > 0 {
             atomic.touch_list(organization, "attachments").await?;
         }
@@ -288,7 +293,7 @@ impl AttachmentStore for Session {
         diesel::delete(of(organization).filter(attachments::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await
-            .stored()
+            .map_db_error()
             .and_then(changed)?;
         atomic.touch_list(organization, "attachments").await?;
         atomic.commit().await
@@ -337,7 +342,7 @@ impl ParentLookup for Session {
                 .select((spaces::manifest, spaces::id, spaces::title))
                 .load(connection)
                 .await
-                .stored()?;
+                .map_db_error()?;
             let rows = rows
                 .into_iter()
                 .map(|(manifest, id, title)| (Parent::from(SpaceRef { manifest: manifest.0, id }), title.0));

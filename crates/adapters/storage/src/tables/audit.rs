@@ -8,9 +8,11 @@ use crate::filter::{containing, like};
 use crate::optional::filter_some;
 use crate::schema::{audit_entries as entries, audit_heads as heads};
 use crate::scoped::key_of;
-use crate::session::{Models, Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
-use civitas_audit::{AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, ReadEntry, Record, SEARCHED};
+use civitas_audit::{
+    AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, NewAuditEntry, ReadEntry, SEARCHED,
+};
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::{IntoBoxed, exists, sql};
 use diesel::expression::SqlLiteral;
@@ -125,7 +127,7 @@ impl Session {
     async fn append_after(
         &self,
         head: ChainHead,
-        record: &Record,
+        record: &NewAuditEntry,
         now: OffsetDateTime,
     ) -> Result<AuditEntry> {
         let entry = record.follow(&head, now);
@@ -138,7 +140,7 @@ impl Session {
     }
 
     /// Whether there is an entry with the same actor, action and object since this time.
-    async fn has_since(&self, record: &Record, since: OffsetDateTime) -> Result<bool> {
+    async fn has_since(&self, record: &NewAuditEntry, since: OffsetDateTime) -> Result<bool> {
         let mut same = filtered(&AuditFilter {
             scope: record.organization().map_or(AuditScope::Deployment, AuditScope::Organization),
             action: Some(record.action()),
@@ -174,14 +176,14 @@ impl Session {
 
 #[async_trait]
 impl AuditLog for Session {
-    async fn append(&self, record: &Record, now: OffsetDateTime) -> Result<AuditEntry> {
+    async fn append(&self, record: &NewAuditEntry, now: OffsetDateTime) -> Result<AuditEntry> {
         let head = self.lock_head(record.organization()).await?;
         self.append_after(head, record, now).await
     }
 
     async fn append_unless_since(
         &self,
-        record: &Record,
+        record: &NewAuditEntry,
         since: OffsetDateTime,
         now: OffsetDateTime,
     ) -> Result<bool> {

@@ -7,7 +7,7 @@ use crate::engine::{Db, dialect};
 use crate::filter::{containing, like, literal};
 use crate::optional::filter_some;
 use crate::schema::{access_tokens, api_clients};
-use crate::session::{Models, Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, ClientFilter, ClientStore, ClientUsage, Digest};
 use civitas_kernel::{Abilities, ClientId, Error, OrganizationId, Page, PageRequest, Result, Scopes, clock};

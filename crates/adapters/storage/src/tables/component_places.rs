@@ -7,8 +7,8 @@ use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn};
 use crate::engine::{Conn, Db, sql};
 use crate::lookups::{PlaceAccess, PlaceKey};
 use crate::schema::{components, spaces};
-use crate::session::{Rows, Session, on};
-use crate::visibility::Rule;
+use crate::session::{LoadRowsExt, Session, borrowed};
+use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_application::CurrentSettings;
 use civitas_kernel::{
@@ -62,7 +62,7 @@ type WithRules = (
     (components::settings, components::default_step_settings, components::step_settings),
     Expr<ComponentInSpace, BigInt>,
     Expr<ComponentInSpace, sql::Moment>,
-    Rule,
+    VisibilityRule,
 );
 
 /// A place of proposals, with their rules.
@@ -120,7 +120,7 @@ async fn read(
     organization: OrganizationId,
     conditions: Vec<Condition<ComponentInSpace>>,
 ) -> Result<Vec<ComponentPlace>> {
-    let rows: Vec<Row> = read!(columns::of::<Row>(), organization, conditions, on(connection));
+    let rows: Vec<Row> = read!(columns::of::<Row>(), organization, conditions, borrowed(connection));
     Ok(rows.into_iter().map(Into::into).collect())
 }
 
@@ -132,7 +132,7 @@ async fn read_with_rules(
     conditions: Vec<Condition<ComponentInSpace>>,
 ) -> Result<Vec<ProposalPlace>> {
     let settings = (components::settings, components::default_step_settings, components::step_settings);
-    let participates = Rule::Participates(reader);
+    let participates = VisibilityRule::Participates(reader);
     let place: WithRules = (columns::of::<Row>(), settings, active_step(), newest_step(), participates);
     let rows: Vec<RowWithRules> = read!(place, organization, conditions, session.read());
     Ok(rows.into_iter().map(Into::into).collect())
@@ -189,8 +189,8 @@ pub(super) async fn visible(
     let conditions: Vec<Condition<ComponentInSpace>> = vec![
         is(component),
         is_of_kind(kind),
-        Box::new(Rule::ComponentIsVisible(read_context.viewer)),
-        Box::new(Rule::IsWithin(within)),
+        Box::new(VisibilityRule::ComponentIsVisible(read_context.viewer)),
+        Box::new(VisibilityRule::IsWithin(within)),
     ];
     Ok(read(connection, read_context.organization, conditions).await?.pop())
 }
@@ -229,7 +229,7 @@ pub(super) async fn visible_of_proposals(
     let key = PlaceKey { organization, component, access: PlaceAccess::VisibleTo(viewer) };
     let place = session.look_up(|lookups| &lookups.places, key, async {
         let conditions: Vec<Condition<ComponentInSpace>> =
-            vec![is(ComponentId(component)), Box::new(Rule::ComponentIsVisible(viewer))];
+            vec![is(ComponentId(component)), Box::new(VisibilityRule::ComponentIsVisible(viewer))];
         let found = read_with_rules(session, organization, viewer.user(), conditions).await?.pop();
         Ok(found.map(Arc::new))
     });
@@ -243,7 +243,7 @@ impl ComponentLookup for Session {
         let conditions: Vec<Condition<ComponentInSpace>> = vec![
             is(component),
             is_of_kind(ComponentManifest::Proposals),
-            Box::new(Rule::ComponentIsVisible(viewer)),
+            Box::new(VisibilityRule::ComponentIsVisible(viewer)),
         ];
         Ok(read_with_rules(self, organization, viewer.user(), conditions).await?.pop())
     }

@@ -3,14 +3,14 @@
 use super::resources;
 use crate::columns::{self, Condition, EnumColumn, Expr, JsonColumn, columns};
 use crate::engine::{Conn, Db, dialect, sql};
-use crate::filter::{Column, holds, translated};
+use crate::filter::{FilterColumn, column_condition, translated};
 use crate::list_pages::list_page;
 use crate::records::records;
 use crate::schema::{components, spaces, steps};
-use crate::session::{Models, Rows, Session};
+use crate::session::{LoadModelsExt, LoadRowsExt, Session};
 use crate::tables::select::correlated;
 use crate::tables::texts::{self, TextPart};
-use crate::visibility::Rule;
+use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
@@ -93,20 +93,22 @@ fn condition(
     locales: &Locales,
 ) -> Result<Condition<ComponentInSpace>> {
     let column = match filter.field {
-        ComponentField::Manifest => Column::Ascii(Box::new(components::manifest.nullable())),
-        ComponentField::Id => Column::Integer(Box::new(components::id.nullable())),
-        ComponentField::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
-        ComponentField::SpaceType => Column::Ascii(class_of_space()),
+        ComponentField::Manifest => FilterColumn::Ascii(Box::new(components::manifest.nullable())),
+        ComponentField::Id => FilterColumn::Integer(Box::new(components::id.nullable())),
+        ComponentField::SpaceId => FilterColumn::Integer(Box::new(components::space_id.nullable())),
+        ComponentField::SpaceType => FilterColumn::Ascii(class_of_space()),
         ComponentField::Name if matches!(filter.condition, FilterCondition::Words(_)) => {
             return texts::found("components", organization, TextPart::Title, &filter.condition);
         }
         ComponentField::Name => translated!(components::name, locales),
-        ComponentField::PublishedAt => Column::Time(Box::new(components::published_at)),
-        ComponentField::CreatedAt => Column::Time(Box::new(components::created_at.nullable())),
-        ComponentField::UpdatedAt => Column::Time(Box::new(components::updated_at.nullable())),
-        ComponentField::ExtendedData => Column::Text(Box::new(components::extended_data_text.nullable())),
+        ComponentField::PublishedAt => FilterColumn::Time(Box::new(components::published_at)),
+        ComponentField::CreatedAt => FilterColumn::Time(Box::new(components::created_at.nullable())),
+        ComponentField::UpdatedAt => FilterColumn::Time(Box::new(components::updated_at.nullable())),
+        ComponentField::ExtendedData => {
+            FilterColumn::Text(Box::new(components::extended_data_text.nullable()))
+        }
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 /// Its id.
@@ -147,7 +149,7 @@ async fn visible(
         components::table
             .inner_join(spaces::table.on(of_space()))
             .filter(components::organization_id.eq(organization.0))
-            .filter(Rule::ComponentIsVisible(read_context.viewer))
+            .filter(VisibilityRule::ComponentIsVisible(read_context.viewer))
             .select((
                 columns::of::<Row>(),
                 spaces::title,
@@ -216,7 +218,7 @@ impl ComponentStore for Session {
         let rows: Vec<(Row, JsonColumn<Translated>)> = components::table
             .inner_join(spaces::table.on(of_space()))
             .filter(components::organization_id.eq(read_context.organization.0))
-            .filter(Rule::ComponentIsVisible(read_context.viewer))
+            .filter(VisibilityRule::ComponentIsVisible(read_context.viewer))
             .filter(components::manifest.eq(EnumColumn(manifest)))
             .order(components::id)
             .limit(limit)

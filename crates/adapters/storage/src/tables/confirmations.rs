@@ -3,7 +3,7 @@
 use crate::columns::columns;
 use crate::schema::confirmations;
 use crate::scoped::scoped;
-use crate::session::{Models, Run, Session};
+use crate::session::{ExecuteExt, LoadModelsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Confirmation, ConfirmationStore, Digest};
 use civitas_kernel::{OrganizationId, Result, UserId};

@@ -2,7 +2,7 @@
 
 use crate::old_rows::remove_oldest;
 use crate::schema::{access_tokens, confirmations, magic_links, panel_sessions, sessions};
-use crate::session::{Run, Session};
+use crate::session::{ExecuteExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::EndedCredentials;
 use civitas_kernel::{OrganizationId, Result, UserId};

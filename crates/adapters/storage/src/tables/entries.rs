@@ -3,7 +3,7 @@
 use crate::columns::{EnumColumn, columns};
 use crate::records::numbered_records;
 use crate::schema::entries;
-use crate::session::{Models, Session};
+use crate::session::{LoadModelsExt, Session};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, Translated};
 use civitas_spaces::{Entry, EntryKind, EntryRef, EntryStore};

@@ -3,7 +3,7 @@
 use super::organizations::hosts::{PROMOTED, SECONDARY, UNCONFIRMED};
 use crate::columns::{EnumColumn, JsonColumn};
 use crate::schema::{components, meetings, organization_hosts, organizations, proposals, spaces, users};
-use crate::session::{Atomic, Run, Session, lock_row};
+use crate::session::{ExecuteExt, Session, TransactionScope, lock_row};
 use async_trait::async_trait;
 use civitas_accounts::User;
 use civitas_extended_data::{ExtendedDataStore, Owner, StoredData};
@@ -164,7 +164,11 @@ impl Session {
 }
 
 /// The pending host is in the table of hosts, and is not written here.
-async fn keep_of_organization(atomic: &Atomic<'_>, id: OrganizationId, kept: StoredData) -> Result<()> {
+async fn keep_of_organization(
+    atomic: &TransactionScope<'_>,
+    id: OrganizationId,
+    kept: StoredData,
+) -> Result<()> {
     let StoredData { mut data, updated_at } = kept;
     if data.remove(KEY_OF_HOST).is_none() {
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));

@@ -5,7 +5,7 @@ use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::{attachments, files};
-use crate::session::{Models, Rows, Run, Session, on};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, borrowed};
 use async_trait::async_trait;
 use civitas_attachments::{ContentError, FileRegistry, FileState, NOT_YET, StoredFile};
 use civitas_kernel::{FileId, OrganizationId, Result};
@@ -45,7 +45,7 @@ pub(super) async fn of_ids(
     }
     of(organization)
         .filter(columns::any_of(files::id.nullable(), ids))
-        .models_from::<Row, _>(on(connection))
+        .models_from::<Row, _>(borrowed(connection))
         .await
 }
 
@@ -57,14 +57,14 @@ impl FileRegistry for Session {
             .filter(files::key.eq(key))
             .filter(files::state.eq(FileState::Stored.as_str()))
             .select(columns::of::<Row>())
-            .first_from(on(connection))
+            .first_from(borrowed(connection))
             .await?;
         let Some(row) = row else { return Ok(None) };
         let attachment = attachments::table
             .filter(attachments::file_id.eq(row.id))
             .filter(attachments::organization_id.eq(organization.0))
             .filter(shown_to_all());
-        let is_attached: bool = diesel::select(exists(attachment)).value_from(on(connection)).await?;
+        let is_attached: bool = diesel::select(exists(attachment)).value_from(borrowed(connection)).await?;
         Ok(is_attached.then(|| row.into_model()))
     }
 

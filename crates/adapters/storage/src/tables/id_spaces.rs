@@ -3,7 +3,7 @@
 use crate::columns::cached_by_text;
 use crate::engine::{Conn, Db, dialect};
 use crate::schema::id_floors;
-use crate::session::{Rows, Run, Session, on};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
 use async_trait::async_trait;
 use civitas_application::IdSpaces;
 use civitas_kernel::{Error, Result, SpaceManifest};
@@ -97,7 +97,7 @@ impl QueryFragment<Db> for Taken<'_> {
 /// The number that new rows of a kind are above.
 pub(crate) async fn floor_of(connection: &mut Conn, kind: &str) -> Result<i64> {
     let floor = id_floors::table.filter(id_floors::kind.eq(kind)).select(id_floors::last_id);
-    let found: Option<i64> = floor.first_from(on(connection)).await?;
+    let found: Option<i64> = floor.first_from(borrowed(connection)).await?;
     Ok(found.unwrap_or_default())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::old_rows::remove_oldest;
 use crate::schema::{idempotency_keys, idempotency_keys::dsl};
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
 use civitas_application::{IdempotencyKey, IdempotencyStore, IdempotentAnswer};

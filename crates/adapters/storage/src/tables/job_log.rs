@@ -8,7 +8,7 @@ use crate::log_pages::log_page;
 use crate::old_rows::remove_oldest;
 use crate::optional::filter_some;
 use crate::schema::{api_clients, jobs, users};
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_jobs::{
     JobClient, JobDetail, JobLog, JobLogFilter, JobPayload, JobReport, JobStatus, JobUser, LoggedJob,

@@ -9,11 +9,11 @@ pub(super) use self::turns::WAITING;
 use self::rows::{ClaimedRow, Row, Transition};
 use crate::columns::{self, Condition, EnumColumn, UuidColumn};
 use crate::engine::Db;
-use crate::filter::{Column, holds};
+use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
 use crate::prepared::PrepareOnce;
 use crate::schema::jobs;
-use crate::session::{Models, Rows, Run, Session, Work};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, Work};
 use async_trait::async_trait;
 use civitas_jobs::{
     Failure, Finish, Job, JobField, JobFilter, JobOwner, JobReport, JobStatus, JobStore, JobSummary,
@@ -44,12 +44,12 @@ fn of<'a>(organization: OrganizationId, owner: JobOwner) -> Boxed<'a> {
 
 fn condition(filter: &JobFilter) -> Result<Condition<jobs::table>> {
     let column = match filter.field {
-        JobField::CommandKey => Column::Ascii(Box::new(jobs::command_key.nullable())),
-        JobField::Status => Column::Ascii(Box::new(jobs::status.nullable())),
-        JobField::CreatedAt => Column::Time(Box::new(jobs::created_at.nullable())),
-        JobField::UpdatedAt => Column::Time(Box::new(jobs::updated_at.nullable())),
+        JobField::CommandKey => FilterColumn::Ascii(Box::new(jobs::command_key.nullable())),
+        JobField::Status => FilterColumn::Ascii(Box::new(jobs::status.nullable())),
+        JobField::CreatedAt => FilterColumn::Time(Box::new(jobs::created_at.nullable())),
+        JobField::UpdatedAt => FilterColumn::Time(Box::new(jobs::updated_at.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 /// The jobs that have ended: the same condition as the index `jobs_ended`.

@@ -3,7 +3,7 @@
 use crate::engine::dialect;
 use crate::prepared::PrepareOnce;
 use crate::schema::list_changes::{self, dsl};
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_application::ListChanges;
 use civitas_kernel::{OrganizationId, Result};

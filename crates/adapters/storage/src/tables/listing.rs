@@ -11,14 +11,14 @@ mod random;
 pub(super) use self::fields::ListedField;
 pub(super) use self::neighbours::{Beside, neighbours, seeks, with_drafts};
 
-use super::planner::{BY_RANDOM_PAGES, Checked, Rows, Sql};
-use super::select::{Key, Records, TableColumn};
+use super::planner::{BY_RANDOM_PAGES, Checked, LimitOffset, Sql};
+use super::select::{Key, RecordSelect, TableColumn};
 use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
-use crate::failure::Stored;
-use crate::filter::holds;
-use crate::page_rows::Bounds;
+use crate::failure::DieselResultExt;
+use crate::filter::column_condition;
+use crate::page_rows::PageBounds;
 use crate::session::{ConnectionGuard, Session};
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -36,17 +36,17 @@ const FEW_MEMBERS: i64 = 50;
 pub(super) struct ListedTable {
     /// Its name.
     pub(super) name: &'static str,
-    /// The column of the order. Ids are the order within one value.
-    pub(super) date: &'static str,
+    /// The name of the column by which lists are ordered. Ids are the order within one value.
+    pub(super) order_column: &'static str,
     /// Whether so many columns are read that a page is better read in the order itself, where its rows
-    /// [are direct](Rows::are_direct).
+    /// [are direct](LimitOffset::are_direct).
     pub(super) is_read_in_order: bool,
 }
 
 impl ListedTable {
     /// All its records.
-    pub(super) fn records(self) -> Records {
-        Records::of(self.name)
+    pub(super) fn records(self) -> RecordSelect {
+        RecordSelect::of(self.name)
     }
 
     /// Its column of this name.
@@ -56,24 +56,28 @@ impl ListedTable {
 
     /// The column of the order.
     pub(super) fn key(self) -> TableColumn {
-        if self.date == "id" { self.column("id").and(BY_RANDOM_PAGES) } else { self.column(self.date) }
+        if self.order_column == "id" {
+            self.column("id").and(BY_RANDOM_PAGES)
+        } else {
+            self.column(self.order_column)
+        }
     }
 
     /// These records in the order by dates, and by ids within a date.
-    pub(super) fn order(self, records: Records, dates: Direction, ids: Direction) -> Records {
-        records.order(self.column(self.date), dates).order(self.column("id"), ids)
+    pub(super) fn order(self, records: RecordSelect, dates: Direction, ids: Direction) -> RecordSelect {
+        records.order(self.column(self.order_column), dates).order(self.column("id"), ids)
     }
 
     /// The same table with lists in this order.
     pub(super) fn sorted(self, order: Order) -> Self {
         let Order::By(Sort { column, .. }) = order else { return self };
-        let date = match column {
+        let order_column = match column {
             SortColumn::Id => "id",
             SortColumn::CreatedAt => "created_at",
             SortColumn::UpdatedAt => "updated_at",
             SortColumn::Votes => "votes_count",
         };
-        Self { date, ..self }
+        Self { order_column, ..self }
     }
 }
 
@@ -91,7 +95,7 @@ pub(super) enum FilterCondition {
         found: Sql,
         /// What `found` finds, in the order of the index, if it finds members alone: nothing else of a member needs to be
         /// compared.
-        members: Option<Records>,
+        members: Option<RecordSelect>,
     },
 }
 
@@ -140,7 +144,7 @@ pub(super) struct ListBase {
     /// The filters of records.
     pub(super) filters: Vec<(ListedField, filter::Condition)>,
     /// What is read of the rows.
-    pub(super) bounds: Bounds,
+    pub(super) bounds: PageBounds,
     locales: Locales,
 }
 
@@ -156,7 +160,7 @@ impl ListBase {
         for filter::Filter { field, condition } in filters {
             let field = (kind.field)(*field);
             match field.of_component() {
-                Some(column) => places.push(holds(column, condition)?),
+                Some(column) => places.push(column_condition(column, condition)?),
                 None => of_records.push((field, condition.clone())),
             }
         }
@@ -191,9 +195,9 @@ pub(super) trait Members: Sync {
     /// What all lists have.
     fn base(&self) -> &ListBase;
     /// The members with a date, without filters. The conditions of the partial indexes are among theirs, exactly.
-    fn unfiltered(&self, of_components: Condition<()>) -> Records;
+    fn unfiltered(&self, of_components: Condition<()>) -> RecordSelect;
     /// The same for reads in the order of ids.
-    fn unfiltered_by_id(&self, of_components: Condition<()>) -> Records {
+    fn unfiltered_by_id(&self, of_components: Condition<()>) -> RecordSelect {
         self.unfiltered(of_components)
     }
     /// How the members that satisfy a filter are found, if not by [`ListedField::condition`].
@@ -205,7 +209,7 @@ pub(super) trait Members: Sync {
         self.base().table.key().into()
     }
     /// The reader's own drafts, without filters; `None` if there are none in the list, or they are among those with a date.
-    fn drafts(&self) -> Option<Records> {
+    fn drafts(&self) -> Option<RecordSelect> {
         None
     }
 }
@@ -221,13 +225,13 @@ fn filters(list: &dyn Members) -> Result<Vec<FilterCondition>> {
 }
 
 /// These members in the order by dates, and by ids within a date.
-fn in_order(list: &dyn Members, records: Records, dates: Direction, ids: Direction) -> Records {
+fn in_order(list: &dyn Members, records: RecordSelect, dates: Direction, ids: Direction) -> RecordSelect {
     let (ordered, table) = (records.order(list.key(), dates), list.base().table);
-    if table.date == "id" { ordered } else { ordered.order(table.column("id"), ids) }
+    if table.order_column == "id" { ordered } else { ordered.order(table.column("id"), ids) }
 }
 
 /// The members with a date.
-fn dated(list: &dyn Members, checked: Checked) -> Result<Records> {
+fn dated(list: &dyn Members, checked: Checked) -> Result<RecordSelect> {
     let filters = filters(list)?;
     if filters.iter().any(|filter| matches!(filter, FilterCondition::Sought { members: Some(_), .. })) {
         return Ok(filtered(list.base().table.records(), filters));
@@ -254,18 +258,18 @@ fn are_found(filters: &[FilterCondition]) -> bool {
 }
 
 /// Those that satisfy these filters.
-fn filtered(records: Records, filters: Vec<FilterCondition>) -> Records {
-    filters.into_iter().map(FilterCondition::found).fold(records, Records::filter)
+fn filtered(records: RecordSelect, filters: Vec<FilterCondition>) -> RecordSelect {
+    filters.into_iter().map(FilterCondition::found).fold(records, RecordSelect::filter)
 }
 
 /// Those of few records that satisfy the filters of a list; also of records that are no members with a date.
-pub(super) fn compared(list: &dyn Members, records: Records) -> Result<Records> {
-    Ok(filters(list)?.into_iter().map(FilterCondition::test).fold(records, Records::filter))
+pub(super) fn compared(list: &dyn Members, records: RecordSelect) -> Result<RecordSelect> {
+    Ok(filters(list)?.into_iter().map(FilterCondition::test).fold(records, RecordSelect::filter))
 }
 
 /// The first members with a date in the order, of which those are read that satisfy the filters: complete if the rows that
 /// are wanted are among them. `None`: no filter is sought, or the rows are far from the first.
-fn beginning(list: &dyn Members, direction: Direction, rows: Rows) -> Result<Option<Beginning>> {
+fn beginning(list: &dyn Members, direction: Direction, rows: LimitOffset) -> Result<Option<Beginning>> {
     let filters = filters(list)?;
     let is_sought = |filter: &FilterCondition| matches!(filter, FilterCondition::Sought { .. });
     let are_few = filters.iter().any(|filter| matches!(filter, FilterCondition::Few(_)));
@@ -277,14 +281,15 @@ fn beginning(list: &dyn Members, direction: Direction, rows: Rows) -> Result<Opt
     let checked = if is_short { Checked::Few } else { Checked::Many };
     let members = list.unfiltered(of_components(list, &compared, checked));
     let first = in_order(list, filtered(members, compared), direction, Direction::Ascending);
-    let first = first.on_page(Rows { limit: window, offset: 0 });
-    let members = sought.into_iter().map(FilterCondition::test).fold(first, Records::filter).limited(rows);
+    let first = first.on_page(LimitOffset { limit: window, offset: 0 });
+    let members =
+        sought.into_iter().map(FilterCondition::test).fold(first, RecordSelect::filter).limited(rows);
     Ok(Some(Beginning { members, is_short }))
 }
 
 /// See [`beginning`].
 struct Beginning {
-    members: Records,
+    members: RecordSelect,
     /// Whether its cost does not depend on the length of the list.
     is_short: bool,
 }
@@ -296,7 +301,7 @@ pub(super) trait Listing: Members {
     type Row: Send;
 
     /// Reads the rows of these records.
-    async fn load(&self, connection: &mut Conn, records: Records) -> Result<Vec<Self::Row>>;
+    async fn load(&self, connection: &mut Conn, records: RecordSelect) -> Result<Vec<Self::Row>>;
 }
 
 /// The connections that a page of a list is read with, one at a time.
@@ -349,7 +354,7 @@ async fn count(list: &dyn Members, connection: &mut Conn) -> Result<i64> {
 
 /// The number of members with a date.
 async fn count_dated(list: &dyn Members, connection: &mut Conn) -> Result<i64> {
-    dated(list, Checked::Many)?.select(count_star()).get_result(connection).await.stored()
+    dated(list, Checked::Many)?.select(count_star()).get_result(connection).await.map_db_error()
 }
 
 /// Some rows in the order of the list.
@@ -357,14 +362,14 @@ async fn ordered<L: Listing>(
     list: &L,
     connections: Connections<'_>,
     direction: Direction,
-    rows: Rows,
+    rows: LimitOffset,
 ) -> Result<Vec<L::Row>> {
     if direction == Direction::Descending {
         let drafts = drafts(list, &mut *connections.short().await?).await?;
         let mut found = rows_of(list, connections, part(&drafts, rows)).await?;
         let limit = rows.limit - length(&found);
         if limit > 0 {
-            let rows = Rows { limit, offset: (rows.offset - length(&drafts)).max(0) };
+            let rows = LimitOffset { limit, offset: (rows.offset - length(&drafts)).max(0) };
             found.extend(dated_rows(list, connections, direction, rows).await?);
         }
         return Ok(found);
@@ -379,7 +384,7 @@ async fn ordered<L: Listing>(
             // The page begins after all members with a date.
             rows.offset - count_dated(list, &mut *connections.any().await?).await?
         };
-        found.extend(rows_of(list, connections, part(&drafts, Rows { limit, offset })).await?);
+        found.extend(rows_of(list, connections, part(&drafts, LimitOffset { limit, offset })).await?);
     }
     Ok(found)
 }
@@ -391,7 +396,7 @@ async fn few_members(list: &dyn Members, connections: Connections<'_>) -> Result
         _ => None,
     });
     let Some(members) = found else { return Ok(None) };
-    let rows = Rows { limit: FEW_MEMBERS + 1, offset: 0 };
+    let rows = LimitOffset { limit: FEW_MEMBERS + 1, offset: 0 };
     let ids = members.at_least(rows).load_ids(&mut *connections.any().await?).await?;
     Ok((length(&ids) <= FEW_MEMBERS).then_some(ids))
 }
@@ -406,7 +411,7 @@ async fn rows_of<L: Listing>(list: &L, connections: Connections<'_>, ids: &[i64]
 }
 
 /// The records of these ids.
-fn of_ids(list: &dyn Members, ids: &[i64]) -> Records {
+fn of_ids(list: &dyn Members, ids: &[i64]) -> RecordSelect {
     let table = list.base().table;
     table.records().filter(columns::any_of::<(), _>(table.column("id"), ids))
 }
@@ -417,7 +422,7 @@ async fn dated_rows<L: Listing>(
     list: &L,
     connections: Connections<'_>,
     direction: Direction,
-    rows: Rows,
+    rows: LimitOffset,
 ) -> Result<Vec<L::Row>> {
     if let Some(ids) = few_members(list, connections).await? {
         if ids.is_empty() {
@@ -460,7 +465,7 @@ fn length<T>(rows: &[T]) -> i64 {
 }
 
 /// These rows of a slice; fewer if the slice is shorter.
-fn part(ids: &[i64], rows: Rows) -> &[i64] {
+fn part(ids: &[i64], rows: LimitOffset) -> &[i64] {
     let index = |at: i64| usize::try_from(at.max(0)).map_or(ids.len(), |at| at.min(ids.len()));
     let start = index(rows.offset);
     &ids[start..index(rows.offset.saturating_add(rows.limit)).max(start)]

@@ -5,7 +5,7 @@ use crate::engine::sql::Moment;
 use crate::old_rows::remove_oldest;
 use crate::schema::{api_clients, login_failures, login_failures::dsl};
 use crate::scoped::scoped;
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
 use civitas_accounts::login_failures::{

@@ -3,7 +3,7 @@
 use crate::columns::columns;
 use crate::schema::magic_links;
 use crate::scoped::scoped;
-use crate::session::{Models, Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
 use civitas_accounts::magic_links::{MagicLink, MagicLinkStore};

@@ -2,7 +2,7 @@
 
 use crate::old_rows::remove_oldest;
 use crate::schema::{mail_counts, mail_counts::dsl};
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
 use civitas_accounts::mail_limits::{MAILS_COUNT_FOR, MailCounts};

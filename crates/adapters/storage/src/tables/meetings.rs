@@ -9,8 +9,8 @@ use self::listing::{List, MEETINGS, Summary, details, load, this};
 use self::rows::{Changeset, Row, register, with_registrations};
 use crate::columns;
 use crate::engine::Conn;
-use crate::failure::Stored;
-use crate::page_rows::Bounds;
+use crate::failure::DieselResultExt;
+use crate::page_rows::PageBounds;
 use crate::records::records;
 use crate::schema::{meeting_registrations, meetings};
 use crate::scoped::scoped;
@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::tables::component_places::{self, with_components};
 use crate::tables::listing as lists;
 use crate::tables::planner::Checked;
-use crate::tables::select::Records;
+use crate::tables::select::RecordSelect;
 use crate::tables::texts::{self, TextPart};
 use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
@@ -93,8 +93,8 @@ impl MeetingStore for Session {
     ) -> Result<Option<MeetingDetail>> {
         let connection = &mut *self.read().await?;
         let found = this(read_context.organization, id);
-        let found = visible(read_context.viewer).into_iter().fold(found, Records::filter);
-        let found = load(connection, found, Bounds::NONE).await?;
+        let found = visible(read_context.viewer).into_iter().fold(found, RecordSelect::filter);
+        let found = load(connection, found, PageBounds::NONE).await?;
         let Some(facts) = found.into_iter().next() else { return Ok(None) };
         let (component, kind) = (ComponentId(facts.component_id), ComponentManifest::Meetings);
         let place = component_places::visible(connection, read_context, within, component, kind).await?;
@@ -103,7 +103,7 @@ impl MeetingStore for Session {
 
     async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>> {
         let connection = &mut *self.read().await?;
-        let items = load(connection, this(organization, id), Bounds::NONE).await?;
+        let items = load(connection, this(organization, id), PageBounds::NONE).await?;
         let page = details(connection, organization, Page::of(items, false)).await?;
         Ok(page.items.into_iter().next())
     }
@@ -141,7 +141,8 @@ impl MeetingStore for Session {
             found = found.filter(texts::found::<()>(MEETINGS.name, organization, TextPart::Title, &words)?);
         }
         let found = MEETINGS.order(found, search.direction, search.direction).on_page(page.into());
-        let rows: Vec<Summary> = found.select(columns::of::<Summary>()).load(connection).await.stored()?;
+        let rows: Vec<Summary> =
+            found.select(columns::of::<Summary>()).load(connection).await.map_db_error()?;
         let page = Page::cut(rows, page);
         with_components(connection, organization, page, |row| row.component_id, Summary::model).await
     }
@@ -161,7 +162,7 @@ impl MeetingStore for Session {
             .select(meeting_registrations::user_id)
             .load(&mut *self.read().await?)
             .await
-            .stored()?;
+            .map_db_error()?;
         Ok(Page::cut(users, page).map(UserId))
     }
 }

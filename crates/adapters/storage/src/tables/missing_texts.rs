@@ -2,7 +2,7 @@
 
 use super::texts::{KINDS, save_missing, scope};
 use crate::engine::dialect;
-use crate::session::{Rows, Run, Session, on};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
 use async_trait::async_trait;
 use civitas_accounts::User;
 use civitas_application::{FillPosition, MissingTexts};
@@ -68,7 +68,7 @@ impl Session {
         let connection = &mut *guard;
         // A record that was saved meanwhile has its texts, one that was deleted gets none.
         let ids = without_texts(organization, kind, (first - 1, STEP), dialect::KEY_SHARE);
-        let ids: Vec<i64> = ids.rows_from(on(connection)).await?;
+        let ids: Vec<i64> = ids.rows_from(borrowed(connection)).await?;
         texts.retain(|(id, _)| ids.binary_search(id).is_ok());
         let stored = texts.len() as u64;
         save_missing(connection, organization, kind, texts).await?;

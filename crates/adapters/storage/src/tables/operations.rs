@@ -10,7 +10,7 @@ use crate::schema::{
     jobs, organization_hosts, organizations, tasks, users, webhook_deliveries as deliveries,
     webhook_registrations as registrations,
 };
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{SendInvitation, SendMail};
 use civitas_application::{

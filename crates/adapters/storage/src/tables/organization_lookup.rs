@@ -3,7 +3,7 @@
 use super::organizations::hosts::CONFIRMED;
 use crate::columns::JsonColumn;
 use crate::schema::{organization_hosts, organizations};
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{AccountsOrganization, OrganizationLookup};
 use civitas_kernel::{OrganizationId, Result};

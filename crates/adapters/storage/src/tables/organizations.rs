@@ -4,10 +4,10 @@ pub(super) mod hosts;
 
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db};
-use crate::filter::{Column, containing, holds};
+use crate::filter::{FilterColumn, column_condition, containing};
 use crate::list_pages::{in_order, page_of};
 use crate::schema::{organization_hosts, organization_names, organizations};
-use crate::session::{Atomic, Rows, Run, Session, lock_row, on};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope, borrowed, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::{Change, Entity};
@@ -92,7 +92,7 @@ fn folded(text: &str) -> String {
 }
 
 /// Replaces the names of an organization.
-async fn write_names(atomic: &Atomic<'_>, id: OrganizationId, name: &Translated) -> Result<()> {
+async fn write_names(atomic: &TransactionScope<'_>, id: OrganizationId, name: &Translated) -> Result<()> {
     let own = organization_names::table.filter(organization_names::organization_id.eq(id.0));
     diesel::delete(own).run_on(atomic.connection()).await?;
     let texts: BTreeSet<String> =
@@ -123,7 +123,7 @@ async fn with_hosts(
         .filter(organization_hosts::organization_id.eq_any(items.iter().map(|(id, _)| *id)))
         .order(organization_hosts::position)
         .select(columns::of::<HostRow>())
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await?;
     let mut by_organization: HashMap<i64, Vec<HostRow>> = HashMap::new();
     for host in hosts {
@@ -156,11 +156,11 @@ fn called(text: &str) -> Box<dyn BoxableExpression<organizations::table, Db, Sql
 
 fn condition(filter: &OrganizationFilter) -> Result<Condition<organizations::table>> {
     let column = match filter.field {
-        OrganizationField::Id => Column::Integer(Box::new(organizations::id.nullable())),
-        OrganizationField::CreatedAt => Column::Time(Box::new(organizations::created_at.nullable())),
-        OrganizationField::UpdatedAt => Column::Time(Box::new(organizations::updated_at.nullable())),
+        OrganizationField::Id => FilterColumn::Integer(Box::new(organizations::id.nullable())),
+        OrganizationField::CreatedAt => FilterColumn::Time(Box::new(organizations::created_at.nullable())),
+        OrganizationField::UpdatedAt => FilterColumn::Time(Box::new(organizations::updated_at.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 impl Session {

@@ -6,10 +6,10 @@ use crate::insert::{insert_rows, inserted};
 use crate::old_rows::remove_oldest;
 use crate::prepared::PrepareOnce;
 use crate::schema::{outbox, relay, webhook_deliveries};
-use crate::session::{Models, Rows, Run, Session, Work};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, Work};
 use async_trait::async_trait;
 use civitas_kernel::{Ability, Error, EventName, OrganizationId, Result, UserId};
-use civitas_webhooks::{Announcement, EventHead, Outbox, Position, RelayedEvent, describes_user};
+use civitas_webhooks::{EventHead, Outbox, OutboxEvent, Position, RelayedEvent, describes_user};
 use diesel::dsl::{exists, sql, sql_query};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 
 columns! {
     /// An event as its row stores it.
-    outbox as Announcement;
+    outbox as OutboxEvent;
     fields {
         id: uuid::Uuid,
         organization as organization_id: OrganizationId,
@@ -51,7 +51,7 @@ impl RelayedRow {
     /// The event; `None` if nobody knows its name.
     fn into_event(self) -> Option<RelayedEvent> {
         let position = self.position();
-        let event = Announcement {
+        let event = OutboxEvent {
             id: self.id.0,
             organization: OrganizationId(self.organization_id),
             name: self.name.0.ok()?.0,
@@ -122,16 +122,16 @@ impl Session {
 
 #[async_trait]
 impl Outbox for Session {
-    async fn append(&self, announcements: &[Announcement]) -> Result<()> {
-        if announcements.is_empty() {
+    async fn append(&self, events: &[OutboxEvent]) -> Result<()> {
+        if events.is_empty() {
             return Ok(());
         }
         let atomic = self.transaction().await?;
-        if let [one] = announcements {
+        if let [one] = events {
             // The text of this statement is always the same, so that it stays prepared.
             diesel::insert_into(outbox::table).values(Changeset::of(one)).run_on(atomic.connection()).await?;
         } else {
-            let rows: Vec<_> = announcements.iter().map(Changeset::of).collect();
+            let rows: Vec<_> = events.iter().map(Changeset::of).collect();
             insert_rows(&mut *atomic.connection().await?, &rows).await?;
         }
         atomic.commit().await?;
@@ -144,7 +144,7 @@ impl Outbox for Session {
         organization: OrganizationId,
         after: Option<uuid::Uuid>,
         limit: i64,
-    ) -> Result<Vec<Announcement>> {
+    ) -> Result<Vec<OutboxEvent>> {
         outbox::table
             .filter(outbox::organization_id.eq(organization.0))
             .filter(outbox::id.gt(UuidColumn(after.unwrap_or(uuid::Uuid::nil()))))

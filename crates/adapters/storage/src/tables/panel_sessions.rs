@@ -4,7 +4,7 @@ use super::administrators::Row as AdministratorRow;
 use crate::columns::{self, columns};
 use crate::engine::{dialect, sql};
 use crate::schema::{administrators, panel_sessions, panel_used_forms};
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Administrator, Digest, PanelSession, PanelSessionStore};
 use civitas_kernel::{AdministratorId, Result};

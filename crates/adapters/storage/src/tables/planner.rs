@@ -41,19 +41,19 @@ pub(super) fn published_without_index<QS: 'static>(table: &str) -> Expr<QS, Mome
 
 /// Limit and offset of a select.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rows {
+pub(super) struct LimitOffset {
     pub(super) limit: i64,
     pub(super) offset: i64,
 }
 
-impl From<PageRequest> for Rows {
+impl From<PageRequest> for LimitOffset {
     /// The rows of a page, and one more to detect whether another page follows.
     fn from(page: PageRequest) -> Self {
         Self { limit: page.fetch(), offset: page.offset() }
     }
 }
 
-impl Rows {
+impl LimitOffset {
     /// The limits that are written into statements. With the limit in the text, the planners of both engines can use
     /// it; with few different limits, few prepared statements are cached.
     const LIMITS: [i64; 5] = [2, 11, 21, 51, 101];

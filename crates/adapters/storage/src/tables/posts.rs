@@ -6,8 +6,8 @@ use self::listing::{Changeset, List, POSTS, Row, details, load, of};
 pub(super) use self::listing::{is_shown, visible};
 use super::component_places;
 use crate::columns;
-use crate::failure::Stored;
-use crate::page_rows::Bounds;
+use crate::failure::DieselResultExt;
+use crate::page_rows::PageBounds;
 use crate::records::records;
 use crate::schema::{posts, roles};
 use crate::session::Session;
@@ -144,7 +144,7 @@ impl PostStore for Session {
             found = found.filter(texts::found::<()>(POSTS.name, organization, TextPart::Title, &words)?);
         }
         let found = found.order(POSTS.column("id"), search.direction).on_page(page.into());
-        let rows = load(connection, found, Bounds::NONE).await?;
+        let rows = load(connection, found, PageBounds::NONE).await?;
         details(connection, organization, Page::cut(rows, page)).await
     }
 }
@@ -169,6 +169,6 @@ impl BlogLookup for Session {
             .filter(roles::user_id.eq(user.0))
             .filter(roles::kind.eq(columns::EnumColumn(RoleKind::SpaceAdministrator)))
             .filter(accepted);
-        diesel::select(exists(given)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(given)).get_result(&mut *self.read().await?).await.map_db_error()
     }
 }

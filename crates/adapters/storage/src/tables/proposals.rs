@@ -11,9 +11,9 @@ use self::authors::{with_authors, write_authors, write_authors_of, written_by};
 use self::listing::{List, details};
 use self::reading::{Facts, PROPOSALS, load};
 use self::rows::{Row, changeset, changesets};
-use crate::failure::Stored;
-use crate::filter::{Column, holds};
-use crate::page_rows::Bounds;
+use crate::failure::DieselResultExt;
+use crate::filter::{FilterColumn, column_condition};
+use crate::page_rows::PageBounds;
 use crate::records::records;
 use crate::schema::proposals;
 use crate::scoped::scoped;
@@ -88,8 +88,8 @@ impl ProposalStore for Session {
             found = found.filter(proposals::component_id.eq(component.0));
         }
         if let Some(state) = &list.state {
-            let token = Column::<proposals::table>::Ascii(Box::new(proposals::public_state.nullable()));
-            found = found.filter(holds(token, state)?);
+            let token = FilterColumn::<proposals::table>::Ascii(Box::new(proposals::public_state.nullable()));
+            found = found.filter(column_condition(token, state)?);
         }
         if let Some(words) = &list.words {
             found = found.filter(texts::found::<()>(PROPOSALS.name, organization, TextPart::Either, words)?);
@@ -97,7 +97,7 @@ impl ProposalStore for Session {
         for column in ["hidden_at", "id"] {
             found = found.order(PROPOSALS.column(column), list.direction);
         }
-        let rows = load(&mut *self.read_long().await?, None, found.limited(page), Bounds::NONE).await?;
+        let rows = load(&mut *self.read_long().await?, None, found.limited(page), PageBounds::NONE).await?;
         details(self, organization, None, Page::cut(rows, page)).await
     }
 
@@ -147,7 +147,7 @@ impl ProposalStore for Session {
         let columns = (reading::read(read_context.participant), next, prev);
         let found = reading::visible(read_context, id, query.within).select(columns);
         let rows: Vec<(Facts, Option<i64>, Option<i64>)> =
-            found.load(&mut *self.read().await?).await.stored()?;
+            found.load(&mut *self.read().await?).await.map_db_error()?;
         let Some((facts, next, prev)) = rows.into_iter().next() else { return Ok(None) };
         let place = visible_of_proposals(self, read_context, query.within, facts.component()).await?;
         let Some(detail) = place.map(|place| facts.detail(place)) else { return Ok(None) };
@@ -192,7 +192,7 @@ impl ProposalStore for Session {
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
         let found = reading::any(organization, id);
-        let items = load(&mut *self.read().await?, None, found, Bounds::NONE).await?;
+        let items = load(&mut *self.read().await?, None, found, PageBounds::NONE).await?;
         let found = details(self, organization, None, Page::of(items, false)).await?;
         Ok(found.items.into_iter().next())
     }
@@ -207,7 +207,7 @@ impl ProposalStore for Session {
             .filter(without_index(proposals::organization_id).eq(organization.0))
             .filter(without_index(proposals::component_id).eq(component.0))
             .filter(proposals::published_at.is_null());
-        diesel::select(exists(drafts)).get_result(&mut *self.read().await?).await.stored()
+        diesel::select(exists(drafts)).get_result(&mut *self.read().await?).await.map_db_error()
     }
 
     async fn count_published(
@@ -223,7 +223,7 @@ impl ProposalStore for Session {
             .count()
             .get_result(&mut *self.read().await?)
             .await
-            .stored()
+            .map_db_error()
     }
 
     async fn remove(&self, organization: OrganizationId, id: ProposalId) -> Result<()> {
@@ -231,7 +231,7 @@ impl ProposalStore for Session {
         let removed = diesel::delete(of(organization).filter(proposals::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await
-            .stored()?;
+            .map_db_error()?;
         if removed > 0 {
             atomic.touch_list(organization, "proposals").await?;
         }

@@ -5,7 +5,7 @@ use crate::engine::{Db, dialect};
 use crate::insert::{InsertedRow, insert_rows};
 use crate::schema::archive_refs::{self, dsl};
 use crate::scoped::key_of;
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_application::RefStore;
 use civitas_kernel::{OrganizationId, Result};

@@ -1,7 +1,7 @@
 //! Which reminders of meetings were sent.
 
 use crate::schema::{meeting_reminders, meetings};
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_kernel::{MeetingId, OrganizationId, Result};
 use civitas_meetings::ReminderStore;

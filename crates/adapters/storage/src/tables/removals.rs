@@ -5,7 +5,7 @@ use crate::schema::{
     administrators, api_clients, archive_refs, organization_hosts, organization_names, organizations,
     webhook_registrations as registrations,
 };
-use crate::session::{Atomic, Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope};
 use async_trait::async_trait;
 use civitas_application::Removals;
 use civitas_kernel::{OrganizationId, Result, clock, sortable_id};
@@ -89,7 +89,11 @@ fn of_client(id: i64, limit: i64) -> Vec<String> {
 ///
 /// # Errors
 /// `NotFound` when there is no such organization.
-async fn mark_organization(atomic: &Atomic<'_>, id: OrganizationId, now: OffsetDateTime) -> Result<()> {
+async fn mark_organization(
+    atomic: &TransactionScope<'_>,
+    id: OrganizationId,
+    now: OffsetDateTime,
+) -> Result<()> {
     diesel::update(organizations::table.find(id.0).filter(organizations::deleted_at.is_null()))
         .set(organizations::deleted_at.eq(now))
         .change_on(atomic.connection())
@@ -118,7 +122,11 @@ async fn mark_organization(atomic: &Atomic<'_>, id: OrganizationId, now: OffsetD
 }
 
 /// Marks clients as removed. Their public names are free, and nothing is delivered to them.
-pub(super) async fn mark_clients(atomic: &Atomic<'_>, clients: Vec<i64>, now: OffsetDateTime) -> Result<()> {
+pub(super) async fn mark_clients(
+    atomic: &TransactionScope<'_>,
+    clients: Vec<i64>,
+    now: OffsetDateTime,
+) -> Result<()> {
     for id in clients {
         diesel::update(api_clients::table.find(id).filter(api_clients::deleted_at.is_null()))
             .set((

@@ -3,8 +3,8 @@
 use crate::columns::{self, Condition, ListColumn, cached_by_text};
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::schema::{components, meeting_registrations, meetings, posts, proposal_authors, proposals, votes};
-use crate::session::{Rows, on};
-use crate::visibility::Rule;
+use crate::session::{LoadRowsExt, borrowed};
+use crate::visibility::VisibilityRule;
 use civitas_kernel::{ReadContext, Result, UserId, Viewer, clock};
 use civitas_spaces::{ComponentDetail, ComponentManifest};
 use diesel::prelude::*;
@@ -221,7 +221,8 @@ async fn shown_in(
     if ids.is_empty() {
         return Ok(restricted);
     }
-    let rows: Vec<Summarized> = Summary { shown, components: these(ids) }.rows_from(on(connection)).await?;
+    let rows: Vec<Summarized> =
+        Summary { shown, components: these(ids) }.rows_from(borrowed(connection)).await?;
     for (component, count, others, changed_at, first) in rows {
         if others > 0 {
             restricted.push(component);
@@ -256,7 +257,7 @@ async fn drafts(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<
         .filter(proposals::hidden_at.is_null())
         .filter(proposals::deleted_at.is_null())
         .select((proposals::component_id, proposals::id, proposals::updated_at))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await
 }
 
@@ -272,7 +273,7 @@ async fn voted(
         .filter(columns::any_of(votes::component_id.nullable(), ids))
         .group_by(votes::component_id)
         .select((votes::component_id, newest(votes::updated_at)))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await?;
     for (component, voted_at) in voted {
         found.entry(component).or_default().changed(voted_at);
@@ -287,9 +288,9 @@ async fn with_access(connection: &mut Conn, viewer: Viewer, ids: &[i64]) -> Resu
         Viewer::Participant(user) if !ids.is_empty() => {
             components::table
                 .filter(these(ids))
-                .filter(Rule::HasRole(user))
+                .filter(VisibilityRule::HasRole(user))
                 .select(components::id)
-                .rows_from(on(connection))
+                .rows_from(borrowed(connection))
                 .await
         }
         Viewer::Participant(_) | Viewer::Public => Ok(Vec::new()),
@@ -304,7 +305,7 @@ async fn registered(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<
         .filter(columns::any_of(meetings::component_id.nullable(), ids))
         .filter(diesel::dsl::sql::<Bool>(Shown::RestrictedMeetings.condition()))
         .select((meetings::component_id, meetings::id, meetings::updated_at))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await
 }
 
@@ -322,6 +323,6 @@ async fn not_yet_published(
         .filter(posts::deleted_at.is_null())
         .filter(columns::any_of(posts::component_id.nullable(), ids))
         .select((posts::component_id, posts::id, posts::updated_at))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await
 }

@@ -6,7 +6,7 @@ use crate::columns::{self, Condition, EnumColumn, columns};
 use crate::engine::dialect;
 use crate::records::records;
 use crate::schema::{roles, spaces};
-use crate::session::{Models, Rows, Session};
+use crate::session::{LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Role, RoleDetail, RoleFilter, RoleKind, RoleStore, SpaceRoleId};
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};

@@ -1,11 +1,11 @@
 //! Statements over the records of one table that are put together when they run. Their types do not have the table: the
 //! compiler makes one of each for all lists.
 
-use super::planner::{Rows, Sql};
+use super::planner::{LimitOffset, Sql};
 use crate::columns::expressions;
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use civitas_kernel::{Direction, Result};
 use diesel::IntoSql;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
@@ -116,7 +116,7 @@ pub(super) fn number(value: i64) -> Sql {
     Box::new(value.into_sql::<BigInt>())
 }
 
-impl Rows {
+impl LimitOffset {
     /// The limit, written, and the offset. The limit may be larger: unless the rows [are direct](Self::are_direct), there
     /// may be too many.
     pub(super) fn written(self) -> Sql {
@@ -145,8 +145,8 @@ pub(super) fn among(id: impl Fragment, ids: impl Fragment) -> Template {
 }
 
 /// `id IN (ids LIMIT .. OFFSET ..)`: whether a row is among these rows of a select of ids, which are found by an index alone.
-/// The statement around it has to limit its rows to [`Rows::limit`]: this may let more through.
-pub(super) fn on_page(id: impl Fragment, ids: impl Fragment, rows: Rows) -> Template {
+/// The statement around it has to limit its rows to [`LimitOffset::limit`]: this may let more through.
+pub(super) fn on_page(id: impl Fragment, ids: impl Fragment, rows: LimitOffset) -> Template {
     among(id, Template::<()>::of("??", vec![Box::new(ids), rows.written()]))
 }
 
@@ -194,14 +194,14 @@ impl Key {
 }
 
 /// The records of a table that satisfy some conditions, in an order: a statement without its columns.
-pub(super) struct Records {
+pub(super) struct RecordSelect {
     table: &'static str,
     conditions: Vec<Sql>,
     order: Vec<(Key, Direction)>,
     limit: Option<Sql>,
 }
 
-impl Records {
+impl RecordSelect {
     /// All records of a table.
     pub(super) fn of(table: &'static str) -> Self {
         Self { table, conditions: Vec::new(), order: Vec::new(), limit: None }
@@ -226,21 +226,21 @@ impl Records {
     }
 
     /// These rows of them, or more: the limit is written.
-    pub(super) fn at_least(self, rows: Rows) -> Self {
+    pub(super) fn at_least(self, rows: LimitOffset) -> Self {
         Self { limit: Some(rows.written()), ..self }
     }
 
     /// These rows of them. The limit is a bind parameter.
-    pub(super) fn limited(self, rows: impl Into<Rows>) -> Self {
-        let rows: Rows = rows.into();
+    pub(super) fn limited(self, rows: impl Into<LimitOffset>) -> Self {
+        let rows: LimitOffset = rows.into();
         Self { limit: Some(rows.limited_to(number(rows.limit))), ..self }
     }
 
     /// These rows of them, found by a select of ids: see [`on_page`].
-    pub(super) fn on_page(self, rows: Rows) -> Self {
+    pub(super) fn on_page(self, rows: LimitOffset) -> Self {
         let (table, order) = (self.table, self.order.clone());
         let page = on_page(TableColumn::of(table, "id"), self.ids(), rows);
-        Self { order, ..Self::of(table).filter(page).limited(Rows { offset: 0, ..rows }) }
+        Self { order, ..Self::of(table).filter(page).limited(LimitOffset { offset: 0, ..rows }) }
     }
 
     /// A statement with these columns of them.
@@ -264,7 +264,7 @@ impl Records {
 
     /// Reads their ids.
     pub(super) async fn load_ids(self, connection: &mut Conn) -> Result<Vec<i64>> {
-        let ids: Vec<Option<i64>> = self.ids().load(connection).await.stored()?;
+        let ids: Vec<Option<i64>> = self.ids().load(connection).await.map_db_error()?;
         Ok(ids.into_iter().flatten().collect())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::schema::sessions;
 use crate::scoped::scoped;
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Digest, ParticipantSession, SessionStore};
 use civitas_kernel::{OrganizationId, Result, UserId};

@@ -4,7 +4,7 @@ use super::jobs::WAITING;
 use crate::columns::cached_by_text;
 use crate::engine::Db;
 use crate::engine::sql::Moment;
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_application::{Share, ShareStore, Stored};
 use civitas_attachments::UPLOAD_WINDOW;

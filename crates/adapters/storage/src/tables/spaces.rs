@@ -2,14 +2,14 @@
 
 use crate::columns::{self, Condition, EnumColumn, TextEnum, columns};
 use crate::engine::{Conn, Db};
-use crate::filter::{Column, holds, translated};
+use crate::filter::{FilterColumn, column_condition, translated};
 use crate::list_pages::list_page;
 use crate::prepared::PrepareOnce;
 use crate::records::numbered_records;
 use crate::schema::{components, spaces};
-use crate::session::{Models, Rows, Session, on};
+use crate::session::{LoadModelsExt, LoadRowsExt, Session, borrowed};
 use crate::tables::texts::{self, TextPart};
-use crate::visibility::Rule;
+use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::filter;
@@ -61,9 +61,9 @@ fn condition(
     locales: &Locales,
 ) -> Result<Condition<spaces::table>> {
     let column = match filter.field {
-        SpaceField::Manifest => Column::Ascii(Box::new(spaces::manifest.nullable())),
-        SpaceField::Id => Column::Integer(Box::new(spaces::id.nullable())),
-        SpaceField::Slug => Column::Text(Box::new(
+        SpaceField::Manifest => FilterColumn::Ascii(Box::new(spaces::manifest.nullable())),
+        SpaceField::Id => FilterColumn::Integer(Box::new(spaces::id.nullable())),
+        SpaceField::Slug => FilterColumn::Text(Box::new(
             case_when(
                 spaces::manifest.eq(EnumColumn(SpaceManifest::Initiatives)),
                 "i-".into_sql::<Text>().concat(spaces::id.cast::<Text>()).nullable(),
@@ -74,12 +74,12 @@ fn condition(
             return has_words(organization, &filter.condition);
         }
         SpaceField::Title => translated!(spaces::title, locales),
-        SpaceField::PublishedAt => Column::Time(Box::new(spaces::published_at)),
-        SpaceField::CreatedAt => Column::Time(Box::new(spaces::created_at.nullable())),
-        SpaceField::UpdatedAt => Column::Time(Box::new(spaces::updated_at.nullable())),
-        SpaceField::ExtendedData => Column::Text(Box::new(spaces::extended_data_text.nullable())),
+        SpaceField::PublishedAt => FilterColumn::Time(Box::new(spaces::published_at)),
+        SpaceField::CreatedAt => FilterColumn::Time(Box::new(spaces::created_at.nullable())),
+        SpaceField::UpdatedAt => FilterColumn::Time(Box::new(spaces::updated_at.nullable())),
+        SpaceField::ExtendedData => FilterColumn::Text(Box::new(spaces::extended_data_text.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 /// Whether the title has these words. Spaces of each kind have their own numbers.
@@ -117,7 +117,7 @@ async fn with_components(
         .filter(columns::equals_unindexed(components::organization_id.nullable(), organization.0))
         .filter(components::space_manifest.eq_any(manifests))
         .filter(columns::any_of(components::space_id.nullable(), &ids))
-        .filter(Rule::ComponentIsVisible(viewer))
+        .filter(VisibilityRule::ComponentIsVisible(viewer))
         .order((components::weight, components::manifest, components::id))
         .select((
             components::space_manifest,
@@ -127,7 +127,7 @@ async fn with_components(
             components::updated_at,
         ))
         .prepare_once()
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await?;
     let mut by_space: HashMap<SpaceRef, Vec<ListedComponent>> = HashMap::new();
     for part in parts {
@@ -166,7 +166,7 @@ impl SpaceStore for Session {
     ) -> Result<Page<SpaceDetail>> {
         let ReadContext { organization, viewer, .. } = read_context;
         let listed = || {
-            let visible = of(organization).filter(Rule::SpaceIsVisible(viewer));
+            let visible = of(organization).filter(VisibilityRule::SpaceIsVisible(viewer));
             let rows = visible.select(columns::of::<Row>()).into_boxed::<Db>();
             match manifest {
                 Some(manifest) => rows.filter(spaces::manifest.eq(EnumColumn(manifest))),
@@ -187,9 +187,9 @@ impl SpaceStore for Session {
         let row: Option<Row> = of(read_context.organization)
             .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
             .filter(spaces::id.eq(id.id))
-            .filter(Rule::SpaceIsVisible(read_context.viewer))
+            .filter(VisibilityRule::SpaceIsVisible(read_context.viewer))
             .select(columns::of::<Row>())
-            .first_from(on(connection))
+            .first_from(borrowed(connection))
             .await?;
         let Some(row) = row else { return Ok(None) };
         Ok(with_components(connection, read_context.organization, read_context.viewer, vec![row])

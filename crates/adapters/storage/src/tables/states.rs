@@ -4,7 +4,7 @@ use crate::columns::columns;
 use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::{proposal_states, proposals};
-use crate::session::{Models, Run, Session, on};
+use crate::session::{ExecuteExt, LoadModelsExt, Session, borrowed};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, StateId, Translated};
 use civitas_proposals::{ProposalState, StateStore};
@@ -43,7 +43,7 @@ async fn write_public_tokens(
         .filter(proposals::state_id.eq(id.0))
         .filter(proposals::state_published_at.is_not_null())
         .filter(proposals::withdrawn_at.is_null());
-    diesel::update(answered).set(proposals::public_state.eq(&after.token)).done_on(on(connection)).await
+    diesel::update(answered).set(proposals::public_state.eq(&after.token)).done_on(borrowed(connection)).await
 }
 
 records! {

@@ -3,7 +3,7 @@
 use crate::columns::{self, EnumColumn, columns};
 use crate::records::records;
 use crate::schema::steps;
-use crate::session::{Models, Run, Session};
+use crate::session::{ExecuteExt, LoadModelsExt, Session};
 use async_trait::async_trait;
 use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Translated};
 use civitas_spaces::{Step, StepStore};

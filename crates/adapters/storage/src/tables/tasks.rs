@@ -5,7 +5,7 @@ use crate::engine::{Db, dialect};
 use crate::log_pages::log_page;
 use crate::prepared::PrepareOnce;
 use crate::schema::tasks;
-use crate::session::{Atomic, Rows, Run, Session, Work};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope, Work};
 use async_trait::async_trait;
 use civitas_kernel::{LogPage, LogRequest, NewTask, OrganizationId, Result, TaskId, TaskQueue, sortable_id};
 use civitas_tasks::{Task, TaskFilter, TaskLog, TaskStore, WaitingTask};
@@ -57,7 +57,7 @@ impl Session {
     /// cost nothing.
     async fn oldest_due(
         &self,
-        atomic: &Atomic<'_>,
+        atomic: &TransactionScope<'_>,
         kinds: &[&'static str],
         now: OffsetDateTime,
         limit: i64,

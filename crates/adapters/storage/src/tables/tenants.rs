@@ -4,7 +4,7 @@ use super::organizations::hosts::{CONFIRMED, PRIMARY, PROMOTED, SECONDARY};
 use crate::columns::{self, ColumnValue, EnumColumn, JsonColumn};
 use crate::engine::Db;
 use crate::schema::{organization_hosts, organizations};
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use civitas_kernel::{Locale, Locales, OrganizationId, Result, TimeZone, Translated};
 use civitas_organizations::{Features, HostMatch, Tenant};
 use diesel::prelude::*;

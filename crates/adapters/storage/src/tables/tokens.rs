@@ -4,7 +4,7 @@ use super::clients;
 use crate::columns::{self, EnumColumn, columns};
 use crate::engine::Db;
 use crate::schema::{access_tokens, api_clients, users};
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{AccessToken, Digest, Identity, IdentityUser, TokenStore};
 use civitas_kernel::{ClientId, Locale, OrganizationId, Result, TokenId, UserId, UserState};

@@ -1,10 +1,10 @@
-//! Announced uploads.
+//! Requested uploads.
 
 use crate::columns::columns;
 use crate::old_rows::remove_oldest;
 use crate::records::records;
 use crate::schema::uploads;
-use crate::session::{Run, Session};
+use crate::session::{ExecuteExt, Session};
 use async_trait::async_trait;
 use civitas_attachments::{Upload, UploadStore};
 use civitas_kernel::{ClientId, FileId, OrganizationId, Result, UploadId};
@@ -35,7 +35,7 @@ impl UploadStore for Session {
         diesel::delete(of(organization).filter(uploads::id.eq(id.0))).change_on(self.write()).await
     }
 
-    async fn remove_announced_before(&self, before: OffsetDateTime, limit: i64) -> Result<i64> {
+    async fn remove_requested_before(&self, before: OffsetDateTime, limit: i64) -> Result<i64> {
         let removed = remove_oldest!(self, uploads by id, created_at < before, limit);
         Ok(i64::try_from(removed).unwrap_or(limit))
     }

@@ -4,7 +4,7 @@ use super::users::{folded, nickname};
 use crate::columns::{self, Expr};
 use crate::engine::{Db, dialect};
 use crate::schema::users;
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use civitas_accounts::{ListedState, MAX_FOUND_BY_TEXT, UserSearch, normal_email};
 use civitas_kernel::{OrganizationId, Result};
 use diesel::dsl::IntoBoxed;

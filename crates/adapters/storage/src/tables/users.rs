@@ -2,11 +2,11 @@
 
 use crate::columns::{self, Condition, Expr, columns};
 use crate::engine::{Db, dialect};
-use crate::filter::{Column, holds};
+use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
 use crate::records::records;
 use crate::schema::users;
-use crate::session::{Models, Rows, Session};
+use crate::session::{LoadModelsExt, LoadRowsExt, Session};
 use crate::tables::texts::{self, TextPart};
 use async_trait::async_trait;
 use civitas_accounts::{MAX_COUNTED, User, UserField, UserFilter, UserSearch, UserSort, UserStore};
@@ -59,18 +59,18 @@ pub(super) fn folded(nickname: &str) -> String {
 
 fn condition(filter: &UserFilter, organization: OrganizationId) -> Result<Condition<users::table>> {
     let column = match filter.field {
-        UserField::Nickname => Column::Ascii(Box::new(users::nickname.nullable())),
-        UserField::Id => Column::Integer(Box::new(users::id.nullable())),
+        UserField::Nickname => FilterColumn::Ascii(Box::new(users::nickname.nullable())),
+        UserField::Id => FilterColumn::Integer(Box::new(users::id.nullable())),
         UserField::Name if matches!(filter.condition, FilterCondition::Words(_)) => {
             return texts::found("users", organization, TextPart::Title, &filter.condition);
         }
-        UserField::Name => Column::Text(Box::new(users::name.nullable())),
-        UserField::Email => Column::Text(Box::new(users::email.nullable())),
-        UserField::CreatedAt => Column::Time(Box::new(users::created_at.nullable())),
-        UserField::UpdatedAt => Column::Time(Box::new(users::updated_at.nullable())),
-        UserField::ExtendedData => Column::Text(Box::new(users::extended_data_text.nullable())),
+        UserField::Name => FilterColumn::Text(Box::new(users::name.nullable())),
+        UserField::Email => FilterColumn::Text(Box::new(users::email.nullable())),
+        UserField::CreatedAt => FilterColumn::Time(Box::new(users::created_at.nullable())),
+        UserField::UpdatedAt => FilterColumn::Time(Box::new(users::updated_at.nullable())),
+        UserField::ExtendedData => FilterColumn::Text(Box::new(users::extended_data_text.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 records! { scoped users: UserId => User; many plain; }

@@ -5,15 +5,15 @@
 
 use super::components::{ComponentInSpace, of_space};
 use super::planner::Checked;
-use super::select::{Records, TableColumn};
+use super::select::{RecordSelect, TableColumn};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
 use crate::lookups::SetKey;
 use crate::optional::filter_some;
 use crate::schema::{components, spaces};
-use crate::session::{Rows, Session, on};
-use crate::visibility::Rule;
+use crate::session::{LoadRowsExt, Session, borrowed};
+use crate::visibility::VisibilityRule;
 use civitas_kernel::{OrganizationId, ReadContext, Result, Within};
 use civitas_spaces::ComponentManifest;
 use diesel::prelude::*;
@@ -116,8 +116,8 @@ impl VisibleComponents {
             .inner_join(spaces::table.on(of_space()))
             .filter(components::organization_id.eq(read_context.organization.0))
             .filter(is_of_kind(kind))
-            .select((components::id, Rule::ComponentIsVisible(read_context.viewer)))
-            .rows_from(on(connection))
+            .select((components::id, VisibilityRule::ComponentIsVisible(read_context.viewer)))
+            .rows_from(borrowed(connection))
             .await?;
         let count = of_kind.len();
         let visible = of_kind.into_iter().filter(|(_, visible)| *visible == Some(true));
@@ -136,15 +136,15 @@ impl VisibleComponents {
         let mut visible = components::table
             .inner_join(spaces::table.on(of_space()))
             .filter(components::organization_id.eq(read_context.organization.0))
-            .filter(Rule::ComponentIsVisible(read_context.viewer))
-            .filter(Rule::IsWithin(within))
+            .filter(VisibilityRule::ComponentIsVisible(read_context.viewer))
+            .filter(VisibilityRule::IsWithin(within))
             .select(components::id)
             .into_boxed::<Db>();
         filter_some!(visible; within.component => |component| components::id.eq(component.0));
         for condition in conditions {
             visible = visible.filter(condition);
         }
-        let ids: Vec<i64> = visible.rows_from(on(connection)).await?;
+        let ids: Vec<i64> = visible.rows_from(borrowed(connection)).await?;
         Ok(Self::of(read_context.organization, ids.into()))
     }
 
@@ -155,11 +155,11 @@ impl VisibleComponents {
         within: Within,
         kind: ComponentManifest,
     ) -> Result<Self> {
-        let mut found = Records::of("components")
+        let mut found = RecordSelect::of("components")
             .filter(components::organization_id.eq(organization.0))
             .filter(is_of_kind(kind))
             .filter(components::deleted_at.is_null())
-            .filter(Rule::IsWithin(within));
+            .filter(VisibilityRule::IsWithin(within));
         filter_some!(found; within.component => |component| components::id.eq(component.0));
         Ok(Self::of(organization, found.load_ids(connection).await?.into()))
     }

@@ -3,14 +3,14 @@
 use super::components::{OfSpace, of_space};
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
-use crate::filter::{Column, holds};
+use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
-use crate::page_rows::Bounds;
+use crate::page_rows::PageBounds;
 use crate::prepared::PrepareOnce;
 use crate::records::records;
 use crate::schema::{components, proposals, spaces, votes};
-use crate::session::{Models, Rows, Run, Session, on};
-use crate::visibility::Rule;
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, borrowed};
+use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
 use civitas_kernel::records::Entity;
@@ -63,8 +63,10 @@ async fn visible(
 ) -> Result<Page<(VoteId, Vote)>> {
     let inside = || -> Condition<Cast> {
         match within.component {
-            Some(component) => Box::new(votes::component_id.eq(component.0).and(Rule::IsWithin(within))),
-            None => Box::new(Rule::IsWithin(within)),
+            Some(component) => {
+                Box::new(votes::component_id.eq(component.0).and(VisibilityRule::IsWithin(within)))
+            }
+            None => Box::new(VisibilityRule::IsWithin(within)),
         }
     };
     let all = || {
@@ -76,13 +78,13 @@ async fn visible(
             .filter(proposals::published_at.is_not_null())
             .filter(proposals::hidden_at.is_null())
             .filter(proposals::deleted_at.is_null())
-            .filter(Rule::ComponentIsVisible(read_context.viewer))
+            .filter(VisibilityRule::ComponentIsVisible(read_context.viewer))
             .filter(inside())
             .select(columns::of::<Row>())
             .into_boxed::<Db>()
     };
     // A vote does not change: one index for both times.
-    let page: Page<Row> = list_page!(connection, page, Bounds::NONE; all();
+    let page: Page<Row> = list_page!(connection, page, PageBounds::NONE; all();
         filters, |filter| condition(filter);
         [votes::id, votes::created_at, votes::created_at; votes::id], votes::id);
     Ok(page.map(Into::into))
@@ -90,16 +92,16 @@ async fn visible(
 
 fn condition(filter: &VoteFilter) -> Result<Condition<Cast>> {
     let column = match filter.field {
-        VoteField::User => Column::Integer(Box::new(votes::user_id.nullable())),
-        VoteField::Proposal => Column::Integer(Box::new(votes::proposal_id.nullable())),
-        VoteField::Component => Column::Integer(Box::new(votes::component_id.nullable())),
-        VoteField::SpaceId => Column::Integer(Box::new(components::space_id.nullable())),
-        VoteField::Id => Column::Integer(Box::new(votes::id.nullable())),
-        VoteField::Weight => Column::Integer(Box::new(votes::weight.nullable())),
-        VoteField::CreatedAt => Column::Time(Box::new(votes::created_at.nullable())),
-        VoteField::UpdatedAt => Column::Time(Box::new(votes::updated_at.nullable())),
+        VoteField::User => FilterColumn::Integer(Box::new(votes::user_id.nullable())),
+        VoteField::Proposal => FilterColumn::Integer(Box::new(votes::proposal_id.nullable())),
+        VoteField::Component => FilterColumn::Integer(Box::new(votes::component_id.nullable())),
+        VoteField::SpaceId => FilterColumn::Integer(Box::new(components::space_id.nullable())),
+        VoteField::Id => FilterColumn::Integer(Box::new(votes::id.nullable())),
+        VoteField::Weight => FilterColumn::Integer(Box::new(votes::weight.nullable())),
+        VoteField::CreatedAt => FilterColumn::Time(Box::new(votes::created_at.nullable())),
+        VoteField::UpdatedAt => FilterColumn::Time(Box::new(votes::updated_at.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 /// What to write, with the component of the vote's proposal.
@@ -112,7 +114,7 @@ async fn changeset<'a>(
         .filter(proposals::organization_id.eq(organization.0))
         .filter(proposals::id.eq(vote.proposal.0))
         .select(proposals::component_id)
-        .first_from(on(connection))
+        .first_from(borrowed(connection))
         .await?;
     Ok(Changeset::of(vote, component.ok_or(Error::NotFound)?))
 }
@@ -128,7 +130,7 @@ async fn changesets<'a>(
         .filter(proposals::organization_id.eq(organization.0))
         .filter(columns::any_of(proposals::id.nullable(), &ids))
         .select((proposals::id, proposals::component_id))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await?;
     let components: HashMap<i64, i64> = components.into_iter().collect();
     let changeset = |vote: &'a Vote| {
@@ -178,7 +180,7 @@ impl VoteStore for Session {
             .bind::<BigInt, _>(proposal.0)
             .bind::<BigInt, _>(user.0)
             .prepare_once()
-            .done_on(on(connection))
+            .done_on(borrowed(connection))
             .await
     }
 

@@ -7,8 +7,8 @@ use super::select::correlated;
 use crate::columns;
 use crate::engine::Conn;
 use crate::schema::{components, proposal_counts, proposals, spaces, votes};
-use crate::session::{Rows, on};
-use crate::visibility::Rule;
+use crate::session::{LoadRowsExt, borrowed};
+use crate::visibility::VisibilityRule;
 use civitas_kernel::{ClientId, ComponentId, OrganizationId, ProposalId, Result, UserId};
 use civitas_proposals::{Tally, VotingStatus};
 use diesel::dsl::count_star;
@@ -80,9 +80,9 @@ async fn own_votes(
             correlated(published),
             correlated(voted),
             correlated(draft),
-            Rule::Participates(Some(user)),
+            VisibilityRule::Participates(Some(user)),
         ))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await
 }
 
@@ -94,7 +94,7 @@ async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Has
         .filter(proposal_counts::shown.gt(0))
         .order((proposal_counts::component_id, proposal_counts::public_state))
         .select((proposal_counts::component_id, proposal_counts::public_state, proposal_counts::shown))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await?;
     let voted: Vec<(i64, String, i64)> = votes::table
         .inner_join(proposals::table)
@@ -105,7 +105,7 @@ async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Has
         .filter(proposals::deleted_at.is_null())
         .group_by((proposals::component_id, proposals::public_state))
         .select((proposals::component_id, proposals::public_state, count_star()))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await?;
     let mut voted: HashMap<(i64, String), i64> =
         voted.into_iter().map(|(component, token, count)| ((component, token), count)).collect();

@@ -14,12 +14,12 @@ use crate::insert::{insert_rows, inserted};
 use crate::prepared::PrepareOnce;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::{api_clients, outbox, webhook_registrations as registrations};
-use crate::session::{Rows, Run, Session, Work, lock_row, on};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, Work, borrowed, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{ClientId, EventName, OrganizationId, RegistrationId, Result, clock};
 use civitas_webhooks::{
-    Content, DeliveryId, DeliveryQueue, DeliveryStatus, DueDelivery, Health, NewDelivery, Outcome, Target,
-    WaitingRegistration,
+    DeliveryContent, DeliveryId, DeliveryOutcome, DeliveryQueue, DeliveryStatus, DueDelivery, Health,
+    NewDelivery, Target, WaitingRegistration,
 };
 use diesel::dsl::{case_when, exists, not, sql};
 use diesel::expression::SqlLiteral;
@@ -59,8 +59,8 @@ impl<'a> NewRow<'a> {
         now: OffsetDateTime,
     ) -> Self {
         let (event, payload) = match &delivery.content {
-            Content::Event(event, _) => (Some(UuidColumn(*event)), None),
-            Content::Test(payload) => (None, Some(payload.as_str())),
+            DeliveryContent::Event(event, _) => (Some(UuidColumn(*event)), None),
+            DeliveryContent::Test(payload) => (None, Some(payload.as_str())),
         };
         Self {
             id: UuidColumn(delivery.id.0),
@@ -125,7 +125,7 @@ async fn make_due(connection: &mut Conn, ids: &[i64], at: OffsetDateTime) -> Res
         .filter(columns::any_of(registrations::id.nullable(), ids))
         .set(registrations::due_at.eq(earlier))
         .prepare_once()
-        .done_on(on(connection))
+        .done_on(borrowed(connection))
         .await
 }
 
@@ -135,7 +135,7 @@ async fn lock_registrations(connection: &mut Conn, ids: &[i64]) -> Result<Vec<(i
         .filter(columns::any_of(registrations::id.nullable(), ids))
         .order(registrations::id)
         .select((registrations::id, registrations::organization_id));
-    dialect::for_update!(rows).rows_from(on(connection)).await
+    dialect::for_update!(rows).rows_from(borrowed(connection)).await
 }
 
 impl Session {
@@ -354,7 +354,7 @@ impl DeliveryQueue for Session {
     async fn record(
         &self,
         id: RegistrationId,
-        outcomes: &[Outcome],
+        outcomes: &[DeliveryOutcome],
         health: &Health,
         now: OffsetDateTime,
     ) -> Result<()> {

@@ -2,12 +2,12 @@
 
 use crate::columns::{self, ColumnValue, Condition, JsonColumn, Tolerant, columns};
 use crate::engine::{Db, dialect};
-use crate::filter::{Column, holds};
+use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
 use crate::optional::filter_some;
 use crate::schema::webhook_registrations::{self, self as registrations};
 use crate::schema::{api_clients, organizations};
-use crate::session::{Models, Rows, Run, Session, Work, lock_row};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, Work, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Abilities, ClientId, EventName, OrganizationId, Page, PageRequest, RegistrationId, Result, Scopes,
@@ -101,11 +101,11 @@ fn registration_of(client: ClientId, id: RegistrationId) -> OfClient {
 
 fn condition(filter: &RegistrationListFilter) -> Result<Condition<registrations::table>> {
     let column = match filter.field {
-        RegistrationField::Id => Column::Integer(Box::new(registrations::id.nullable())),
-        RegistrationField::CreatedAt => Column::Time(Box::new(registrations::created_at.nullable())),
-        RegistrationField::UpdatedAt => Column::Time(Box::new(registrations::updated_at.nullable())),
+        RegistrationField::Id => FilterColumn::Integer(Box::new(registrations::id.nullable())),
+        RegistrationField::CreatedAt => FilterColumn::Time(Box::new(registrations::created_at.nullable())),
+        RegistrationField::UpdatedAt => FilterColumn::Time(Box::new(registrations::updated_at.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 /// Whether the client of a registration was not removed.

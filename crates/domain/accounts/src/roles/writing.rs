@@ -6,7 +6,7 @@ use crate::{Role, RoleDetail, RoleGrant, RoleId, SpaceRoleId};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin};
 use civitas_kernel::{
-    Ability, Access, Ctx, Error, Handle, Result, Scope, SpaceRef, UserId, commands, integer,
+    Ability, Access, CommandHandler, Ctx, Error, Result, Scope, SpaceRef, UserId, commands, integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -126,7 +126,7 @@ impl Roles<'_> {
 }
 
 #[async_trait]
-impl Handle<CreateRole> for Roles<'_> {
+impl CommandHandler<CreateRole> for Roles<'_> {
     async fn precheck(&self, ctx: &Ctx, command: &CreateRole) -> Result<()> {
         self.grant(ctx, command).await.map(drop)
     }
@@ -139,7 +139,7 @@ impl Handle<CreateRole> for Roles<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateRole> for Roles<'_> {
+impl CommandHandler<UpdateRole> for Roles<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
         ctx.require(&WRITE_ROLES)?;
         self.seek(ctx, &command.id).await.map(drop)
@@ -163,7 +163,7 @@ impl Handle<UpdateRole> for Roles<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyRole> for Roles<'_> {
+impl CommandHandler<DestroyRole> for Roles<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {
         ctx.require(&WRITE_ROLES)?;
         self.seek(ctx, &command.id).await.map(drop)

@@ -4,7 +4,7 @@ use super::{AnswerOptionDetail, CreateAnswerOption, DestroyAnswerOption, UpdateA
 use crate::{AnswerOption, MANAGE_QUESTIONS, Questionnaires};
 use async_trait::async_trait;
 use civitas_kernel::records::Change;
-use civitas_kernel::{AnswerOptionId, Ctx, Error, Handle, QuestionnaireId, Result};
+use civitas_kernel::{AnswerOptionId, CommandHandler, Ctx, Error, QuestionnaireId, Result};
 
 impl Questionnaires<'_> {
     /// The option.
@@ -35,7 +35,7 @@ impl Questionnaires<'_> {
 }
 
 #[async_trait]
-impl Handle<CreateAnswerOption> for Questionnaires<'_> {
+impl CommandHandler<CreateAnswerOption> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateAnswerOption) -> Result<AnswerOptionDetail> {
         let CreateAnswerOption { question: id, body } = command;
         let question = self.find_question_to_change(ctx, id).await?;
@@ -47,7 +47,7 @@ impl Handle<CreateAnswerOption> for Questionnaires<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateAnswerOption> for Questionnaires<'_> {
+impl CommandHandler<UpdateAnswerOption> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateAnswerOption) -> Result<()> {
         self.check_option(ctx, command.id).await
     }
@@ -64,7 +64,7 @@ impl Handle<UpdateAnswerOption> for Questionnaires<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyAnswerOption> for Questionnaires<'_> {
+impl CommandHandler<DestroyAnswerOption> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyAnswerOption) -> Result<()> {
         self.check_option(ctx, command.id).await
     }

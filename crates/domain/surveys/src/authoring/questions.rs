@@ -4,10 +4,10 @@ use super::{CreateQuestion, DestroyQuestion, QuestionDetail, UpdateQuestion};
 use crate::{MANAGE_QUESTIONS, Questionnaires};
 use async_trait::async_trait;
 use civitas_kernel::records::Change;
-use civitas_kernel::{Ctx, Handle, Result};
+use civitas_kernel::{CommandHandler, Ctx, Result};
 
 #[async_trait]
-impl Handle<CreateQuestion> for Questionnaires<'_> {
+impl CommandHandler<CreateQuestion> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateQuestion) -> Result<QuestionDetail> {
         ctx.require(&MANAGE_QUESTIONS)?;
         let questionnaire = command.questionnaire;
@@ -20,7 +20,7 @@ impl Handle<CreateQuestion> for Questionnaires<'_> {
 }
 
 #[async_trait]
-impl Handle<UpdateQuestion> for Questionnaires<'_> {
+impl CommandHandler<UpdateQuestion> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateQuestion) -> Result<()> {
         command.check(&self.find_question(ctx, command.id).await?)
     }
@@ -40,7 +40,7 @@ impl Handle<UpdateQuestion> for Questionnaires<'_> {
 }
 
 #[async_trait]
-impl Handle<DestroyQuestion> for Questionnaires<'_> {
+impl CommandHandler<DestroyQuestion> for Questionnaires<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyQuestion) -> Result<()> {
         self.find_question(ctx, command.id).await.map(drop)
     }

@@ -1,7 +1,7 @@
 //! The queue, and leases of registrations.
 
-use super::{NOW, World, announcement, at, registration, test_delivery};
-use crate::{Content, DeliveryId, Health, NewDelivery, Registration, WaitingRegistration};
+use super::{NOW, World, at, outbox_event, registration, test_delivery};
+use crate::{DeliveryContent, DeliveryId, Health, NewDelivery, Registration, WaitingRegistration};
 use civitas_kernel::{Ability, RegistrationId, Result};
 use std::time::{Duration, Instant};
 
@@ -111,7 +111,7 @@ pub async fn shows_the_target_to_its_worker(world: World<'_>) -> Result<()> {
 /// Due deliveries are read with their bodies, the longest due first, without those that are left out.
 pub async fn reads_due_deliveries_in_order(world: World<'_>) -> Result<()> {
     let (id, other) = (world.register("a").await?, world.register("b").await?);
-    let event = announcement(world.mine, 7);
+    let event = outbox_event(world.mine, 7);
     let of_event = world.queue_event(id, &event).await?;
     world.queue(other, 0).await?;
     let (late, early, future) =
@@ -139,7 +139,7 @@ pub async fn queues_for_existing_registrations_only(world: World<'_>) -> Result<
     world.registrations.remove(world.client, gone).await?;
     let mut many: Vec<NewDelivery> = (0..2500).map(|n| test_delivery(id, n % 7)).collect();
     many.push(test_delivery(gone, -99));
-    many.push(NewDelivery { content: Content::Test(String::new()), ..test_delivery(id, 0) });
+    many.push(NewDelivery { content: DeliveryContent::Test(String::new()), ..test_delivery(id, 0) });
     world.deliveries.add(&many).await?;
     world.deliveries.add(&[]).await?;
     assert_eq!(world.deliveries.due(id, at(9), &[], 5000).await?.len(), 2501);
@@ -203,7 +203,7 @@ pub async fn wakes_who_waits(world: World<'_>) -> Result<()> {
     let id = world.register("a").await?;
     let long = Duration::from_secs(20);
     let started = Instant::now();
-    world.outbox.append(&[announcement(world.mine, 1)]).await?;
+    world.outbox.append(&[outbox_event(world.mine, 1)]).await?;
     world.outbox.wait(long).await;
     world.queue(id, 0).await?;
     world.deliveries.wait(long).await;

@@ -1,7 +1,7 @@
 //! The log of deliveries, replays and retention.
 
 use super::recording::{attempt, outcome};
-use super::{ALL, NOW, World, announcement, at, registration};
+use super::{ALL, NOW, World, at, outbox_event, registration};
 use crate::{
     DeliveryFilter, DeliveryId, DeliveryStatus, Figures, Health, RegistrationFilter, RegistrationState,
     Replay, Verdict,
@@ -25,11 +25,11 @@ pub async fn lists_deliveries_by_registration_status_and_organization(world: Wor
     let (a, b) = (world.register("a").await?, world.register("b").await?);
     let foreign = world.store(&registration(world.other_client, Some(world.other), "a")).await?;
     let wide = world.store(&registration(world.wide_client, None, "a")).await?;
-    let event = announcement(world.mine, 1);
+    let event = outbox_event(world.mine, 1);
     let one = world.queue_event(a, &event).await?;
     let (two, three) = (world.queue(b, 0).await?, world.queue(a, 0).await?);
     let (four, five) =
-        (world.queue(foreign, 0).await?, world.queue_event(wide, &announcement(world.mine, 2)).await?);
+        (world.queue(foreign, 0).await?, world.queue_event(wide, &outbox_event(world.mine, 2)).await?);
     world.end(a, one, Verdict::Dropped("not subscribed")).await?;
     let any = DeliveryFilter::default();
     assert_eq!(world.listed(None, any).await?, [five, four, three, two, one]);
@@ -188,7 +188,7 @@ pub async fn removes_ended_deliveries(world: World<'_>) -> Result<()> {
 pub async fn filters_the_log_and_turns_its_pages(world: World<'_>) -> Result<()> {
     let a = world.register("a").await?;
     let second = world.store(&registration(world.second_client, Some(world.mine), "b")).await?;
-    let event = world.queue_event(a, &announcement(world.mine, 1)).await?;
+    let event = world.queue_event(a, &outbox_event(world.mine, 1)).await?;
     let (two, three) = (world.queue(a, 0).await?, world.queue(second, 0).await?);
     let any = DeliveryFilter::default();
     let of_event = DeliveryFilter { event: Some(Ability::ProposalCreation), ..any };

@@ -1,7 +1,7 @@
 //! The outbox.
 
-use super::{World, announcement, at, named};
-use crate::{Announcement, Position, envelope};
+use super::{World, at, named, outbox_event};
+use crate::{OutboxEvent, Position, envelope};
 use civitas_kernel::{Ability, Result, UserId, sortable_id};
 use serde_json::json;
 use time::Duration;
@@ -9,17 +9,17 @@ use uuid::Uuid;
 
 /// Stored events are read back with all members, in the order of the ids, in pages. Bodies keep every byte.
 pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
-    let mut all: Vec<_> = (0..5).map(|n| announcement(world.mine, n)).collect();
+    let mut all: Vec<_> = (0..5).map(|n| outbox_event(world.mine, n)).collect();
     "{\"b\" : 1.0,\"a\":\"\\u0000\"}".clone_into(&mut all[0].payload);
     world.outbox.append(&all).await?;
-    let single = announcement(world.mine, 6);
+    let single = outbox_event(world.mine, 6);
     world.outbox.append(std::slice::from_ref(&single)).await?;
     all.push(single);
     world.outbox.append(&[]).await?;
     all.sort_by_key(|a| a.id);
     let mut seen = Vec::new();
     loop {
-        let page = world.outbox.page_after(world.mine, seen.last().map(|a: &Announcement| a.id), 2).await?;
+        let page = world.outbox.page_after(world.mine, seen.last().map(|a: &OutboxEvent| a.id), 2).await?;
         assert!(page.len() <= 2);
         if page.is_empty() {
             break;
@@ -32,7 +32,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
 
 /// An organization does not see events of another one.
 pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
-    let both = [announcement(world.mine, 1), announcement(world.other, 2)];
+    let both = [outbox_event(world.mine, 1), outbox_event(world.other, 2)];
     world.outbox.append(&both).await?;
     assert_eq!(world.outbox.page_after(world.mine, None, 9).await?, both[..1]);
     assert_eq!(world.outbox.page_after(world.other, None, 9).await?, both[1..]);
@@ -52,7 +52,7 @@ impl World<'_> {
         }
     }
 
-    async fn relayed(&self, after: Position, limit: i64) -> Result<Vec<(Position, Announcement)>> {
+    async fn relayed(&self, after: Position, limit: i64) -> Result<Vec<(Position, OutboxEvent)>> {
         let events = self.outbox.relayed_after(after, limit).await?;
         Ok(events.into_iter().map(|relayed| (relayed.position, relayed.event)).collect())
     }
@@ -61,7 +61,7 @@ impl World<'_> {
 /// The events with the data of an account are removed with their deliveries, in batches; those of others, and other
 /// events with the same number, stay.
 pub async fn removes_the_events_of_an_account(world: World<'_>) -> Result<()> {
-    let described = |organization, name, id: &str, kind: &str| Announcement {
+    let described = |organization, name, id: &str, kind: &str| OutboxEvent {
         payload: envelope(name, &json!({"attributes": {"name": "Nora"}, "id": id, "type": kind})),
         ..named(organization, name, 1)
     };
@@ -95,7 +95,7 @@ pub async fn gives_positions_in_order_each_once(world: World<'_>) -> Result<()> 
     assert!(!world.outbox.has_unrelayed().await?);
     let start = world.outbox.last_position().await?;
     let mut all: Vec<_> =
-        (0..5).map(|n| announcement(if n % 2 == 0 { world.mine } else { world.other }, n)).collect();
+        (0..5).map(|n| outbox_event(if n % 2 == 0 { world.mine } else { world.other }, n)).collect();
     world.outbox.append(&all).await?;
     all.sort_by_key(|a| a.id);
     assert!(world.outbox.has_unrelayed().await? && world.relayed(start, 9).await?.is_empty());
@@ -156,14 +156,14 @@ pub async fn reads_relayed_events_by_name(world: World<'_>) -> Result<()> {
 /// Old events are deleted, but not those with deliveries, nor those without a position. Takes a transaction.
 pub async fn keeps_events_with_deliveries(world: World<'_>) -> Result<()> {
     let registration = world.register("hook").await?;
-    let delivered = announcement(world.mine, 1);
+    let delivered = outbox_event(world.mine, 1);
     world.queue_event(registration, &delivered).await?;
-    let old: Vec<_> = (2..5).map(|n| announcement(world.mine, n)).collect();
-    let recent = announcement(world.mine, 3600);
+    let old: Vec<_> = (2..5).map(|n| outbox_event(world.mine, n)).collect();
+    let recent = outbox_event(world.mine, 3600);
     world.outbox.append(&old).await?;
     world.outbox.append(std::slice::from_ref(&recent)).await?;
     world.relay().await?;
-    let unrelayed = announcement(world.mine, 5);
+    let unrelayed = outbox_event(world.mine, 5);
     world.outbox.append(std::slice::from_ref(&unrelayed)).await?;
     let before = at(60);
     assert_eq!(world.outbox.remove_before(before, 2).await?, 2);

@@ -2,8 +2,8 @@
 
 use super::{NOW, World, at};
 use crate::{
-    Attempt, DeliveryId, DeliveryStatus, Health, LoggedDelivery, Outcome, Response, SendError, SendErrorKind,
-    Verdict,
+    Attempt, DeliveryId, DeliveryOutcome, DeliveryStatus, Health, LoggedDelivery, Response, SendError,
+    SendErrorKind, Verdict,
 };
 use civitas_kernel::{RegistrationId, Result};
 use std::time::Duration;
@@ -17,8 +17,8 @@ pub(super) fn attempt(result: std::result::Result<u16, SendErrorKind>) -> Attemp
     Attempt { number: 1, at: at(1), duration: Duration::from_millis(1500), result }
 }
 
-pub(super) fn outcome(delivery: DeliveryId, attempt: Option<Attempt>, verdict: Verdict) -> Outcome {
-    Outcome { delivery, attempt, verdict }
+pub(super) fn outcome(delivery: DeliveryId, attempt: Option<Attempt>, verdict: Verdict) -> DeliveryOutcome {
+    DeliveryOutcome { delivery, attempt, verdict }
 }
 
 impl World<'_> {

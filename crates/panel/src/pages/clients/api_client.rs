@@ -4,7 +4,7 @@ use crate::admin_request::AdminRequest;
 use crate::parts::{Head, Tab};
 use civitas_accounts::{ApiClient, ClientAdmin, ClientAdminError};
 use civitas_application::Transaction;
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{ClientId, Error, OrganizationId, Result};
 use civitas_organizations::{OrganizationQuery, Tenant};
 
@@ -32,9 +32,9 @@ impl ClientPage {
     }
 
     /// An entry of the audit trail about it.
-    pub(crate) fn record(&self, req: &AdminRequest, action: Action) -> Record {
-        let record = req.record(action).on("api_client", &self.client.uid, &self.client.name);
-        record.of(self.client.organization)
+    pub(crate) fn audit_entry(&self, req: &AdminRequest, action: Action) -> NewAuditEntry {
+        let entry = req.audit_entry(action).on("api_client", &self.client.uid, &self.client.name);
+        entry.of(self.client.organization)
     }
 }
 
@@ -56,8 +56,8 @@ pub(crate) async fn client(req: &AdminRequest, id: i64) -> Result<ClientPage> {
 }
 
 /// The error of a refused change.
-pub(crate) fn fault(fault: ClientAdminError) -> Error {
-    match fault {
+pub(crate) fn client_admin_error(error: ClientAdminError) -> Error {
+    match error {
         ClientAdminError::Store(error) => error,
         ClientAdminError::UnknownClient(_) => Error::NotFound,
         other => Error::rejected(other.to_string()),

@@ -52,7 +52,7 @@ async fn show(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
         .hint(req.tr("client-fixed-later"))
         .field(name.required().check(&problems).html(translator))
         .field(organization.required().check(&problems).html(translator));
-    let ticked = req.form.all(SCOPES);
+    let ticked = req.form.values(SCOPES);
     let offered = |scope: &&Scope| features.is_none_or(|features| is_offered(**scope, &features));
     let group = |id: &str, legend: &str, scopes: &[Scope]| {
         let choice = |scope: &Scope| {
@@ -75,7 +75,7 @@ async fn show(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let name = req.form.text(NAME).to_owned();
     let organization: Option<i64> = req.form.text(ORGANIZATION).parse().ok();
-    let asked = req.form.all(SCOPES);
+    let asked = req.form.values(SCOPES);
     let mut problems = Vec::new();
     if name.is_empty() {
         problems.push(FormError::new(NAME, req.tr("problem-blank")));
@@ -96,24 +96,25 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let created = req.change(async |tx| {
         let (name, scopes) = (Some(name.clone()), scopes.clone());
         let new = NewClient { name, organization, scopes, ..NewClient::default() };
-        let (client, secret) = api_client::admin(tx).create(new, req.now).await.map_err(api_client::fault)?;
-        let entry = req.record(Action::ApiClientCreated).on("api_client", &client.uid, &client.name);
+        let (client, secret) =
+            api_client::admin(tx).create(new, req.now).await.map_err(api_client::client_admin_error)?;
+        let entry = req.audit_entry(Action::ApiClientCreated).on("api_client", &client.uid, &client.name);
         let entry = entry.changed("scopes", None, Some(&client.scopes.to_string())).of(organization);
-        req.append(tx, &entry).await?;
+        req.append_audit_entry(tx, &entry).await?;
         let (id, _) = tx.clients().find_by_uid(&client.uid).await?.ok_or(Error::NotFound)?;
         Ok((id, client, secret))
     });
     let (id, client, secret) = match created.await {
         Ok(created) => created,
-        Err(fault) => {
-            return show_refused(req, error::problems(&req.translator, fault, |_| String::new())?).await;
+        Err(error) => {
+            return show_refused(req, error::form_errors(&req.translator, error, |_| String::new())?).await;
         }
     };
     let found = api_client::client(req, id.0).await?;
     let notice = Notice::good("API Client created")
         .text(req.tr("client-created-next"))
-        .once(req.tr("client-id"), client.uid)
-        .once(req.tr("client-secret"), secret.expose())
+        .shown_once(req.tr("client-id"), client.uid)
+        .shown_once(req.tr("client-secret"), secret.expose())
         .command(api_client::token_command(req, &found, secret.expose()));
     req.redirect(format!("{LIST}/{id}/edit"), notice).await
 }

@@ -1,6 +1,8 @@
 //! API clients: list, details, rotation of the secret, revocation (contract 04 §2).
 
-use super::api_client::{ClientPage, LIST, admin, client, fault, head, organizations, token_command};
+use super::api_client::{
+    ClientPage, LIST, admin, client, client_admin_error, head, organizations, token_command,
+};
 use super::{permissions, webhooks};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
@@ -104,7 +106,7 @@ struct Details<'a> {
 }
 
 /// How many abilities and events a client holds.
-fn held(req: &AdminRequest, client: &ApiClient) -> String {
+fn permission_counts(req: &AdminRequest, client: &ApiClient) -> String {
     let events = client.permissions.iter().filter(|ability| ability.is_event()).count();
     let abilities = client.permissions.iter().count() - events;
     let number = |count: usize| i64::try_from(count).unwrap_or_default();
@@ -117,7 +119,7 @@ async fn usage(req: &AdminRequest, id: ClientId) -> Result<ClientUsage> {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.id("id")?).await?;
+    let found = client(req, req.path_id("id")?).await?;
     let usage = usage(req, found.id).await?;
     let locale = req.translator.locale;
     let organization = found.tenant.as_ref().map(|tenant| {
@@ -129,7 +131,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         client: &found.client,
         path: found.path(),
         organization,
-        permissions: held(req, &found.client),
+        permissions: permission_counts(req, &found.client),
         created: req.time(found.client.created_at),
         last_token: usage.last_token_at.map_or_else(|| req.tr("never"), |at| req.time(at)),
         valid_tokens: req.number(usage.valid_tokens),
@@ -140,7 +142,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 
 /// The tab with permissions, or with webhooks.
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.id("id")?).await?;
+    let found = client(req, req.path_id("id")?).await?;
     if req.query.get("tab") == Some("webhooks") {
         return webhooks::show(req, &found, None, Vec::new()).await;
     }
@@ -148,7 +150,7 @@ pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn confirm_rotate(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.id("id")?).await?;
+    let found = client(req, req.path_id("id")?).await?;
     let usage = usage(req, found.id).await?;
     let path = found.path();
     let confirm = req
@@ -159,24 +161,24 @@ pub(crate) async fn confirm_rotate(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn rotate(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.id("id")?).await?;
+    let found = client(req, req.path_id("id")?).await?;
     let uid = found.client.uid.as_str();
     let secret = req
         .change(async |tx| {
-            let secret = admin(tx).rotate_secret(uid, req.now).await.map_err(fault)?;
-            req.append(tx, &found.record(req, Action::ApiClientSecretRotated)).await?;
+            let secret = admin(tx).rotate_secret(uid, req.now).await.map_err(client_admin_error)?;
+            req.append_audit_entry(tx, &found.audit_entry(req, Action::ApiClientSecretRotated)).await?;
             Ok(secret)
         })
         .await?;
     let notice = Notice::good(req.tr("rotate-done"))
-        .once(req.tr("client-id"), uid)
-        .once(req.tr("client-secret"), secret.expose())
+        .shown_once(req.tr("client-id"), uid)
+        .shown_once(req.tr("client-secret"), secret.expose())
         .command(token_command(req, &found, secret.expose()));
     req.redirect(format!("{}/edit", found.path()), notice).await
 }
 
 pub(crate) async fn confirm_revoke(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.id("id")?).await?;
+    let found = client(req, req.path_id("id")?).await?;
     revoke_page(req, &found, Vec::new()).await
 }
 
@@ -188,7 +190,7 @@ async fn revoke_page(req: &AdminRequest, found: &ClientPage, problems: FormError
         .delete()
         .effects([
             req.translator.count("revoke-tokens", usage.valid_tokens),
-            req.tr_with("revoke-permissions", "held", held(req, &found.client)),
+            req.tr_with("revoke-permissions", "held", permission_counts(req, &found.client)),
             req.translator.count("revoke-registrations", usage.registrations),
         ])
         .stays(req.tr("revoke-stays"))
@@ -204,7 +206,7 @@ async fn revoke_page(req: &AdminRequest, found: &ClientPage, problems: FormError
 /// Revokes a client. The confirmation page sends the name; a form without the field comes from a program that asked
 /// already.
 pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.id("id")?).await?;
+    let found = client(req, req.path_id("id")?).await?;
     if let Some(typed) = req.form.get("confirm")
         && !Confirm::is_typed(&found.client.name, typed)
     {
@@ -212,8 +214,8 @@ pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
         return revoke_page(req, &found, vec![problem]).await;
     }
     req.change(async |tx| {
-        admin(tx).delete(&found.client.uid).await.map_err(fault)?;
-        req.append(tx, &found.record(req, Action::ApiClientRevoked)).await
+        admin(tx).delete(&found.client.uid).await.map_err(client_admin_error)?;
+        req.append_audit_entry(tx, &found.audit_entry(req, Action::ApiClientRevoked)).await
     })
     .await?;
     req.redirect(LIST, Notice::good("Client Revoked").text(found.client.name.clone())).await

@@ -176,27 +176,27 @@ fn group_of(ability: Ability) -> &'static str {
 pub(crate) async fn replace(req: &AdminRequest) -> Result<Reply> {
     let id: i64 = req.form.text("system_api_client[api_client_id]").parse().map_err(|_| Error::NotFound)?;
     let found = api_client::client(req, id).await?;
-    let asked = req.form.all("system_api_client[permissions][]");
+    let asked = req.form.values("system_api_client[permissions][]");
     let before = found.client.permissions;
     let replaced = req.change(async |tx| {
         let target = (found.client.uid.as_str(), req.form_revision());
         let replaced = api_client::admin(tx).replace_permissions(target, &asked, req.now).await;
-        let after = replaced.map_err(api_client::fault)?.permissions;
+        let after = replaced.map_err(api_client::client_admin_error)?.permissions;
         if after == before {
             return Ok(());
         }
         let said = |has: bool| Some(if has { "granted" } else { "not granted" });
-        let entry = found.record(req, Action::ApiClientPermissionsReplaced);
+        let entry = found.audit_entry(req, Action::ApiClientPermissionsReplaced);
         let entry = Ability::ALL.iter().fold(entry, |entry, ability| {
             entry.changed(ability.as_str(), said(before.has(*ability)), said(after.has(*ability)))
         });
-        req.append(tx, &entry).await
+        req.append_audit_entry(tx, &entry).await
     });
     match replaced.await {
         Ok(()) => req.done("permissions-saved", &[], format!("{}/edit", found.path())).await,
-        Err(fault) => {
+        Err(error) => {
             let problems =
-                error::problems(&req.translator, fault, |_| "system_api_client[permissions]".to_owned())?;
+                error::form_errors(&req.translator, error, |_| "system_api_client[permissions]".to_owned())?;
             show(req, &found, Some(&asked), problems).await
         }
     }

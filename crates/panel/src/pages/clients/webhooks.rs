@@ -34,7 +34,7 @@ struct Webhooks<'a> {
 }
 
 /// The address of the tab.
-fn tab(client: i64) -> String {
+fn tab_path(client: i64) -> String {
     format!("{LIST}/{client}/edit?tab=webhooks")
 }
 
@@ -131,30 +131,30 @@ pub(crate) fn state(req: &AdminRequest, registration: &Registration) -> Cell {
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let id: i64 = req.form.text(CLIENT).parse().map_err(|_| Error::NotFound)?;
     let found = api_client::client(req, id).await?;
-    let (url, events) = (req.form.text(URL).to_owned(), req.form.all(SUBSCRIPTIONS));
+    let (url, events) = (req.form.text(URL).to_owned(), req.form.values(SUBSCRIPTIONS));
     match register(req, &found, &url, &events).await {
         Ok(secret) => {
             let notice = Notice::good("Webhook registration created successfully")
-                .once(req.tr("registration-address"), url)
-                .once(req.tr("registration-secret"), secret);
-            req.redirect(tab(id), notice).await
+                .shown_once(req.tr("registration-address"), url)
+                .shown_once(req.tr("registration-secret"), secret);
+            req.redirect(tab_path(id), notice).await
         }
-        Err(fault) => {
-            let problems = problems(req, fault)?;
+        Err(error) => {
+            let problems = form_errors(req, error)?;
             show(req, &found, Some((&url, &events)), problems).await
         }
     }
 }
 
 /// What is wrong, in the words of the interface (contract 04 §2).
-fn problems(req: &AdminRequest, fault: Error) -> Result<FormErrors> {
+fn form_errors(req: &AdminRequest, error: Error) -> Result<FormErrors> {
     let field = |field: &str| format!("webhook_registration_form[{field}]");
-    match fault {
+    match error {
         Error::Invalid { fields, .. } => Ok(fields
             .iter()
-            .map(|fault| FormError::new(field(&fault.field), fault.description.clone()))
+            .map(|field_error| FormError::new(field(&field_error.field), field_error.description.clone()))
             .collect()),
-        other => error::problems(&req.translator, other, |fault| field(&fault.field)),
+        other => error::form_errors(&req.translator, other, |field_error| field(&field_error.field)),
     }
 }
 
@@ -183,7 +183,7 @@ async fn register(req: &AdminRequest, found: &ClientPage, url: &str, events: &[S
 
 /// The registration of the path, and its client.
 pub(crate) async fn registration(req: &AdminRequest) -> Result<(RegistrationId, Registration)> {
-    let id = RegistrationId(req.id("id")?);
+    let id = RegistrationId(req.path_id("id")?);
     let found = req.panel.store().registrations().find_any(id).await?;
     Ok((id, found.ok_or(Error::NotFound)?))
 }
@@ -194,21 +194,21 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         .confirm(
             format!("/system/webhook_registrations/{id}"),
             req.tr("registration-delete-button"),
-            tab(registration.client.0),
+            tab_path(registration.client.0),
         )
         .delete()
         .effects([req.tr("registration-delete-effect"), req.tr("registration-delete-log")])
         .stays(req.tr("registration-delete-stays"));
     let head = Head::new(req.tr("registration-delete-title"))
         .crumb(req.tr("nav-api-clients"), LIST)
-        .crumb(req.tr("client-tab-webhooks"), tab(registration.client.0))
+        .crumb(req.tr("client-tab-webhooks"), tab_path(registration.client.0))
         .lede(registration.url.clone());
     req.page(head, confirm.html(&[])).await
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let id = RegistrationId(req.id("id")?);
+    let id = RegistrationId(req.path_id("id")?);
     let removed = req.change(async |tx| req.webhooks(tx).remove(id).await).await?;
     let notice = Notice::good(req.tr("registration-deleted")).text(removed.url);
-    req.redirect(tab(removed.client.0), notice).await
+    req.redirect(tab_path(removed.client.0), notice).await
 }

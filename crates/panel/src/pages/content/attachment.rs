@@ -1,7 +1,10 @@
 //! One attachment: its members, its deletion (contract 07 B.7).
 
-use super::attachment_form::{AttachedTo, edit_of, members, record, refusal};
-use super::attachments::{address, below, list_of, list_path, size, source, title, token, type_name};
+use super::attachment_form::{AttachedTo, audit_entry, edit_of, form_errors, members};
+use super::attachments::{
+    address, file_name_or_link, head_below_list, list_of, list_path, parent_token, size_text, title,
+    type_name,
+};
 use super::shared::{one_line, open_organization_in_zone, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::parts::{Card, Form, FormErrors, Html, KeyValues, PageAction};
@@ -22,7 +25,7 @@ struct OpenedAttachment {
 impl OpenedAttachment {
     async fn of_path(req: &AdminRequest) -> Result<Self> {
         let (organization_id, organization) = open_organization_in_zone(req).await?;
-        let id = AttachmentId(req.id("aid")?);
+        let id = AttachmentId(req.path_id("aid")?);
         let store = req.panel.store();
         let found = store.attachments().find(organization_id, id).await?;
         let attachment = found.filter(|found| found.parent.kind != ParentKind::Answer);
@@ -58,7 +61,7 @@ async fn show_edit(req: &AdminRequest, opened: &OpenedAttachment, problems: Form
         .cancel(list_of(place.id, place.parent));
     let sections = members(req, place, attachment, &problems).await?;
     let form = sections.into_iter().fold(form, Form::section);
-    let source = source(attachment, file);
+    let source = file_name_or_link(attachment, file);
     let source = match address(req, &place.organization, attachment, file) {
         Some(href) => Html::link(&href, &source),
         None => Html::text(&source),
@@ -71,13 +74,14 @@ async fn show_edit(req: &AdminRequest, opened: &OpenedAttachment, problems: Form
         .text(req.tr("column-changed"), &req.time(attachment.updated_at));
     if let Some(file) = file {
         facts = facts
-            .text(req.tr("attachment-size"), &size(req, file.byte_size))
+            .text(req.tr("attachment-size"), &size_text(req, file.byte_size))
             .row(req.tr("attachment-media-type"), Html::code(&file.content_type));
     }
     let facts = Card::new("file", req.tr("attachment-source"), facts.html()).html();
     let delete = PageAction::danger(format!("{}/delete", opened.path()), req.tr("delete-link"));
-    let head =
-        below(req, place.id, &place.organization, name).lede(req.tr("attachment-edit-lede")).action(delete);
+    let head = head_below_list(req, place.id, &place.organization, name)
+        .lede(req.tr("attachment-edit-lede"))
+        .action(delete);
     req.form_page(head, Html::join([form.html(), facts]), problems).await
 }
 
@@ -92,8 +96,8 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
         let change = place.admin(tx, req).update(opened.id, edit_of(req, &before)).await?;
         let name = title(req, &change.after, opened.file.as_ref());
         if !change.is_empty() {
-            let entry = record(req, Action::AttachmentUpdated, place, opened.id, &name);
-            req.append(tx, &with_changes(entry, changes(&change.before, &change.after))).await?;
+            let entry = audit_entry(req, Action::AttachmentUpdated, place, opened.id, &name);
+            req.append_audit_entry(tx, &with_changes(entry, changes(&change.before, &change.after))).await?;
         }
         Ok(name)
     });
@@ -102,7 +106,7 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
             let to = list_of(place.id, place.parent);
             req.done("attachment-saved", &[("name", name.into())], to).await
         }
-        Err(fault) => show_edit(req, &opened, refusal(req, place, fault)?).await,
+        Err(error) => show_edit(req, &opened, form_errors(req, place, error)?).await,
     }
 }
 
@@ -123,7 +127,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
     let effect = match &opened.file {
         Some(file) => req.tr_args(
             "attachment-delete-file",
-            &[("name", file.filename.as_str().into()), ("size", size(req, file.byte_size).into())],
+            &[("name", file.filename.as_str().into()), ("size", size_text(req, file.byte_size).into())],
         ),
         None => req.tr("attachment-delete-link"),
     };
@@ -134,7 +138,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         .stays(req.tr_with("attachment-delete-stays", "name", place.name.as_str()));
     let name = opened.title(req);
     let title = req.tr_with("delete-title", "name", name.as_str());
-    let head = below(req, place.id, &place.organization, title)
+    let head = head_below_list(req, place.id, &place.organization, title)
         .crumb(name, format!("{}/edit", opened.path()))
         .current(req.tr("delete"));
     req.page(head, confirm.html(&[])).await
@@ -147,10 +151,10 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
     req.change(async |tx| {
         let attachment = place.admin(tx, req).remove(opened.id).await?;
         let field = if opened.file.is_some() { "file" } else { "link" };
-        let entry = record(req, Action::AttachmentDeleted, place, opened.id, &name)
-            .changed("attached_to", Some(&token(place.parent)), None)
-            .changed(field, Some(&source(&attachment, opened.file.as_ref())), None);
-        req.append(tx, &entry).await
+        let entry = audit_entry(req, Action::AttachmentDeleted, place, opened.id, &name)
+            .changed("attached_to", Some(&parent_token(place.parent)), None)
+            .changed(field, Some(&file_name_or_link(&attachment, opened.file.as_ref())), None);
+        req.append_audit_entry(tx, &entry).await
     })
     .await?;
     req.done("attachment-deleted", &[("name", name.into())], list_of(place.id, place.parent)).await

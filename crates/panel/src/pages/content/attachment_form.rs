@@ -1,6 +1,9 @@
 //! The form of a new attachment, and the fields of all forms of attachments (contract 07 B.5).
 
-use super::attachments::{below, list_of, list_path, parent_of, record_name, size, source, title, token};
+use super::attachments::{
+    file_name_or_link, head_below_list, list_of, list_path, parent_of, parent_token, record_name, size_text,
+    title,
+};
 use super::shared::{open_organization_in_zone, typed_texts};
 use crate::admin_request::AdminRequest;
 use crate::error;
@@ -13,7 +16,7 @@ use civitas_attachments::{
     Attachment, AttachmentAdmin, AttachmentEdit, AttachmentPorts, Grouping, NewAttachment, NewContent,
     Parent, ReceiveOutcome, SentText, sanitize_and_shorten,
 };
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{AttachmentId, CollectionId, Error, FieldError, OrganizationId, Result, Translated};
 use civitas_organizations::Organization;
 
@@ -73,14 +76,14 @@ impl AttachedTo {
 }
 
 /// The entry of the audit trail of an attachment.
-pub(super) fn record(
+pub(super) fn audit_entry(
     req: &AdminRequest,
     action: Action,
     to: &AttachedTo,
     id: AttachmentId,
     name: &str,
-) -> Record {
-    req.record(action).of(Some(to.id)).on("attachment", &id.to_string(), name)
+) -> NewAuditEntry {
+    req.audit_entry(action).of(Some(to.id)).on("attachment", &id.to_string(), name)
 }
 
 /// The fields of texts, weight and collection. `stored` is what they show when nothing was typed.
@@ -130,7 +133,7 @@ pub(super) async fn members(
 pub(super) fn edit_of(req: &AdminRequest, stored: &Attachment) -> AttachmentEdit {
     let locales = &req.panel.settings.site.locales;
     let text = |name: &str, stored: &Translated| {
-        let is_sent = req.form.has(&format!("{name}["));
+        let is_sent = req.form.has_prefix(&format!("{name}["));
         is_sent.then(|| SentText::Each(typed_texts(req, name, locales, stored)))
     };
     let mut edit = AttachmentEdit {
@@ -155,13 +158,13 @@ pub(super) fn edit_of(req: &AdminRequest, stored: &Attachment) -> AttachmentEdit
 }
 
 /// The problems of a refused attachment, beside their fields.
-pub(super) fn refusal(req: &AdminRequest, place: &AttachedTo, fault: Error) -> Result<FormErrors> {
-    if fault.details().is_empty() {
-        return error::problems(&req.translator, fault, |_| String::new());
+pub(super) fn form_errors(req: &AdminRequest, place: &AttachedTo, error: Error) -> Result<FormErrors> {
+    if error.details().is_empty() {
+        return error::form_errors(&req.translator, error, |_| String::new());
     }
     let main = place.organization.default_locale;
-    let problem = |fault: &FieldError| {
-        let field = match fault.field.as_ref() {
+    let problem = |field_error: &FieldError| {
+        let field = match field_error.field.as_ref() {
             "file" | "signed_id" => FILE.to_owned(),
             "link" => LINK.to_owned(),
             "title" => format!("{TITLE}[{main}]"),
@@ -170,10 +173,10 @@ pub(super) fn refusal(req: &AdminRequest, place: &AttachedTo, fault: Error) -> R
             "revision" => String::new(),
             _ => COLLECTION.to_owned(),
         };
-        let text = match (fault.field.as_ref(), fault.code.as_ref()) {
+        let text = match (field_error.field.as_ref(), field_error.code.as_ref()) {
             ("file", "blank") => req.tr("problem-file-blank"),
             ("file", "too_large") => {
-                let most = size(req, place.organization.max_attachment_bytes);
+                let most = size_text(req, place.organization.max_attachment_bytes);
                 req.tr_with("problem-file-large", "size", most)
             }
             ("file", "extension_not_allowed") => {
@@ -184,11 +187,11 @@ pub(super) fn refusal(req: &AdminRequest, place: &AttachedTo, fault: Error) -> R
             ("file", _) => req.tr("problem-file-content"),
             ("link", "invalid") => req.tr("problem-link"),
             (_, "not_a_number") => req.tr("problem-number"),
-            _ => error::sentence(&req.translator, fault),
+            _ => error::sentence(&req.translator, field_error),
         };
         FormError::new(field, text)
     };
-    Ok(fault.details().iter().map(problem).collect())
+    Ok(error.details().iter().map(problem).collect())
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
@@ -199,7 +202,7 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
 async fn show_new(req: &AdminRequest, place: &AttachedTo, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
     let names = place.parent.kind.allow_list().extensions().join(", ");
-    let most = size(req, place.organization.max_attachment_bytes);
+    let most = size_text(req, place.organization.max_attachment_bytes);
     let file = Field::file(FILE, req.tr("attachment-file"))
         .hint(req.tr_args("attachment-file-hint", &[("size", most.into()), ("names", names.into())]))
         .check(&problems);
@@ -214,12 +217,12 @@ async fn show_new(req: &AdminRequest, place: &AttachedTo, problems: FormErrors) 
         .field(link.html(translator));
     let form = Form::new(translator, list_path(place.id), req.token(), "attachment-create")
         .with_file()
-        .hidden("parent", token(place.parent))
+        .hidden("parent", parent_token(place.parent))
         .section(source)
         .cancel(list_of(place.id, place.parent));
     let form = members(req, place, &blank, &problems).await?.into_iter().fold(form, Form::section);
     let title = req.tr_with("attachment-new-of", "name", place.name.as_str());
-    let head = below(req, place.id, &place.organization, title).current(req.tr("attachment-new"));
+    let head = head_below_list(req, place.id, &place.organization, title).current(req.tr("attachment-new"));
     req.form_page(head, form.html(), problems).await
 }
 
@@ -243,8 +246,8 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             let to = list_of(place.id, place.parent);
             req.done("attachment-created", &[("name", name.into())], to).await
         }
-        Err(fault) => {
-            let mut problems = refusal(req, &place, fault)?;
+        Err(error) => {
+            let mut problems = form_errors(req, &place, error)?;
             if has_file && !problems.iter().any(|problem| problem.field == FILE) {
                 problems.push(FormError::new(FILE, req.tr("problem-file-again")));
             }
@@ -295,10 +298,10 @@ async fn store(req: &AdminRequest, place: &AttachedTo, new: NewAttachment) -> Re
         let (attachment, file) = (&created.attachment, created.file.as_ref());
         let name = title(req, attachment, file);
         let field = if file.is_some() { "file" } else { "link" };
-        let entry = record(req, Action::AttachmentCreated, place, created.id, &name)
-            .changed("attached_to", None, Some(&token(place.parent)))
-            .changed(field, None, Some(&source(attachment, file)));
-        req.append(tx, &entry).await?;
+        let entry = audit_entry(req, Action::AttachmentCreated, place, created.id, &name)
+            .changed("attached_to", None, Some(&parent_token(place.parent)))
+            .changed(field, None, Some(&file_name_or_link(attachment, file)));
+        req.append_audit_entry(tx, &entry).await?;
         Ok(name)
     })
     .await

@@ -42,18 +42,18 @@ pub(crate) fn list_path(organization: OrganizationId) -> String {
     format!("{LIST}/{organization}/attachments")
 }
 
-/// The name of a kind in addresses, and the key of its text.
-fn names(kind: ParentKind) -> (&'static str, &'static str) {
+/// The token of a kind in addresses, and the key of its name.
+fn kind_token_and_text_key(kind: ParentKind) -> (&'static str, &'static str) {
     let known = KINDS.iter().find(|(.., known)| *known == kind);
     known.map_or(("answers", "attachment-of-post"), |(name, key, _)| (*name, *key))
 }
 
-/// A record as an address names it: `proposals/904`.
-pub(crate) fn token(parent: Parent) -> String {
-    format!("{}/{}", names(parent.kind).0, parent.id)
+/// The token of a record in an address: `proposals/904`.
+pub(crate) fn parent_token(parent: Parent) -> String {
+    format!("{}/{}", kind_token_and_text_key(parent.kind).0, parent.id)
 }
 
-/// The record of such a name.
+/// The record that a token names.
 pub(crate) fn parent_of(token: &str) -> Option<Parent> {
     let (name, id) = token.split_once('/')?;
     let (.., kind) = KINDS.iter().find(|(known, ..)| *known == name)?;
@@ -62,7 +62,7 @@ pub(crate) fn parent_of(token: &str) -> Option<Parent> {
 
 /// The name of a kind: `Proposal`.
 fn kind_name(req: &AdminRequest, kind: ParentKind) -> String {
-    req.tr(names(kind).1)
+    req.tr(kind_token_and_text_key(kind).1)
 }
 
 /// The name of a type: `Image`.
@@ -71,7 +71,7 @@ pub(crate) fn type_name(req: &AdminRequest, file_type: FileType) -> String {
 }
 
 /// A number of bytes: `340 KB`.
-pub(crate) fn size(req: &AdminRequest, bytes: i64) -> String {
+pub(crate) fn size_text(req: &AdminRequest, bytes: i64) -> String {
     const KIB: i64 = 1024;
     const MIB: i64 = KIB * KIB;
     match bytes {
@@ -119,11 +119,11 @@ pub(crate) fn record_name(
 /// The title of an attachment; the name of its file or its link without one.
 pub(crate) fn title(req: &AdminRequest, attachment: &Attachment, file: Option<&StoredFile>) -> String {
     let title = attachment.title.title(req.translator.locale).filter(|title| !title.trim().is_empty());
-    title.map_or_else(|| source(attachment, file), str::to_owned)
+    title.map_or_else(|| file_name_or_link(attachment, file), str::to_owned)
 }
 
 /// The name of the file, or the link.
-pub(crate) fn source(attachment: &Attachment, file: Option<&StoredFile>) -> String {
+pub(crate) fn file_name_or_link(attachment: &Attachment, file: Option<&StoredFile>) -> String {
     let link = || attachment.link.clone().unwrap_or_default();
     file.map_or_else(link, |file| file.filename.clone())
 }
@@ -140,7 +140,7 @@ pub(crate) fn address(
 }
 
 /// The head of a page below the list.
-pub(crate) fn below(
+pub(crate) fn head_below_list(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
@@ -171,7 +171,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let table = Table::new(req.tr("attachments"), columns(req, true)).rows(rows).empty(empty);
     let table = filters.sorted(table, 3);
     let pages = req.pages(&path, request, page.has_more);
-    let new = req.query.with(&format!("{path}/new"), "parent", Some(&token(id.into())));
+    let new = req.query.with(&format!("{path}/new"), "parent", Some(&parent_token(id.into())));
     let head = organization::head(req, id, &organization, req.tr("attachments"))
         .lede(req.tr("attachments-lede"))
         .action(PageAction::primary(new, req.tr("attachment-new-of-organization")));
@@ -205,7 +205,7 @@ async fn rows(
         let AttachmentDetail { id: attachment_id, attachment, file } = found;
         let path = format!("{}/{attachment_id}", list_path(id));
         let name = title(req, attachment, file.as_ref());
-        let source = source(attachment, file.as_ref());
+        let source = file_name_or_link(attachment, file.as_ref());
         // Those of a deleted record are not read by anybody, and go with its row.
         let is_deleted = has_record && !titles.contains_key(&attachment.parent);
         let (mut actions, mut cells) = (Vec::new(), Vec::new());
@@ -220,9 +220,9 @@ async fn rows(
             actions.push(RowAction::link(href, label, name.clone()));
         }
         if has_record {
-            cells.push(record(req, id, organization, attachment.parent, &titles));
+            cells.push(record_cell(req, id, organization, attachment.parent, &titles));
         }
-        let bytes = file.as_ref().map(|file| size(req, file.byte_size)).unwrap_or_default();
+        let bytes = file.as_ref().map(|file| size_text(req, file.byte_size)).unwrap_or_default();
         cells.push(Cell::with_sub(&type_name(req, attachment.file_type), &bytes));
         cells.push(Cell::text(&if has_record {
             req.date(attachment.created_at)
@@ -236,7 +236,7 @@ async fn rows(
 }
 
 /// The cell with the record of an attachment.
-fn record(
+fn record_cell(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
@@ -266,7 +266,7 @@ async fn of_record(
     let search = AttachmentSearch { parent: Some(parent), ..AttachmentSearch::default() };
     let request = req.query.page(PER_PAGE);
     let page = req.panel.store().attachments().search(id, &search, request).await?;
-    let new = req.query.with(&format!("{}/new", list_path(id)), "parent", Some(&token(parent)));
+    let new = req.query.with(&format!("{}/new", list_path(id)), "parent", Some(&parent_token(parent)));
     let new = (new, req.tr("attachment-new"));
     let empty = Empty {
         title: req.tr("attachments-none"),
@@ -299,7 +299,7 @@ pub(crate) async fn of_space(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn of_proposal(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of(req).await?;
+    let opened = OpenedProposal::of_path(req).await?;
     req.open_organization(opened.organization_id).await?;
     req.zone.set(Zone::named(&opened.organization.time_zone));
     let body =
@@ -316,7 +316,7 @@ mod tests {
     fn a_record_is_written_as_kind_and_number() {
         for (name, _, kind) in KINDS {
             let parent = Parent { kind, id: 904 };
-            assert_eq!(parent_of(&token(parent)), Some(parent));
+            assert_eq!(parent_of(&parent_token(parent)), Some(parent));
             assert_eq!(ParentKind::named(name), Some(kind), "a name of the interface");
         }
         for wrong in ["", "proposals", "proposals/", "proposals/x", "answers/1", "organization"] {

@@ -2,10 +2,10 @@
 //! catalogue of settings.
 
 use super::component_settings::{
-    SECTIONS, global_field, has_name, hint, kind, label, of_level, phase_field, read as read_settings, value,
+    SECTIONS, global_field, has_name, hint, kind, label, of_level, read as read_settings, step_field, value,
     word,
 };
-use super::components::{self, OpenedComponent, admin, components_path, refusal, save};
+use super::components::{self, OpenedComponent, admin, components_path, form_errors, save};
 use super::shared::{OpenedSpace, deletion_link, space_key, title};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
@@ -26,20 +26,32 @@ const NAME: &str = "component[name]";
 const ANNOUNCEMENT: &str = "global_announcement";
 
 /// Writes what was typed into a component, and returns what cannot be read. What was not sent stays as it is.
-fn read(req: &AdminRequest, length: i64, steps: &[(StepId, Step)], component: &mut Component) -> FormErrors {
+fn read(
+    req: &AdminRequest,
+    comments_max_length: i64,
+    steps: &[(StepId, Step)],
+    component: &mut Component,
+) -> FormErrors {
     let mut problems = Vec::new();
-    if req.form.has("component[name][") {
+    if req.form.has_prefix("component[name][") {
         component.name = req.form.texts(NAME, &req.panel.settings.site.locales);
     }
     let global = of_level(component.manifest, Level::Global);
-    read_settings(req, &global, length, global_field, &mut component.settings, &mut problems);
-    let phase = of_level(component.manifest, Level::Phase);
+    read_settings(req, &global, comments_max_length, global_field, &mut component.settings, &mut problems);
+    let of_step_level = of_level(component.manifest, Level::Step);
     let without = &mut component.default_step_settings;
-    read_settings(req, &phase, length, |key| phase_field(None, key), without, &mut problems);
+    read_settings(
+        req,
+        &of_step_level,
+        comments_max_length,
+        |key| step_field(None, key),
+        without,
+        &mut problems,
+    );
     for (id, _) in steps {
         let mut of_step = component.step_settings.get(id).cloned().unwrap_or_default();
-        let name = |key: &str| phase_field(Some(*id), key);
-        read_settings(req, &phase, length, name, &mut of_step, &mut problems);
+        let name = |key: &str| step_field(Some(*id), key);
+        read_settings(req, &of_step_level, comments_max_length, name, &mut of_step, &mut problems);
         // A step without settings of its own has the defaults.
         if !of_step.is_empty() || component.step_settings.contains_key(id) {
             component.step_settings.insert(*id, of_step);
@@ -58,7 +70,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    fn length(&self) -> i64 {
+    fn comments_max_length(&self) -> i64 {
         self.space.organization.comments_max_length
     }
 
@@ -69,7 +81,7 @@ impl Fields<'_> {
 
     /// Adds a translated setting to a group of texts.
     fn add_text(&self, texts: Texts, setting: &Setting, rows: u8) -> Texts {
-        let value = value(setting, &self.component.settings, self.length());
+        let value = value(setting, &self.component.settings, self.comments_max_length());
         let text: Translated = serde_json::from_value(value).unwrap_or_default();
         let (label, hint) = (label(self.req, setting), hint(self.req, setting));
         texts.text(&global_field(setting.key), label, hint, &text, rows)
@@ -90,7 +102,7 @@ impl Fields<'_> {
         let (req, translator) = (self.req, &self.req.translator);
         let (name, label, hint) = (global_field(setting.key), label(req, setting), hint(req, setting));
         let stored = self.component.settings.get(setting.key);
-        let value = value(setting, &self.component.settings, self.length());
+        let value = value(setting, &self.component.settings, self.comments_max_length());
         let typed = |value: String| req.form.get(&name).map_or(value, str::to_owned);
         match setting.default {
             SettingDefault::Bool(_) => {
@@ -104,7 +116,7 @@ impl Fields<'_> {
                 let value = stored.map(Value::to_string).unwrap_or_default();
                 Field::number(&name, label, typed(value))
                     .hint(hint)
-                    .placeholder(self.length().to_string())
+                    .placeholder(self.comments_max_length().to_string())
                     .optional()
                     .check(self.problems)
                     .html(translator)
@@ -165,18 +177,18 @@ impl Fields<'_> {
     }
 
     /// The value of a setting by step.
-    fn phase_value(&self, step: Option<StepId>, setting: &Setting) -> Value {
+    fn step_value(&self, step: Option<StepId>, setting: &Setting) -> Value {
         let none = Map::new();
         let stored = match step {
             Some(step) => self.component.step_settings.get(&step).unwrap_or(&none),
             None => &self.component.default_step_settings,
         };
-        value(setting, stored, self.length())
+        value(setting, stored, self.comments_max_length())
     }
 
     /// The settings by step; `None` when components of this kind have none.
-    fn phases(&self) -> Option<Section> {
-        let settings = of_level(self.component.manifest, Level::Phase);
+    fn step_section(&self) -> Option<Section> {
+        let settings = of_level(self.component.manifest, Level::Step);
         if settings.is_empty() {
             return None;
         }
@@ -186,8 +198,8 @@ impl Fields<'_> {
             settings.into_iter().partition(|setting| matches!(setting.default, SettingDefault::Bool(_)));
         let rows = ticks.iter().map(|setting| {
             let cells = columns.iter().map(|(step, _)| MatrixCell {
-                name: phase_field(*step, setting.key),
-                is_on: self.phase_value(*step, setting) == Value::Bool(true),
+                name: step_field(*step, setting.key),
+                is_on: self.step_value(*step, setting) == Value::Bool(true),
             });
             MatrixRow { label: label(req, setting), hint: hint(req, setting), cells: cells.collect() }
         });
@@ -198,8 +210,8 @@ impl Fields<'_> {
                 let values =
                     [("setting", label(req, setting).into()), ("step", column.label.as_str().into())];
                 let label = req.tr_args("setting-in-step", &values);
-                let name = phase_field(*step, setting.key);
-                self.lines(&name, label, hint(req, setting), &self.phase_value(*step, setting))
+                let name = step_field(*step, setting.key);
+                self.lines(&name, label, hint(req, setting), &self.step_value(*step, setting))
             }));
         }
         let matrix = Matrix {
@@ -221,7 +233,7 @@ impl Fields<'_> {
             names.split(' ').filter_map(|name| global.iter().find(|s| s.key == name).copied()).collect()
         };
         let mut sections = vec![self.name()];
-        sections.extend(self.phases());
+        sections.extend(self.step_section());
         sections.extend(SECTIONS.iter().filter_map(|(id, names)| self.section(id, &named(names))));
         let is_named = |key: &str| SECTIONS.iter().any(|(_, names)| has_name(names, key));
         let others: Vec<_> =
@@ -270,8 +282,9 @@ async fn show_new(
         .hidden("component[space]", space_key(opened.space_ref))
         .hidden("component[manifest]", component.manifest.as_str());
     let kind = kind(req, component.manifest);
-    let head =
-        opened.below(req, req.tr_with("component-new", "kind", kind)).lede(req.tr("component-new-lede"));
+    let head = opened
+        .head_below_space(req, req.tr_with("component-new", "kind", kind))
+        .lede(req.tr("component-new-lede"));
     req.form_page(head, form.html(), problems).await
 }
 
@@ -284,15 +297,15 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         let created = req.change(async |tx| {
             check_title("name", &component.name, opened.organization.default_locale)?;
             let id = admin(req, tx).create(opened.organization_id, &component).await?;
-            let entry = req.record(Action::ComponentCreated).of(opened.organization_id);
-            req.append(tx, &entry.on("component", &id.to_string(), &name)).await
+            let entry = req.audit_entry(Action::ComponentCreated).of(opened.organization_id);
+            req.append_audit_entry(tx, &entry.on("component", &id.to_string(), &name)).await
         });
         problems = match created.await {
             Ok(()) => {
                 let notice = Notice::good(req.tr_with("component-created", "name", name));
                 return req.redirect(opened.path(), notice.text(req.tr("component-created-next"))).await;
             }
-            Err(fault) => refusal(req, &opened, fault)?,
+            Err(error) => form_errors(req, &opened, error)?,
         };
     }
     show_new(req, &opened, &steps, &component, problems).await
@@ -325,14 +338,14 @@ async fn show_edit(
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedComponent::of_path(req).await?;
     let steps = components::steps(req, &opened.space).await?;
-    let length = opened.space.organization.comments_max_length;
+    let comments_max_length = opened.space.organization.comments_max_length;
     let mut typed = opened.component.clone();
-    let mut problems = read(req, length, &steps, &mut typed);
+    let mut problems = read(req, comments_max_length, &steps, &mut typed);
     if problems.is_empty() {
-        let edit = |component: &mut Component| drop(read(req, length, &steps, component));
+        let edit = |component: &mut Component| drop(read(req, comments_max_length, &steps, component));
         problems = match save(req, &opened, Some(req.form_revision()), edit).await {
             Ok(_) => return req.done("settings-saved", &[], format!("{}/edit", opened.path())).await,
-            Err(fault) => refusal(req, &opened.space, fault)?,
+            Err(error) => form_errors(req, &opened.space, error)?,
         };
     }
     show_edit(req, &opened, &steps, &typed, problems).await

@@ -1,6 +1,6 @@
 //! The place of a component among those of its space (contract 05 §3).
 
-use super::components::{MAX, OpenedComponent, components_path, record};
+use super::components::{MAX, OpenedComponent, audit_entry, components_path};
 use super::shared::title;
 use crate::admin_request::AdminRequest;
 use crate::parts::{Choice, Field, Form, FormError, FormErrors, Html, PageAction, Section};
@@ -51,7 +51,7 @@ async fn page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors
     let name = opened.name(req);
     let head = opened
         .space
-        .below(req, req.tr_with("component-move-title", "name", name.as_str()))
+        .head_below_space(req, req.tr_with("component-move-title", "name", name.as_str()))
         .crumb(name, format!("{}/{}/edit", components_path(opened.space.organization_id), opened.id))
         .current(req.tr("component-move"));
     req.form_page(head, Html::join([PageAction::row(&steps), form.html()]), problems).await
@@ -81,9 +81,9 @@ pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
                 .await?;
             let Moved { before, after } = moved;
             if before != after {
-                let entry = record(req, Action::ComponentUpdated, &opened, &name);
+                let entry = audit_entry(req, Action::ComponentUpdated, &opened, &name);
                 let entry = entry.changed("place", Some(&before.to_string()), Some(&after.to_string()));
-                req.append(tx, &entry).await?;
+                req.append_audit_entry(tx, &entry).await?;
             }
             Ok(i64::try_from(after).unwrap_or_default())
         })

@@ -5,7 +5,8 @@ use crate::admin_request::AdminRequest;
 use crate::parts::{FormError, FormErrors};
 use civitas_kernel::StepId;
 use civitas_spaces::{
-    Component, ComponentManifest, Level, Setting, SettingDefault, SettingsSchema, current_phase, value_of,
+    Component, ComponentManifest, Level, Setting, SettingDefault, SettingsSchema, current_step_settings,
+    value_of,
 };
 use serde_json::{Map, Value, json};
 
@@ -80,18 +81,18 @@ pub(super) fn global_field(setting: &str) -> String {
 }
 
 /// The name of the field of a setting of a step; `None`: without an active step.
-pub(super) fn phase_field(step: Option<StepId>, setting: &str) -> String {
+pub(super) fn step_field(step: Option<StepId>, setting: &str) -> String {
     match step {
         Some(step) => format!("component[step_settings][{step}][{setting}]"),
         None => format!("component[default_step_settings][{setting}]"),
     }
 }
 
-/// The value in force: the stored one or the default. `length` is the length of comments of the organization.
-pub(super) fn value(setting: &Setting, stored: &Map<String, Value>, length: i64) -> Value {
+/// The value in force: the stored one or the default. `comments_max_length`: that of the organization.
+pub(super) fn value(setting: &Setting, stored: &Map<String, Value>, comments_max_length: i64) -> Value {
     match setting.level {
-        Level::Global => value_of(setting, stored, None, length),
-        Level::Phase => value_of(setting, &Map::new(), Some(stored), length),
+        Level::Global => value_of(setting, stored, None, comments_max_length),
+        Level::Step => value_of(setting, &Map::new(), Some(stored), comments_max_length),
     }
 }
 
@@ -100,7 +101,7 @@ pub(super) fn value(setting: &Setting, stored: &Map<String, Value>, length: i64)
 pub(super) fn read(
     req: &AdminRequest,
     settings: &[&'static Setting],
-    length: i64,
+    comments_max_length: i64,
     name: impl Fn(&str) -> String,
     stored: &mut Map<String, Value>,
     problems: &mut FormErrors,
@@ -111,7 +112,7 @@ pub(super) fn read(
             Ok(None) => {}
             // Without a number of its own the component has that of the organization.
             Ok(Some(Value::Null)) => drop(stored.remove(setting.key)),
-            Ok(Some(typed)) if typed == value(setting, stored, length) => {}
+            Ok(Some(typed)) if typed == value(setting, stored, comments_max_length) => {}
             Ok(Some(typed)) => drop(stored.insert(setting.key.to_owned(), typed)),
             Err(text) => problems.push(FormError::new(field, req.tr(text))),
         }
@@ -131,7 +132,7 @@ fn typed(req: &AdminRequest, setting: &Setting, field: &str) -> Result<Option<Va
             Some(text) => Some(json!(text.parse::<i64>().map_err(|_| "problem-number")?)),
         },
         SettingDefault::Word(_) => text.map(|text| json!(text)),
-        SettingDefault::Translated => form.has(&format!("{field}[")).then(|| {
+        SettingDefault::Translated => form.has_prefix(&format!("{field}[")).then(|| {
             let texts = form.texts(field, &req.panel.settings.site.locales);
             let texts = texts.iter().map(|(locale, text)| (locale.to_string(), json!(text)));
             Value::Object(texts.collect())
@@ -141,20 +142,22 @@ fn typed(req: &AdminRequest, setting: &Setting, field: &str) -> Result<Option<Va
 }
 
 /// What changes in a component when another step becomes active, one sentence each.
-pub(super) fn phase_changes(
+pub(super) fn step_setting_changes(
     req: &AdminRequest,
     component: &Component,
-    length: i64,
+    comments_max_length: i64,
     active: Option<StepId>,
     next: StepId,
 ) -> Vec<String> {
     let none = Map::new();
-    let phase = |step| {
-        current_phase(step, &component.step_settings, &component.default_step_settings).unwrap_or(&none)
+    let settings_of = |step| {
+        current_step_settings(step, &component.step_settings, &component.default_step_settings)
+            .unwrap_or(&none)
     };
-    let (before, after) = (phase(active), phase(Some(next)));
-    let changed = of_level(component.manifest, Level::Phase).into_iter().filter_map(|setting| {
-        let (old, new) = (value(setting, before, length), value(setting, after, length));
+    let (before, after) = (settings_of(active), settings_of(Some(next)));
+    let changed = of_level(component.manifest, Level::Step).into_iter().filter_map(|setting| {
+        let (old, new) =
+            (value(setting, before, comments_max_length), value(setting, after, comments_max_length));
         (old != new).then(|| {
             let values = [("setting", label(req, setting).into()), ("value", value_text(req, &new).into())];
             req.tr_args("setting-becomes", &values)
@@ -219,8 +222,8 @@ mod tests {
     #[test]
     fn fields_are_named_by_level_and_step() {
         assert_eq!(global_field("vote_limit"), "component[settings][vote_limit]");
-        assert_eq!(phase_field(None, "votes_enabled"), "component[default_step_settings][votes_enabled]");
-        let of_step = phase_field(Some(StepId(3)), "votes_enabled");
+        assert_eq!(step_field(None, "votes_enabled"), "component[default_step_settings][votes_enabled]");
+        let of_step = step_field(Some(StepId(3)), "votes_enabled");
         assert_eq!(of_step, "component[step_settings][3][votes_enabled]");
     }
 }

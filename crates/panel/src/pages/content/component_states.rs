@@ -34,7 +34,7 @@ fn path(opened: &OpenedComponent) -> String {
 
 /// The state of the path, which is one of the component.
 async fn state_of(req: &AdminRequest, opened: &OpenedComponent) -> Result<(StateId, ProposalState)> {
-    let id = StateId(req.id("state")?);
+    let id = StateId(req.path_id("state")?);
     let found = req.panel.store().states().find(opened.space.organization_id, id).await?;
     Ok((id, found.filter(|state| state.component == opened.id).ok_or(Error::NotFound)?))
 }
@@ -84,7 +84,11 @@ fn read(req: &AdminRequest, state: &mut ProposalState) -> FormErrors {
 
 fn head(req: &AdminRequest, opened: &OpenedComponent, title: String) -> Head {
     let edit = format!("{}/{}/edit", components_path(opened.space.organization_id), opened.id);
-    opened.space.below(req, title).crumb(opened.name(req), edit).crumb(req.tr("states"), path(opened))
+    opened
+        .space
+        .head_below_space(req, title)
+        .crumb(opened.name(req), edit)
+        .crumb(req.tr("states"), path(opened))
 }
 
 /// The form of a state; that of a new one has its token too.
@@ -126,22 +130,22 @@ impl EditableRecord for ProposalState {
         self.token.clone()
     }
 
-    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
-        if fault.details().is_empty() {
-            return error::problems(&req.translator, fault, |_| String::new());
+    fn form_errors(req: &AdminRequest, organization: &Organization, error: Error) -> Result<FormErrors> {
+        if error.details().is_empty() {
+            return error::form_errors(&req.translator, error, |_| String::new());
         }
-        let problem = |fault: &FieldError| {
-            let is_of_record = fault.field == "revision";
-            let field = if is_of_record { String::new() } else { field_of(NAME, organization, fault) };
-            let text = match (fault.field.as_ref(), fault.code.as_ref()) {
+        let problem = |field_error: &FieldError| {
+            let is_of_record = field_error.field == "revision";
+            let field = if is_of_record { String::new() } else { field_of(NAME, organization, field_error) };
+            let text = match (field_error.field.as_ref(), field_error.code.as_ref()) {
                 ("token", "too_many") => req.tr_with("problem-states", "number", MAX_STATES),
                 ("token", "invalid") => req.tr("problem-token"),
                 (_, "invalid") => req.tr("problem-color"),
-                _ => error::sentence(&req.translator, fault),
+                _ => error::sentence(&req.translator, field_error),
             };
             FormError::new(field, text)
         };
-        Ok(fault.details().iter().map(problem).collect())
+        Ok(error.details().iter().map(problem).collect())
     }
 }
 
@@ -187,18 +191,18 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let created = req
         .change(async |tx| {
             let id = admin(tx, organization).create(opened.space.organization_id, &state).await?;
-            let record = req
-                .record(Action::ProposalStateCreated)
+            let entry = req
+                .audit_entry(Action::ProposalStateCreated)
                 .of(opened.space.organization_id)
                 .on("proposal_state", &id.to_string(), &state.token)
                 .changed("component", None, Some(&opened.id.to_string()))
                 .changed("title", None, Some(&one_line(&state.title)));
-            req.append(tx, &record).await
+            req.append_audit_entry(tx, &entry).await
         })
         .await;
     match created {
         Ok(()) => done(req, &opened, "state-created", &state).await,
-        Err(fault) => show_new(req, &opened, ProposalState::problems(req, organization, fault)?).await,
+        Err(error) => show_new(req, &opened, ProposalState::form_errors(req, organization, error)?).await,
     }
 }
 

@@ -14,11 +14,11 @@ use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
 use civitas_application::{ComponentAdmin, Transaction};
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::records::{Change, RecordAdmin, find_for_update, find_revision_for_update};
 use civitas_kernel::{ComponentId, Error, OrganizationId, Result, SpaceManifest, StepId};
 use civitas_spaces::{
-    Component, ComponentManifest, Level, MAX_RECORDS_COUNTED, Step, check_title, current_phase,
+    Component, ComponentManifest, Level, MAX_RECORDS_COUNTED, Step, check_title, current_step_settings,
 };
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -40,14 +40,14 @@ pub(super) struct OpenedComponent {
 
 impl OpenedComponent {
     pub(super) async fn of_path(req: &AdminRequest) -> Result<Self> {
-        let (organization, id) = (OrganizationId(req.id("id")?), ComponentId(req.id("cid")?));
+        let (organization, id) = (OrganizationId(req.path_id("id")?), ComponentId(req.path_id("cid")?));
         let found = req.panel.store().components().find(organization, id).await?;
         let component = found.filter(|component| component.deleted_at.is_none()).ok_or(Error::NotFound)?;
         let space = OpenedSpace::find(req, component.space).await?;
         Ok(Self { space, id, component })
     }
 
-    /// Its path.
+    /// The path of the component.
     pub(super) fn path(&self) -> String {
         format!("{}/{}", components_path(self.space.organization_id), self.id)
     }
@@ -61,14 +61,14 @@ impl OpenedComponent {
         tabs.push(("extended_data", "extended-data"));
         let tabs = tabs.into_iter().map(|(page, key)| (page, req.tr(key)));
         self.space
-            .below(req, self.name(req))
+            .head_below_space(req, self.name(req))
             .badge(published(req, self.component.published_at.is_some()))
             .badge(Badge::plain(kind(req, self.component.manifest)))
             .lede(req.tr_with("component-lede", "id", self.id.to_string()))
             .tabs_of(req.tr("component-one"), &self.path(), tabs, tab)
     }
 
-    /// Its name.
+    /// The name of the component.
     pub(super) fn name(&self, req: &AdminRequest) -> String {
         title(req, &self.component.name)
     }
@@ -84,18 +84,23 @@ pub(super) fn admin<'a>(req: &'a AdminRequest, tx: &'a dyn Transaction) -> Compo
     }
 }
 
-/// The settings of steps that are not at their defaults now.
-fn now(req: &AdminRequest, component: &Component, active: Option<StepId>, length: i64) -> Cell {
-    let settings = of_level(component.manifest, Level::Phase);
+/// The cell with the settings of the active step that are not at their defaults.
+fn changed_step_settings(
+    req: &AdminRequest,
+    component: &Component,
+    active: Option<StepId>,
+    comments_max_length: i64,
+) -> Cell {
+    let settings = of_level(component.manifest, Level::Step);
     if settings.is_empty() {
         return Cell::soft(&req.tr("component-same"));
     }
     let none = Map::new();
-    let stored = current_phase(active, &component.step_settings, &component.default_step_settings);
+    let stored = current_step_settings(active, &component.step_settings, &component.default_step_settings);
     let stored = stored.unwrap_or(&none);
     let set = settings.into_iter().filter_map(|setting| {
-        let (value, label) = (value(setting, stored, length), label(req, setting));
-        (value != setting.default.value(length)).then(|| match value {
+        let (value, label) = (value(setting, stored, comments_max_length), label(req, setting));
+        (value != setting.default.value(comments_max_length)).then(|| match value {
             Value::Bool(false) => req.tr_with("setting-is-off", "setting", label),
             _ => label,
         })
@@ -126,7 +131,7 @@ pub(super) async fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(Ste
     let records: HashMap<ComponentId, i64> =
         store.count_records(opened.organization_id, &ids).await?.into_iter().collect();
     let active = steps.iter().find(|(_, step)| step.active);
-    let length = opened.organization.comments_max_length;
+    let comments_max_length = opened.organization.comments_max_length;
     let rows = components.iter().map(|(id, component)| {
         let (name, path) =
             (title(req, &component.name), format!("{}/{id}", components_path(opened.organization_id)));
@@ -143,7 +148,7 @@ pub(super) async fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(Ste
             Cell::link(&format!("{path}/edit"), &name, &place),
             Cell::text(&kind(req, component.manifest)),
             Cell::badge(&published(req, is_published)),
-            now(req, component, active.map(|(id, _)| *id), length),
+            changed_step_settings(req, component, active.map(|(id, _)| *id), comments_max_length),
             Cell::num(&counted(req, records.get(id).copied().unwrap_or_default(), MAX_RECORDS_COUNTED)),
             Cell::actions(&actions),
         ]
@@ -172,8 +177,17 @@ pub(super) async fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(Ste
 }
 
 /// The entry of the audit trail of a component.
-pub(super) fn record(req: &AdminRequest, action: Action, opened: &OpenedComponent, name: &str) -> Record {
-    req.record(action).of(Some(opened.space.organization_id)).on("component", &opened.id.to_string(), name)
+pub(super) fn audit_entry(
+    req: &AdminRequest,
+    action: Action,
+    opened: &OpenedComponent,
+    name: &str,
+) -> NewAuditEntry {
+    req.audit_entry(action).of(Some(opened.space.organization_id)).on(
+        "component",
+        &opened.id.to_string(),
+        name,
+    )
 }
 
 /// What differs, for the audit trail.
@@ -219,22 +233,22 @@ pub(super) async fn save(
             check_title("name", &change.after.name, opened.space.organization.default_locale)?;
         }
         admin(req, tx).change(opened.space.organization_id, opened.id, &change).await?;
-        let entry = record(req, Action::ComponentUpdated, opened, &title(req, &change.after.name));
-        req.append(tx, &with_changes(entry, changes(&change.before, &change.after))).await?;
+        let entry = audit_entry(req, Action::ComponentUpdated, opened, &title(req, &change.after.name));
+        req.append_audit_entry(tx, &with_changes(entry, changes(&change.before, &change.after))).await?;
         Ok(change.after)
     })
     .await
 }
 
 /// The problems of a refused component, beside their fields.
-pub(super) fn refusal(req: &AdminRequest, opened: &OpenedSpace, fault: Error) -> Result<FormErrors> {
+pub(super) fn form_errors(req: &AdminRequest, opened: &OpenedSpace, error: Error) -> Result<FormErrors> {
     let known = |text: &str| {
         let setting = text.strip_prefix("invalid value for setting ")?;
         Some((global_field(setting), "problem-setting"))
     };
-    error::translated_problems(
+    error::translated_form_errors(
         &req.translator,
-        fault,
+        error,
         |f| field_of("component", &opened.organization, f),
         known,
     )
@@ -280,7 +294,7 @@ async fn delete_page(req: &AdminRequest, opened: &OpenedComponent, problems: For
         .name(name.clone(), req.tr("component-delete-name"));
     let head = opened
         .space
-        .below(req, req.tr_with("delete-title", "name", name.as_str()))
+        .head_below_space(req, req.tr_with("delete-title", "name", name.as_str()))
         .crumb(name, format!("{}/edit", opened.path()))
         .current(req.tr("delete"));
     req.form_page(head, confirm.html(&problems), problems).await
@@ -298,7 +312,7 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
             find_for_update::<Component>(tx.components(), opened.space.organization_id, opened.id).await?;
         let change = Change::of(before, req.now, |component| component.deleted_at = Some(req.now));
         admin(req, tx).change(opened.space.organization_id, opened.id, &change).await?;
-        req.append(tx, &record(req, Action::ComponentDeleted, &opened, &name)).await
+        req.append_audit_entry(tx, &audit_entry(req, Action::ComponentDeleted, &opened, &name)).await
     })
     .await?;
     req.done("component-deleted", &[("name", name.into())], opened.space.path()).await

@@ -22,12 +22,18 @@ const MAX_SHOWN: usize = 256 * 1024;
 /// The most bytes of a member that an entry of the audit trail has.
 const MAX_RECORDED: usize = 1_000;
 
+/// A record as the audit trail names it.
+struct AuditedRecord {
+    kind: &'static str,
+    id: String,
+    name: String,
+}
+
 /// A record with extended data.
 struct DataOwner {
     organization_id: OrganizationId,
     owner: Owner,
-    /// Kind, id and name of the record, for the audit trail.
-    record: (&'static str, String, String),
+    record: AuditedRecord,
     /// The path of the page.
     path: String,
     head: Head,
@@ -39,30 +45,34 @@ impl DataOwner {
         let named = ["uid", "sid", "cid", "pid"].into_iter().find(|name| req.params.contains_key(*name));
         let (organization_id, zone, owner, record, path, head) = match named {
             Some("uid") => {
-                let opened = Person::of(req).await?;
+                let opened = Person::of_path(req).await?;
                 let (path, head) = (opened.path(), opened.tabbed_head(req, DATA));
-                let record = ("user", opened.id.to_string(), opened.user.name);
+                let record =
+                    AuditedRecord { kind: "user", id: opened.id.to_string(), name: opened.user.name };
                 let Person { organization_id, organization, id, .. } = opened;
                 (organization_id, organization.time_zone, Owner::from(id), record, path, head)
             }
             Some("sid") => {
                 let opened = OpenedSpace::of_path(req).await?;
                 let (path, head) = (opened.path(), opened.head(req, DATA));
-                let record = ("space", space_key(opened.space_ref), opened.title(req));
+                let record =
+                    AuditedRecord { kind: "space", id: space_key(opened.space_ref), name: opened.title(req) };
                 let OpenedSpace { organization_id, organization, space_ref, .. } = opened;
                 (organization_id, organization.time_zone, Owner::from(space_ref), record, path, head)
             }
             Some("cid") => {
                 let opened = OpenedComponent::of_path(req).await?;
                 let (path, head) = (opened.path(), opened.head(req, DATA));
-                let record = ("component", opened.id.to_string(), opened.name(req));
+                let record =
+                    AuditedRecord { kind: "component", id: opened.id.to_string(), name: opened.name(req) };
                 let OpenedSpace { organization_id, organization, .. } = opened.space;
                 (organization_id, organization.time_zone, Owner::from(opened.id), record, path, head)
             }
             Some(_) => {
-                let opened = OpenedProposal::of(req).await?;
+                let opened = OpenedProposal::of_path(req).await?;
                 let (path, head) = (opened.path(), opened.tabbed_head(req, DATA));
-                let record = ("proposal", opened.id.to_string(), opened.title(req));
+                let record =
+                    AuditedRecord { kind: "proposal", id: opened.id.to_string(), name: opened.title(req) };
                 let OpenedProposal { organization_id, organization, id, .. } = opened;
                 (organization_id, organization.time_zone, Owner::from(id), record, path, head)
             }
@@ -75,7 +85,7 @@ impl DataOwner {
                     id,
                     organization.time_zone,
                     Owner::from(id),
-                    ("organization", id.to_string(), name),
+                    AuditedRecord { kind: "organization", id: id.to_string(), name },
                     path,
                     head,
                 )
@@ -114,7 +124,7 @@ async fn page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -
     }
     let typed = req.form.get(DATA).map_or(text, str::to_owned);
     let limit = i64::try_from(req.panel.settings.extended_data_limit).unwrap_or(i64::MAX);
-    let size = super::attachments::size(req, limit);
+    let size = super::attachments::size_text(req, limit);
     let field = Field::area(DATA, req.tr("extended-data-json"), typed, 24)
         .hint(req.tr_with("extended-data-hint", "size", size))
         .class("mono")
@@ -134,12 +144,12 @@ async fn page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -
 fn read(req: &AdminRequest) -> std::result::Result<Value, FormError> {
     let text = req.form.text(DATA);
     let problem = |text: String| FormError::new(DATA, text);
-    let data = read_json(if text.is_empty() { "{}" } else { text }).map_err(|fault| {
-        if fault.is_data() {
+    let data = read_json(if text.is_empty() { "{}" } else { text }).map_err(|error| {
+        if error.is_data() {
             return problem(req.tr("problem-json-number"));
         }
         let number = |place: usize| i64::try_from(place).unwrap_or_default();
-        let values = [("line", number(fault.line()).into()), ("column", number(fault.column()).into())];
+        let values = [("line", number(error.line()).into()), ("column", number(error.column()).into())];
         problem(req.tr_args("problem-json", &values))
     })?;
     if data.is_object() { Ok(data) } else { Err(problem(req.tr("problem-json-object"))) }
@@ -151,7 +161,7 @@ pub(crate) async fn save(req: &AdminRequest) -> Result<Reply> {
         Ok(data) => data,
         Err(problem) => return page(req, data_owner, vec![problem]).await,
     };
-    let (kind, id, name) = &data_owner.record;
+    let AuditedRecord { kind, id, name } = &data_owner.record;
     let saved = req.change(async |tx| {
         let admin = admin(req, tx.extended_data());
         let replaced = admin
@@ -166,28 +176,30 @@ pub(crate) async fn save(req: &AdminRequest) -> Result<Reply> {
         if changes.is_empty() {
             return Ok(());
         }
-        let record =
-            req.record(Action::ExtendedDataUpdated).of(Some(data_owner.organization_id)).on(kind, id, name);
-        let record = changes
+        let entry = req
+            .audit_entry(Action::ExtendedDataUpdated)
+            .of(Some(data_owner.organization_id))
+            .on(kind, id, name);
+        let entry = changes
             .iter()
-            .fold(record, |record, (field, old, new)| record.changed(field, old.as_deref(), new.as_deref()));
-        req.append(tx, &record).await
+            .fold(entry, |entry, (field, old, new)| entry.changed(field, old.as_deref(), new.as_deref()));
+        req.append_audit_entry(tx, &entry).await
     });
     match saved.await {
         Ok(()) => req.done("extended-data-saved", &[], data_owner.path).await,
-        Err(fault) => {
-            let mut problems = error::problems(&req.translator, fault, |_| DATA.to_owned())?;
+        Err(error) => {
+            let mut problems = error::form_errors(&req.translator, error, |_| DATA.to_owned())?;
             let changed = req.tr("problem-changed-meanwhile");
             for problem in problems.iter_mut().filter(|problem| problem.text != changed) {
-                refuse(req, problem);
+                translate_problem(req, problem);
             }
             page(req, data_owner, problems).await
         }
     }
 }
 
-/// What a refusal says on the page, and where.
-fn refuse(req: &AdminRequest, problem: &mut FormError) {
+/// Sets the field and the translated text of a problem.
+fn translate_problem(req: &AdminRequest, problem: &mut FormError) {
     DATA.clone_into(&mut problem.field);
     let known = [
         (refusals::NUL, "problem-nul"),
@@ -200,15 +212,15 @@ fn refuse(req: &AdminRequest, problem: &mut FormError) {
     }
 }
 
-/// The members that differ, with their old and new values as JSON, for the audit trail. Long values are cut.
+/// The members that differ, with their old and new values as JSON, for the audit trail. Long values are truncated.
 fn changes(Replaced { before, after }: &Replaced) -> Vec<(String, Option<String>, Option<String>)> {
-    let text = |value: Option<&Value>| value.map(|value| cut(value.to_string()));
+    let text = |value: Option<&Value>| value.map(|value| truncated(value.to_string()));
     let added = after.keys().filter(|key| !before.contains_key(*key));
     let keys = before.keys().chain(added).filter(|key| before.get(*key) != after.get(*key));
-    keys.map(|key| (cut(key.clone()), text(before.get(key)), text(after.get(key)))).collect()
+    keys.map(|key| (truncated(key.clone()), text(before.get(key)), text(after.get(key)))).collect()
 }
 
-fn cut(mut text: String) -> String {
+fn truncated(mut text: String) -> String {
     if text.len() > MAX_RECORDED {
         let end = (0..=MAX_RECORDED).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         text.truncate(end);

@@ -62,7 +62,7 @@ async fn show(req: &AdminRequest, opened: &OpenedRecord<Meeting>, problems: Form
     let section = Section::new("add", req.tr("registered-add")).field(person);
     let form =
         Form::new(&req.translator, path.clone(), req.token(), "registered-add-button").section(section);
-    let head = opened.under(req, req.tr("registered-title")).lede(req.tr("registered-lede"));
+    let head = opened.head_below_record(req, req.tr("registered-title")).lede(req.tr("registered-lede"));
     req.form_page(head, Html::join([results, form.html()]), problems).await
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn add(req: &AdminRequest) -> Result<Reply> {
 
 pub(crate) async fn remove(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedRecord::<Meeting>::of_path(req).await?;
-    let id = UserId(req.id("uid")?);
+    let id = UserId(req.path_id("uid")?);
     if !opened.record.registrations.contains(&id) {
         return Err(Error::NotFound);
     }

@@ -14,7 +14,7 @@ pub(crate) fn name(req: &AdminRequest, organization: &Organization) -> String {
 
 /// The organization of the path.
 pub(crate) async fn organization(req: &AdminRequest) -> Result<(OrganizationId, Organization)> {
-    let id = OrganizationId(req.id("id")?);
+    let id = OrganizationId(req.path_id("id")?);
     let found = req.panel.store().organizations().find(id).await?;
     Ok((id, found.ok_or(Error::NotFound)?))
 }

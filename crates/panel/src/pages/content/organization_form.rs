@@ -20,11 +20,11 @@ use civitas_kernel::{Error, FieldError, Locale, Locales, OrganizationId, Result}
 use civitas_organizations::{Organization, OrganizationAdmin};
 
 /// The name of the field that an error of the use case is about.
-pub(crate) fn field_of(fault: &FieldError) -> String {
-    match fault.field.as_ref() {
+pub(crate) fn field_of(field_error: &FieldError) -> String {
+    match field_error.field.as_ref() {
         // `Name fr has already been taken` is about one language.
         member @ ("name" | "description") => {
-            let locale = fault.description.split(' ').nth(1).and_then(Locale::parse);
+            let locale = field_error.description.split(' ').nth(1).and_then(Locale::parse);
             let locale = locale.map(|locale| format!("[{locale}]")).unwrap_or_default();
             format!("{NAME}[{member}]{locale}")
         }
@@ -40,19 +40,19 @@ pub(crate) fn read(req: &AdminRequest, mut organization: Organization) -> (Organ
     input.texts("description", &mut organization.description);
     input.line("reference_prefix", &mut organization.reference_prefix);
     input.line("time_zone", &mut organization.time_zone);
-    if form.has("organization[secondary_hosts]") {
+    if form.has_prefix("organization[secondary_hosts]") {
         organization.secondary_hosts = form.lines("organization[secondary_hosts]");
     }
-    if form.has("organization[external_domain_allowlist]") {
+    if form.has_prefix("organization[external_domain_allowlist]") {
         organization.external_domain_allowlist = form.lines("organization[external_domain_allowlist]");
     }
-    if form.has("organization[available_locales]") {
-        let offered = form.all("organization[available_locales][]");
+    if form.has_prefix("organization[available_locales]") {
+        let offered = form.values("organization[available_locales][]");
         let is_offered = |locale: &Locale| offered.iter().any(|name| name == locale.as_str());
         organization.available_locales = locales.iter().filter(is_offered).collect::<Locales>();
     }
     let mut problems = Vec::new();
-    if form.has("organization[default_locale]") {
+    if form.has_prefix("organization[default_locale]") {
         match locales.find(form.text("organization[default_locale]")) {
             Some(locale) => organization.default_locale = locale,
             None => {
@@ -128,10 +128,9 @@ pub(crate) fn admin<'a>(req: &AdminRequest, tx: &'a dyn Transaction) -> Organiza
     OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts }
 }
 
-/// Saves the settings, or shows the form again: as `records::save` does, by the use case of
-/// organizations.
+/// Saves the settings by the use case of organizations, or shows the form again. Fields are checked before the revision.
 pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, now: &Organization) -> Result<Reply> {
-    let is_of_interface = req.form.has("organization[features]");
+    let is_of_interface = req.form.has_prefix("organization[features]");
     let host = req.form.get("organization[host]").map(|host| host.trim().to_lowercase());
     let saved = req
         .change(async |tx| {
@@ -150,9 +149,9 @@ pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, now: &Organizat
             let admin = admin(req, tx);
             admin.check_entered(Some(id), &before.secondary_hosts, &after.secondary_hosts).await?;
             if admin.change(id, &before, after.clone(), req.now).await? {
-                let record = req.record(Action::OrganizationUpdated).of(id);
-                let record = record.on(NAME, &id.to_string(), &organization::name(req, &after));
-                req.append(tx, &with_changes(record, changes(&before, &after))).await?;
+                let entry = req.audit_entry(Action::OrganizationUpdated).of(id);
+                let entry = entry.on(NAME, &id.to_string(), &organization::name(req, &after));
+                req.append_audit_entry(tx, &with_changes(entry, changes(&before, &after))).await?;
             }
             Ok(Saved::Stored(after))
         })
@@ -163,7 +162,7 @@ pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, now: &Organizat
             return req.done("settings-saved", &[], format!("{LIST}/{id}/edit{tab}")).await;
         }
         Ok(Saved::Refused(typed, problems)) => (typed, problems),
-        Err(fault) => (read(req, now.clone()).0, error::problems(&req.translator, fault, field_of)?),
+        Err(error) => (read(req, now.clone()).0, error::form_errors(&req.translator, error, field_of)?),
     };
     if is_of_interface {
         organization_api::show(req, id, &typed, problems).await

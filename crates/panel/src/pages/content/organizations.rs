@@ -150,8 +150,8 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         let (mut new, admin) = (organization.clone(), organization_form::admin(req, tx));
         admin.check_entered(None, &[], &new.secondary_hosts).await?;
         let id = admin.create(&mut new, req.now).await?;
-        let entry = req.record(Action::OrganizationCreated).of(id);
-        req.append(tx, &entry.on("organization", &id.to_string(), &name(req, &new))).await?;
+        let entry = req.audit_entry(Action::OrganizationCreated).of(id);
+        req.append_audit_entry(tx, &entry.on("organization", &id.to_string(), &name(req, &new))).await?;
         Ok(id)
     });
     match created.await {
@@ -160,8 +160,8 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             let values = [("name", name(req, &organization).into())];
             req.done("organization-created", &values, format!("{LIST}/{id}")).await
         }
-        Err(fault) => {
-            let problems = error::problems(&req.translator, fault, organization_form::field_of)?;
+        Err(error) => {
+            let problems = error::form_errors(&req.translator, error, organization_form::field_of)?;
             organization_form::show(req, None, &organization, problems).await
         }
     }
@@ -211,12 +211,12 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
         let problem = FormError::new("confirm", req.tr("problem-name-typed"));
         return delete_page(req, id, &organization, vec![problem]).await;
     }
-    let announcer = &req.panel.services.announcer;
+    let committer = &req.panel.services.committer;
     req.change(async |tx| {
-        remove_organization(tx, announcer, id, req.now).await?;
+        remove_organization(tx, committer, id, req.now).await?;
         // The trail of the organization went with it; this entry is one of the deployment.
-        let entry = req.record(Action::OrganizationDeleted);
-        req.append(tx, &entry.on("organization", &id.to_string(), &title)).await
+        let entry = req.audit_entry(Action::OrganizationDeleted);
+        req.append_audit_entry(tx, &entry.on("organization", &id.to_string(), &title)).await
     })
     .await?;
     req.done("organization-deleted", &[("name", title.as_str().into())], LIST).await

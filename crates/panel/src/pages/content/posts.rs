@@ -116,7 +116,7 @@ impl RecordPages for Post {
             ("component", title(req, &opened.component.name).into()),
             ("author", author(req, &opened.record, &authors).into()),
         ];
-        Ok(head.lede(req.tr_args("post-lede", &facts)).badge(badge(req, &opened.record)))
+        Ok(head.lede(req.tr_args("post-lede", &facts)).badge(state_badge(req, &opened.record)))
     }
 }
 
@@ -126,7 +126,7 @@ fn row(list: &ShownList<'_>, detail: &PostDetail, authors: &Accounts) -> Vec<Cel
     let (action, key) =
         if post.is_published(req.now) { ("unpublish", "unpublish") } else { ("publish", "post-publish") };
     let cells = vec![
-        Cell::badge_with_sub(&badge(req, post), &time),
+        Cell::badge_with_sub(&state_badge(req, post), &time),
         Cell::text(&author(req, post, authors)),
         list.place(&detail.place.name, detail.place.space),
         Cell::text(&req.date(post.created_at)),
@@ -134,8 +134,8 @@ fn row(list: &ShownList<'_>, detail: &PostDetail, authors: &Accounts) -> Vec<Cel
     list.row(&detail.id, &post.title, action, key, cells)
 }
 
-/// Its state.
-fn badge(req: &AdminRequest, post: &Post) -> Badge {
+/// The state of a post.
+fn state_badge(req: &AdminRequest, post: &Post) -> Badge {
     match post.state(req.now) {
         PostState::Published => Badge::good(req.tr("published")),
         PostState::Scheduled => Badge::busy(req.tr("post-scheduled")),

@@ -69,7 +69,7 @@ async fn states(req: &AdminRequest, opened: &OpenedProposal) -> Result<Vec<(Stat
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of(req).await?;
+    let opened = OpenedProposal::of_path(req).await?;
     req.open_organization(opened.organization_id).await?;
     page(req, &opened, Vec::new()).await
 }
@@ -202,13 +202,17 @@ fn admin(tx: &dyn Transaction) -> ProposalAdmin<'_> {
 }
 
 /// An entry of the audit trail about a proposal.
-pub(crate) fn record(req: &AdminRequest, opened: &OpenedProposal, action: Action) -> civitas_audit::Record {
+pub(crate) fn audit_entry(
+    req: &AdminRequest,
+    opened: &OpenedProposal,
+    action: Action,
+) -> civitas_audit::NewAuditEntry {
     let label = opened.title(req);
-    req.record(action).of(opened.organization_id).on("proposal", &opened.id.to_string(), &label)
+    req.audit_entry(action).of(opened.organization_id).on("proposal", &opened.id.to_string(), &label)
 }
 
 pub(crate) async fn answer(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of(req).await?;
+    let opened = OpenedProposal::of_path(req).await?;
     let token = Some(req.form.text(STATE)).filter(|token| !token.is_empty());
     let is_public = req.form.switch(PUBLIC) == Some(true);
     let next = match req.form.get("_next") {
@@ -234,10 +238,10 @@ pub(crate) async fn answer(req: &AdminRequest) -> Result<Reply> {
             return Ok(());
         }
         let public = |p: &Proposal| if p.state_published_at.is_some() { "true" } else { "false" };
-        let entry = record(req, &opened, Action::ProposalAnswered)
+        let entry = audit_entry(req, &opened, Action::ProposalAnswered)
             .changed("state", name(change.before.state), name(change.after.state))
             .changed("public", Some(public(&change.before)), Some(public(&change.after)));
-        req.append(tx, &entry).await
+        req.append_audit_entry(tx, &entry).await
     });
     match saved.await {
         Ok(()) => {
@@ -245,12 +249,12 @@ pub(crate) async fn answer(req: &AdminRequest) -> Result<Reply> {
             let title = req.tr_with("answer-saved", "title", opened.title(req));
             req.redirect(to, Notice::good(title).text(req.tr("answer-saved-undo"))).await
         }
-        Err(fault) => page(req, &opened, refusal(req, fault)?).await,
+        Err(error) => page(req, &opened, form_errors(req, error)?).await,
     }
 }
 
 /// The problems of a refused action.
-fn refusal(req: &AdminRequest, fault: Error) -> Result<FormErrors> {
+fn form_errors(req: &AdminRequest, error: Error) -> Result<FormErrors> {
     let known = |text: &str| match text {
         refusals::STATE_UNKNOWN => Some((STATE, "problem-inclusion")),
         refusals::IS_DRAFT => Some(("", "problem-draft")),
@@ -258,12 +262,12 @@ fn refusal(req: &AdminRequest, fault: Error) -> Result<FormErrors> {
         _ => None,
     };
     // The other fields are on the page that edits the text.
-    error::translated_problems(&req.translator, fault, |_| String::new(), known)
+    error::translated_form_errors(&req.translator, error, |_| String::new(), known)
 }
 
 /// `POST .../{action}`: an action on the proposal of the path. An action without effect is not recorded.
 pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of(req).await?;
+    let opened = OpenedProposal::of_path(req).await?;
     let (now, length) = (req.now, opened.detail.place.rules.proposal_length);
     let (action, edit): (_, fn(&mut Proposal, OffsetDateTime)) = match req.action {
         "hide" => (Action::ProposalHidden, Proposal::hide),
@@ -283,7 +287,7 @@ pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
         if after == *opened.proposal() {
             return Ok(());
         }
-        req.append(tx, &record(req, &opened, action)).await
+        req.append_audit_entry(tx, &audit_entry(req, &opened, action)).await
     });
     match changed.await {
         Ok(()) => {
@@ -292,12 +296,12 @@ pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
             let undo = req.tr(&format!("{key}-undo"));
             req.redirect(opened.path(), Notice::good(title).text(undo)).await
         }
-        Err(fault) => page(req, &opened, refusal(req, fault)?).await,
+        Err(error) => page(req, &opened, form_errors(req, error)?).await,
     }
 }
 
 pub(crate) async fn confirm_withdraw(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of(req).await?;
+    let opened = OpenedProposal::of_path(req).await?;
     let confirm = req
         .confirm(format!("{}/withdraw", opened.path()), req.tr("proposal-withdraw"), opened.path())
         .effects([
@@ -307,6 +311,6 @@ pub(crate) async fn confirm_withdraw(req: &AdminRequest) -> Result<Reply> {
         ])
         .stays(req.tr("proposal-withdraw-stays"));
     let title = req.tr_with("proposal-withdraw-title", "title", opened.title(req));
-    let head = opened.head(req, title).current(req.tr("proposal-withdraw"));
+    let head = opened.head_below_proposal(req, title).current(req.tr("proposal-withdraw"));
     req.page(head, confirm.html(&[])).await
 }

@@ -1,6 +1,6 @@
 //! The form of the texts of a proposal.
 
-use super::proposal::record;
+use super::proposal::audit_entry;
 use super::proposals::OpenedProposal;
 use super::shared::{languages, one_line, typed_texts, with_changes};
 use crate::admin_request::AdminRequest;
@@ -22,7 +22,7 @@ fn locales(opened: &OpenedProposal) -> Locales {
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    show(req, &OpenedProposal::of(req).await?, Vec::new()).await
+    show(req, &OpenedProposal::of_path(req).await?, Vec::new()).await
 }
 
 async fn show(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
@@ -41,11 +41,11 @@ async fn show(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors)
         .section(section)
         .cancel(opened.path());
     let title = req.tr_with("person-edit", "name", opened.title(req));
-    req.form_page(opened.head(req, title).current(req.tr("edit")), form.html(), problems).await
+    req.form_page(opened.head_below_proposal(req, title).current(req.tr("edit")), form.html(), problems).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of(req).await?;
+    let opened = OpenedProposal::of_path(req).await?;
     let locales = locales(&opened);
     let title = typed_texts(req, TITLE, &locales, &opened.proposal().title);
     let body = typed_texts(req, BODY, &locales, &opened.proposal().body);
@@ -60,28 +60,29 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
         if change.is_empty() {
             return Ok(());
         }
-        let entry = record(req, &opened, Action::ProposalUpdated);
+        let entry = audit_entry(req, &opened, Action::ProposalUpdated);
         let Change { before, after } = &change;
         let changes = [
             ("title", one_line(&before.title), one_line(&after.title)),
             ("body", one_line(&before.body), one_line(&after.body)),
         ];
-        req.append(tx, &with_changes(entry, changes)).await
+        req.append_audit_entry(tx, &with_changes(entry, changes)).await
     });
     match saved.await {
         Ok(()) => {
             let title = opened.title(req);
             req.done("proposal-saved", &[("title", title.into())], opened.path()).await
         }
-        Err(fault) => {
+        Err(error) => {
             // `title[fr]` is the field `proposal[title][fr]`; a text that is missing altogether is one of the main
             // language.
             let main = opened.organization.default_locale;
-            let problems =
-                error::problems(&req.translator, fault, |fault| match fault.field.split_once('[') {
+            let problems = error::form_errors(&req.translator, error, |field_error| {
+                match field_error.field.split_once('[') {
                     Some((field, rest)) => format!("proposal[{field}][{rest}"),
-                    None => format!("proposal[{}][{main}]", fault.field),
-                })?;
+                    None => format!("proposal[{}][{main}]", field_error.field),
+                }
+            })?;
             show(req, &opened, problems).await
         }
     }

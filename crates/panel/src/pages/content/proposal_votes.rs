@@ -11,7 +11,7 @@ use civitas_kernel::Result;
 use time::format_description::well_known::Rfc3339;
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of(req).await?;
+    let opened = OpenedProposal::of_path(req).await?;
     req.open_organization(opened.organization_id).await?;
     req.zone.set(Zone::named(&opened.organization.time_zone));
     let (path, request) = (format!("{}/votes", opened.path()), req.query.page(PER_PAGE));

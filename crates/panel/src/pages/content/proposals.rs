@@ -41,9 +41,9 @@ pub(crate) struct OpenedProposal {
 
 impl OpenedProposal {
     /// The proposal of the path, which is not deleted.
-    pub(crate) async fn of(req: &AdminRequest) -> Result<Self> {
+    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
         let (organization_id, organization) = organization::organization(req).await?;
-        let id = ProposalId(req.id("pid")?);
+        let id = ProposalId(req.path_id("pid")?);
         let detail = by_id(req, organization_id, id).await?.ok_or(Error::NotFound)?;
         Ok(Self { organization_id, organization, id, detail })
     }
@@ -62,7 +62,7 @@ impl OpenedProposal {
         format!("{}/{id}", list_path(self.organization_id))
     }
 
-    /// Its title in the language of the page.
+    /// The title of the proposal in the language of the page.
     pub(crate) fn title(&self, req: &AdminRequest) -> String {
         title(req, &self.detail)
     }
@@ -89,7 +89,7 @@ impl OpenedProposal {
     }
 
     /// The head of a page below the page of the proposal.
-    pub(crate) fn head(&self, req: &AdminRequest, title: String) -> Head {
+    pub(crate) fn head_below_proposal(&self, req: &AdminRequest, title: String) -> Head {
         Head { title, ..self.own_head(req).crumb(self.title(req), self.path()) }
     }
 }
@@ -156,9 +156,13 @@ pub(crate) fn unanswered(component: Option<ComponentId>, direction: Direction) -
     }
 }
 
-/// The page of the list that is asked for. A number as text is the id of one proposal, hidden ones and drafts included; another
+/// The requested page of the list. A number as text is the id of one proposal, hidden ones and drafts included; another
 /// text is words of the title or body.
-async fn found(req: &AdminRequest, of: OrganizationId, direction: Direction) -> Result<Page<ProposalDetail>> {
+async fn find_page(
+    req: &AdminRequest,
+    of: OrganizationId,
+    direction: Direction,
+) -> Result<Page<ProposalDetail>> {
     let text = req.query.get("q");
     if let Some(id) = text.and_then(|text| text.parse().ok()) {
         let found = by_id(req, of, ProposalId(id)).await?;
@@ -196,7 +200,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let path = list_path(id);
     let mut filters = ListFilters::new(req, &path);
     let direction = filter(&mut filters, &path, id).await?;
-    let page = found(req, id, direction).await?;
+    let page = find_page(req, id, direction).await?;
     let ids = page.items.iter().filter_map(|detail| detail.proposal.authors.first()).map(|user| user.0);
     let authors = accounts(req, id, ids.collect()).await?;
     let rows = page.items.iter().map(|detail| row(req, &path, detail, &authors));

@@ -6,7 +6,7 @@ use crate::format::Zone;
 use crate::parts::{Badge, Head, Html, PageAction, Tab, render};
 use crate::translator::Translator;
 use askama::Template;
-use civitas_audit::Record;
+use civitas_audit::NewAuditEntry;
 use civitas_kernel::filter::{Comparison, Condition};
 use civitas_kernel::{
     Error, FieldError, Locale, Locales, OrganizationId, PageRequest, Result, SpaceManifest, SpaceRef,
@@ -66,8 +66,8 @@ pub(crate) fn published(req: &AdminRequest, is_published: bool) -> Badge {
 }
 
 /// The field that an error of the use case is about. `record` is the name of the form.
-pub(crate) fn field_of(record: &str, organization: &Organization, fault: &FieldError) -> String {
-    match fault.field.as_ref() {
+pub(crate) fn field_of(record: &str, organization: &Organization, field_error: &FieldError) -> String {
+    match field_error.field.as_ref() {
         member @ ("title" | "name" | "description" | "body") => {
             format!("{record}[{member}][{}]", organization.default_locale)
         }
@@ -93,9 +93,9 @@ pub(crate) fn one_line(text: &Translated) -> String {
 
 /// The entry of the audit trail with what differs between two states: fields with the old and the new value.
 pub(crate) fn with_changes<F: AsRef<str>>(
-    entry: Record,
+    entry: NewAuditEntry,
     changes: impl IntoIterator<Item = (F, String, String)>,
-) -> Record {
+) -> NewAuditEntry {
     changes
         .into_iter()
         .fold(entry, |entry, (field, old, new)| entry.changed(field.as_ref(), Some(&old), Some(&new)))
@@ -190,8 +190,8 @@ pub(crate) struct OpenedSpace {
 impl OpenedSpace {
     /// The space of the path.
     pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
-        let manifest = SpaceManifest::parse(req.param("manifest")).ok_or(Error::NotFound)?;
-        let space_ref = SpaceRef { manifest, id: req.id("sid")? };
+        let manifest = SpaceManifest::parse(req.path_param("manifest")).ok_or(Error::NotFound)?;
+        let space_ref = SpaceRef { manifest, id: req.path_id("sid")? };
         Self::find(req, space_ref).await
     }
 
@@ -202,18 +202,18 @@ impl OpenedSpace {
         Ok(Self { organization_id, organization, space_ref, space: found.ok_or(Error::NotFound)? })
     }
 
-    /// The path of its page.
+    /// The path of the page of the space.
     pub(crate) fn path(&self) -> String {
         space_path(self.organization_id, self.space_ref)
     }
 
-    /// Its title.
+    /// The title of the space.
     pub(crate) fn title(&self, req: &AdminRequest) -> String {
         title(req, &self.space.title)
     }
 
     /// The head of a page below the page of the space.
-    pub(crate) fn below(&self, req: &AdminRequest, title: impl Into<String>) -> Head {
+    pub(crate) fn head_below_space(&self, req: &AdminRequest, title: impl Into<String>) -> Head {
         organization::head(req, self.organization_id, &self.organization, title.into())
             .crumb(req.tr("spaces"), spaces_path(self.organization_id))
             .crumb(self.title(req), self.path())

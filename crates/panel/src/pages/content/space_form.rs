@@ -28,14 +28,19 @@ impl EditableRecord for Space {
         title(req, &self.title)
     }
 
-    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
+    fn form_errors(req: &AdminRequest, organization: &Organization, error: Error) -> Result<FormErrors> {
         let known = |text: &str| match text {
             "slug has already been taken" => Some(("space[slug]", "problem-taken")),
             "an initiative has no slug of its own" => Some(("space[slug]", "problem-slug-of-initiative")),
             text if text.contains(" cannot be ") => Some(("space[visibility]", "problem-visibility")),
             _ => None,
         };
-        error::translated_problems(&req.translator, fault, |f| field_of(Self::NAME, organization, f), known)
+        error::translated_form_errors(
+            &req.translator,
+            error,
+            |f| field_of(Self::NAME, organization, f),
+            known,
+        )
     }
 }
 

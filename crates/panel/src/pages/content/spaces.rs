@@ -134,8 +134,8 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             let notice = Notice::good(req.tr_with("space-created", "name", name));
             req.redirect(space_path(id, space_ref), notice.text(req.tr("space-created-next"))).await
         }
-        Err(fault) => {
-            let problems = Space::problems(req, &organization, fault)?;
+        Err(error) => {
+            let problems = Space::form_errors(req, &organization, error)?;
             show_new(req, id, &organization, &space, problems).await
         }
     }

@@ -1,9 +1,10 @@
 //! The activation of a step: the confirmation page, and the action (contract 05 §2.8).
 
-use super::component_settings::phase_changes;
+use super::component_settings::step_setting_changes;
 use super::shared::{OpenedSpace, title};
-use super::steps::{MAX_COMPONENTS, admin, count, step_of_path, steps_path};
+use super::steps::{MAX_COMPONENTS, admin, step_of_path, steps_path};
 use crate::admin_request::AdminRequest;
+use crate::format::saturating_i64;
 use crate::notice::Notice;
 use crate::reply::Reply;
 use civitas_audit::Action;
@@ -32,9 +33,9 @@ async fn component_changes(
         .components()
         .in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS)
         .await?;
-    let length = opened.organization.comments_max_length;
+    let comments_max_length = opened.organization.comments_max_length;
     let of_one = components.iter().filter_map(|(_, component)| {
-        let changes = phase_changes(req, component, length, active, next);
+        let changes = step_setting_changes(req, component, comments_max_length, active, next);
         let name = title(req, &component.name);
         let values = [("name", name.into()), ("changes", changes.join("; ").into())];
         (!changes.is_empty()).then(|| req.tr_args("step-activate-component", &values))
@@ -69,7 +70,7 @@ pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
         .effects(effects)
         .stays(req.tr("step-activate-stays"));
     let head = opened
-        .below(req, req.tr_with("step-activate-title", "name", name))
+        .head_below_space(req, req.tr_with("step-activate-title", "name", name))
         .current(req.tr("step-activate-button"));
     req.page(head, confirm.html(&[])).await
 }
@@ -101,10 +102,10 @@ pub(crate) async fn activate(req: &AdminRequest) -> Result<Reply> {
             let last = tx.steps().active(opened.organization_id, opened.space_ref).await?;
             let last = last.map(|(_, step)| title(req, &step.title));
             admin(tx).change(opened.organization_id, id, &change).await?;
-            let record = req.record(Action::StepActivated).of(Some(opened.organization_id));
-            let record = record.on("step", &id.to_string(), &name);
-            let record = record.changed("active step", last.as_deref(), Some(&name));
-            req.append(tx, &record).await?;
+            let entry = req.audit_entry(Action::StepActivated).of(Some(opened.organization_id));
+            let entry = entry.on("step", &id.to_string(), &name);
+            let entry = entry.changed("active step", last.as_deref(), Some(&name));
+            req.append_audit_entry(tx, &entry).await?;
             Ok(true)
         })
         .await?;
@@ -114,7 +115,7 @@ pub(crate) async fn activate(req: &AdminRequest) -> Result<Reply> {
     let text = req.tr_args(
         "step-activated-text",
         &[
-            ("components", req.translator.count("components-changed", count(changed)).into()),
+            ("components", req.translator.count("components-changed", saturating_i64(changed)).into()),
             (
                 "registrations",
                 req.translator.count("registrations-receive", receivers(req, &opened).await?).into(),

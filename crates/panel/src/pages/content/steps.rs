@@ -3,6 +3,7 @@
 use super::shared::{OpenedSpace, deletion_link, field_of, title};
 use crate::admin_request::AdminRequest;
 use crate::error;
+use crate::format::saturating_i64;
 use crate::parts::{Badge, Form, FormError, FormErrors, Html, render};
 use crate::records::{self, EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
 use crate::reply::Reply;
@@ -91,7 +92,7 @@ async fn process(req: &AdminRequest) -> Result<OpenedSpace> {
 /// The step of the path, with its process.
 pub(super) async fn step_of_path(req: &AdminRequest) -> Result<(OpenedSpace, StepId, Step)> {
     let opened = process(req).await?;
-    let id = StepId(req.id("step")?);
+    let id = StepId(req.path_id("step")?);
     let found = req.panel.store().steps().find(opened.organization_id, id).await?;
     let step = found.filter(|step| step.space == opened.space_ref).ok_or(Error::NotFound)?;
     Ok((opened, id, step))
@@ -149,13 +150,18 @@ impl EditableRecord for Step {
         title(req, &self.title)
     }
 
-    fn problems(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
+    fn form_errors(req: &AdminRequest, organization: &Organization, error: Error) -> Result<FormErrors> {
         let known = |text: &str| match text {
             refusals::STEP_POSITION => Some(("step[place]", "problem-greater")),
             refusals::STEP_IS_ACTIVE => Some(("", "problem-step-active")),
             _ => None,
         };
-        error::translated_problems(&req.translator, fault, |f| field_of(Self::NAME, organization, f), known)
+        error::translated_form_errors(
+            &req.translator,
+            error,
+            |f| field_of(Self::NAME, organization, f),
+            known,
+        )
     }
 }
 
@@ -177,7 +183,7 @@ async fn show_new(
     problems: FormErrors,
 ) -> Result<Reply> {
     let form = form(req, opened, step, steps_path(opened), "step-create", &problems, true);
-    let head = opened.below(req, req.tr("step-new")).lede(req.tr("step-new-lede"));
+    let head = opened.head_below_space(req, req.tr("step-new")).lede(req.tr("step-new-lede"));
     req.form_page(head, form.html(), problems).await
 }
 
@@ -200,7 +206,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     .await
     {
         Ok(_) => done(req, &opened, "step-created", title(req, &step.title)).await,
-        Err(fault) => show_new(req, &opened, &step, Step::problems(req, organization, fault)?).await,
+        Err(error) => show_new(req, &opened, &step, Step::form_errors(req, organization, error)?).await,
     }
 }
 
@@ -222,7 +228,7 @@ async fn show_edit(
         .method("put")
         .hidden("revision", req.revision(stored.revision()));
     let name = title(req, &step.title);
-    let mut head = opened.below(req, name.clone());
+    let mut head = opened.head_below_space(req, name.clone());
     let mut body = vec![form.html()];
     if step.active {
         head = head.badge(Badge::busy(req.tr("step-is-active")));
@@ -240,10 +246,6 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
         Saved::Stored(step) => done(req, &opened, "step-saved", title(req, &step.title)).await,
         Saved::Refused(step, problems) => show_edit(req, &opened, id, &stored, &step, problems).await,
     }
-}
-
-pub(super) fn count(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
@@ -270,11 +272,12 @@ async fn delete_page(
         .delete()
         .effects([
             req.tr("step-delete-effect"),
-            req.translator.count("step-delete-components", count(with_settings)),
+            req.translator.count("step-delete-components", saturating_i64(with_settings)),
         ])
         .stays(req.tr("step-delete-stays"));
     let name = title(req, &step.title);
-    let head = opened.below(req, req.tr_with("delete-title", "name", name)).current(req.tr("delete"));
+    let head =
+        opened.head_below_space(req, req.tr_with("delete-title", "name", name)).current(req.tr("delete"));
     req.form_page(head, confirm.html(&problems), problems).await
 }
 
@@ -284,15 +287,15 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
     let deleted = req
         .change(async |tx| {
             remove_step(tx.steps(), tx.components(), opened.organization_id, id, req.now).await?;
-            let record = req.record(Action::StepDeleted).of(Some(opened.organization_id));
-            let record = record.on("step", &id.to_string(), &name);
-            req.append(tx, &record).await
+            let entry = req.audit_entry(Action::StepDeleted).of(Some(opened.organization_id));
+            let entry = entry.on("step", &id.to_string(), &name);
+            req.append_audit_entry(tx, &entry).await
         })
         .await;
     match deleted {
         Ok(()) => done(req, &opened, "step-deleted", name).await,
-        Err(fault) => {
-            let problems = Step::problems(req, &opened.organization, fault)?;
+        Err(error) => {
+            let problems = Step::form_errors(req, &opened.organization, error)?;
             delete_page(req, &opened, id, &step, problems).await
         }
     }

@@ -2,6 +2,7 @@
 
 use super::opened_survey::OpenedSurvey;
 use crate::admin_request::AdminRequest;
+use crate::format::saturating_i64;
 use crate::parts::FormError;
 use civitas_application::Transaction;
 use civitas_kernel::{Error, Locale, QuestionId, Result, Translated};
@@ -74,15 +75,10 @@ pub(crate) fn types(req: &AdminRequest) -> Vec<(&'static str, String)> {
     QuestionType::ALL.into_iter().map(|kind| (kind.as_str(), type_name(req, kind))).collect()
 }
 
-/// A number of a list.
-pub(crate) fn length(list: usize) -> i64 {
-    i64::try_from(list).unwrap_or(i64::MAX)
-}
-
 /// A question of the questionnaire in the path, with the form it is in.
 pub(crate) async fn of_path(req: &AdminRequest) -> Result<(OpenedSurvey, Form, QuestionId)> {
-    let survey = OpenedSurvey::of(req).await?;
-    let id = QuestionId(req.id("qid")?);
+    let survey = OpenedSurvey::of_path(req).await?;
+    let id = QuestionId(req.path_id("qid")?);
     let form = req.panel.store().questionnaires().form(survey.organization_id, survey.id).await?;
     if form.question(id).is_none() {
         return Err(Error::NotFound);
@@ -91,7 +87,7 @@ pub(crate) async fn of_path(req: &AdminRequest) -> Result<(OpenedSurvey, Form, Q
 }
 
 /// The label of a question in the audit trail.
-pub(crate) fn described(question: &Question) -> String {
+pub(crate) fn audit_label(question: &Question) -> String {
     let body = crate::pages::content::shared::one_line(&question.body);
     let mandatory = if question.mandatory { "; mandatory" } else { "" };
     format!("{}{mandatory}; {body}", question.kind.as_str())
@@ -107,31 +103,31 @@ pub(crate) fn numbered_questions(
     let place = |id: QuestionId| form.questions().iter().position(|question| question.id == id);
     let numbers: Vec<String> =
         named.iter().filter_map(|(question, _)| Some((place(question.id)? + 1).to_string())).collect();
-    let count = length(numbers.len());
+    let count = saturating_i64(numbers.len());
     req.tr_args(key, &[("count", count.into()), ("questions", numbers.join(", ").into())])
 }
 
 /// The parts of the form: the stored ones with their keys, then blank ones: `new-1`, `new-2`, ... As many of these as
 /// were sent, else as the address asks for.
-pub(crate) fn keyed<'a, T>(
+pub(crate) fn keyed_parts<'a, T>(
     req: &AdminRequest,
     part: &str,
     stored: impl Iterator<Item = (String, &'a T)>,
-    usual: i64,
+    blank_rows: i64,
 ) -> Vec<(String, Option<&'a T>)> {
-    let is_sent = |number: &i64| req.form.has(&format!("{part}[new-{number}]["));
+    let is_sent = |number: &i64| req.form.has_prefix(&format!("{part}[new-{number}]["));
     let sent = (1..=MAX_NEW).take_while(is_sent).count();
     let number = match i64::try_from(sent) {
         Ok(sent) if sent > 0 => sent,
-        _ if req.form.has(&format!("{part}[")) => 0,
-        _ => req.query.number(part).map_or(usual, |asked| asked.clamp(usual, MAX_NEW)),
+        _ if req.form.has_prefix(&format!("{part}[")) => 0,
+        _ => req.query.number(part).map_or(blank_rows, |asked| asked.clamp(blank_rows, MAX_NEW)),
     };
     let new = (1..=number).map(|number| (format!("new-{number}"), None));
     stored.map(|(key, part)| (key, Some(part))).chain(new).collect()
 }
 
 pub(crate) fn is_sent(req: &AdminRequest, part: &str, key: &str) -> bool {
-    req.form.has(&format!("{part}[{key}]["))
+    req.form.has_prefix(&format!("{part}[{key}]["))
 }
 
 /// The languages of the form, the main one first.

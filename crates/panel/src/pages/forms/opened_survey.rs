@@ -5,7 +5,7 @@ use crate::pages::content::organization;
 use crate::pages::content::shared::{self, counted, open_organization_in_zone};
 use crate::parts::{Badge, Head};
 use civitas_application::Transaction;
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Error, OrganizationId, QuestionnaireId, Result};
 use civitas_organizations::Organization;
 use civitas_surveys::{MAX_COUNTED, Period, Questionnaire, QuestionnaireSummary, SurveyAdmin};
@@ -41,25 +41,25 @@ impl Deref for OpenedSurvey {
 
 impl OpenedQuestionnaire {
     /// The questionnaire of the path. Times of the page are in the zone of the organization.
-    pub(crate) async fn of(req: &AdminRequest) -> Result<Self> {
+    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
         let (organization_id, organization) = open_organization_in_zone(req).await?;
-        let id = QuestionnaireId(req.id("vid")?);
+        let id = QuestionnaireId(req.path_id("vid")?);
         let found = req.panel.store().questionnaires().find_kept(organization_id, id).await?;
         Ok(Self { organization_id, organization, id, questionnaire: found.ok_or(Error::NotFound)? })
     }
 
-    /// The address of its page.
+    /// The address of the page of the questionnaire.
     pub(crate) fn path(&self) -> String {
         format!("{}/{}", list_path(self.organization_id), self.id)
     }
 
-    /// Its title in the language of the page.
+    /// The title of the questionnaire in the language of the page.
     pub(crate) fn title(&self, req: &AdminRequest) -> String {
         shared::title(req, &self.questionnaire.title)
     }
 
     /// The head of a page below the page of the questionnaire.
-    pub(crate) fn below(&self, req: &AdminRequest, title: String) -> Head {
+    pub(crate) fn head_below_survey(&self, req: &AdminRequest, title: String) -> Head {
         organization::head(req, self.organization_id, &self.organization, title)
             .crumb(req.tr("nav-surveys"), list_path(self.organization_id))
             .crumb(self.title(req), self.path())
@@ -68,9 +68,9 @@ impl OpenedQuestionnaire {
 
 impl OpenedSurvey {
     /// The questionnaire of the path. Times of the page are in the zone of the organization.
-    pub(crate) async fn of(req: &AdminRequest) -> Result<Self> {
+    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
         let (organization_id, organization) = open_organization_in_zone(req).await?;
-        let id = QuestionnaireId(req.id("vid")?);
+        let id = QuestionnaireId(req.path_id("vid")?);
         let summary = req.panel.store().questionnaires().summary(organization_id, id).await?;
         let summary = summary.ok_or(Error::NotFound)?;
         let questionnaire = summary.questionnaire.clone();
@@ -95,9 +95,9 @@ impl OpenedSurvey {
 }
 
 /// An entry of the audit trail about a questionnaire.
-pub(crate) fn record(req: &AdminRequest, named: &OpenedQuestionnaire, action: Action) -> Record {
+pub(crate) fn audit_entry(req: &AdminRequest, named: &OpenedQuestionnaire, action: Action) -> NewAuditEntry {
     let label = named.title(req);
-    req.record(action).of(named.organization_id).on("survey", &named.id.to_string(), &label)
+    req.audit_entry(action).of(named.organization_id).on("survey", &named.id.to_string(), &label)
 }
 
 /// The use case, in a transaction.
@@ -105,7 +105,7 @@ pub(crate) fn admin(tx: &dyn Transaction) -> SurveyAdmin<'_> {
     SurveyAdmin { surveys: tx.surveys(), questionnaires: tx.questionnaires(), lookup: tx.survey_lookup() }
 }
 
-/// Whether it accepts responses now.
+/// Whether the questionnaire accepts responses now.
 pub(crate) fn period(req: &AdminRequest, summary: &QuestionnaireSummary) -> Badge {
     match summary.period(req.now) {
         Period::Planned => Badge::warn(req.tr("survey-planned")),

@@ -1,20 +1,20 @@
 //! The creation and the change of a question (contract 08 §5.2).
 
 use super::opened_question::{
-    CONDITIONS, OPTIONS, OpenedQuestion, QuestionContext, ROWS, admin, described, of_path,
+    CONDITIONS, OPTIONS, OpenedQuestion, QuestionContext, ROWS, admin, audit_label, of_path,
 };
-use super::opened_survey::{OpenedSurvey, record};
+use super::opened_survey::{OpenedSurvey, audit_entry};
 use super::question_form::KIND;
 use super::survey::page;
 use crate::admin_request::AdminRequest;
 use crate::pages::content::shared::{one_line, title};
 use crate::reply::Reply;
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Error, QuestionId, Result};
 use civitas_surveys::{DisplayCondition, Form, FormQuestion, QuestionEdit, QuestionType};
 
 /// Where a saved form leads: to the same question with more rows, if that was asked for.
-fn next(req: &AdminRequest, survey: &OpenedSurvey, id: QuestionId) -> String {
+fn next_path(req: &AdminRequest, survey: &OpenedSurvey, id: QuestionId) -> String {
     let path = survey.path();
     let more = req.form.text("_do").strip_prefix("more_");
     match more.filter(|name| [OPTIONS, ROWS, CONDITIONS].contains(name)) {
@@ -25,15 +25,20 @@ fn next(req: &AdminRequest, survey: &OpenedSurvey, id: QuestionId) -> String {
 }
 
 /// What the form changes of a question, for the audit trail.
-fn changes(record: Record, form_question: &FormQuestion, id: QuestionId, edit: &QuestionEdit) -> Record {
-    let before = (form_question.id == id).then(|| described(&form_question.question));
+fn changes(
+    entry: NewAuditEntry,
+    form_question: &FormQuestion,
+    id: QuestionId,
+    edit: &QuestionEdit,
+) -> NewAuditEntry {
+    let before = (form_question.id == id).then(|| audit_label(&form_question.question));
     let field = format!("question {id}");
-    let mut record = record.changed(&field, before.as_deref(), Some(&described(&edit.question)));
+    let mut entry = entry.changed(&field, before.as_deref(), Some(&audit_label(&edit.question)));
     for part in &edit.options {
         let stored = form_question.options.iter().find(|option| Some(option.id) == part.id);
         let before = stored.map(|option| one_line(&option.option.body));
         let after = part.value.as_ref().map(one_line);
-        record = record.changed(&format!("option {}", part.name), before.as_deref(), after.as_deref());
+        entry = entry.changed(&format!("option {}", part.name), before.as_deref(), after.as_deref());
     }
     for part in &edit.conditions {
         let summary = |condition: &DisplayCondition| {
@@ -46,13 +51,13 @@ fn changes(record: Record, form_question: &FormQuestion, id: QuestionId, edit: &
         };
         let before = part.id.and_then(|place| form_question.conditions.get(place)).map(summary);
         let after = part.value.as_ref().map(summary);
-        record = record.changed(&format!("condition {}", part.name), before.as_deref(), after.as_deref());
+        entry = entry.changed(&format!("condition {}", part.name), before.as_deref(), after.as_deref());
     }
-    record
+    entry
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedSurvey::of(req).await?;
+    let survey = OpenedSurvey::of_path(req).await?;
     let kind = QuestionType::parse(req.form.text(KIND)).unwrap_or(QuestionType::ShortAnswer);
     save(req, &survey, &OpenedQuestion::new(&survey, kind), None).await
 }
@@ -85,8 +90,8 @@ async fn save(
                 }
             };
             if has_changed {
-                let entry = record(req, survey, Action::SurveyUpdated);
-                req.append(tx, &changes(entry, &opened.form_question, id, &typed.edit)).await?;
+                let entry = audit_entry(req, survey, Action::SurveyUpdated);
+                req.append_audit_entry(tx, &changes(entry, &opened.form_question, id, &typed.edit)).await?;
             }
             Ok(id)
         });
@@ -94,9 +99,9 @@ async fn save(
             Ok(id) => {
                 let key = if opened.id.is_some() { "question-saved" } else { "question-created" };
                 let name = title(req, &typed.edit.question.body);
-                return req.done(key, &[("title", name.into())], next(req, survey, id)).await;
+                return req.done(key, &[("title", name.into())], next_path(req, survey, id)).await;
             }
-            Err(fault) => context.refusal(&typed.rows, fault)?,
+            Err(error) => context.form_errors(&typed.rows, error)?,
         };
     }
     let form = match form {

@@ -1,6 +1,6 @@
 //! The display conditions of a question in its form.
 
-use super::opened_question::{CONDITIONS, QuestionContext, is_sent, keyed, languages};
+use super::opened_question::{CONDITIONS, QuestionContext, is_sent, keyed_parts, languages};
 use crate::admin_request::AdminRequest;
 use crate::pages::content::shared::{title, typed_texts};
 use crate::parts::{Checkbox, Choice, Field, FormError, FormErrors, Html, language_name, render};
@@ -47,7 +47,7 @@ impl<'a> QuestionContext<'a> {
             .iter()
             .enumerate()
             .map(|(place, one)| (place.to_string(), one));
-        keyed(self.req, CONDITIONS, stored, i64::from(self.opened.form_question.conditions.is_empty()))
+        keyed_parts(self.req, CONDITIONS, stored, i64::from(self.opened.form_question.conditions.is_empty()))
     }
 
     /// Reads the changes of conditions, and what cannot be read.

@@ -2,7 +2,7 @@
 
 use super::opened_question::{QuestionContext, ROWS, numbered_questions, type_name, types};
 use super::question_parts::Typed;
-use super::survey_form::problems as refused;
+use super::survey_form::form_errors_with;
 use crate::parts::{Checkbox, Choice, Field, FormError, FormErrors, Html, Texts, render};
 use crate::records::FormInput;
 use crate::translator::Translator;
@@ -75,9 +75,9 @@ impl QuestionContext<'_> {
     }
 
     /// The problems of a refused question, beside their fields.
-    pub(crate) fn refusal(&self, rows: &[String], fault: Error) -> Result<FormErrors> {
+    pub(crate) fn form_errors(&self, rows: &[String], error: Error) -> Result<FormErrors> {
         let main = self.survey.organization.default_locale;
-        refused(self.req, fault, |field| {
+        form_errors_with(self.req, error, |field| {
             let place = field.strip_prefix("rows[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
             match (field, place.and_then(|place: usize| rows.get(place))) {
                 (_, Some(row)) => format!("{ROWS}[{row}][{main}]"),

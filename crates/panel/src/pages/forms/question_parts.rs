@@ -1,6 +1,8 @@
 //! The parts of a question in its form: rows and options.
 
-use super::opened_question::{OPTIONS, OpenedQuestion, QuestionContext, ROWS, is_sent, keyed, languages};
+use super::opened_question::{
+    OPTIONS, OpenedQuestion, QuestionContext, ROWS, is_sent, keyed_parts, languages,
+};
 use crate::admin_request::AdminRequest;
 use crate::pages::content::shared::typed_texts;
 use crate::parts::{FormError, FormErrors, Html, language_name, render};
@@ -37,7 +39,7 @@ struct Part {
     is_new: bool,
     is_removed: bool,
     inputs: Vec<Input>,
-    /// Its place among the rows.
+    /// The place of the row among the rows.
     place: Option<Input>,
     /// Which conditions lose it.
     loss: String,
@@ -56,14 +58,14 @@ struct Parts<'a> {
 }
 
 /// The blank rows that a form of a question has.
-fn usual(opened: &OpenedQuestion) -> i64 {
+fn blank_rows(opened: &OpenedQuestion) -> i64 {
     if opened.id.is_none() { 4 } else { 1 }
 }
 
 impl<'a> QuestionContext<'a> {
     /// Reads all parts.
     pub(crate) fn read_parts(&self, mut question: Question, problems: &mut FormErrors) -> Typed {
-        let rows = if question.kind.has_rows() && self.req.form.has("rows[") {
+        let rows = if question.kind.has_rows() && self.req.form.has_prefix("rows[") {
             let (keys, rows): (Vec<String>, Vec<MatrixRow>) = self.read_rows(problems).into_iter().unzip();
             question.rows = rows;
             keys
@@ -88,14 +90,14 @@ impl<'a> QuestionContext<'a> {
         is_part.then_some(text)
     }
 
-    fn rows_of(&self, usual: i64) -> Vec<(String, Option<&'a MatrixRow>)> {
+    fn rows_of(&self, blank_rows: i64) -> Vec<(String, Option<&'a MatrixRow>)> {
         let rows = self.opened.form_question.question.rows.iter();
-        keyed(self.req, ROWS, rows.map(|row| (row.id.to_string(), row)), usual)
+        keyed_parts(self.req, ROWS, rows.map(|row| (row.id.to_string(), row)), blank_rows)
     }
 
-    fn options_of(&self, usual: i64) -> Vec<(String, Option<&'a FormOption>)> {
+    fn options_of(&self, blank_rows: i64) -> Vec<(String, Option<&'a FormOption>)> {
         let options = self.opened.form_question.options.iter();
-        keyed(self.req, OPTIONS, options.map(|option| (option.id.to_string(), option)), usual)
+        keyed_parts(self.req, OPTIONS, options.map(|option| (option.id.to_string(), option)), blank_rows)
     }
 
     fn read_rows(&self, problems: &mut FormErrors) -> Vec<(String, MatrixRow)> {
@@ -104,15 +106,15 @@ impl<'a> QuestionContext<'a> {
         for (key, stored) in self.rows_of(0) {
             let Some(body) = self.read_text(ROWS, &key, stored.map(|row| &row.body)) else { continue };
             let place = format!("{ROWS}[{key}][position]");
-            let usual = stored.map_or(last.saturating_add(1), |row| row.position);
+            let default_position = stored.map_or(last.saturating_add(1), |row| row.position);
             let position = match self.req.form.text(&place) {
-                "" => usual,
+                "" => default_position,
                 typed => match typed.parse::<i64>() {
                     Ok(number) if number >= 1 => number - 1,
                     read => {
                         let key = if read.is_ok() { "problem-greater" } else { "problem-number" };
                         problems.push(FormError::new(place, self.req.tr(key)));
-                        usual
+                        default_position
                     }
                 },
             };
@@ -165,20 +167,20 @@ impl<'a> QuestionContext<'a> {
     pub(crate) fn rows(&self) -> Html {
         let part = |(key, row): (String, Option<&MatrixRow>)| {
             let name = format!("{ROWS}[{key}][position]");
-            let usual = row.map(|row| row.position.saturating_add(1).to_string()).unwrap_or_default();
+            let stored_place = row.map(|row| row.position.saturating_add(1).to_string()).unwrap_or_default();
             let place = Input {
                 id: format!("{ROWS}-{key}-position"),
                 locale: String::new(),
                 language: String::new(),
                 label: self.req.tr_with("question-row-place", "id", key.as_str()),
-                value: self.req.form.get(&name).map_or(usual, str::to_owned),
+                value: self.req.form.get(&name).map_or(stored_place, str::to_owned),
                 problem: FormError::of(self.problems, &name),
                 name,
             };
             let names = (ROWS, "question-row-in", key);
             Part { place: Some(place), ..self.part(names, row.map(|row| &row.body)) }
         };
-        let rows = self.rows_of(usual(self.opened)).into_iter().map(part).collect();
+        let rows = self.rows_of(blank_rows(self.opened)).into_iter().map(part).collect();
         self.table((ROWS, "question-rows"), rows, true)
     }
 
@@ -190,7 +192,7 @@ impl<'a> QuestionContext<'a> {
             let loss = option.map(|option| loss(option.id)).unwrap_or_default();
             Part { loss, ..self.part(names, body) }
         };
-        let options = self.options_of(usual(self.opened)).into_iter().map(part).collect();
+        let options = self.options_of(blank_rows(self.opened)).into_iter().map(part).collect();
         self.table((OPTIONS, "question-options"), options, false)
     }
 

@@ -1,11 +1,12 @@
 //! The questions of a questionnaire: the list with one open, their order, their deletion (contract 08 §5).
 
 use super::opened_question::{
-    OpenedQuestion, QuestionContext, admin, described, length, numbered_questions, of_path, type_name, types,
+    OpenedQuestion, QuestionContext, admin, audit_label, numbered_questions, of_path, type_name, types,
 };
-use super::opened_survey::{OpenedSurvey, list_path, record};
-use super::survey_form::problems as refused;
+use super::opened_survey::{OpenedSurvey, audit_entry, list_path};
+use super::survey_form::form_errors_with;
 use crate::admin_request::AdminRequest;
+use crate::format::saturating_i64;
 use crate::pages::content::shared::{counted, title};
 use crate::parts::{FormError, FormErrors, Html, PageAction, render};
 use crate::reply::Reply;
@@ -53,10 +54,10 @@ fn facts(req: &AdminRequest, question: &FormQuestion) -> String {
         facts.push(req.tr("question-is-mandatory"));
     }
     if definition.kind.has_rows() {
-        facts.push(req.translator.count("question-rows-count", length(definition.rows.len())));
+        facts.push(req.translator.count("question-rows-count", saturating_i64(definition.rows.len())));
     }
     if definition.kind.has_options() {
-        facts.push(req.translator.count("question-options-count", length(question.options.len())));
+        facts.push(req.translator.count("question-options-count", saturating_i64(question.options.len())));
     }
     if let Some(most) = definition.max_choices {
         facts.push(req.translator.count("question-at-most", most));
@@ -68,7 +69,7 @@ fn facts(req: &AdminRequest, question: &FormQuestion) -> String {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedSurvey::of(req).await?;
+    let survey = OpenedSurvey::of_path(req).await?;
     let form = req.panel.store().questionnaires().form(survey.organization_id, survey.id).await?;
     let kind = req.query.get("new").and_then(QuestionType::parse);
     let opened = match req.query.number("question") {
@@ -94,7 +95,7 @@ pub(crate) async fn page(
     let form_of = |id: Option<QuestionId>, place: usize| {
         let opened = opened.filter(|opened| opened.id == id)?;
         let context = QuestionContext { req, survey, opened, problems: &problems };
-        Some(context.form(form, length(place) + 1))
+        Some(context.form(form, saturating_i64(place) + 1))
     };
     let lines = form.questions().iter().enumerate().map(|(place, question)| Line {
         id: question.id,
@@ -103,7 +104,7 @@ pub(crate) async fn page(
         facts: facts(req, question),
         conditions: match question.conditions.len() {
             0 => String::new(),
-            number => req.translator.count("question-conditions-count", length(number)),
+            number => req.translator.count("question-conditions-count", saturating_i64(number)),
         },
         path: format!("{path}/questions/{}", question.id),
         token: req.token(),
@@ -137,8 +138,8 @@ pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
         let has_moved = admin(tx).reorder(survey.organization_id, ids, direction, req.now).await?;
         if has_moved {
             let field = format!("question {id}");
-            let entry = record(req, &survey, Action::SurveyUpdated).changed(&field, None, Some(way));
-            req.append(tx, &entry).await?;
+            let entry = audit_entry(req, &survey, Action::SurveyUpdated).changed(&field, None, Some(way));
+            req.append_audit_entry(tx, &entry).await?;
         }
         Ok(has_moved)
     });
@@ -148,8 +149,8 @@ pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
             let name = form.question(id).map(|one| title(req, &one.question.body)).unwrap_or_default();
             req.done(key, &[("title", name.into())], survey.path()).await
         }
-        Err(fault) => {
-            let problems = refused(req, fault, |_| String::new())?;
+        Err(error) => {
+            let problems = form_errors_with(req, error, |_| String::new())?;
             page(req, &survey, &form, None, problems).await
         }
     }
@@ -165,13 +166,13 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
     let numbers = [("count", answers.into()), ("number", counted(req, answers, MAX_COUNTED).into())];
     let mut effects = vec![
         req.tr_args("question-delete-answers", &numbers),
-        req.translator.count("question-delete-conditions", length(lost)),
+        req.translator.count("question-delete-conditions", saturating_i64(lost)),
     ];
     if lost > 0 {
         effects.push(numbered_questions(req, &form, "question-delete-shown", &named));
     }
     if !question.options.is_empty() {
-        effects.push(req.translator.count("question-delete-options", length(question.options.len())));
+        effects.push(req.translator.count("question-delete-options", saturating_i64(question.options.len())));
     }
     let confirm = req
         .confirm(
@@ -182,9 +183,9 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         .delete()
         .effects(effects)
         .stays(req.tr("question-delete-stays"));
-    let number = req.number(length(place) + 1);
+    let number = req.number(saturating_i64(place) + 1);
     let asked = req.tr_with("question-delete-title", "number", number);
-    let head = survey.below(req, asked).lede(title(req, &question.question.body));
+    let head = survey.head_below_survey(req, asked).lede(title(req, &question.question.body));
     req.page(head.current(req.tr("delete")), confirm.html(&[])).await
 }
 
@@ -194,8 +195,8 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
         .change(async |tx| {
             let question = admin(tx).remove(survey.organization_id, (survey.id, id), req.now).await?;
             let field = format!("question {id}");
-            let entry = record(req, &survey, Action::SurveyUpdated);
-            req.append(tx, &entry.changed(&field, Some(&described(&question)), None)).await?;
+            let entry = audit_entry(req, &survey, Action::SurveyUpdated);
+            req.append_audit_entry(tx, &entry.changed(&field, Some(&audit_label(&question)), None)).await?;
             Ok(question)
         })
         .await?;

@@ -1,7 +1,7 @@
 //! Export of the responses to a questionnaire as CSV and as NDJSON. Responses are read in pages by time and id, the
 //! newest first: one page is in memory.
 
-use super::opened_survey::{OpenedQuestionnaire, record};
+use super::opened_survey::{OpenedQuestionnaire, audit_entry};
 use super::survey_answers::{Answer, Files, read};
 use super::survey_responses::{languages, origin};
 use crate::admin_request::AdminRequest;
@@ -38,16 +38,16 @@ struct Export {
 }
 
 pub(crate) async fn export(req: &AdminRequest) -> Result<Reply> {
-    let (extension, media_type) = match req.param("format") {
+    let (extension, media_type) = match req.path_param("format") {
         "csv" => ("csv", "text/csv; charset=utf-8"),
         "ndjson" => ("ndjson", "application/x-ndjson"),
         _ => return Err(Error::NotFound),
     };
-    let survey = OpenedQuestionnaire::of(req).await?;
+    let survey = OpenedQuestionnaire::of_path(req).await?;
     let form = req.panel.store().questionnaires().form(survey.organization_id, survey.id).await?;
     req.change(async |tx| {
-        let entry = record(req, &survey, Action::ResponsesExported);
-        req.append(tx, &entry.changed("format", None, Some(extension))).await
+        let entry = audit_entry(req, &survey, Action::ResponsesExported);
+        req.append_audit_entry(tx, &entry.changed("format", None, Some(extension))).await
     })
     .await?;
     let export = Export {

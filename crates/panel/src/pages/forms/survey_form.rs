@@ -1,6 +1,6 @@
 //! The form of the texts and dates of a survey, and the page that changes them.
 
-use super::opened_survey::{OpenedSurvey, admin, record};
+use super::opened_survey::{OpenedSurvey, admin, audit_entry};
 use crate::admin_request::AdminRequest;
 use crate::pages::content::shared::{one_line, title, with_changes};
 use crate::parts::{Form, FormError, FormErrors, Html};
@@ -31,35 +31,41 @@ pub(crate) fn read(
 }
 
 /// The sentence of an error of the use cases of surveys.
-pub(crate) fn sentence(req: &AdminRequest, fault: &FieldError) -> String {
-    let key = match fault.code.as_ref() {
+pub(crate) fn sentence(req: &AdminRequest, field_error: &FieldError) -> String {
+    let key = match field_error.code.as_ref() {
         "too_long" => "problem-survey-long",
         "too_many" => "problem-survey-many",
         "locked" => "problem-survey-locked",
         "before_start" => "problem-survey-dates",
         "before_condition" => "problem-survey-order",
-        _ => return crate::error::sentence(&req.translator, fault),
+        _ => return crate::error::sentence(&req.translator, field_error),
     };
     req.tr(key)
 }
 
-/// The problems of a refused form, or the error itself when no value is to blame.
-pub(crate) fn problems(
+/// The problems of a refused form, or the error itself when no value is to blame. `field` gives the name in the form of a
+/// member.
+pub(crate) fn form_errors_with(
     req: &AdminRequest,
-    fault: Error,
+    error: Error,
     field: impl Fn(&str) -> String,
 ) -> Result<FormErrors> {
-    match fault {
-        Error::Invalid { fields, .. } => {
-            Ok(fields.iter().map(|fault| FormError::new(field(&fault.field), sentence(req, fault))).collect())
-        }
+    match error {
+        Error::Invalid { fields, .. } => Ok(fields
+            .iter()
+            .map(|field_error| FormError::new(field(&field_error.field), sentence(req, field_error)))
+            .collect()),
         other => Err(other),
     }
 }
 
 /// The problems of refused texts or dates.
-pub(crate) fn refusal(req: &AdminRequest, organization: &Organization, fault: Error) -> Result<FormErrors> {
-    problems(req, fault, |field| match field {
+pub(crate) fn form_errors(
+    req: &AdminRequest,
+    organization: &Organization,
+    error: Error,
+) -> Result<FormErrors> {
+    form_errors_with(req, error, |field| match field {
         "revision" => String::new(),
         "title" | "description" | "tos" => format!("survey[{field}][{}]", organization.default_locale),
         other => format!("survey[{other}]"),
@@ -114,7 +120,7 @@ fn stored(survey: &OpenedSurvey) -> SurveySettings {
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedSurvey::of(req).await?;
+    let survey = OpenedSurvey::of_path(req).await?;
     let settings = stored(&survey);
     show(req, &survey, &settings, Vec::new()).await
 }
@@ -153,7 +159,7 @@ fn changes(change: &SurveyChange) -> Vec<(&'static str, String, String)> {
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedSurvey::of(req).await?;
+    let survey = OpenedSurvey::of_path(req).await?;
     let mut settings = stored(&survey);
     let mut problems = read(req, &survey.organization, &mut settings);
     if problems.is_empty() {
@@ -163,15 +169,15 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
             if change.is_empty() {
                 return Ok(());
             }
-            let entry = with_changes(record(req, &survey, Action::SurveyUpdated), changes(&change));
-            req.append(tx, &entry).await
+            let entry = with_changes(audit_entry(req, &survey, Action::SurveyUpdated), changes(&change));
+            req.append_audit_entry(tx, &entry).await
         });
         problems = match saved.await {
             Ok(()) => {
                 let (name, to) = (title(req, &settings.title), format!("{}/edit", survey.path()));
                 return req.done("survey-saved", &[("name", name.into())], to).await;
             }
-            Err(fault) => refusal(req, &survey.organization, fault)?,
+            Err(error) => form_errors(req, &survey.organization, error)?,
         };
     }
     show(req, &survey, &settings, problems).await

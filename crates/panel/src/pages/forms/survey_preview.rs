@@ -1,8 +1,8 @@
 //! A questionnaire as a participant sees it, with inputs that cannot be used.
 
-use super::opened_question::length;
 use super::opened_survey::OpenedSurvey;
 use crate::admin_request::AdminRequest;
+use crate::format::saturating_i64;
 use crate::pages::content::shared::paragraphs;
 use crate::parts::{Choice, Field, Html, language_name, render};
 use crate::reply::Reply;
@@ -41,7 +41,7 @@ struct Preview<'a> {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedSurvey::of(req).await?;
+    let survey = OpenedSurvey::of_path(req).await?;
     let form = req.panel.store().questionnaires().form(survey.organization_id, survey.id).await?;
     let (available, default) = (&survey.organization.available_locales, survey.organization.default_locale);
     let asked = req.query.get("in").and_then(Locale::parse);
@@ -77,7 +77,7 @@ fn question(req: &AdminRequest, one: &FormQuestion, languages: TextLanguages) ->
     };
     let condition = match one.conditions.len() {
         0 => String::new(),
-        number => req.translator.count("survey-preview-condition", length(number)),
+        number => req.translator.count("survey-preview-condition", saturating_i64(number)),
     };
     Question {
         id: one.id.0,

@@ -1,9 +1,9 @@
 //! The responses to a questionnaire: list, one response, deletion (contract 08 §7).
 
-use super::opened_question::length;
-use super::opened_survey::{OpenedQuestionnaire, OpenedSurvey, record};
+use super::opened_survey::{OpenedQuestionnaire, OpenedSurvey, audit_entry};
 use super::survey_answers::{Answer, Files, read};
 use crate::admin_request::AdminRequest;
+use crate::format::saturating_i64;
 use crate::pages::content::shared::title;
 use crate::pages::operations::log::{log_pages, log_start};
 use crate::pages::people::persons::{self, Accounts, accounts};
@@ -42,7 +42,7 @@ fn is_answered(row: &AnswerRow) -> bool {
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedSurvey::of(req).await?;
+    let survey = OpenedSurvey::of_path(req).await?;
     let request = LogRequest { start: log_start(req, |id| id.parse().ok().map(ResponseId)), limit: PER_PAGE };
     let store = req.panel.store().responses();
     let page = store.log(survey.organization_id, survey.id, &request).await?;
@@ -52,13 +52,13 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let rows = page.items.iter().map(|(_, detail)| {
         let response = &detail.response;
         let time = req.time(response.created_at);
-        let answered = length(response.answers.iter().filter(|row| is_answered(row)).count());
+        let answered = saturating_i64(response.answers.iter().filter(|row| is_answered(row)).count());
         vec![
             Cell::link(&format!("{path}/{}", detail.id), &time, &detail.id.to_string()),
             respondent(req, response, &accounts)
                 .map_or_else(|| Cell::soft(&req.tr("response-anonymous")), |name| Cell::text(&name)),
             Cell::num(&req.number(answered)),
-            Cell::num(&req.number(length(response.answers.len()))),
+            Cell::num(&req.number(saturating_i64(response.answers.len()))),
         ]
     });
     let columns = req.columns("response-time response-by response-answered:num response-displayed:num:low");
@@ -77,16 +77,19 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     req.page(head, results).await
 }
 
-/// The response of the path, which is one to the questionnaire of the path.
-async fn found(req: &AdminRequest, survey: &OpenedQuestionnaire) -> Result<(ResponseId, ResponseDetail)> {
-    let id = AnswerId(req.id("rid")?);
+/// The response of the path; it must belong to the questionnaire of the path.
+async fn response_of_path(
+    req: &AdminRequest,
+    survey: &OpenedQuestionnaire,
+) -> Result<(ResponseId, ResponseDetail)> {
+    let id = AnswerId(req.path_id("rid")?);
     let found = req.panel.store().responses().find_by_answer(survey.organization_id, id).await?;
     found.filter(|(_, detail)| detail.response.questionnaire == survey.id).ok_or(Error::NotFound)
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedQuestionnaire::of(req).await?;
-    let (_, detail) = found(req, &survey).await?;
+    let survey = OpenedQuestionnaire::of_path(req).await?;
+    let (_, detail) = response_of_path(req, &survey).await?;
     let store = req.panel.store();
     let form = store.questionnaires().form(survey.organization_id, survey.id).await?;
     let origin = origin(req, &survey);
@@ -115,7 +118,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let title = req.tr_with("response-title", "id", detail.id.to_string());
     let delete = format!("{}/{}/delete", path(&survey), detail.id);
     let head = survey
-        .below(req, title)
+        .head_below_survey(req, title)
         .crumb(req.tr("survey-responses"), path(&survey))
         .current(detail.id.to_string())
         .action(PageAction::danger(delete, req.tr("response-delete-link")));
@@ -156,22 +159,22 @@ fn answers(
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedQuestionnaire::of(req).await?;
-    let (_, detail) = found(req, &survey).await?;
+    let survey = OpenedQuestionnaire::of_path(req).await?;
+    let (_, detail) = response_of_path(req, &survey).await?;
     let address = format!("{}/{}", path(&survey), detail.id);
     let answered = detail.response.answers.iter().filter(|row| is_answered(row)).count();
     let confirm = req
         .confirm(address.clone(), req.tr("response-delete"), address.clone())
         .delete()
         .effects([
-            req.translator.count("response-delete-answers", length(answered)),
+            req.translator.count("response-delete-answers", saturating_i64(answered)),
             req.tr("response-delete-files"),
             req.tr("response-delete-again"),
         ])
         .stays(req.tr("response-delete-stays"));
     let name = req.tr_with("response-title", "id", detail.id.to_string());
     let head = survey
-        .below(req, req.tr_with("delete-title", "name", name.as_str()))
+        .head_below_survey(req, req.tr_with("delete-title", "name", name.as_str()))
         .crumb(req.tr("survey-responses"), path(&survey))
         .crumb(name, address)
         .current(req.tr("delete"));
@@ -179,12 +182,12 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let survey = OpenedQuestionnaire::of(req).await?;
-    let (id, detail) = found(req, &survey).await?;
+    let survey = OpenedQuestionnaire::of_path(req).await?;
+    let (id, detail) = response_of_path(req, &survey).await?;
     req.change(async |tx| {
         remove_response(tx.responses(), tx.answer_files(), survey.organization_id, id).await?;
-        let entry = record(req, &survey, Action::ResponseDeleted);
-        req.append(tx, &entry.changed("response", Some(&detail.id.to_string()), None)).await
+        let entry = audit_entry(req, &survey, Action::ResponseDeleted);
+        req.append_audit_entry(tx, &entry.changed("response", Some(&detail.id.to_string()), None)).await
     })
     .await?;
     req.done("response-deleted", &[("id", detail.id.to_string().into())], path(&survey)).await

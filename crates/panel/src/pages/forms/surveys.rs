@@ -156,8 +156,9 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         let created = req.change(async |tx| {
             let survey_id =
                 admin(tx).create(id, component, &settings, (organization.default_locale, req.now)).await?;
-            let entry = req.record(Action::SurveyCreated).of(id).on("survey", &survey_id.to_string(), &name);
-            req.append(tx, &entry).await?;
+            let entry =
+                req.audit_entry(Action::SurveyCreated).of(id).on("survey", &survey_id.to_string(), &name);
+            req.append_audit_entry(tx, &entry).await?;
             Ok(survey_id)
         });
         problems = match created.await {
@@ -166,7 +167,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
                 let to = format!("{}/{survey_id}", list_path(id));
                 return req.redirect(to, notice.text(req.tr("survey-created-next"))).await;
             }
-            Err(fault) => survey_form::refusal(req, &organization, fault)?,
+            Err(error) => survey_form::form_errors(req, &organization, error)?,
         };
     }
     show_new(req, id, &organization, &settings, problems).await

@@ -59,7 +59,7 @@ fn filter(req: &AdminRequest, log: &mut Log<'_>) -> DeliveryFilter {
 }
 
 /// What the filters of the list choose; `None` if they do not name a registration with a state or a time.
-fn chosen(req: &AdminRequest) -> Option<Replay> {
+fn chosen_replay(req: &AdminRequest) -> Option<Replay> {
     let filter = filter(req, &mut Log::new(req, LIST, "deliveries"));
     let registration = filter.registration?;
     match (filter.from, filter.status) {
@@ -73,7 +73,7 @@ fn chosen(req: &AdminRequest) -> Option<Replay> {
 
 /// The link of the list to the confirmation page.
 fn replay_action(req: &AdminRequest) -> Option<PageAction> {
-    chosen(req)?;
+    chosen_replay(req)?;
     let href = req.query.with(&format!("{LIST}/replay"), "event", None);
     Some(PageAction::link(href, req.tr("deliveries-replay-link")))
 }
@@ -122,7 +122,7 @@ fn path(id: DeliveryId) -> String {
 }
 
 fn id(req: &AdminRequest) -> Result<DeliveryId> {
-    Uuid::parse_str(req.param("uuid")).map(DeliveryId).map_err(|_| Error::NotFound)
+    Uuid::parse_str(req.path_param("uuid")).map(DeliveryId).map_err(|_| Error::NotFound)
 }
 
 #[derive(Template)]
@@ -204,7 +204,7 @@ pub(crate) async fn replay(req: &AdminRequest) -> Result<Reply> {
 
 /// Asks before many deliveries of a registration are sent again: those that were given up, or those of a time.
 pub(crate) async fn confirm_replays(req: &AdminRequest) -> Result<Reply> {
-    let which = chosen(req).ok_or(Error::NotFound)?;
+    let which = chosen_replay(req).ok_or(Error::NotFound)?;
     let found = admin(req).count_replayable(&which, req.now, MAX + 1).await?;
     let mut effects = vec![req.translator.count("deliveries-replay-effect", found.min(MAX))];
     if found > MAX {
@@ -224,7 +224,7 @@ pub(crate) async fn confirm_replays(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn replay_chosen(req: &AdminRequest) -> Result<Reply> {
-    let which = chosen(req).ok_or(Error::NotFound)?;
+    let which = chosen_replay(req).ok_or(Error::NotFound)?;
     let mut replayed: i64 = 0;
     while replayed < MAX {
         let some = req.change(async |tx| req.webhooks(tx).replay(&which).await).await?;

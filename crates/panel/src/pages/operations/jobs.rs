@@ -72,14 +72,14 @@ fn client_name(req: &AdminRequest, job: &LoggedJob) -> String {
 }
 
 async fn job(req: &AdminRequest) -> Result<JobDetail> {
-    let id = Uuid::parse_str(req.param("uuid")).map_err(|_| Error::NotFound)?;
+    let id = Uuid::parse_str(req.path_param("uuid")).map_err(|_| Error::NotFound)?;
     req.panel.store().job_log().find(JobId(id)).await?.ok_or(Error::NotFound)
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let detail = job(req).await?;
     let summary = &detail.job.summary;
-    let body = Split { left: course(req, &detail), right: facts(req, &detail).await? };
+    let body = Split { left: course_cards(req, &detail), right: facts(req, &detail).await? };
     let head = Head::new(&summary.command_key)
         .crumb(req.tr("nav-start"), "/system")
         .crumb(req.tr("nav-jobs"), LIST)
@@ -90,12 +90,16 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// What was wrong, the result, the request, the times.
-fn course(req: &AdminRequest, detail: &JobDetail) -> Html {
+fn course_cards(req: &AdminRequest, detail: &JobDetail) -> Html {
     let summary = &detail.job.summary;
     let mut cards = Vec::new();
     if let Some(failure) = &detail.report.failure {
-        let rows = failure.details.iter().map(|fault| {
-            vec![Cell::mono("", &fault.field), Cell::mono("", &fault.code), Cell::text(&fault.description)]
+        let rows = failure.details.iter().map(|field_error| {
+            vec![
+                Cell::mono("", &field_error.field),
+                Cell::mono("", &field_error.code),
+                Cell::text(&field_error.description),
+            ]
         });
         let message = Html::paragraph("", &failure.message);
         let details = if failure.details.is_empty() {
@@ -189,8 +193,8 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
         if !tx.job_log().remove(id).await? {
             return Err(Error::NotFound);
         }
-        let record = req.record(Action::JobDeleted).of(detail.job.organization);
-        req.append(tx, &record.on("job", &id.0.to_string(), key)).await
+        let entry = req.audit_entry(Action::JobDeleted).of(detail.job.organization);
+        req.append_audit_entry(tx, &entry.on("job", &id.0.to_string(), key)).await
     })
     .await?;
     req.redirect(LIST, Notice::good(req.tr("job-deleted")).text(key.clone())).await

@@ -77,9 +77,9 @@ pub(crate) async fn retry(req: &AdminRequest) -> Result<Reply> {
         .change(async |tx| {
             let moved = tx.task_log().bring_forward(KINDS, req.now, MAX).await?;
             if moved > 0 {
-                let record = req.record(Action::MailsRetried);
-                let record = record.changed("mails", None, Some(&moved.to_string()));
-                req.append(tx, &record).await?;
+                let entry = req.audit_entry(Action::MailsRetried);
+                let entry = entry.changed("mails", None, Some(&moved.to_string()));
+                req.append_audit_entry(tx, &entry).await?;
             }
             Ok(moved)
         })

@@ -52,7 +52,7 @@ fn row(req: &AdminRequest, report: &RegistrationReport) -> Vec<Cell> {
     };
     let deliveries = format!("/system/webhook_deliveries?registration={id}");
     vec![
-        Cell::link(&back(registration), &registration.url, client_uid),
+        Cell::link(&client_tab_path(registration), &registration.url, client_uid),
         state(req, registration),
         Cell::link(&format!("{deliveries}&status=delivered"), &req.number(figures.delivered), ""),
         Cell::link(&format!("{deliveries}&status=pending"), &req.number(figures.pending), ""),
@@ -62,22 +62,22 @@ fn row(req: &AdminRequest, report: &RegistrationReport) -> Vec<Cell> {
 }
 
 /// The tab of the client, where an action leads back to.
-fn back(registration: &Registration) -> String {
+fn client_tab_path(registration: &Registration) -> String {
     format!("/system/api_clients/{}/edit?tab=webhooks", registration.client)
 }
 
 pub(crate) async fn enable(req: &AdminRequest) -> Result<Reply> {
-    let id = RegistrationId(req.id("id")?);
+    let id = RegistrationId(req.path_id("id")?);
     let edited = req.change(async |tx| req.webhooks(tx).resume(id).await).await?;
     let notice = Notice::good(req.tr("registration-enabled"));
-    req.redirect(back(&edited), notice.text(edited.url)).await
+    req.redirect(client_tab_path(&edited), notice.text(edited.url)).await
 }
 
 pub(crate) async fn pause(req: &AdminRequest) -> Result<Reply> {
-    let id = RegistrationId(req.id("id")?);
+    let id = RegistrationId(req.path_id("id")?);
     let edited = req.change(async |tx| req.webhooks(tx).pause(id).await).await?;
     let notice = Notice::good(req.tr("registration-is-paused"));
-    req.redirect(back(&edited), notice.text(edited.url)).await
+    req.redirect(client_tab_path(&edited), notice.text(edited.url)).await
 }
 
 /// Sends an example of the first event of the registration.
@@ -99,7 +99,7 @@ pub(crate) async fn test(req: &AdminRequest) -> Result<Reply> {
             req.redirect(to, Notice::good(req.tr("registration-tested")).text(registration.url)).await
         }
         Err(Error::Rejected(_)) => {
-            req.redirect(back(&registration), Notice::bad(req.tr("registration-no-test"))).await
+            req.redirect(client_tab_path(&registration), Notice::bad(req.tr("registration-no-test"))).await
         }
         Err(error) => Err(error),
     }

@@ -33,7 +33,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         "shares-one shares-record:num client-one:num organization:num shares-process:num shares-used:num",
     );
     let limits = Table::new(req.tr("shares-limits"), columns);
-    let limits = limits.rows(Share::ALL.map(|share| limits_of(req, share, &amounts)));
+    let limits = limits.rows(Share::ALL.map(|share| limit_cells(req, share, &amounts)));
     let columns = req.columns("organization shares-one shares-used:num shares-refused:num");
     let rows = amounts.iter().map(|((share, organization), (used, refused))| {
         let name = match organization_name(&organizations, OrganizationId(*organization)) {
@@ -44,7 +44,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         vec![
             name,
             Cell::text(&name_of(req, *share)),
-            amount(req, *share, *used),
+            amount_cell(req, *share, *used),
             Cell::num(&req.number(i64::try_from(*refused).unwrap_or(i64::MAX))),
         ]
     });
@@ -57,12 +57,12 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     req.page(req.head("nav-shares").lede(req.tr("shares-lede")), Html::join(cards)).await
 }
 
-fn limits_of(req: &AdminRequest, share: Share, amounts: &Amounts) -> Vec<Cell> {
+fn limit_cells(req: &AdminRequest, share: Share, amounts: &Amounts) -> Vec<Cell> {
     let limits = req.panel.services.shares.limits(share);
     let used = amounts.iter().filter(|((of, _), _)| *of == share).map(|(_, (used, _))| used).sum();
     let numbers = [limits.record, limits.client, limits.tenant, limits.process, used];
     let name = Cell::with_sub(&name_of(req, share), share.as_str());
-    std::iter::once(name).chain(numbers.map(|number| amount(req, share, number))).collect()
+    std::iter::once(name).chain(numbers.map(|number| amount_cell(req, share, number))).collect()
 }
 
 fn name_of(req: &AdminRequest, share: Share) -> String {
@@ -70,7 +70,7 @@ fn name_of(req: &AdminRequest, share: Share) -> String {
 }
 
 /// Bytes or a number; a dash without a limit.
-fn amount(req: &AdminRequest, share: Share, number: u64) -> Cell {
+fn amount_cell(req: &AdminRequest, share: Share, number: u64) -> Cell {
     match i64::try_from(number) {
         _ if number == u64::MAX => Cell::soft("–"),
         Ok(bytes) if share.is_in_bytes() => Cell::num(&format::bytes(req.translator.locale, bytes)),

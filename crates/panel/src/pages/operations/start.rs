@@ -51,7 +51,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let store = req.panel.store();
     let alerts = Alerts { store: store.operations() };
     let entries = alerts.list(req.now).await;
-    let entries: Vec<AlertItem> = entries.iter().map(|entry| item(req, entry)).collect();
+    let entries: Vec<AlertItem> = entries.iter().map(|entry| alert_item(req, entry)).collect();
     let lede = if entries.is_empty() {
         req.date(req.now)
     } else {
@@ -91,7 +91,7 @@ async fn figures(req: &AdminRequest, alerts: &Alerts<'_>) -> Result<Vec<Figure>>
     ])
 }
 
-fn item(req: &AdminRequest, entry: &Alert) -> AlertItem {
+fn alert_item(req: &AdminRequest, entry: &Alert) -> AlertItem {
     let organization = entry.found.and_then(|found| found.organization);
     // The text and the address of the kind.
     let (name, path) = match entry.kind {
@@ -128,14 +128,14 @@ fn item(req: &AdminRequest, entry: &Alert) -> AlertItem {
             let title = req.translator.count(&key, found.number);
             let more = req.tr_with("more-than-title", "title", title.clone());
             let title = if found.number >= MAX_FOUND { more } else { title };
-            (title, badge(req, entry.kind))
+            (title, alert_badge(req, entry.kind))
         }
     };
     let text = req.tr(&format!("attention-{name}-text"));
     AlertItem { badge: badge.html(), title, text, href, label: req.tr("attention-look") }
 }
 
-fn badge(req: &AdminRequest, kind: AlertKind) -> Badge {
+fn alert_badge(req: &AdminRequest, kind: AlertKind) -> Badge {
     match kind {
         AlertKind::DisabledRegistrations => Badge::bad(req.tr("attention-badge-stopped")),
         AlertKind::FailedJobs | AlertKind::DeadDeliveries => Badge::bad(req.tr("attention-badge-failed")),

@@ -24,7 +24,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         ("storage-tasks", load.tasks, "storage-first-due", super::mails::LIST),
     ];
     let queues = queues.into_iter().fold(KeyValues::default(), |rows, (key, of, first, href)| {
-        rows.row(req.tr(key), queue(req, of, first, href))
+        rows.row(req.tr(key), queue_html(req, of, first, href))
     });
     let size = format::bytes(req.translator.locale, load.database_bytes);
     let queues = queues.text(req.tr("storage-database-size"), &size);
@@ -50,7 +50,7 @@ fn row(req: &AdminRequest, finding: &HealthFinding) -> Vec<Cell> {
 }
 
 /// The number of rows with a link to them, and the time of the first.
-fn queue(req: &AdminRequest, queue: Queue, first: &str, href: &str) -> Html {
+fn queue_html(req: &AdminRequest, queue: Queue, first: &str, href: &str) -> Html {
     let number = req.number_up_to(queue.number, MAX_FIGURE);
     let first = queue.first.map(|at| req.tr_with(first, "time", req.log_time(at)));
     let first = first.map(|text| Html::paragraph("small", &text)).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The account of the administrator: language and colours, password, second factor, sign-out.
 
-use super::admins::{record, refusal};
+use super::admins::{audit_entry, form_errors};
 use super::password_confirmation;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
@@ -8,12 +8,12 @@ use crate::parts::{
     Choice, Field, Form, FormError, FormErrors, Group, Head, Html, PageAction, Section, language_name, render,
 };
 use crate::reply::Reply;
-use crate::request::{SESSION, SIGN_IN_PATH};
+use crate::request::{SESSION_COOKIE, SIGN_IN_PATH};
 use crate::translator::Translator;
 use askama::Template;
 use civitas_accounts::Secret;
 use civitas_accounts::administrators::{NewPassword, Theme};
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Error, Locale, Result};
 use qrcode::QrCode;
@@ -30,18 +30,19 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 }
 
 async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
-    let body = if req.signed.session.is_confirmed(req.now) {
+    let body = if req.signed_in.session.is_confirmed(req.now) {
         Html::join([preferences(req), password(req, &problems), second_factor(req)])
     } else {
-        let confirm = PageAction::link(password_confirmation::address(PATH), req.tr("confirmation-open"));
+        let confirm =
+            PageAction::link(password_confirmation::page_address(PATH), req.tr("confirmation-open"));
         Html::join([preferences(req), PageAction::row(&[confirm])])
     };
-    let head = req.head("account").lede(req.signed.administrator.email.clone());
+    let head = req.head("account").lede(req.signed_in.administrator.email.clone());
     req.form_page(head, body, problems).await
 }
 
 fn preferences(req: &AdminRequest) -> Html {
-    let administrator = &req.signed.administrator;
+    let administrator = &req.signed_in.administrator;
     let browser = std::iter::once(Choice::new("", req.tr("language-of-browser")));
     let locales = Locale::OF_SERVICE.iter();
     let locales = locales.map(|locale| Choice::new(locale.as_str(), language_name(&req.translator, *locale)));
@@ -69,7 +70,7 @@ fn password(req: &AdminRequest, problems: &[FormError]) -> Html {
 }
 
 fn second_factor(req: &AdminRequest) -> Html {
-    let (method, save, hint) = match &req.signed.administrator.second_factor {
+    let (method, save, hint) = match &req.signed_in.administrator.second_factor {
         Some(_) => ("delete", "second-factor-end", "second-factor-is-on"),
         None => ("", "second-factor-begin", "second-factor-is-off"),
     };
@@ -81,21 +82,21 @@ fn second_factor(req: &AdminRequest) -> Html {
 }
 
 /// An entry of the audit trail about the own account.
-fn own_record(req: &AdminRequest, action: Action) -> Record {
-    record(req, action, req.signed.id, &req.signed.administrator.email)
+fn own_audit_entry(req: &AdminRequest, action: Action) -> NewAuditEntry {
+    audit_entry(req, action, req.signed_in.id, &req.signed_in.administrator.email)
 }
 
 pub(crate) async fn save_preferences(req: &AdminRequest) -> Result<Reply> {
     let locale = Locale::parse(req.form.text("locale")).filter(|locale| Locale::OF_SERVICE.contains(locale));
     let theme = Theme::parse(req.form.text("theme")).unwrap_or_default();
-    let id = req.signed.id;
+    let id = req.signed_in.id;
     let saved = req.change(async |tx| {
         let admin = AdminRequest::administrators(tx);
         admin.find_for_update(id, req.form_revision()).await?;
         admin.set_preferences(id, locale, theme, req.now).await
     });
-    if let Err(fault) = saved.await {
-        return page(req, refusal(req, fault, NEW)?).await;
+    if let Err(error) = saved.await {
+        return page(req, form_errors(req, error, NEW)?).await;
     }
     let translator = locale.map_or(req.translator, Translator::of);
     req.redirect(PATH, Notice::good(translator.tr("preferences-saved"))).await
@@ -104,18 +105,18 @@ pub(crate) async fn save_preferences(req: &AdminRequest) -> Result<Reply> {
 pub(crate) async fn save_password(req: &AdminRequest) -> Result<Reply> {
     let saved = async {
         let new = Secret::new(req.form.get(NEW).unwrap_or_default());
-        let email = &req.signed.administrator.email;
+        let email = &req.signed_in.administrator.email;
         let new = NewPassword::of(&*req.panel.services.passwords, email, &new).await?;
-        let (id, session) = (req.signed.id, &req.signed.session.digest);
+        let (id, session) = (req.signed_in.id, &req.signed_in.session.digest);
         req.change_once(async |tx| {
             AdminRequest::administrators(tx).change_own_password(id, new, session, req.now).await?;
-            req.append(tx, &own_record(req, Action::AdministratorPasswordChanged)).await
+            req.append_audit_entry(tx, &own_audit_entry(req, Action::AdministratorPasswordChanged)).await
         })
         .await
     };
     match saved.await {
         Ok(()) => req.done("password-saved", &[], PATH).await,
-        Err(fault) => page(req, refusal(req, fault, NEW)?).await,
+        Err(error) => page(req, form_errors(req, error, NEW)?).await,
     }
 }
 
@@ -162,12 +163,12 @@ fn code_form(req: &AdminRequest, sealed: String, problems: &[FormError]) -> Html
 }
 
 pub(crate) async fn begin_second_factor(req: &AdminRequest) -> Result<Reply> {
-    let id = req.signed.id;
+    let id = req.signed_in.id;
     let begun =
         req.change(async |tx| req.second_factors(tx).begin_second_factor(id, ISSUER, req.now).await).await;
     let factor = match begun {
         Ok(factor) => factor,
-        Err(fault) => return page(req, refusal(req, fault, NEW)?).await,
+        Err(error) => return page(req, form_errors(req, error, NEW)?).await,
     };
     let form = code_form(req, factor.sealed, &[]);
     let body = render(&NewFactor {
@@ -181,22 +182,22 @@ pub(crate) async fn begin_second_factor(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn confirm_second_factor(req: &AdminRequest) -> Result<Reply> {
-    let (id, session) = (req.signed.id, &req.signed.session.digest);
+    let (id, session) = (req.signed_in.id, &req.signed_in.session.digest);
     let (sealed, code) = (req.form.text("sealed"), req.form.text(CODE));
     let confirmed = req.change(async |tx| {
         let codes = req.second_factors(tx).enable_second_factor(id, sealed, code, session, req.now).await?;
-        req.append(tx, &own_record(req, Action::AdministratorSecondFactorEnabled)).await?;
+        req.append_audit_entry(tx, &own_audit_entry(req, Action::AdministratorSecondFactorEnabled)).await?;
         Ok(codes)
     });
     match confirmed.await {
         Ok(codes) => {
             let codes: Vec<&str> = codes.iter().map(Secret::expose).collect();
-            let notice =
-                Notice::good(req.tr("second-factor-on")).once(req.tr("recovery-codes"), codes.join("  "));
+            let notice = Notice::good(req.tr("second-factor-on"))
+                .shown_once(req.tr("recovery-codes"), codes.join("  "));
             req.redirect(PATH, notice).await
         }
-        Err(fault) => {
-            let problems = refusal(req, fault, NEW)?;
+        Err(error) => {
+            let problems = form_errors(req, error, NEW)?;
             if problems.iter().all(|problem| problem.field != CODE) {
                 return page(req, problems).await;
             }
@@ -209,24 +210,24 @@ pub(crate) async fn confirm_second_factor(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn end_second_factor(req: &AdminRequest) -> Result<Reply> {
-    let id = req.signed.id;
+    let id = req.signed_in.id;
     let ended = req.change(async |tx| {
         AdminRequest::administrators(tx).disable_second_factor(id, req.now).await?;
-        req.append(tx, &own_record(req, Action::AdministratorSecondFactorDisabled)).await
+        req.append_audit_entry(tx, &own_audit_entry(req, Action::AdministratorSecondFactorDisabled)).await
     });
     match ended.await {
         Ok(()) => req.done("second-factor-off", &[], PATH).await,
-        Err(fault) => page(req, refusal(req, fault, NEW)?).await,
+        Err(error) => page(req, form_errors(req, error, NEW)?).await,
     }
 }
 
 pub(crate) async fn sign_out(req: &AdminRequest) -> Result<Reply> {
     req.change(async |tx| {
-        tx.panel_sessions().remove(&req.signed.session.digest).await?;
-        req.append(tx, &own_record(req, Action::SignOut)).await
+        tx.panel_sessions().remove(&req.signed_in.session.digest).await?;
+        req.append_audit_entry(tx, &own_audit_entry(req, Action::SignOut)).await
     })
     .await?;
     let secure = if req.panel.is_secure() { "; Secure" } else { "" };
-    let ended = format!("{SESSION}=; Path=/system; HttpOnly; SameSite=Lax{secure}; Max-Age=0");
+    let ended = format!("{SESSION_COOKIE}=; Path=/system; HttpOnly; SameSite=Lax{secure}; Max-Age=0");
     Ok(Reply::redirect(SIGN_IN_PATH).with_cookies(vec![ended]))
 }

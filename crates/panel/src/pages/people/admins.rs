@@ -9,7 +9,7 @@ use crate::reply::Reply;
 use crate::request::SIGN_IN_PATH;
 use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
 use civitas_accounts::{Secret, normal_email};
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
 
@@ -39,17 +39,22 @@ pub(crate) fn refusal_text<'a>(text: &str, new: &'a str) -> Option<(&'a str, &'s
 }
 
 /// The problem of a refused change, beside its field.
-pub(crate) fn refusal(req: &AdminRequest, fault: Error, new: &str) -> Result<FormErrors> {
-    error::translated_problems(&req.translator, fault, |_| String::new(), |text| refusal_text(text, new))
+pub(crate) fn form_errors(req: &AdminRequest, error: Error, new: &str) -> Result<FormErrors> {
+    error::translated_form_errors(&req.translator, error, |_| String::new(), |text| refusal_text(text, new))
 }
 
 /// An entry of the audit trail about an administrator.
-pub(crate) fn record(req: &AdminRequest, action: Action, id: AdministratorId, email: &str) -> Record {
-    req.record(action).on("administrator", &id.to_string(), email)
+pub(crate) fn audit_entry(
+    req: &AdminRequest,
+    action: Action,
+    id: AdministratorId,
+    email: &str,
+) -> NewAuditEntry {
+    req.audit_entry(action).on("administrator", &id.to_string(), email)
 }
 
 async fn administrator(req: &AdminRequest) -> Result<FoundAdministrator> {
-    let id = AdministratorId(req.id("id")?);
+    let id = AdministratorId(req.path_id("id")?);
     let found = req.panel.store().administrators().find(id).await?;
     Ok((id, found.ok_or(Error::NotFound)?))
 }
@@ -66,7 +71,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
             actions.push(RowAction::post(action, req.tr("unlock"), of, req.token()));
         }
         actions.push(RowAction::link(format!("{path}/delete"), req.tr("delete-link"), email.clone()));
-        let note = if *id == req.signed.id { req.tr("admin-you") } else { String::new() };
+        let note = if *id == req.signed_in.id { req.tr("admin-you") } else { String::new() };
         let last = administrator.last_sign_in_at;
         vec![
             Cell::link(&format!("{path}/edit"), &email, &note),
@@ -131,13 +136,13 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         let password = NewPassword::of(&*req.panel.services.passwords, &email, &password).await?;
         req.change_once(async |tx| {
             let id = AdminRequest::administrators(tx).create(password, req.now).await?;
-            req.append(tx, &record(req, Action::AdministratorCreated, id, &email)).await
+            req.append_audit_entry(tx, &audit_entry(req, Action::AdministratorCreated, id, &email)).await
         })
         .await
     };
     match created.await {
         Ok(()) => req.done("admin-created", &[("email", email.into())], LIST).await,
-        Err(fault) => show_new(req, refusal(req, fault, PASSWORD)?).await,
+        Err(error) => show_new(req, form_errors(req, error, PASSWORD)?).await,
     }
 }
 
@@ -187,28 +192,29 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
         req.change_once(async |tx| {
             let admin = AdminRequest::administrators(tx);
             let before = admin.find_for_update(id, req.form_revision()).await?;
-            let entry = |action| record(req, action, id, &email);
+            let entry = |action| audit_entry(req, action, id, &email);
             if email != before.email {
                 admin.change_email(id, &email, req.now).await?;
                 let entry = entry(Action::AdministratorUpdated);
-                req.append(tx, &entry.changed("email", Some(&before.email), Some(&email))).await?;
+                req.append_audit_entry(tx, &entry.changed("email", Some(&before.email), Some(&email)))
+                    .await?;
             }
             if let Some(password) = password {
                 admin.set_password(id, password, req.now).await?;
-                req.append(tx, &entry(Action::AdministratorPasswordChanged)).await?;
+                req.append_audit_entry(tx, &entry(Action::AdministratorPasswordChanged)).await?;
             }
             if ends_factor {
                 admin.disable_second_factor(id, req.now).await?;
-                req.append(tx, &entry(Action::AdministratorSecondFactorDisabled)).await?;
+                req.append_audit_entry(tx, &entry(Action::AdministratorSecondFactorDisabled)).await?;
             }
             Ok(())
         })
         .await
     };
     match saved.await {
-        Ok(()) if typed.is_some() && id == req.signed.id => Ok(Reply::redirect(SIGN_IN_PATH)),
+        Ok(()) if typed.is_some() && id == req.signed_in.id => Ok(Reply::redirect(SIGN_IN_PATH)),
         Ok(()) => req.done("admin-saved", &[("email", email.into())], LIST).await,
-        Err(fault) => show_edit(req, &found, refusal(req, fault, PASSWORD)?).await,
+        Err(error) => show_edit(req, &found, form_errors(req, error, PASSWORD)?).await,
     }
 }
 
@@ -216,8 +222,8 @@ pub(crate) async fn unlock(req: &AdminRequest) -> Result<Reply> {
     let (id, administrator) = administrator(req).await?;
     req.change(async |tx| {
         AdminRequest::administrators(tx).unlock(id, req.now).await?;
-        let entry = record(req, Action::AdministratorUnlocked, id, &administrator.email);
-        req.append(tx, &entry).await
+        let entry = audit_entry(req, Action::AdministratorUnlocked, id, &administrator.email);
+        req.append_audit_entry(tx, &entry).await
     })
     .await?;
     req.done("admin-unlocked", &[("email", administrator.email.into())], LIST).await
@@ -243,12 +249,13 @@ pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
     let found = administrator(req).await?;
     let (id, administrator) = (found.0, &found.1);
     let deleted = req.change(async |tx| {
-        AdminRequest::administrators(tx).delete(id, req.signed.id).await?;
-        req.append(tx, &record(req, Action::AdministratorDeleted, id, &administrator.email)).await
+        AdminRequest::administrators(tx).delete(id, req.signed_in.id).await?;
+        req.append_audit_entry(tx, &audit_entry(req, Action::AdministratorDeleted, id, &administrator.email))
+            .await
     });
     match deleted.await {
-        Ok(()) if id == req.signed.id => Ok(Reply::redirect(SIGN_IN_PATH)),
+        Ok(()) if id == req.signed_in.id => Ok(Reply::redirect(SIGN_IN_PATH)),
         Ok(()) => req.done("admin-deleted", &[("email", administrator.email.as_str().into())], LIST).await,
-        Err(fault) => delete_page(req, &found, refusal(req, fault, PASSWORD)?).await,
+        Err(error) => delete_page(req, &found, form_errors(req, error, PASSWORD)?).await,
     }
 }

@@ -16,15 +16,15 @@ const PATH: &str = "/system/account/confirmation";
 const PASSWORD: &str = "password";
 const CODE: &str = "code";
 
-/// The address of the page; it leads back to this one.
-pub(crate) fn address(back: &str) -> String {
-    Query::default().with(PATH, "back", Some(back))
+/// The address of the confirmation page, which leads to `return_to` afterwards.
+pub(crate) fn page_address(return_to: &str) -> String {
+    Query::default().with(PATH, "back", Some(return_to))
 }
 
 /// The address to go to before a request for a route, in a session that is not confirmed; `None`: the request needs no
-/// confirmation. New routes below these two addresses need one. The last step of a second factor has a secret that a
-/// confirmed session of the same account got.
-pub(crate) fn before(method: &Method, route: &str, path: &str) -> Option<String> {
+/// confirmation. New routes below `/system/admins` and `/system/account/` need one. The last step of a second factor
+/// needs none: its form has a secret that only a confirmed session of the same account gets.
+pub(crate) fn confirmation_address(method: &Method, route: &str, path: &str) -> Option<String> {
     let is_read = *method == Method::GET;
     match route {
         "/system/account/preferences"
@@ -33,14 +33,15 @@ pub(crate) fn before(method: &Method, route: &str, path: &str) -> Option<String>
         | PATH => None,
         "/system/admins" if is_read => None,
         _ if route.starts_with("/system/admins") => {
-            Some(address(if is_read { path } else { "/system/admins" }))
+            Some(page_address(if is_read { path } else { "/system/admins" }))
         }
-        _ if route.starts_with("/system/account/") => Some(address("/system/account")),
+        _ if route.starts_with("/system/account/") => Some(page_address("/system/account")),
         _ => None,
     }
 }
 
-fn back(req: &AdminRequest) -> &str {
+/// The page to return to after the confirmation.
+fn return_address(req: &AdminRequest) -> &str {
     req.query.get("back").filter(|back| is_own_path(back)).unwrap_or("/system/account")
 }
 
@@ -53,12 +54,12 @@ async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let password = Field::password(PASSWORD, req.tr("password"), "current-password").required();
     let mut section = Section::new("confirmation", req.tr("confirmation"))
         .field(password.check(&problems).html(translator));
-    if req.signed.administrator.second_factor.is_some() {
+    if req.signed_in.administrator.second_factor.is_some() {
         let code = Field::text(CODE, req.tr("sign-in-code"), "").class("short").autocomplete("one-time-code");
         let code = code.hint(req.tr("confirmation-code-hint"));
         section = section.field(code.check(&problems).html(translator));
     }
-    let form = Form::new(translator, address(back(req)), req.token(), "confirmation-continue")
+    let form = Form::new(translator, page_address(return_address(req)), req.token(), "confirmation-continue")
         .section(section)
         .cancel("/system");
     let head = req.head("confirmation").lede(req.tr("confirmation-lede"));
@@ -66,14 +67,14 @@ async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
 }
 
 pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
-    let (signed, form) = (&req.signed, &req.form);
-    let account = (signed.id, signed.administrator.email.as_str(), &signed.session.digest);
+    let (signed_in, form) = (&req.signed_in, &req.form);
+    let account = (signed_in.id, signed_in.administrator.email.as_str(), &signed_in.session.digest);
     let password = form.get(PASSWORD).filter(|text| text.len() <= NewPassword::MAX_BYTES);
     let password = Secret::new(password.unwrap_or_default());
-    let sign_in = req.panel.sign_in(req.from);
+    let sign_in = req.panel.sign_in(req.client_ip);
     let (field, key) = match sign_in.check_password(account, password, form.get(CODE), req.now).await {
-        Ok(()) => return Ok(Reply::redirect(back(req))),
-        Err(SignInError::Store(fault)) => return Err(fault),
+        Ok(()) => return Ok(Reply::redirect(return_address(req))),
+        Err(SignInError::Store(error)) => return Err(error),
         Err(SignInError::Refused { ends_session: true, .. }) => return Ok(Reply::redirect(SIGN_IN_PATH)),
         Err(SignInError::CodeNeeded) => (CODE, "sign-in-code-needed"),
         Err(SignInError::Refused { .. } | SignInError::Outdated) => (PASSWORD, "confirmation-refused"),

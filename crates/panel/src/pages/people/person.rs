@@ -28,19 +28,20 @@ struct Effect {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of(req).await?;
+    let person = Person::of_path(req).await?;
     req.open_organization(person.organization_id).await?;
     let roles = roles::card(req, &person).await?;
-    let left = [Card::new("account", req.tr("person-account"), account(req, &person.user)).html(), roles];
+    let left =
+        [Card::new("account", req.tr("person-account"), account_facts(req, &person.user)).html(), roles];
     let failures = req.panel.store().login_failures();
     let locks = failures.locks(person.organization_id, &name_digest(&person.user.nickname), req.now).await?;
-    let body = Split { left: Html::join(left), right: actions(req, &person, &locks) };
+    let body = Split { left: Html::join(left), right: action_cards(req, &person, &locks) };
     let edit = PageAction::link(format!("{}/edit", person.path()), req.tr("edit"));
     let head = person.tabbed_head(req, "").action(edit);
     req.page(head, body.html()).await
 }
 
-fn account(req: &AdminRequest, user: &User) -> Html {
+fn account_facts(req: &AdminRequest, user: &User) -> Html {
     let none = || req.tr("none");
     let or_none = |text: Option<&str>| text.map_or_else(none, str::to_owned);
     let time = |at: Option<time::OffsetDateTime>| at.map_or_else(|| req.tr("never"), |at| req.time(at));
@@ -60,13 +61,13 @@ fn account(req: &AdminRequest, user: &User) -> Html {
         .html()
 }
 
-fn button(req: &AdminRequest, person: &Person, name: &str, class: &'static str) -> Html {
+fn action_button(req: &AdminRequest, person: &Person, name: &str, class: &'static str) -> Html {
     let label = req.tr_with(&format!("person-{name}-button"), "name", person.user.name.as_str());
     let (action, token) = (format!("{}/{name}", person.path()), req.token());
     PageAction::Post { action, label, class, fields: Vec::new(), token }.html()
 }
 
-fn effect(lede: String, items: Vec<String>, stays: String, action: Html) -> Html {
+fn effect_html(lede: String, items: Vec<String>, stays: String, action: Html) -> Html {
     render(&Effect { lede, items, stays, action })
 }
 
@@ -75,7 +76,7 @@ fn optional_text(req: &AdminRequest, key: &str) -> String {
 }
 
 /// The card of the lock by administrators and of the locks by failed logins. A blocked account cannot be locked.
-fn sign_in(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Option<Html> {
+fn lock_card_body(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Option<Html> {
     let mut items: Vec<String> = locks
         .iter()
         .map(|lock| {
@@ -88,43 +89,51 @@ fn sign_in(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Option<H
             req.tr_args("person-login-locked", &values)
         })
         .collect();
-    let unlock = || button(req, person, "unlock", "primary");
+    let unlock = || action_button(req, person, "unlock", "primary");
     if let Some(at) = person.user.locked_at {
         items.push(req.tr("person-lock-lede"));
         let lede = req.tr_with("person-locked-since", "time", req.time(at));
-        return Some(effect(lede, items, String::new(), unlock()));
+        return Some(effect_html(lede, items, String::new(), unlock()));
     }
     if !locks.is_empty() {
         let stays = req.tr("person-login-lock-stays");
-        return Some(effect(req.tr("person-login-lock-lede"), items, stays, unlock()));
+        return Some(effect_html(req.tr("person-login-lock-lede"), items, stays, unlock()));
     }
-    let lock = || effect(req.tr("person-lock-lede"), items, String::new(), button(req, person, "lock", ""));
+    let lock = || {
+        effect_html(req.tr("person-lock-lede"), items, String::new(), action_button(req, person, "lock", ""))
+    };
     (person.user.state() == UserState::Active).then(lock)
 }
 
 /// The cards at the right: each says what an action does.
-fn actions(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Html {
-    let effect = |lede: String, items: &[&str], stays: &str, action: Html| {
-        effect(lede, items.iter().map(|key| req.tr(key)).collect(), optional_text(req, stays), action)
+fn action_cards(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Html {
+    let effect_html = |lede: String, items: &[&str], stays: &str, action: Html| {
+        effect_html(lede, items.iter().map(|key| req.tr(key)).collect(), optional_text(req, stays), action)
     };
     let stops = ["person-stops-requests", "person-stops-sign-in", "person-stops-jobs"];
     let block = if let Some(at) = person.user.blocked_at {
         let lede = req.tr_with("person-blocked-since", "time", req.time(at));
-        effect(lede, &stops, "person-block-stays", button(req, person, "unblock", "primary"))
+        effect_html(lede, &stops, "person-block-stays", action_button(req, person, "unblock", "primary"))
     } else {
         let lede = req.tr_with("person-block-lede", "name", person.user.name.as_str());
-        effect(lede, &stops, "person-block-stays", button(req, person, "block", "danger"))
+        effect_html(lede, &stops, "person-block-stays", action_button(req, person, "block", "danger"))
     };
     let mut cards = vec![Card::new("block", req.tr("person-block"), block).html()];
     cards.extend(
-        sign_in(req, person, locks).map(|body| Card::new("sign-in", req.tr("person-lock"), body).html()),
+        lock_card_body(req, person, locks)
+            .map(|body| Card::new("sign-in", req.tr("person-lock"), body).html()),
     );
     if person.user.confirmed_at.is_none() {
-        let body = effect(req.tr("person-confirm-lede"), &[], "", button(req, person, "confirm", "primary"));
+        let body = effect_html(
+            req.tr("person-confirm-lede"),
+            &[],
+            "",
+            action_button(req, person, "confirm", "primary"),
+        );
         cards.push(Card::new("confirm", req.tr("person-confirm"), body).html());
     }
     let delete = PageAction::danger(format!("{}/delete", person.path()), req.tr("person-delete-link")).html();
-    let delete = effect(req.tr("person-delete-lede"), &[], "", delete);
+    let delete = effect_html(req.tr("person-delete-lede"), &[], "", delete);
     cards.push(Card::new("delete", req.tr("person-delete"), delete).html());
     Html::join(cards)
 }
@@ -153,9 +162,9 @@ pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
         "unlock" => UserStateChange::Unlock,
         _ => return Err(Error::NotFound),
     };
-    let person = Person::of(req).await?;
+    let person = Person::of_path(req).await?;
     req.change(async |tx| {
-        let from = req.from.map(|address| address.to_string());
+        let from = req.client_ip.map(|address| address.to_string());
         let states = UserStates { tx, actor: req.actor(), from, now: req.now };
         states.change(person.organization_id, person.id, action).await.map(drop)
     })
@@ -171,22 +180,22 @@ async fn done(req: &AdminRequest, person: &Person, result: &str) -> Result<Reply
 }
 
 pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of(req).await?;
+    let person = Person::of_path(req).await?;
     req.change(async |tx| {
         let after = admin(tx).confirm(&mails(tx), person.organization_id, person.id, req.now).await?;
         if after == person.user {
             return Ok(());
         }
-        let record = req.record(Action::UserConfirmed).of(person.organization_id);
-        let record = record.on("user", &person.id.to_string(), &person.user.nickname);
-        req.append(tx, &record).await
+        let entry = req.audit_entry(Action::UserConfirmed).of(person.organization_id);
+        let entry = entry.on("user", &person.id.to_string(), &person.user.nickname);
+        req.append_audit_entry(tx, &entry).await
     })
     .await?;
     done(req, &person, "person-confirm-done").await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of(req).await?;
+    let person = Person::of_path(req).await?;
     let confirm = req
         .confirm(person.path(), req.tr("person-delete-button"), person.path())
         .delete()
@@ -197,23 +206,23 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         ])
         .stays(req.tr("person-delete-stays"));
     let title = req.tr_with("delete-title", "name", person.user.name.as_str());
-    let head = person.head(req, title).current(req.tr("delete"));
+    let head = person.head_below_person(req, title).current(req.tr("delete"));
     req.page(head, confirm.html(&[])).await
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of(req).await?;
+    let person = Person::of_path(req).await?;
     req.change(async |tx| {
         // A closure with the request cannot be sent to another thread.
         let now = req.now;
         let delete = |user: &mut User| user.delete(now);
         edit(&admin(tx), person.organization_id, person.id, now, delete).await?;
-        let record = req.record(Action::UserDeleted).of(person.organization_id).on(
+        let entry = req.audit_entry(Action::UserDeleted).of(person.organization_id).on(
             "user",
             &person.id.to_string(),
             &person.user.nickname,
         );
-        req.append(tx, &record).await
+        req.append_audit_entry(tx, &entry).await
     })
     .await?;
     let name = person.user.name.as_str().into();

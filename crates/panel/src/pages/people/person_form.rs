@@ -19,7 +19,7 @@ use civitas_organizations::Organization;
 const NAME: &str = "user[name]";
 const NICKNAME: &str = "user[nickname]";
 const EMAIL: &str = "user[email]";
-const LOCALE: &str = "user[locale]";
+const LOCALE_FIELD: &str = "user[locale]";
 const CONFIRMED: &str = "user[confirmed]";
 
 impl EditableRecord for User {
@@ -31,7 +31,7 @@ impl EditableRecord for User {
         self.nickname.clone()
     }
 
-    fn problems(req: &AdminRequest, _: &Organization, fault: Error) -> Result<FormErrors> {
+    fn form_errors(req: &AdminRequest, _: &Organization, error: Error) -> Result<FormErrors> {
         let known = |text: &str| {
             let is_taken = text.ends_with("has already been taken");
             Some(match text.split(' ').next()? {
@@ -43,7 +43,12 @@ impl EditableRecord for User {
                 _ => return None,
             })
         };
-        error::translated_problems(&req.translator, fault, |fault| format!("user[{}]", fault.field), known)
+        error::translated_form_errors(
+            &req.translator,
+            error,
+            |field_error| format!("user[{}]", field_error.field),
+            known,
+        )
     }
 }
 
@@ -59,12 +64,12 @@ fn read(req: &AdminRequest, organization: &Organization, user: &mut User) -> For
     if form.get(EMAIL).is_some() {
         user.email = normal_email(form.text(EMAIL));
     }
-    if form.get(LOCALE).is_some() {
-        let (chosen, stored) = (form.text(LOCALE), user.locale);
+    if form.get(LOCALE_FIELD).is_some() {
+        let (chosen, stored) = (form.text(LOCALE_FIELD), user.locale);
         user.locale = Locale::parse(chosen);
         let is_known = |locale: Locale| organization.available_locales.has(locale) || stored == Some(locale);
         if !chosen.is_empty() && !user.locale.is_some_and(is_known) {
-            problems.push(FormError::new(LOCALE, req.tr("problem-inclusion")));
+            problems.push(FormError::new(LOCALE_FIELD, req.tr("problem-inclusion")));
         }
     }
     problems
@@ -155,9 +160,10 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let created = req
         .change(async |tx| {
             let uid = admin(tx).register(&mails(tx), id, &user, req.now).await?;
-            let record = req.record(Action::UserCreated).of(id).on("user", &uid.to_string(), &user.nickname);
-            let record = record.changed("admin", None, user.admin.then_some("true"));
-            req.append(tx, &record).await?;
+            let entry =
+                req.audit_entry(Action::UserCreated).of(id).on("user", &uid.to_string(), &user.nickname);
+            let entry = entry.changed("admin", None, user.admin.then_some("true"));
+            req.append_audit_entry(tx, &entry).await?;
             Ok(uid)
         })
         .await;
@@ -171,12 +177,12 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             });
             req.redirect(format!("{}/{uid}", list_path(id)), Notice::good(title).text(text)).await
         }
-        Err(fault) => show_new(req, User::problems(req, &organization, fault)?).await,
+        Err(error) => show_new(req, User::form_errors(req, &organization, error)?).await,
     }
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of(req).await?;
+    let person = Person::of_path(req).await?;
     show_edit(req, &person, &person.user, Vec::new()).await
 }
 
@@ -189,11 +195,11 @@ async fn show_edit(req: &AdminRequest, person: &Person, user: &User, problems: F
         .section(rights)
         .cancel(person.path());
     let title = req.tr_with("person-edit", "name", person.user.name.as_str());
-    req.form_page(person.head(req, title).current(req.tr("edit")), form.html(), problems).await
+    req.form_page(person.head_below_person(req, title).current(req.tr("edit")), form.html(), problems).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of(req).await?;
+    let person = Person::of_path(req).await?;
     let organization = &person.organization;
     let target = Target { organization_id: person.organization_id, organization, id: person.id };
     match save(req, target, Action::UserUpdated, |user| read(req, organization, user)).await? {

@@ -35,9 +35,9 @@ pub(crate) struct Person {
 
 impl Person {
     /// The account of the path, which is not deleted.
-    pub(crate) async fn of(req: &AdminRequest) -> Result<Self> {
+    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
         let (organization_id, organization) = organization::organization(req).await?;
-        let id = UserId(req.id("uid")?);
+        let id = UserId(req.path_id("uid")?);
         let found = req.panel.store().users().find(organization_id, id).await?;
         let user = found.filter(|user| user.deleted_at.is_none()).ok_or(Error::NotFound)?;
         Ok(Self { organization_id, organization, id, user })
@@ -67,7 +67,7 @@ impl Person {
     }
 
     /// The head of a page below the page of the account.
-    pub(crate) fn head(&self, req: &AdminRequest, title: String) -> Head {
+    pub(crate) fn head_below_person(&self, req: &AdminRequest, title: String) -> Head {
         Head { title, ..self.own_head(req).crumb(&self.user.name, self.path()) }
     }
 }
@@ -148,11 +148,11 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let pages = req.pages(&path, request, page.has_more);
     let shown = i64::try_from(page.items.len()).unwrap_or_default();
     let head = organization::head(req, id, &organization, req.tr("nav-people"));
-    filters.show_with_new("people", head, found(req, count, request, shown), table, pages, new).await
+    filters.show_with_new("people", head, found_text(req, count, request, shown), table, pages, new).await
 }
 
 /// How many accounts were found, and which ones are shown.
-fn found(req: &AdminRequest, count: i64, request: PageRequest, shown: i64) -> String {
+fn found_text(req: &AdminRequest, count: i64, request: PageRequest, shown: i64) -> String {
     let many = req.tr_with("more-than-title", "title", req.number(count));
     let first = (request.page - 1) * request.per_page;
     let place = [

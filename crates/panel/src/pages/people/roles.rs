@@ -16,7 +16,7 @@ use civitas_accounts::{
     RoleDetail, RoleField, RoleFilter, RoleGrant, RoleId, RoleKind, RoleType, Roles, User, UserSearch,
     normal_email,
 };
-use civitas_audit::{Action, Record};
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::filter::{Comparison, Condition};
 use civitas_kernel::{Error, OrganizationId, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
 use civitas_spaces::Space;
@@ -64,7 +64,7 @@ struct Counterpart {
 impl RolePages {
     async fn of_path(req: &AdminRequest) -> Result<Self> {
         if req.params.contains_key("uid") {
-            Ok(Self::of_person(req, &Person::of(req).await?))
+            Ok(Self::of_person(req, &Person::of_path(req).await?))
         } else {
             let space = space_of_path(req).await?;
             Ok(Self::of_space(req, &space))
@@ -80,7 +80,7 @@ impl RolePages {
             list: person.path(),
             path: format!("{}/roles", person.path()),
             lede: "roles-lede",
-            head: person.head(req, String::new()),
+            head: person.head_below_person(req, String::new()),
         }
     }
 
@@ -93,7 +93,7 @@ impl RolePages {
             name: space.title(req),
             path: list.clone(),
             lede: "space-roles-lede",
-            head: space.below(req, "").crumb(req.tr("roles"), list.clone()),
+            head: space.head_below_space(req, "").crumb(req.tr("roles"), list.clone()),
             list,
         }
     }
@@ -183,7 +183,7 @@ impl RolePages {
 
     /// The role of the path, which is one of the person, or one in the space.
     async fn role(&self, req: &AdminRequest) -> Result<RoleId> {
-        let id = RoleId::decode(req.param("role")).ok_or(Error::NotFound)?;
+        let id = RoleId::decode(req.path_param("role")).ok_or(Error::NotFound)?;
         let is_listed = match (&self.owner, &id) {
             (RoleOwner::Person(user, _), _) => id.user() == Some(*user),
             (RoleOwner::Space(space), RoleId::InSpace(role)) if role.space == *space => {
@@ -195,19 +195,19 @@ impl RolePages {
     }
 
     /// The entry of the audit trail.
-    fn record(&self, req: &AdminRequest, action: Action, id: &RoleId, nickname: &str) -> Record {
+    fn audit_entry(&self, req: &AdminRequest, action: Action, id: &RoleId, nickname: &str) -> NewAuditEntry {
         let kind = id.role_type().as_str();
         let place = match id {
             RoleId::GeneralAdmin { .. } => None,
             RoleId::InSpace(role) => Some(space_key(role.space)),
         };
-        let record = req.record(action).of(self.organization).on("role", &id.encode(), kind);
+        let entry = req.audit_entry(action).of(self.organization).on("role", &id.encode(), kind);
         let fields = [("user", Some(nickname)), ("type", Some(kind)), ("space", place.as_deref())];
-        fields.into_iter().fold(record, |record, (field, value)| {
+        fields.into_iter().fold(entry, |entry, (field, value)| {
             if action == Action::RoleDeleted {
-                record.changed(field, value, None)
+                entry.changed(field, value, None)
             } else {
-                record.changed(field, None, value)
+                entry.changed(field, None, value)
             }
         })
     }
@@ -358,7 +358,8 @@ pub(crate) async fn assign(req: &AdminRequest) -> Result<Reply> {
         .change(async |tx| {
             let admin = Roles { store: tx.roles(), users: tx.users() };
             let role = admin.assign(pages.organization, user, grant, req.now).await?;
-            req.append(tx, &pages.record(req, Action::RoleCreated, &role.id, &nickname)).await
+            req.append_audit_entry(tx, &pages.audit_entry(req, Action::RoleCreated, &role.id, &nickname))
+                .await
         })
         .await;
     let problem = match given {
@@ -369,9 +370,9 @@ pub(crate) async fn assign(req: &AdminRequest) -> Result<Reply> {
         Err(Error::NotFound) if is_of_person && matches!(grant, RoleGrant::InSpace(..)) => {
             FormError::new(SPACE, req.tr("problem-space-missing"))
         }
-        Err(fault) => {
+        Err(error) => {
             // The only fault of the form is that the person has the role.
-            error::problems(&req.translator, fault, |_| TYPE.to_owned())?;
+            error::form_errors(&req.translator, error, |_| TYPE.to_owned())?;
             FormError::new(TYPE, req.tr("problem-role-taken"))
         }
     };
@@ -412,7 +413,7 @@ pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
     req.change(async |tx| {
         let admin = Roles { store: tx.roles(), users: tx.users() };
         admin.revoke(pages.organization, &id, req.now).await?;
-        req.append(tx, &pages.record(req, Action::RoleDeleted, &id, &nickname)).await
+        req.append_audit_entry(tx, &pages.audit_entry(req, Action::RoleDeleted, &id, &nickname)).await
     })
     .await?;
     req.done("role-taken", &[("name", name.into())], pages.list).await

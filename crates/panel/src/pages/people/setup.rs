@@ -12,7 +12,7 @@ use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Secret, normal_email};
-use civitas_audit::{Action, Actor, Record};
+use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{Error, Locale, Result, Translated};
 use civitas_organizations::{Organization, OrganizationAdmin, host_of};
 
@@ -108,10 +108,11 @@ async fn submit(request: &PanelRequest) -> Result<Reply> {
     organization.available_locales = locales.clone();
     match create(request, organization).await {
         Ok(()) => Ok(Reply::redirect(crate::request::SIGN_IN_PATH)),
-        Err(fault) => {
-            let field = |fault: &civitas_kernel::FieldError| format!("organization[{}]", fault.field);
+        Err(error) => {
+            let field =
+                |field_error: &civitas_kernel::FieldError| format!("organization[{}]", field_error.field);
             let known = |text: &str| refusal_text(text, PASSWORD);
-            Ok(self::form(request, error::translated_problems(&request.translator, fault, field, known)?))
+            Ok(self::form(request, error::translated_form_errors(&request.translator, error, field, known)?))
         }
     }
 }
@@ -136,13 +137,16 @@ async fn create(request: &PanelRequest, mut organization: Organization) -> Resul
         administrator.organization = Some(city);
         tx.administrators().save(id, &administrator).await?;
         let actor = || Actor::Administrator { id: id.0, email: email.clone() };
-        let record =
-            Record::new(actor(), Action::AdministratorCreated).on("administrator", &id.to_string(), &email);
-        tx.audit().append(&record, now).await?;
-        let record = Record::new(actor(), Action::OrganizationCreated).of(city);
-        let record = record.on("organization", &city.to_string(), &organization.host);
-        tx.audit().append(&record, now).await.map(drop)
+        let entry = NewAuditEntry::new(actor(), Action::AdministratorCreated).on(
+            "administrator",
+            &id.to_string(),
+            &email,
+        );
+        tx.audit().append(&entry, now).await?;
+        let entry = NewAuditEntry::new(actor(), Action::OrganizationCreated).of(city);
+        let entry = entry.on("organization", &city.to_string(), &organization.host);
+        tx.audit().append(&entry, now).await.map(drop)
     };
     let created = created.await;
-    services.announcer.commit_with_events(tx, now, created).await
+    services.committer.commit_with_events(tx, now, created).await
 }

@@ -2,7 +2,7 @@
 
 use crate::parts::{Field, FormError, FormErrors, Html, StandalonePage, render};
 use crate::reply::Reply;
-use crate::request::{LOCALE, PanelRequest, SESSION, SIGN_IN_PATH};
+use crate::request::{LOCALE_COOKIE, PanelRequest, SESSION_COOKIE, SIGN_IN_PATH};
 use crate::translator::Translator;
 use crate::{addresses, error};
 use actix_web::http::{Method, StatusCode};
@@ -46,7 +46,7 @@ fn show(request: &PanelRequest) -> Reply {
         new
     });
     if let Some(locale) = request.query.get("locale").filter(|text| is_locale(text)) {
-        cookies.push(cookie(request, LOCALE, locale, "Lax", "; Max-Age=31536000"));
+        cookies.push(cookie(request, LOCALE_COOKIE, locale, "Lax", "; Max-Age=31536000"));
     }
     form(request, &visit, "", Vec::new(), StatusCode::OK).with_cookies(cookies)
 }
@@ -58,11 +58,11 @@ async fn submit(request: PanelRequest) -> Result<Reply> {
         || request.panel.tokens.check(&visit, token).is_none()
         || addresses::is_cross_site(&request.http)
     {
-        return Ok(error::stale(&request.translator, SIGN_IN_PATH.to_owned()));
+        return Ok(error::expired_form_page(&request.translator, SIGN_IN_PATH.to_owned()));
     }
     let services = &request.panel.services;
-    if let Err(wait) = services.authentication_limit.check(request.client()) {
-        return Ok(error::too_many(&request.translator, wait));
+    if let Err(wait) = services.authentication_limit.check(request.client_ip()) {
+        return Ok(error::too_many_sign_ins_page(&request.translator, wait));
     }
     let email = request.form.text("admin[email]").to_lowercase();
     let password = Secret::new(request.form.get("admin[password]").unwrap_or_default());
@@ -71,20 +71,20 @@ async fn submit(request: PanelRequest) -> Result<Reply> {
         return Ok(refuse(&request, &visit, &email, false));
     }
     // Sources take turns, so that one does not keep others waiting.
-    let source = request.client().map(|source| network_of(source).to_string());
+    let source = request.client_ip().map(|source| network_of(source).to_string());
     let of_panel = ShareHolder { organization: OrganizationId(0), client: None, record: source.as_deref() };
-    let _place = services.shares.take(Share::Passwords, of_panel).await?;
-    match request.panel.sign_in(request.client()).sign_in(&email, password, code, request.now).await {
+    let _permit = services.shares.take(Share::Passwords, of_panel).await?;
+    match request.panel.sign_in(request.client_ip()).sign_in(&email, password, code, request.now).await {
         Ok(signed) => {
             let cookies = vec![
-                cookie(&request, SESSION, signed.text.expose(), "Lax", ""),
+                cookie(&request, SESSION_COOKIE, signed.text.expose(), "Lax", ""),
                 cookie(&request, VISIT, "", "Strict", "; Max-Age=0"),
             ];
             let back = request.query.get("back").filter(|back| is_own_path(back)).unwrap_or("/system");
             Ok(Reply::Redirect { to: back.to_owned(), cookies })
         }
-        Err(SignInError::Store(fault)) => Err(fault),
-        Err(fault) => Ok(refuse(&request, &visit, &email, matches!(fault, SignInError::CodeNeeded))),
+        Err(SignInError::Store(error)) => Err(error),
+        Err(error) => Ok(refuse(&request, &visit, &email, matches!(error, SignInError::CodeNeeded))),
     }
 }
 
@@ -94,7 +94,7 @@ fn refuse(request: &PanelRequest, visit: &str, email: &str, needs_code: bool) ->
     let key = if needs_code {
         "sign-in-code-needed"
     } else {
-        request.panel.services.authentication_limit.count(request.client());
+        request.panel.services.authentication_limit.count(request.client_ip());
         "sign-in-refused"
     };
     let problem = FormError::new("", request.translator.tr(key));

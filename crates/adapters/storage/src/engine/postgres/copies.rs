@@ -4,7 +4,7 @@ use super::tls::{self, Usage};
 use crate::pools::DatabaseSettings;
 use async_trait::async_trait;
 use civitas_application::backups::{DatabaseCopies, DatabaseCopy, Guard, Proof, Rows};
-use civitas_attachments::Content;
+use civitas_attachments::FileContent;
 use civitas_kernel::{Error, Result, random_key};
 use std::io::{self, ErrorKind, Seek};
 use std::path::PathBuf;
@@ -89,7 +89,7 @@ impl DatabaseCopies for Copies {
         let dump = self.run(&self.settings.url, "pg_dump", &arguments, Stdio::null(), to.into());
         let (rows, _) = tokio::try_join!(rows(&client), dump)?;
         let byte_size = file.metadata().map_err(disk_error)?.len();
-        Ok(DatabaseCopy { content: Content { file, byte_size }, rows })
+        Ok(DatabaseCopy { content: FileContent { file, byte_size }, rows })
     }
 
     async fn check(&self, copy: &DatabaseCopy) -> Result<Proof> {

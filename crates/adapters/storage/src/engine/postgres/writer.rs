@@ -1,7 +1,7 @@
 //! Connections to write with.
 
 use super::Conn;
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use crate::pools::ConnectionPool;
 use civitas_kernel::Result;
 use diesel_async::SimpleAsyncConnection;
@@ -44,7 +44,7 @@ impl Writer {
             let mut shared = &*connection;
             // The first poll sends it.
             let begun = SimpleAsyncConnection::batch_execute(&mut shared, "BEGIN").now_or_never();
-            begun.transpose().stored()?;
+            begun.transpose().map_db_error()?;
         }
         Ok(transaction)
     }
@@ -96,7 +96,7 @@ impl WriteTransaction {
     /// `Conflict`, `Unavailable` or `Internal`: nothing was written, or that is not known.
     pub(crate) async fn commit(mut self) -> Result<()> {
         let Some(connection) = self.connection.as_mut().filter(|_| self.is_begun) else { return Ok(()) };
-        SimpleAsyncConnection::batch_execute(&mut **connection, "SELECT 1; COMMIT").await.stored()?;
+        SimpleAsyncConnection::batch_execute(&mut **connection, "SELECT 1; COMMIT").await.map_db_error()?;
         // Back to the pool.
         drop(self.connection.take());
         Ok(())
@@ -105,7 +105,7 @@ impl WriteTransaction {
     /// Rolls it back.
     pub(crate) async fn rollback(mut self) -> Result<()> {
         let Some(connection) = self.connection() else { return Ok(()) };
-        SimpleAsyncConnection::batch_execute(connection, "ROLLBACK").await.stored()?;
+        SimpleAsyncConnection::batch_execute(connection, "ROLLBACK").await.map_db_error()?;
         drop(self.connection.take());
         Ok(())
     }

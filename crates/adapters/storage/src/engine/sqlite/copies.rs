@@ -4,7 +4,7 @@ use super::path_of;
 use crate::pools::DatabaseSettings;
 use async_trait::async_trait;
 use civitas_application::backups::{DatabaseCopies, DatabaseCopy, Guard, Proof, Rows};
-use civitas_attachments::Content;
+use civitas_attachments::FileContent;
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
@@ -74,7 +74,7 @@ impl DatabaseCopies for Copies {
             let rows = rows(&mut open(&copy)?)?;
             let file = File::open(&copy).map_err(disk_error)?;
             let byte_size = file.metadata().map_err(disk_error)?.len();
-            Ok(DatabaseCopy { content: Content { file, byte_size }, rows })
+            Ok(DatabaseCopy { content: FileContent { file, byte_size }, rows })
         })
         .await
     }
@@ -273,7 +273,7 @@ mod tests {
         let copy = source.copy().await.unwrap();
         let (half, byte_size) = (tempfile::tempfile().unwrap(), copy.content.byte_size / 2);
         io::copy(&mut io::Read::take(&copy.content.file, byte_size), &mut &half).unwrap();
-        let content = Content { file: half, byte_size };
+        let content = FileContent { file: half, byte_size };
         refused(&DatabaseCopy { content, rows: copy.rows }, "damaged").await;
         let mut copy = source.copy().await.unwrap();
         copy.rows.0.insert("left_side".to_owned(), 3);

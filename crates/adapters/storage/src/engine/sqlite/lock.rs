@@ -15,13 +15,13 @@ pub(super) struct Lock<T> {
 
 impl<T> Lock<T> {
     /// Takes it, if nobody has it.
-    pub(super) fn try_take(self: &Arc<Self>) -> Option<Held<T>> {
+    pub(super) fn try_take(self: &Arc<Self>) -> Option<LockGuard<T>> {
         let state = self.state.clone().try_lock_owned().ok()?;
-        Some(Held { state, lock: Freed(self.clone()) })
+        Some(LockGuard { state, lock: Freed(self.clone()) })
     }
 
     /// Waits for it. It is never reserved for a caller that waits.
-    pub(super) async fn take(self: &Arc<Self>) -> Held<T> {
+    pub(super) async fn take(self: &Arc<Self>) -> LockGuard<T> {
         loop {
             let mut freed = pin!(self.freed.notified());
             freed.as_mut().enable();
@@ -34,7 +34,7 @@ impl<T> Lock<T> {
 }
 
 /// The right to write, until it is dropped.
-pub(super) struct Held<T> {
+pub(super) struct LockGuard<T> {
     state: OwnedMutexGuard<T>,
     /// Dropped after the guard.
     lock: Freed<T>,
@@ -49,14 +49,14 @@ impl<T> Drop for Freed<T> {
     }
 }
 
-impl<T> Held<T> {
+impl<T> LockGuard<T> {
     /// The lock that is held.
     pub(super) fn lock(&self) -> Arc<Lock<T>> {
         self.lock.0.clone()
     }
 }
 
-impl<T> Deref for Held<T> {
+impl<T> Deref for LockGuard<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -64,7 +64,7 @@ impl<T> Deref for Held<T> {
     }
 }
 
-impl<T> DerefMut for Held<T> {
+impl<T> DerefMut for LockGuard<T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.state
     }

@@ -14,7 +14,7 @@
 
 use super::Conn;
 use super::lock::{self, Lock};
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use crate::pools::ConnectionPool;
 use civitas_application::metrics;
 use civitas_kernel::{Error, Result};
@@ -30,7 +30,7 @@ use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::timeout;
 
 /// The most transactions of a group.
-const MAX: usize = 256;
+const MAX_GROUP_TRANSACTIONS: usize = 256;
 /// The name of the savepoint of a transaction.
 const SAVEPOINT: &str = "SAVEPOINT part";
 /// The end of a transaction that succeeded.
@@ -48,7 +48,7 @@ pub struct Writer {
 }
 
 /// The right to write.
-type Held = lock::Held<State>;
+type WriterGuard = lock::LockGuard<State>;
 
 /// What the current writer uses.
 #[derive(Default)]
@@ -89,7 +89,7 @@ impl Writer {
     /// `Unavailable` when other writers, here or in another process, take too long.
     pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
         let mut held = self.take().await?;
-        if held.group.as_ref().is_some_and(|group| group.members >= MAX) {
+        if held.group.as_ref().is_some_and(|group| group.members >= MAX_GROUP_TRANSACTIONS) {
             held = commit(held).await?;
         }
         self.join(held).await
@@ -104,7 +104,7 @@ impl Writer {
         let mut transaction = self.join(held).await?;
         if let Some(group) = transaction.held.as_mut().and_then(|held| held.group.as_mut()) {
             group.is_long = true;
-            group.connection.batch_execute(super::LONG_CACHE).await.stored()?;
+            group.connection.batch_execute(super::LONG_CACHE).await.map_db_error()?;
         }
         Ok(transaction)
     }
@@ -124,11 +124,11 @@ impl Writer {
     pub(crate) async fn outside_transactions(&self) -> Result<WriterConnection> {
         let held = commit(self.take().await?).await?;
         let mut connection = self.pool.connection().await?;
-        super::before_write(&mut connection, self.wait).await.stored()?;
+        super::before_write(&mut connection, self.wait).await.map_db_error()?;
         Ok(WriterConnection { connection, _held: held })
     }
 
-    async fn take(&self) -> Result<Held> {
+    async fn take(&self) -> Result<WriterGuard> {
         if let Some(held) = self.lock.try_take() {
             return Ok(held);
         }
@@ -138,10 +138,10 @@ impl Writer {
         held.map_err(|_| Error::database("other writers took too long"))
     }
 
-    async fn join(&self, mut held: Held) -> Result<WriteTransaction> {
+    async fn join(&self, mut held: WriterGuard) -> Result<WriteTransaction> {
         let is_first = held.group.is_none();
         if let Some(group) = &mut held.group {
-            let begun = group.connection.batch_execute(SAVEPOINT).await.stored();
+            let begun = group.connection.batch_execute(SAVEPOINT).await.map_db_error();
             if let Err(error) = begun {
                 held.fail(&error);
                 return Err(error);
@@ -149,7 +149,7 @@ impl Writer {
             group.members += 1;
         } else {
             let mut connection = self.pool.connection().await?;
-            super::begin(&mut connection, self.wait).await.stored()?;
+            super::begin(&mut connection, self.wait).await.map_db_error()?;
             held.group =
                 Some(Group { connection, members: 1, is_long: false, outcome: watch::Sender::new(None) });
         }
@@ -158,7 +158,7 @@ impl Writer {
 }
 
 /// Commits the group, if one is open, on a blocking thread.
-async fn commit(mut held: Held) -> Result<Held> {
+async fn commit(mut held: WriterGuard) -> Result<WriterGuard> {
     if held.group.is_none() {
         return Ok(held);
     }
@@ -198,7 +198,7 @@ impl State {
         } else {
             ended(connection.batch_execute(UNDO))
         };
-        let undone = undone.stored();
+        let undone = undone.map_db_error();
         match &undone {
             Ok(()) if is_first => self.group = None,
             Ok(()) => {}
@@ -218,7 +218,7 @@ impl State {
 /// An open transaction. When dropped, it is rolled back at once.
 pub struct WriteTransaction {
     /// `None` after its end.
-    held: Option<Held>,
+    held: Option<WriterGuard>,
     /// Whether it is the first of its group. It has no savepoint: its rollback is that of the group, which no other
     /// transaction has joined.
     is_first: bool,
@@ -238,7 +238,7 @@ impl WriteTransaction {
         let Some(mut held) = self.held.take() else { return Ok(()) };
         let Some(group) = &mut held.group else { return Err(Error::internal("the transaction is over")) };
         if !self.is_first
-            && let Err(error) = group.connection.batch_execute(RELEASE).await.stored()
+            && let Err(error) = group.connection.batch_execute(RELEASE).await.map_db_error()
         {
             held.fail(&error);
             return Err(error);
@@ -312,7 +312,7 @@ impl Drop for Waiting {
 /// The connection of the writer, outside of transactions.
 pub struct WriterConnection {
     connection: Object<Conn>,
-    _held: Held,
+    _held: WriterGuard,
 }
 
 impl Deref for WriterConnection {

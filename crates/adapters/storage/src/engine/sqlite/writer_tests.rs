@@ -87,7 +87,7 @@ enum End {
 async fn insert(transaction: &mut WriteTransaction, x: i64) -> Result<()> {
     let connection = transaction.connection().unwrap();
     let statement = diesel::sql_query("INSERT INTO t VALUES (?)").bind::<BigInt, _>(x);
-    statement.execute(connection).await.stored().map(drop)
+    statement.execute(connection).await.map_db_error().map(drop)
 }
 
 async fn all(tasks: Vec<JoinHandle<Result<()>>>) -> Vec<bool> {
@@ -209,7 +209,7 @@ async fn when_sqlite_has_rolled_back_all_transactions_of_the_group_fail() {
         let mut transaction = writer.begin().await?;
         insert(&mut transaction, 2).await?;
         // As SQLite does by itself when the disk is full.
-        transaction.connection().unwrap().batch_execute("ROLLBACK").await.stored()?;
+        transaction.connection().unwrap().batch_execute("ROLLBACK").await.map_db_error()?;
         transaction.commit().await
     });
     yield_now().await;
@@ -252,7 +252,7 @@ async fn a_wait_for_the_writer_that_is_too_long_is_an_error() {
 async fn any(writer: &Writer, x: i64, kind: i64) -> Result<()> {
     if kind % 16 == 0 {
         let mut alone = writer.outside_transactions().await?;
-        return alone.batch_execute(&format!("INSERT INTO t VALUES ({x})")).await.stored();
+        return alone.batch_execute(&format!("INSERT INTO t VALUES ({x})")).await.map_db_error();
     }
     let mut transaction = if kind % 16 == 1 { writer.begin_long().await? } else { writer.begin().await? };
     if kind % 3 == 0 {

@@ -4,7 +4,7 @@ use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::display_conditions;
-use crate::session::{Models, Run, Session, on};
+use crate::session::{ExecuteExt, LoadModelsExt, Session, borrowed};
 use async_trait::async_trait;
 use civitas_kernel::{AnswerOptionId, DisplayConditionId, OrganizationId, QuestionId, Result, Translated};
 use civitas_surveys::{ConditionType, DisplayCondition, DisplayConditionStore};
@@ -58,6 +58,6 @@ pub(super) async fn of_questions(
         .filter(columns::equals_unindexed(display_conditions::organization_id.nullable(), organization.0))
         .filter(columns::any_of(display_conditions::question_id.nullable(), questions))
         .order(display_conditions::id)
-        .models_from::<Row, _>(on(connection))
+        .models_from::<Row, _>(borrowed(connection))
         .await
 }

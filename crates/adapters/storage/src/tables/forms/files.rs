@@ -2,7 +2,7 @@
 
 use crate::columns;
 use crate::schema::{attachments, files};
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_attachments::{AnswerUploads, AttachmentStore, Sender};
 use civitas_kernel::{AnswerId, ClientId, Error, OrganizationId, Result, clock};

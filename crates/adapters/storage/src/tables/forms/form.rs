@@ -2,7 +2,7 @@
 
 use super::{conditions, options, questions};
 use crate::engine::Conn;
-use crate::page_rows::Bounds;
+use crate::page_rows::PageBounds;
 use civitas_kernel::{OrganizationId, QuestionId, Result};
 use civitas_surveys::{DisplayCondition, Form, FormOption, FormQuestion};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ pub(super) async fn of_questionnaires(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
-    bounds: Bounds,
+    bounds: PageBounds,
 ) -> Result<HashMap<i64, Form>> {
     let found = questions::of_questionnaires(connection, organization, ids, bounds).await?;
     let all: Vec<i64> = found.iter().map(|(id, _)| id.0).collect();

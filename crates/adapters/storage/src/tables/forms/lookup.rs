@@ -2,7 +2,7 @@
 
 use crate::columns::EnumColumn;
 use crate::schema::{components, users};
-use crate::session::{Rows, Session};
+use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_blogs::BlogLookup;
 use civitas_kernel::{ComponentId, OrganizationId, Result, SpaceRef, UserId};

@@ -2,13 +2,13 @@
 
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db};
-use crate::failure::Stored;
-use crate::filter::{Column, holds};
+use crate::failure::DieselResultExt;
+use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
-use crate::page_rows::{Bounds, LoadPage};
+use crate::page_rows::{LoadPage, PageBounds};
 use crate::records::records;
 use crate::schema::answer_options;
-use crate::session::{Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_kernel::{AnswerOptionId, OrganizationId, Page, PageRequest, QuestionId, Result, Translated};
 use civitas_surveys::{AnswerOption, AnswerOptionStore, FormFilter, FormOption};
@@ -25,7 +25,7 @@ columns! {
 }
 
 fn condition(filter: &FormFilter) -> Result<Condition<answer_options::table>> {
-    holds(Column::Integer(Box::new(answer_options::id.nullable())), &filter.condition)
+    column_condition(FilterColumn::Integer(Box::new(answer_options::id.nullable())), &filter.condition)
 }
 
 records! { scoped answer_options: AnswerOptionId => AnswerOption; }
@@ -63,7 +63,7 @@ pub(super) async fn of_questions(
     connection: &mut Conn,
     organization: OrganizationId,
     questions: &[i64],
-    bounds: Bounds,
+    bounds: PageBounds,
 ) -> Result<Vec<FormOption>> {
     if questions.is_empty() {
         return Ok(Vec::new());
@@ -75,7 +75,7 @@ pub(super) async fn of_questions(
         .select(columns::of::<Row>())
         .load_page(connection, bounds)
         .await
-        .stored()?;
+        .map_db_error()?;
     let option = |row: Row| {
         let (id, option) = row.into();
         FormOption { id, option }

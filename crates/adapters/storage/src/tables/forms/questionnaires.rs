@@ -4,20 +4,20 @@ use super::search::{is_in, is_kept, question_count, response_count};
 use super::{form, surveys};
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
-use crate::failure::Stored;
-use crate::filter::{Column, contains, holds, translated};
+use crate::failure::DieselResultExt;
+use crate::filter::{FilterColumn, column_condition, contains, translated};
 use crate::list_pages::{count, in_order};
-use crate::page_rows::{Bounds, LoadPage};
+use crate::page_rows::{LoadPage, PageBounds};
 use crate::records::records;
 use crate::schema::{components, questionnaires};
 use crate::scoped::scoped;
-use crate::session::{Rows, Run, Session, on};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
 use crate::tables::component_places;
 use crate::tables::components::ComponentInSpace;
 use crate::tables::planner::Checked;
 use crate::tables::select::{TableColumn, on_page};
 use crate::tables::visible_components::VisibleComponents;
-use crate::visibility::Rule;
+use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
 use civitas_kernel::{
@@ -136,26 +136,26 @@ fn by_manifest(condition: &FilterCondition) -> FilterCondition {
 
 /// A condition on components; `None` for one on questionnaires.
 fn of_component(filter: &QuestionnaireFilter) -> Result<Option<Condition<ComponentInSpace>>> {
-    let column: Column<ComponentInSpace> = match filter.field {
+    let column: FilterColumn<ComponentInSpace> = match filter.field {
         QuestionnaireField::Id | QuestionnaireField::CreatedAt | QuestionnaireField::UpdatedAt => {
             return Ok(None);
         }
-        QuestionnaireField::Component => Column::Integer(Box::new(components::id.nullable())),
-        QuestionnaireField::Space => Column::Integer(Box::new(components::space_id.nullable())),
-        QuestionnaireField::SpaceType => Column::Ascii(Box::new(components::space_manifest.nullable())),
+        QuestionnaireField::Component => FilterColumn::Integer(Box::new(components::id.nullable())),
+        QuestionnaireField::Space => FilterColumn::Integer(Box::new(components::space_id.nullable())),
+        QuestionnaireField::SpaceType => FilterColumn::Ascii(Box::new(components::space_manifest.nullable())),
     };
-    holds(column, &by_manifest(&filter.condition)).map(Some)
+    column_condition(column, &by_manifest(&filter.condition)).map(Some)
 }
 
 /// A condition on questionnaires; `None` for one on components.
 fn of_questionnaire(filter: &QuestionnaireFilter) -> Result<Option<Condition<questionnaires::table>>> {
     let column = match filter.field {
-        QuestionnaireField::Id => Column::Integer(Box::new(questionnaires::id.nullable())),
-        QuestionnaireField::CreatedAt => Column::Time(Box::new(questionnaires::created_at.nullable())),
-        QuestionnaireField::UpdatedAt => Column::Time(Box::new(questionnaires::updated_at.nullable())),
+        QuestionnaireField::Id => FilterColumn::Integer(Box::new(questionnaires::id.nullable())),
+        QuestionnaireField::CreatedAt => FilterColumn::Time(Box::new(questionnaires::created_at.nullable())),
+        QuestionnaireField::UpdatedAt => FilterColumn::Time(Box::new(questionnaires::updated_at.nullable())),
         _ => return Ok(None),
     };
-    holds(column, &filter.condition).map(Some)
+    column_condition(column, &filter.condition).map(Some)
 }
 
 /// One page of the list.
@@ -164,7 +164,7 @@ async fn page(
     read_context: ReadContext,
     filters: &[QuestionnaireFilter],
     page: PageRequest,
-    bounds: Bounds,
+    bounds: PageBounds,
 ) -> Result<Page<(QuestionnaireId, Questionnaire)>> {
     let conditions: Vec<_> =
         filters.iter().filter_map(|filter| of_component(filter).transpose()).collect::<Result<_>>()?;
@@ -178,7 +178,7 @@ async fn page(
             .select(questionnaires::id)
             .into_boxed::<Db>()
             .filter(visible.contain::<questionnaires::table>("questionnaires", Checked::Many))
-            .filter(Rule::QuestionnaireIsOpen(read_context.viewer));
+            .filter(VisibilityRule::QuestionnaireIsOpen(read_context.viewer));
         for filter in filters {
             if let Some(condition) = of_questionnaire(filter)? {
                 ids = ids.filter(condition);
@@ -194,7 +194,7 @@ async fn page(
         .select(columns::of::<Row>())
         .into_boxed::<Db>();
     let rows = in_order!(rows, page, questionnaires, changed).limit(page.fetch());
-    let rows: Vec<Row> = rows.load_page(connection, bounds).await.stored()?;
+    let rows: Vec<Row> = rows.load_page(connection, bounds).await.map_db_error()?;
     let page = Page::cut(rows, page);
     let items = page.items.into_iter().map(model).collect::<Result<_>>()?;
     Ok(Page::of(items, page.has_more).with_total(total))
@@ -231,9 +231,9 @@ impl QuestionnaireStore for Session {
         let connection = &mut *self.read().await?;
         let row: Option<Row> = of(read_context.organization)
             .filter(questionnaires::id.eq(id.0))
-            .filter(Rule::QuestionnaireIsOpen(read_context.viewer))
+            .filter(VisibilityRule::QuestionnaireIsOpen(read_context.viewer))
             .select(columns::of::<Row>())
-            .first_from(on(connection))
+            .first_from(borrowed(connection))
             .await?;
         let Some(row) = row else { return Ok(None) };
         let (id, questionnaire) = model(row)?;
@@ -285,7 +285,7 @@ impl QuestionnaireStore for Session {
             .order(order)
             .limit(page.fetch());
         let connection = &mut *self.read_long().await?;
-        let rows: Vec<QuestionnaireColumns> = rows.rows_from(on(connection)).await?;
+        let rows: Vec<QuestionnaireColumns> = rows.rows_from(borrowed(connection)).await?;
         let Page { items, has_more, .. } = Page::cut(rows, page);
         Ok(Page::of(complete(connection, organization, items).await?, has_more))
     }
@@ -314,7 +314,7 @@ impl QuestionnaireStore for Session {
             .filter(questionnaires::id.eq(id.0))
             .filter(is_kept())
             .select((columns::of::<Row>(), question_count(), response_count()))
-            .first_from(on(connection))
+            .first_from(borrowed(connection))
             .await?;
         let found = complete(connection, organization, row.into_iter().collect()).await?;
         Ok(found.into_iter().next())

@@ -3,13 +3,13 @@
 use crate::bounded::Bounded;
 use crate::columns::{self, ColumnValue, Condition, columns};
 use crate::engine::{Conn, Db};
-use crate::failure::Stored;
-use crate::filter::{Column, holds};
+use crate::failure::DieselResultExt;
+use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
-use crate::page_rows::{Bounds, LoadPage};
+use crate::page_rows::{LoadPage, PageBounds};
 use crate::records::records;
 use crate::schema::{answers, matrix_rows, questions, responses};
-use crate::session::{Rows, Run, Session, on};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
 use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, MatrixRowId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, Result, Translated,
@@ -65,7 +65,7 @@ async fn rows_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<
             matrix_rows::position,
             matrix_rows::body,
         ))
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await?;
     for (question, id, reference, position, body) in found {
         let row = MatrixRow { id: MatrixRowId(id), reference, position, body: body.0 };
@@ -94,7 +94,7 @@ async fn write_rows(
     if !gone.is_empty() {
         let of_question = matrix_rows::table.filter(matrix_rows::question_id.eq(id.0));
         diesel::delete(of_question.filter(columns::any_of(matrix_rows::id.nullable(), &gone)))
-            .run_on(on(connection))
+            .run_on(borrowed(connection))
             .await?;
     }
     for row in after.rows.iter().filter(|row| !old.contains(row)) {
@@ -107,18 +107,21 @@ async fn write_rows(
         let is_stored = old.iter().any(|other| other.id == row.id);
         if is_stored {
             let stored = matrix_rows::table.filter(matrix_rows::id.eq(row.id.0));
-            diesel::update(stored).set(values).run_on(on(connection)).await?;
+            diesel::update(stored).set(values).run_on(borrowed(connection)).await?;
         } else {
             // Of an import that keeps ids.
             let assigned = (row.id.0 != 0).then(|| matrix_rows::id.eq(row.id.0));
-            diesel::insert_into(matrix_rows::table).values((assigned, values)).run_on(on(connection)).await?;
+            diesel::insert_into(matrix_rows::table)
+                .values((assigned, values))
+                .run_on(borrowed(connection))
+                .await?;
         }
     }
     Ok(())
 }
 
 fn condition(filter: &FormFilter) -> Result<Condition<questions::table>> {
-    holds(Column::Integer(Box::new(questions::id.nullable())), &filter.condition)
+    column_condition(FilterColumn::Integer(Box::new(questions::id.nullable())), &filter.condition)
 }
 
 records! {
@@ -205,7 +208,7 @@ pub(super) async fn of_questionnaires(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
-    bounds: Bounds,
+    bounds: PageBounds,
 ) -> Result<Vec<(QuestionId, Question)>> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -215,6 +218,6 @@ pub(super) async fn of_questionnaires(
         .select(columns::of::<Row>())
         .load_page(connection, bounds)
         .await
-        .stored()?;
+        .map_db_error()?;
     with_rows(connection, rows).await
 }

@@ -3,12 +3,12 @@
 use crate::columns::{self, Condition, JsonColumn, LongText, columns};
 use crate::engine::sql::{Json, Moment};
 use crate::engine::{Conn, Db};
-use crate::filter::{Column, holds};
+use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
 use crate::log_pages::log_page;
 use crate::records::records;
 use crate::schema::{answers, responses};
-use crate::session::{Rows, Run, Session, on};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
 use crate::tables::planner::Sql;
 use crate::tables::select::Template;
 use async_trait::async_trait;
@@ -73,10 +73,10 @@ impl From<StoredAnswer> for AnswerDetail {
 
 fn condition(filter: &AnswerFilter) -> Result<Condition<answers::table>> {
     let column = match filter.field {
-        AnswerField::Id => Column::Integer(Box::new(answers::id.nullable())),
-        AnswerField::CreatedAt => Column::Time(Box::new(answers::created_at.nullable())),
+        AnswerField::Id => FilterColumn::Integer(Box::new(answers::id.nullable())),
+        AnswerField::CreatedAt => FilterColumn::Time(Box::new(answers::created_at.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 type ScopedAnswers = Filter<answers::table, Eq<answers::organization_id, i64>>;
@@ -94,7 +94,7 @@ async fn answers_of_responses(connection: &mut Conn, ids: &[i64]) -> Result<Vec<
         .filter(columns::any_of(answers::response_id.nullable(), ids))
         .order(answers::id)
         .select(columns::of::<StoredAnswer>())
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await
 }
 
@@ -129,7 +129,7 @@ async fn write_answers(
     }
     if before.is_some() {
         diesel::delete(answers_of(organization).filter(answers::response_id.eq(id.0)))
-            .run_on(on(connection))
+            .run_on(borrowed(connection))
             .await?;
     }
     if after.answers.is_empty() {
@@ -154,7 +154,7 @@ async fn write_answers(
     );
     // The text depends on the numbers: it is not cached.
     values.push(Box::new(dsl::sql::<Text>("")));
-    Template::<()>::of(text, values).done_on(on(connection)).await
+    Template::<()>::of(text, values).done_on(borrowed(connection)).await
 }
 
 records! {
@@ -175,7 +175,7 @@ impl ResponseStore for Session {
         let row: Option<Row> = of(organization)
             .filter(responses::id.eq_any(named))
             .select(columns::of::<Row>())
-            .first_from(on(connection))
+            .first_from(borrowed(connection))
             .await?;
         let Some(row) = row else { return Ok(None) };
         let response = ResponseId(row.id);
@@ -259,7 +259,7 @@ impl ResponseStore for Session {
             .select(columns::of::<Row>())
             .into_boxed::<Db>();
         let some = log_page!(all, request, [responses::created_at, responses::id], |id| id.0);
-        let rows: Vec<Row> = some.rows_from(on(connection)).await?;
+        let rows: Vec<Row> = some.rows_from(borrowed(connection)).await?;
         let page = LogPage::cut(rows, request);
         let ids: Vec<i64> = page.items.iter().map(|row| row.id).collect();
         let mut answers: HashMap<i64, Vec<StoredAnswer>> = HashMap::new();

@@ -4,7 +4,7 @@ use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::surveys;
-use crate::session::{Models, Session, on};
+use crate::session::{LoadModelsExt, Session, borrowed};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, SurveyId};
 use civitas_surveys::{Survey, SurveyStore};
@@ -41,6 +41,6 @@ pub(super) async fn of_ids(
         return Ok(HashMap::new());
     }
     let these = of(organization).filter(columns::any_of(surveys::id.nullable(), ids));
-    let found: Vec<(SurveyId, Survey)> = these.models_from::<Row, _>(on(connection)).await?;
+    let found: Vec<(SurveyId, Survey)> = these.models_from::<Row, _>(borrowed(connection)).await?;
     Ok(found.into_iter().map(|(id, survey)| (id.0, survey)).collect())
 }

@@ -4,10 +4,10 @@
 use super::{FilterCondition, ListBase, ListedTable, Members};
 use crate::columns::Expr;
 use crate::engine::sql::{Json, Moment};
-use crate::filter::{Column, Member, holds};
+use crate::filter::{FilterColumn, Member, column_condition};
 use crate::tables::components::{self, ComponentInSpace};
 use crate::tables::planner::{Checked, Sql};
-use crate::tables::select::{Records, Template, among};
+use crate::tables::select::{RecordSelect, Template, among};
 use crate::tables::texts::{TextCondition, TextPart};
 use civitas_kernel::filter::{self, Comparison};
 use civitas_kernel::{Direction, Error, Locale, Locales, OrganizationId, Result};
@@ -47,26 +47,30 @@ pub(in crate::tables) enum ListedField {
 
 impl ListedField {
     /// What it compares of each component; `None` if it is a field of records.
-    pub(super) fn of_component(self) -> Option<Column<ComponentInSpace>> {
+    pub(super) fn of_component(self) -> Option<FilterColumn<ComponentInSpace>> {
         Some(match self {
-            Self::Component => Column::Integer(components::id()),
-            Self::SpaceId => Column::Integer(components::space_id()),
-            Self::SpaceType => Column::Ascii(components::class_of_space()),
+            Self::Component => FilterColumn::Integer(components::id()),
+            Self::SpaceId => FilterColumn::Integer(components::space_id()),
+            Self::SpaceType => FilterColumn::Ascii(components::class_of_space()),
             _ => return None,
         })
     }
 
     /// What it compares of each record of a table.
-    fn column(self, table: ListedTable, locales: &Locales) -> Result<Column<()>> {
+    fn column(self, table: ListedTable, locales: &Locales) -> Result<FilterColumn<()>> {
         let typed = |column| vec![Box::new(table.column(column)) as Sql];
         Ok(match self {
-            Self::Number(column) | Self::Rank(column) => Column::Integer(Box::new(table.column(column))),
-            Self::Text(column) => Column::Text(Box::new(Template::<Nullable<Text>>::of("?", typed(column)))),
+            Self::Number(column) | Self::Rank(column) => {
+                FilterColumn::Integer(Box::new(table.column(column)))
+            }
+            Self::Text(column) => {
+                FilterColumn::Text(Box::new(Template::<Nullable<Text>>::of("?", typed(column))))
+            }
             Self::Ascii(column) => {
-                Column::Ascii(Box::new(Template::<Nullable<Text>>::of("?", typed(column))))
+                FilterColumn::Ascii(Box::new(Template::<Nullable<Text>>::of("?", typed(column))))
             }
             Self::Time(column) | Self::IndexedTime(column) => {
-                Column::Time(Box::new(Template::<Nullable<Moment>>::of("?", typed(column))))
+                FilterColumn::Time(Box::new(Template::<Nullable<Moment>>::of("?", typed(column))))
             }
             Self::Translated(column, _) => {
                 let of = move |locale: Locale| -> Expr<(), Text> {
@@ -74,7 +78,7 @@ impl ListedField {
                     let column = Template::<Json>::of("?", vec![Box::new(table.column(column))]);
                     Box::new(Member::new(column, key))
                 };
-                Column::Translated(Box::new(of), locales.clone())
+                FilterColumn::Translated(Box::new(of), locales.clone())
             }
             _ => return Err(Error::internal("a field that is no column of the table")),
         })
@@ -110,17 +114,17 @@ impl ListedField {
             }
             _ => {}
         }
-        let holds = || holds(self.column(*table, locales)?, wanted);
+        let compared = || column_condition(self.column(*table, locales)?, wanted);
         // In the order of the column its index is read in any case.
-        let Some(column) = self.indexed(wanted).filter(|column| table.date != *column) else {
-            return Ok(FilterCondition::compared(holds()?));
+        let Some(column) = self.indexed(wanted).filter(|column| table.order_column != *column) else {
+            return Ok(FilterCondition::compared(compared()?));
         };
-        let members = |checked| -> Result<Records> {
-            Ok(list.unfiltered(components.contain(table.name, checked)).filter(holds()?))
+        let members = |checked| -> Result<RecordSelect> {
+            Ok(list.unfiltered(components.contain(table.name, checked)).filter(compared()?))
         };
         let found = Box::new(among(table.column("id"), members(Checked::Many)?.ids()));
         let members = members(Checked::Few)?.order(table.column(column), Direction::Descending);
-        Ok(FilterCondition::Sought { test: Box::new(holds()?), found, members: Some(members) })
+        Ok(FilterCondition::Sought { test: Box::new(compared()?), found, members: Some(members) })
     }
 }
 

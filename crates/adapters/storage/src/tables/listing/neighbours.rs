@@ -2,7 +2,7 @@
 
 use super::{Members, dated, drafts, in_order};
 use crate::engine::{Conn, sql};
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use crate::tables::planner::{Checked, Sql};
 use crate::tables::select::{Ids, Seek, correlated, number};
 use civitas_kernel::{Direction, Result};
@@ -23,8 +23,8 @@ fn dates(direction: Direction, ids: Direction) -> Direction {
     if direction == ids { Direction::Ascending } else { Direction::Descending }
 }
 
-/// The date of a record: this one, else that of the record, which the statement reads.
-fn date(list: &dyn Members, id: i64, at: Option<OffsetDateTime>) -> Sql {
+/// What the order compares of a record: this date, else the value of the record, which the statement reads.
+fn order_value(list: &dyn Members, id: i64, at: Option<OffsetDateTime>) -> Sql {
     let table = list.base().table;
     if let Some(at) = at {
         return Box::new(at.into_sql::<Nullable<sql::Moment>>());
@@ -43,7 +43,7 @@ pub(in crate::tables) fn seeks(
     id: i64,
     at: Option<OffsetDateTime>,
 ) -> Result<(Seek, Seek)> {
-    let (table, at) = (list.base().table, || date(list, id, at));
+    let (table, at) = (list.base().table, || order_value(list, id, at));
     let beyond = |direction: Direction| if direction == Direction::Ascending { " > " } else { " < " };
     let seek = |ids: Direction| -> Result<Seek> {
         let dates = dates(direction, ids);
@@ -81,7 +81,7 @@ pub(in crate::tables) async fn neighbours(
 ) -> Result<Beside> {
     if at.is_some() || list.base().is_sorted() {
         let seeks = seeks(list, direction, id, at.filter(|_| !list.base().is_sorted()))?;
-        let dated: Beside = diesel::select(seeks).get_result(connection).await.stored()?;
+        let dated: Beside = diesel::select(seeks).get_result(connection).await.map_db_error()?;
         return with_drafts(list, connection, direction, dated).await;
     }
     let drafts_are_last = direction == Direction::Ascending;
@@ -104,5 +104,5 @@ async fn outermost(
     ids: Direction,
 ) -> Result<Option<i64>> {
     let first = in_order(list, dated(list, Checked::Few)?, dates(direction, ids), ids).ids();
-    diesel::select(Seek::first(vec![first])).get_result(connection).await.stored()
+    diesel::select(Seek::first(vec![first])).get_result(connection).await.map_db_error()
 }

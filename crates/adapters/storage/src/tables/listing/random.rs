@@ -3,9 +3,9 @@
 
 use super::{Members, are_found, dated, drafts, filtered, filters, length, of_components};
 use crate::engine::Conn;
-use crate::failure::Stored;
-use crate::tables::planner::{BY_RANDOM_PAGES, Checked, Rows};
-use crate::tables::select::{Records, Seek, number};
+use crate::failure::DieselResultExt;
+use crate::tables::planner::{BY_RANDOM_PAGES, Checked, LimitOffset};
+use crate::tables::select::{RecordSelect, Seek, number};
 use civitas_kernel::{Direction, Result};
 use diesel_async::RunQueryDsl;
 
@@ -13,7 +13,7 @@ use diesel_async::RunQueryDsl;
 type Part = Option<(&'static str, i64)>;
 
 /// The ids of the rows of a page.
-pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: Rows) -> Result<Vec<i64>> {
+pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: LimitOffset) -> Result<Vec<i64>> {
     if are_found(&filters(list)?) {
         let mut all = dated(list, Checked::Few)?.load_ids(connection).await?;
         fastrand::shuffle(&mut all);
@@ -24,7 +24,7 @@ pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: Rows) -
     let end = |direction| -> Result<Seek> { Ok(Seek::first(vec![members(list, None, direction)?.ids()])) };
     let ends = (end(Direction::Ascending)?, end(Direction::Descending)?);
     let (smallest, largest): (Option<i64>, Option<i64>) =
-        diesel::select(ends).get_result(connection).await.stored()?;
+        diesel::select(ends).get_result(connection).await.map_db_error()?;
     let smallest = drafts.iter().copied().chain(smallest).min();
     let largest = drafts.iter().copied().chain(largest).max();
     let (Some(smallest), Some(largest)) = (smallest, largest) else { return Ok(Vec::new()) };
@@ -32,17 +32,19 @@ pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: Rows) -
     if rows.offset > 0 {
         // As many as an ordered list has on this page.
         let before = length(&drafts) - rows.offset;
-        let rows = Rows { offset: (-before).max(0), ..rows };
+        let rows = LimitOffset { offset: (-before).max(0), ..rows };
         limit = limit.min(length(&read(list, connection, None, rows).await?) + before.max(0));
     }
     if limit == 0 {
         return Ok(Vec::new());
     }
     let start = fastrand::i64(smallest..=largest);
-    let mut ids = read(list, connection, Some((" >= ", start)), Rows { limit, offset: 0 }).await?;
+    let mut ids = read(list, connection, Some((" >= ", start)), LimitOffset { limit, offset: 0 }).await?;
     let missing = limit - length(&ids);
     if missing > 0 {
-        ids.extend(read(list, connection, Some((" < ", start)), Rows { limit: missing, offset: 0 }).await?);
+        ids.extend(
+            read(list, connection, Some((" < ", start)), LimitOffset { limit: missing, offset: 0 }).await?,
+        );
     }
     ids.extend(drafts);
     ids.sort_unstable_by_key(|id| (*id < start, *id));
@@ -53,7 +55,7 @@ pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: Rows) -
 }
 
 /// A part of the members with a date, or all, by id.
-fn members(list: &dyn Members, part: Part, direction: Direction) -> Result<Records> {
+fn members(list: &dyn Members, part: Part, direction: Direction) -> Result<RecordSelect> {
     let id = list.base().table.column("id").and(BY_RANDOM_PAGES);
     let filters = filters(list)?;
     let of_components =
@@ -65,7 +67,7 @@ fn members(list: &dyn Members, part: Part, direction: Direction) -> Result<Recor
     Ok(members.order(id, direction))
 }
 
-async fn read(list: &dyn Members, connection: &mut Conn, part: Part, rows: Rows) -> Result<Vec<i64>> {
+async fn read(list: &dyn Members, connection: &mut Conn, part: Part, rows: LimitOffset) -> Result<Vec<i64>> {
     let some = members(list, part, Direction::Ascending)?.at_least(rows);
     let mut ids = some.load_ids(connection).await?;
     ids.truncate(usize::try_from(rows.limit).unwrap_or(0));

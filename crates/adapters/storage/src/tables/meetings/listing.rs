@@ -2,15 +2,15 @@
 
 use crate::columns::{self, Condition, DataColumn, JsonColumn};
 use crate::engine::{Conn, Db};
-use crate::failure::Stored;
-use crate::page_rows::{Bounds, LoadPage};
+use crate::failure::DieselResultExt;
+use crate::page_rows::{LoadPage, PageBounds};
 use crate::schema::meetings;
 use crate::session::Session;
 use crate::tables::component_places::with_components;
 use crate::tables::listing::{ListBase, ListKind, ListedField, ListedTable, Listing, Members};
-use crate::tables::select::Records;
+use crate::tables::select::RecordSelect;
 use crate::tables::texts::TextPart;
-use crate::visibility::Rule;
+use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_kernel::{
     ComponentPlace, MeetingId, OrganizationId, Page, ReadContext, Result, Translated, Viewer,
@@ -22,7 +22,7 @@ use time::OffsetDateTime;
 
 /// The meetings.
 pub(super) const MEETINGS: ListedTable =
-    ListedTable { name: "meetings", date: "start_time", is_read_in_order: false };
+    ListedTable { name: "meetings", order_column: "start_time", is_read_in_order: false };
 
 /// The columns of a meeting to read.
 #[derive(Queryable, Selectable)]
@@ -64,17 +64,21 @@ pub(in crate::tables) fn visible(viewer: Viewer) -> Vec<Condition<meetings::tabl
         Box::new(meetings::published_at.is_not_null().nullable()),
         Box::new(meetings::hidden_at.is_null().nullable()),
         Box::new(meetings::deleted_at.is_null().nullable()),
-        Box::new(Rule::MeetingIsOpen(viewer)),
+        Box::new(VisibilityRule::MeetingIsOpen(viewer)),
     ]
 }
 
 /// The rows of these meetings.
-pub(super) async fn load(connection: &mut Conn, meetings: Records, bounds: Bounds) -> Result<Vec<Facts>> {
-    meetings.select(columns::of::<Facts>()).load_page(connection, bounds).await.stored()
+pub(super) async fn load(
+    connection: &mut Conn,
+    meetings: RecordSelect,
+    bounds: PageBounds,
+) -> Result<Vec<Facts>> {
+    meetings.select(columns::of::<Facts>()).load_page(connection, bounds).await.map_db_error()
 }
 
 /// The meeting of this id, visible or not.
-pub(super) fn this(organization: OrganizationId, id: MeetingId) -> Records {
+pub(super) fn this(organization: OrganizationId, id: MeetingId) -> RecordSelect {
     MEETINGS.records().filter(meetings::organization_id.eq(organization.0)).filter(meetings::id.eq(id.0))
 }
 
@@ -131,9 +135,9 @@ impl Members for List {
         &self.base
     }
 
-    fn unfiltered(&self, of_components: Condition<()>) -> Records {
+    fn unfiltered(&self, of_components: Condition<()>) -> RecordSelect {
         let meetings = MEETINGS.records().filter(of_components);
-        visible(self.viewer).into_iter().fold(meetings, Records::filter)
+        visible(self.viewer).into_iter().fold(meetings, RecordSelect::filter)
     }
 }
 
@@ -141,7 +145,7 @@ impl Members for List {
 impl Listing for List {
     type Row = Facts;
 
-    async fn load(&self, connection: &mut Conn, meetings: Records) -> Result<Vec<Facts>> {
+    async fn load(&self, connection: &mut Conn, meetings: RecordSelect) -> Result<Vec<Facts>> {
         load(connection, meetings, self.base.bounds).await
     }
 }

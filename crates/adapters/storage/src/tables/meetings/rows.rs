@@ -2,7 +2,7 @@
 
 use crate::columns::{self, columns};
 use crate::engine::Conn;
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use crate::schema::{meeting_registrations, meetings, users};
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::{ComponentId, Error, MeetingId, OrganizationId, Result, Translated, UserId};
@@ -51,7 +51,7 @@ pub(super) async fn with_registrations(
         .select((meeting_registrations::meeting_id, meeting_registrations::user_id))
         .load(connection)
         .await
-        .stored()?;
+        .map_db_error()?;
     let mut registrations: HashMap<i64, BTreeSet<UserId>> = HashMap::new();
     for (meeting, user) in registered {
         registrations.entry(meeting).or_default().insert(UserId(user));
@@ -76,7 +76,7 @@ pub(super) async fn register(
     diesel::delete(meeting_registrations::table.filter(meeting_registrations::meeting_id.eq(id.0)))
         .execute(connection)
         .await
-        .stored()?;
+        .map_db_error()?;
     let people: Vec<i64> = people.iter().map(|user| user.0).collect();
     for some in people.chunks(AT_ONCE) {
         let known = users::table
@@ -88,7 +88,7 @@ pub(super) async fn register(
             .into_columns((meeting_registrations::meeting_id, meeting_registrations::user_id))
             .execute(connection)
             .await
-            .stored()?;
+            .map_db_error()?;
         if registered != some.len() {
             return Err(Error::NotFound);
         }

@@ -2,7 +2,7 @@
 
 use crate::engine::Db;
 use crate::schema::{organization_hosts, organizations};
-use crate::session::{Atomic, Rows, Run};
+use crate::session::{ExecuteExt, LoadRowsExt, TransactionScope};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{OrganizationId, Result, clock};
 use civitas_organizations::Organization;
@@ -58,7 +58,7 @@ pub(super) fn hosts_of(id: OrganizationId, organization: &Organization) -> Vec<H
 
 /// Writes the hosts of an organization that has none. Those that others have released are taken from them: their
 /// organizations change.
-pub(super) async fn write_hosts(atomic: &Atomic<'_>, hosts: &[HostRow]) -> Result<()> {
+pub(super) async fn write_hosts(atomic: &TransactionScope<'_>, hosts: &[HostRow]) -> Result<()> {
     let released = organization_hosts::host
         .eq_any(hosts.iter().map(|host| &host.host))
         .and(organization_hosts::state.eq(FAILED));

@@ -3,15 +3,15 @@
 use crate::columns::{self, Condition, Expr, columns};
 use crate::engine::Conn;
 use crate::engine::sql::Moment;
-use crate::failure::Stored;
-use crate::page_rows::{Bounds, LoadPage};
+use crate::failure::DieselResultExt;
+use crate::page_rows::{LoadPage, PageBounds};
 use crate::schema::posts;
 use crate::scoped::scoped;
 use crate::session::Session;
 use crate::tables::component_places::with_components;
 use crate::tables::listing::{ListBase, ListKind, ListedField, ListedTable, Listing, Members};
 use crate::tables::planner::{Checked, published_without_index};
-use crate::tables::select::Records;
+use crate::tables::select::RecordSelect;
 use crate::tables::texts::TextPart;
 use async_trait::async_trait;
 use civitas_blogs::{Post, PostDetail, PostField, PostQuery};
@@ -70,7 +70,7 @@ fn visible_at(
 
 /// The posts.
 pub(super) const POSTS: ListedTable =
-    ListedTable { name: "posts", date: "published_at", is_read_in_order: false };
+    ListedTable { name: "posts", order_column: "published_at", is_read_in_order: false };
 
 /// The visible posts of a query (contract 07 A.1).
 pub(super) struct List {
@@ -95,7 +95,7 @@ impl List {
     }
 
     /// The members with a date that satisfy this condition, that of the partial indexes.
-    fn dated_where(&self, of_components: Condition<()>, visible: Condition<posts::table>) -> Records {
+    fn dated_where(&self, of_components: Condition<()>, visible: Condition<posts::table>) -> RecordSelect {
         let records = POSTS.records().filter(of_components).filter(visible);
         if self.base.is_sorted() { records } else { records.filter(posts::published_at.is_not_null()) }
     }
@@ -123,16 +123,16 @@ impl Members for List {
         &self.base
     }
 
-    fn unfiltered(&self, of_components: Condition<()>) -> Records {
+    fn unfiltered(&self, of_components: Condition<()>) -> RecordSelect {
         let visible = if self.base.is_sorted() { visible_in_any_order } else { visible };
         self.dated_where(of_components, visible(self.author, self.now))
     }
 
-    fn unfiltered_by_id(&self, of_components: Condition<()>) -> Records {
+    fn unfiltered_by_id(&self, of_components: Condition<()>) -> RecordSelect {
         self.dated_where(of_components, visible_in_any_order(self.author, self.now))
     }
 
-    fn drafts(&self) -> Option<Records> {
+    fn drafts(&self) -> Option<RecordSelect> {
         let author = self.author.filter(|_| !self.base.is_sorted())?;
         let drafts = POSTS
             .records()
@@ -147,14 +147,14 @@ impl Members for List {
 impl Listing for List {
     type Row = Row;
 
-    async fn load(&self, connection: &mut Conn, records: Records) -> Result<Vec<Row>> {
+    async fn load(&self, connection: &mut Conn, records: RecordSelect) -> Result<Vec<Row>> {
         load(connection, records, self.base.bounds).await
     }
 }
 
 /// The rows of these posts.
-pub(super) async fn load(connection: &mut Conn, posts: Records, bounds: Bounds) -> Result<Vec<Row>> {
-    posts.select(columns::of::<Row>()).load_page(connection, bounds).await.stored()
+pub(super) async fn load(connection: &mut Conn, posts: RecordSelect, bounds: PageBounds) -> Result<Vec<Row>> {
+    posts.select(columns::of::<Row>()).load_page(connection, bounds).await.map_db_error()
 }
 
 /// The posts of a page with their components.

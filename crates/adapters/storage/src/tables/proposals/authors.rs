@@ -3,7 +3,7 @@
 use super::rows::Row;
 use crate::columns;
 use crate::engine::Conn;
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use crate::insert::{insert_rows, inserted};
 use crate::prepared::PrepareOnce;
 use crate::schema::{proposal_authors, proposals};
@@ -38,7 +38,7 @@ pub(super) async fn with_authors(
             .select((proposal_authors::proposal_id, proposal_authors::user_id))
             .load(connection)
             .await
-            .stored()?;
+            .map_db_error()?;
         for (proposal, user) in of_proposals {
             authors.entry(proposal).or_default().push(UserId(user));
         }
@@ -71,7 +71,7 @@ pub(super) async fn write_authors(
             return Ok(());
         }
         let own = proposal_authors::table.filter(proposal_authors::proposal_id.eq(id.0));
-        diesel::delete(own).execute(connection).await.stored()?;
+        diesel::delete(own).execute(connection).await.map_db_error()?;
     }
     for (position, user) in (0..).zip(&after.authors) {
         diesel::insert_into(proposal_authors::table)
@@ -80,7 +80,7 @@ pub(super) async fn write_authors(
             .prepare_once()
             .execute(connection)
             .await
-            .stored()?;
+            .map_db_error()?;
     }
     Ok(())
 }

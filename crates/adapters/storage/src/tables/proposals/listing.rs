@@ -4,13 +4,13 @@ use super::reading::{Facts, PROPOSALS, is_shown, load, own_weight, published_or_
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
 use crate::engine::dialect::{self, BoundIds};
-use crate::filter::{Column, holds};
+use crate::filter::{FilterColumn, column_condition};
 use crate::schema::{proposal_authors, proposals, votes};
 use crate::session::Session;
 use crate::tables::component_places;
 use crate::tables::listing::{self, FilterCondition, ListBase, ListKind, ListedField, Listing, Members};
-use crate::tables::planner::{Checked, Rows};
-use crate::tables::select::{Key, Records, TableColumn, among, correlated};
+use crate::tables::planner::{Checked, LimitOffset};
+use crate::tables::select::{Key, RecordSelect, TableColumn, among, correlated};
 use crate::tables::texts::TextPart;
 use async_trait::async_trait;
 use civitas_kernel::filter::{self, Comparison};
@@ -45,7 +45,7 @@ impl List {
         let base = ListBase::open(session, read_context, &kind, base_query).await?;
         let has = |field: ProposalField| query.filters.iter().any(|filter| filter.field == field);
         let author = read_context.participant.filter(|_| !has(ProposalField::VotedWeight));
-        let compares_votes = base.table.date == "votes_count" || has(ProposalField::VotesCount);
+        let compares_votes = base.table.order_column == "votes_count" || has(ProposalField::VotesCount);
         let mut list = Self { base, read_context, author, own_drafts: Vec::new(), hidden_votes: None };
         if compares_votes {
             let ids = list.base.components.ids();
@@ -77,7 +77,7 @@ impl List {
     }
 
     /// The drafts of a user, without filters.
-    fn drafts_of(&self, user: UserId) -> Records {
+    fn drafts_of(&self, user: UserId) -> RecordSelect {
         let own = proposal_authors::table
             .filter(proposal_authors::user_id.eq(user.0))
             .select(proposal_authors::proposal_id);
@@ -91,7 +91,7 @@ impl List {
 }
 
 /// Proposals of components, published and drafts, that are shown.
-fn shown_in(of_components: Condition<()>) -> Records {
+fn shown_in(of_components: Condition<()>) -> RecordSelect {
     PROPOSALS.records().filter(of_components).filter(is_shown())
 }
 
@@ -100,7 +100,7 @@ impl Members for List {
         &self.base
     }
 
-    fn unfiltered(&self, of_components: Condition<()>) -> Records {
+    fn unfiltered(&self, of_components: Condition<()>) -> RecordSelect {
         let shown = shown_in(of_components);
         if self.own_drafts.is_empty() {
             return shown.filter(proposals::published_at.is_not_null());
@@ -125,14 +125,14 @@ impl Members for List {
     fn key(&self) -> Key {
         let column = self.base.table.key();
         match &self.hidden_votes {
-            Some(hidden) if self.base.table.date == "votes_count" => {
+            Some(hidden) if self.base.table.order_column == "votes_count" => {
                 Key::Shown { column, component: PROPOSALS.column("component_id"), hidden: hidden.clone() }
             }
             _ => column.into(),
         }
     }
 
-    fn drafts(&self) -> Option<Records> {
+    fn drafts(&self) -> Option<RecordSelect> {
         Some(self.drafts_of(self.author.filter(|_| !self.base.is_sorted())?))
     }
 }
@@ -141,7 +141,7 @@ impl Members for List {
 impl Listing for List {
     type Row = Facts;
 
-    async fn load(&self, connection: &mut Conn, records: Records) -> Result<Vec<Facts>> {
+    async fn load(&self, connection: &mut Conn, records: RecordSelect) -> Result<Vec<Facts>> {
         load(connection, self.read_context.participant, records, self.base.bounds).await
     }
 }
@@ -187,7 +187,7 @@ fn field(field: ProposalField) -> ListedField {
 
 /// Whether the weight of the reader's vote satisfies a condition.
 fn own_vote(reader: Option<UserId>, wanted: &filter::Condition) -> Result<FilterCondition> {
-    let weight = holds(Column::Integer(own_weight(reader)), wanted)?;
+    let weight = column_condition(FilterColumn::Integer(own_weight(reader)), wanted)?;
     Ok(match reader.filter(|_| !wanted.holds_for_null()) {
         None => FilterCondition::compared(weight),
         Some(user) => FilterCondition::Few(Box::new(voted(user).and(weight))),
@@ -204,7 +204,7 @@ fn voted(user: UserId) -> Condition<proposals::table> {
 /// named.
 fn author(is: &Comparison<i64>) -> Result<FilterCondition> {
     let some = |is: &Comparison<i64>| -> Result<Condition<proposals::table>> {
-        let one = Rows { limit: 1, offset: 0 };
+        let one = LimitOffset { limit: 1, offset: 0 };
         let of_this = authors(is)?.filter(proposal_authors::proposal_id.eq(proposals::id)).limited(one);
         Ok(Box::new(correlated(of_this.select(PROPOSAL)).is_not_null().nullable()))
     };
@@ -229,9 +229,10 @@ fn author(is: &Comparison<i64>) -> Result<FilterCondition> {
 const PROPOSAL: TableColumn = TableColumn::of("proposal_authors", "proposal_id");
 
 /// The authors whose id satisfies a condition.
-fn authors(is: &Comparison<i64>) -> Result<Records> {
-    let id = Column::<proposal_authors::table>::Integer(Box::new(proposal_authors::user_id.nullable()));
-    Ok(Records::of("proposal_authors").filter(holds(id, &filter::Condition::Integer(is.clone()))?))
+fn authors(is: &Comparison<i64>) -> Result<RecordSelect> {
+    let id = FilterColumn::<proposal_authors::table>::Integer(Box::new(proposal_authors::user_id.nullable()));
+    Ok(RecordSelect::of("proposal_authors")
+        .filter(column_condition(id, &filter::Condition::Integer(is.clone()))?))
 }
 
 /// Whether the number of votes satisfies a condition, as it is shown: 0 in components that hide it.
@@ -240,6 +241,6 @@ fn shown_votes(hidden: &BoundIds, wanted: &filter::Condition) -> Result<FilterCo
     let is_hidden = dialect::among_for_few::<proposals::table>(component, hidden);
     let none = 0_i64.into_sql::<BigInt>().nullable();
     let shown = case_when(is_hidden, none).otherwise(proposals::votes_count.nullable());
-    let shown = Column::<proposals::table>::Integer(Box::new(shown));
-    Ok(FilterCondition::compared(holds(shown, wanted)?))
+    let shown = FilterColumn::<proposals::table>::Integer(Box::new(shown));
+    Ok(FilterCondition::compared(column_condition(shown, wanted)?))
 }

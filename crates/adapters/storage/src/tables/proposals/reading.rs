@@ -3,13 +3,13 @@
 use super::rows::Row;
 use crate::columns::{self, Condition, Expr, ListColumn};
 use crate::engine::{Conn, Db, dialect, sql};
-use crate::failure::Stored;
-use crate::page_rows::{Bounds, LoadPage};
+use crate::failure::DieselResultExt;
+use crate::page_rows::{LoadPage, PageBounds};
 use crate::schema::{api_clients, proposal_authors, proposals, votes};
 use crate::session::Session;
 use crate::tables::component_places::visible_of_proposals;
 use crate::tables::listing::ListedTable;
-use crate::tables::select::{Records, Template, correlated};
+use crate::tables::select::{RecordSelect, Template, correlated};
 use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Within};
 use civitas_proposals::{ProposalDetail, ProposalPlace};
 use diesel::dsl::{auto_type, case_when};
@@ -20,7 +20,7 @@ use time::OffsetDateTime;
 
 /// The proposals.
 pub(super) const PROPOSALS: ListedTable =
-    ListedTable { name: "proposals", date: "published_at", is_read_in_order: true };
+    ListedTable { name: "proposals", order_column: "published_at", is_read_in_order: true };
 
 /// The columns of a proposal to read.
 #[derive(Queryable)]
@@ -116,12 +116,12 @@ pub(in crate::tables) fn published_or_own(author: Option<UserId>) -> Condition<p
 }
 
 /// The proposal of this id, visible or not.
-pub(super) fn any(organization: OrganizationId, id: ProposalId) -> Records {
+pub(super) fn any(organization: OrganizationId, id: ProposalId) -> RecordSelect {
     PROPOSALS.records().filter(proposals::organization_id.eq(organization.0)).filter(proposals::id.eq(id.0))
 }
 
 /// The proposal of this id, if it is visible (contract 06 §1.3) and inside, whatever its component is.
-pub(super) fn visible(read_context: ReadContext, id: ProposalId, within: Within) -> Records {
+pub(super) fn visible(read_context: ReadContext, id: ProposalId, within: Within) -> RecordSelect {
     let found = any(read_context.organization, id).filter(is_shown());
     let found = found.filter(published_or_own(read_context.participant));
     match within.component {
@@ -135,10 +135,10 @@ pub(super) async fn find(
     session: &Session,
     read_context: ReadContext,
     within: Within,
-    found: Records,
+    found: RecordSelect,
 ) -> Result<Option<ProposalDetail>> {
     let reader = read_context.participant;
-    let rows = load(&mut *session.read().await?, reader, found, Bounds::NONE).await?;
+    let rows = load(&mut *session.read().await?, reader, found, PageBounds::NONE).await?;
     let Some(facts) = rows.into_iter().next() else { return Ok(None) };
     let place = visible_of_proposals(session, read_context, within, facts.component()).await?;
     Ok(place.map(|place| facts.detail(place)))
@@ -148,10 +148,10 @@ pub(super) async fn find(
 pub(super) async fn load(
     connection: &mut Conn,
     reader: Option<UserId>,
-    found: Records,
-    bounds: Bounds,
+    found: RecordSelect,
+    bounds: PageBounds,
 ) -> Result<Vec<Facts>> {
-    found.select(read(reader)).load_page(connection, bounds).await.stored()
+    found.select(read(reader)).load_page(connection, bounds).await.map_db_error()
 }
 
 /// The authors of a proposal in the order of joining.

@@ -2,7 +2,7 @@
 
 use crate::columns::columns;
 use crate::engine::Conn;
-use crate::failure::Stored;
+use crate::failure::DieselResultExt;
 use crate::schema::{proposal_states, proposals};
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::{ClientId, ComponentId, Error, OrganizationId, Result, StateId, Translated, UserId};
@@ -112,6 +112,6 @@ async fn public_token(connection: &mut Conn, proposal: &Proposal) -> Result<Stri
         .select(proposal_states::token)
         .first(connection)
         .await
-        .found()?;
+        .optional_row()?;
     token.ok_or_else(|| Error::internal(format!("component {} has no state {state}", proposal.component)))
 }

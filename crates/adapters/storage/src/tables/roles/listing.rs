@@ -5,10 +5,10 @@
 use super::of;
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::{Conn, Db, sql as engine};
-use crate::filter::{Column, holds};
+use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::{count, in_order};
 use crate::schema::{roles, users};
-use crate::session::{Rows, on};
+use crate::session::{LoadRowsExt, borrowed};
 use crate::tables::select::Template;
 use civitas_accounts::{Role, RoleDetail, RoleField, RoleFilter, RoleId, RoleKind, RoleType};
 use civitas_kernel::{
@@ -81,14 +81,14 @@ pub(super) fn of_living() -> Condition<roles::table> {
 
 fn of_row(filter: &RoleFilter) -> Result<Condition<roles::table>> {
     let column = match filter.field {
-        RoleField::User => Column::Integer(Box::new(roles::user_id)),
-        RoleField::ResourceId => Column::Integer(Box::new(roles::space_id.nullable())),
-        RoleField::ResourceType => Column::Ascii(Box::new(class())),
-        RoleField::Type => Column::Ascii(Box::new(roles::kind.nullable())),
-        RoleField::CreatedAt => Column::Time(Box::new(roles::created_at.nullable())),
-        RoleField::UpdatedAt => Column::Time(Box::new(roles::updated_at.nullable())),
+        RoleField::User => FilterColumn::Integer(Box::new(roles::user_id)),
+        RoleField::ResourceId => FilterColumn::Integer(Box::new(roles::space_id.nullable())),
+        RoleField::ResourceType => FilterColumn::Ascii(Box::new(class())),
+        RoleField::Type => FilterColumn::Ascii(Box::new(roles::kind.nullable())),
+        RoleField::CreatedAt => FilterColumn::Time(Box::new(roles::created_at.nullable())),
+        RoleField::UpdatedAt => FilterColumn::Time(Box::new(roles::updated_at.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 fn of_admin(filter: &RoleFilter) -> Result<Condition<users::table>> {
@@ -96,14 +96,14 @@ fn of_admin(filter: &RoleFilter) -> Result<Condition<users::table>> {
         Box::new(Some(word.to_owned()).into_sql::<Nullable<Text>>())
     };
     let column = match filter.field {
-        RoleField::User => Column::Integer(Box::new(users::id.nullable())),
-        RoleField::ResourceId => Column::Integer(Box::new(users::organization_id.nullable())),
-        RoleField::ResourceType => Column::Ascii(word(RoleId::ORGANIZATION)),
-        RoleField::Type => Column::Ascii(word(RoleType::GeneralAdmin.as_str())),
-        RoleField::CreatedAt => Column::Time(Box::new(users::created_at.nullable())),
-        RoleField::UpdatedAt => Column::Time(Box::new(users::updated_at.nullable())),
+        RoleField::User => FilterColumn::Integer(Box::new(users::id.nullable())),
+        RoleField::ResourceId => FilterColumn::Integer(Box::new(users::organization_id.nullable())),
+        RoleField::ResourceType => FilterColumn::Ascii(word(RoleId::ORGANIZATION)),
+        RoleField::Type => FilterColumn::Ascii(word(RoleType::GeneralAdmin.as_str())),
+        RoleField::CreatedAt => FilterColumn::Time(Box::new(users::created_at.nullable())),
+        RoleField::UpdatedAt => FilterColumn::Time(Box::new(users::updated_at.nullable())),
     };
-    holds(column, &filter.condition)
+    column_condition(column, &filter.condition)
 }
 
 /// The order of the rows of both halves, by their places in [`Listed`]. Of rows of one time and of one number, those of
@@ -188,7 +188,7 @@ pub(super) async fn list(
         .positional_order_by(order(page))
         .limit(page.fetch())
         .offset(page.offset())
-        .rows_from(on(connection))
+        .rows_from(borrowed(connection))
         .await?;
     Ok(Page::cut(listed.into_iter().map(Into::into).collect(), page).with_total(total))
 }

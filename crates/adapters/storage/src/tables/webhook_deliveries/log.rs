@@ -12,7 +12,7 @@ use crate::optional::filter_some;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
 use crate::schema::{api_clients, outbox, webhook_attempts};
-use crate::session::{Models, Rows, Run, Session, Work};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, Work};
 use crate::tables::webhook_registrations::Row as RegistrationRow;
 use async_trait::async_trait;
 use civitas_kernel::{

@@ -7,10 +7,10 @@ use crate::prepared::PrepareOnce;
 use crate::schema::webhook_attempts;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
-use crate::session::{Atomic, Rows, Run, Session};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope};
 use civitas_kernel::{RegistrationId, Result};
 use civitas_webhooks::{
-    Attempt, DeliveryStatus, Health, Outcome, Response, SendError, SendErrorKind, Verdict,
+    Attempt, DeliveryOutcome, DeliveryStatus, Health, Response, SendError, SendErrorKind, Verdict,
 };
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
@@ -99,7 +99,7 @@ impl<'a> From<&'a Verdict> for DeliveryEnd<'a> {
 pub(super) async fn record(
     session: &Session,
     id: RegistrationId,
-    outcomes: &[Outcome],
+    outcomes: &[DeliveryOutcome],
     health: &Health,
     now: OffsetDateTime,
 ) -> Result<()> {
@@ -108,7 +108,7 @@ pub(super) async fn record(
     let mut existing = lock(&atomic, id, outcomes).await?;
     let mut attempts: Vec<AttemptRow> = Vec::new();
     let mut groups: BTreeMap<(DeliveryEnd<'_>, bool), Vec<Uuid>> = BTreeMap::new();
-    for Outcome { delivery, attempt, verdict } in outcomes {
+    for DeliveryOutcome { delivery, attempt, verdict } in outcomes {
         let Some(earlier) = existing.remove(&delivery.0) else { continue };
         groups.entry((DeliveryEnd::from(verdict), attempt.is_some())).or_default().push(delivery.0);
         // The number is counted here: a worker that lost its lease for a while may have an outdated one.
@@ -136,7 +136,11 @@ pub(super) async fn record(
 }
 
 /// Locks the deliveries of the registration that still exist. Returns them with their numbers of attempts.
-async fn lock(atomic: &Atomic<'_>, id: RegistrationId, outcomes: &[Outcome]) -> Result<HashMap<Uuid, i64>> {
+async fn lock(
+    atomic: &TransactionScope<'_>,
+    id: RegistrationId,
+    outcomes: &[DeliveryOutcome],
+) -> Result<HashMap<Uuid, i64>> {
     let rows = deliveries::table
         .filter(columns::any_uuid(
             deliveries::id.nullable(),
@@ -156,7 +160,7 @@ fn is_pending() -> SqlLiteral<Bool> {
 
 /// Stores one end of several deliveries. A delivery that expired during the attempt stays so, unless it was accepted.
 async fn store(
-    atomic: &Atomic<'_>,
+    atomic: &TransactionScope<'_>,
     end: &DeliveryEnd<'_>,
     is_attempted: bool,
     ids: &[Uuid],

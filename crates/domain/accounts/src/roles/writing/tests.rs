@@ -114,7 +114,7 @@ async fn a_creation_is_refused_in_the_order_of_the_table() {
         ),
         (create(assembly, 7, "space_moderator"), "type", "Type has already been taken".to_owned()),
     ] {
-        let prechecked = Handle::<CreateRole>::precheck(&roles, &ctx(), &command).await;
+        let prechecked = CommandHandler::<CreateRole>::precheck(&roles, &ctx(), &command).await;
         let expected = (field.to_owned(), sentence);
         assert_eq!(refusal(prechecked), expected);
         assert_eq!(refusal(roles.handle(&ctx(), command).await), expected);
@@ -146,16 +146,16 @@ async fn a_role_in_a_space_is_a_row_given_now_and_without_invitation() {
 }
 
 #[tokio::test]
-async fn the_flag_of_an_administrator_is_set_once_and_announced() {
+async fn the_flag_of_an_administrator_is_set_once_with_an_event() {
     let mut users = people(user(false));
     users
         .expect_save()
         .once()
         .withf(|_, id, change| {
-            let announced: Vec<_> = change.events(*id).into_iter().map(|e| (e.name, e.subject)).collect();
+            let events: Vec<_> = change.events(*id).into_iter().map(|e| (e.name, e.subject)).collect();
             change.after.admin
                 && change.after.updated_at == ctx().now
-                && announced == [(Ability::UserUpdated, Subject::User(*id))]
+                && events == [(Ability::UserUpdated, Subject::User(*id))]
         })
         .returning(|_, _, _| Ok(()));
     let store = places();
@@ -197,7 +197,7 @@ async fn a_change_is_refused_in_the_order_of_the_table() {
         (update(ADMIN, "space_valuator", &json!({"resource_id": 1})), "type", exchanged),
         (update(moderator(), "space_valuator", &json!({})), "type", "Type has already been taken"),
     ] {
-        let prechecked = Handle::<UpdateRole>::precheck(&roles, &ctx(), &command).await;
+        let prechecked = CommandHandler::<UpdateRole>::precheck(&roles, &ctx(), &command).await;
         let expected = (field.to_owned(), sentence.to_owned());
         assert_eq!(refusal(prechecked), expected);
         assert_eq!(refusal(roles.handle(&ctx(), command).await), expected);

@@ -14,7 +14,7 @@ const MAX_ROUNDS: u8 = 3;
 const MAX_PAGES: u32 = 100_000;
 
 /// A list to read.
-pub(crate) struct Walk<'a> {
+pub(crate) struct ListRequest<'a> {
     pub(crate) actor: &'a Actor,
     pub(crate) collection: &'a Collection,
     pub(crate) path: &'a str,
@@ -23,7 +23,7 @@ pub(crate) struct Walk<'a> {
 
 /// What was read of a list so far. One without order that has several pages is read until two readings agree.
 #[derive(Default)]
-pub(crate) struct List {
+pub(crate) struct ListContent {
     /// The status of the first page.
     pub(crate) status: u16,
     /// That of the first page.
@@ -56,7 +56,7 @@ pub(crate) struct Item {
     round: u8,
 }
 
-impl List {
+impl ListContent {
     /// A document, as a list of one item.
     pub(crate) fn of_document(answer: Answer, key: &str, path: &str, strict: bool, has_meta: bool) -> Self {
         let Answer { status, content_type, body } = answer;
@@ -66,23 +66,27 @@ impl List {
     }
 
     /// Reads the next page, if there is one. Returns the keys of its items.
-    pub(crate) async fn read_page(&mut self, source: &Source, walk: &Walk<'_>) -> Result<Vec<String>> {
+    pub(crate) async fn read_page(
+        &mut self,
+        source: &Source,
+        request: &ListRequest<'_>,
+    ) -> Result<Vec<String>> {
         if self.is_done {
             return Ok(Vec::new());
         }
         if self.pages == MAX_PAGES {
-            return Err(Error::Endless(source.name(), walk.path.to_owned()));
+            return Err(Error::Endless(source.name(), request.path.to_owned()));
         }
-        let separator = if walk.path.contains('?') { '&' } else { '?' };
-        let path = format!("{}{separator}per_page={PER_PAGE}&page={}", walk.path, self.pages + 1);
-        let answer = source.get(walk.actor, walk.collection.scope, &path, self.rounds + 1).await?;
+        let separator = if request.path.contains('?') { '&' } else { '?' };
+        let path = format!("{}{separator}per_page={PER_PAGE}&page={}", request.path, self.pages + 1);
+        let answer = source.get(request.actor, request.collection.scope, &path, self.rounds + 1).await?;
         if (self.rounds, self.pages) == (0, 0) {
             self.status = answer.status;
             self.content_type = answer.content_type;
             self.has_meta = answer.body["meta"]["has_more"].is_boolean();
         }
         if answer.status == 200 {
-            Ok(self.add(&answer.body, walk))
+            Ok(self.add(&answer.body, request))
         } else if self.status == 200 {
             Err(Error::Answer(source.name(), path, format!("status {}", answer.status)))
         } else {
@@ -92,23 +96,23 @@ impl List {
     }
 
     /// Adds a page. Returns the keys of its items.
-    fn add(&mut self, body: &Value, walk: &Walk) -> Vec<String> {
+    fn add(&mut self, body: &Value, request: &ListRequest) -> Vec<String> {
         self.pages += 1;
         let Some(rows) = body["data"].as_array() else {
             self.is_done = true;
-            return vec![self.insert("-".to_owned(), "", &document(body, walk.path, walk.strict))];
+            return vec![self.insert("-".to_owned(), "", &document(body, request.path, request.strict))];
         };
         let found = self.found;
         let mut keys = Vec::new();
         for row in rows {
-            let item = normal::item(row, walk.strict);
+            let item = normal::item(row, request.strict);
             let id = row["id"].as_str().map_or_else(|| row["id"].to_string(), str::to_owned);
             keys.push(self.insert(normal::key(&item), &id, &item));
         }
         let is_last = body["meta"]["has_more"].as_bool().map_or(rows.len() < PER_PAGE, |has_more| !has_more);
         // A server that ignores `page` returns nothing new.
         if is_last || self.found == found {
-            self.end_round(self.has_meta || walk.collection.is_ordered());
+            self.end_round(self.has_meta || request.collection.is_ordered());
         }
         keys
     }
@@ -165,12 +169,13 @@ mod tests {
     /// Items, repeated ones, readings, pages of the last reading.
     fn read(group: &str, pages: &[Value]) -> (usize, usize, u8, u32) {
         let collection = COLLECTIONS.iter().find(|collection| collection.group == group).unwrap();
-        let walk = Walk { actor: &Actor::Service, collection, path: collection.path, strict: false };
-        let mut list = List::default();
+        let request =
+            ListRequest { actor: &Actor::Service, collection, path: collection.path, strict: false };
+        let mut list = ListContent::default();
         for page in pages {
             assert!(!list.is_done);
             list.has_meta = page["meta"]["has_more"].is_boolean();
-            list.add(page, &walk);
+            list.add(page, &request);
         }
         assert!(list.is_done);
         (list.items.len(), list.repeated, list.rounds, list.pages)

@@ -4,7 +4,7 @@ use crate::{LoadedRecord, Ports, Site, Store, Transaction};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Event, OrganizationId, Result, Subject};
 use civitas_organizations::Tenant;
-use civitas_webhooks::{Announcement, envelope};
+use civitas_webhooks::{OutboxEvent, envelope};
 use serde_json::Value;
 use std::sync::Arc;
 use time::OffsetDateTime;
@@ -26,14 +26,14 @@ pub trait EventViews: Send + Sync {
     ) -> Result<Value>;
 }
 
-/// Commits units of work.
+/// Commits units of work with their events.
 #[derive(Clone)]
-pub struct Announcer {
+pub struct EventCommitter {
     views: Arc<dyn EventViews>,
     site: Site,
 }
 
-impl Announcer {
+impl EventCommitter {
     /// Renders the records of events.
     pub fn new(views: Arc<dyn EventViews>, site: Site) -> Self {
         Self { views, site }
@@ -95,8 +95,8 @@ impl Announcer {
         loaded: Option<LoadedRecord<'_>>,
         now: OffsetDateTime,
     ) -> Result<()> {
-        let mut announcements = Vec::new();
-        for (organization, event) in tx.announced() {
+        let mut outbox_events = Vec::new();
+        for (organization, event) in tx.take_events() {
             // The command may have changed the organization itself.
             let is_current = organization == tenant.id && !matches!(event.subject, Subject::Organization(_));
             let rendered = if is_current {
@@ -104,14 +104,14 @@ impl Announcer {
             } else {
                 self.render(tx, &self::tenant(tx, organization).await?, event, None, now).await?
             };
-            announcements.push(rendered);
+            outbox_events.push(rendered);
         }
-        append(tx, &announcements).await
+        append(tx, &outbox_events).await
     }
 
     /// Renders the events recorded since the last call, and appends them to the outbox.
     pub async fn render_recorded_events(&self, tx: &dyn Transaction, now: OffsetDateTime) -> Result<()> {
-        self.render_events(tx, tx.announced(), now).await
+        self.render_events(tx, tx.take_events(), now).await
     }
 
     /// Renders these events from the current state of the transaction, and appends them to the outbox.
@@ -121,11 +121,11 @@ impl Announcer {
         events: Vec<(OrganizationId, Event)>,
         now: OffsetDateTime,
     ) -> Result<()> {
-        let mut announcements = Vec::new();
+        let mut outbox_events = Vec::new();
         for (organization, event) in events {
-            announcements.push(self.render(tx, &tenant(tx, organization).await?, event, None, now).await?);
+            outbox_events.push(self.render(tx, &tenant(tx, organization).await?, event, None, now).await?);
         }
-        append(tx, &announcements).await
+        append(tx, &outbox_events).await
     }
 
     async fn render(
@@ -135,15 +135,15 @@ impl Announcer {
         event: Event,
         loaded: Option<LoadedRecord<'_>>,
         now: OffsetDateTime,
-    ) -> Result<Announcement> {
+    ) -> Result<OutboxEvent> {
         let data = self.views.show(tx, tenant, &self.site, &event, loaded).await?;
         let payload = envelope(event.name, &data);
-        Ok(Announcement::new(tenant.id, event.name, payload, now))
+        Ok(OutboxEvent::new(tenant.id, event.name, payload, now))
     }
 }
 
-async fn append(tx: &dyn Transaction, announcements: &[Announcement]) -> Result<()> {
-    if announcements.is_empty() { Ok(()) } else { tx.outbox().append(announcements).await }
+async fn append(tx: &dyn Transaction, events: &[OutboxEvent]) -> Result<()> {
+    if events.is_empty() { Ok(()) } else { tx.outbox().append(events).await }
 }
 
 pub(crate) async fn tenant(ports: &(impl Ports + ?Sized), id: OrganizationId) -> Result<Tenant> {
