@@ -36,6 +36,8 @@ REFUSED = [
     ("07 A.6", r"updateBlogPost(Async)?", r"data\.id does not match"),
     ("07 (head), B.5 (the document names no required parts of the form)", r"createAttachment",
      r"param is missing .*: (attached_to_type|attached_to_id|title|description)", lambda case: is_form(case)),
+    ("07 B.5 (the name of a part is in a header, which has no control characters)", r"createAttachment", r"Malformed form",
+     lambda case: is_form(case) and any(re.search(r"[\x00-\x1f\x7f]", name) for name in members(case.body))),
     ("07 B.5", r"createAttachment", r"(Title|Description|File|Attachment collection|signed_id) .*"),
     ("07 B.6", r"attachmentsDirectUpload", r"filename is invalid|byte_size must be between 1 and \d+"
      r"|param is missing .*: (filename|byte_size|checksum)|(filename|byte_size|checksum) required"),

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 static LOCALES: LazyLock<Locales> = LazyLock::new(Locales::standard);
 static CIPHER: LazyLock<WebhookCipher> =
-    LazyLock::new(|| WebhookCipher::of(&SecretKeys::one([7; SECRET_BYTES])));
+    LazyLock::new(|| WebhookCipher::new(&SecretKeys::single([7; SECRET_BYTES])));
 static POLICY: LazyLock<TargetPolicy> = LazyLock::new(TargetPolicy::default);
 
 /// Options of a quiet import that accepts all records and short secrets, with files in memory.

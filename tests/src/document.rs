@@ -1,6 +1,6 @@
 //! Validates every answer of the tests against the OpenAPI document.
 
-use civitas_application::Site;
+use civitas_application::SiteSettings;
 use civitas_kernel::{ClassNames, Locales};
 use jsonschema::Validator as Schema;
 use serde_json::{Map, Value, json};
@@ -38,7 +38,8 @@ impl Validator {
     /// # Panics
     /// When the document is not JSON.
     pub fn of(locales: &Locales, names: &ClassNames) -> Self {
-        let site = Site { locales: locales.clone(), class_names: names.clone(), ..Site::default() };
+        let site =
+            SiteSettings { locales: locales.clone(), class_names: names.clone(), ..SiteSettings::default() };
         Self::over(serde_json::from_str(&civitas_api::openapi(&site)).expect("the document is JSON"))
     }
 

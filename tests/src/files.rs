@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use civitas_archive::FileServices;
-use civitas_attachments::{ByteStream, FileContent, FileStore, Inspected, ReceiveOutcome, StoredObject};
-use civitas_files::{Intake, Store};
+use civitas_attachments::{ByteStream, FileContent, FileInspection, FileStore, ReceiveOutcome, StoredObject};
+use civitas_files::{DirectoryIntake, FileStorage};
 use civitas_kernel::{Error, Result};
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, stream};
@@ -18,9 +18,9 @@ use tempfile::TempDir;
 /// A store of files in a directory that is deleted with it.
 pub struct Files {
     /// Stores the bytes of files.
-    pub objects: Store,
+    pub objects: FileStorage,
     /// Receives and inspects files.
-    pub intake: Intake,
+    pub intake: DirectoryIntake,
     /// The directory of both.
     pub directory: TempDir,
 }
@@ -34,8 +34,8 @@ impl Files {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path();
         Self {
-            objects: Store::open(&format!("file://{}/files", path.display()), []).expect("a store"),
-            intake: Intake::open(path.join("incoming")).expect("a directory"),
+            objects: FileStorage::open(&format!("file://{}/files", path.display()), []).expect("a store"),
+            intake: DirectoryIntake::open(path.join("incoming")).expect("a directory"),
             directory,
         }
     }
@@ -50,7 +50,7 @@ impl Files {
 ///
 /// # Panics
 /// When the disk is full.
-pub async fn inspected(files: &civitas_application::Files, bytes: Vec<u8>) -> Inspected {
+pub async fn inspected(files: &civitas_application::Files, bytes: Vec<u8>) -> FileInspection {
     let limit = bytes.len() as u64;
     let bytes = stream::iter([Ok(Bytes::from(bytes))]).boxed();
     let ReceiveOutcome::Complete(received) = files.receive(bytes, limit).await.expect("a file") else {
@@ -113,7 +113,8 @@ impl FileStore for Memory {
 /// When there is no temporary directory.
 pub fn files_in_memory() -> FileServices<'static> {
     static OBJECTS: LazyLock<Memory> = LazyLock::new(Memory::default);
-    static INTAKE: LazyLock<Intake> =
-        LazyLock::new(|| Intake::open(std::env::temp_dir().join("civitas-tests")).expect("a directory"));
+    static INTAKE: LazyLock<DirectoryIntake> = LazyLock::new(|| {
+        DirectoryIntake::open(std::env::temp_dir().join("civitas-tests")).expect("a directory")
+    });
     FileServices { objects: &*OBJECTS, intake: &*INTAKE, directory: None }
 }

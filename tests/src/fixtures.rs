@@ -7,12 +7,12 @@ use civitas_application::{ComponentAdmin, Ports};
 use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::testing::text;
 use civitas_kernel::{
-    ClientId, ComponentId, Locale, Locales, OrganizationId, Result, Scopes, SpaceManifest, SpaceRef, UserId,
+    ClientId, ComponentId, Locale, Locales, OrganizationId, Result, Scopes, SpaceKind, SpaceRef, UserId,
     clock,
 };
 use civitas_organizations::Organization;
 use civitas_spaces::conformance as spaces;
-use civitas_spaces::{Component, ComponentManifest, Space, Step, Visibility};
+use civitas_spaces::{Component, ComponentKind, Space, Step, Visibility};
 use serde_json::{Map, Value, json};
 
 /// The public name of the first client.
@@ -80,24 +80,24 @@ impl Fixtures {
         let admin = user(store, mine, "ada_admin").await?;
         let client = store.clients().add(&api_client(CLIENT, Some(mine))).await?;
         let other_client = store.clients().add(&api_client("id_of_another", Some(mine))).await?;
-        let process = space(store, mine, SpaceManifest::ParticipatoryProcesses, Visibility::Public).await?;
-        let assembly = space(store, mine, SpaceManifest::Assemblies, Visibility::Transparent).await?;
+        let process = space(store, mine, SpaceKind::ParticipatoryProcesses, Visibility::Public).await?;
+        let assembly = space(store, mine, SpaceKind::Assemblies, Visibility::Transparent).await?;
         join(store, mine, assembly, nora, spaces::Role::Member).await?;
         join(store, mine, assembly, mona, spaces::Role::Moderator).await?;
         join(store, mine, assembly, ines, spaces::Role::Invited).await?;
         let step = store.steps().add(mine, &active_step(process)).await?;
-        let of = |space, manifest| Component {
+        let of = |space, kind| Component {
             published_at: Some(clock::now()),
-            ..Component::new(space, manifest, text("Component"), clock::now())
+            ..Component::new(space, kind, text("Component"), clock::now())
         };
         let proposals_of = |space| Component {
             settings: object(json!({"vote_limit": 3})),
             step_settings: [(step, object(json!({"votes_enabled": true})))].into(),
-            ..of(space, ComponentManifest::Proposals)
+            ..of(space, ComponentKind::Proposals)
         };
         let ideas = proposals_of(process);
-        let meetings = of(process, ComponentManifest::Meetings);
-        let surveys = of(process, ComponentManifest::Surveys);
+        let meetings = of(process, ComponentKind::Meetings);
+        let surveys = of(process, ComponentKind::Surveys);
         let components = ComponentAdmin {
             components: store.components(),
             states: store.states(),
@@ -119,12 +119,12 @@ impl Fixtures {
             wishes: add(Component { scope_id: Some(9), ..ideas.clone() }).await?,
             unpublished: add(Component { published_at: None, ..ideas }).await?,
             transparent: add(proposals_of(assembly)).await?,
-            blog: add(of(process, ComponentManifest::Blogs)).await?,
+            blog: add(of(process, ComponentKind::Blogs)).await?,
             agenda: add(meetings.clone()).await?,
             walks: add(meetings.clone()).await?,
             unpublished_meetings: add(Component { published_at: None, ..meetings }).await?,
-            sessions: add(of(assembly, ComponentManifest::Meetings)).await?,
-            results: add(of(process, ComponentManifest::Accountability)).await?,
+            sessions: add(of(assembly, ComponentKind::Meetings)).await?,
+            results: add(of(process, ComponentKind::Accountability)).await?,
             surveys: add(surveys.clone()).await?,
             more_surveys: add(surveys.clone()).await?,
             unpublished_surveys: add(Component { published_at: None, ..surveys }).await?,
@@ -163,11 +163,11 @@ pub(crate) fn api_client(uid: &str, organization: Option<OrganizationId>) -> Api
 async fn space(
     store: &dyn Ports,
     mine: OrganizationId,
-    manifest: SpaceManifest,
+    kind: SpaceKind,
     visibility: Visibility,
 ) -> Result<SpaceRef> {
     let now = clock::now();
-    let space = Space::new(manifest, text("Space"), now);
+    let space = Space::new(kind, text("Space"), now);
     let space = Space { visibility, published_at: Some(now), scope_id: Some(7), ..space };
     store.spaces().add(mine, &space).await
 }
@@ -194,7 +194,7 @@ async fn join(
 }
 
 #[async_trait]
-impl spaces::People for World {
+impl spaces::RoleAssigner for World {
     async fn give_role(
         &self,
         organization: OrganizationId,

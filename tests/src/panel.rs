@@ -51,7 +51,7 @@ impl Service {
     /// # Panics
     /// When the address is taken or the password is too short.
     pub async fn add_administrator(&self, email: &str, password: &str) -> AdministratorId {
-        let password = NewPassword::of(&KnownPasswords::default(), email, &Secret::new(password)).await;
+        let password = NewPassword::new(&KnownPasswords::default(), email, &Secret::new(password)).await;
         let password = password.expect("a password");
         let created = commit(&*self.store, async |tx| {
             let admin = Administrators { administrators: tx.administrators(), sessions: tx.panel_sessions() };

@@ -13,8 +13,8 @@ use civitas_archive::{
     ExportOptions, ExportServices, FileServices, ImportOptions, WebhookArchive, export, import,
 };
 use civitas_kernel::{ClassNames, Locales, clock};
-use civitas_server::config::{Config, Sources};
-use civitas_server::wiring::{Running, start};
+use civitas_server::config::{Config, SettingSources};
+use civitas_server::wiring::{RunningServer, start};
 use civitas_server::{files, webhooks};
 use civitas_tokens::WebhookCipher;
 use serde_json::{Value, json};
@@ -68,10 +68,10 @@ pub struct Service {
     pub refs: Value,
     /// The database. Its store is separate from the server's, like that of another process.
     pub database: Database,
-    running: Option<Running>,
+    running: Option<RunningServer>,
     flags: Vec<(String, String)>,
     validator: Arc<Validator>,
-    objects: civitas_files::Store,
+    objects: civitas_files::FileStorage,
     cipher: WebhookCipher,
     _directory: tempfile::TempDir,
     _name_server: Option<NameServer>,
@@ -132,10 +132,11 @@ impl Service {
         };
         flags.extend(name_server.iter().map(|server| ("dns_server".to_owned(), server.address.to_string())));
         flags.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let config = Config::load(&Sources { flags: flags.clone(), environment, ..Sources::default() })
-            .expect("a configuration");
-        let objects = files::store_of(&config).expect("a store of files");
-        let intake = files::intake_of(&config).expect("a directory");
+        let config =
+            Config::load(&SettingSources { flags: flags.clone(), environment, ..SettingSources::default() })
+                .expect("a configuration");
+        let objects = files::open_file_store(&config).expect("a store of files");
+        let intake = files::open_intake(&config).expect("a directory");
         let cipher = webhooks::cipher(&config).expect("a secret key");
         let policy = webhooks::policy(&config);
         let options = ImportOptions {
@@ -258,7 +259,7 @@ impl Service {
             self.flags.retain(|(known, _)| known != name);
             self.flags.push(((*name).to_owned(), (*value).to_owned()));
         }
-        let sources = Sources { flags: self.flags.clone(), ..Sources::default() };
+        let sources = SettingSources { flags: self.flags.clone(), ..SettingSources::default() };
         let running =
             start(Config::load(&sources).expect("a configuration")).await.expect("the server starts");
         self.address = running.address.expect("an address");

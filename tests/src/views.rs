@@ -1,7 +1,7 @@
 //! Views of events for tests whose commands have none.
 
 use async_trait::async_trait;
-use civitas_application::{EventViews, LoadedRecord, Ports, Site};
+use civitas_application::{EventViews, Ports, SavedRecord, SiteSettings};
 use civitas_kernel::{Event, Result};
 use civitas_organizations::Tenant;
 use serde_json::Value;
@@ -11,13 +11,13 @@ pub struct NoViews;
 
 #[async_trait]
 impl EventViews for NoViews {
-    async fn show(
+    async fn render_data(
         &self,
         _: &dyn Ports,
         _: &Tenant,
-        _: &Site,
+        _: &SiteSettings,
         _: &Event,
-        _: Option<LoadedRecord<'_>>,
+        _: Option<SavedRecord<'_>>,
     ) -> Result<Value> {
         Ok(Value::Null)
     }

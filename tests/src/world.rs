@@ -6,7 +6,7 @@ use civitas_accounts::ApiClient;
 use civitas_application::{Ports, Store, Transaction};
 use civitas_kernel::testing::text;
 use civitas_kernel::{
-    Ability, ClientId, EventName, Locale, OrganizationId, Scopes, SpaceManifest, SpaceRef, clock,
+    Ability, ClientId, EventName, Locale, OrganizationId, Scopes, SpaceKind, SpaceRef, clock,
 };
 use civitas_organizations::{Organization, OrganizationStore};
 use civitas_spaces::Space;
@@ -68,10 +68,10 @@ impl World {
         let ports: &dyn Ports = &*transaction;
         let mine = organization(ports, "mine.example").await;
         let other = organization(ports, "other.example").await;
-        let published = async |manifest| space(ports, mine, manifest).await;
-        let space = published(SpaceManifest::ParticipatoryProcesses).await;
-        let assembly = published(SpaceManifest::Assemblies).await;
-        let conference = published(SpaceManifest::Conferences).await;
+        let published = async |kind| space(ports, mine, kind).await;
+        let space = published(SpaceKind::ParticipatoryProcesses).await;
+        let assembly = published(SpaceKind::Assemblies).await;
+        let conference = published(SpaceKind::Conferences).await;
         let fixtures = Fixtures::fill(ports).await.expect("people, spaces and components");
         let other_client = client(ports, "id_of_other", Some(other), "oauth", Ability::UserCreated).await;
         let wide_client = client(ports, "id_of_all", None, "system", Ability::OrganizationUpdated).await;
@@ -134,9 +134,9 @@ async fn client(
     store.clients().add(&client).await.expect("a client")
 }
 
-async fn space(store: &dyn Ports, mine: OrganizationId, manifest: SpaceManifest) -> SpaceRef {
+async fn space(store: &dyn Ports, mine: OrganizationId, kind: SpaceKind) -> SpaceRef {
     let now = clock::now();
-    let mut space = Space::new(manifest, text("Streets"), now);
+    let mut space = Space::new(kind, text("Streets"), now);
     space.slug = Some("streets".to_owned());
     space.published_at = Some(now);
     store.spaces().add(mine, &space).await.expect("a space")

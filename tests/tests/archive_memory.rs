@@ -91,7 +91,7 @@ async fn the_second_half_of_a_long_archive_takes_no_more_memory() {
             import(&*database.store, &Argon2Passwords::new(), input, options, &mut progress).await.unwrap();
         assert_eq!(report.created["vote"], LINES / 4);
         if let (Some(before), Some(after)) = (halfway, memory()) {
-            // SQLite has the written pages in its cache, up to 256 MiB, with the searchable texts beside the records. Held in
+            // SQLite has the written pages in its cache, up to 128 MiB, with the searchable texts beside the records. Held in
             // memory, the texts would be there once more.
             let pages = if database.engine == Engine::Sqlite { 2 * TEXTS } else { 0 };
             let added = after.saturating_sub(before);

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use civitas_server::config::{Config, LogFormat, RETIRED, SETTINGS, Scheme, Sources, example};
+use civitas_server::config::{Config, LogFormat, RETIRED, SETTINGS, Scheme, SettingSources, example};
 use std::fs;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ fn load(file: &str, environment: &[(&str, &str)], flags: &[(&str, &str)]) -> Res
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("city.toml");
     fs::write(&path, file).unwrap();
-    let sources = Sources {
+    let sources = SettingSources {
         flags: words(flags),
         environment: words(environment),
         file: Some(path.clone()),
@@ -193,13 +193,14 @@ fn a_file_that_is_none_is_refused() {
             .starts_with("configuration: city.toml, line 2: ")
     );
     assert!(!refusal("listen = secret", &[], &[]).contains("secret"));
-    let missing = Sources { file: Some(PathBuf::from("/nowhere/civitas.toml")), ..Sources::default() };
+    let missing =
+        SettingSources { file: Some(PathBuf::from("/nowhere/civitas.toml")), ..SettingSources::default() };
     let error = Config::load(&missing).err().unwrap();
     assert_eq!(
         error.to_string(),
         "configuration: /nowhere/civitas.toml: No such file or directory (os error 2)"
     );
-    let directory = Sources { file: Some(PathBuf::from("/")), ..Sources::default() };
+    let directory = SettingSources { file: Some(PathBuf::from("/")), ..SettingSources::default() };
     let error = Config::load(&directory).err().unwrap();
     assert_eq!(error.to_string(), "configuration: /: it is a directory, and must be a file");
 }

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use civitas_attachments::{ByteStream, FileIntake, FileStore, ImageBytes, ReceiveOutcome};
-use civitas_files::{Intake, Store};
+use civitas_files::{DirectoryIntake, FileStorage};
 use civitas_tests::ObjectServer;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -55,7 +55,7 @@ async fn growth(work: impl Future<Output = ()>) -> u64 {
     highest.load(Ordering::Relaxed).saturating_sub(before)
 }
 
-async fn store_and_read(intake: &Intake, store: &Store, length: u64) {
+async fn store_and_read(intake: &DirectoryIntake, store: &FileStorage, length: u64) {
     let ReceiveOutcome::Complete(received) = intake.receive(body(length), length).await.expect("a file")
     else {
         panic!("too long")
@@ -117,11 +117,14 @@ async fn server_for_another_process() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_files_take_little_memory() {
     let directory = tempfile::tempdir().unwrap();
-    let intake = Intake::open(directory.path().join("incoming")).unwrap();
+    let intake = DirectoryIntake::open(directory.path().join("incoming")).unwrap();
     let (mut child, settings) = server();
     let stores = [
-        ("directory", Store::open(&format!("file://{}/objects", directory.path().display()), []).unwrap()),
-        ("bucket", Store::open("s3://files/x", settings).unwrap()),
+        (
+            "directory",
+            FileStorage::open(&format!("file://{}/objects", directory.path().display()), []).unwrap(),
+        ),
+        ("bucket", FileStorage::open("s3://files/x", settings).unwrap()),
     ];
     for (name, store) in stores {
         // Threads and connections exist afterwards.

@@ -19,7 +19,7 @@ async fn a_name_has_the_addresses_of_both_families() {
     server.name("new.example", "192.0.2.1");
     server.name("new.example", "2001:db8::1");
     server.name("four.example", "192.0.2.4");
-    let names = DnsResolver::at(Some(server.address)).unwrap();
+    let names = DnsResolver::with_server(Some(server.address)).unwrap();
     let mut found = names.addresses("new.example").await.unwrap();
     found.sort();
     assert_eq!(found, [ip("192.0.2.1"), ip("2001:db8::1")]);
@@ -33,7 +33,7 @@ async fn an_address_has_names_in_lower_case() {
     server.reverse("192.0.2.1", "New.Example");
     server.reverse("192.0.2.1", "other.example");
     server.reverse("2001:db8::1", "six.example");
-    let names = DnsResolver::at(Some(server.address)).unwrap();
+    let names = DnsResolver::with_server(Some(server.address)).unwrap();
     assert_eq!(names.names(ip("192.0.2.1")).await.unwrap(), ["new.example", "other.example"]);
     assert_eq!(names.names(ip("2001:db8::1")).await.unwrap(), ["six.example"]);
     assert_eq!(names.names(ip("192.0.2.9")).await.unwrap(), [] as [String; 0]);
@@ -42,7 +42,7 @@ async fn an_address_has_names_in_lower_case() {
 #[tokio::test]
 async fn every_question_is_asked_again() {
     let server = NameServer::start().await;
-    let names = DnsResolver::at(Some(server.address)).unwrap();
+    let names = DnsResolver::with_server(Some(server.address)).unwrap();
     assert!(names.addresses("late.example").await.unwrap().is_empty());
     server.name("late.example", "192.0.2.1");
     assert_eq!(names.addresses("late.example").await.unwrap(), [ip("192.0.2.1")]);
@@ -53,6 +53,6 @@ async fn a_server_that_is_silent_is_unavailable() {
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = silent.local_addr().unwrap();
     drop(silent);
-    let names = DnsResolver::at(Some(address)).unwrap();
+    let names = DnsResolver::with_server(Some(address)).unwrap();
     assert!(matches!(names.addresses("new.example").await, Err(Error::Unavailable(_))));
 }

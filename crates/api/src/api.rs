@@ -6,7 +6,9 @@ use crate::resources::{self, events};
 use crate::route::{Limits, Route};
 use crate::router::Router;
 use actix_web::web::Bytes;
-use civitas_application::{AuthenticationLimit, Commands, EventCommitter, Files, Shares, Site};
+use civitas_application::{
+    AuthenticationLimit, CommandExecutor, EventCommitter, Files, Shares, SiteSettings,
+};
 use std::sync::{Arc, OnceLock};
 
 /// The JSON interface, created once per process.
@@ -30,7 +32,7 @@ impl Api {
             backend: Arc::new(Backend::new(settings, services, committer, routes.registry)),
             limits,
             document: OnceLock::new(),
-            router: Router::of(routes.list),
+            router: Router::new(routes.list),
         })
     }
 
@@ -67,13 +69,13 @@ impl Api {
     }
 
     /// The commands, for the worker.
-    pub fn commands(&self) -> &Arc<Commands> {
+    pub fn commands(&self) -> &Arc<CommandExecutor> {
         &self.backend.commands
     }
 }
 
 /// Renders events with the views of the interface.
-pub fn event_committer(site: Site) -> EventCommitter {
+pub fn event_committer(site: SiteSettings) -> EventCommitter {
     EventCommitter::new(Arc::new(events::Events), site)
 }
 
@@ -83,12 +85,12 @@ pub fn routes() -> Vec<Route> {
 }
 
 /// The OpenAPI document of a deployment, as text.
-pub fn openapi(site: &Site) -> String {
+pub fn openapi(site: &SiteSettings) -> String {
     openapi_of(&routes(), site)
 }
 
-fn openapi_of(routes: &[Route], site: &Site) -> String {
-    let written = site.class_names.written_in(document(routes, site).to_string());
+fn openapi_of(routes: &[Route], site: &SiteSettings) -> String {
+    let written = site.class_names.replace_in(document(routes, site).to_string());
     let mut document = serde_json::from_str(&written).expect("a prefix has letters and digits only");
     unique_words(&mut document);
     document.to_string()

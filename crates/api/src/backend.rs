@@ -2,13 +2,13 @@
 
 use civitas_accounts::{Passwords, TextCipher, TokenSigner};
 use civitas_application::{
-    AuthenticationLimit, ClientLimit, Commands, EventCommitter, Files, Registry, Shares, Site, Store,
-    TokenService,
+    AuthenticationLimit, ClientLimit, CommandExecutor, CommandRegistry, EventCommitter, Files, Shares,
+    SiteSettings, Store, TokenService,
 };
 use civitas_attachments::{FileIntake, FileStore};
 use civitas_event_delivery::EventStreams;
 use civitas_kernel::Locales;
-use civitas_kernel::limits::EXTENDED_DATA;
+use civitas_kernel::limits::MAX_EXTENDED_DATA_BYTES;
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
 use ipnet::IpNet;
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 #[derive(Debug, Clone)]
 pub struct ApiSettings {
     /// How absolute links are written.
-    pub site: Site,
+    pub site: SiteSettings,
     /// Peers whose forwarded headers are used.
     pub trusted_proxies: Vec<IpNet>,
     /// The longest body, in bytes.
@@ -46,7 +46,7 @@ impl ApiSettings {
     /// The most extended data a record may have, in bytes: the smallest of the limits of a record, a write and a job.
     pub(crate) fn extended_data_limit(&self) -> usize {
         let payload = self.max_extended_data_payload_bytes.or(self.max_async_api_job_payload_bytes);
-        payload.map_or(EXTENDED_DATA, |most| most.min(EXTENDED_DATA))
+        payload.map_or(MAX_EXTENDED_DATA_BYTES, |most| most.min(MAX_EXTENDED_DATA_BYTES))
     }
 }
 
@@ -88,7 +88,7 @@ pub struct WebhookServices {
 pub(crate) struct Backend {
     pub(crate) settings: ApiSettings,
     pub(crate) services: ApiServices,
-    pub(crate) commands: Arc<Commands>,
+    pub(crate) commands: Arc<CommandExecutor>,
     pub(crate) token_service: TokenService,
     pub(crate) authentication_limit: Arc<AuthenticationLimit>,
     pub(crate) client_limit: ClientLimit,
@@ -103,13 +103,19 @@ impl Backend {
         settings: ApiSettings,
         services: ApiServices,
         committer: EventCommitter,
-        registry: Registry,
+        registry: CommandRegistry,
     ) -> Self {
         let ApiServices { store, signer, passwords, objects, intake, shares, runtime, .. } = services.clone();
         let files = Files::new(store.clone(), committer.clone(), objects, intake);
         let limit = settings.max_async_api_job_payload_bytes;
-        let commands =
-            Commands::new(registry, store.clone(), committer.clone(), signer.clone(), shares.clone(), limit);
+        let commands = CommandExecutor::new(
+            registry,
+            store.clone(),
+            committer.clone(),
+            signer.clone(),
+            shares.clone(),
+            limit,
+        );
         let locales = settings.site.locales.clone();
         let event_streams = EventStreams::new(store.clone(), signer.clone(), locales, runtime);
         let most = settings.max_failed_authentications_per_minute;

@@ -8,7 +8,7 @@ use actix_web::http::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, TRANSFER_ENCODING, UPGRADE,
 };
 use actix_web::web::{self, Bytes, BytesMut, Payload};
-use civitas_application::Pace;
+use civitas_application::BodyTimeout;
 use civitas_kernel::{Error, read_json};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value};
@@ -72,18 +72,18 @@ async fn on_separate_thread(parse: impl FnOnce() -> Members + Send + 'static) ->
 }
 
 /// The chunks of a body, with a maximum length and a minimum speed. A slow body holds only its connection.
-pub(crate) struct Paced {
+pub(crate) struct PacedBody {
     payload: Payload,
-    pace: Pace,
+    pace: BodyTimeout,
     received: u64,
     limit: u64,
     /// What is still to arrive; `None` for a chunked body.
     left: Option<u64>,
 }
 
-impl Paced {
+impl PacedBody {
     /// A body of at most `limit` bytes.
-    pub(crate) fn new(headers: &HeaderMap, payload: Payload, pace: Pace, limit: u64) -> Self {
+    pub(crate) fn new(headers: &HeaderMap, payload: Payload, pace: BodyTimeout, limit: u64) -> Self {
         // With `Upgrade: websocket` the HTTP library takes all that follows for the body.
         let has_none = headers.contains_key(UPGRADE) && !headers.contains_key(TRANSFER_ENCODING);
         let left = length(headers).or(has_none.then_some(0));
@@ -127,7 +127,8 @@ async fn collect(request: &HttpRequest, payload: Payload, limit: usize) -> Resul
     if length(request.headers()).is_some_and(|length| length > limit) {
         return Err(ApiError::TooLarge);
     }
-    let mut body = Paced::new(request.headers(), payload, Pace::whole(BODY_TIMEOUT), limit);
+    let mut body =
+        PacedBody::new(request.headers(), payload, BodyTimeout::for_whole_body(BODY_TIMEOUT), limit);
     let mut bytes = BytesMut::new();
     while let Some(chunk) = body.next().await {
         bytes.extend_from_slice(&chunk?);

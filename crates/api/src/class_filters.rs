@@ -3,7 +3,7 @@
 
 use civitas_attachments::PARENT_NAMES;
 use civitas_kernel::filter::RawValue;
-use civitas_kernel::{ClassNames, SpaceManifest};
+use civitas_kernel::{ClassNames, SpaceKind};
 use std::iter::once;
 
 /// The longest pattern that is compared, in bytes. Longer values of filters are refused (contract 01 §6).
@@ -43,7 +43,7 @@ pub(crate) fn class_filter(key: &str, pattern: &str, names: &ClassNames) -> Opti
 
 /// The class names that a field can have.
 fn classes_of(field: &str) -> Option<Vec<&'static str>> {
-    let spaces = || SpaceManifest::ALL.into_iter().map(SpaceManifest::class);
+    let spaces = || SpaceKind::ALL.into_iter().map(SpaceKind::class);
     match field {
         "participatory_space_type" => Some(spaces().collect()),
         "resource_type" => Some(once("Platform::Organization").chain(spaces()).collect()),

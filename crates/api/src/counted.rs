@@ -1,6 +1,6 @@
 //! Mounts pages that are not in the table of routes, and counts their requests.
 
-use crate::BASE;
+use crate::BASE_PATH;
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_application::metrics;
@@ -21,7 +21,7 @@ pub(crate) fn mount_page<S: 'static>(
         async move {
             let response = page(&services, &request).await;
             let pattern = request.match_pattern().unwrap_or_else(|| "none".to_owned());
-            let route = pattern.strip_prefix(BASE).unwrap_or(&pattern);
+            let route = pattern.strip_prefix(BASE_PATH).unwrap_or(&pattern);
             let method = if *request.method() == Method::HEAD { "HEAD" } else { "GET" };
             metrics::request(route, method, response.status().as_u16(), begun.elapsed());
             response

@@ -2,7 +2,7 @@
 
 use crate::typed_body::{Body, NoBody};
 use actix_web::http::StatusCode;
-use civitas_kernel::filter::{Field, Kind};
+use civitas_kernel::filter::{FieldKind, FilterField};
 use std::any::TypeId;
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
@@ -13,7 +13,7 @@ pub(crate) type NamedSchemas = Vec<(String, RefOr<Schema>)>;
 /// The description of one operation. The document is built from these and the list of routes.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties of an operation")]
-pub struct Doc {
+pub struct OperationDoc {
     /// One sentence.
     pub(crate) summary: &'static str,
     /// The status of success.
@@ -47,7 +47,7 @@ const WHOLE_NUMBER: &str = "^-?[0-9]{1,18}$";
 pub(crate) struct QueryParameter {
     /// Its name as sent: `filter[id_in][]`.
     pub(crate) name: String,
-    pub(crate) holds: ParameterType,
+    pub(crate) value_type: ParameterType,
     /// Whether a request must have it: the body cannot.
     pub(crate) is_required: bool,
 }
@@ -86,57 +86,57 @@ pub(crate) enum LanguageParameter {
 }
 
 /// Adds the schema of a type, with the schemas it refers to.
-pub(crate) fn describe<T: ToSchema>(to: &mut NamedSchemas) {
+pub(crate) fn add_schema<T: ToSchema>(to: &mut NamedSchemas) {
     T::schemas(to);
     to.push((T::name().into_owned(), T::schema()));
 }
 
-impl Doc {
+impl OperationDoc {
     /// An operation that answers 200 with the schema of this name.
     pub(crate) fn new(summary: &'static str, answer: &str) -> Self {
-        Self { answer: Some(answer.to_owned()), ..Self::silent(summary, StatusCode::OK) }
+        Self { answer: Some(answer.to_owned()), ..Self::without_json(summary, StatusCode::OK) }
     }
 
     /// An operation that answers 200 with a stream of server-sent events.
     pub(crate) fn stream(summary: &'static str) -> Self {
-        Self { is_stream: true, ..Self::silent(summary, StatusCode::OK) }
+        Self { is_stream: true, ..Self::without_json(summary, StatusCode::OK) }
     }
 
     /// The operation of a stream also answers with this view, or with a record of it on each line.
-    pub(crate) fn or_answers<V: ToSchema>(self) -> Self {
-        Self { answer: Some(V::name().into_owned()), ..self }.describing::<V>()
+    pub(crate) fn or_answers_with<V: ToSchema>(self) -> Self {
+        Self { answer: Some(V::name().into_owned()), ..self }.with_schema::<V>()
     }
 
     /// An operation without a JSON answer.
-    pub(crate) fn silent(summary: &'static str, status: StatusCode) -> Self {
+    pub(crate) fn without_json(summary: &'static str, status: StatusCode) -> Self {
         Self { summary, status, ..Self::default() }
     }
 
     /// An operation that answers 200 with one record of this view.
     pub(crate) fn item<V: ToSchema>(summary: &'static str) -> Self {
-        Self::new(summary, &format!("{}_item_response", V::name())).describing::<V>()
+        Self::new(summary, &format!("{}_item_response", V::name())).with_schema::<V>()
     }
 
     /// An operation that answers 200 with a page of records of this view.
     pub(crate) fn page<V: ToSchema>(summary: &'static str) -> Self {
-        Self::new(summary, &format!("{}_index_response", V::name())).describing::<V>()
+        Self::new(summary, &format!("{}_index_response", V::name())).with_schema::<V>()
     }
 
     /// An operation that answers 200 with this view, without `data`.
-    pub(crate) fn whole<V: ToSchema>(summary: &'static str) -> Self {
-        Self::new(summary, &V::name()).describing::<V>()
+    pub(crate) fn without_envelope<V: ToSchema>(summary: &'static str) -> Self {
+        Self::new(summary, &V::name()).with_schema::<V>()
     }
 
     /// Adds the schema of a type to the document, with the schemas it refers to.
-    pub(crate) fn describing<T: ToSchema>(mut self) -> Self {
-        self.schemas.push(describe::<T>);
+    pub(crate) fn with_schema<T: ToSchema>(mut self) -> Self {
+        self.schemas.push(add_schema::<T>);
         self
     }
 
     /// The asynchronous form: 202 with this receipt.
     pub(crate) fn accepted<R: ToSchema>(self) -> Self {
         let answer = Some(R::name().into_owned());
-        Self { status: StatusCode::ACCEPTED, answer, ..self }.describing::<R>()
+        Self { status: StatusCode::ACCEPTED, answer, ..self }.with_schema::<R>()
     }
 
     pub(crate) fn created(self) -> Self {
@@ -153,30 +153,30 @@ impl Doc {
     }
 
     /// Takes this body, if it is one.
-    pub(crate) fn takes<B: Body>(self) -> Self {
+    pub(crate) fn with_body<B: Body>(self) -> Self {
         if TypeId::of::<B>() == TypeId::of::<NoBody>() {
             return self;
         }
-        self.takes_named(&B::name()).describing::<B>()
+        self.with_named_body(&B::name()).with_schema::<B>()
     }
 
     /// Takes a body of the schema of this name.
-    pub(crate) fn takes_named(self, body: &str) -> Self {
+    pub(crate) fn with_named_body(self, body: &str) -> Self {
         Self { body: Some(body.to_owned()), ..self }
     }
 
-    pub(crate) fn with(mut self, name: &str, holds: ParameterType) -> Self {
-        self.query.push(QueryParameter { name: name.to_owned(), holds, is_required: false });
+    pub(crate) fn with(mut self, name: &str, value_type: ParameterType) -> Self {
+        self.query.push(QueryParameter { name: name.to_owned(), value_type, is_required: false });
         self
     }
 
-    pub(crate) fn requires(mut self, name: &str, holds: ParameterType) -> Self {
-        self.query.push(QueryParameter { name: name.to_owned(), holds, is_required: true });
+    pub(crate) fn with_required_parameter(mut self, name: &str, value_type: ParameterType) -> Self {
+        self.query.push(QueryParameter { name: name.to_owned(), value_type, is_required: true });
         self
     }
 
     /// May fail with this status, in addition to 400, and 404 where the path has an `{id}`.
-    pub(crate) fn fails(mut self, status: u16) -> Self {
+    pub(crate) fn with_failure(mut self, status: u16) -> Self {
         self.failures.push(status);
         self
     }
@@ -205,7 +205,7 @@ impl Doc {
 
     /// The parameter with the languages of the answer.
     pub(crate) fn language_parameter(&self) -> LanguageParameter {
-        let named = self.query.iter().find_map(|parameter| match parameter.holds {
+        let named = self.query.iter().find_map(|parameter| match parameter.value_type {
             ParameterType::Locales => Some(LanguageParameter::Locales),
             ParameterType::Locale => Some(LanguageParameter::Locale),
             _ => None,
@@ -230,8 +230,8 @@ impl Doc {
 
     /// Takes `space_manifest` and `space_id`.
     pub(crate) fn within_space(self) -> Self {
-        const MANIFESTS: &[&str] = &["participatory_processes", "assemblies", "conferences", "initiatives"];
-        self.with("space_manifest", ParameterType::Word(MANIFESTS)).with("space_id", ParameterType::Integer)
+        const KINDS: &[&str] = &["participatory_processes", "assemblies", "conferences", "initiatives"];
+        self.with("space_manifest", ParameterType::Word(KINDS)).with("space_id", ParameterType::Integer)
     }
 
     pub(crate) fn component_id(self) -> Self {
@@ -251,28 +251,28 @@ impl Doc {
     }
 
     /// Takes every filter these fields allow.
-    pub(crate) fn filters<F>(mut self, fields: &'static [Field<F>]) -> Self {
+    pub(crate) fn filters<F>(mut self, fields: &'static [FilterField<F>]) -> Self {
         for field in fields {
             for predicate in field.kind.predicates() {
                 let list = matches!(*predicate, "in" | "not_in");
                 let name = format!("filter[{}_{predicate}]{}", field.name, if list { "[]" } else { "" });
                 let single = value_of(field.kind, predicate);
-                let holds = if list { ParameterType::List(Box::new(single)) } else { single };
-                self = self.with(&name, holds);
+                let value_type = if list { ParameterType::List(Box::new(single)) } else { single };
+                self = self.with(&name, value_type);
             }
         }
         self
     }
 }
 
-fn value_of(kind: Kind, predicate: &str) -> ParameterType {
+fn value_of(kind: FieldKind, predicate: &str) -> ParameterType {
     match (kind, predicate) {
         (_, "blank" | "present") => ParameterType::Boolean,
         (_, "start" | "matches" | "cont" | "i_cont") => ParameterType::Text,
-        (Kind::Integer, _) => ParameterType::Integer,
-        (Kind::Time, _) => ParameterType::Time,
-        (Kind::IntegerText, _) => ParameterType::Pattern(WHOLE_NUMBER),
-        (Kind::Enum(words), _) => ParameterType::Word(words),
+        (FieldKind::Integer, _) => ParameterType::Integer,
+        (FieldKind::Time, _) => ParameterType::Time,
+        (FieldKind::IntegerText, _) => ParameterType::Pattern(WHOLE_NUMBER),
+        (FieldKind::Enum(words), _) => ParameterType::Word(words),
         _ => ParameterType::Text,
     }
 }

@@ -53,12 +53,12 @@ pub(crate) fn nested(pairs: impl IntoIterator<Item = Option<(String, String)>>) 
         if number == MAX_FIELDS {
             return Err(ApiError::TooLarge);
         }
-        let placed = pair.filter(|(name, text)| !name.contains('\0') && !text.contains('\0'));
-        let placed = placed.and_then(|(name, text)| {
+        let inserted = pair.filter(|(name, text)| !name.contains('\0') && !text.contains('\0'));
+        let inserted = inserted.and_then(|(name, text)| {
             let (first, path) = path(&name)?;
-            place(root.entry(first).or_insert(Value::Null), &path, text)
+            insert(root.entry(first).or_insert(Value::Null), &path, text)
         });
-        placed.ok_or_else(malformed)?;
+        inserted.ok_or_else(malformed)?;
     }
     Ok(root)
 }
@@ -75,7 +75,7 @@ fn path(name: &str) -> Option<(&str, Vec<&str>)> {
 
 /// Puts a text into the value at a path; null is a value that does not exist yet. `None` when a name is used for two of
 /// a text, a list and an object.
-fn place(at: &mut Value, path: &[&str], text: String) -> Option<()> {
+fn insert(at: &mut Value, path: &[&str], text: String) -> Option<()> {
     let (name, rest) = match path {
         [] if at.is_array() || at.is_object() => return None,
         [] => {
@@ -90,14 +90,14 @@ fn place(at: &mut Value, path: &[&str], text: String) -> Option<()> {
         *at = if name.is_empty() { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
     }
     if !name.is_empty() {
-        return place(at.as_object_mut()?.entry(name).or_insert(Value::Null), rest, text);
+        return insert(at.as_object_mut()?.entry(name).or_insert(Value::Null), rest, text);
     }
     let list = at.as_array_mut()?;
     let belongs_to = |last: &Value| last.is_object() && !rest.is_empty() && !has(last, rest);
     if !list.last().is_some_and(belongs_to) {
         list.push(Value::Null);
     }
-    place(list.last_mut()?, rest, text)
+    insert(list.last_mut()?, rest, text)
 }
 
 /// Whether an object has a value at a path without lists.

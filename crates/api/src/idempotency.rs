@@ -6,7 +6,7 @@ use crate::keyed_write::KeyedWrite;
 use crate::reply::Reply;
 use crate::request::Request;
 use civitas_accounts::Secret;
-use civitas_application::{CommandOutput, IdempotentAnswer, Ports, Share, Transaction};
+use civitas_application::{CommandOutput, IdempotentAnswer, Ports, SharedResource, Transaction};
 use civitas_kernel::{AnswerLanguages, Command, Error, Result};
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -56,7 +56,7 @@ impl KeyedWrite {
         }
         let answer = self.backend.services.answer_cipher.open(&stored.sealed)?;
         let (headers, body) = serde_json::from_str(&answer).map_err(Error::internal)?;
-        Ok(Some(Reply::stored(stored.status, headers, body)?.with(REPLAYED, "true")))
+        Ok(Some(Reply::from_stored(stored.status, headers, body)?.with(REPLAYED, "true")))
     }
 
     async fn store_reply(&self, ports: &dyn Ports, reply: &Reply, now: OffsetDateTime) -> Result<()> {
@@ -69,7 +69,7 @@ impl KeyedWrite {
         };
         ports.idempotency_keys().keep_answer(&self.key, &answer, now).await?;
         let (holder, bytes) = ((self.key.organization, Some(self.key.client)), answer.sealed.len() as u64);
-        self.backend.services.shares.add_stored(Share::KeptAnswers, holder, bytes);
+        self.backend.services.shares.add_stored(SharedResource::KeptAnswers, holder, bytes);
         Ok(())
     }
 }
@@ -104,7 +104,7 @@ impl Request {
         keyed.request.get_or_init(|| Secret::new(text).digest());
         let stored = keyed.stored_reply().await?;
         if stored.is_none() {
-            self.check_stored(Share::KeptAnswers, 1).await?;
+            self.check_stored(SharedResource::KeptAnswers, 1).await?;
         }
         Ok(stored)
     }
@@ -113,7 +113,7 @@ impl Request {
     ///
     /// # Errors
     /// `TooManyRequests`.
-    pub(crate) async fn check_stored(&self, share: Share, more: u64) -> Result<()> {
+    pub(crate) async fn check_stored(&self, share: SharedResource, more: u64) -> Result<()> {
         let ctx = self.ctx()?;
         let holder = (ctx.organization, Some(ctx.caller.client));
         self.backend.services.shares.check_stored(self.store.shares(), share, holder, more).await

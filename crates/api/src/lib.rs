@@ -20,7 +20,6 @@ mod document;
 mod error;
 mod form_body;
 mod idempotency;
-mod incoming;
 mod keyed_write;
 mod links;
 mod mount;
@@ -41,13 +40,14 @@ mod service;
 mod shapes;
 mod tenancy;
 mod typed_body;
+mod unread_body;
 
 pub use api::{Api, event_committer, openapi, routes};
 pub use backend::{ApiServices, ApiSettings, WebhookServices};
-pub use document::Doc;
+pub use document::OperationDoc;
 pub use paths::normalize;
 pub use resources::webhook_events::webhook_example;
 pub use route::{RequiredAccess, Route};
 
 /// The path prefix of the interface.
-pub const BASE: &str = "/api/rest_full/v0.3";
+pub const BASE_PATH: &str = "/api/rest_full/v0.3";

@@ -1,6 +1,9 @@
 //! Hypermedia links (contract 01 §10).
 
-use crate::shapes::{ComponentIdentifier, Identifier, InComponent, ToComponent, ToOne, published_as};
+use crate::shapes::{
+    ComponentIdentifier, ResourceIdentifier, SpaceAndComponent, ToComponentRelationship, ToOneRelationship,
+    published_as,
+};
 use civitas_application::RenderContext;
 use civitas_kernel::{ComponentId, SpaceRef, Translated};
 use serde::Serialize;
@@ -15,7 +18,7 @@ pub(crate) struct ResourceLink {
     /// Its title, for people.
     pub(crate) title: String,
     /// `resource`, or `public_page`.
-    pub(crate) rel: Rel,
+    pub(crate) rel: LinkRel,
     /// The method, and the records the target belongs to.
     pub(crate) meta: LinkMeta,
     /// The languages it is available in.
@@ -30,7 +33,7 @@ pub(crate) struct ResourceLink {
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[schema(as = resource_link_rel)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Rel {
+pub(crate) enum LinkRel {
     /// A resource.
     Resource,
     /// An HTML page.
@@ -78,7 +81,7 @@ pub(crate) enum LinkMethod {
 
 impl ResourceLink {
     pub(crate) fn new(href: String, title: impl Into<String>, meta: LinkMeta) -> Self {
-        Self { href, title: title.into(), rel: Rel::Resource, meta, hreflang: None, describedby: None }
+        Self { href, title: title.into(), rel: LinkRel::Resource, meta, hreflang: None, describedby: None }
     }
 }
 
@@ -90,25 +93,25 @@ impl LinkMeta {
     }
 
     /// The target belongs to a space.
-    pub(crate) fn of_space(space: SpaceRef) -> Self {
+    pub(crate) fn for_space(space: SpaceRef) -> Self {
         Self {
             space_id: Some(space.id.to_string()),
-            space_manifest: Some(space.manifest.as_str()),
+            space_manifest: Some(space.kind.as_str()),
             ..Self::default()
         }
     }
 
     /// The target belongs to a component.
-    pub(crate) fn of_component(space: SpaceRef, component: ComponentId, manifest: &'static str) -> Self {
+    pub(crate) fn for_component(space: SpaceRef, component: ComponentId, kind: &'static str) -> Self {
         Self {
             component_id: Some(component.to_string()),
-            component_manifest: Some(manifest),
-            ..Self::of_space(space)
+            component_manifest: Some(kind),
+            ..Self::for_space(space)
         }
     }
 
     /// The target belongs to a resource of the component.
-    pub(crate) fn about(&self, resource: impl ToString + Copy) -> Self {
+    pub(crate) fn for_resource(&self, resource: impl ToString + Copy) -> Self {
         Self { resource_id: Some(resource.to_string()), ..self.clone() }
     }
 }
@@ -139,11 +142,11 @@ published_as! {
     /// Links of a proposal.
     ProposalLinks(NeighbourLinks) = "proposal_links",
     /// Relationships of a blog post.
-    BlogRelationships(InComponent) = "blog_relationships",
+    BlogRelationships(SpaceAndComponent) = "blog_relationships",
     /// Links of a blog post.
     BlogLinks(NeighbourLinks) = "blog_links",
     /// Relationships of a meeting.
-    MeetingRelationships(InComponent) = "meeting_relationships",
+    MeetingRelationships(SpaceAndComponent) = "meeting_relationships",
     /// Links of a meeting.
     MeetingLinks(RecordLinks) = "meeting_links",
 }
@@ -153,8 +156,8 @@ published_as! {
 pub(crate) struct RecordNames {
     /// Their path below `{base}`.
     pub(crate) path: &'static str,
-    /// The manifest of their component.
-    pub(crate) manifest: &'static str,
+    /// The kind of their component.
+    pub(crate) component_kind: &'static str,
     /// The type of their component.
     pub(crate) component_type: &'static str,
     /// The start of the titles of their links.
@@ -174,12 +177,12 @@ pub(crate) struct ComponentRecord<'a> {
 }
 
 impl ComponentRecord<'_> {
-    pub(crate) fn relationships(&self) -> InComponent {
+    pub(crate) fn relationships(&self) -> SpaceAndComponent {
         let Self { space, component, .. } = self;
         let component = ComponentIdentifier { id: component.to_string(), r#type: self.names.component_type };
-        InComponent {
-            space: ToOne { data: Identifier::new(space.id, space.manifest.as_str()) },
-            component: ToComponent { data: component },
+        SpaceAndComponent {
+            space: ToOneRelationship { data: ResourceIdentifier::new(space.id, space.kind.as_str()) },
+            component: ToComponentRelationship { data: component },
         }
     }
 
@@ -189,32 +192,36 @@ impl ComponentRecord<'_> {
         let component = origin(self.context, format_args!("/public/components/{}", self.component));
         let name = self.component_name.title(self.context.tenant.default_locale);
         RecordLinks {
-            this: self.to(self.id, format!("{label} Details")),
-            collection: ResourceLink::new(collection, format!("{label} List"), self.meta().about(self.id)),
+            this: self.link_to(self.id, format!("{label} Details")),
+            collection: ResourceLink::new(
+                collection,
+                format!("{label} List"),
+                self.meta().for_resource(self.id),
+            ),
             related: ResourceLink::new(component, name.unwrap_or("Related component"), self.meta()),
         }
     }
 
     /// The links of the record, with those to the next and the previous record.
-    pub(crate) fn links_beside(&self, next: Option<i64>, prev: Option<i64>) -> NeighbourLinks {
+    pub(crate) fn links_with_neighbours(&self, next: Option<i64>, prev: Option<i64>) -> NeighbourLinks {
         let RecordLinks { this, collection, related } = self.links();
         let neighbour = self.names.neighbour;
         NeighbourLinks {
             this,
             collection,
             related,
-            next: next.map(|id| self.to(id, format!("Next {neighbour}"))),
-            prev: prev.map(|id| self.to(id, format!("Previous {neighbour}"))),
+            next: next.map(|id| self.link_to(id, format!("Next {neighbour}"))),
+            prev: prev.map(|id| self.link_to(id, format!("Previous {neighbour}"))),
         }
     }
 
-    fn to(&self, id: i64, title: String) -> ResourceLink {
+    fn link_to(&self, id: i64, title: String) -> ResourceLink {
         let href = base(self.context, format_args!("/{}/{id}", self.names.path));
-        ResourceLink::new(href, title, self.meta().about(id))
+        ResourceLink::new(href, title, self.meta().for_resource(id))
     }
 
     fn meta(&self) -> LinkMeta {
-        LinkMeta::of_component(self.space, self.component, self.names.manifest)
+        LinkMeta::for_component(self.space, self.component, self.names.component_kind)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Mounts the interface on actix-web.
 
-use crate::BASE;
+use crate::BASE_PATH;
 use crate::api::Api;
 use crate::{confirmations, pipeline, served_files, service};
 use actix_web::{HttpRequest, web};
@@ -10,7 +10,7 @@ impl Api {
     /// Mounts all routes and pages on the thread of the caller, in its runtime. Mount it before others: actix-web tries the
     /// patterns of all resources one after the other, and one prefix is enough to find the interface.
     pub fn configure(self: &Arc<Self>, config: &mut web::ServiceConfig) {
-        config.service(web::scope(BASE).configure(|scope| {
+        config.service(web::scope(BASE_PATH).configure(|scope| {
             service::mount(scope, self);
             self.serve_rest(scope);
         }));

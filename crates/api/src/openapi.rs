@@ -1,5 +1,5 @@
 //! Builds the OpenAPI document from the list of routes and the views (contract 12). [`document`] makes an operation of
-//! each route, from its [`crate::Doc`] and its gate. The schemas are those of the views and bodies that the routes
+//! each route, from its [`crate::OperationDoc`] and its gate. The schemas are those of the views and bodies that the routes
 //! name, so a response always matches its description; `schemas` adds in one pass what types do not say. `fixed.json`
 //! has what follows from no route and no type: the head, the groups, the four routes of the service, and bodies that are
 //! read member by member. A new resource declares its routes; wrappers
@@ -13,7 +13,7 @@ mod schemas;
 mod webhooks;
 
 use crate::route::Route;
-use civitas_application::Site;
+use civitas_application::SiteSettings;
 use civitas_kernel::Locales;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ const FIXED: &str = include_str!("openapi/fixed.json");
 
 /// Builds the document of these routes, for a deployment with these languages and addresses. Routes without an id are
 /// aliases and not included.
-pub(crate) fn document(routes: &[Route], site: &Site) -> Value {
+pub(crate) fn document(routes: &[Route], site: &SiteSettings) -> Value {
     let documented: Vec<&Route> = routes.iter().filter(|route| !route.id.is_empty()).collect();
     let mut document: Value = serde_json::from_str(FIXED).expect("the file is part of the program");
     document["servers"][0]["url"] = json!(site.base("{host}"));
@@ -35,7 +35,7 @@ pub(crate) fn document(routes: &[Route], site: &Site) -> Value {
         document["paths"][&route.path][route.method.as_str().to_ascii_lowercase()] = operation;
     }
     if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
-        schemas.retain(|name, _| !operations::is_in_place(name, &documented));
+        schemas.retain(|name, _| !operations::is_inline(name, &documented));
     }
     webhooks::add_deliveries(&mut document);
     document

@@ -1,7 +1,7 @@
 //! Different spellings of one path (contract 01 §2). Requests get the one spelling before they are routed, so that
 //! routes, metrics and pages of lists have no second one.
 
-use crate::BASE;
+use crate::BASE_PATH;
 use crate::service::WELL_KNOWN;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::Uri;
@@ -33,10 +33,10 @@ pub fn normalize(request: &mut ServiceRequest) {
 /// end. `None` for one that is as it should be, and for other paths.
 fn normal(path: &str) -> Option<String> {
     let single = without_doubled_slashes(path);
-    let rest = single.strip_prefix(BASE).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let rest = single.strip_prefix(BASE_PATH).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let normal = match rest {
-        Some("" | "/") => format!("{BASE}/"),
-        Some(rest) => format!("{BASE}{}", stem(rest)),
+        Some("" | "/") => format!("{BASE_PATH}/"),
+        Some(rest) => format!("{BASE_PATH}{}", stem(rest)),
         None if single.starts_with("/oauth/") || single.strip_suffix('/') == Some(WELL_KNOWN) => {
             stem(&single).to_owned()
         }
@@ -82,7 +82,11 @@ mod tests {
             ("", "/"),
             ("//", "/"),
         ] {
-            assert_eq!(normal(&format!("{BASE}{sent}")), Some(format!("{BASE}{expected}")), "{sent}");
+            assert_eq!(
+                normal(&format!("{BASE_PATH}{sent}")),
+                Some(format!("{BASE_PATH}{expected}")),
+                "{sent}"
+            );
         }
         assert_eq!(
             normal("//api/rest_full/v0.3/proposals").as_deref(),
@@ -97,7 +101,7 @@ mod tests {
     #[test]
     fn normal_paths_and_those_outside_of_the_interface_stay() {
         for path in ["/", "/proposals", "/proposals/7", "/openapi.json", "/.json", "/roles/a.b"] {
-            assert_eq!(normal(&format!("{BASE}{path}")), None, "{path}");
+            assert_eq!(normal(&format!("{BASE_PATH}{path}")), None, "{path}");
         }
         for path in [
             "/system",

@@ -4,20 +4,20 @@ use crate::api::Api;
 use crate::backend::Backend;
 use crate::body::{self, Body};
 use crate::error::ApiError;
-use crate::incoming::Incoming;
 use crate::keyed_write::KeyedWrite;
 use crate::prefer;
 use crate::query::Query;
 use crate::request::{Request, auth_context, bearer};
 use crate::route::{HandlerResult, RequiredAccess, Route, UnreadBodies};
 use crate::router::RouteMatch;
-use crate::tenancy::{self, HostLookup, Origin};
+use crate::tenancy::{self, HostLookupResult, Origin};
+use crate::unread_body::UnreadBody;
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderValue};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
-use civitas_accounts::Callers;
-use civitas_application::{Share, Store, metrics, source_address, traces};
+use civitas_accounts::TokenAuthenticator;
+use civitas_application::{SharedResource, Store, metrics, source_address, traces};
 use civitas_kernel::{Ctx, Error, PageRequest, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use std::net::IpAddr;
@@ -34,7 +34,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 
 pub(crate) async fn serve(api: Arc<Api>, http: HttpRequest, payload: Payload) -> HttpResponse {
     let begun = Instant::now();
-    let origin = Origin::of(&api.backend, &http);
+    let origin = Origin::from_request(&api.backend, &http);
     let Some(found) = api.router.find(http.method(), http.match_info().as_str()) else {
         let response = no_route(&api, &http, &origin).await;
         count(None, &response, begun);
@@ -103,7 +103,7 @@ async fn process(
         api.backend.authentication_limit.check(from)?;
     }
     let lookup = tenancy::resolve(&*store, http, origin).await?;
-    if let (RequiredAccess::Token, HostLookup::Unknown) = (route.gate, &lookup) {
+    if let (RequiredAccess::Token, HostLookupResult::Unknown) = (route.gate, &lookup) {
         return Err(Error::rejected("Invalid Organization. Check requested host.").into());
     }
     let tenant = lookup.tenant()?;
@@ -160,7 +160,7 @@ async fn receive(
     route: &Route,
     http: &HttpRequest,
     payload: Option<Payload>,
-) -> Result<(Body, Option<Incoming>), ApiError> {
+) -> Result<(Body, Option<UnreadBody>), ApiError> {
     let Some(payload) = payload.filter(|_| !matches!(*http.method(), Method::GET | Method::HEAD)) else {
         return Ok((Body::default(), None));
     };
@@ -173,7 +173,7 @@ async fn receive(
         if body::is_encoded(http.headers()) {
             return Err(ApiError::UnsupportedMediaType);
         }
-        return Ok((Body::default(), Some(Incoming { headers: http.headers().clone(), payload })));
+        return Ok((Body::default(), Some(UnreadBody { headers: http.headers().clone(), payload })));
     }
     Ok((body::read(http, payload, backend.settings.max_body_bytes).await?, None))
 }
@@ -182,7 +182,7 @@ async fn receive(
 async fn answer(
     route: &Arc<Route>,
     request: Request,
-    incoming: Option<Incoming>,
+    incoming: Option<UnreadBody>,
     is_heavy: bool,
 ) -> HandlerResult {
     let (backend, from) = (request.backend.clone(), request.from);
@@ -196,20 +196,21 @@ async fn answer(
     // The permit of a long body comes first, so that other requests can write while bodies wait. A handler that receives the
     // body itself takes the permit of the write.
     let share = match request.longest {
-        PageRequest::MAX_BYTES => Some(Share::LargeAnswers),
-        _ => is_heavy.then_some(Share::LargeBodies),
+        PageRequest::MAX_BYTES => Some(SharedResource::LargeAnswers),
+        _ => is_heavy.then_some(SharedResource::LargeBodies),
     };
     let long = match share {
-        Some(share) => Some(request.take(share).await?),
+        Some(share) => Some(request.take_permit(share).await?),
         None => None,
     };
     let permit = match route.writes() {
         // The endpoint of tokens takes its permits by itself.
         true if incoming.is_some() || route.path == "/oauth/token" => None,
-        true => Some(request.take(Share::Writes).await?),
-        false => Some(request.take(Share::Reads).await?),
+        true => Some(request.take_permit(SharedResource::Writes).await?),
+        false => Some(request.take_permit(SharedResource::Reads).await?),
     };
-    let search = if request.may_search() { Some(request.take(Share::Searches).await?) } else { None };
+    let search =
+        if request.may_search() { Some(request.take_permit(SharedResource::Searches).await?) } else { None };
     let permits = (long, permit, search);
     let (answer, (long, ..)) = if permits.0.is_some() {
         on_separate_runtime(route, request, permits).await?
@@ -217,7 +218,7 @@ async fn answer(
         ((route.handler.call)(request, incoming).await, permits)
     };
     // A long answer uses memory until it was sent.
-    let answer = match (answer, long.filter(|_| share == Some(Share::LargeAnswers))) {
+    let answer = match (answer, long.filter(|_| share == Some(SharedResource::LargeAnswers))) {
         (Ok(reply), Some(long)) => Ok(reply.with_permit(long)),
         (answer, _) => answer,
     };
@@ -259,7 +260,7 @@ async fn on_separate_runtime<P: Send + 'static>(
 }
 
 fn is_on(tenant: &Tenant, path: &str) -> bool {
-    match Feature::of_path(path) {
+    match Feature::from_path(path) {
         Some(feature) => tenant.features.is_on(feature),
         None => tenant.features.enabled,
     }
@@ -280,12 +281,15 @@ async fn authorize(
         return Err(ApiError::NoCredentials);
     }
     let token = bearer(sent).ok_or(Error::Unauthenticated)?;
-    let callers =
-        Callers { tokens: store.tokens(), signer: &*backend.services.signer, locales: backend.locales() };
+    let callers = TokenAuthenticator {
+        tokens: store.tokens(),
+        signer: &*backend.services.signer,
+        locales: backend.locales(),
+    };
     let ctx = callers.authenticate(auth_context(tenant, now), token).await?;
     Span::current().record("client", ctx.caller.client_uid.as_str());
     if !is_again {
-        backend.client_limit.take(ctx.caller.client)?;
+        backend.client_limit.consume(ctx.caller.client)?;
     }
     ctx.require(&access)?;
     Ok(Some(ctx))

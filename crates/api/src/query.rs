@@ -4,8 +4,8 @@ use crate::class_filters::class_filter;
 use civitas_application::form_pairs;
 use civitas_kernel::filter::{RawFilter, RawValue};
 use civitas_kernel::{
-    ClassNames, ComponentId, Direction, Error, Locales, Order, PageRequest, Result, Sort, SortColumn,
-    SpaceManifest, TimeZone, Within,
+    ClassNames, ComponentId, Direction, Error, Locales, LocationFilter, Order, PageRequest, Result, Sort,
+    SortColumn, SpaceKind, TimeZone,
 };
 use std::collections::BTreeMap;
 use url::form_urlencoded;
@@ -80,7 +80,7 @@ impl Query {
                 of_classes.push((name, classes));
                 continue;
             }
-            let value = if name.contains("_type") { names.canonical(value) } else { value.into() };
+            let value = if name.contains("_type") { names.from_wire(value) } else { value.into() };
             let (value, is_list) = (value.into_owned(), name.ends_with("_in"));
             match tail {
                 "" if !is_list => filter.values.push((name.to_owned(), RawValue::One(value))),
@@ -128,18 +128,20 @@ impl Query {
     ///
     /// # Errors
     /// `manifest not supported: <v>`; `Rejected` for an invalid number.
-    pub(crate) fn within(&self) -> Result<Within> {
-        Ok(Within { component: self.number("component_id")?.map(ComponentId), ..self.within_space()? })
+    pub(crate) fn within(&self) -> Result<LocationFilter> {
+        Ok(LocationFilter {
+            component: self.number("component_id")?.map(ComponentId),
+            ..self.within_space()?
+        })
     }
 
     /// `space_manifest` and `space_id` alone.
-    pub(crate) fn within_space(&self) -> Result<Within> {
-        let manifest = |name| {
-            SpaceManifest::parse(name)
-                .ok_or_else(|| Error::rejected(format!("manifest not supported: {name}")))
+    pub(crate) fn within_space(&self) -> Result<LocationFilter> {
+        let kind = |name| {
+            SpaceKind::parse(name).ok_or_else(|| Error::rejected(format!("manifest not supported: {name}")))
         };
-        Ok(Within {
-            space_manifest: self.filled("space_manifest").map(manifest).transpose()?,
+        Ok(LocationFilter {
+            space_kind: self.filled("space_manifest").map(kind).transpose()?,
             space_id: self.number("space_id")?,
             component: None,
         })

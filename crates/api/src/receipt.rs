@@ -3,7 +3,7 @@
 use crate::links::{LinkMeta, ResourceLink};
 use crate::request::Request;
 use crate::shapes::Pending;
-use civitas_application::Site;
+use civitas_application::SiteSettings;
 use civitas_kernel::JobId;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use utoipa::openapi::schema::SchemaType;
 /// The receipt of an asynchronous write.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = rest_full_api_job_accepted, title = "HTTP 202 async job envelope")]
-pub(crate) struct Accepted {
+pub(crate) struct JobReceipt {
     /// The job.
     #[schema(format = "uuid")]
     job_id: String,
@@ -36,10 +36,10 @@ fn null() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::AnyValue)
 }
 
-impl Accepted {
+impl JobReceipt {
     /// The receipt of a job that was just stored.
-    pub(crate) fn of(request: &Request, id: JobId) -> Self {
-        let links = JobLinks::of(request.backend.commands.site(), &request.tenant.host, id);
+    pub(crate) fn new(request: &Request, id: JobId) -> Self {
+        let links = JobLinks::new(request.backend.commands.site(), &request.tenant.host, id);
         Self {
             job_id: id.to_string(),
             status: Pending,
@@ -61,7 +61,7 @@ pub(crate) struct JobLinks {
 
 impl JobLinks {
     /// The links of a job of the organization at this host.
-    pub(crate) fn of(site: &Site, host: &str, id: JobId) -> Self {
+    pub(crate) fn new(site: &SiteSettings, host: &str, id: JobId) -> Self {
         let href = format!("{}/jobs/{id}", site.base(host));
         Self { this: ResourceLink::new(href, "API job status", LinkMeta::default()) }
     }

@@ -66,7 +66,7 @@ pub(crate) struct CollectionMeta {
 
 impl CollectionMeta {
     /// The position of the requested page, with the addresses of the pages beside it.
-    pub(crate) fn of(request: &Request, has_more: bool) -> Self {
+    pub(crate) fn new(request: &Request, has_more: bool) -> Self {
         let PageRequest { page, per_page, .. } = request.query.page();
         Self {
             page,
@@ -159,7 +159,7 @@ impl Reply {
     ///
     /// # Errors
     /// `Internal` for a status that does not exist.
-    pub(crate) fn stored(status: u16, headers: Vec<(String, String)>, body: String) -> Result<Self> {
+    pub(crate) fn from_stored(status: u16, headers: Vec<(String, String)>, body: String) -> Result<Self> {
         let status = StatusCode::from_u16(status).map_err(Error::internal)?;
         let headers = headers.into_iter().map(|(name, value)| (name.into(), value)).collect();
         Ok(Self { headers, ..Self::json_text(status, body) })
@@ -187,11 +187,11 @@ impl Reply {
     /// # Errors
     /// `Internal` for a body that is no text.
     pub(crate) fn text(&self) -> Result<&str> {
-        std::str::from_utf8(self.whole()).map_err(Error::internal)
+        std::str::from_utf8(self.body_bytes()).map_err(Error::internal)
     }
 
     /// Server-sent events, which caches and proxies neither store nor delay.
-    pub(crate) fn events(chunks: Chunks) -> Self {
+    pub(crate) fn event_stream(chunks: Chunks) -> Self {
         let content = Content::Stream(Mutex::new(Some(chunks)));
         let reply = Self { content, media_type: EVENT_STREAM, ..Self::empty(StatusCode::OK) };
         reply.with("Cache-Control", "no-store").with("X-Accel-Buffering", "no")
@@ -211,22 +211,22 @@ impl Reply {
         document: &impl Serialize,
         changed_at: OffsetDateTime,
     ) -> Result<Self> {
-        Self::version(request, document, changed_at, "")
+        Self::with_validators(request, document, changed_at, "")
     }
 
     /// The same for an answer that depends on more than the document: `state`, which changes the `ETag` too.
-    fn version(
+    fn with_validators(
         request: &Request,
         document: &impl Serialize,
         changed_at: OffsetDateTime,
         state: &str,
     ) -> Result<Self> {
         let mut reply = Self::json(StatusCode::OK, document)?;
-        if reply.whole().len() > request.longest {
+        if reply.body_bytes().len() > request.longest {
             return Err(Error::AnswerTooLong);
         }
         reply.validators = Some(Validators {
-            etag: etag(request, reply.whole(), state),
+            etag: etag(request, reply.body_bytes(), state),
             // No HTTP date is earlier.
             last_modified: SystemTime::from(changed_at).max(SystemTime::UNIX_EPOCH),
             vary: vec!["Authorization"],
@@ -256,12 +256,12 @@ impl Reply {
         changed_at: OffsetDateTime,
         meta: impl FnOnce(CollectionMeta) -> M,
     ) -> Result<Self> {
-        let position = CollectionMeta::of(request, page.has_more || shuffled);
+        let position = CollectionMeta::new(request, page.has_more || shuffled);
         let links = position.links(request, page.total.filter(|_| !shuffled));
         let (total, per_page) = (page.total, position.per_page);
         let nonce = if shuffled { sortable_id().to_string() } else { String::new() };
         let document = Collection { data: page.items, meta: meta(position) };
-        let reply = Self::version(request, &document, changed_at, &format!("{total:?} {nonce}"))?;
+        let reply = Self::with_validators(request, &document, changed_at, &format!("{total:?} {nonce}"))?;
         let reply = reply.varying("Prefer").with("Per-Page", per_page.to_string()).with("Link", links);
         Ok(match total {
             Some(total) => reply.with("Total", total.to_string()).with("Preference-Applied", "count=exact"),
@@ -283,7 +283,7 @@ impl Reply {
     }
 
     /// The body; empty for a stream.
-    fn whole(&self) -> &[u8] {
+    fn body_bytes(&self) -> &[u8] {
         match &self.content {
             Content::Whole(body) => body,
             Content::Stream(_) => &[],

@@ -1,6 +1,6 @@
 //! A request after the checks of the pipeline, and its bearer token.
 
-use crate::BASE;
+use crate::BASE_PATH;
 use crate::backend::Backend;
 use crate::document::LanguageParameter;
 use crate::keyed_write::KeyedWrite;
@@ -8,7 +8,7 @@ use crate::query::Query;
 use crate::tenancy::Origin;
 use actix_web::http::Method;
 use civitas_accounts::AuthContext;
-use civitas_application::{Ports, RenderContext, Share, ShareHolder, SharePermit, Store};
+use civitas_application::{Ports, RenderContext, ShareHolder, SharePermit, SharedResource, Store};
 use civitas_kernel::filter::RawFilter;
 use civitas_kernel::{
     Ability, AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, PageRequest, Result, SortColumn,
@@ -157,10 +157,10 @@ impl Request {
     }
 
     /// Takes a permit of a share for the client, and for the record in the path.
-    pub(crate) async fn take(&self, share: Share) -> Result<SharePermit> {
-        let (client, record) = (self.ctx.as_ref().map(|ctx| ctx.caller.client), self.record());
+    pub(crate) async fn take_permit(&self, share: SharedResource) -> Result<SharePermit> {
+        let (client, record) = (self.ctx.as_ref().map(|ctx| ctx.caller.client), self.record_in_path());
         let holder = ShareHolder { organization: self.tenant.id, client, record: record.as_deref() };
-        self.backend.services.shares.take(share, holder).await
+        self.backend.services.shares.acquire(share, holder).await
     }
 
     /// Whether the request is a read that may take long: filters, random order, a total, a search, components, or a page
@@ -173,8 +173,8 @@ impl Request {
     }
 
     /// The record in the path, with the first segment of the path as its kind; `None` in a list.
-    fn record(&self) -> Option<String> {
-        match self.path.strip_prefix(BASE)?.split('/').nth(1)? {
+    fn record_in_path(&self) -> Option<String> {
+        match self.path.strip_prefix(BASE_PATH)?.split('/').nth(1)? {
             "me" => Some(format!("users/{}", self.ctx.as_ref()?.participant()?.0)),
             kind => {
                 let kind = kind.strip_prefix("draft_").unwrap_or(kind);

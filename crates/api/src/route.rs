@@ -1,15 +1,15 @@
 //! The list of routes, one entry for each operation. Router, command registry, rights tests and OpenAPI document are
 //! generated from it.
 
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::error::ApiError;
-use crate::incoming::Incoming;
-use crate::receipt::Accepted;
+use crate::receipt::JobReceipt;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::typed_body::{Body, RawBody};
+use crate::unread_body::UnreadBody;
 use actix_web::http::{Method, StatusCode};
-use civitas_application::{CommandOutput, Ports, Registry, Transaction, View};
+use civitas_application::{CommandOutput, CommandRegistry, Ports, ResultView, Transaction};
 use civitas_kernel::{Access, Command, CommandHandler, JobId, Result};
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
@@ -18,7 +18,7 @@ use std::future::Future;
 pub(crate) type HandlerResult = Result<Reply, ApiError>;
 /// Handles a request. A body that was read is in the request, another one is the second argument.
 type HandlerFn =
-    Box<dyn Fn(Request, Option<Incoming>) -> LocalBoxFuture<'static, HandlerResult> + Send + Sync>;
+    Box<dyn Fn(Request, Option<UnreadBody>) -> LocalBoxFuture<'static, HandlerResult> + Send + Sync>;
 
 /// A handler, and which bodies it reads itself. Other bodies are read before it is called.
 pub(crate) struct Handler {
@@ -30,7 +30,7 @@ impl Handler {
     /// A handler that reads these bodies itself.
     pub(crate) fn reading<F>(
         unread: UnreadBodies,
-        handler: impl Fn(Request, Option<Incoming>) -> F + Send + Sync + 'static,
+        handler: impl Fn(Request, Option<UnreadBody>) -> F + Send + Sync + 'static,
     ) -> Self
     where
         F: Future<Output = HandlerResult> + 'static,
@@ -81,7 +81,7 @@ pub struct Route {
     pub status: StatusCode,
     /// The name of the command it executes or enqueues; `None` for a route with its own handler.
     pub command: Option<&'static str>,
-    pub(crate) doc: Doc,
+    pub(crate) doc: OperationDoc,
     pub(crate) handler: Handler,
 }
 
@@ -120,7 +120,7 @@ pub(crate) struct Routes {
     /// The routes, in the order they were added.
     pub(crate) list: Vec<Route>,
     /// The use case and the view of each command.
-    pub(crate) registry: Registry,
+    pub(crate) registry: CommandRegistry,
     limits: Limits,
 }
 
@@ -152,9 +152,9 @@ pub(crate) struct Write<B, C: Command> {
     /// Reads the command. Its second argument names the type of the body.
     pub(crate) read: ReadCommand<B, C>,
     pub(crate) use_case: BuildUseCase<C>,
-    pub(crate) view: View<C>,
+    pub(crate) view: ResultView<C>,
     /// Describes both: status of success, parameters and answer of the synchronous operation.
-    pub(crate) doc: Doc,
+    pub(crate) doc: OperationDoc,
 }
 
 /// The answers of the two endpoints of a write.
@@ -162,17 +162,17 @@ pub(crate) struct Endpoints<C: Command> {
     /// The answer of the asynchronous endpoint.
     pub(crate) accepted: fn(&Request, JobId) -> Result<Reply>,
     /// Describes that answer.
-    pub(crate) describe_accepted: fn(Doc) -> Doc,
+    pub(crate) describe_accepted: fn(OperationDoc) -> OperationDoc,
     /// Renders the result of a job; `None`: as the synchronous endpoint.
-    pub(crate) job_view: Option<View<C>>,
+    pub(crate) job_view: Option<ResultView<C>>,
 }
 
 impl<C: Command> Endpoints<C> {
     /// The asynchronous endpoint answers with the receipt of contract 09 A.2, the synchronous one with the document.
     pub(crate) fn common() -> Self {
         Self {
-            accepted: |request, id| Reply::json(StatusCode::ACCEPTED, &Accepted::of(request, id)),
-            describe_accepted: |doc| doc.accepted::<Accepted>(),
+            accepted: |request, id| Reply::json(StatusCode::ACCEPTED, &JobReceipt::new(request, id)),
+            describe_accepted: |doc| doc.accepted::<JobReceipt>(),
             job_view: None,
         }
     }
@@ -185,29 +185,29 @@ impl Routes {
     }
 
     /// A route with its own handler.
-    pub(crate) fn on<F>(
+    pub(crate) fn add_route<F>(
         &mut self,
         id: &'static str,
         method: Method,
         path: &str,
         gate: RequiredAccess,
-        doc: Doc,
+        doc: OperationDoc,
         handler: impl Fn(Request) -> F + Send + Sync + 'static,
     ) where
         F: Future<Output = HandlerResult> + 'static,
     {
         let handler = Handler::reading(UnreadBodies::None, move |request, _| handler(request));
-        self.add(id, method, path, gate, doc, handler);
+        self.add_with_handler(id, method, path, gate, doc, handler);
     }
 
     /// The same for a handler that may read the body itself.
-    pub(crate) fn add(
+    pub(crate) fn add_with_handler(
         &mut self,
         id: &'static str,
         method: Method,
         path: &str,
         gate: RequiredAccess,
-        doc: Doc,
+        doc: OperationDoc,
         handler: Handler,
     ) {
         let (path, status) = (path.to_owned(), doc.status);
@@ -219,15 +219,15 @@ impl Routes {
         &mut self,
         id: &'static str,
         path: &str,
-        doc: Doc,
-        (use_case, view): (BuildUseCase<C>, View<C>),
-        handler: impl Fn(Request, Option<Incoming>) -> F + Send + Sync + 'static,
+        doc: OperationDoc,
+        (use_case, view): (BuildUseCase<C>, ResultView<C>),
+        handler: impl Fn(Request, Option<UnreadBody>) -> F + Send + Sync + 'static,
     ) where
         C: Command<Output: CommandOutput>,
         F: Future<Output = HandlerResult> + 'static,
     {
         let handler = Handler::reading(UnreadBodies::Forms, handler);
-        self.add(id, Method::POST, path, RequiredAccess::Needs(C::ACCESS), doc, handler);
+        self.add_with_handler(id, Method::POST, path, RequiredAccess::Needs(C::ACCESS), doc, handler);
         self.name_command::<C>();
         self.register(use_case, view, view);
     }
@@ -238,57 +238,60 @@ impl Routes {
         id: &'static str,
         path: &str,
         access: Access,
-        doc: Doc,
+        doc: OperationDoc,
         handler: impl Fn(Request) -> F + Send + Sync + 'static,
     ) where
         F: Future<Output = HandlerResult> + 'static,
     {
-        self.on(id, Method::GET, path, RequiredAccess::Needs(access), doc, handler);
+        self.add_route(id, Method::GET, path, RequiredAccess::Needs(access), doc, handler);
     }
 
     /// A command at two endpoints: the path answers 202 with a job, the path with `/sync` the result.
     pub(crate) fn write<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
-        self.write_to(write, &Endpoints::common());
+        self.write_with_endpoints(write, &Endpoints::common());
     }
 
     /// The same, with endpoints that answer in another way.
-    pub(crate) fn write_to<B: Body, C: Command<Output: CommandOutput>>(
+    pub(crate) fn write_with_endpoints<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
         write: &Write<B, C>,
         endpoints: &Endpoints<C>,
     ) {
         let [id, sync_id] = write.at.ids;
-        self.later(id, write.at.method.clone(), write, endpoints);
-        self.now(sync_id, &format!("{}/sync", write.at.path), write);
+        self.add_async_route(id, write.at.method.clone(), write, endpoints);
+        self.add_sync_route(sync_id, &format!("{}/sync", write.at.path), write);
         self.register(write.use_case, write.view, endpoints.job_view.unwrap_or(write.view));
     }
 
     /// The same for a `PUT`, whose asynchronous endpoint also accepts `PATCH` (contract 01 §2).
     pub(crate) fn write_or_patch<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
-        self.later("", Method::PATCH, write, &Endpoints::common());
+        self.add_async_route("", Method::PATCH, write, &Endpoints::common());
         self.write(write);
     }
 
     /// A command without a job; its one endpoint is the path.
-    pub(crate) fn write_now<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
-        self.now(write.at.ids[0], write.at.path, write);
+    pub(crate) fn write_without_job<B: Body, C: Command<Output: CommandOutput>>(
+        &mut self,
+        write: &Write<B, C>,
+    ) {
+        self.add_sync_route(write.at.ids[0], write.at.path, write);
         self.register(write.use_case, write.view, write.view);
     }
 
     /// The same, also at the path with `/sync`.
-    pub(crate) fn write_now_or_sync<B: Body, C: Command<Output: CommandOutput>>(
+    pub(crate) fn write_without_job_and_sync_alias<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
         write: &Write<B, C>,
     ) {
-        self.now("", &format!("{}/sync", write.at.path), write);
-        self.write_now(write);
+        self.add_sync_route("", &format!("{}/sync", write.at.path), write);
+        self.write_without_job(write);
     }
 
     fn register<C: Command<Output: CommandOutput>>(
         &mut self,
         use_case: BuildUseCase<C>,
-        view: View<C>,
-        job_view: View<C>,
+        view: ResultView<C>,
+        job_view: ResultView<C>,
     ) {
         let limits = self.limits;
         let registry = std::mem::take(&mut self.registry);
@@ -297,17 +300,17 @@ impl Routes {
     }
 
     /// The operation that stores the command as a job.
-    fn later<B: Body, C: Command<Output: CommandOutput>>(
+    fn add_async_route<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
         id: &'static str,
         method: Method,
         write: &Write<B, C>,
         endpoints: &Endpoints<C>,
     ) {
-        let doc = (endpoints.describe_accepted)(write.doc.clone().takes::<B>());
+        let doc = (endpoints.describe_accepted)(write.doc.clone().with_body::<B>());
         let (path, read, accepted) = (write.at.path, write.read, endpoints.accepted);
         let from = doc.language_parameter();
-        self.on(id, method, path, RequiredAccess::Needs(C::ACCESS), doc, move |request| async move {
+        self.add_route(id, method, path, RequiredAccess::Needs(C::ACCESS), doc, move |request| async move {
             let languages = request.languages(from)?;
             let command = read(&request, RawBody::new(&request.body, false))?;
             let store =
@@ -320,17 +323,17 @@ impl Routes {
     }
 
     /// The operation that executes the command.
-    fn now<B: Body, C: Command<Output: CommandOutput>>(
+    fn add_sync_route<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
         id: &'static str,
         path: &str,
         write: &Write<B, C>,
     ) {
-        let doc = write.doc.clone().takes::<B>();
+        let doc = write.doc.clone().with_body::<B>();
         let (read, from, status) = (write.read, doc.language_parameter(), doc.status);
         let (is_secret, has_location) = (doc.is_secret, doc.has_location);
         let (method, gate) = (write.at.method.clone(), RequiredAccess::Needs(C::ACCESS));
-        self.on(id, method, path, gate, doc, move |request| async move {
+        self.add_route(id, method, path, gate, doc, move |request| async move {
             let languages = request.languages(from)?;
             let command = read(&request, RawBody::new(&request.body, true))?;
             let reply = |document: &Value| {

@@ -1,7 +1,7 @@
 //! Finds the route of a request in a tree of paths. actix-web's router tries one pattern after the other; the cost of this
 //! router depends on the length of the path, not on the number of routes.
 
-use crate::BASE;
+use crate::BASE_PATH;
 use crate::route::Route;
 use actix_web::http::Method;
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ pub(crate) struct RouteMatch {
 }
 
 impl Router {
-    /// These routes below [`BASE`]; those of OAuth at the root too.
-    pub(crate) fn of(routes: Vec<Route>) -> Self {
+    /// These routes below [`BASE_PATH`]; those of OAuth at the root too.
+    pub(crate) fn new(routes: Vec<Route>) -> Self {
         let mut by_path: BTreeMap<String, Vec<Arc<Route>>> = BTreeMap::new();
         for route in routes.into_iter().map(Arc::new) {
-            by_path.entry(format!("{BASE}{}", route.path)).or_default().push(route.clone());
+            by_path.entry(format!("{BASE_PATH}{}", route.path)).or_default().push(route.clone());
             if route.path.starts_with("/oauth/") {
                 by_path.entry(route.path.clone()).or_default().push(route);
             }
@@ -48,17 +48,19 @@ impl Router {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Doc;
+    use crate::document::OperationDoc;
     use crate::error::ApiError;
     use crate::route::{RequiredAccess, Routes};
 
     fn router(paths: &[(Method, &'static str)]) -> Router {
         let mut routes = Routes::default();
         for (method, path) in paths {
-            let doc = Doc::new("", "");
-            routes.on("", method.clone(), path, RequiredAccess::Open, doc, async |_| Err(ApiError::NoRoute));
+            let doc = OperationDoc::new("", "");
+            routes.add_route("", method.clone(), path, RequiredAccess::Open, doc, async |_| {
+                Err(ApiError::NoRoute)
+            });
         }
-        Router::of(routes.list)
+        Router::new(routes.list)
     }
 
     fn found(router: &Router, method: &Method, path: &str) -> Option<(String, Vec<String>)> {
@@ -75,7 +77,7 @@ mod tests {
             (Method::GET, "/spaces/search"),
             (Method::GET, "/spaces/{id}/steps/{step}"),
         ]);
-        let at = |path: &str| found(&router, &get, &format!("{BASE}{path}"));
+        let at = |path: &str| found(&router, &get, &format!("{BASE_PATH}{path}"));
         assert_eq!(at("/spaces/search"), Some(("/spaces/search".to_owned(), vec![])));
         assert_eq!(at("/spaces/7"), Some(("/spaces/{id}".to_owned(), vec!["id=7".into()])));
         let both = vec!["id=search".to_owned(), "step=9".to_owned()];
@@ -91,10 +93,10 @@ mod tests {
         let router =
             router(&[(Method::GET, "/votes"), (Method::POST, "/votes"), (Method::POST, "/oauth/token")]);
         let at = |method, path: &str| found(&router, &method, path).is_some();
-        let votes = format!("{BASE}/votes");
+        let votes = format!("{BASE_PATH}/votes");
         assert!(at(Method::GET, &votes) && at(Method::HEAD, &votes) && at(Method::POST, &votes));
         assert!(!at(Method::DELETE, &votes));
-        assert!(at(Method::POST, "/oauth/token") && at(Method::POST, &format!("{BASE}/oauth/token")));
+        assert!(at(Method::POST, "/oauth/token") && at(Method::POST, &format!("{BASE_PATH}/oauth/token")));
         assert!(!at(Method::HEAD, "/oauth/token"));
     }
 }

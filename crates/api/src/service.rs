@@ -1,12 +1,12 @@
 //! The service itself: landing page, health, document (contract 01 §11b). They answer on any host; feature switches do
 //! not apply.
 
-use crate::BASE;
+use crate::BASE_PATH;
 use crate::api::Api;
 use crate::counted::mount_page;
 use crate::error::{ApiError, JSON};
 use crate::reply::{etag_of, none_match_names};
-use crate::tenancy::{self, HostLookup, Origin};
+use crate::tenancy::{self, HostLookupResult, Origin};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, LOCATION};
 use actix_web::web::Bytes;
@@ -52,7 +52,7 @@ async fn at_host(api: &Api, request: &HttpRequest) -> Result<HttpResponse, ApiEr
     let tenant = tenancy::tenant(&api.backend, request).await?;
     Ok(match request.path() {
         WELL_KNOWN => metadata(api, &tenant),
-        _ => HttpResponse::Found().insert_header((LOCATION, format!("{BASE}/"))).finish(),
+        _ => HttpResponse::Found().insert_header((LOCATION, format!("{BASE_PATH}/"))).finish(),
     })
 }
 
@@ -121,8 +121,10 @@ fn docs(_: &Api) -> Page {
 
 /// A secondary host redirects here too.
 async fn moved(api: &Api, request: &HttpRequest) -> Option<HttpResponse> {
-    match tenancy::resolve(&**api.backend.store(), request, &Origin::of(&api.backend, request)).await {
-        Ok(HostLookup::Moved(redirect)) => Some(redirect.respond()),
+    match tenancy::resolve(&**api.backend.store(), request, &Origin::from_request(&api.backend, request))
+        .await
+    {
+        Ok(HostLookupResult::Moved(redirect)) => Some(redirect.respond()),
         _ => None,
     }
 }

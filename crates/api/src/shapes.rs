@@ -2,8 +2,8 @@
 
 use civitas_accounts::{RoleId, RoleType};
 use civitas_jobs::JobStatus;
-use civitas_kernel::{Locale, Locales, SpaceManifest, Translated};
-use civitas_spaces::ComponentManifest;
+use civitas_kernel::{Locale, Locales, SpaceKind, Translated};
+use civitas_spaces::ComponentKind;
 use civitas_surveys::QuestionType;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,7 +24,7 @@ const MILLISECONDS: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 
 /// A time in UTC with seconds: `2026-03-01T09:30:00Z`.
-pub(crate) fn iso(at: OffsetDateTime) -> String {
+pub(crate) fn iso_seconds(at: OffsetDateTime) -> String {
     at.to_offset(time::UtcOffset::UTC).format(SECONDS).unwrap_or_default()
 }
 
@@ -82,11 +82,11 @@ macro_rules! type_names {
             }
         }
 
-        $crate::shapes::schema_of!($name, $schema, $crate::shapes::word_of(vec![$word], concat!($($doc),*)));
+        $crate::shapes::schema_of!($name, $schema, $crate::shapes::enum_schema(vec![$word], concat!($($doc),*)));
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::shapes::read_word(deserializer, $word).map(|()| Self)
+                $crate::shapes::read_constant(deserializer, $word).map(|()| Self)
             }
         }
     )+};
@@ -141,7 +141,7 @@ type_names! {
 }
 
 /// Reads a text that must be this word.
-pub(crate) fn read_word<'de, D: Deserializer<'de>>(deserializer: D, word: &str) -> Result<(), D::Error> {
+pub(crate) fn read_constant<'de, D: Deserializer<'de>>(deserializer: D, word: &str) -> Result<(), D::Error> {
     let sent = Value::deserialize(deserializer)?;
     if sent == word { Ok(()) } else { Err(D::Error::invalid_value(Unexpected::Other("another"), &word)) }
 }
@@ -178,7 +178,7 @@ macro_rules! dates {
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&iso(self.0))
+                serializer.serialize_str(&iso_seconds(self.0))
             }
         }
 
@@ -216,14 +216,14 @@ schema_of!(TranslatedProp, "translated_prop", {
 /// A record, by id and type.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = resource_relationship_identifier, title = "Resource relationship identifier")]
-pub(crate) struct Identifier {
+pub(crate) struct ResourceIdentifier {
     /// Its id.
     pub(crate) id: String,
     /// Its type.
     pub(crate) r#type: &'static str,
 }
 
-impl Identifier {
+impl ResourceIdentifier {
     pub(crate) fn new(id: impl ToString + Copy, r#type: &'static str) -> Self {
         Self { id: id.to_string(), r#type }
     }
@@ -241,7 +241,7 @@ pub(crate) struct ComponentIdentifier {
 }
 
 /// The schema of a text that is one of these words.
-pub(crate) fn word_of(words: Vec<&'static str>, says: &str) -> ObjectBuilder {
+pub(crate) fn enum_schema(words: Vec<&'static str>, says: &str) -> ObjectBuilder {
     let says = Some(says.trim()).filter(|says| !says.is_empty());
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).description(says)
 }
@@ -262,7 +262,7 @@ macro_rules! words {
         $(#[doc = $doc])*
         pub(crate) struct $name;
 
-        $crate::shapes::schema_of!($name, $schema, $crate::shapes::word_of($words.to_vec(), concat!($($doc),*)));
+        $crate::shapes::schema_of!($name, $schema, $crate::shapes::enum_schema($words.to_vec(), concat!($($doc),*)));
     )+};
 }
 
@@ -270,18 +270,18 @@ words! {
     // The languages of the deployment; the document of a deployment lists its own.
     LocaleName = "locale": ["en", "fr", "es"],
     // The kinds of spaces.
-    SpaceManifestName = "space_manifest": SpaceManifest::ALL.map(SpaceManifest::as_str),
+    SpaceKindName = "space_manifest": SpaceKind::ALL.map(SpaceKind::as_str),
     // The class names of spaces.
-    SpaceClassName = "space_classes": SpaceManifest::ALL.map(SpaceManifest::class),
+    SpaceClassName = "space_classes": SpaceKind::ALL.map(SpaceKind::class),
     // The kinds of components.
-    ComponentManifestName = "component_manifest": ComponentManifest::NAMES,
+    ComponentKindName = "component_manifest": ComponentKind::NAMES,
     // The types of components.
-    ComponentType = "component_type": ComponentManifest::ALL.map(ComponentManifest::component_type),
+    ComponentType = "component_type": ComponentKind::ALL.map(ComponentKind::component_type),
     // The types of roles.
     RoleTypeName = "role_type": RoleType::ALL.map(RoleType::as_str),
-    // The class names of the places of roles.
+    // The class names of the resources of roles.
     RoleResourceName = "role_resource_type": [
-        &[RoleId::ORGANIZATION][..], &SpaceManifest::ALL.map(SpaceManifest::class)].concat(),
+        &[RoleId::ORGANIZATION][..], &SpaceKind::ALL.map(SpaceKind::class)].concat(),
     // The time zones an organization can have (contract 11).
     TimeZoneName = "time_zone": civitas_organizations::TIME_ZONES,
     /// Who may see a space.
@@ -300,30 +300,30 @@ words! {
 /// A relationship to one record.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_one)]
-pub(crate) struct ToOne {
+pub(crate) struct ToOneRelationship {
     /// The record.
-    pub(crate) data: Identifier,
+    pub(crate) data: ResourceIdentifier,
 }
 
 /// A relationship to a component.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_component)]
-pub(crate) struct ToComponent {
+pub(crate) struct ToComponentRelationship {
     /// The component.
     pub(crate) data: ComponentIdentifier,
 }
 
 /// The space and the component a record is in.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct InComponent {
-    pub(crate) space: ToOne,
-    pub(crate) component: ToComponent,
+pub(crate) struct SpaceAndComponent {
+    pub(crate) space: ToOneRelationship,
+    pub(crate) component: ToComponentRelationship,
 }
 
 /// How many there are in all.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = relationship_count)]
-pub(crate) struct Count {
+pub(crate) struct RelationshipCount {
     /// Uncapped.
     #[schema(minimum = 0)]
     pub(crate) count: i64,
@@ -332,11 +332,11 @@ pub(crate) struct Count {
 /// A relationship to many records, of which the first are listed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_many)]
-pub(crate) struct ToMany {
+pub(crate) struct ToManyRelationship {
     /// The first of them.
-    pub(crate) data: Vec<Identifier>,
+    pub(crate) data: Vec<ResourceIdentifier>,
     /// Their number.
-    pub(crate) meta: Count,
+    pub(crate) meta: RelationshipCount,
 }
 
 #[cfg(test)]
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn times_are_utc_with_seconds_or_milliseconds() {
         let at = datetime!(2026-03-01 10:30:00.123456 +1);
-        assert_eq!(iso(at), "2026-03-01T09:30:00Z");
+        assert_eq!(iso_seconds(at), "2026-03-01T09:30:00Z");
         assert_eq!(iso_milliseconds(at), "2026-03-01T09:30:00.123Z");
     }
 }

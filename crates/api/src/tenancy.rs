@@ -19,7 +19,7 @@ pub(crate) struct Origin {
 }
 
 /// The result of looking up the host of a request.
-pub(crate) enum HostLookup {
+pub(crate) enum HostLookupResult {
     Tenant(Tenant),
     Unknown,
     /// A redirect to the same address at a primary host.
@@ -30,18 +30,22 @@ pub(crate) enum HostLookup {
 ///
 /// # Errors
 /// `Rejected` when the host has an invalid port: it would become part of a redirect.
-pub(crate) async fn resolve(store: &dyn Store, request: &HttpRequest, origin: &Origin) -> Result<HostLookup> {
+pub(crate) async fn resolve(
+    store: &dyn Store,
+    request: &HttpRequest,
+    origin: &Origin,
+) -> Result<HostLookupResult> {
     if !has_sound_port(&origin.authority) {
         return Err(Error::rejected("Invalid Host header"));
     }
     let host = host_of(&origin.authority);
     if host.is_empty() || host.contains('\0') {
-        return Ok(HostLookup::Unknown);
+        return Ok(HostLookupResult::Unknown);
     }
     Ok(match store.organizations().locate(&host).await? {
-        Some(HostMatch::Primary(tenant)) => HostLookup::Tenant(tenant),
-        Some(HostMatch::Secondary { primary }) => HostLookup::Moved(origin.moved_to(&primary, request)),
-        None => HostLookup::Unknown,
+        Some(HostMatch::Primary(tenant)) => HostLookupResult::Tenant(tenant),
+        Some(HostMatch::Secondary { primary }) => HostLookupResult::Moved(origin.moved_to(&primary, request)),
+        None => HostLookupResult::Unknown,
     })
 }
 
@@ -50,10 +54,10 @@ pub(crate) async fn resolve(store: &dyn Store, request: &HttpRequest, origin: &O
 /// # Errors
 /// As [`resolve`]; `NotFound` for an unknown host, `Moved` for a secondary one.
 pub(crate) async fn tenant(backend: &Backend, request: &HttpRequest) -> Result<Tenant, ApiError> {
-    resolve(&**backend.store(), request, &Origin::of(backend, request)).await?.tenant()
+    resolve(&**backend.store(), request, &Origin::from_request(backend, request)).await?.tenant()
 }
 
-impl HostLookup {
+impl HostLookupResult {
     pub(crate) fn tenant(self) -> Result<Tenant, ApiError> {
         match self {
             Self::Tenant(tenant) => Ok(tenant),
@@ -66,7 +70,7 @@ impl HostLookup {
 impl Origin {
     /// Reads the request target if it has an authority (RFC 9112, 3.2.2), else the Host header. Forwarded headers are used
     /// only when the peer is a trusted proxy.
-    pub(crate) fn of(backend: &Backend, request: &HttpRequest) -> Self {
+    pub(crate) fn from_request(backend: &Backend, request: &HttpRequest) -> Self {
         let headers = request.headers();
         let host = || headers.get(header::HOST).and_then(|v| v.to_str().ok()).map(str::to_owned);
         let written = request.uri().authority().map(ToString::to_string).or_else(host);

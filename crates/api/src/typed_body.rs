@@ -36,14 +36,14 @@ pub(crate) struct NoBody {}
 
 /// A body whose one member is `data`. The description of the inner type is that of the body.
 #[derive(Deserialize)]
-pub(crate) struct Data<T> {
+pub(crate) struct DataBody<T> {
     pub(crate) data: T,
 }
 
 /// The same, closed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ClosedData<T> {
+pub(crate) struct ClosedDataBody<T> {
     pub(crate) data: T,
 }
 
@@ -67,7 +67,7 @@ macro_rules! body_of_data {
     )+};
 }
 
-body_of_data!(Data is false, ClosedData is true);
+body_of_data!(DataBody is false, ClosedDataBody is true);
 
 /// The schema of a body with this `data`, whose title, description and examples become those of the body. A closed one
 /// has no other members (contract 12).
@@ -193,13 +193,13 @@ mod tests {
     #[test]
     fn data_is_described_by_what_it_holds() {
         let body = json!({"data": {"name": "A", "number": 1}, "x": 1});
-        assert!(read::<Data<Inner>>(&body).is_ok());
-        assert_eq!(read::<ClosedData<Inner>>(&body).err().as_deref(), Some("Unknown key: x"));
-        let RefOr::T(Schema::Object(schema)) = Data::<Inner>::schema() else { panic!("an object") };
+        assert!(read::<DataBody<Inner>>(&body).is_ok());
+        assert_eq!(read::<ClosedDataBody<Inner>>(&body).err().as_deref(), Some("Unknown key: x"));
+        let RefOr::T(Schema::Object(schema)) = DataBody::<Inner>::schema() else { panic!("an object") };
         assert_eq!(schema.required, ["data"]);
-        assert_eq!(Data::<Inner>::name(), Inner::name());
+        assert_eq!(DataBody::<Inner>::name(), Inner::name());
         assert!(schema.additional_properties.is_none());
-        let RefOr::T(Schema::Object(schema)) = ClosedData::<Inner>::schema() else { panic!("an object") };
+        let RefOr::T(Schema::Object(schema)) = ClosedDataBody::<Inner>::schema() else { panic!("an object") };
         let nothing_else = AdditionalProperties::FreeForm(false);
         assert!(schema.additional_properties.as_deref() == Some(&nothing_else));
     }

@@ -4,7 +4,7 @@
 //! (`audit_retention_days`).
 
 use crate::Store;
-use crate::idempotency::ANSWERS_KEPT_FOR;
+use crate::idempotency::ANSWER_RETENTION;
 use crate::sweeping::{BATCH, Sweep, run_sweeps};
 use async_trait::async_trait;
 use civitas_accounts::login_failures::MAX_FAILED_NAMES;
@@ -54,7 +54,7 @@ impl Cleanup {
         removed += self.store.ended_credentials().remove_before(now - CREDENTIALS_KEPT_FOR, BATCH).await?;
         removed += self.store.login_failures().remove_unneeded(now, MAX_FAILED_NAMES, BATCH).await?;
         removed += self.store.mail_counts().remove_before(now - MAILS_COUNT_FOR, BATCH).await?;
-        let kept_since = now - ANSWERS_KEPT_FOR;
+        let kept_since = now - ANSWER_RETENTION;
         removed += self.store.idempotency_keys().remove_answers_before(kept_since, LARGE).await?;
         removed += self.store.removals().remove_rows(LARGE).await?;
         Ok(removed + audit?)
@@ -84,7 +84,7 @@ struct Sweeper {
 
 #[async_trait]
 impl Sweep for Sweeper {
-    const WHAT: &'static str = "rows that are old, or belong to removed organizations and clients";
+    const DESCRIPTION: &'static str = "rows that are old, or belong to removed organizations and clients";
 
     /// After the last batch, such as that of an organization, empties the log beside the database; after a large removal, updates
     /// the statistics of the tables.

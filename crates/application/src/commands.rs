@@ -1,11 +1,14 @@
 //! The command registry: the use case and the view of each command. One command runs in one
 //! transaction: the change, its events, and for a job its result and the switch to `completed` (contract 09 A.5).
 
-use crate::audit::of_commands;
+use crate::audit::command_entries;
 use crate::event_committer::tenant;
-use crate::{CommandOutput, EventCommitter, Ports, RenderContext, Share, Shares, Site, Store, Transaction};
-use civitas_accounts::{AuthContext, Callers, TokenSigner};
-use civitas_jobs::{Finish, Job, JobOwner, JobPayload};
+use crate::{
+    CommandOutput, EventCommitter, Ports, RenderContext, SharedResource, Shares, SiteSettings, Store,
+    Transaction,
+};
+use civitas_accounts::{AuthContext, TokenAuthenticator, TokenSigner};
+use civitas_jobs::{Job, JobEndOutcome, JobOwner, JobPayload};
 use civitas_kernel::{
     AnswerLanguages, Command, CommandHandler, Ctx, Error, FieldError, JobId, Result, Wording, clock,
     random_job_id,
@@ -22,9 +25,9 @@ use time::OffsetDateTime;
 /// Builds the use case of a command over ports.
 pub type UseCase<C> = Box<dyn for<'p> Fn(&'p dyn Ports) -> Box<dyn CommandHandler<C> + 'p> + Send + Sync>;
 /// Renders the result of a command.
-pub type View<C> = fn(&RenderContext<'_>, <C as Command>::Output) -> Value;
+pub type ResultView<C> = fn(&RenderContext<'_>, <C as Command>::Output) -> Value;
 
-type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+type CommandFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// One run of a command in a transaction.
 #[derive(Clone, Copy)]
@@ -36,40 +39,40 @@ struct Run<'a> {
 }
 
 /// A type-erased command.
-trait Entry: Any + Send + Sync {
+trait ErasedCommand: Any + Send + Sync {
     /// Runs the command of a job's payload.
-    fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> Work<'a, Value>;
+    fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> CommandFuture<'a, Value>;
 }
 
 /// The use case and the views of a command.
-struct Registered<C: Command> {
+struct RegisteredCommand<C: Command> {
     use_case: UseCase<C>,
-    view: View<C>,
+    view: ResultView<C>,
     /// Renders the result of a job.
-    job_view: View<C>,
+    job_view: ResultView<C>,
 }
 
-impl<C: Command<Output: CommandOutput>> Registered<C> {
+impl<C: Command<Output: CommandOutput>> RegisteredCommand<C> {
     /// Executes the command, renders its events and its result.
-    async fn run(&self, run: Run<'_>, command: C, view: View<C>) -> Result<Value> {
+    async fn run(&self, run: Run<'_>, command: C, view: ResultView<C>) -> Result<Value> {
         let Run { tx, context, committer, now } = run;
-        let recorded = if of_commands::is_recorded(C::KEY) {
+        let audit_entry = if command_entries::is_recorded(C::KEY) {
             let sent = serde_json::to_value(&command).map_err(Error::internal)?;
-            of_commands::record(C::KEY, context.ctx, &sent)
+            command_entries::build_audit_entry(C::KEY, context.ctx, &sent)
         } else {
             None
         };
         let output = (self.use_case)(tx).handle(context.ctx, command).await?;
         committer.render_events_of_command(tx, context.tenant, output.loaded(), now).await?;
-        if let Some(record) = recorded {
-            tx.audit().append(&record, now).await?;
+        if let Some(entry) = audit_entry {
+            tx.audit().append(&entry, now).await?;
         }
         Ok(view(&context, output))
     }
 }
 
-impl<C: Command<Output: CommandOutput>> Entry for Registered<C> {
-    fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> Work<'a, Value> {
+impl<C: Command<Output: CommandOutput>> ErasedCommand for RegisteredCommand<C> {
+    fn run_payload<'a>(&'a self, run: Run<'a>, command: Value) -> CommandFuture<'a, Value> {
         Box::pin(async move {
             let command = serde_json::from_value(command).map_err(Error::internal)?;
             self.run(run, command, self.job_view).await
@@ -79,15 +82,15 @@ impl<C: Command<Output: CommandOutput>> Entry for Registered<C> {
 
 /// The commands of all domain crates, by name.
 #[derive(Default)]
-pub struct Registry(BTreeMap<&'static str, Box<dyn Entry>>);
+pub struct CommandRegistry(BTreeMap<&'static str, Box<dyn ErasedCommand>>);
 
-impl Registry {
+impl CommandRegistry {
     /// The registry with this command: its use case and its view.
     #[must_use]
     pub fn with_command<C: Command<Output: CommandOutput>>(
         self,
         use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn CommandHandler<C> + 'p> + Send + Sync + 'static,
-        view: View<C>,
+        view: ResultView<C>,
     ) -> Self {
         self.with_command_and_job_view(use_case, view, view)
     }
@@ -97,10 +100,10 @@ impl Registry {
     pub fn with_command_and_job_view<C: Command<Output: CommandOutput>>(
         mut self,
         use_case: impl for<'p> Fn(&'p dyn Ports) -> Box<dyn CommandHandler<C> + 'p> + Send + Sync + 'static,
-        view: View<C>,
-        job_view: View<C>,
+        view: ResultView<C>,
+        job_view: ResultView<C>,
     ) -> Self {
-        self.0.insert(C::NAME, Box::new(Registered { use_case: Box::new(use_case), view, job_view }));
+        self.0.insert(C::NAME, Box::new(RegisteredCommand { use_case: Box::new(use_case), view, job_view }));
         self
     }
 
@@ -109,12 +112,12 @@ impl Registry {
         self.0.keys().copied()
     }
 
-    fn entry(&self, name: &str) -> Result<&dyn Entry> {
+    fn entry(&self, name: &str) -> Result<&dyn ErasedCommand> {
         let entry = self.0.get(name).map(AsRef::as_ref);
         entry.ok_or_else(|| Error::internal(format!("no command has the name {name}")))
     }
 
-    fn of<C: Command>(&self) -> Result<&Registered<C>> {
+    fn find<C: Command>(&self) -> Result<&RegisteredCommand<C>> {
         let entry: &dyn Any = self.entry(C::NAME)?;
         entry
             .downcast_ref()
@@ -124,8 +127,8 @@ impl Registry {
 
 /// Runs commands, or stores them as jobs.
 #[derive(Clone)]
-pub struct Commands {
-    registry: Arc<Registry>,
+pub struct CommandExecutor {
+    registry: Arc<CommandRegistry>,
     store: Arc<dyn Store>,
     committer: EventCommitter,
     signer: Arc<dyn TokenSigner>,
@@ -134,10 +137,10 @@ pub struct Commands {
     payload_limit: Option<usize>,
 }
 
-impl Commands {
+impl CommandExecutor {
     /// Builds it on this store. `payload_limit` is `max_async_api_job_payload_bytes`.
     pub fn new(
-        registry: Registry,
+        registry: CommandRegistry,
         store: Arc<dyn Store>,
         committer: EventCommitter,
         signer: Arc<dyn TokenSigner>,
@@ -166,7 +169,7 @@ impl Commands {
     }
 
     /// Scheme and port of links, and languages.
-    pub fn site(&self) -> &Site {
+    pub fn site(&self) -> &SiteSettings {
         self.committer.site()
     }
 
@@ -181,7 +184,7 @@ impl Commands {
         command: C,
         finish: impl AsyncFn(&dyn Transaction, Value) -> Result<T>,
     ) -> Result<T> {
-        let registered = self.registry.of::<C>()?;
+        let registered = self.registry.find::<C>()?;
         (registered.use_case)(as_store_ports(&*self.store)).precheck(ctx, &command).await?;
         let work = self.committer.in_transaction(&*self.store, ctx.now, async |tx| {
             let context = RenderContext::new(ctx, tenant, self.site(), languages);
@@ -196,7 +199,7 @@ impl Commands {
     ///
     /// # Errors
     /// Those of the command's `check_enqueue`; `Payload exceeds maximum size of N bytes`; `TooManyRequests` when the client or
-    /// the organization has used up its share of [`Share::Jobs`].
+    /// the organization has used up its share of [`SharedResource::Jobs`].
     #[tracing::instrument(name = "application.commands.enqueue", skip_all, fields(key = C::KEY))]
     pub async fn enqueue<C: Command>(
         &self,
@@ -205,12 +208,12 @@ impl Commands {
         command: C,
         finish: Option<impl AsyncFn(&dyn Transaction, JobId) -> Result<()>>,
     ) -> Result<JobId> {
-        let use_case = (self.registry.of::<C>()?.use_case)(as_store_ports(&*self.store));
+        let use_case = (self.registry.find::<C>()?.use_case)(as_store_ports(&*self.store));
         use_case.check_enqueue(ctx, &command).await?;
         let command = serde_json::to_value(command).map_err(Error::internal)?;
         let payload = JobPayload { name: C::NAME.to_owned(), command, languages };
         let (bytes, holder) = (self.payload_bytes(&payload)?, (ctx.organization, Some(ctx.caller.client)));
-        self.shares.check_stored(self.store.shares(), Share::Jobs, holder, bytes).await?;
+        self.shares.check_stored(self.store.shares(), SharedResource::Jobs, holder, bytes).await?;
         let id = random_job_id();
         let job = Job {
             id,
@@ -248,33 +251,36 @@ impl Commands {
     /// write, its events, the result and the switch to `completed` are one transaction; when another worker owns the job, the
     /// transaction rolls back.
     #[tracing::instrument(name = "application.commands.perform", skip_all, fields(job = %job.id, key = job.command_key))]
-    pub async fn perform(&self, worker: &str, job: &Job) -> Result<Finish> {
+    pub async fn execute_job(&self, worker: &str, job: &Job) -> Result<JobEndOutcome> {
         let now = clock::now();
         let store = as_store_ports(&*self.store);
         let tenant = tenant(store, job.organization).await?;
         let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
-        let callers =
-            Callers { tokens: store.tokens(), signer: &*self.signer, locales: &self.site().locales };
+        let callers = TokenAuthenticator {
+            tokens: store.tokens(),
+            signer: &*self.signer,
+            locales: &self.site().locales,
+        };
         let ctx = callers.resume(auth, job.token).await?;
         let context = RenderContext::new(&ctx, &tenant, self.site(), &job.payload.languages);
         let tx = self.store.begin().await?;
-        let outcome = self.perform_in(&*tx, context, worker, job).await;
+        let outcome = self.execute_job_in(&*tx, context, worker, job).await;
         match outcome {
-            Ok(Finish::Lost) => {
+            Ok(JobEndOutcome::Lost) => {
                 tx.rollback().await;
-                Ok(Finish::Lost)
+                Ok(JobEndOutcome::Lost)
             }
             outcome => self.committer.commit_with_events(tx, now, outcome).await,
         }
     }
 
-    async fn perform_in(
+    async fn execute_job_in(
         &self,
         tx: &dyn Transaction,
         context: RenderContext<'_>,
         worker: &str,
         job: &Job,
-    ) -> Result<Finish> {
+    ) -> Result<JobEndOutcome> {
         let now = context.ctx.now;
         let run = Run { tx, context, committer: &self.committer, now };
         let entry = self.registry.entry(&job.payload.name)?;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{ComponentId, Error, Locales, OrganizationId, Result};
 use civitas_proposals::{ProposalState, StateStore, VoteStore};
-use civitas_spaces::{Component, ComponentManifest, ComponentStore};
+use civitas_spaces::{Component, ComponentKind, ComponentStore};
 use serde_json::Value;
 
 /// Administers components. Checks that settings suit the kind of the component, adds the built-in states to a new
@@ -48,7 +48,7 @@ impl RecordAdmin<Component> for ComponentAdmin<'_> {
         after: &Component,
     ) -> Result<()> {
         match before {
-            None if after.manifest == ComponentManifest::Proposals => {
+            None if after.kind == ComponentKind::Proposals => {
                 for state in ProposalState::built_in(id, after.created_at) {
                     self.states.add(organization, &state).await?;
                 }
@@ -71,7 +71,7 @@ pub fn minimum_votes(component: &Component) -> i64 {
 mod tests {
     use super::*;
     use civitas_kernel::records::edit;
-    use civitas_kernel::{Locale, SpaceManifest, SpaceRef, StateId, Translated};
+    use civitas_kernel::{Locale, SpaceKind, SpaceRef, StateId, Translated};
     use civitas_proposals::{MockStateStore, MockVoteStore};
     use civitas_spaces::MockComponentStore;
     use serde_json::json;
@@ -83,9 +83,9 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-02-01 0:00 UTC);
 
     fn ideas() -> Component {
-        let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 3 };
+        let space = SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: 3 };
         let name = Translated::from([(Locale::EN, "Ideas".to_owned())]);
-        Component::new(space, ComponentManifest::Proposals, name, datetime!(2026-01-01 0:00 UTC))
+        Component::new(space, ComponentKind::Proposals, name, datetime!(2026-01-01 0:00 UTC))
     }
 
     fn store() -> MockComponentStore {
@@ -154,6 +154,6 @@ mod tests {
             locales: &Locales::standard(),
         };
         admin.create(CITY, &ideas()).await.unwrap();
-        admin.create(CITY, &Component { manifest: ComponentManifest::Pages, ..ideas() }).await.unwrap();
+        admin.create(CITY, &Component { kind: ComponentKind::Pages, ..ideas() }).await.unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! Commits a unit of work: renders its events and stores them with the change, or stores nothing.
 
-use crate::{LoadedRecord, Ports, Site, Store, Transaction};
+use crate::{Ports, SavedRecord, SiteSettings, Store, Transaction};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Event, OrganizationId, Result, Subject};
 use civitas_organizations::Tenant;
@@ -16,13 +16,13 @@ const TRIES: usize = 4;
 #[async_trait]
 pub trait EventViews: Send + Sync {
     /// The `data` of the event, inside the transaction of the change. A record that is not `loaded` is read.
-    async fn show(
+    async fn render_data(
         &self,
         ports: &dyn Ports,
         tenant: &Tenant,
-        site: &Site,
+        site: &SiteSettings,
         event: &Event,
-        loaded: Option<LoadedRecord<'_>>,
+        loaded: Option<SavedRecord<'_>>,
     ) -> Result<Value>;
 }
 
@@ -30,17 +30,17 @@ pub trait EventViews: Send + Sync {
 #[derive(Clone)]
 pub struct EventCommitter {
     views: Arc<dyn EventViews>,
-    site: Site,
+    site: SiteSettings,
 }
 
 impl EventCommitter {
     /// Renders the records of events.
-    pub fn new(views: Arc<dyn EventViews>, site: Site) -> Self {
+    pub fn new(views: Arc<dyn EventViews>, site: SiteSettings) -> Self {
         Self { views, site }
     }
 
     /// Scheme and port of links, and languages.
-    pub fn site(&self) -> &Site {
+    pub fn site(&self) -> &SiteSettings {
         &self.site
     }
 
@@ -92,7 +92,7 @@ impl EventCommitter {
         &self,
         tx: &dyn Transaction,
         tenant: &Tenant,
-        loaded: Option<LoadedRecord<'_>>,
+        loaded: Option<SavedRecord<'_>>,
         now: OffsetDateTime,
     ) -> Result<()> {
         let mut outbox_events = Vec::new();
@@ -133,10 +133,10 @@ impl EventCommitter {
         tx: &dyn Transaction,
         tenant: &Tenant,
         event: Event,
-        loaded: Option<LoadedRecord<'_>>,
+        loaded: Option<SavedRecord<'_>>,
         now: OffsetDateTime,
     ) -> Result<OutboxEvent> {
-        let data = self.views.show(tx, tenant, &self.site, &event, loaded).await?;
+        let data = self.views.render_data(tx, tenant, &self.site, &event, loaded).await?;
         let payload = envelope(event.name, &data);
         Ok(OutboxEvent::new(tenant.id, event.name, payload, now))
     }

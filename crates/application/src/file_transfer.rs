@@ -20,7 +20,7 @@ const THUMBNAIL: &str = ".thumbnail";
 /// The length and SHA-256 of bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Digest {
+pub struct FileDigest {
     /// Their number.
     pub bytes: u64,
     /// Their SHA-256, in hexadecimal.
@@ -28,11 +28,11 @@ pub struct Digest {
 }
 
 /// Objects by their names.
-pub type Digests = BTreeMap<String, Digest>;
+pub type FileDigests = BTreeMap<String, FileDigest>;
 
 /// What a transfer did. Thumbnails count as objects of their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Moved {
+pub struct TransferResult {
     /// Objects that were copied.
     pub copied: u64,
     /// Objects that the target had already, with the same bytes.
@@ -46,7 +46,7 @@ pub struct Moved {
 /// A difference between a store and the rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finding {
+pub enum FileFinding {
     /// An object without a row.
     Unknown(String),
     /// An object of a row that is absent, or shorter than its row says.
@@ -64,12 +64,12 @@ pub struct FileTransfer<'a> {
     /// The target.
     pub to: &'a dyn FileStore,
     /// Objects that the target is known to have. They are not read again.
-    pub known: Digests,
+    pub known: FileDigests,
 }
 
 enum Copy {
-    Copied(Digest),
-    Skipped(Digest),
+    Copied(FileDigest),
+    Skipped(FileDigest),
     Missing,
 }
 
@@ -79,8 +79,11 @@ impl FileTransfer<'_> {
     ///
     /// # Errors
     /// `Unavailable` when a store does not answer, or does not return what was stored. What was copied stays.
-    pub async fn run(&self, observe: &mut (dyn FnMut(Moved, &str, Option<&Digest>) + Send)) -> Result<Moved> {
-        let (mut moved, mut after) = (Moved::default(), None);
+    pub async fn run(
+        &self,
+        observe: &mut (dyn FnMut(TransferResult, &str, Option<&FileDigest>) + Send),
+    ) -> Result<TransferResult> {
+        let (mut moved, mut after) = (TransferResult::default(), None);
         loop {
             let page = self.rows.stored_after(after, BATCH).await?;
             let Some((last, _)) = page.last() else { return Ok(moved) };
@@ -119,7 +122,7 @@ impl FileTransfer<'_> {
             return Ok(Copy::Skipped(known.clone()));
         }
         let expected = match sha256 {
-            Some(sha256) => Digest { bytes: length, sha256: sha256.to_owned() },
+            Some(sha256) => FileDigest { bytes: length, sha256: sha256.to_owned() },
             None => match digest_in(self.from, object, length).await? {
                 Some(found) if found.bytes == length => found,
                 _ => return Ok(Copy::Missing),
@@ -151,7 +154,7 @@ pub(crate) async fn receive(
     intake: &dyn FileIntake,
     object: &str,
     limit: u64,
-) -> Result<Option<(FileContent, Digest)>> {
+) -> Result<Option<(FileContent, FileDigest)>> {
     let Some(bytes) = open(from, object, limit).await? else { return Ok(None) };
     let ReceiveOutcome::Complete(received) = intake.receive(bytes, limit).await? else { return Ok(None) };
     let digest = digest_of(&received.content).await?;
@@ -163,7 +166,7 @@ pub(crate) async fn store(
     to: &dyn FileStore,
     object: &str,
     content: FileContent,
-    digest: &Digest,
+    digest: &FileDigest,
 ) -> Result<()> {
     to.put(object, content).await?;
     if digest_in(to, object, digest.bytes).await?.as_ref() == Some(digest) {
@@ -173,7 +176,7 @@ pub(crate) async fn store(
 }
 
 /// Of a temporary file.
-pub(crate) async fn digest_of(content: &FileContent) -> Result<Digest> {
+pub(crate) async fn digest_of(content: &FileContent) -> Result<FileDigest> {
     let unavailable = |error: std::io::Error| Error::Unavailable(error.into());
     let mut file = content.file.try_clone().map_err(unavailable)?;
     let read = spawn_blocking(move || -> std::io::Result<(u64, String)> {
@@ -187,18 +190,22 @@ pub(crate) async fn digest_of(content: &FileContent) -> Result<Digest> {
         }
     });
     let (bytes, sha256) = read.await.map_err(Error::internal)?.map_err(unavailable)?;
-    Ok(Digest { bytes, sha256 })
+    Ok(FileDigest { bytes, sha256 })
 }
 
 /// Of an object; of a longer one, of its first bytes and one more. `None` when it is absent.
-pub(crate) async fn digest_in(store: &dyn FileStore, object: &str, length: u64) -> Result<Option<Digest>> {
+pub(crate) async fn digest_in(
+    store: &dyn FileStore,
+    object: &str,
+    length: u64,
+) -> Result<Option<FileDigest>> {
     let Some(mut bytes) = open(store, object, length).await? else { return Ok(None) };
     let mut checksum = Checksum::default();
     while let Some(chunk) = bytes.try_next().await? {
         checksum.update(&chunk);
     }
     let (bytes, sha256) = checksum.finish();
-    Ok(Some(Digest { bytes, sha256 }))
+    Ok(Some(FileDigest { bytes, sha256 }))
 }
 
 /// The objects of a file: their names, lengths, and SHA-256 where the row has it.
@@ -234,7 +241,7 @@ impl FileCheck {
     pub async fn run(
         (rows, objects): (&dyn FileRegistry, &dyn FileStore),
         delete_unknown: bool,
-        observe: &mut (dyn FnMut(Finding) + Send),
+        observe: &mut (dyn FnMut(FileFinding) + Send),
     ) -> Result<Self> {
         let mut check = Self::default();
         let names = objects.list("").map_ok(|object| object.name);
@@ -251,7 +258,7 @@ impl FileCheck {
                     objects.delete(&name).await?;
                     check.deleted += 1;
                 }
-                observe(Finding::Unknown(name));
+                observe(FileFinding::Unknown(name));
             }
         }
         check.find_missing(rows, objects, observe).await?;
@@ -267,7 +274,7 @@ impl FileCheck {
         &mut self,
         rows: &dyn FileRegistry,
         objects: &dyn FileStore,
-        observe: &mut (dyn FnMut(Finding) + Send),
+        observe: &mut (dyn FnMut(FileFinding) + Send),
     ) -> Result<()> {
         let mut after = None;
         loop {
@@ -279,7 +286,7 @@ impl FileCheck {
                 for (object, length, _) in objects_of(&file) {
                     if !has(objects, &object, length).await? && is_stored(rows, id).await? {
                         self.missing += 1;
-                        observe(Finding::Missing(object));
+                        observe(FileFinding::Missing(object));
                     }
                 }
             }

@@ -5,8 +5,8 @@ use crate::worker_loop::{is_running, pause};
 use crate::{EventCommitter, Store};
 use bytes::Bytes;
 use civitas_attachments::{
-    ATTACH_WINDOW, ByteStream, FileContent, FileIntake, FileState, FileStore, ImageBytes, Inspected, PENDING,
-    ReceiveOutcome, Received, StoredFile, UploadWrites,
+    ATTACH_WINDOW, ByteStream, FileContent, FileInspection, FileIntake, FileState, FileStore, ImageBytes,
+    PENDING, ReceiveOutcome, ReceivedBody, StoredFile, UploadWrites,
 };
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{Error, FileId, OrganizationId, Result, UploadId, clock};
@@ -104,7 +104,7 @@ impl Files {
     ///
     /// # Errors
     /// `Unavailable` when the disk is full.
-    pub async fn inspect(&self, received: Received) -> Result<Inspected> {
+    pub async fn inspect(&self, received: ReceivedBody) -> Result<FileInspection> {
         self.intake.inspect(received, ImageBytes::WithoutMetadata).await
     }
 
@@ -114,7 +114,7 @@ impl Files {
         organization: OrganizationId,
         prefix: &str,
         filename: String,
-        inspected: Inspected,
+        inspected: FileInspection,
         now: OffsetDateTime,
     ) -> Result<NewFile> {
         let file = StoredFile::new(prefix, filename, &inspected, now);

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
-/// The names and values of a form or query, in the order given; `None` in place of a pair that is not UTF-8.
+/// The names and values of a form or query, in the order given; `None` instead of a pair that is not UTF-8.
 pub fn form_pairs(text: &str) -> impl Iterator<Item = Option<(String, String)>> {
     text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

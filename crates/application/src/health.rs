@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// What a check looks at.
     #[derive(Hash)]
     pub enum Dependency {

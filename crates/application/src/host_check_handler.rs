@@ -29,7 +29,7 @@ impl HostCheckHandler {
     async fn found(&self, hosts: &[String]) -> Vec<String> {
         let check = &HostCheck { resolver: &*self.resolver, loadbalancer_ips: &self.loadbalancer_ips };
         let found = stream::iter(hosts.to_vec())
-            .map(|host| async move { check.finds(&host).await.then_some(host) })
+            .map(|host| async move { check.resolves_to_deployment(&host).await.then_some(host) })
             .buffer_unordered(AT_ONCE);
         found.take_until(sleep(LOOKUPS_TAKE)).filter_map(future::ready).collect().await
     }

@@ -6,7 +6,7 @@ use civitas_kernel::{ClientId, Ctx, Error, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
 
 /// How long an answer is kept, at least; the sweep that deletes it runs every ten minutes.
-pub const ANSWERS_KEPT_FOR: Duration = Duration::hours(24);
+pub const ANSWER_RETENTION: Duration = Duration::hours(24);
 /// The longest key, in characters.
 const MAX_LENGTH: usize = 255;
 

@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod backups;
+mod body_timeout;
 mod cleanup;
 mod commands;
 mod component_admin;
@@ -20,7 +21,6 @@ pub mod metrics;
 mod one_time_links;
 mod operations;
 mod organization_removal;
-mod pace;
 mod panel_sign_in;
 mod ports;
 mod rate_limits;
@@ -39,37 +39,37 @@ mod user_states;
 mod worker;
 pub mod worker_loop;
 
+pub use body_timeout::BodyTimeout;
 pub use cleanup::Cleanup;
-pub use commands::{Commands, Registry, UseCase, View};
+pub use commands::{CommandExecutor, CommandRegistry, ResultView, UseCase};
 pub use component_admin::{ComponentAdmin, minimum_votes};
 pub use erasure_handler::ErasureHandler;
 pub use event_committer::{EventCommitter, EventViews};
-pub use file_transfer::{Digest, Digests, FileCheck, FileTransfer, Finding, Moved};
+pub use file_transfer::{FileCheck, FileDigest, FileDigests, FileFinding, FileTransfer, TransferResult};
 pub use files::{Files, NewFile};
 pub use form_encoding::{form_decoded, form_pairs};
 pub use health::{Dependency, HealthChecks, HealthFinding};
 pub use host_check_handler::HostCheckHandler;
-pub use idempotency::{ANSWERS_KEPT_FOR, IdempotencyKey, IdempotencyStore, IdempotentAnswer};
-pub use loaded::{CommandOutput, LoadedRecord};
+pub use idempotency::{ANSWER_RETENTION, IdempotencyKey, IdempotencyStore, IdempotentAnswer};
+pub use loaded::{CommandOutput, SavedRecord};
 pub use mail_handler::{InvitationHandler, MailHandler};
 pub use one_time_links::{OneTimeLinks, magic_links};
 pub use operations::{
-    Alert, AlertCount, AlertKind, Alerts, DeploymentFigures, Load, MAX_FIGURE, MAX_FOUND, OldestWaiting,
-    OperationsStore, Queue,
+    Alert, AlertCount, AlertKind, Alerts, DatabaseLoad, DeploymentFigures, MAX_ALERT_COUNT, MAX_FIGURE,
+    OldestWaiting, OperationsStore, QueueFigures,
 };
 pub use organization_removal::remove_organization;
-pub use pace::Pace;
-pub use panel_sign_in::SignIn;
+pub use panel_sign_in::PanelSignIn;
 pub use ports::{
     FillPosition, IdSpaces, ListChanges, MissingTexts, Ports, RefStore, Removals, Store, Transaction,
 };
 pub use rate_limits::{AuthenticationLimit, ClientLimit, KeyedLimit, RetryAfter, network_of};
-pub use reencryption::{Reencrypted, Reencryption, Reseal};
-pub use render_context::{RenderContext, Site};
+pub use reencryption::{ReencryptText, Reencryption, ReencryptionResult};
+pub use render_context::{RenderContext, SiteSettings};
 pub use rules::{CurrentSettings, component_settings_error};
 pub use schema_state::{BEFORE_FIRST_RELEASE, SchemaState};
 pub use shares::{
-    Capacity as ShareCapacity, Limits, MAX_REGISTRATIONS, Share, ShareHolder, SharePermit, ShareStore,
+    MAX_REGISTRATIONS, ShareCapacity, ShareHolder, ShareLimits, SharePermit, ShareStore, SharedResource,
     Shares, Stored, TenantUse,
 };
 pub use source_address::{forwarded_parameter, source_address};
@@ -77,4 +77,4 @@ pub use tasks::{TaskContext, TaskHandler, TaskWorker};
 pub use text_fill::{fill_texts, index_texts, run_text_fill};
 pub use token_service::TokenService;
 pub use user_states::{UserStateChange, UserStates};
-pub use worker::{Worker, take_over};
+pub use worker::{Worker, reclaim_all_jobs};

@@ -2,7 +2,7 @@
 
 use civitas_accounts::RoleDetail;
 use civitas_accounts::magic_links::NewMagicLink;
-use civitas_attachments::{AttachmentDetail, Staged};
+use civitas_attachments::{AttachmentDetail, StagedUpload};
 use civitas_blogs::PostDetail;
 use civitas_kernel::VoteId;
 use civitas_organizations::UpdatedOrganization;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// A record that was saved in this transaction, in its current state.
 #[derive(Debug, Clone, Copy)]
-pub enum LoadedRecord<'a> {
+pub enum SavedRecord<'a> {
     /// A proposal or a draft, as visible to the caller.
     Proposal(&'a ProposalDetail),
 }
@@ -20,20 +20,20 @@ pub enum LoadedRecord<'a> {
 /// The result of a command.
 pub trait CommandOutput: Send {
     /// The record of the command's events, if it is in the result. `None`: views load it.
-    fn loaded(&self) -> Option<LoadedRecord<'_>> {
+    fn loaded(&self) -> Option<SavedRecord<'_>> {
         None
     }
 }
 
 impl CommandOutput for ProposalDetail {
-    fn loaded(&self) -> Option<LoadedRecord<'_>> {
-        Some(LoadedRecord::Proposal(self))
+    fn loaded(&self) -> Option<SavedRecord<'_>> {
+        Some(SavedRecord::Proposal(self))
     }
 }
 
 impl CommandOutput for UpdatedDraft {
-    fn loaded(&self) -> Option<LoadedRecord<'_>> {
-        Some(LoadedRecord::Proposal(&self.draft))
+    fn loaded(&self) -> Option<SavedRecord<'_>> {
+        Some(SavedRecord::Proposal(&self.draft))
     }
 }
 
@@ -41,7 +41,7 @@ impl CommandOutput for CastResult {}
 impl CommandOutput for (VoteId, Vote) {}
 impl CommandOutput for PostDetail {}
 impl CommandOutput for AttachmentDetail {}
-impl CommandOutput for Staged {}
+impl CommandOutput for StagedUpload {}
 impl CommandOutput for (QuestionnaireDetail, Form) {}
 impl CommandOutput for QuestionDetail {}
 impl CommandOutput for AnswerOptionDetail {}

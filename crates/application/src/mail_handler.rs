@@ -1,10 +1,10 @@
 //! The handlers of tasks that send mails.
 
 use crate::event_committer::tenant;
-use crate::{Site, TaskContext, TaskHandler};
+use crate::{SiteSettings, TaskContext, TaskHandler};
 use async_trait::async_trait;
 use civitas_accounts::{
-    Addressee, Confirmation, Mail, MailKind, MailSender, Mailer, Role, Secret, SendInvitation, SendMail,
+    Confirmation, Mail, MailKind, MailRecipient, MailSender, Mailer, Role, Secret, SendInvitation, SendMail,
     SendSignInNotice, is_deliverable,
 };
 use civitas_kernel::{Locale, Result, TaskPayload};
@@ -18,7 +18,7 @@ pub struct MailHandler {
     /// Sends the mails.
     pub mailer: Arc<dyn Mailer>,
     /// Scheme and port of links, and languages.
-    pub site: Site,
+    pub site: SiteSettings,
 }
 
 #[async_trait]
@@ -74,7 +74,7 @@ fn head(tenant: &Tenant, chosen: Option<Locale>) -> MailSender<'_> {
     let locale = chosen.unwrap_or(tenant.default_locale);
     let organization = tenant.name.get(locale).filter(|name| !name.is_empty());
     let organization = organization.or_else(|| tenant.name.title(tenant.default_locale)).unwrap_or_default();
-    MailSender { organization, locale: locale.of_service(tenant.default_locale) }
+    MailSender { organization, locale: locale.or_translated_locale(tenant.default_locale) }
 }
 
 /// Sends invitations to roles: to the account if there is one, else to the address.
@@ -82,7 +82,7 @@ pub struct InvitationHandler {
     /// Sends the mails.
     pub mailer: Arc<dyn Mailer>,
     /// Scheme and port of links, and languages.
-    pub site: Site,
+    pub site: SiteSettings,
 }
 
 #[async_trait]
@@ -100,8 +100,8 @@ impl TaskHandler for InvitationHandler {
             None => None,
         };
         let to = match (&user, &role.email) {
-            (Some(user), _) if user.deleted_at.is_none() => Addressee::from(user),
-            (None, Some(email)) => Addressee { email, name: email },
+            (Some(user), _) if user.deleted_at.is_none() => MailRecipient::from(user),
+            (None, Some(email)) => MailRecipient { email, name: email },
             _ => return Ok(TaskOutcome::Done),
         };
         if !is_deliverable(to.email) {
@@ -109,7 +109,7 @@ impl TaskHandler for InvitationHandler {
         }
         let tenant = tenant(turn.store, task.organization).await?;
         let (origin, space) = (self.site.origin(&tenant.host), role.space);
-        let link = Secret::new(format!("{origin}/public/{}/{}", space.manifest.as_str(), space.id));
+        let link = Secret::new(format!("{origin}/public/{}/{}", space.kind.as_str(), space.id));
         let head = head(&tenant, user.as_ref().and_then(|user| user.locale));
         self.mailer.send(&MailKind::Invitation.write(task.id, head, to, link)).await?;
         Ok(TaskOutcome::Done)

@@ -18,7 +18,7 @@ const REQUEST_SECONDS: &[f64] =
 /// The upper bounds of waits for a connection to the database, in seconds.
 const WAIT_SECONDS: &[f64] = &[0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0];
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// A kind of work with leases.
     pub enum LeasedWork {
         /// Jobs.
@@ -201,7 +201,7 @@ impl LookupCounter {
     }
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// An endpoint for logins with a password.
     pub enum LoginEndpoint {
         /// The token endpoint.

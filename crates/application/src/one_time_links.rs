@@ -1,7 +1,7 @@
 //! One-time links: confirms accounts and signs users in. Each step is one transaction.
 
 use crate::{EventCommitter, Store};
-use civitas_accounts::magic_links::{MagicLinks, SignedIn};
+use civitas_accounts::magic_links::{MagicLinkSignIn, MagicLinks};
 use civitas_accounts::{Confirmations, RegistrationMails, Secret};
 use civitas_kernel::{Locale, Result};
 use civitas_organizations::Tenant;
@@ -48,8 +48,13 @@ impl OneTimeLinks<'_> {
     /// # Errors
     /// Those of [`MagicLinks::sign_in`].
     #[tracing::instrument(name = "application.one_time_links.sign_in", skip_all)]
-    pub async fn sign_in(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<SignedIn> {
-        self.look(tenant, token, now).await?;
+    pub async fn sign_in(
+        &self,
+        tenant: &Tenant,
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<MagicLinkSignIn> {
+        self.find_redirect(tenant, token, now).await?;
         let signed_in = self
             .committer
             .in_transaction(self.store, now, async |tx| magic_links(tx).sign_in(tenant.id, token, now).await);
@@ -60,8 +65,13 @@ impl OneTimeLinks<'_> {
     ///
     /// # Errors
     /// Those of [`MagicLinks::sign_in`].
-    pub async fn look(&self, tenant: &Tenant, token: &Secret, now: OffsetDateTime) -> Result<String> {
-        magic_links(self.store).look(tenant.id, token, now).await
+    pub async fn find_redirect(
+        &self,
+        tenant: &Tenant,
+        token: &Secret,
+        now: OffsetDateTime,
+    ) -> Result<String> {
+        magic_links(self.store).find_redirect(tenant.id, token, now).await
     }
 }
 

@@ -6,7 +6,7 @@ use civitas_organizations::OrganizationFigures;
 use time::{Duration, OffsetDateTime};
 
 /// The largest number of an [`AlertCount`]: counting stops there, which means "or more".
-pub const MAX_FOUND: i64 = 1_000;
+pub const MAX_ALERT_COUNT: i64 = 1_000;
 /// The largest number of a [`DeploymentFigures`]: counting stops there, which means "or more".
 pub const MAX_FIGURE: i64 = 10_000;
 /// How far back failed jobs are counted.
@@ -63,9 +63,9 @@ impl AlertKind {
 /// How many things of a kind there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AlertCount {
-    /// Their number, at most [`MAX_FOUND`].
+    /// Their number, at most [`MAX_ALERT_COUNT`].
     pub number: i64,
-    /// The organization, if all are of one and fewer than [`MAX_FOUND`].
+    /// The organization, if all are of one and fewer than [`MAX_ALERT_COUNT`].
     pub organization: Option<OrganizationId>,
 }
 
@@ -99,7 +99,7 @@ pub struct DeploymentFigures {
 
 /// The rows of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Queue {
+pub struct QueueFigures {
     /// Their number, at most [`MAX_FIGURE`].
     pub number: i64,
     /// When the first of them was accepted (jobs), queued (deliveries) or is due (tasks).
@@ -108,13 +108,13 @@ pub struct Queue {
 
 /// What the database has to store and what waits in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Load {
+pub struct DatabaseLoad {
     /// Jobs that wait for a worker.
-    pub jobs: Queue,
+    pub jobs: QueueFigures,
     /// Deliveries of webhooks that wait for an attempt.
-    pub deliveries: Queue,
+    pub deliveries: QueueFigures,
     /// Tasks of the platform: mails, invitations, checks of hosts.
-    pub tasks: Queue,
+    pub tasks: QueueFigures,
     /// The size of the database in bytes.
     pub database_bytes: i64,
 }
@@ -150,7 +150,7 @@ pub trait OperationsStore: Send + Sync {
         ids: &[OrganizationId],
     ) -> Result<Vec<(OrganizationId, OrganizationFigures)>>;
     /// The queues and the size of the database, with one statement.
-    async fn load(&self) -> Result<Load>;
+    async fn load(&self) -> Result<DatabaseLoad>;
     /// The oldest of each queue and the size of the database, with one statement that reads a row of an index for each.
     async fn oldest_waiting(&self) -> Result<OldestWaiting>;
 }

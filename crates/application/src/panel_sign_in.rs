@@ -3,7 +3,7 @@
 use crate::metrics::{self, LoginEndpoint};
 use crate::{EventCommitter, Store, Transaction};
 use civitas_accounts::administrators::{
-    CheckedPassword, SecondFactorCodes, SignInError, SignInPorts, SignedIn, TextCipher,
+    AdministratorSignIn, CheckedPassword, SecondFactorCodes, SignInError, SignInPorts, TextCipher,
 };
 use civitas_accounts::{Administrator, Digest, Passwords, Secret, SendSignInNotice, is_replaceable};
 use civitas_audit::{Action, Actor, NewAuditEntry};
@@ -15,10 +15,10 @@ use tokio::time::{Instant, sleep_until};
 
 /// How long a refusal takes at least, so that the caller cannot tell a known address from an unknown one by the time:
 /// longer than two comparisons with a hash of Argon2id, or of bcrypt with the usual cost.
-pub(crate) const REFUSAL_TAKES: Duration = Duration::from_millis(500);
+pub(crate) const MIN_REFUSAL_TIME: Duration = Duration::from_millis(500);
 
 /// Signs administrators in and out (contract 04 §1).
-pub struct SignIn<'a> {
+pub struct PanelSignIn<'a> {
     /// The store.
     pub store: &'a dyn Store,
     /// Ends transactions.
@@ -37,7 +37,7 @@ pub struct SignIn<'a> {
     pub read_only: bool,
 }
 
-impl SignIn<'_> {
+impl PanelSignIn<'_> {
     /// Begins a session. `code`: of the app, or a recovery code; `None` until it is asked for.
     ///
     /// An unknown address and a wrong password have the same answer, in the same time. 20 failures from one source refuse
@@ -49,17 +49,18 @@ impl SignIn<'_> {
         password: Secret,
         code: Option<&str>,
         now: OffsetDateTime,
-    ) -> Result<SignedIn, SignInError> {
+    ) -> Result<AdministratorSignIn, SignInError> {
         let begin = Instant::now();
         let administrators = self.store.administrators();
         let decided = loop {
-            let compared = CheckedPassword::of_email(administrators, self.passwords, email, password.clone());
+            let compared =
+                CheckedPassword::check_by_email(administrators, self.passwords, email, password.clone());
             let checked = compared.await?;
             let decide = async |tx: &dyn Transaction| {
                 let decided = self.attempt(tx).decide(&checked, code, &self.source, now).await?;
                 let stored = decided.as_ref().map(|signed| signed.administrator.email.as_str());
                 let account = (checked.administrator(), stored.unwrap_or(email));
-                self.record(tx, account, decided.as_ref().err(), now).await?;
+                self.append_audit_entry(tx, account, decided.as_ref().err(), now).await?;
                 Ok(decided)
             };
             let decided = self.committer.in_transaction(self.store, now, decide).await?;
@@ -69,10 +70,10 @@ impl SignIn<'_> {
         };
         count(decided.as_ref().err());
         if matches!(decided, Err(SignInError::Refused { .. })) {
-            sleep_until(begin + REFUSAL_TAKES).await;
+            sleep_until(begin + MIN_REFUSAL_TIME).await;
         }
         if !self.read_only
-            && let Ok(SignedIn { id, administrator, .. }) = &decided
+            && let Ok(AdministratorSignIn { id, administrator, .. }) = &decided
             && let Some(old) = administrator.password.as_ref().filter(|old| is_replaceable(old, &password))
             && let Err(error) = self.replace_hash(*id, old, password, now).await
         {
@@ -113,13 +114,13 @@ impl SignIn<'_> {
     ) -> Result<(), SignInError> {
         let administrators = self.store.administrators();
         let confirmed = loop {
-            let compared = CheckedPassword::of(administrators, self.passwords, id, password.clone());
+            let compared = CheckedPassword::check(administrators, self.passwords, id, password.clone());
             let checked = compared.await?;
             let confirm = async |tx: &dyn Transaction| {
                 let confirmed =
                     self.attempt(tx).confirm(&checked, code, (session, &self.source), now).await?;
                 if let Err(fault) = &confirmed {
-                    self.record(tx, (Some(id), email), Some(fault), now).await?;
+                    self.append_audit_entry(tx, (Some(id), email), Some(fault), now).await?;
                 }
                 Ok(confirmed)
             };
@@ -136,7 +137,7 @@ impl SignIn<'_> {
 
     /// Writes the attempt into the audit trail, and queues the mail to the owner. Of the refusals for one account there is
     /// one entry a minute; those for unknown addresses share one, so that nobody can fill the trail.
-    async fn record(
+    async fn append_audit_entry(
         &self,
         tx: &dyn Transaction,
         (known, email): (Option<AdministratorId>, &str),
@@ -158,12 +159,13 @@ impl SignIn<'_> {
             Some(id) => (id.to_string(), email),
             None => ("unknown".to_owned(), "an unknown address"),
         };
-        let record =
-            NewAuditEntry::new(actor, action).on("administrator", &id, label).from(self.from.as_deref());
+        let entry = NewAuditEntry::new(actor, action)
+            .with_object("administrator", &id, label)
+            .with_address(self.from.as_deref());
         if fault.is_none() {
-            tx.audit().append(&record, now).await?;
+            tx.audit().append(&entry, now).await?;
         } else {
-            tx.audit().append_unless_since(&record, now - time::Duration::MINUTE, now).await?;
+            tx.audit().append_unless_since(&entry, now - time::Duration::MINUTE, now).await?;
         }
         match (known, fault) {
             (Some(id), Some(SignInError::Refused { locks: true, .. })) => queue_notice(tx, id, now).await,
@@ -185,11 +187,11 @@ impl SignIn<'_> {
 /// opened last, or of the first one: a task has an organization.
 async fn queue_notice(tx: &dyn Transaction, id: AdministratorId, now: OffsetDateTime) -> Result<()> {
     let opened = tx.administrators().find(id).await?.and_then(|own| own.organization);
-    let one = PageRequest::of(1, 1);
+    let one = PageRequest::new(1, 1);
     let found = tx.organizations().list(&OrganizationQuery::ById(opened, Vec::new()), one).await?;
     let Some((organization, _)) = found.items.first() else { return Ok(()) };
-    let task = NewTask::of(*organization, &SendSignInNotice { administrator: id }, now)?;
-    tx.queue().add(&task.about(format!("notice/{id}"))).await
+    let task = NewTask::new(*organization, &SendSignInNotice { administrator: id }, now)?;
+    tx.queue().add(&task.with_subject(format!("notice/{id}"))).await
 }
 
 /// Counts a sign-in. Faults of the database are not sign-ins, and after a right password the code is yet to come.

@@ -20,7 +20,7 @@ use civitas_kernel::{Event, OrganizationId, Result, TaskQueue};
 use civitas_meetings::{MeetingStore, ReminderStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{ComponentLookup, ProposalStore, StateStore, VoteStore};
-use civitas_spaces::{ComponentStore, EntryStore, SpaceStore, StepStore};
+use civitas_spaces::{ComponentEntryStore, ComponentStore, SpaceStore, StepStore};
 use civitas_surveys::{
     AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore, ResponseStore,
     SurveyLookup, SurveyStore,
@@ -84,7 +84,7 @@ ports! {
     /// Components.
     components: ComponentStore,
     /// Pages, budgets, results and debates.
-    entries: EntryStore,
+    entries: ComponentEntryStore,
 
     /// Proposals and drafts.
     proposals: ProposalStore,
@@ -267,7 +267,7 @@ pub trait RefStore: Send + Sync {
 
 /// The ids of new records, for imports that keep ids (contract 13 §3.1).
 ///
-/// An id space has the name of its record type in an archive; spaces have one for each manifest, the rows of matrices
+/// An id space has the name of its record type in an archive; spaces have one for each kind, the rows of matrices
 /// `matrix_row`, and the answers of responses `questionnaire_response`. It is that of the whole deployment.
 ///
 /// # Errors

@@ -44,7 +44,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedLimit<K> {
     }
 
     /// Takes one of the limit. Returns how many are left, or how long to wait for the next.
-    pub fn take(&self, key: &K) -> Result<u32, Duration> {
+    pub fn consume(&self, key: &K) -> Result<u32, Duration> {
         let new = || Arc::new(RateLimiter::direct(self.quota).with_middleware());
         let limiter = self.limiters.get_with_by_ref(key, new);
         match limiter.check() {
@@ -95,7 +95,7 @@ impl AuthenticationLimit {
     pub fn count(&self, source: Option<IpAddr>) {
         let (Some(refusals), Some(source)) = (&self.refusals, source) else { return };
         let source = network_of(source);
-        let wait = match refusals.limit.take(&source) {
+        let wait = match refusals.limit.consume(&source) {
             Ok(0) => refusals.interval,
             Ok(_) => return,
             Err(wait) => wait,
@@ -119,9 +119,9 @@ impl ClientLimit {
     ///
     /// # Errors
     /// When it has used its limit.
-    pub fn take(&self, client: ClientId) -> Result<(), RetryAfter> {
+    pub fn consume(&self, client: ClientId) -> Result<(), RetryAfter> {
         match &self.requests {
-            Some(requests) => requests.take(&client).map(drop).map_err(RetryAfter),
+            Some(requests) => requests.consume(&client).map(drop).map_err(RetryAfter),
             None => Ok(()),
         }
     }
@@ -198,9 +198,9 @@ mod tests {
     #[test]
     fn a_client_has_its_own_limit() {
         let limit = ClientLimit::per_second(NonZeroU32::new(5));
-        let taken = (0..1_000).filter(|_| limit.take(ClientId(1)).is_ok()).count();
+        let taken = (0..1_000).filter(|_| limit.consume(ClientId(1)).is_ok()).count();
         assert!((5..500).contains(&taken), "{taken}");
-        limit.take(ClientId(2)).unwrap();
+        limit.consume(ClientId(2)).unwrap();
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         for _ in 0..10_000 {
             sources.count(address("192.0.2.1"));
             sources.check(address("192.0.2.1")).unwrap();
-            clients.take(ClientId(1)).unwrap();
+            clients.consume(ClientId(1)).unwrap();
         }
     }
 
@@ -230,11 +230,11 @@ mod tests {
     #[test]
     fn a_source_in_use_stays_limited_when_there_are_too_many() {
         let limit = KeyedLimit::new(Quota::per_hour(NonZeroU32::MIN));
-        limit.take(&0).unwrap();
+        limit.consume(&0).unwrap();
         for key in 1..=2 * MAX_KEYS {
-            limit.take(&key).unwrap();
+            limit.consume(&key).unwrap();
             if key % 1_000 == 0 {
-                limit.take(&0).unwrap_err();
+                limit.consume(&0).unwrap_err();
             }
         }
     }

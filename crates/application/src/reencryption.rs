@@ -10,23 +10,23 @@ use time::OffsetDateTime;
 const BATCH: i64 = 100;
 
 /// The text encrypted with the first key; `None` when it is already. An error when no key opens it.
-pub type Reseal<'a> = &'a (dyn Fn(&str) -> Result<Option<String>> + Send + Sync);
+pub type ReencryptText<'a> = &'a (dyn Fn(&str) -> Result<Option<String>> + Send + Sync);
 
 /// Encrypts again: signing secrets of webhooks, and secrets of second factors.
 pub struct Reencryption<'a> {
     /// The store.
     pub store: &'a dyn Store,
     /// Encrypts a signing secret.
-    pub webhook_secret: Reseal<'a>,
+    pub webhook_secret: ReencryptText<'a>,
     /// Encrypts the secret of a second factor.
-    pub second_factor: Reseal<'a>,
+    pub second_factor: ReencryptText<'a>,
     /// Who asks for it.
     pub actor: Actor,
 }
 
 /// What was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reencrypted {
+pub struct ReencryptionResult {
     /// Secrets that were encrypted again.
     pub changed: u64,
     /// Secrets that were encrypted with the first key before.
@@ -35,7 +35,7 @@ pub struct Reencrypted {
     pub unreadable: u64,
 }
 
-impl Reencrypted {
+impl ReencryptionResult {
     /// Counts a secret. Returns its new form, if it is to be stored.
     fn take(&mut self, kind: &'static str, id: i64, resealed: Result<Option<String>>) -> Option<String> {
         match resealed {
@@ -58,8 +58,8 @@ impl Reencrypted {
 
 impl Reencryption<'_> {
     /// Encrypts in batches, each in a transaction; then writes an entry of the audit trail. It can be repeated.
-    pub async fn run(&self, now: OffsetDateTime) -> Result<Reencrypted> {
-        let mut done = Reencrypted::default();
+    pub async fn run(&self, now: OffsetDateTime) -> Result<ReencryptionResult> {
+        let mut done = ReencryptionResult::default();
         let mut last = None;
         while let Some(id) = self.registrations(last, &mut done).await? {
             last = Some(id);
@@ -69,10 +69,10 @@ impl Reencryption<'_> {
             last = Some(id);
         }
         let changed = done.changed.to_string();
-        let record = NewAuditEntry::new(self.actor.clone(), Action::SecretsReencrypted);
-        let record = record.changed("encrypted", None, Some(&changed));
+        let entry = NewAuditEntry::new(self.actor.clone(), Action::SecretsReencrypted);
+        let entry = entry.with_change("encrypted", None, Some(&changed));
         let tx = self.store.begin().await?;
-        tx.audit().append(&record, now).await?;
+        tx.audit().append(&entry, now).await?;
         tx.commit().await?;
         Ok(done)
     }
@@ -81,14 +81,16 @@ impl Reencryption<'_> {
     async fn registrations(
         &self,
         after: Option<RegistrationId>,
-        done: &mut Reencrypted,
+        done: &mut ReencryptionResult,
     ) -> Result<Option<RegistrationId>> {
         let tx = self.store.begin().await?;
         let page = tx.registrations().page_after(None, after, BATCH).await?;
         let last = page.last().map(|(id, _)| *id);
         for (id, _) in page {
             // Read again under a lock: workers store the health of a registration in its row.
-            let Some(mut registration) = tx.registrations().find_any_for_update(id).await? else { continue };
+            let Some(mut registration) = tx.registrations().find_unrestricted_for_update(id).await? else {
+                continue;
+            };
             let resealed = (self.webhook_secret)(&registration.secret.0);
             let Some(sealed) = done.take("webhook", id.0, resealed) else { continue };
             registration.secret = SealedSecret(sealed);
@@ -102,7 +104,7 @@ impl Reencryption<'_> {
     async fn administrators(
         &self,
         after: Option<AdministratorId>,
-        done: &mut Reencrypted,
+        done: &mut ReencryptionResult,
     ) -> Result<Option<AdministratorId>> {
         let tx = self.store.begin().await?;
         let page = tx.administrators().page_after(after, BATCH).await?;

@@ -6,7 +6,7 @@ use civitas_organizations::{Tenant, host_in_address};
 /// Settings of the deployment for views: its languages and class names, and scheme and port of absolute links; by default
 /// `https` and no port (contract 01 §2, §5, §10).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
+pub struct SiteSettings {
     /// `https` or `http`.
     pub scheme: String,
     /// The port after the host, if any.
@@ -17,14 +17,14 @@ pub struct Site {
     pub class_names: ClassNames,
 }
 
-impl Default for Site {
+impl Default for SiteSettings {
     fn default() -> Self {
         let (locales, class_names) = (Locales::standard(), ClassNames::default());
         Self { scheme: "https".to_owned(), port: None, locales, class_names }
     }
 }
 
-impl Site {
+impl SiteSettings {
     /// `https://{primary host}`: the start of every absolute address, and the issuer of tokens. Never derived from the
     /// headers of a request.
     pub fn origin(&self, host: &str) -> String {
@@ -49,7 +49,7 @@ pub struct RenderContext<'a> {
     /// The organization.
     pub tenant: &'a Tenant,
     /// Scheme and port of links, and languages of the deployment.
-    pub site: &'a Site,
+    pub site: &'a SiteSettings,
     /// The languages the caller requested; `None` for the default.
     pub asked: Option<&'a Locales>,
     /// The language of texts in one language, for resources that have such texts.
@@ -58,7 +58,12 @@ pub struct RenderContext<'a> {
 
 impl<'a> RenderContext<'a> {
     /// A context with these languages.
-    pub fn new(ctx: &'a Ctx, tenant: &'a Tenant, site: &'a Site, languages: &'a AnswerLanguages) -> Self {
+    pub fn new(
+        ctx: &'a Ctx,
+        tenant: &'a Tenant,
+        site: &'a SiteSettings,
+        languages: &'a AnswerLanguages,
+    ) -> Self {
         Self { ctx, tenant, site, asked: languages.locales.as_ref(), language: languages.language }
     }
 

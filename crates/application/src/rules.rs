@@ -1,8 +1,8 @@
 //! Turns component settings (spaces) into voting rules (proposals).
 
 use civitas_kernel::{Locales, StepId};
-use civitas_proposals::{Rules, VotingManifest};
-use civitas_spaces::{Component, Level, SettingsSchema, current_step_settings, value_of};
+use civitas_proposals::{ComponentRules, VotingManifest};
+use civitas_spaces::{Component, SettingLevel, SettingsSchema, current_step_settings, value_of};
 use serde_json::{Map, Value};
 
 /// The settings of a component that are in force now.
@@ -16,9 +16,9 @@ pub struct CurrentSettings<'a> {
 
 impl<'a> CurrentSettings<'a> {
     /// The settings of a component while this step is active. `comments_max_length` is the organization's.
-    pub fn of(component: &'a Component, active_step: Option<StepId>, comments_max_length: i64) -> Self {
+    pub fn new(component: &'a Component, active_step: Option<StepId>, comments_max_length: i64) -> Self {
         Self {
-            schema: SettingsSchema::of(component.manifest),
+            schema: SettingsSchema::for_manifest(component.kind),
             global: &component.settings,
             step_settings: current_step_settings(
                 active_step,
@@ -50,9 +50,9 @@ impl<'a> CurrentSettings<'a> {
     }
 
     /// The rules of a proposals component.
-    pub fn rules(self) -> Rules {
+    pub fn rules(self) -> ComponentRules {
         let states = self.value("votes_enabled_states");
-        Rules {
+        ComponentRules {
             votes_enabled: self.flag("votes_enabled"),
             votes_blocked: self.flag("votes_blocked"),
             votes_hidden: self.flag("votes_hidden"),
@@ -77,51 +77,51 @@ impl<'a> CurrentSettings<'a> {
 /// The first invalid setting as an error with its path; `None` if all are valid. Texts are in `locales`, those of the
 /// deployment. For archives and the panel.
 pub fn component_settings_error(component: &Component, locales: &Locales) -> Option<String> {
-    let schema = SettingsSchema::of(component.manifest);
+    let schema = SettingsSchema::for_manifest(component.kind);
     let of_steps = std::iter::once(&component.default_step_settings).chain(component.step_settings.values());
-    schema
-        .fault(Level::Global, &component.settings, locales)
-        .or_else(|| of_steps.into_iter().find_map(|of_step| schema.fault(Level::Step, of_step, locales)))
+    schema.find_error(SettingLevel::Global, &component.settings, locales).or_else(|| {
+        of_steps.into_iter().find_map(|of_step| schema.find_error(SettingLevel::Step, of_step, locales))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use civitas_kernel::{SpaceManifest, SpaceRef, Translated};
-    use civitas_spaces::ComponentManifest;
+    use civitas_kernel::{SpaceKind, SpaceRef, Translated};
+    use civitas_spaces::ComponentKind;
     use serde_json::json;
 
-    fn component(manifest: ComponentManifest) -> Component {
-        let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 };
-        Component::new(space, manifest, Translated::default(), time::macros::datetime!(2026-01-01 0:00 UTC))
+    fn component(kind: ComponentKind) -> Component {
+        let space = SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: 1 };
+        Component::new(space, kind, Translated::default(), time::macros::datetime!(2026-01-01 0:00 UTC))
     }
 
     #[test]
     fn a_new_component_has_the_rules_of_the_defaults() {
-        let component = component(ComponentManifest::Proposals);
-        let rules = CurrentSettings::of(&component, None, 1000).rules();
-        assert_eq!(rules, Rules { proposal_length: 500, ..Rules::default() });
+        let component = component(ComponentKind::Proposals);
+        let rules = CurrentSettings::new(&component, None, 1000).rules();
+        assert_eq!(rules, ComponentRules { proposal_length: 500, ..ComponentRules::default() });
     }
 
     #[test]
     fn the_active_step_changes_the_settings_at_once() {
-        let mut component = component(ComponentManifest::Proposals);
+        let mut component = component(ComponentKind::Proposals);
         let voting = json!({"votes_enabled": true}).as_object().unwrap().clone();
         component.step_settings.insert(StepId(2), voting);
-        assert!(!CurrentSettings::of(&component, Some(StepId(1)), 1000).rules().votes_enabled);
-        assert!(CurrentSettings::of(&component, Some(StepId(2)), 1000).rules().votes_enabled);
+        assert!(!CurrentSettings::new(&component, Some(StepId(1)), 1000).rules().votes_enabled);
+        assert!(CurrentSettings::new(&component, Some(StepId(2)), 1000).rules().votes_enabled);
     }
 
     #[test]
     fn the_meta_of_most_kinds_is_one_setting() {
-        let component = component(ComponentManifest::Pages);
-        let shown: Vec<_> = CurrentSettings::of(&component, None, 1000).meta_settings().collect();
+        let component = component(ComponentKind::Pages);
+        let shown: Vec<_> = CurrentSettings::new(&component, None, 1000).meta_settings().collect();
         assert_eq!(shown, [("scopes_enabled", json!(false))]);
     }
 
     #[test]
     fn the_comment_length_is_the_organizations_until_it_is_set() {
-        let component = component(ComponentManifest::Meetings);
-        assert_eq!(CurrentSettings::of(&component, None, 700).value("comments_max_length"), json!(700));
+        let component = component(ComponentKind::Meetings);
+        assert_eq!(CurrentSettings::new(&component, None, 700).value("comments_max_length"), json!(700));
     }
 }

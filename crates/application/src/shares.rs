@@ -7,7 +7,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use table::{Capacity, Limits, MAX_REGISTRATIONS, Share};
+pub use table::{MAX_REGISTRATIONS, ShareCapacity, ShareLimits, SharedResource};
 
 use crate::metrics;
 use async_trait::async_trait;
@@ -44,14 +44,14 @@ pub struct ShareHolder<'a> {
 
 /// What is used by whom.
 pub struct Shares {
-    capacity: Capacity,
-    permits: Mutex<HashMap<(Share, Level), Arc<Permits>>>,
-    refused: Mutex<HashMap<(Share, OrganizationId), u64>>,
+    capacity: ShareCapacity,
+    permits: Mutex<HashMap<(SharedResource, Level), Arc<Permits>>>,
+    refused: Mutex<HashMap<(SharedResource, OrganizationId), u64>>,
     counts: Mutex<HashMap<CountKey, Count>>,
 }
 
 /// What is counted in the database, and of whom.
-type CountKey = (Share, OrganizationId, Option<ClientId>);
+type CountKey = (SharedResource, OrganizationId, Option<ClientId>);
 
 /// Whose use is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -92,19 +92,20 @@ pub trait ShareStore: Send + Sync {
     /// How much of a stored share this organization and client use, with one statement.
     async fn stored(
         &self,
-        share: Share,
+        share: SharedResource,
         organization: OrganizationId,
         client: Option<ClientId>,
     ) -> Result<Stored>;
     /// How much of a stored share each organization uses, at most `limit`, the largest first.
-    async fn stored_by_tenant(&self, share: Share, limit: i64) -> Result<Vec<(OrganizationId, u64)>>;
+    async fn stored_by_tenant(&self, share: SharedResource, limit: i64)
+    -> Result<Vec<(OrganizationId, u64)>>;
 }
 
 /// What an organization uses of a share in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TenantUse {
     /// The share.
-    pub share: Share,
+    pub share: SharedResource,
     /// The organization.
     pub organization: OrganizationId,
     /// The number in use; 0 for stored shares.
@@ -116,7 +117,7 @@ pub struct TenantUse {
 /// Permits that are in use until they are dropped.
 pub struct SharePermit {
     shares: Arc<Shares>,
-    share: Share,
+    share: SharedResource,
     permits: Vec<(Level, OwnedSemaphorePermit)>,
     /// Whether all levels were taken, and the metrics count it.
     is_complete: bool,
@@ -124,13 +125,13 @@ pub struct SharePermit {
 
 impl Shares {
     /// All shares of a process.
-    pub fn new(capacity: Capacity) -> Arc<Self> {
+    pub fn new(capacity: ShareCapacity) -> Arc<Self> {
         let (permits, refused, counts) = (Mutex::default(), Mutex::default(), Mutex::default());
         Arc::new(Self { capacity, permits, refused, counts })
     }
 
     /// The row of the table of shares.
-    pub fn limits(&self, share: Share) -> Limits {
+    pub fn limits(&self, share: SharedResource) -> ShareLimits {
         self.capacity.limits(share)
     }
 
@@ -139,7 +140,11 @@ impl Shares {
     /// # Errors
     /// `TooManyRequests` when the permits of the record, the client or the organization are in use; `Unavailable` when those
     /// of the process are.
-    pub async fn take(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Result<SharePermit> {
+    pub async fn acquire(
+        self: &Arc<Self>,
+        share: SharedResource,
+        holder: ShareHolder<'_>,
+    ) -> Result<SharePermit> {
         let mut taken = SharePermit::nothing(self, share);
         let mut at = Level::Process;
         let taking = async {
@@ -169,7 +174,7 @@ impl Shares {
     }
 
     /// The same without a wait; `None` when a permit is in use.
-    pub fn try_take(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Option<SharePermit> {
+    pub fn try_take(self: &Arc<Self>, share: SharedResource, holder: ShareHolder<'_>) -> Option<SharePermit> {
         let mut taken = SharePermit::nothing(self, share);
         for (level, most) in self.levels(share, holder) {
             let permit = self.permits(share, &level, most).free.clone().try_acquire_owned().ok()?;
@@ -180,7 +185,11 @@ impl Shares {
 
     /// The same, while less than half of the own permits are in use, and less than seven eighths of those of the process: for more
     /// than one permit for one thing. The rest is for the first permits of others.
-    pub fn try_take_spare(self: &Arc<Self>, share: Share, holder: ShareHolder<'_>) -> Option<SharePermit> {
+    pub fn try_take_spare(
+        self: &Arc<Self>,
+        share: SharedResource,
+        holder: ShareHolder<'_>,
+    ) -> Option<SharePermit> {
         let mut levels = self.levels(share, holder);
         let is_spare = levels.all(|(level, most)| {
             let free = if level == Level::Process { most * 7 / 8 } else { most.div_ceil(2) };
@@ -190,11 +199,11 @@ impl Shares {
     }
 
     /// How many permits an organization uses in this process.
-    pub fn used(&self, share: Share, organization: OrganizationId) -> u64 {
+    pub fn used(&self, share: SharedResource, organization: OrganizationId) -> u64 {
         self.in_use(share, Level::Tenant(organization), self.limits(share).tenant)
     }
 
-    fn in_use(&self, share: Share, level: Level, most: u64) -> u64 {
+    fn in_use(&self, share: SharedResource, level: Level, most: u64) -> u64 {
         let permits = locked(&self.permits);
         permits.get(&(share, level)).map_or(0, |permits| permits.used(most))
     }
@@ -207,7 +216,7 @@ impl Shares {
     pub async fn check_stored(
         &self,
         store: &dyn ShareStore,
-        share: Share,
+        share: SharedResource,
         (organization, client): (OrganizationId, Option<ClientId>),
         more: u64,
     ) -> Result<()> {
@@ -254,7 +263,7 @@ impl Shares {
     /// Counts what is stored whatever the limit, until the next count in the database.
     pub fn add_stored(
         &self,
-        share: Share,
+        share: SharedResource,
         (organization, client): (OrganizationId, Option<ClientId>),
         more: u64,
     ) {
@@ -265,14 +274,14 @@ impl Shares {
     }
 
     /// Counts a refusal for the metrics and the page of shares.
-    pub fn refuse(&self, share: Share, organization: OrganizationId) {
+    pub fn refuse(&self, share: SharedResource, organization: OrganizationId) {
         metrics::share_refused(share.as_str());
         *locked(&self.refused).entry((share, organization)).or_default() += 1;
     }
 
     /// What organizations use in this process, and what was refused to them.
     pub fn by_tenant(&self) -> Vec<TenantUse> {
-        let mut uses: HashMap<(Share, OrganizationId), TenantUse> = HashMap::new();
+        let mut uses: HashMap<(SharedResource, OrganizationId), TenantUse> = HashMap::new();
         let empty = |share, organization| TenantUse { share, organization, used: 0, refused: 0 };
         for ((share, level), permits) in locked(&self.permits).iter() {
             let Level::Tenant(organization) = *level else { continue };
@@ -290,8 +299,12 @@ impl Shares {
     }
 
     /// The levels that are limited, from the narrowest.
-    fn levels(&self, share: Share, holder: ShareHolder<'_>) -> impl Iterator<Item = (Level, u64)> + use<> {
-        let Limits { record, client, tenant, process } = self.limits(share);
+    fn levels(
+        &self,
+        share: SharedResource,
+        holder: ShareHolder<'_>,
+    ) -> impl Iterator<Item = (Level, u64)> + use<> {
+        let ShareLimits { record, client, tenant, process } = self.limits(share);
         let ShareHolder { organization, .. } = holder;
         let levels = [
             holder.record.map(|of| (Level::Record(organization, of.to_owned()), record)),
@@ -302,7 +315,7 @@ impl Shares {
         levels.into_iter().flatten().filter(|(_, most)| *most < u64::MAX)
     }
 
-    fn permits(&self, share: Share, level: &Level, most: u64) -> Arc<Permits> {
+    fn permits(&self, share: SharedResource, level: &Level, most: u64) -> Arc<Permits> {
         let mut permits = locked(&self.permits);
         if permits.len() >= MAX_UNUSED {
             // Those of callers that stopped waiting.
@@ -329,7 +342,7 @@ impl Permits {
 }
 
 impl SharePermit {
-    fn nothing(shares: &Arc<Shares>, share: Share) -> Self {
+    fn nothing(shares: &Arc<Shares>, share: SharedResource) -> Self {
         Self { shares: shares.clone(), share, permits: Vec::with_capacity(4), is_complete: false }
     }
 

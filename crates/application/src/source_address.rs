@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     /// The address of a client of a peer, with values of `X-Forwarded-For` and `Forwarded`.
-    fn of(peer: &str, x_forwarded_for: &[&'static str], forwarded: &[&'static str]) -> String {
+    fn address_of(peer: &str, x_forwarded_for: &[&'static str], forwarded: &[&'static str]) -> String {
         let trusted = ["10.0.0.0/8".parse().unwrap()];
         let values = |name| {
             let values = if name == "forwarded" { forwarded } else { x_forwarded_for };
@@ -76,13 +76,16 @@ mod tests {
     #[test]
     fn forwarded_addresses_count_behind_a_trusted_proxy_only() {
         let told = "203.0.113.9, 198.51.100.7, 10.0.0.2";
-        assert_eq!(of("192.0.2.1", &[told], &[]), "192.0.2.1");
-        assert_eq!(of("10.0.0.1", &[told], &[]), "198.51.100.7");
-        assert_eq!(of("::ffff:10.0.0.1", &["203.0.113.9", "198.51.100.7, 10.0.0.2"], &[]), "198.51.100.7");
-        assert_eq!(of("10.0.0.1", &["10.0.0.3, 10.0.0.2"], &[]), "10.0.0.1");
-        assert_eq!(of("10.0.0.1", &[], &["for=198.51.100.7, for=10.0.0.2"]), "198.51.100.7");
-        assert_eq!(of("192.0.2.1", &[], &["for=198.51.100.7"]), "192.0.2.1");
-        assert_eq!(of("10.0.0.1", &["198.51.100.7"], &["for=203.0.113.9"]), "198.51.100.7");
+        assert_eq!(address_of("192.0.2.1", &[told], &[]), "192.0.2.1");
+        assert_eq!(address_of("10.0.0.1", &[told], &[]), "198.51.100.7");
+        assert_eq!(
+            address_of("::ffff:10.0.0.1", &["203.0.113.9", "198.51.100.7, 10.0.0.2"], &[]),
+            "198.51.100.7"
+        );
+        assert_eq!(address_of("10.0.0.1", &["10.0.0.3, 10.0.0.2"], &[]), "10.0.0.1");
+        assert_eq!(address_of("10.0.0.1", &[], &["for=198.51.100.7, for=10.0.0.2"]), "198.51.100.7");
+        assert_eq!(address_of("192.0.2.1", &[], &["for=198.51.100.7"]), "192.0.2.1");
+        assert_eq!(address_of("10.0.0.1", &["198.51.100.7"], &["for=203.0.113.9"]), "198.51.100.7");
     }
 
     #[test]
@@ -94,7 +97,7 @@ mod tests {
             ("[2001:db8::1]:50001", "2001:db8::1"),
             ("[::ffff:203.0.113.7]:1", "203.0.113.7"),
         ] {
-            assert_eq!(of("10.0.0.1", &[text], &[]), address);
+            assert_eq!(address_of("10.0.0.1", &[text], &[]), address);
         }
         for (element, address) in [
             ("for=192.0.2.43", "192.0.2.43"),
@@ -102,7 +105,7 @@ mod tests {
             ("for=\"[2001:db8:cafe::17]:4711\"", "2001:db8:cafe::17"),
             ("for=192.0.2.43, for=\"[2001:db8:cafe::17]\"", "2001:db8:cafe::17"),
         ] {
-            assert_eq!(of("10.0.0.1", &[], &[element]), address);
+            assert_eq!(address_of("10.0.0.1", &[], &[element]), address);
         }
     }
 
@@ -110,18 +113,22 @@ mod tests {
     #[test]
     fn what_stands_before_a_proxy_that_names_no_address_is_not_used() {
         for text in ["nonsense", "203.0.113.9, unknown", "203.0.113.9, _hidden", "203.0.113.9:99999"] {
-            assert_eq!(of("10.0.0.1", &[text], &[]), "10.0.0.1", "{text}");
+            assert_eq!(address_of("10.0.0.1", &[text], &[]), "10.0.0.1", "{text}");
         }
         for element in
             ["proto=https", "for=unknown", "for=203.0.113.9, for=_hidden", "for=203.0.113.9, by=10.0.0.1"]
         {
-            assert_eq!(of("10.0.0.1", &[], &[element]), "10.0.0.1", "{element}");
+            assert_eq!(address_of("10.0.0.1", &[], &[element]), "10.0.0.1", "{element}");
         }
         let forged = "\u{fffd}, 198.51.100.7";
-        assert_eq!(of("10.0.0.1", &[forged], &["for=203.0.113.9"]), "198.51.100.7", "no text is no absence");
+        assert_eq!(
+            address_of("10.0.0.1", &[forged], &["for=203.0.113.9"]),
+            "198.51.100.7",
+            "no text is no absence"
+        );
         for host in ["city.test,for=203.0.113.9", "city.test;for=203.0.113.9"] {
             let element = format!("host=\"{host}\";for=198.51.100.7").leak();
-            assert_eq!(of("10.0.0.1", &[], &[element]), "198.51.100.7", "{host}");
+            assert_eq!(address_of("10.0.0.1", &[], &[element]), "198.51.100.7", "{host}");
             assert_eq!(forwarded_parameter(element, "host"), host);
         }
     }

@@ -17,7 +17,7 @@ pub const BATCH: i64 = 500;
 #[async_trait]
 pub trait Sweep: Send + Sync {
     /// What is removed, for the log.
-    const WHAT: &'static str;
+    const DESCRIPTION: &'static str;
 
     /// One batch of each table. Returns the number of rows that were changed or removed.
     async fn sweep(&self) -> Result<u64>;
@@ -29,11 +29,11 @@ pub async fn run_sweeps<S: Sweep>(sweeper: &S, mut stop: watch::Receiver<bool>) 
         let time = match sweeper.sweep().await {
             Ok(0) => SEARCH,
             Ok(rows) => {
-                tracing::debug!(rows, what = S::WHAT, "old rows were removed");
+                tracing::debug!(rows, what = S::DESCRIPTION, "old rows were removed");
                 BETWEEN
             }
             Err(error) => {
-                tracing::warn!(%error, what = S::WHAT, "old rows could not be removed");
+                tracing::warn!(%error, what = S::DESCRIPTION, "old rows could not be removed");
                 SEARCH
             }
         };

@@ -4,7 +4,7 @@
 //! `server/src/wiring.rs`. Domain crates add tasks with [`civitas_kernel::TaskQueue`].
 
 use crate::metrics::{self, LeasedWork};
-use crate::worker_loop::{Capacity, POLL, WorkSource, run_loop};
+use crate::worker_loop::{POLL_INTERVAL, WorkSource, WorkerSlots, run_loop};
 use crate::{EventCommitter, Store};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result, clock};
@@ -58,7 +58,7 @@ impl TaskWorker {
 
     /// Executes at most `concurrency` tasks at once, until `stop` is true.
     pub async fn run(self, concurrency: usize, stop: watch::Receiver<bool>) {
-        run_loop(Arc::new(self), Capacity { running: concurrency, ahead: 0 }, stop).await;
+        run_loop(Arc::new(self), WorkerSlots { running: concurrency, ahead: 0 }, stop).await;
     }
 
     /// Runs the handler; errors, panics and timeouts become an outcome.
@@ -159,6 +159,6 @@ impl WorkSource for TaskWorker {
     }
 
     async fn wait(&self) {
-        self.store.tasks().wait(POLL).await;
+        self.store.tasks().wait(POLL_INTERVAL).await;
     }
 }

@@ -1,11 +1,11 @@
 //! Issues access tokens.
 
 use crate::metrics::{self, LoginEndpoint};
-use crate::panel_sign_in::REFUSAL_TAKES;
-use crate::{AuthenticationLimit, EventCommitter, Share, ShareHolder, Shares, Store, Transaction};
+use crate::panel_sign_in::MIN_REFUSAL_TIME;
+use crate::{AuthenticationLimit, EventCommitter, ShareHolder, SharedResource, Shares, Store, Transaction};
 use civitas_accounts::grants::{
-    GrantKind, Granted, Grants, Impersonate, Impersonation, Issued, LOGIN_LOCKED, Login, Logins,
-    TokenRequest, UNKNOWN_CLIENT, issue,
+    CheckedTokenRequest, GrantKind, Grants, Impersonate, Impersonation, IssuedToken, LOGIN_LOCKED, Login,
+    Logins, TokenRequest, UNKNOWN_CLIENT, issue,
 };
 use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner, User};
 use civitas_audit::{Action, Actor, AuditFilter, AuditScope, NewAuditEntry};
@@ -47,8 +47,9 @@ pub struct TokenService {
 impl TokenService {
     /// Issues a token, or returns the error. The client is checked before the user. `from`: the address of the client.
     ///
-    /// A token refers to its organization, client and user, whose rows writes lock: it takes a permit of [`Share::Writes`]
-    /// as they do. So the tokens of an organization wait for its own writes, and never use the permits of others.
+    /// A token refers to its organization, client and user, whose rows writes lock: it takes a permit of
+    /// [`SharedResource::Writes`] as they do. So the tokens of an organization wait for its own writes, and never use
+    /// the permits of others.
     #[tracing::instrument(name = "application.token_service.grant", skip_all)]
     pub async fn grant(
         &self,
@@ -56,60 +57,62 @@ impl TokenService {
         request: TokenRequest,
         from: Option<IpAddr>,
         now: OffsetDateTime,
-    ) -> Result<Issued> {
+    ) -> Result<IssuedToken> {
         let uid = request.client_id().unwrap_or_default().to_owned();
-        let granted = match (Grants { clients: self.store.clients() }).begin(tenant.id, request).await {
-            Err(refusal @ Error::OAuth { code: "invalid_client", .. }) => {
-                self.record_refusal(tenant, &uid, None, now).await;
-                return Err(refusal);
-            }
-            Err(Error::Rejected(text)) => {
-                if text == UNKNOWN_CLIENT {
-                    self.limit.count(from);
+        let checked_request =
+            match (Grants { clients: self.store.clients() }).check_request(tenant.id, request).await {
+                Err(refusal @ Error::OAuth { code: "invalid_client", .. }) => {
+                    self.record_refusal(tenant, &uid, None, now).await;
+                    return Err(refusal);
                 }
-                return Err(Error::Rejected(text));
-            }
-            granted => granted?,
-        };
-        let holder = ShareHolder { organization: tenant.id, client: Some(granted.client), record: None };
-        let user = match &granted.grant {
+                Err(Error::Rejected(text)) => {
+                    if text == UNKNOWN_CLIENT {
+                        self.limit.count(from);
+                    }
+                    return Err(Error::Rejected(text));
+                }
+                checked => checked?,
+            };
+        let holder =
+            ShareHolder { organization: tenant.id, client: Some(checked_request.client), record: None };
+        let user = match &checked_request.grant {
             GrantKind::Login(login) => {
                 let begin = Instant::now();
-                let checked = self.check_login(holder, &granted, login, now).await;
+                let checked = self.check_login(holder, &checked_request, login, now).await;
                 if let Err(Error::Rejected(_)) = &checked {
                     self.limit.count(from);
                     self.record_refusal(tenant, &uid, Some(&login.username), now).await;
-                    sleep_until(begin + REFUSAL_TAKES).await;
+                    sleep_until(begin + MIN_REFUSAL_TIME).await;
                 }
                 Some(checked?)
             }
             GrantKind::Service | GrantKind::Impersonate(_) => None,
         };
-        let _permit = self.shares.take(Share::Writes, holder).await?;
-        let user = match &granted.grant {
+        let _permit = self.shares.acquire(SharedResource::Writes, holder).await?;
+        let user = match &checked_request.grant {
             GrantKind::Impersonate(asked) => {
-                Some(self.impersonate(tenant, (&uid, &granted), asked, now).await?)
+                Some(self.impersonate(tenant, (&uid, &checked_request), asked, now).await?)
             }
             GrantKind::Service | GrantKind::Login(_) => user,
         };
-        self.issue(tenant, &granted, user, now).await
+        self.issue(tenant, &checked_request, user, now).await
     }
 
-    /// The user of a login. Its password is compared while a permit is held, of [`Share::Passwords`].
+    /// The user of a login. Its password is compared while a permit is held, of [`SharedResource::Passwords`].
     async fn check_login(
         &self,
         holder: ShareHolder<'_>,
-        granted: &Granted,
+        checked_request: &CheckedTokenRequest,
         login: &Login,
         now: OffsetDateTime,
     ) -> Result<UserId> {
-        let _permit = self.shares.take(Share::Passwords, holder).await?;
+        let _permit = self.shares.acquire(SharedResource::Passwords, holder).await?;
         let logins = Logins {
             users: self.store.users(),
             failures: self.store.login_failures(),
             passwords: &*self.passwords,
         };
-        let checked = logins.check(holder.organization, granted.client, login, now).await;
+        let checked = logins.check(holder.organization, checked_request.client, login, now).await;
         count(&checked);
         let (user, replaceable) = checked?;
         if let Some(old) = replaceable.filter(|_| !self.read_only)
@@ -167,7 +170,7 @@ impl TokenService {
     async fn impersonate(
         &self,
         tenant: &Tenant,
-        (uid, granted): (&str, &Granted),
+        (uid, checked_request): (&str, &CheckedTokenRequest),
         asked: &Impersonate,
         now: OffsetDateTime,
     ) -> Result<UserId> {
@@ -176,7 +179,7 @@ impl TokenService {
                 queue: tx.queue(),
                 organizations: tx.organization_lookup(),
                 counts: tx.mail_counts(),
-                client: Some(granted.client),
+                client: Some(checked_request.client),
             };
             let impersonation =
                 Impersonation { users: tx.users(), registration_mails, extra_limit: self.extra_limit };
@@ -185,15 +188,19 @@ impl TokenService {
                 return Err(Error::ReadOnly);
             }
             self.committer.render_recorded_events(tx, now).await?;
-            let record = |action| {
+            let new_entry = |action| {
                 let (uid, acting) = (uid.to_owned(), Some((id, user.nickname.clone())));
                 let actor = Actor::Client { uid, name: String::new(), user: acting };
-                NewAuditEntry::new(actor, action).of(tenant.id).on("user", &id.to_string(), &user.nickname)
+                NewAuditEntry::new(actor, action).in_organization(tenant.id).with_object(
+                    "user",
+                    &id.to_string(),
+                    &user.nickname,
+                )
             };
             if is_new {
-                tx.audit().append(&record(Action::UserCreated), now).await?;
+                tx.audit().append(&new_entry(Action::UserCreated), now).await?;
             } else if user.admin {
-                let impersonated = record(Action::UserImpersonated);
+                let impersonated = new_entry(Action::UserImpersonated);
                 tx.audit().append_unless_since(&impersonated, now - ONCE_IN, now).await?;
             }
             Ok(id)
@@ -230,17 +237,18 @@ impl TokenService {
             since: Some(since),
             ..AuditFilter::default()
         };
-        let one = PageRequest::of(1, 1);
+        let one = PageRequest::new(1, 1);
         if !self.store.audit().list(&filter, one).await?.items.is_empty() {
             return Ok(());
         }
-        let record = NewAuditEntry::new(Actor::Anonymous, Action::CredentialsRefused).of(tenant.id);
-        let mut record = record.on("api_client", id, name);
+        let entry =
+            NewAuditEntry::new(Actor::Anonymous, Action::CredentialsRefused).in_organization(tenant.id);
+        let mut entry = entry.with_object("api_client", id, name);
         if let Some(username) = username {
-            record = record.changed("username", None, Some(username));
+            entry = entry.with_change("username", None, Some(username));
         }
         let appended = self.committer.in_transaction(&*self.store, now, async |tx| {
-            tx.audit().append_unless_since(&record, since, now).await
+            tx.audit().append_unless_since(&entry, since, now).await
         });
         appended.await.map(drop)
     }
@@ -248,13 +256,13 @@ impl TokenService {
     async fn issue(
         &self,
         tenant: &Tenant,
-        granted: &Granted,
+        checked_request: &CheckedTokenRequest,
         user: Option<UserId>,
         now: OffsetDateTime,
-    ) -> Result<Issued> {
+    ) -> Result<IssuedToken> {
         let auth = AuthContext { organization: tenant.id, default_locale: tenant.default_locale, now };
         let issuer = self.committer.site().origin(&tenant.host);
-        issue(self.store.tokens(), &*self.signer, auth, issuer, granted, user, self.lifetime).await
+        issue(self.store.tokens(), &*self.signer, auth, issuer, checked_request, user, self.lifetime).await
     }
 }
 

@@ -71,9 +71,10 @@ impl UserStates<'_> {
         if after == before && !was_closed {
             return Ok(false);
         }
-        let record = NewAuditEntry::new(self.actor.clone(), act.action()).of(organization);
-        let record = record.on("user", &id.to_string(), &before.nickname).from(self.from.as_deref());
-        tx.audit().append(&record, now).await?;
+        let entry = NewAuditEntry::new(self.actor.clone(), act.action()).in_organization(organization);
+        let entry =
+            entry.with_object("user", &id.to_string(), &before.nickname).with_address(self.from.as_deref());
+        tx.audit().append(&entry, now).await?;
         Ok(true)
     }
 }

@@ -1,10 +1,10 @@
 //! The job worker: claims jobs, runs them, renews its leases (contract 09 A.5).
 
 use crate::metrics::{self, LeasedWork};
-use crate::worker_loop::{Capacity, POLL, WorkSource, is_running, pause, run_loop};
-use crate::{Commands, Store};
+use crate::worker_loop::{POLL_INTERVAL, WorkSource, WorkerSlots, is_running, pause, run_loop};
+use crate::{CommandExecutor, Store};
 use async_trait::async_trait;
-use civitas_jobs::{Failure, Finish, HEARTBEAT, Job, JobStore, LEASE, MAX_ATTEMPTS, next_attempt};
+use civitas_jobs::{HEARTBEAT, Job, JobEndOutcome, JobFailure, JobStore, LEASE, MAX_ATTEMPTS, next_attempt};
 use civitas_kernel::{Error, JobId, Result, clock, sortable_id};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +21,10 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Runs jobs until it is stopped.
 pub struct Worker {
-    commands: Arc<Commands>,
+    commands: Arc<CommandExecutor>,
     /// Its name in leases.
     name: String,
-    capacity: Capacity,
+    capacity: WorkerSlots,
     /// The jobs that it has: it renews the leases of these alone. A job that was claimed by a statement whose answer was
     /// lost is released when its lease ends.
     running: Mutex<HashSet<JobId>>,
@@ -32,7 +32,7 @@ pub struct Worker {
 
 impl Worker {
     /// A worker of these commands.
-    pub fn new(commands: Arc<Commands>, capacity: Capacity) -> Self {
+    pub fn new(commands: Arc<CommandExecutor>, capacity: WorkerSlots) -> Self {
         Self { commands, name: sortable_id().to_string(), capacity, running: Mutex::default() }
     }
 
@@ -91,18 +91,18 @@ impl WorkSource for Worker {
     }
 
     async fn wait(&self) {
-        self.jobs().wait(POLL).await;
+        self.jobs().wait(POLL_INTERVAL).await;
     }
 }
 
 /// Takes over the jobs of a previous process at once, before their leases expire. Call it before the workers start, and
 /// only if no other worker is running. Tries until the database can be written, or `stop` is true.
-pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
+pub async fn reclaim_all_jobs(store: &dyn Store, mut stop: watch::Receiver<bool>) {
     while is_running(&stop) {
         let now = clock::now();
         let taken = async {
-            let jobs = store.jobs().take_over(now, &Failure::worker_lost()).await?;
-            Ok::<_, Error>(jobs + store.tasks().take_over(now).await?)
+            let jobs = store.jobs().reclaim_all(now, &JobFailure::worker_lost()).await?;
+            Ok::<_, Error>(jobs + store.tasks().reclaim_all(now).await?)
         };
         match taken.await {
             Ok(0) => return,
@@ -111,7 +111,7 @@ pub async fn take_over(store: &dyn Store, mut stop: watch::Receiver<bool>) {
             }
             Err(error) => tracing::warn!(%error, "the search for unfinished jobs failed"),
         }
-        pause(POLL, &mut stop).await;
+        pause(POLL_INTERVAL, &mut stop).await;
     }
 }
 
@@ -136,7 +136,7 @@ async fn keep_leases(worker: Arc<Worker>) {
         if !renewals.may_reclaim(Instant::now()) {
             continue;
         }
-        match jobs.reclaim(clock::now(), &Failure::worker_lost()).await {
+        match jobs.reclaim(clock::now(), &JobFailure::worker_lost()).await {
             Ok(0) => {}
             Ok(lost) => {
                 tracing::warn!(lost, "jobs of lost workers were released");
@@ -188,12 +188,12 @@ impl LeaseRenewals {
 /// (database unreachable, disk full) is not an outcome: the worker keeps the lease and runs the job again until the
 /// fault is over. This does not count as an attempt. A fault that concerns this job alone, such as a lock of another program,
 /// does not keep the worker from others: the job is given back after a while.
-async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
+async fn run_one(commands: &Arc<CommandExecutor>, worker: &str, job: &Job) {
     let (begun, mut waits) = (Instant::now(), WAITS.into_iter());
     loop {
         let outcome = {
             let (commands, worker, job) = (commands.clone(), worker.to_owned(), job.clone());
-            tokio::spawn(async move { commands.perform(&worker, &job).await }).await
+            tokio::spawn(async move { commands.execute_job(&worker, &job).await }).await
         };
         let outcome = outcome.unwrap_or_else(|panic| Err(Error::internal(panic)));
         let end = match outcome {
@@ -202,7 +202,7 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
             Err(error) => store_failure(commands, worker, job, error).await,
         };
         match end {
-            Ok((Finish::Lost, _)) => {
+            Ok((JobEndOutcome::Lost, _)) => {
                 tracing::warn!(job = %job.id, "another worker owns the job; nothing was stored");
                 return metrics::job_ended("lost");
             }
@@ -221,18 +221,18 @@ async fn run_one(commands: &Arc<Commands>, worker: &str, job: &Job) {
 }
 
 /// Ends the lease of a job that is due again after a delay. Returns whether that was stored.
-async fn give_back(commands: &Commands, worker: &str, job: &Job, delay: Duration) -> bool {
+async fn give_back(commands: &CommandExecutor, worker: &str, job: &Job, delay: Duration) -> bool {
     commands.store().jobs().release(worker, job.id, clock::now() + delay, true).await.is_ok()
 }
 
 /// Stores a failure. A transient error is tried again after a delay, until the attempts are used up; other errors are
 /// final. Returns the outcome beside the result of storing it.
 async fn store_failure(
-    commands: &Commands,
+    commands: &CommandExecutor,
     worker: &str,
     job: &Job,
     error: Error,
-) -> Result<(Finish, &'static str)> {
+) -> Result<(JobEndOutcome, &'static str)> {
     let jobs = commands.store().jobs();
     let now = clock::now();
     if error.is_transient() {
@@ -240,12 +240,12 @@ async fn store_failure(
         if let Some(delay) = next_attempt(job.attempts).filter(|_| job.attempts < MAX_ATTEMPTS) {
             return Ok((jobs.release(worker, job.id, now + delay, false).await?, "retried"));
         }
-        return Ok((jobs.end(worker, job.id, Err(&Failure::worker_lost()), now).await?, "failed"));
+        return Ok((jobs.end(worker, job.id, Err(&JobFailure::worker_lost()), now).await?, "failed"));
     }
     if error.cause().is_some() {
         tracing::error!(job = %job.id, %error, "the job failed");
     }
-    Ok((jobs.end(worker, job.id, Err(&Failure::from(&error)), now).await?, "failed"))
+    Ok((jobs.end(worker, job.id, Err(&JobFailure::from(&error)), now).await?, "failed"))
 }
 
 #[cfg(test)]

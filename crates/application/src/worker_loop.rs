@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 /// The interval of polling; a notification may be missed.
-pub const POLL: Duration = Duration::from_secs(1);
+pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The time limit for running items when the worker stops.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -22,7 +22,7 @@ pub trait WorkSource: Send + Sync + 'static {
     async fn claim(&self, limit: i64) -> Vec<Self::Item>;
     /// Executes an item, and stores its outcome.
     async fn execute(&self, item: Self::Item);
-    /// Waits for new items, at most [`POLL`].
+    /// Waits for new items, at most [`POLL_INTERVAL`].
     async fn wait(&self);
 }
 
@@ -38,7 +38,7 @@ pub async fn pause(time: Duration, stop: &mut watch::Receiver<bool>) {
 
 /// How many items a worker has at once.
 #[derive(Debug, Clone, Copy)]
-pub struct Capacity {
+pub struct WorkerSlots {
     /// How many run; at least one does.
     pub running: usize,
     /// How many more it claims, which wait in memory until they run. So one claim has several items. When the process is
@@ -48,7 +48,7 @@ pub struct Capacity {
 
 /// Runs until `stop` is true or its sender is dropped. Then waits at most 10 s for the items it has; the leases of
 /// the others expire.
-pub async fn run_loop<S: WorkSource>(source: Arc<S>, capacity: Capacity, mut stop: watch::Receiver<bool>) {
+pub async fn run_loop<S: WorkSource>(source: Arc<S>, capacity: WorkerSlots, mut stop: watch::Receiver<bool>) {
     let (running, ahead) = (capacity.running.max(1), capacity.ahead);
     // It has an item in each slot. An item that has a slot waits for a turn until it runs.
     let [slots, turns] = [running.saturating_add(ahead), running]
@@ -94,7 +94,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     async fn run_with<S: WorkSource>(running: usize, source: Arc<S>, stop: watch::Receiver<bool>) {
-        run_loop(source, Capacity { running, ahead: 0 }, stop).await;
+        run_loop(source, WorkerSlots { running, ahead: 0 }, stop).await;
     }
 
     #[derive(Default)]
@@ -110,7 +110,7 @@ mod tests {
         }
         async fn execute(&self, (): ()) {}
         async fn wait(&self) {
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -143,7 +143,7 @@ mod tests {
             self.executed.fetch_add(1, Ordering::Relaxed);
         }
         async fn wait(&self) {
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
         let many = Arc::new(Many::default());
         let worker = tokio::spawn({
             let many = many.clone();
-            async move { run_loop(many, Capacity { running: 3, ahead: 6 }, told).await }
+            async move { run_loop(many, WorkerSlots { running: 3, ahead: 6 }, told).await }
         });
         while many.executed.load(Ordering::Relaxed) < 300 {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -197,10 +197,10 @@ mod tests {
         let (stop, told) = watch::channel(false);
         let few = Arc::new(Few::default());
         let worker = tokio::spawn(run_with(10, few.clone(), told));
-        tokio::time::sleep(POLL / 2).await;
+        tokio::time::sleep(POLL_INTERVAL / 2).await;
         assert_eq!(few.executed.load(Ordering::Relaxed), 2);
         assert_eq!(few.claims.load(Ordering::Relaxed), 1, "there are no others");
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         assert_eq!(few.claims.load(Ordering::Relaxed), 2, "it polls");
         drop(stop);
         worker.await.unwrap();

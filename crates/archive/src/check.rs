@@ -4,12 +4,12 @@
 use super::context::{ImportOptions, RecordType};
 use super::error::{ImportError, RecordError};
 use super::first_record::FirstRecord;
-use super::lines::{Lines, LongTexts};
+use super::lines::{LineReader, LongTexts};
 use super::passwords::{PasswordHasher, PreparedPassword};
 use super::prepared::{KINDS_WITH_FILES, PreparedLines};
-use super::progress::{Pass, Progress};
-use super::record::{self, ArchiveRecord, Head};
-use super::refs::{RecordId, unknown};
+use super::progress::{ImportPass, Progress};
+use super::record::{self, ArchiveRecord, RecordHead};
+use super::refs::{RecordId, unknown_ref};
 use super::types;
 use civitas_accounts::{Passwords, normal_email};
 use civitas_application::Store;
@@ -92,7 +92,7 @@ impl KnownRefs {
 }
 
 /// The first pass over one archive.
-struct Check<'a> {
+struct ArchiveCheck<'a> {
     store: &'a dyn Store,
     options: ImportOptions<'a>,
     types: Vec<Box<dyn RecordType>>,
@@ -106,7 +106,7 @@ struct Check<'a> {
 }
 
 /// The result of the first pass.
-pub(super) struct Checked {
+pub(super) struct CheckedArchive {
     /// The hashed passwords.
     pub(super) passwords: PreparedLines<PreparedPassword>,
     /// Whether there are records that can have files.
@@ -120,8 +120,8 @@ pub(super) async fn check(
     input: impl BufRead + Send,
     options: ImportOptions<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Checked, ImportError> {
-    let mut check = Check {
+) -> Result<CheckedArchive, ImportError> {
+    let mut check = ArchiveCheck {
         store,
         options,
         types: types::all(),
@@ -131,7 +131,7 @@ pub(super) async fn check(
         has_records: false,
         hasher: PasswordHasher::new(passwords).map_err(|error| ImportError::Store(0, error))?,
     };
-    let mut lines = Lines::new(input);
+    let mut lines = LineReader::new(input);
     loop {
         let (batch, end) = read_batch(&mut lines);
         let parsed = in_parallel(&batch, |line| check.parse(line));
@@ -139,7 +139,7 @@ pub(super) async fn check(
             let Parsed { head, record, fields } = parsed.map_err(|error| error.at(*count, None))?;
             let checked = check.record(&head, record, fields, *count).await;
             checked.map_err(|error| error.at(*count, Some((head.kind, head.reference))))?;
-            progress(Progress { pass: Pass::Check, lines: *count, bytes: *bytes });
+            progress(Progress { pass: ImportPass::Check, lines: *count, bytes: *bytes });
         }
         if let Some(end) = end {
             end?;
@@ -147,7 +147,7 @@ pub(super) async fn check(
         }
     }
     let passwords = check.hasher.finish().await.map_err(|error| ImportError::Store(0, error))?;
-    Ok(Checked { passwords, has_files: check.has_files })
+    Ok(CheckedArchive { passwords, has_files: check.has_files })
 }
 
 /// A line that is not parsed yet.
@@ -162,14 +162,14 @@ struct RawLine {
 
 /// A line whose members were checked as far as they can be without other lines.
 struct Parsed {
-    head: Head,
+    head: RecordHead,
     record: ArchiveRecord,
     fields: Result<(), RecordError>,
 }
 
 /// The next lines, and how the archive ends if it does after them. Long texts are in open files: a line with some is the
 /// last.
-fn read_batch(lines: &mut Lines<impl BufRead>) -> (Vec<RawLine>, Option<Result<(), ImportError>>) {
+fn read_batch(lines: &mut LineReader<impl BufRead>) -> (Vec<RawLine>, Option<Result<(), ImportError>>) {
     let (mut batch, mut length) = (Vec::new(), 0);
     while length < BATCH_BYTES {
         let text = match lines.next() {
@@ -206,7 +206,7 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
     })
 }
 
-impl Check<'_> {
+impl ArchiveCheck<'_> {
     /// Parses a line, and checks its members.
     fn parse(&self, line: &RawLine) -> Result<Parsed, RecordError> {
         let (head, members) = record::read(&line.text)?;
@@ -215,7 +215,7 @@ impl Check<'_> {
         let record = ArchiveRecord { organization, existing_id: None, members };
         let kind = self.types.iter().find(|kind| kind.name() == head.kind);
         let fields = match kind {
-            // It is checked in its place.
+            // It is checked as the first record.
             None if head.kind == record::ARCHIVE => Ok(()),
             Some(kind) => kind.check_fields(&record, self.options, &line.long_texts),
             None => Err(format!("type {:?} is not known", head.kind).into()),
@@ -226,7 +226,7 @@ impl Check<'_> {
     /// Checks what follows from other lines and from the database.
     async fn record(
         &mut self,
-        head: &Head,
+        head: &RecordHead,
         record: ArchiveRecord,
         fields: Result<(), RecordError>,
         line: u64,
@@ -261,7 +261,7 @@ impl Check<'_> {
         }
         let found = self.store.refs().find(None, types::ORGANIZATION, reference).await?;
         let id = found.as_deref().and_then(OrganizationId::parse);
-        let id = id.ok_or_else(|| unknown(types::ORGANIZATION, reference))?;
+        let id = id.ok_or_else(|| unknown_ref(types::ORGANIZATION, reference))?;
         self.organizations.insert(reference.to_owned(), Some(id));
         Ok(Some(id))
     }
@@ -279,7 +279,7 @@ impl Check<'_> {
             }
             let is_new = own.is_some() && organization.is_none();
             if is_new || self.store.refs().find(organization, kind, reference).await?.is_none() {
-                return Err(unknown(kind, reference));
+                return Err(unknown_ref(kind, reference));
             }
         }
         Ok(())
@@ -308,7 +308,7 @@ pub(super) async fn organization_id(
 async fn stored_hash(
     store: &dyn Store,
     organization: Option<OrganizationId>,
-    head: &Head,
+    head: &RecordHead,
     members: &Map<String, Value>,
 ) -> StoreResult<Option<String>> {
     let text = |name: &str| members.get(name).and_then(Value::as_str);
@@ -362,7 +362,7 @@ mod tests {
     fn lines_are_read_in_batches_up_to_the_end() {
         let line = format!("{{\"a\": \"{}\"}}\n", "x".repeat(BATCH_BYTES / 2));
         let archive = line.repeat(3);
-        let mut lines = Lines::new(archive.as_bytes());
+        let mut lines = LineReader::new(archive.as_bytes());
         let counts = |batch: Vec<RawLine>| batch.iter().map(|line| line.count).collect::<Vec<_>>();
         let (batch, end) = read_batch(&mut lines);
         assert_eq!((counts(batch), end.is_some()), (vec![1, 2], false));

@@ -3,7 +3,7 @@
 use super::lines::LongTexts;
 use super::passwords::PreparedPassword;
 use super::prepared::PreparedFile;
-use super::record::{ArchiveRecord, Head};
+use super::record::{ArchiveRecord, RecordHead};
 use std::collections::HashSet;
 
 /// The most lines of a chunk.
@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// A line of the second pass.
 pub(super) struct Line {
-    pub(super) head: Head,
+    pub(super) head: RecordHead,
     pub(super) record: ArchiveRecord,
     /// Its long texts.
     pub(super) long_texts: LongTexts,
@@ -95,8 +95,10 @@ mod tests {
         assert!(chunk.accepts(&line("vote", "b", 10)));
         assert!(!chunk.accepts(&line("vote", "a", 10)), "the second changes what the first adds");
         assert!(!chunk.accepts(&line("user", "b", 10)));
-        let elsewhere =
-            Line { head: Head { organization: None, ..line("vote", "b", 1).head }, ..line("vote", "b", 1) };
+        let elsewhere = Line {
+            head: RecordHead { organization: None, ..line("vote", "b", 1).head },
+            ..line("vote", "b", 1)
+        };
         assert!(!chunk.accepts(&elsewhere));
     }
 

@@ -3,12 +3,12 @@
 use super::chunk::Line;
 use super::error::{ExportError, RecordError};
 use super::files::{FileServices, ImportedFiles};
-use super::ids::KeptIds;
+use super::ids::ArchiveIds;
 use super::lines::LongTexts;
 use super::output::Output;
 use super::passwords::PreparedPassword;
 use super::record::ArchiveRecord;
-use super::refs::Refs;
+use super::refs::RefResolver;
 use super::report::{Outcome, Report};
 use async_trait::async_trait;
 use civitas_accounts::Passwords;
@@ -93,11 +93,11 @@ pub(super) struct ImportContext<'a> {
     /// The password of the current line, hashed.
     pub(super) password: Option<PreparedPassword>,
     pub(super) options: ImportOptions<'a>,
-    pub(super) refs: Refs<'a>,
+    pub(super) refs: RefResolver<'a>,
     pub(super) report: Report,
     /// The ref of the current record.
     pub(super) reference: String,
-    pub(super) ids: KeptIds,
+    pub(super) ids: ArchiveIds,
     pub(super) files: ImportedFiles<'a>,
 }
 
@@ -160,7 +160,7 @@ pub(super) trait RecordType: Send + Sync {
     /// Adds the rows of these new records with few statements. `None`: nothing was written, because one of them is
     /// invalid or exists already, or because rows of this type are added one by one; then [`Self::import`] imports each,
     /// or returns its error.
-    async fn import_together(
+    async fn import_batch(
         &mut self,
         _: &mut ImportContext<'_>,
         _lines: &[Line],

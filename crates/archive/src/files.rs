@@ -10,7 +10,7 @@ use base64::read::DecoderReader;
 use bytes::Bytes;
 use civitas_application::Ports;
 use civitas_attachments::{
-    ByteStream, FileIntake, FileState, FileStore, ImageBytes, Inspected, ReceiveOutcome, StoredFile,
+    ByteStream, FileInspection, FileIntake, FileState, FileStore, ImageBytes, ReceiveOutcome, StoredFile,
     sanitize_and_shorten,
 };
 use civitas_kernel::{Error, FileId, OrganizationId, QuestionId, Result};
@@ -53,9 +53,9 @@ pub(super) struct FileSource {
     pub(super) _content_type: Option<String>,
     /// The id of the attachment of an answer's file; see [`FileSource::checked_id`].
     pub(super) id: Option<Value>,
-    /// Where it is in the record; see [`PreparedFile::place`].
+    /// Where it is in the record; see [`PreparedFile::file_key`].
     #[serde(skip)]
-    pub(super) place: String,
+    pub(super) file_key: String,
 }
 
 impl FileSource {
@@ -65,10 +65,10 @@ impl FileSource {
         Ok(id.map_err(|reason| format!("the id of a file {reason}"))?)
     }
 
-    /// The files of an answer, each with its place.
-    pub(super) fn placed(sources: Vec<Self>, question: &str) -> impl Iterator<Item = Self> {
-        let placed = move |(number, source)| Self { place: format!("{question}/{number}"), ..source };
-        (0_usize..).zip(sources).map(placed)
+    /// The files of an answer, each with its key.
+    pub(super) fn with_keys(sources: Vec<Self>, question: &str) -> impl Iterator<Item = Self> {
+        let keyed = move |(number, source)| Self { file_key: format!("{question}/{number}"), ..source };
+        (0_usize..).zip(sources).map(keyed)
     }
 }
 
@@ -93,9 +93,9 @@ pub(super) struct ReceivedFile {
 /// Where the bytes of a file are.
 enum ReceivedBytes {
     /// Prepared, with the pending row if they are stored.
-    Prepared(Option<FileId>),
+    PreparedData(Option<FileId>),
     /// In temporary files.
-    Inspected(Box<Inspected>),
+    Inspected(Box<FileInspection>),
 }
 
 /// The files of one import.
@@ -137,10 +137,10 @@ impl<'a> ImportedFiles<'a> {
 
     /// The prepared file; one that was not prepared is received and inspected.
     pub(super) async fn receive(&mut self, request: FileRequest<'_>) -> Result<ReceivedFile, RecordError> {
-        let place = &request.source.place;
-        if let Some(at) = self.prepared.iter().position(|prepared| prepared.place == *place) {
+        let file_key = &request.source.file_key;
+        if let Some(at) = self.prepared.iter().position(|prepared| prepared.file_key == *file_key) {
             let prepared = self.prepared.swap_remove(at);
-            let bytes = ReceivedBytes::Prepared(prepared.row.map(FileId));
+            let bytes = ReceivedBytes::PreparedData(prepared.row.map(FileId));
             return Ok(ReceivedFile { file: prepared.file, bytes });
         }
         let (file, inspected) = self.receive_now(request).await?;
@@ -152,7 +152,7 @@ impl<'a> ImportedFiles<'a> {
     pub(super) async fn receive_now(
         &mut self,
         request: FileRequest<'_>,
-    ) -> Result<(StoredFile, Inspected), RecordError> {
+    ) -> Result<(StoredFile, FileInspection), RecordError> {
         let services = self.services()?;
         let (reader, name) = self.open(request.source, services.directory)?;
         if is_svg(&name) {
@@ -179,17 +179,17 @@ impl<'a> ImportedFiles<'a> {
         let ReceivedFile { file, bytes } = received;
         let (file, inspected) = match bytes {
             ReceivedBytes::Inspected(inspected) => (file, *inspected),
-            ReceivedBytes::Prepared(Some(id))
+            ReceivedBytes::PreparedData(Some(id))
                 if ports.files().adopt(organization, id, request.now).await? =>
             {
                 return Ok((id, StoredFile { state: FileState::Stored, ..file }));
             }
             // Nothing is stored in a dry run.
-            ReceivedBytes::Prepared(None) if self.is_dry => {
+            ReceivedBytes::PreparedData(None) if self.is_dry => {
                 let file = StoredFile { state: FileState::Stored, ..file };
                 return Ok((ports.files().add(organization, &file).await?, file));
             }
-            ReceivedBytes::Prepared(_) => self.receive_now(request).await?,
+            ReceivedBytes::PreparedData(_) => self.receive_now(request).await?,
         };
         let services = self.services()?;
         if !self.is_dry {

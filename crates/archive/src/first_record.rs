@@ -3,8 +3,8 @@
 
 use super::error::RecordError;
 use super::lines::LongTexts;
-use super::members::Moment;
-use super::record::{ArchiveRecord, Head, MAX_ID};
+use super::members::Timestamp;
+use super::record::{ArchiveRecord, MAX_ID, RecordHead};
 use civitas_application::Ports;
 use civitas_kernel::Locales;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ pub(super) struct FirstRecord {
     #[serde(rename = "source")]
     _source: Option<String>,
     #[serde(rename = "snapshot_at")]
-    _snapshot_at: Option<Moment>,
+    _snapshot_at: Option<Timestamp>,
     /// The highest ids of the source, by id space ([`IdSpaces`](civitas_application::IdSpaces)).
     id_floor: BTreeMap<String, i64>,
 }
@@ -29,7 +29,7 @@ impl FirstRecord {
 
     /// Reads and checks the record. `is_first`: whether it is the first one of the archive.
     pub(super) fn read(
-        head: &Head,
+        head: &RecordHead,
         record: &ArchiveRecord,
         locales: &Locales,
         is_first: bool,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The ids that an archive brings.
 #[derive(Debug, Default)]
-pub(super) struct KeptIds {
+pub(super) struct ArchiveIds {
     /// Whether the import keeps them; otherwise the others are empty.
     pub(super) are_kept: bool,
     /// That of the current record.
@@ -18,7 +18,7 @@ pub(super) struct KeptIds {
     highest: BTreeMap<&'static str, i64>,
 }
 
-impl KeptIds {
+impl ArchiveIds {
     /// None so far.
     pub(super) fn new(are_kept: bool) -> Self {
         Self { are_kept, ..Self::default() }

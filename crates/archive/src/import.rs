@@ -1,17 +1,17 @@
 //! Import: reads an archive into the database, line by line, in two passes.
 
-use super::check::{Checked, check, references};
+use super::check::{CheckedArchive, check, references};
 use super::chunk::{Chunk, Line};
 use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ImportError, RecordError};
 use super::files::{ImportedFiles, delete_objects};
 use super::first_record::FirstRecord;
-use super::ids::{KeptIds, number_in};
+use super::ids::{ArchiveIds, number_in};
 use super::prepared::{PreparedFile, PreparedLines};
-use super::progress::{Pass, Progress};
-use super::reader::{Chunks, Prepared};
-use super::record::{ARCHIVE, ArchiveRecord, Head};
-use super::refs::{RecordId, Refs, unknown};
+use super::progress::{ImportPass, Progress};
+use super::reader::{ChunkReader, PreparedData};
+use super::record::{ARCHIVE, ArchiveRecord, RecordHead};
+use super::refs::{RecordId, RefResolver, unknown_ref};
 use super::report::{Outcome, Report};
 use super::stored_files::{discard, store_files};
 use super::target::Target;
@@ -44,7 +44,7 @@ pub async fn import(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
     let mut copy = tempfile::tempfile().map_err(not_readable_again)?;
-    let mut copied = BufReader::new(Copied { input, copy: BufWriter::new(&mut copy) });
+    let mut copied = BufReader::new(CopyingReader { input, copy: BufWriter::new(&mut copy) });
     let checked = check(store, passwords, &mut copied, options, progress).await?;
     copied.into_inner().copy.flush().map_err(not_readable_again)?;
     import_checked(store, passwords, BufReader::new(copy), (options, checked), progress).await
@@ -76,7 +76,7 @@ async fn import_checked(
     store: &dyn Store,
     passwords: &dyn Passwords,
     mut input: impl BufRead + Seek + Send + 'static,
-    (options, checked): (ImportOptions<'_>, Checked),
+    (options, checked): (ImportOptions<'_>, CheckedArchive),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
     let mut files = PreparedLines::default();
@@ -84,17 +84,17 @@ async fn import_checked(
     if let Some(services) = options.files.filter(|_| checked.has_files) {
         files = store_files(store, services, &mut input, options).await?;
     }
-    let prepared = Prepared { passwords: checked.passwords, files };
+    let prepared = PreparedData { passwords: checked.passwords, files };
     write(store, passwords, input, (options, prepared), progress).await
 }
 
 /// A stream whose bytes are copied to a file when they are read.
-struct Copied<R, W> {
+struct CopyingReader<R, W> {
     input: R,
     copy: W,
 }
 
-impl<R: Read, W: Write> Read for Copied<R, W> {
+impl<R: Read, W: Write> Read for CopyingReader<R, W> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let length = self.input.read(to)?;
         self.copy.write_all(&to[..length])?;
@@ -112,7 +112,7 @@ async fn write(
     store: &dyn Store,
     passwords: &dyn Passwords,
     input: impl BufRead + Seek + Send + 'static,
-    (options, prepared): (ImportOptions<'_>, Prepared),
+    (options, prepared): (ImportOptions<'_>, PreparedData),
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Report, ImportError> {
     let transaction = match store.begin_long().await {
@@ -127,10 +127,10 @@ async fn write(
         passwords,
         password: None,
         options,
-        refs: Refs::new(&*transaction),
+        refs: RefResolver::new(&*transaction),
         report: Report::new(options.list_all_ids),
         reference: String::new(),
-        ids: KeptIds::new(options.keep_ids),
+        ids: ArchiveIds::new(options.keep_ids),
         files: ImportedFiles::new(options.files, options.dry_run),
     };
     let target = options.into.map(Target::new);
@@ -171,10 +171,10 @@ impl Import<'_> {
             return Ok(());
         }
         let mut record = NewAuditEntry::new(Actor::Archive, Action::ArchiveImported)
-            .changed("created", None, Some(&created.to_string()))
-            .changed("updated", None, Some(&updated.to_string()));
+            .with_change("created", None, Some(&created.to_string()))
+            .with_change("updated", None, Some(&updated.to_string()));
         if let Some(host) = options.into {
-            record = record.on("organization", "", host);
+            record = record.with_object("organization", "", host);
         }
         self.transaction.audit().append(&record, options.now).await.map(drop)
     }
@@ -183,16 +183,16 @@ impl Import<'_> {
     async fn read(
         &mut self,
         input: impl BufRead + Seek + Send + 'static,
-        prepared: Prepared,
+        prepared: PreparedData,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> (Result<(), ImportError>, PreparedLines<PreparedFile>) {
-        let mut chunks = Chunks::read(input, prepared);
+        let mut chunks = ChunkReader::start(input, prepared);
         let mut done = self.run(&mut chunks, progress).await;
         let mut ended = chunks.end().await;
         if let (Ok(()), Some(expected)) = (&done, self.context.options.expected) {
             ended = match ended {
                 Ok((input, prepared)) => {
-                    let mut chunks = Chunks::read(input, prepared);
+                    let mut chunks = ChunkReader::start(input, prepared);
                     done = self.verify(&mut chunks, expected).await;
                     chunks.end().await
                 }
@@ -208,7 +208,7 @@ impl Import<'_> {
 
     async fn run(
         &mut self,
-        chunks: &mut Chunks<impl BufRead + Seek + Send + 'static>,
+        chunks: &mut ChunkReader<impl BufRead + Seek + Send + 'static>,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), ImportError> {
         if let Some(target) = &mut self.target {
@@ -228,12 +228,12 @@ impl Import<'_> {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), ImportError> {
         let mut lines = chunk.into_lines();
-        let is_done = match self.import_together(&mut lines).await {
+        let is_done = match self.import_batch(&mut lines).await {
             Ok(is_done) => is_done,
             Err(error) => return Err(error.at(lines.first().map_or(0, |line| line.count), None)),
         };
         for line in lines {
-            let at = Progress { pass: Pass::Write, lines: line.count, bytes: line.bytes };
+            let at = Progress { pass: ImportPass::Write, lines: line.count, bytes: line.bytes };
             if !is_done {
                 let (head, count) = (line.head.clone(), line.count);
                 let imported = self.import_record(line).await;
@@ -246,7 +246,7 @@ impl Import<'_> {
 
     /// Adds new records with few statements. Whether it did: nothing is written when one of them is invalid, exists, or
     /// has to be added alone. Also reads the rows that the records refer to.
-    async fn import_together(&mut self, lines: &mut [Line]) -> Result<bool, RecordError> {
+    async fn import_batch(&mut self, lines: &mut [Line]) -> Result<bool, RecordError> {
         let Self { transaction, types, context, target, .. } = self;
         let [first, _, ..] = &*lines else { return Ok(false) };
         let kind = types::find(types, &first.head.kind);
@@ -265,7 +265,7 @@ impl Import<'_> {
         for line in &mut *lines {
             line.record.organization = Some(organization);
         }
-        let Some(imported) = kind.import_together(context, lines).await? else { return Ok(false) };
+        let Some(imported) = kind.import_batch(context, lines).await? else { return Ok(false) };
         let ids = lines.iter().zip(&imported);
         let ids: Vec<_> = ids.map(|(line, one)| (line.head.reference.as_str(), one.id.clone())).collect();
         context.refs.add_many(organization, name, &ids).await?;
@@ -279,7 +279,7 @@ impl Import<'_> {
     /// One more pass: compares each record with its row, and the number of records with the expected one.
     async fn verify(
         &mut self,
-        chunks: &mut Chunks<impl BufRead + Seek + Send + 'static>,
+        chunks: &mut ChunkReader<impl BufRead + Seek + Send + 'static>,
         expected: &BTreeMap<&str, u64>,
     ) -> Result<(), ImportError> {
         let report = std::mem::take(&mut self.context.report);
@@ -301,7 +301,7 @@ impl Import<'_> {
     /// Whether the rows of these records, read together, are as the records say. `false`: they are read one by one.
     async fn are_stored(&mut self, lines: &mut [Line]) -> Result<bool, RecordError> {
         let Self { types, context, .. } = self;
-        let Some(Head { kind, organization, .. }) = lines.first().map(|line| &line.head) else {
+        let Some(RecordHead { kind, organization, .. }) = lines.first().map(|line| &line.head) else {
             return Ok(true);
         };
         let (Some(kind), Some(organization)) = (types::find(types, kind), organization) else {
@@ -341,7 +341,7 @@ impl Import<'_> {
         let Self { transaction, types, context, target, .. } = self;
         let Line { head, record, long_texts, password, files, .. } = line;
         if head.kind == ARCHIVE {
-            // The first pass has checked its place.
+            // The first pass has checked its position.
             let first = FirstRecord::read(&head, &record, context.options.locales, true)?;
             return if context.options.keep_ids { first.raise(context.ports).await } else { Ok(()) };
         }
@@ -384,7 +384,7 @@ impl Import<'_> {
 
 /// Reads the ids of the refs in the members of these lines, with one query for each type.
 async fn load_references(
-    refs: &mut Refs<'_>,
+    refs: &mut RefResolver<'_>,
     organization: OrganizationId,
     lines: &[Line],
 ) -> Result<(), RecordError> {
@@ -403,10 +403,10 @@ async fn find_organization(
     reference: &str,
 ) -> Result<OrganizationId, RecordError> {
     let id = context.refs.find(None, types::ORGANIZATION, reference).await?;
-    id.as_deref().and_then(OrganizationId::parse).ok_or_else(|| unknown(types::ORGANIZATION, reference))
+    id.as_deref().and_then(OrganizationId::parse).ok_or_else(|| unknown_ref(types::ORGANIZATION, reference))
 }
 
-fn add_to_report(report: &mut Report, name: &'static str, head: &Head, imported: &ImportedRecord) {
+fn add_to_report(report: &mut Report, name: &'static str, head: &RecordHead, imported: &ImportedRecord) {
     report.count(name, imported.outcome);
     let own_reference = (name == types::ORGANIZATION).then_some(head.reference.as_str());
     let organization = head.organization.as_deref().or(own_reference).unwrap_or_default();

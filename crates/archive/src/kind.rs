@@ -6,25 +6,25 @@ use super::error::{ExportError, RecordError};
 use super::ids::number_in;
 use super::lines::LongTexts;
 use super::members::required;
-use super::output::{Output, PAGE, Row};
-use super::owner::Owner;
-use super::person::Person;
+use super::output::{ExportRow, Output, PAGE};
+use super::owner::RecordOwner;
+use super::person::ExportedPerson;
 use super::record::ArchiveRecord;
 use super::refs::{RecordId, Referenced};
 use super::report::Outcome;
 use async_trait::async_trait;
 use civitas_application::Ports;
 use civitas_attachments::StoredFile;
-use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, Records};
-use civitas_kernel::{ComponentId, Field, OrganizationId, Result};
-use civitas_spaces::ComponentManifest;
+use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdmin, Records};
+use civitas_kernel::{ComponentId, OrganizationId, PatchField, Result};
+use civitas_spaces::ComponentKind;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 
 /// The table of members of a record type; written with the macro [`members`].
 #[async_trait]
-pub(super) trait Members: Sized + Send + Sync {
-    type Owner: Owner;
+pub(super) trait MemberTable: Sized + Send + Sync {
+    type Owner: RecordOwner;
     type Entity: Entity<Id: RecordId>;
     type Fields: DeserializeOwned + Send + Sync;
 
@@ -38,54 +38,55 @@ pub(super) trait Members: Sized + Send + Sync {
         fields: Self::Fields,
         entity: &mut Self::Entity,
         is_new: bool,
-    ) -> Imported;
+    ) -> ImportResult;
 
     /// Adds the members of an entity to an exported record, in the order of the table.
-    fn write(&self, entity: &Self::Entity, row: Row) -> Row;
+    fn write(&self, entity: &Self::Entity, row: ExportRow) -> ExportRow;
 }
 
 /// The import of one record.
-pub(super) struct Import<'a, 'b, K: Members> {
+pub(super) struct Import<'a, 'b, K: MemberTable> {
     pub(super) context: &'a mut ImportContext<'b>,
     pub(super) owner: K::Owner,
 }
 
-impl<K: Members<Owner = OrganizationId>> Import<'_, '_, K> {
+impl<K: MemberTable<Owner = OrganizationId>> Import<'_, '_, K> {
     /// The record of a required ref.
     pub(super) async fn required_ref<I: Referenced>(
         &mut self,
         name: &str,
-        field: &Field<String>,
-    ) -> Imported<I> {
+        field: &PatchField<String>,
+    ) -> ImportResult<I> {
         self.context.refs.resolve(self.owner, &required(name, field)?).await
     }
 
-    /// The component of the required ref `component`; see [`Refs::component_for`](super::refs::Refs::component_for).
+    /// The component of the required ref `component`; see
+    /// [`RefResolver::component_for`](super::refs::RefResolver::component_for).
     pub(super) async fn component(
         &mut self,
-        field: &Field<String>,
-        manifest: ComponentManifest,
+        field: &PatchField<String>,
+        kind: ComponentKind,
         content: &str,
-    ) -> Imported<ComponentId> {
-        self.context.refs.component_for(self.owner, field, manifest, content).await
+    ) -> ImportResult<ComponentId> {
+        self.context.refs.component_for(self.owner, field, kind, content).await
     }
 }
 
 /// The result of a step of an import.
-pub(super) type Imported<T = ()> = Result<T, RecordError>;
+pub(super) type ImportResult<T = ()> = Result<T, RecordError>;
 
 /// The id of a row.
-pub(super) type Id<K> = <<K as Members>::Entity as Entity>::Id;
+pub(super) type Id<K> = <<K as MemberTable>::Entity as Entity>::Id;
 
 /// An id and the entity of its row.
-pub(super) type StoredRecord<K> = (Id<K>, <K as Members>::Entity);
+pub(super) type StoredRecord<K> = (Id<K>, <K as MemberTable>::Entity);
 
 /// A page of rows.
 pub(super) type Rows<K> = Result<Vec<StoredRecord<K>>>;
 
 /// Finds and stores the rows of a record type.
 #[async_trait]
-pub(super) trait KindStore: Members {
+pub(super) trait RecordStore: MemberTable {
     /// The row of this id, locked against other writers until the transaction ends: what they write meanwhile would be
     /// lost.
     async fn find_for_update(
@@ -104,14 +105,14 @@ pub(super) trait KindStore: Members {
     }
 
     /// Stores a new entity.
-    async fn add(&self, import: &Import<'_, '_, Self>, entity: &Self::Entity) -> Imported<Id<Self>>;
+    async fn add(&self, import: &Import<'_, '_, Self>, entity: &Self::Entity) -> ImportResult<Id<Self>>;
 
     /// Stores new entities with few statements; see [`Records::add_many`].
-    async fn add_together(
+    async fn add_batch(
         &self,
         _: &Import<'_, '_, Self>,
         _entities: &[Self::Entity],
-    ) -> Imported<Option<Vec<Id<Self>>>> {
+    ) -> ImportResult<Option<Vec<Id<Self>>>> {
         Ok(None)
     }
 
@@ -121,18 +122,18 @@ pub(super) trait KindStore: Members {
         import: &Import<'_, '_, Self>,
         id: Id<Self>,
         change: &Change<Self::Entity>,
-    ) -> Imported;
+    ) -> ImportResult;
 }
 
 /// A record type whose rows are the [`Records`](civitas_kernel::records::Records) of an organization.
 #[async_trait]
-pub(super) trait OrganizationKind: Members<Owner = OrganizationId> {
+pub(super) trait OrganizationRecordKind: MemberTable<Owner = OrganizationId> {
     /// The store.
     fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Self::Entity>;
 
     /// The rules by which records are written. By default there are none.
     fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Self::Entity> + 'a> {
-        Box::new(Plain(self.records(context.ports)))
+        Box::new(AdminWithoutRules(self.records(context.ports)))
     }
 
     /// The rows after an id, in the order of ids.
@@ -142,7 +143,7 @@ pub(super) trait OrganizationKind: Members<Owner = OrganizationId> {
 }
 
 #[async_trait]
-impl<K: OrganizationKind> KindStore for K {
+impl<K: OrganizationRecordKind> RecordStore for K {
     async fn find_for_update(
         &self,
         ports: &dyn Ports,
@@ -153,42 +154,42 @@ impl<K: OrganizationKind> KindStore for K {
     }
 
     async fn page(&mut self, ports: &dyn Ports, of: OrganizationId, after: Option<Id<K>>) -> Rows<K> {
-        OrganizationKind::page(self, ports, of, after).await
+        OrganizationRecordKind::page(self, ports, of, after).await
     }
 
-    async fn add(&self, import: &Import<'_, '_, K>, entity: &K::Entity) -> Imported<Id<K>> {
+    async fn add(&self, import: &Import<'_, '_, K>, entity: &K::Entity) -> ImportResult<Id<K>> {
         Ok(self.admin(import.context).create(import.owner, entity).await?)
     }
 
-    async fn add_together(
+    async fn add_batch(
         &self,
         import: &Import<'_, '_, K>,
         entities: &[K::Entity],
-    ) -> Imported<Option<Vec<Id<K>>>> {
+    ) -> ImportResult<Option<Vec<Id<K>>>> {
         Ok(self.admin(import.context).create_many(import.owner, entities).await?)
     }
 
-    async fn save(&self, import: &Import<'_, '_, K>, id: Id<K>, change: &Change<K::Entity>) -> Imported {
+    async fn save(&self, import: &Import<'_, '_, K>, id: Id<K>, change: &Change<K::Entity>) -> ImportResult {
         Ok(self.admin(import.context).change(import.owner, id, change).await?)
     }
 }
 
 /// A record type that follows the common sequence: find or create, apply, check, add or save, follow up.
 #[async_trait]
-pub(super) trait RecordKind: KindStore {
+pub(super) trait RecordKind: RecordStore {
     /// Whether new records are added together: then `create`, `apply` and `check` write nothing, records with the key
-    /// of another are refused by [`KindStore::add_together`], and there is no [`Self::number`].
-    const TOGETHER: bool = false;
+    /// of another are refused by [`RecordStore::add_batch`], and there is no [`Self::number`].
+    const IN_BATCHES: bool = false;
 
     /// A new entity with its required and fixed members; the other members have their defaults.
     async fn create(
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &Self::Fields,
-    ) -> Imported<Self::Entity>;
+    ) -> ImportResult<Self::Entity>;
 
     /// Whether a record of this owner has rights over the whole deployment.
-    fn is_of_operators(&self, _owner: Self::Owner) -> bool {
+    fn has_deployment_rights(&self, _owner: Self::Owner) -> bool {
         false
     }
 
@@ -197,7 +198,7 @@ pub(super) trait RecordKind: KindStore {
         &self,
         _: &Import<'_, '_, Self>,
         _fields: &Self::Fields,
-    ) -> Imported<Option<Id<Self>>> {
+    ) -> ImportResult<Option<Id<Self>>> {
         Ok(None)
     }
 
@@ -207,7 +208,7 @@ pub(super) trait RecordKind: KindStore {
         import: &mut Import<'_, '_, Self>,
         id: Option<Id<Self>>,
         fields: &Self::Fields,
-    ) -> Imported<Option<StoredRecord<Self>>> {
+    ) -> ImportResult<Option<StoredRecord<Self>>> {
         if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
@@ -220,7 +221,7 @@ pub(super) trait RecordKind: KindStore {
         &self,
         import: &Import<'_, '_, Self>,
         id: Option<Id<Self>>,
-    ) -> Imported<Option<StoredRecord<Self>>> {
+    ) -> ImportResult<Option<StoredRecord<Self>>> {
         let Some(id) = id else { return Ok(None) };
         let found = self.find_for_update(import.context.ports, import.owner, id).await?;
         Ok(found.map(|entity| (id, entity)))
@@ -232,7 +233,7 @@ pub(super) trait RecordKind: KindStore {
         _: &mut Import<'_, '_, Self>,
         _record: &ArchiveRecord,
         _fields: &Self::Fields,
-    ) -> Imported<Option<ImportedRecord>> {
+    ) -> ImportResult<Option<ImportedRecord>> {
         Ok(None)
     }
 
@@ -243,7 +244,7 @@ pub(super) trait RecordKind: KindStore {
     }
 
     /// Prepares the ids of a new row, in an import that keeps ids.
-    async fn assign_ids(&self, import: &mut Import<'_, '_, Self>, entity: &Self::Entity) -> Imported {
+    async fn assign_ids(&self, import: &mut Import<'_, '_, Self>, entity: &Self::Entity) -> ImportResult {
         let Some(space) = self.id_space(entity) else { return Ok(()) };
         let ImportContext { ids, ports, .. } = &mut *import.context;
         let own = ids.own.into_iter().collect();
@@ -251,7 +252,7 @@ pub(super) trait RecordKind: KindStore {
     }
 
     /// Normalizes and checks an entity after its members are set.
-    fn check(&self, _: &ImportContext<'_>, _entity: &mut Self::Entity) -> Imported {
+    fn check(&self, _: &ImportContext<'_>, _entity: &mut Self::Entity) -> ImportResult {
         Ok(())
     }
 
@@ -262,17 +263,17 @@ pub(super) trait RecordKind: KindStore {
         _id: Id<Self>,
         _before: Option<&Self::Entity>,
         _entity: &Self::Entity,
-    ) -> Imported {
+    ) -> ImportResult {
         Ok(())
     }
 
     /// Writes what follows from new entities that were stored together.
-    async fn follow_up_together(
+    async fn follow_up_batch(
         &mut self,
         import: &mut Import<'_, '_, Self>,
         ids: &[Id<Self>],
         entities: &[Self::Entity],
-    ) -> Imported {
+    ) -> ImportResult {
         for (id, entity) in ids.iter().zip(entities) {
             self.follow_up(import, *id, None, entity).await?;
         }
@@ -280,12 +281,12 @@ pub(super) trait RecordKind: KindStore {
     }
 
     /// See [`RecordType::finish`].
-    async fn finish(&mut self, _: &mut ImportContext<'_>) -> Imported {
+    async fn finish(&mut self, _: &mut ImportContext<'_>) -> ImportResult {
         Ok(())
     }
 
     /// The number of a stored entity that clients see, if it is not its id.
-    async fn number(&self, _: &Import<'_, '_, Self>, _id: Id<Self>) -> Imported<Option<i64>> {
+    async fn number(&self, _: &Import<'_, '_, Self>, _id: Id<Self>) -> ImportResult<Option<i64>> {
         Ok(None)
     }
 
@@ -296,7 +297,7 @@ pub(super) trait RecordKind: KindStore {
 
     /// Whether a row is kept of a person, for an export of the person alone. Removes what it has of other people; adds it to
     /// the records written by the person.
-    fn is_of_person(&self, _: &mut Person, _: &mut StoredRecord<Self>) -> bool {
+    fn belongs_to_person(&self, _: &mut ExportedPerson, _: &mut StoredRecord<Self>) -> bool {
         false
     }
 
@@ -306,8 +307,8 @@ pub(super) trait RecordKind: KindStore {
         _: ExportSource<'_>,
         _: Self::Owner,
         _: &StoredRecord<Self>,
-        row: Row,
-    ) -> Result<Row> {
+        row: ExportRow,
+    ) -> Result<ExportRow> {
         Ok(row)
     }
 
@@ -321,7 +322,7 @@ async fn import_fields<K: RecordKind>(
     import: &mut Import<'_, '_, K>,
     record: &ArchiveRecord,
     fields: K::Fields,
-) -> Imported<ImportedRecord> {
+) -> ImportResult<ImportedRecord> {
     let id = record.existing_id.as_deref().and_then(Id::<K>::parse);
     let old = kind.find_existing(import, id, &fields).await?;
     let mut entity = match &old {
@@ -366,9 +367,9 @@ async fn new_entities<K: RecordKind>(
     kind: &K,
     import: &mut Import<'_, '_, K>,
     lines: &[Line],
-) -> Imported<Vec<K::Entity>> {
+) -> ImportResult<Vec<K::Entity>> {
     let options = import.context.options;
-    check_operators(kind, import.owner, options)?;
+    check_deployment_rights(kind, import.owner, options)?;
     let mut entities = Vec::with_capacity(lines.len());
     for Line { record, password, .. } in lines {
         import.context.password.clone_from(password);
@@ -382,12 +383,12 @@ async fn new_entities<K: RecordKind>(
 }
 
 /// Gives new rows the ids of their lines, in an import that keeps ids. False: only some lines have one, or one is taken.
-async fn assign_together<K: RecordKind>(
+async fn assign_batch_ids<K: RecordKind>(
     kind: &K,
     import: &mut Import<'_, '_, K>,
     lines: &[Line],
     entities: &[K::Entity],
-) -> Imported<bool> {
+) -> ImportResult<bool> {
     let ids: Vec<i64> = lines.iter().filter_map(|line| line.head.id).collect();
     let Some(space) = entities.first().and_then(|entity| kind.id_space(entity)) else { return Ok(true) };
     if !import.context.options.keep_ids {
@@ -411,7 +412,7 @@ async fn are_stored<K: RecordKind>(
     kind: &mut K,
     import: &mut Import<'_, '_, K>,
     lines: &[Line],
-) -> Imported<bool> {
+) -> ImportResult<bool> {
     if lines.len() < ROWS_OF_A_PAGE {
         return Ok(false);
     }
@@ -435,8 +436,12 @@ async fn are_stored<K: RecordKind>(
 }
 
 /// An error for a record with rights over the whole deployment that the import does not accept.
-fn check_operators<K: RecordKind>(kind: &K, owner: K::Owner, options: ImportOptions<'_>) -> Imported {
-    if kind.is_of_operators(owner) && !options.allow_operators {
+fn check_deployment_rights<K: RecordKind>(
+    kind: &K,
+    owner: K::Owner,
+    options: ImportOptions<'_>,
+) -> ImportResult {
+    if kind.has_deployment_rights(owner) && !options.allow_operators {
         return Err("needs --allow-operators".into());
     }
     Ok(())
@@ -453,11 +458,11 @@ impl<K: RecordKind> RecordType for K {
         record: &ArchiveRecord,
         options: ImportOptions<'_>,
         long_texts: &LongTexts,
-    ) -> Imported {
-        let owner = K::Owner::of_record(record)?;
+    ) -> ImportResult {
+        let owner = K::Owner::from_record(record)?;
         // A record that is not of the organization has the error of the second pass.
         if options.into.is_none() {
-            check_operators(self, owner, options)?;
+            check_deployment_rights(self, owner, options)?;
         }
         record.fields::<K::Fields>(options.locales, long_texts).map(drop)
     }
@@ -466,9 +471,9 @@ impl<K: RecordKind> RecordType for K {
         &mut self,
         context: &mut ImportContext<'_>,
         record: ArchiveRecord,
-    ) -> Imported<ImportedRecord> {
-        let owner = K::Owner::of_record(&record)?;
-        check_operators(self, owner, context.options)?;
+    ) -> ImportResult<ImportedRecord> {
+        let owner = K::Owner::from_record(&record)?;
+        check_deployment_rights(self, owner, context.options)?;
         let fields: K::Fields = record.fields(context.options.locales, &context.files.long_texts)?;
         let import = &mut Import { context, owner };
         match self.import_without_row(import, &record, &fields).await? {
@@ -477,35 +482,35 @@ impl<K: RecordKind> RecordType for K {
         }
     }
 
-    async fn import_together(
+    async fn import_batch(
         &mut self,
         context: &mut ImportContext<'_>,
         lines: &[Line],
-    ) -> Imported<Option<Vec<ImportedRecord>>> {
-        let Some(first) = lines.first().filter(|_| K::TOGETHER) else { return Ok(None) };
-        let owner = K::Owner::of_record(&first.record)?;
+    ) -> ImportResult<Option<Vec<ImportedRecord>>> {
+        let Some(first) = lines.first().filter(|_| K::IN_BATCHES) else { return Ok(None) };
+        let owner = K::Owner::from_record(&first.record)?;
         let import = &mut Import { context, owner };
         let entities = match new_entities(self, import, lines).await {
             Ok(entities) => entities,
             Err(RecordError::Invalid(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        if !assign_together(self, import, lines, &entities).await? {
+        if !assign_batch_ids(self, import, lines, &entities).await? {
             return Ok(None);
         }
-        let Some(ids) = self.add_together(import, &entities).await? else { return Ok(None) };
-        self.follow_up_together(import, &ids, &entities).await?;
+        let Some(ids) = self.add_batch(import, &entities).await? else { return Ok(None) };
+        self.follow_up_batch(import, &ids, &entities).await?;
         let added = |id: Id<K>| ImportedRecord { id: id.to_text(), number: None, outcome: Outcome::Created };
         Ok(Some(ids.into_iter().map(added).collect()))
     }
 
-    async fn are_stored(&mut self, context: &mut ImportContext<'_>, lines: &[Line]) -> Imported<bool> {
-        let Some(first) = lines.first().filter(|_| K::TOGETHER) else { return Ok(false) };
-        let owner = K::Owner::of_record(&first.record)?;
+    async fn are_stored(&mut self, context: &mut ImportContext<'_>, lines: &[Line]) -> ImportResult<bool> {
+        let Some(first) = lines.first().filter(|_| K::IN_BATCHES) else { return Ok(false) };
+        let owner = K::Owner::from_record(&first.record)?;
         are_stored(self, &mut Import { context, owner }, lines).await
     }
 
-    async fn finish(&mut self, context: &mut ImportContext<'_>) -> Imported {
+    async fn finish(&mut self, context: &mut ImportContext<'_>) -> ImportResult {
         RecordKind::finish(self, context).await
     }
 
@@ -516,8 +521,8 @@ impl<K: RecordKind> RecordType for K {
         output: &mut Output<'_>,
     ) -> Result<(), ExportError> {
         let ports = source.ports;
-        let Some(owner) = K::Owner::of_export(organization) else { return Ok(()) };
-        let in_record = organization.filter(|_| K::Owner::IN_RECORD);
+        let Some(owner) = K::Owner::for_export(organization) else { return Ok(()) };
+        let in_record = organization.filter(|_| K::Owner::IS_IN_RECORD);
         let mut after = None;
         loop {
             let rows = self.page(ports, owner, after).await?;
@@ -525,7 +530,7 @@ impl<K: RecordKind> RecordType for K {
             after = Some(*last);
             for mut found in rows {
                 let person = output.person.as_mut();
-                let is_asked_for = person.is_none_or(|person| self.is_of_person(person, &mut found));
+                let is_asked_for = person.is_none_or(|person| self.belongs_to_person(person, &mut found));
                 if !is_asked_for || !self.is_exported(owner, &found) {
                     continue;
                 }

@@ -7,7 +7,7 @@
 //! To add a record type, see `README.md` of this crate.
 //!
 //! ```
-//! let first = civitas_archive::demo().lines().next().unwrap_or_default();
+//! let first = civitas_archive::demo_archive().lines().next().unwrap_or_default();
 //! assert!(first.starts_with(r#"{"type": "system_admin""#));
 //! ```
 
@@ -45,10 +45,10 @@ pub use export::{ExportOptions, export};
 pub use files::FileServices;
 pub use import::{import, import_seekable};
 pub use person_export::export_person;
-pub use progress::{Pass, Progress};
+pub use progress::{ImportPass, Progress};
 pub use report::Report;
 
 /// The archive that `civitas demo` imports: one organization on `localhost` (contract 10 §3).
-pub fn demo() -> &'static str {
+pub fn demo_archive() -> &'static str {
     include_str!("demo.ndjson")
 }

@@ -12,7 +12,7 @@ const LONG: usize = 1 << 20;
 /// The begin of the mark of a long text. Authors cannot write it: U+0000 is refused.
 const MARK: &str = "\0long text ";
 
-/// The long texts of a line. In the line there is a mark in the place of each.
+/// The long texts of a line. In the line there is a mark instead of each.
 #[derive(Debug, Default)]
 pub(super) struct LongTexts(Vec<Option<File>>);
 
@@ -38,7 +38,7 @@ impl LongTexts {
 }
 
 /// The lines of an archive.
-pub(super) struct Lines<R> {
+pub(super) struct LineReader<R> {
     input: R,
     buffer: Vec<u8>,
     /// The long texts of the current line.
@@ -59,7 +59,7 @@ struct Scan {
     file: Option<File>,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> LineReader<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), long_texts: LongTexts::default(), count: 0, bytes: 0 }
     }
@@ -176,7 +176,7 @@ mod tests {
         let (long, other) = ("QUJD".repeat(500_000), "x\\\"y".repeat(400_000));
         let archive =
             format!("{{\"a\": \"{long}\", \"b\": 1, \"c\": [\"{other}\", \"short\"]}}\n{{\"d\": 2}}\n");
-        let mut lines = Lines::new(io::BufReader::with_capacity(8_000, archive.as_bytes()));
+        let mut lines = LineReader::new(io::BufReader::with_capacity(8_000, archive.as_bytes()));
         let line: serde_json::Value = serde_json::from_str(lines.next().unwrap().unwrap()).unwrap();
         let mut texts = lines.long_texts();
         for (mark, expected) in [(&line["a"], &long), (&line["c"][0], &other)] {
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn blank_lines_are_counted_and_passed_over() {
-        let mut lines = Lines::new("{}\r\n\n  \n{\"a\": 1}".as_bytes());
+        let mut lines = LineReader::new("{}\r\n\n  \n{\"a\": 1}".as_bytes());
         assert_eq!(lines.next().unwrap(), Some("{}"));
         assert_eq!(lines.next().unwrap(), Some("{\"a\": 1}"));
         assert_eq!((lines.count, lines.bytes), (4, 16));
@@ -218,7 +218,7 @@ mod tests {
             ("\u{feff}\n\u{feff}{}\n{}", ["\u{feff}{}", "{}"]),
             ("{}\r\n\u{feff}{}", ["{}", "\u{feff}{}"]),
         ] {
-            let mut lines = Lines::new(text.as_bytes());
+            let mut lines = LineReader::new(text.as_bytes());
             for expected in expected {
                 assert_eq!(lines.next().unwrap(), Some(expected), "{text:?}");
             }
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_refused() {
-        let mut lines = Lines::new(&b"\xff\n"[..]);
+        let mut lines = LineReader::new(&b"\xff\n"[..]);
         assert_eq!(lines.next().unwrap_err().to_string(), "is not UTF-8");
     }
 }

@@ -1,28 +1,28 @@
 //! Members of a record: how each changes an entity. An absent member keeps the value, null clears it.
 
 use super::error::RecordError;
-use civitas_kernel::{Field, clock};
+use civitas_kernel::{PatchField, clock};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::{OffsetDateTime, UtcOffset};
 
 /// A time in an archive: ISO 8601 with an offset, years 0 to 9999; stored in UTC and whole microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment(pub(super) OffsetDateTime);
+pub(super) struct Timestamp(pub(super) OffsetDateTime);
 
-impl From<Moment> for OffsetDateTime {
-    fn from(moment: Moment) -> Self {
+impl From<Timestamp> for OffsetDateTime {
+    fn from(moment: Timestamp) -> Self {
         moment.0
     }
 }
 
-impl From<OffsetDateTime> for Moment {
+impl From<OffsetDateTime> for Timestamp {
     fn from(at: OffsetDateTime) -> Self {
         Self(at)
     }
 }
 
-impl<'de> Deserialize<'de> for Moment {
+impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let at = OffsetDateTime::parse(&text, &Iso8601::PARSING).ok();
@@ -34,23 +34,27 @@ impl<'de> Deserialize<'de> for Moment {
     }
 }
 
-impl Serialize for Moment {
+impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0.format(&Rfc3339).map_err(serde::ser::Error::custom)?)
     }
 }
 
 /// The value of a member that a new record must have.
-pub(super) fn required<T: Clone>(name: &str, field: &Field<T>) -> Result<T, RecordError> {
+pub(super) fn required<T: Clone>(name: &str, field: &PatchField<T>) -> Result<T, RecordError> {
     field.as_value().cloned().ok_or_else(|| RecordError::from(format!("{name} is required")))
 }
 
 /// Sets a member that must not be null.
-pub(super) fn set<T: Into<U>, U>(name: &str, field: Field<T>, target: &mut U) -> Result<(), RecordError> {
+pub(super) fn set<T: Into<U>, U>(
+    name: &str,
+    field: PatchField<T>,
+    target: &mut U,
+) -> Result<(), RecordError> {
     match field {
-        Field::Absent => Ok(()),
-        Field::Null => Err(RecordError::from(format!("{name} cannot be null"))),
-        Field::Value(value) => {
+        PatchField::Absent => Ok(()),
+        PatchField::Null => Err(RecordError::from(format!("{name} cannot be null"))),
+        PatchField::Value(value) => {
             *target = value.into();
             Ok(())
         }
@@ -58,32 +62,32 @@ pub(super) fn set<T: Into<U>, U>(name: &str, field: Field<T>, target: &mut U) ->
 }
 
 /// Sets a member that may be null.
-pub(super) fn set_optional<T: Into<U>, U>(field: Field<T>, target: &mut Option<U>) {
+pub(super) fn set_optional<T: Into<U>, U>(field: PatchField<T>, target: &mut Option<U>) {
     match field {
-        Field::Absent => {}
-        Field::Null => *target = None,
-        Field::Value(value) => *target = Some(value.into()),
+        PatchField::Absent => {}
+        PatchField::Null => *target = None,
+        PatchField::Value(value) => *target = Some(value.into()),
     }
 }
 
 /// Sets a member that null makes empty: a text in no language, a list, an object.
-pub(super) fn set_or_default<T: Default>(field: Field<T>, target: &mut T) {
+pub(super) fn set_or_default<T: Default>(field: PatchField<T>, target: &mut T) {
     match field {
-        Field::Absent => {}
-        Field::Null => *target = T::default(),
-        Field::Value(value) => *target = value,
+        PatchField::Absent => {}
+        PatchField::Null => *target = T::default(),
+        PatchField::Value(value) => *target = value,
     }
 }
 
 /// Checks a member that cannot change after creation.
 pub(super) fn check_fixed<T: PartialEq>(
     name: &str,
-    field: &Field<T>,
+    field: &PatchField<T>,
     current: &T,
 ) -> Result<(), RecordError> {
     match field {
-        Field::Absent => Ok(()),
-        Field::Value(value) if value == current => Ok(()),
+        PatchField::Absent => Ok(()),
+        PatchField::Value(value) if value == current => Ok(()),
         _ => Err(RecordError::from(format!("{name} cannot change"))),
     }
 }
@@ -94,14 +98,14 @@ mod tests {
     use time::macros::datetime;
 
     fn moment(text: &str) -> Result<OffsetDateTime, String> {
-        serde_json::from_value::<Moment>(text.into()).map(|m| m.0).map_err(|e| e.to_string())
+        serde_json::from_value::<Timestamp>(text.into()).map(|m| m.0).map_err(|e| e.to_string())
     }
 
     #[test]
     fn times_are_kept_in_utc_and_whole_microseconds() {
         let at = datetime!(2026-01-01 10:00:00.123456 UTC);
         assert_eq!(moment("2026-01-01T12:00:00.123456789+02:00").unwrap(), at);
-        assert_eq!(serde_json::to_value(Moment(at)).unwrap(), "2026-01-01T10:00:00.123456Z");
+        assert_eq!(serde_json::to_value(Timestamp(at)).unwrap(), "2026-01-01T10:00:00.123456Z");
         assert_eq!(moment("2026-01-01T10:00Z").unwrap(), datetime!(2026-01-01 10:00 UTC));
     }
 
@@ -116,11 +120,11 @@ mod tests {
     #[test]
     fn null_clears_what_may_be_empty_and_nothing_else() {
         let mut name = "Ada".to_owned();
-        assert!(set("name", Field::<String>::Null, &mut name).is_err());
-        assert!(set("name", Field::<String>::Absent, &mut name).is_ok());
+        assert!(set("name", PatchField::<String>::Null, &mut name).is_err());
+        assert!(set("name", PatchField::<String>::Absent, &mut name).is_ok());
         assert_eq!(name, "Ada");
         let mut about = Some("x".to_owned());
-        set_optional(Field::<String>::Null, &mut about);
+        set_optional(PatchField::<String>::Null, &mut about);
         assert_eq!(about, None);
     }
 }

@@ -1,7 +1,7 @@
 //! Output of an export: lines of JSON.
 
 use super::error::ExportError;
-use super::person::Person;
+use super::person::ExportedPerson;
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
 use civitas_attachments::ByteStream;
@@ -20,7 +20,7 @@ pub(super) struct Output<'a> {
     writer: &'a mut (dyn Write + Send),
     with_secrets: bool,
     /// The person whose records alone are written; `None`: all records.
-    pub(super) person: Option<Person>,
+    pub(super) person: Option<ExportedPerson>,
 }
 
 impl<'a> Output<'a> {
@@ -29,14 +29,14 @@ impl<'a> Output<'a> {
     }
 
     /// Starts a record.
-    pub(super) fn row(&self, kind: &str, reference: &str, organization: Option<OrganizationId>) -> Row {
-        Row::new(kind, reference, organization, self.with_secrets)
+    pub(super) fn row(&self, kind: &str, reference: &str, organization: Option<OrganizationId>) -> ExportRow {
+        ExportRow::new(kind, reference, organization, self.with_secrets)
     }
 
     /// Writes a record as one line, with these bytes as its last member `data`, in base64.
     pub(super) async fn write_with_data(
         &mut self,
-        row: &Row,
+        row: &ExportRow,
         mut bytes: ByteStream,
     ) -> Result<(), ExportError> {
         let line = serde_json::to_string(row).map_err(|error| ExportError::Store(Error::internal(error)))?;
@@ -52,22 +52,22 @@ impl<'a> Output<'a> {
     }
 
     /// Writes a record as one line.
-    pub(super) fn write(&mut self, row: &Row) -> Result<(), ExportError> {
+    pub(super) fn write(&mut self, row: &ExportRow) -> Result<(), ExportError> {
         let line = serde_json::to_string(row).map_err(|error| ExportError::Store(Error::internal(error)))?;
         writeln!(self.writer, "{line}").map_err(ExportError::Write)
     }
 }
 
 /// One record of an export. Members are written in the order in which they are added.
-pub(super) struct Row {
+pub(super) struct ExportRow {
     members: Vec<(&'static str, Value)>,
     with_secrets: bool,
 }
 
-impl Row {
+impl ExportRow {
     fn new(kind: &str, reference: &str, organization: Option<OrganizationId>, with_secrets: bool) -> Self {
         let members = vec![("type", kind.into()), ("ref", reference.into())];
-        Self { members, with_secrets }.optional("organization", organization.map(|id| id.to_string()))
+        Self { members, with_secrets }.with_optional("organization", organization.map(|id| id.to_string()))
     }
 
     /// Adds a member.
@@ -77,13 +77,13 @@ impl Row {
     }
 
     /// Adds a member unless it is null, `""`, `[]`, `{}` or false.
-    pub(super) fn unless_empty(self, name: &'static str, value: impl Serialize) -> Self {
+    pub(super) fn with_non_empty(self, name: &'static str, value: impl Serialize) -> Self {
         let value = serde_json::to_value(value).unwrap_or_default();
         if is_blank(&value) || value == false { self } else { self.with(name, value) }
     }
 
     /// Adds a member if it has a value.
-    pub(super) fn optional(self, name: &'static str, value: Option<impl Serialize>) -> Self {
+    pub(super) fn with_optional(self, name: &'static str, value: Option<impl Serialize>) -> Self {
         match value {
             Some(value) => self.with(name, value),
             None => self,
@@ -110,11 +110,11 @@ impl Row {
 
     /// Adds a member that is left out of exports without secrets.
     pub(super) fn secret(self, name: &'static str, value: Option<&str>) -> Self {
-        if self.with_secrets { self.unless_empty(name, value) } else { self }
+        if self.with_secrets { self.with_non_empty(name, value) } else { self }
     }
 }
 
-impl Serialize for Row {
+impl Serialize for ExportRow {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.members.len()))?;
         for (name, value) in &self.members {
@@ -131,12 +131,12 @@ mod tests {
 
     #[test]
     fn a_row_keeps_its_order_and_leaves_defaults_out() {
-        let row = Row::new("user", "7", Some(OrganizationId(1)), false)
+        let row = ExportRow::new("user", "7", Some(OrganizationId(1)), false)
             .with("nickname", "nora")
-            .unless_empty("admin", false)
-            .unless_empty("extended_data", json!({}))
-            .unless_empty("weight", 0)
-            .optional("blocked_at", None::<i64>);
+            .with_non_empty("admin", false)
+            .with_non_empty("extended_data", json!({}))
+            .with_non_empty("weight", 0)
+            .with_optional("blocked_at", None::<i64>);
         let text = serde_json::to_string(&row).unwrap();
         assert_eq!(text, r#"{"type":"user","ref":"7","organization":"1","nickname":"nora","weight":0}"#);
     }

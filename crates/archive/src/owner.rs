@@ -5,35 +5,35 @@ use super::record::ArchiveRecord;
 use civitas_kernel::OrganizationId;
 
 /// What rows of a record type belong to.
-pub(super) trait Owner: Copy + Send + Sync {
+pub(super) trait RecordOwner: Copy + Send + Sync {
     /// Whether a record has the member `organization`.
-    const IN_RECORD: bool = true;
+    const IS_IN_RECORD: bool = true;
 
     /// The owner of an imported record; an error if the record must, or must not, have an organization.
-    fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError>;
+    fn from_record(record: &ArchiveRecord) -> Result<Self, RecordError>;
 
     /// The owner of the rows to export for an organization, or for none; `None` if there are no such rows.
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self>;
+    fn for_export(organization: Option<OrganizationId>) -> Option<Self>;
 }
 
 /// Each row belongs to an organization.
-impl Owner for OrganizationId {
-    fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
+impl RecordOwner for OrganizationId {
+    fn from_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
         record.organization.ok_or_else(|| "organization is required".into())
     }
 
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
+    fn for_export(organization: Option<OrganizationId>) -> Option<Self> {
         organization
     }
 }
 
 /// A row may belong to an organization or to the deployment.
-impl Owner for Option<OrganizationId> {
-    fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
+impl RecordOwner for Option<OrganizationId> {
+    fn from_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
         Ok(record.organization)
     }
 
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
+    fn for_export(organization: Option<OrganizationId>) -> Option<Self> {
         Some(organization)
     }
 }
@@ -42,17 +42,17 @@ impl Owner for Option<OrganizationId> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NoOrganization(pub(super) Option<OrganizationId>);
 
-impl Owner for NoOrganization {
-    const IN_RECORD: bool = false;
+impl RecordOwner for NoOrganization {
+    const IS_IN_RECORD: bool = false;
 
-    fn of_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
+    fn from_record(record: &ArchiveRecord) -> Result<Self, RecordError> {
         match record.organization {
             None => Ok(Self(None)),
             Some(_) => Err("belongs to no organization".into()),
         }
     }
 
-    fn of_export(organization: Option<OrganizationId>) -> Option<Self> {
+    fn for_export(organization: Option<OrganizationId>) -> Option<Self> {
         Some(Self(organization))
     }
 }

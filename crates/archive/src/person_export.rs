@@ -3,9 +3,9 @@
 use super::context::{ExportServices, ExportSource};
 use super::error::ExportError;
 use super::export::export_rows;
-use super::members::Moment;
-use super::output::{Output, PAGE, Row};
-use super::person::Person;
+use super::members::Timestamp;
+use super::output::{ExportRow, Output, PAGE};
+use super::person::ExportedPerson;
 use super::types;
 use civitas_application::{Ports, Store};
 use civitas_audit::{Actor, AuditEntry};
@@ -33,7 +33,7 @@ pub async fn export_person(
 ) -> Result<(), ExportError> {
     let user = store.users().find(organization, id).await?.ok_or(Error::NotFound)?;
     let mut output = Output::new(&mut writer, false);
-    output.person = Some(Person::new(id, user.email));
+    output.person = Some(ExportedPerson::new(id, user.email));
     let source = ExportSource { ports: store, services };
     export_rows(source, &mut types::of_person(), Some(organization), &mut output).await?;
     write_jobs(source.ports, organization, id, &mut output).await?;
@@ -71,17 +71,17 @@ async fn write_jobs(
     }
 }
 
-fn job_row(detail: JobDetail, row: Row) -> Row {
-    let (job, report) = (detail.job, detail.report);
-    let result = report.result.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+fn job_row(detail: JobDetail, row: ExportRow) -> ExportRow {
+    let (job, answer) = (detail.job, detail.answer);
+    let result = answer.result.and_then(|text| serde_json::from_str::<Value>(&text).ok());
     row.with("command", job.summary.command_key)
-        .optional("api_client", job.client.uid_and_name.map(|(uid, _)| uid))
+        .with_optional("api_client", job.client.uid_and_name.map(|(uid, _)| uid))
         .with("status", job.summary.status.as_str())
-        .optional("request", detail.request)
-        .optional("result", result)
-        .optional("error", report.failure.map(|failure| failure.message))
-        .with("created_at", Moment(job.summary.created_at))
-        .with("updated_at", Moment(job.summary.updated_at))
+        .with_optional("request", detail.request)
+        .with_optional("result", result)
+        .with_optional("error", answer.failure.map(|failure| failure.message))
+        .with("created_at", Timestamp(job.summary.created_at))
+        .with("updated_at", Timestamp(job.summary.updated_at))
 }
 
 /// Writes the stored events with the data of the account, the oldest first.
@@ -100,7 +100,7 @@ async fn write_events(
             let row = output.row("event", &event.id.to_string(), Some(of));
             let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
             let row = row.with("name", event.name.as_str()).with("payload", payload);
-            output.write(&row.with("occurred_at", Moment(event.occurred_at)))?;
+            output.write(&row.with("occurred_at", Timestamp(event.occurred_at)))?;
         }
     }
 }
@@ -133,7 +133,7 @@ async fn write_audit_entries(
 
 /// An entry; `None` if it is neither about the account nor of an act for the person. It has no names of other people: no
 /// label of another object and no changes of it, and of the actor only the kind and an API client.
-fn audit_row(entry: &AuditEntry, id: UserId, row: Row) -> Option<Row> {
+fn audit_row(entry: &AuditEntry, id: UserId, row: ExportRow) -> Option<ExportRow> {
     let is_for = entry.actor.user().is_some_and(|(user, _)| user == id);
     let object = entry.object.as_ref();
     let is_about = object.is_some_and(|object| object.kind == "user" && object.id == id.to_string());
@@ -151,11 +151,11 @@ fn audit_row(entry: &AuditEntry, id: UserId, row: Row) -> Option<Row> {
     Some(
         row.with("action", entry.action.as_str())
             .with("actor", entry.actor.kind().as_str())
-            .optional("api_client", client)
-            .optional("from", entry.from.as_ref().filter(|_| is_for))
-            .optional("object", object.map(|object| json!({"type": object.kind, "ref": object.id})))
-            .unless_empty("changes", changes)
-            .with("at", Moment(entry.at)),
+            .with_optional("api_client", client)
+            .with_optional("from", entry.from.as_ref().filter(|_| is_for))
+            .with_optional("object", object.map(|object| json!({"type": object.kind, "ref": object.id})))
+            .with_non_empty("changes", changes)
+            .with("at", Timestamp(entry.at)),
     )
 }
 

@@ -18,7 +18,7 @@ pub(super) const RESPONSE: &str = "questionnaire_response";
 pub(super) struct PreparedFile {
     /// Which of the files of the record: empty for that of an attachment, `<ref of the question>/<number>` for that of
     /// an answer.
-    pub(super) place: String,
+    pub(super) file_key: String,
     /// The pending row; `None` if the bytes are not stored: in a dry run, or because the record has this file already.
     pub(super) row: Option<i64>,
     /// The file, pending.

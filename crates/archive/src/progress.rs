@@ -2,7 +2,7 @@
 
 /// What an import does with the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pass {
+pub enum ImportPass {
     /// Checks them and hashes passwords, without a transaction.
     Check,
     /// Writes their records, in one transaction.
@@ -13,7 +13,7 @@ pub enum Pass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// The pass.
-    pub pass: Pass,
+    pub pass: ImportPass,
     /// Lines read in this pass, blank ones included.
     pub lines: u64,
     /// Bytes read in this pass.

@@ -3,7 +3,7 @@
 
 use super::chunk::{Chunk, Line};
 use super::error::{ImportError, RecordError};
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::passwords::PreparedPassword;
 use super::prepared::{PreparedFile, PreparedLines};
 use super::record::{self, ArchiveRecord};
@@ -17,12 +17,12 @@ const WAITING: usize = 1;
 
 /// What is done before the transaction begins.
 #[derive(Default)]
-pub(super) struct Prepared {
+pub(super) struct PreparedData {
     pub(super) passwords: PreparedLines<PreparedPassword>,
     pub(super) files: PreparedLines<PreparedFile>,
 }
 
-impl Prepared {
+impl PreparedData {
     /// Begins with the first line again.
     fn rewind(&mut self) -> Result<(), Error> {
         self.passwords.rewind()?;
@@ -31,21 +31,21 @@ impl Prepared {
 }
 
 /// The chunks of an archive, in their order.
-pub(super) struct Chunks<R> {
+pub(super) struct ChunkReader<R> {
     receiver: mpsc::Receiver<Result<Chunk, ImportError>>,
-    thread: JoinHandle<(R, Prepared)>,
+    thread: JoinHandle<(R, PreparedData)>,
     /// The number of the last line that was received.
     pub(super) lines: u64,
 }
 
-impl<R: BufRead + Seek + Send + 'static> Chunks<R> {
+impl<R: BufRead + Seek + Send + 'static> ChunkReader<R> {
     /// Begins to read, from the first line.
-    pub(super) fn read(mut input: R, mut prepared: Prepared) -> Self {
+    pub(super) fn start(mut input: R, mut prepared: PreparedData) -> Self {
         let (sender, receiver) = mpsc::channel(WAITING);
         let thread = spawn_blocking(move || {
             let begun = input.rewind().map_err(Error::internal).and_then(|()| prepared.rewind());
             let following = begun.err().map(|error| Err(ImportError::Store(0, error)));
-            let mut reader = Reader { lines: Lines::new(input), prepared, following };
+            let mut reader = ChunkParser { lines: LineReader::new(input), prepared, following };
             while let Some(chunk) = reader.next().transpose() {
                 let is_last = chunk.is_err();
                 // Nobody receives it when the import has failed.
@@ -66,21 +66,21 @@ impl<R: BufRead + Seek + Send + 'static> Chunks<R> {
     }
 
     /// Ends the reading, and gives back the archive and what was prepared.
-    pub(super) async fn end(self) -> Result<(R, Prepared), Error> {
+    pub(super) async fn end(self) -> Result<(R, PreparedData), Error> {
         drop(self.receiver);
         self.thread.await.map_err(Error::internal)
     }
 }
 
 /// Reads chunks.
-struct Reader<R> {
-    lines: Lines<R>,
-    prepared: Prepared,
+struct ChunkParser<R> {
+    lines: LineReader<R>,
+    prepared: PreparedData,
     /// What follows the last chunk: the first line of the next one, or why there is none.
     following: Option<Result<Line, ImportError>>,
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: BufRead> ChunkParser<R> {
     fn next(&mut self) -> Result<Option<Chunk>, ImportError> {
         let mut chunk = Chunk::default();
         if let Some(line) = self.following.take().transpose()? {
@@ -142,12 +142,12 @@ mod tests {
         }
     }
 
-    fn read<R: Read + Seek + Send + 'static>(input: R) -> Chunks<BufReader<R>> {
-        Chunks::read(BufReader::new(input), Prepared::default())
+    fn read<R: Read + Seek + Send + 'static>(input: R) -> ChunkReader<BufReader<R>> {
+        ChunkReader::start(BufReader::new(input), PreparedData::default())
     }
 
     async fn refs(
-        chunks: &mut Chunks<impl BufRead + Seek + Send + 'static>,
+        chunks: &mut ChunkReader<impl BufRead + Seek + Send + 'static>,
     ) -> Result<Vec<String>, ImportError> {
         let lines = chunks.next().await?.map(Chunk::into_lines).unwrap_or_default();
         Ok(lines.into_iter().map(|line| line.head.reference).collect())

@@ -3,14 +3,14 @@
 use super::error::RecordError;
 use super::lines::LongTexts;
 use civitas_kernel::extended_data::check_size;
-use civitas_kernel::limits::{EXTENDED_DATA, LINE, is_longer, of_member};
+use civitas_kernel::limits::{MAX_EXTENDED_DATA_BYTES, MAX_LINE_CHARS, is_longer, max_member_chars};
 use civitas_kernel::{Locales, OrganizationId, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// The members that all types of records have.
 #[derive(Debug, Clone)]
-pub(super) struct Head {
+pub(super) struct RecordHead {
     /// `type`: the name of the record type.
     pub(super) kind: String,
     /// `ref`: the name chosen by the author of the file.
@@ -40,14 +40,14 @@ pub(super) struct ArchiveRecord {
 
 /// Parses a line into its head and its other members. The other members are checked later, when errors can name
 /// the record.
-pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), RecordError> {
+pub(super) fn read(line: &str) -> Result<(RecordHead, Map<String, Value>), RecordError> {
     let value = read_json(line)
         .map_err(|error| if error.is_data() { error.to_string() } else { format!("is not JSON: {error}") })?;
     let Value::Object(mut members) = value else { return Err("is not a JSON object".into()) };
     let mut text = |name: &str| match members.remove(name) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if is_longer(&text, LINE) => {
-            Err(RecordError::from(format!("{name} is too long (maximum is {LINE} characters)")))
+        Some(Value::String(text)) if is_longer(&text, MAX_LINE_CHARS) => {
+            Err(RecordError::from(format!("{name} is too long (maximum is {MAX_LINE_CHARS} characters)")))
         }
         Some(Value::String(text)) if !text.is_empty() && !text.contains('\0') => Ok(Some(text)),
         Some(_) => Err(RecordError::from(format!("{name} must be a text"))),
@@ -61,7 +61,7 @@ pub(super) fn read(line: &str) -> Result<(Head, Map<String, Value>), RecordError
     let organization = text("organization")?;
     let id = members.remove("id").filter(|id| !id.is_null()).map(|id| checked_id(&id)).transpose();
     let id = id.map_err(|reason| format!("id {reason}"))?;
-    Ok((Head { kind, reference, organization, id }, members))
+    Ok((RecordHead { kind, reference, organization, id }, members))
 }
 
 /// An id in a record, or what it must be.
@@ -90,13 +90,13 @@ impl ArchiveRecord {
             return Err(format!("{name} must not contain the character U+0000").into());
         }
         for (name, value) in &self.members {
-            let Some(max) = of_member(name) else { continue };
+            let Some(max) = max_member_chars(name) else { continue };
             if has_text(value, &|text: &str, is_name: bool| !is_name && is_longer(text, max)) {
                 return Err(format!("{name} is too long (maximum is {max} characters)").into());
             }
         }
         if let Some(Value::Object(data)) = self.members.get("extended_data") {
-            check_size(data, EXTENDED_DATA)?;
+            check_size(data, MAX_EXTENDED_DATA_BYTES)?;
         }
         let fields = R::deserialize(&self.members).map_err(|error| self.name_member::<R>(&error))?;
         for (name, value) in &self.members {
@@ -149,15 +149,15 @@ fn has_text(value: &Value, is: &impl Fn(&str, bool) -> bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use civitas_kernel::{Field, Translated};
+    use civitas_kernel::{PatchField, Translated};
     use serde::Deserialize;
 
     #[derive(Debug, Default, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     struct Sample {
-        title: Field<Translated>,
-        weight: Field<i64>,
-        extended_data: Field<Map<String, Value>>,
+        title: PatchField<Translated>,
+        weight: PatchField<i64>,
+        extended_data: PatchField<Map<String, Value>>,
     }
 
     fn members(json: &str) -> Result<Sample, String> {
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_wrong_value_is_named_with_its_member() {
         let read = members(r#"{"weight": 3}"#).unwrap();
-        assert_eq!((read.weight, read.title), (Field::Value(3), Field::Absent));
+        assert_eq!((read.weight, read.title), (PatchField::Value(3), PatchField::Absent));
         assert_eq!(
             members(r#"{"title": {"en": "x"}, "weight": "3"}"#).unwrap_err(),
             r#"line 1: weight: invalid type: string "3", expected i64"#
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn extended_data_has_a_maximum() {
         // With the rest of `{"a":"x"}`.
-        let longest = "x".repeat(EXTENDED_DATA - 8);
+        let longest = "x".repeat(MAX_EXTENDED_DATA_BYTES - 8);
         members(&format!(r#"{{"extended_data": {{"a": "{longest}"}}}}"#)).unwrap();
         let refused = members(&format!(r#"{{"extended_data": {{"a": "{longest}x"}}}}"#)).unwrap_err();
         assert_eq!(refused, "line 1: extended_data exceeds maximum size of 1048576 bytes");

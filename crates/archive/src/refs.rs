@@ -5,10 +5,10 @@ use super::members::required;
 use civitas_application::Ports;
 use civitas_kernel::{
     AdministratorId, AnswerOptionId, AttachmentId, ClientId, CollectionId, ComponentId, DisplayConditionId,
-    Field, MeetingId, OrganizationId, PostId, ProposalId, QuestionId, QuestionnaireId, RegistrationId,
-    ResponseId, SpaceManifest, SpaceRef, StateId, StepId, SurveyId, UserId, VoteId,
+    MeetingId, OrganizationId, PatchField, PostId, ProposalId, QuestionId, QuestionnaireId, RegistrationId,
+    ResponseId, SpaceKind, SpaceRef, StateId, StepId, SurveyId, UserId, VoteId,
 };
-use civitas_spaces::{ComponentManifest, EntryKind, EntryRef};
+use civitas_spaces::{ComponentEntryKind, ComponentEntryRef, ComponentKind};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
@@ -111,30 +111,25 @@ macro_rules! numbered_by_kind {
 }
 
 // `assemblies/3`, `page/3`: the numbers are unique per kind only.
-numbered_by_kind! { SpaceRef by manifest: SpaceManifest, EntryRef by kind: EntryKind }
+numbered_by_kind! { SpaceRef by kind: SpaceKind, ComponentEntryRef by kind: ComponentEntryKind }
 
 impl Referenced for SpaceRef {
     const TYPE: &'static str = "space";
 }
 
 /// Finds the ids of refs in the database; recent ones are cached.
-pub(super) struct Refs<'a> {
+pub(super) struct RefResolver<'a> {
     ports: &'a dyn Ports,
     cache: BoundedCache<(Option<OrganizationId>, String, String), String>,
-    /// The manifests of components, which cannot change.
-    manifests: BoundedCache<(OrganizationId, ComponentId), ComponentManifest>,
+    /// The kinds of components, which cannot change.
+    kinds: BoundedCache<(OrganizationId, ComponentId), ComponentKind>,
     /// The states of components by their tokens, which do not change.
     states: BoundedCache<(OrganizationId, ComponentId, String), StateId>,
 }
 
-impl<'a> Refs<'a> {
+impl<'a> RefResolver<'a> {
     pub(super) fn new(ports: &'a dyn Ports) -> Self {
-        Self {
-            ports,
-            cache: BoundedCache::new(),
-            manifests: BoundedCache::new(),
-            states: BoundedCache::new(),
-        }
+        Self { ports, cache: BoundedCache::new(), kinds: BoundedCache::new(), states: BoundedCache::new() }
     }
 
     /// Forgets the states of components: the id of one has changed.
@@ -201,7 +196,7 @@ impl<'a> Refs<'a> {
             return Ok(id);
         }
         let found = self.ports.states().find_by_token(organization, component, token).await?;
-        let (id, _) = found.ok_or_else(|| unknown("state", token))?;
+        let (id, _) = found.ok_or_else(|| unknown_ref("state", token))?;
         self.states.insert(key, id);
         Ok(id)
     }
@@ -244,28 +239,28 @@ impl<'a> Refs<'a> {
         reference: &str,
     ) -> Result<I, RecordError> {
         let id = self.find(organization.into(), I::TYPE, reference).await?;
-        id.as_deref().and_then(I::parse).ok_or_else(|| unknown(I::TYPE, reference))
+        id.as_deref().and_then(I::parse).ok_or_else(|| unknown_ref(I::TYPE, reference))
     }
 
-    /// The component of a required ref. Its manifest must be `manifest`; `content` names its content in the error.
+    /// The component of a required ref. Its kind must be `kind`; `content` names its content in the error.
     pub(super) async fn component_for(
         &mut self,
         organization: OrganizationId,
-        reference: &Field<String>,
-        manifest: ComponentManifest,
+        reference: &PatchField<String>,
+        kind: ComponentKind,
         content: &str,
     ) -> Result<ComponentId, RecordError> {
         let reference = required("component", reference)?;
         let id = self.resolve(organization, &reference).await?;
-        let own = if let Some(own) = self.manifests.get(&(organization, id)) {
+        let own = if let Some(own) = self.kinds.get(&(organization, id)) {
             own
         } else {
             let component = self.ports.components().find(organization, id).await?;
-            let own = component.ok_or_else(|| unknown("component", &reference))?.manifest;
-            self.manifests.insert((organization, id), own);
+            let own = component.ok_or_else(|| unknown_ref("component", &reference))?.kind;
+            self.kinds.insert((organization, id), own);
             own
         };
-        if own == manifest {
+        if own == kind {
             Ok(id)
         } else {
             Err(format!("component {reference:?} does not hold {content}").into())
@@ -276,23 +271,23 @@ impl<'a> Refs<'a> {
     pub(super) async fn set_optional<I: Referenced>(
         &mut self,
         organization: OrganizationId,
-        field: &Field<String>,
+        field: &PatchField<String>,
         target: &mut Option<I>,
     ) -> Result<(), RecordError> {
-        self.given(organization, field).await?.apply(target);
+        self.resolve_field(organization, field).await?.apply(target);
         Ok(())
     }
 
-    /// A member that is a ref, with the id in its place.
-    pub(super) async fn given<I: Referenced>(
+    /// A member that is a ref, with the id instead.
+    pub(super) async fn resolve_field<I: Referenced>(
         &mut self,
         organization: impl Into<Option<OrganizationId>>,
-        field: &Field<String>,
-    ) -> Result<Field<I>, RecordError> {
+        field: &PatchField<String>,
+    ) -> Result<PatchField<I>, RecordError> {
         Ok(match field {
-            Field::Absent => Field::Absent,
-            Field::Null => Field::Null,
-            Field::Value(reference) => Field::Value(self.resolve(organization, reference).await?),
+            PatchField::Absent => PatchField::Absent,
+            PatchField::Null => PatchField::Null,
+            PatchField::Value(reference) => PatchField::Value(self.resolve(organization, reference).await?),
         })
     }
 
@@ -301,7 +296,7 @@ impl<'a> Refs<'a> {
         &mut self,
         organization: OrganizationId,
         name: &str,
-        field: &Field<Vec<String>>,
+        field: &PatchField<Vec<String>>,
         target: &mut C,
     ) -> Result<(), RecordError> {
         if field.is_absent() {
@@ -321,7 +316,7 @@ impl<'a> Refs<'a> {
 }
 
 /// The error for a ref without a record.
-pub(super) fn unknown(kind: &str, reference: &str) -> RecordError {
+pub(super) fn unknown_ref(kind: &str, reference: &str) -> RecordError {
     format!("{kind} {reference:?} is not known").into()
 }
 
@@ -331,8 +326,8 @@ mod tests {
 
     #[test]
     fn the_id_of_a_space_says_its_kind() {
-        for manifest in SpaceManifest::ALL {
-            let space = SpaceRef { manifest, id: 3 };
+        for kind in SpaceKind::ALL {
+            let space = SpaceRef { kind, id: 3 };
             assert_eq!(SpaceRef::parse(&space.to_text()), Some(space));
         }
         assert_eq!(SpaceRef::parse("3"), None);

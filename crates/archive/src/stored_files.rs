@@ -6,9 +6,9 @@ use super::check::organization_id;
 use super::context::ImportOptions;
 use super::error::{ImportError, RecordError};
 use super::files::{FileRequest, FileServices, FileSource, ImportedFiles, delete_objects};
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::prepared::{ATTACHMENT, PreparedFile, PreparedLines, PreparedWriter, RESPONSE};
-use super::record::{self, Head};
+use super::record::{self, RecordHead};
 use super::refs::RecordId;
 use super::types::ORGANIZATION;
 use civitas_application::Store;
@@ -68,7 +68,7 @@ struct Tenant {
 }
 
 /// One pass over an archive.
-struct Storing<'a> {
+struct FileImport<'a> {
     store: &'a dyn Store,
     services: FileServices<'a>,
     options: ImportOptions<'a>,
@@ -92,7 +92,7 @@ pub(super) async fn store_files(
     options: ImportOptions<'_>,
 ) -> Result<PreparedLines<PreparedFile>, ImportError> {
     let failed = |error| ImportError::Store(0, error);
-    let mut storing = Storing {
+    let mut storing = FileImport {
         store,
         services,
         options,
@@ -101,7 +101,7 @@ pub(super) async fn store_files(
         prepared: PreparedWriter::new().map_err(failed)?,
         line: 0,
     };
-    let done = storing.run(Lines::new(input)).await;
+    let done = storing.run(LineReader::new(input)).await;
     let prepared = storing.prepared.finish().map_err(failed)?;
     match done {
         Ok(()) => Ok(prepared),
@@ -120,8 +120,8 @@ fn is_of_interest(line: &str) -> bool {
         || line.contains("\"path\"")
 }
 
-impl Storing<'_> {
-    async fn run(&mut self, mut lines: Lines<impl BufRead + Send>) -> Result<(), ImportError> {
+impl FileImport<'_> {
+    async fn run(&mut self, mut lines: LineReader<impl BufRead + Send>) -> Result<(), ImportError> {
         loop {
             let line = match lines.next() {
                 Ok(None) => return Ok(()),
@@ -143,7 +143,11 @@ impl Storing<'_> {
     }
 
     /// Notes an organization that the archive creates or changes.
-    async fn organization(&mut self, head: &Head, members: &Map<String, Value>) -> Result<(), RecordError> {
+    async fn organization(
+        &mut self,
+        head: &RecordHead,
+        members: &Map<String, Value>,
+    ) -> Result<(), RecordError> {
         let tenant = if let Some(tenant) = self.tenants.remove(&head.reference) {
             tenant
         } else {
@@ -163,7 +167,7 @@ impl Storing<'_> {
     }
 
     /// The organization of a record; `None` if it is not known, which the second pass refuses.
-    async fn tenant(&mut self, head: &Head) -> Result<Option<Tenant>, RecordError> {
+    async fn tenant(&mut self, head: &RecordHead) -> Result<Option<Tenant>, RecordError> {
         let Some(reference) = &head.organization else { return Ok(None) };
         if let Some(tenant) = self.tenants.get(reference) {
             return Ok(Some(tenant.clone()));
@@ -180,14 +184,18 @@ impl Storing<'_> {
     async fn existing(
         &self,
         tenant: &Tenant,
-        head: &Head,
+        head: &RecordHead,
     ) -> Result<Option<(OrganizationId, String)>, RecordError> {
         let Some(id) = tenant.id else { return Ok(None) };
         let found = self.store.refs().find(Some(id), &head.kind, &head.reference).await?;
         Ok(found.map(|found| (id, found)))
     }
 
-    async fn attachment(&mut self, head: &Head, members: &Map<String, Value>) -> Result<(), RecordError> {
+    async fn attachment(
+        &mut self,
+        head: &RecordHead,
+        members: &Map<String, Value>,
+    ) -> Result<(), RecordError> {
         let text = |name: &str| members.get(name).and_then(Value::as_str).map(str::to_owned);
         let source = FileSource {
             data: text("data"),
@@ -215,7 +223,7 @@ impl Storing<'_> {
     }
 
     /// The files of a new response. Those of an existing one stay as they are.
-    async fn response(&mut self, head: &Head, members: &Map<String, Value>) -> Result<(), RecordError> {
+    async fn response(&mut self, head: &RecordHead, members: &Map<String, Value>) -> Result<(), RecordError> {
         let Some(tenant) = self.tenant(head).await? else { return Ok(()) };
         let answers = members.get("answers").and_then(Value::as_object);
         let Some(answers) = answers.filter(|answers| answers.values().any(has_files)) else { return Ok(()) };
@@ -225,7 +233,7 @@ impl Storing<'_> {
         for (question, answer) in answers.iter().filter(|(_, answer)| has_files(answer)) {
             // The second pass says what is wrong.
             let Ok(sources) = serde_json::from_value::<Vec<FileSource>>(answer.clone()) else { continue };
-            for source in FileSource::placed(sources, question) {
+            for source in FileSource::with_keys(sources, question) {
                 self.store_one(&source, &tenant, None).await?;
             }
         }
@@ -249,7 +257,7 @@ impl Storing<'_> {
             Some(self.store.files().add(NOT_YET, &pending).await?.0)
         };
         // Written before the bytes are stored, so that they are deleted when storing fails.
-        let prepared = PreparedFile { place: source.place.clone(), row, file: file.clone() };
+        let prepared = PreparedFile { file_key: source.file_key.clone(), row, file: file.clone() };
         self.prepared.add(self.line, &prepared)?;
         if row.is_some() {
             self.services.objects.put(&file.object, inspected.content).await?;

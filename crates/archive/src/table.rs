@@ -6,20 +6,21 @@
 /// | kind of member | null | exported |
 /// |---|---|---|
 /// | `fixed(T)` set by `create`, cannot change | error | always |
+/// | `fixed(T, field)` the same; the value is in `field` | error | always |
 /// | `parent(Id)` the same, a ref of another record | ignored | always |
 /// | `required(T)` | error | always |
 /// | `flag(bool)` | error | if true |
 /// | `optional(T)` | clears | if set |
 /// | `filled(T)` a text, list or object | empties | unless empty |
 /// | `reference(field)` a ref of another record, whose id is in `field` | clears | if set |
-/// | `users(write)` a list of refs of users | empties | by `write`, a method of `Row` |
+/// | `users(write)` a list of refs of users | empties | by `write`, a method of `ExportRow` |
 /// | `custom(T, set, write)` set by `set(&mut fields, entity)` | | the same |
 /// | `resolved(T, set, write)` set by `set(import, &mut fields, entity).await` | | the same |
 /// | `output(T, write)` set with another member | | the same |
 /// | `input(T)` set with another member | | never |
 ///
-/// With `ports.<store>()` in the place of the owner, the rows are those records of an organization, written by the rules
-/// of the administration after the table, if there is one ([`OrganizationKind`](super::kind::OrganizationKind)).
+/// With `ports.<store>()` instead of the owner, the rows are those records of an organization, written by the rules
+/// of the administration after the table, if there is one ([`OrganizationRecordKind`](super::kind::OrganizationRecordKind)).
 macro_rules! members {
     (
         $kind:ty, $type_name:expr, $ports:ident.$store:ident(), $fields:ident,
@@ -27,7 +28,7 @@ macro_rules! members {
     ) => {
         members! { $kind, $type_name, civitas_kernel::OrganizationId, $fields, |$self, $entity: $type| $table }
 
-        impl $crate::kind::OrganizationKind for $kind {
+        impl $crate::kind::OrganizationRecordKind for $kind {
             fn records<'a>(
                 &self,
                 $ports: &'a dyn civitas_application::Ports,
@@ -49,11 +50,11 @@ macro_rules! members {
         #[derive(Debug, Default, serde::Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub(super) struct $fields {
-            $($name: civitas_kernel::Field<members!(@json $how $args)>),+
+            $($name: civitas_kernel::PatchField<members!(@json $how $args)>),+
         }
 
         #[async_trait::async_trait]
-        impl $crate::kind::Members for $kind {
+        impl $crate::kind::MemberTable for $kind {
             type Owner = $owner;
             type Entity = $type;
             type Fields = $fields;
@@ -77,7 +78,7 @@ macro_rules! members {
                 Ok(())
             }
 
-            fn write(&self, $entity: &$type, row: $crate::output::Row) -> $crate::output::Row {
+            fn write(&self, $entity: &$type, row: $crate::output::ExportRow) -> $crate::output::ExportRow {
                 let $self = self;
                 let _ = $self;
                 $(let row = members!(@write $how $args, $name, row, $entity);)+
@@ -90,6 +91,11 @@ macro_rules! members {
     (@json users $args:tt) => { Vec<String> };
     (@json $how:ident ($json:ty $(, $($rest:tt)*)?)) => { $json };
 
+    (@set fixed ($json:ty, $field:ident), $name:ident, $fields:ident, $entity:ident, $import:ident, $is_new:ident) => {
+        if !$is_new {
+            $crate::members::check_fixed(stringify!($name), &$fields.$name, &$entity.$field)?;
+        }
+    };
     (@set fixed $args:tt, $name:ident, $fields:ident, $entity:ident, $import:ident, $is_new:ident) => {
         if !$is_new {
             $crate::members::check_fixed(stringify!($name), &$fields.$name, &$entity.$name)?;
@@ -98,7 +104,7 @@ macro_rules! members {
     (@set parent ($id:ty), $name:ident, $fields:ident, $entity:ident, $import:ident, $is_new:ident) => {
         if !$is_new && let Some(reference) = $fields.$name.as_value() {
             let id = $import.context.refs.resolve::<$id>($import.owner, reference).await?;
-            $crate::members::check_fixed(stringify!($name), &civitas_kernel::Field::Value(id), &$entity.$name)?;
+            $crate::members::check_fixed(stringify!($name), &civitas_kernel::PatchField::Value(id), &$entity.$name)?;
         }
     };
     (@set optional $args:tt, $name:ident, $fields:ident, $entity:ident, $($rest:ident),*) => {
@@ -133,16 +139,16 @@ macro_rules! members {
         $row.with(stringify!($name), $crate::refs::RecordId::to_text($entity.$name))
     };
     (@write flag $args:tt, $name:ident, $row:ident, $entity:ident) => {
-        $row.unless_empty(stringify!($name), $entity.$name)
+        $row.with_non_empty(stringify!($name), $entity.$name)
     };
     (@write optional ($json:ty), $name:ident, $row:ident, $entity:ident) => {
-        $row.optional(stringify!($name), $entity.$name.clone().map(<$json>::from))
+        $row.with_optional(stringify!($name), $entity.$name.clone().map(<$json>::from))
     };
     (@write filled $args:tt, $name:ident, $row:ident, $entity:ident) => {
-        $row.unless_empty(stringify!($name), &$entity.$name)
+        $row.with_non_empty(stringify!($name), &$entity.$name)
     };
     (@write reference ($field:ident), $name:ident, $row:ident, $entity:ident) => {
-        $row.optional(stringify!($name), $entity.$field.map($crate::refs::RecordId::to_text))
+        $row.with_optional(stringify!($name), $entity.$field.map($crate::refs::RecordId::to_text))
     };
     (@write users ($write:ident), $name:ident, $row:ident, $entity:ident) => {
         $row.$write(
@@ -159,6 +165,9 @@ macro_rules! members {
     };
     (@write resolved ($json:ty, $set:path, $write:ident($value:expr)), $name:ident, $row:ident, $entity:ident) => {
         $row.$write(stringify!($name), $value)
+    };
+    (@write fixed ($json:ty, $field:ident), $name:ident, $row:ident, $entity:ident) => {
+        $row.with(stringify!($name), <$json>::from($entity.$field.clone()))
     };
     (@write $fixed_or_required:ident ($json:ty), $name:ident, $row:ident, $entity:ident) => {
         $row.with(stringify!($name), <$json>::from($entity.$name.clone()))

@@ -140,7 +140,7 @@ pub struct Job {
 
 /// The answer of an asynchronous endpoint.
 #[derive(Deserialize)]
-pub(crate) struct Accepted {
+pub(crate) struct JobReceipt {
     pub(crate) job_id: Uuid,
 }
 

@@ -21,14 +21,14 @@ const CACHE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The settings of a client.
 #[must_use = "`build` returns the client"]
-pub struct Builder {
+pub struct ClientBuilder {
     address: String,
     credentials: Credentials,
     cache_bytes: u64,
     http: Option<reqwest::ClientBuilder>,
 }
 
-impl Builder {
+impl ClientBuilder {
     /// The scopes of the tokens; `public` unless given.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.credentials.scopes = scopes.into_iter().map(Into::into).collect();
@@ -96,14 +96,14 @@ pub struct Client {
 
 impl Client {
     /// Settings for the server at this address, `https://city.example`, with the id and the secret of an API client.
-    pub fn builder(address: &str, client_id: &str, client_secret: impl Into<SecretString>) -> Builder {
+    pub fn builder(address: &str, client_id: &str, client_secret: impl Into<SecretString>) -> ClientBuilder {
         let credentials = Credentials {
             client_id: client_id.to_owned(),
             client_secret: client_secret.into(),
             scopes: vec!["public".to_owned()],
             ..Credentials::default()
         };
-        Builder { address: address.to_owned(), credentials, cache_bytes: CACHE_BYTES, http: None }
+        ClientBuilder { address: address.to_owned(), credentials, cache_bytes: CACHE_BYTES, http: None }
     }
 
     /// A GET of this path, `/proposals/7`.

@@ -10,7 +10,7 @@ mod session;
 mod webhook;
 
 pub use answer::{Document, Job, JobStatus, Page, PageMeta, Record, Response};
-pub use client::{Builder, Client};
+pub use client::{Client, ClientBuilder};
 pub use error::{ApiError, Error, ErrorDetail, Result};
 pub use filter::FilterValue;
 pub use futures_util::TryStreamExt;

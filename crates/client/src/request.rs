@@ -1,9 +1,9 @@
 //! Requests.
 
-use crate::answer::{Accepted, Job, JobStatus, Page, Response};
+use crate::answer::{Job, JobReceipt, JobStatus, Page, Response};
 use crate::error::{Error, Result, retry_after};
 use crate::filter::FilterValue;
-use crate::session::{Outgoing, Session};
+use crate::session::{OutgoingRequest, Session};
 use futures_core::Stream;
 use futures_util::stream::{self, TryStreamExt};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -42,13 +42,14 @@ pub enum Direction {
 #[must_use = "a request is sent by `send`, `run`, `total`, `pages` or `items`"]
 pub struct Request {
     session: Arc<Session>,
-    outgoing: Result<Outgoing>,
+    outgoing: Result<OutgoingRequest>,
 }
 
 impl Request {
     pub(crate) fn new(session: Arc<Session>, method: Method, path: &str) -> Self {
         let outgoing = session.address(path);
-        let outgoing = outgoing.map(|url| Outgoing { method, url, headers: HeaderMap::new(), body: None });
+        let outgoing =
+            outgoing.map(|url| OutgoingRequest { method, url, headers: HeaderMap::new(), body: None });
         Self { session, outgoing }
     }
 
@@ -141,7 +142,7 @@ impl Request {
     /// [`Error::JobFailed`], [`Error::JobTimeout`], those of [`Self::send`].
     pub async fn run<T: DeserializeOwned>(self) -> Result<T> {
         let session = self.session.clone();
-        let accepted: Accepted = self.send().await?;
+        let accepted: JobReceipt = self.send().await?;
         let job = wait(session, accepted.job_id, JOB_TIMEOUT).await?;
         serde_json::from_value(job.data).map_err(Error::Decode)
     }
@@ -184,12 +185,12 @@ impl Request {
     }
 }
 
-fn has_parameter(outgoing: &Outgoing, name: &str) -> bool {
+fn has_parameter(outgoing: &OutgoingRequest, name: &str) -> bool {
     outgoing.url.query_pairs().any(|(known, _)| known == name)
 }
 
 /// The request for the page of this address. It has the path of the first one: no address leads to another server.
-fn at_page(mut outgoing: Outgoing, address: &str) -> Result<Outgoing> {
+fn at_page(mut outgoing: OutgoingRequest, address: &str) -> Result<OutgoingRequest> {
     let url = outgoing.url.join(address).map_err(|_| Error::Address(address.to_owned()))?;
     outgoing.url.set_query(url.query());
     Ok(outgoing)

@@ -78,7 +78,7 @@ struct TokenAnswer {
 
 /// What a request sends.
 #[derive(Debug, Clone)]
-pub(crate) struct Outgoing {
+pub(crate) struct OutgoingRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
@@ -101,7 +101,7 @@ pub(crate) struct TokenSlot(Mutex<Option<Token>>);
 
 impl Session {
     /// Sends a request. A stored answer is revalidated; after a 401 the token is renewed once.
-    pub(crate) async fn execute(&self, mut request: Outgoing) -> Result<Response> {
+    pub(crate) async fn execute(&self, mut request: OutgoingRequest) -> Result<Response> {
         let has_condition =
             [IF_NONE_MATCH, IF_MODIFIED_SINCE, RANGE].iter().any(|name| request.headers.contains_key(name));
         let cached = if has_condition {
@@ -151,7 +151,8 @@ impl Session {
         let begun = Instant::now();
         let body = serde_json::to_vec(&self.credentials.grant()).map_err(Error::Encode)?;
         let url = self.address("/oauth/token")?;
-        let mut request = Outgoing { method: Method::POST, url, headers: HeaderMap::new(), body: Some(body) };
+        let mut request =
+            OutgoingRequest { method: Method::POST, url, headers: HeaderMap::new(), body: Some(body) };
         request.headers.insert(reqwest::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let answer = self.send(&request, None).await?;
         let answer: TokenAnswer = success(request.method, request.url, answer)?.json()?;
@@ -169,7 +170,7 @@ impl Session {
         if url.path().starts_with(self.base.path()) { Ok(url) } else { Err(Error::Address(path.to_owned())) }
     }
 
-    async fn send(&self, request: &Outgoing, token: Option<&SecretString>) -> Result<Response> {
+    async fn send(&self, request: &OutgoingRequest, token: Option<&SecretString>) -> Result<Response> {
         let mut builder =
             self.http.request(request.method.clone(), request.url.clone()).headers(request.headers.clone());
         if let Some(token) = token {

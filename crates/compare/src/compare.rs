@@ -1,11 +1,11 @@
 //! The comparison of two sources.
 
-use crate::difference::{Code, Difference, differences, expected, expected_alone, owners};
+use crate::difference::{Difference, DifferenceCode, differences, expected_code, expected_one_sided, owners};
 use crate::lists::{Item, ListContent, ListRequest};
 use crate::report::{ActorReport, Findings, GroupReport, Report, Sample};
 use crate::source::{Server, Source, hex, make_directory, sha256};
-use crate::table::{COLLECTIONS, Collection};
-use crate::{Actor, Error, Old, Options, Result};
+use crate::table::{LISTS, ListDefinition};
+use crate::{Actor, CompareOptions, Error, OldServer, Result};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,17 +21,17 @@ const SHOWN_DIGITS: usize = 12;
 ///
 /// # Errors
 /// When a server does not answer, fails or refuses the client, a list cannot be read to its end, or nothing may be read.
-pub async fn compare(options: Options) -> Result<Report> {
+pub async fn compare(options: CompareOptions) -> Result<Report> {
     let begun = Instant::now();
     let permits = Arc::new(Semaphore::new(options.parallel.max(1)));
     let old = match &options.old {
-        Old::Server(url, record) => {
+        OldServer::Server(url, record) => {
             if let Some(directory) = record {
                 make_directory(directory)?;
             }
             Source::Live(Box::new(Server::new(url, &options, permits.clone())?), record.clone())
         }
-        Old::Recorded(directory) => Source::Recorded(directory.clone()),
+        OldServer::Recorded(directory) => Source::Recorded(directory.clone()),
     };
     let new = Source::Live(Box::new(Server::new(&options.new, &options, permits)?), None);
     let offered = offered_locales(&new).await?;
@@ -111,11 +111,11 @@ struct Comparison {
     dropped: BTreeSet<(String, String)>,
     /// Those of accounts that it gave a new nickname.
     renamed: BTreeSet<(String, String)>,
-    options: Options,
+    options: CompareOptions,
 }
 
 /// What is known of an actor so far.
-struct Run<'a> {
+struct ActorRun<'a> {
     actor: &'a Actor,
     findings: Findings,
     /// The keys of items that have lists, by group, and whether both servers have them.
@@ -173,9 +173,8 @@ impl Comparison {
         actor: &Actor,
         skipped: &mut BTreeSet<String>,
     ) -> Result<BTreeMap<&'static str, GroupReport>> {
-        let mut run = Run { actor, findings: Findings::default(), parents: HashMap::new(), skipped };
-        for collection in COLLECTIONS.iter().filter(|one| one.is_needed(&|group: &str| self.is_wanted(group)))
-        {
+        let mut run = ActorRun { actor, findings: Findings::default(), parents: HashMap::new(), skipped };
+        for collection in LISTS.iter().filter(|one| one.is_needed(&|group: &str| self.is_wanted(group))) {
             let mut lists = vec![(collection.path.to_owned(), true)];
             if let Some(parent) = collection.parent() {
                 let path = |id: &str| collection.path.replace(&format!("{{{parent}}}"), id);
@@ -205,8 +204,8 @@ impl Comparison {
     /// recording only: the new server may have the item when the answers are replayed.
     async fn compare_lists(
         &self,
-        run: &mut Run<'_>,
-        collection: &Collection,
+        run: &mut ActorRun<'_>,
+        collection: &ListDefinition,
         path: &str,
         is_common: bool,
     ) -> Result<Vec<Candidate>> {
@@ -245,7 +244,13 @@ impl Comparison {
     }
 
     /// Compares what was read of two lists, or of two documents.
-    fn compare_answers(&self, run: &mut Run<'_>, subject: Subject, old: &ListContent, new: &ListContent) {
+    fn compare_answers(
+        &self,
+        run: &mut ActorRun<'_>,
+        subject: Subject,
+        old: &ListContent,
+        new: &ListContent,
+    ) {
         let is_module = !old.has_meta && !self.options.strict;
         let is_same = old.status == new.status;
         let head = |list: &ListContent| {
@@ -270,12 +275,12 @@ impl Comparison {
             let is_named = |ids| !self.options.strict && is_named(ids, subject);
             let (old_item, new_item) = (old.items.get(key), new.items.get(key));
             let digests = [old_item, new_item].map(|item| Some(item?.digest));
-            run.findings.item(subject.group, key, digests);
+            run.findings.count_item(subject.group, key, digests);
             match (old_item, new_item) {
                 (Some(old), Some(new)) if old.digest != new.digest => {
                     let (old, new) = (read(old), read(new));
                     self.compare_members(run, subject, &old, &new, |difference| {
-                        match expected(subject.group, &old, difference, &self.offered) {
+                        match expected_code(subject.group, &old, difference, &self.offered) {
                             _ if difference.member == "attributes.nickname" && is_named(&self.renamed) => {
                                 Some("E-DROPPED")
                             }
@@ -285,7 +290,7 @@ impl Comparison {
                 }
                 (Some(item), None) | (None, Some(item)) => {
                     let (is_old, item) = (old_item.is_some(), read(item));
-                    let code = match expected_alone(subject.group, &item, is_old) {
+                    let code = match expected_one_sided(subject.group, &item, is_old) {
                         _ if is_old && is_named(&self.dropped) => Some("E-DROPPED"),
                         code => code.filter(|_| is_module),
                     };
@@ -299,11 +304,11 @@ impl Comparison {
     /// Counts the members that differ.
     fn compare_members(
         &self,
-        run: &mut Run<'_>,
+        run: &mut ActorRun<'_>,
         subject: Subject,
         old: &Value,
         new: &Value,
-        code: impl Fn(&Difference) -> Option<Code>,
+        code: impl Fn(&Difference) -> Option<DifferenceCode>,
     ) {
         for difference in differences(old, new) {
             let code = code(&difference);
@@ -311,7 +316,7 @@ impl Comparison {
                 [difference.old, difference.new].map(|value| value.map(|value| self.shown(value)));
             let (path, key) = (subject.path.to_owned(), subject.key.to_owned());
             let sample = Sample { path, key, member: difference.member, old, new };
-            run.findings.differs(subject.group, code, sample);
+            run.findings.count_difference(subject.group, code, sample);
         }
     }
 
@@ -328,8 +333,8 @@ impl Comparison {
     /// Compares a document of the items that both servers have.
     async fn compare_documents(
         &self,
-        run: &mut Run<'_>,
-        collection: &Collection,
+        run: &mut ActorRun<'_>,
+        collection: &ListDefinition,
         template: &str,
         candidates: &[Candidate],
     ) -> Result<()> {
@@ -391,11 +396,11 @@ mod tests {
     fn recorded(test: &str, old: &[Recorded], new: &[Recorded], only: &[&str], sample: usize) -> Comparison {
         let directory = std::env::temp_dir().join(format!("civitas-compare-{test}-{}", std::process::id()));
         let side = |name: &str, answers: &[Recorded]| {
-            Source::of_answers(directory.join(name), &Actor::Service, answers)
+            Source::from_answers(directory.join(name), &Actor::Service, answers)
         };
         let (old, new) = (side("old", old), side("new", new));
-        let options = Options {
-            old: Old::Recorded(directory.clone()),
+        let options = CompareOptions {
+            old: OldServer::Recorded(directory.clone()),
             new: "http://127.0.0.1".parse().unwrap(),
             host: None,
             client_id: String::new(),

@@ -5,10 +5,10 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The code of an expected difference, as `E-HIDDEN`.
-pub(crate) type Code = &'static str;
+pub(crate) type DifferenceCode = &'static str;
 
 /// A group, and the key of an item in it.
-pub(crate) type Owner = (&'static str, String);
+pub(crate) type ItemKey = (&'static str, String);
 
 /// The domain of addresses that the import gives (sheet 13 §5.3).
 const PLACEHOLDER: &str = "@import.example.org";
@@ -58,12 +58,12 @@ fn compare<'a>(
 
 /// The code of a difference between an item of the module and ours; `None` for one that is not expected. `offered` are
 /// the locales of the new server, empty when they cannot be read.
-pub(crate) fn expected(
+pub(crate) fn expected_code(
     group: &str,
     item: &Value,
     difference: &Difference,
     offered: &BTreeSet<String>,
-) -> Option<Code> {
+) -> Option<DifferenceCode> {
     let Difference { member, old, new } = difference;
     let (old_text, new_text) = (old.and_then(Value::as_str), new.and_then(Value::as_str));
     let (parent, last) = member.rsplit_once('.').unwrap_or(("", member));
@@ -101,7 +101,7 @@ pub(crate) fn expected(
 }
 
 /// The code of an item that only one server has, when the old one is the module.
-pub(crate) fn expected_alone(group: &str, item: &Value, is_old: bool) -> Option<Code> {
+pub(crate) fn expected_one_sided(group: &str, item: &Value, is_old: bool) -> Option<DifferenceCode> {
     let attributes = &item["attributes"];
     let is_blank = |name: &str| attributes[name].as_str().is_none_or(|text: &str| text.trim().is_empty());
     let is_process_member =
@@ -137,7 +137,7 @@ const CLASSES: &[(&str, &str, &str)] = &[
 ];
 
 /// The items that this one belongs to: a proposal, component or questionnaire, a space, and what a file is attached to.
-pub(crate) fn owners(item: &Value) -> Vec<Owner> {
+pub(crate) fn owners(item: &Value) -> Vec<ItemKey> {
     let related = |(name, group): (&str, &'static str)| {
         let id = item["relationships"][name]["data"]["id"].as_str()?;
         Some((group, id.to_owned()))
@@ -168,15 +168,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn codes(group: &str, old: &Value, new: &Value) -> Vec<(String, Option<Code>)> {
+    fn codes(group: &str, old: &Value, new: &Value) -> Vec<(String, Option<DifferenceCode>)> {
         let offered = ["en", "es"].map(str::to_owned).into();
         let found = differences(old, new);
-        found.iter().map(|one| (one.member.clone(), expected(group, old, one, &offered))).collect()
+        found.iter().map(|one| (one.member.clone(), expected_code(group, old, one, &offered))).collect()
     }
 
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "values are written in place")]
-    fn one(group: &str, old: Value, new: Value, code: Option<Code>) {
+    fn one(group: &str, old: Value, new: Value, code: Option<DifferenceCode>) {
         let found = codes(group, &old, &new);
         assert_eq!(found.iter().map(|(_, code)| *code).collect::<Vec<_>>(), [code], "{found:?}");
     }
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn items_of_one_server_are_expected_where_the_module_shows_more_or_less() {
         let alone = |group, attributes: Value, is_old| {
-            expected_alone(group, &json!({"attributes": attributes}), is_old)
+            expected_one_sided(group, &json!({"attributes": attributes}), is_old)
         };
         assert_eq!(alone("proposals", json!({}), true), Some("E-HIDDEN"));
         assert_eq!(alone("proposals", json!({}), false), None);

@@ -79,7 +79,7 @@ impl Display for Actor {
 }
 
 /// The old side of a comparison.
-pub enum Old {
+pub enum OldServer {
     /// A server, and the directory to record its answers in.
     Server(Url, Option<PathBuf>),
     /// The directory of recorded answers.
@@ -87,9 +87,9 @@ pub enum Old {
 }
 
 /// What to compare.
-pub struct Options {
+pub struct CompareOptions {
     /// The old server.
-    pub old: Old,
+    pub old: OldServer,
     /// The new server.
     pub new: Url,
     /// The name of the organization, when the addresses have another one.

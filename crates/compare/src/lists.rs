@@ -1,7 +1,7 @@
 //! Reads lists.
 
 use crate::source::{Answer, Source, sha256};
-use crate::table::Collection;
+use crate::table::ListDefinition;
 use crate::{Actor, Error, Result, normal};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const MAX_PAGES: u32 = 100_000;
 /// A list to read.
 pub(crate) struct ListRequest<'a> {
     pub(crate) actor: &'a Actor,
-    pub(crate) collection: &'a Collection,
+    pub(crate) collection: &'a ListDefinition,
     pub(crate) path: &'a str,
     pub(crate) strict: bool,
 }
@@ -163,12 +163,12 @@ fn document(body: &Value, path: &str, strict: bool) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::COLLECTIONS;
+    use crate::table::LISTS;
     use std::ops::Range;
 
     /// Items, repeated ones, readings, pages of the last reading.
     fn read(group: &str, pages: &[Value]) -> (usize, usize, u8, u32) {
-        let collection = COLLECTIONS.iter().find(|collection| collection.group == group).unwrap();
+        let collection = LISTS.iter().find(|collection| collection.group == group).unwrap();
         let request =
             ListRequest { actor: &Actor::Service, collection, path: collection.path, strict: false };
         let mut list = ListContent::default();

@@ -1,6 +1,6 @@
 //! Counts what was found, and reports it: as JSON, or as text for people (sheet 13 §9).
 
-use crate::difference::{Code, Owner, is_derived};
+use crate::difference::{DifferenceCode, ItemKey, is_derived};
 use crate::source::{hex, sha256};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -33,7 +33,7 @@ pub(crate) struct GroupReport {
     items: usize,
     equal: usize,
     /// The number of items with an expected difference, by code.
-    expected: BTreeMap<Code, usize>,
+    expected: BTreeMap<DifferenceCode, usize>,
     /// The number of items of both servers, and of lists, with a difference that is not expected.
     different: usize,
     /// The keys of items that only the old server has.
@@ -99,15 +99,15 @@ impl Display for Report {
 }
 
 /// An item that only one server has.
-struct Alone {
+struct OneSided {
     is_old: bool,
-    code: Option<Code>,
+    code: Option<DifferenceCode>,
 }
 
 /// What differs in an item of both servers, or in a list.
 #[derive(Default)]
 struct ItemDifferences {
-    codes: BTreeSet<Code>,
+    codes: BTreeSet<DifferenceCode>,
     is_different: bool,
     /// Differences without a code that an item of one server only may explain.
     derived: Vec<Sample>,
@@ -115,14 +115,14 @@ struct ItemDifferences {
 
 /// What was found in a group.
 #[derive(Default)]
-struct Tally {
+struct GroupTally {
     /// Complete at the end only.
     report: GroupReport,
     /// The keys of all items of both servers.
     keys: BTreeSet<String>,
     /// By the key of the item, or the path of the list.
     found: BTreeMap<String, ItemDifferences>,
-    alone: BTreeMap<String, Alone>,
+    one_sided: BTreeMap<String, OneSided>,
 }
 
 /// What was found as an actor. An item that only one server has changes what the items it belongs to count and list: that
@@ -130,14 +130,14 @@ struct Tally {
 #[derive(Default)]
 pub(crate) struct Findings {
     /// By group.
-    tallies: BTreeMap<&'static str, Tally>,
+    tallies: BTreeMap<&'static str, GroupTally>,
     /// The items that items of one server only belong to, and the code of those when each has one.
-    causes: HashMap<Owner, Option<Code>>,
+    causes: HashMap<ItemKey, Option<DifferenceCode>>,
 }
 
 impl Findings {
     /// Counts an item of one or both servers, given by the digests of its normal form.
-    pub(crate) fn item(&mut self, group: &'static str, key: &str, digests: [Option<[u8; 32]>; 2]) {
+    pub(crate) fn count_item(&mut self, group: &'static str, key: &str, digests: [Option<[u8; 32]>; 2]) {
         let tally = self.tallies.entry(group).or_default();
         tally.keys.insert(key.to_owned());
         let totals = [&mut tally.report.digest_old, &mut tally.report.digest_new];
@@ -152,22 +152,27 @@ impl Findings {
     /// before.
     pub(crate) fn count_one_sided(
         &mut self,
-        (group, key): Owner,
+        (group, key): ItemKey,
         is_old: bool,
-        code: Option<Code>,
-        owners: Vec<Owner>,
+        code: Option<DifferenceCode>,
+        owners: Vec<ItemKey>,
     ) {
-        let code_of = |(group, key): &Owner| self.tallies.get(group)?.alone.get(key)?.code;
+        let code_of = |(group, key): &ItemKey| self.tallies.get(group)?.one_sided.get(key)?.code;
         let code = code.or_else(|| owners.iter().find_map(code_of));
         for owner in owners {
             let cause = self.causes.entry(owner).or_insert(code);
             *cause = cause.and(code);
         }
-        self.tallies.entry(group).or_default().alone.insert(key, Alone { is_old, code });
+        self.tallies.entry(group).or_default().one_sided.insert(key, OneSided { is_old, code });
     }
 
     /// Counts a member that differs. The same member of the same item, in a list and in a document, counts once.
-    pub(crate) fn differs(&mut self, group: &'static str, code: Option<Code>, sample: Sample) {
+    pub(crate) fn count_difference(
+        &mut self,
+        group: &'static str,
+        code: Option<DifferenceCode>,
+        sample: Sample,
+    ) {
         let tally = self.tallies.entry(group).or_default();
         let found = tally.found.entry(sample.key.clone()).or_default();
         let samples = &mut tally.report.samples;
@@ -192,15 +197,15 @@ impl Findings {
     }
 }
 
-impl Tally {
-    fn report(self, group: &'static str, causes: &HashMap<Owner, Option<Code>>) -> GroupReport {
-        let Self { mut report, keys, found, alone } = self;
+impl GroupTally {
+    fn report(self, group: &'static str, causes: &HashMap<ItemKey, Option<DifferenceCode>>) -> GroupReport {
+        let Self { mut report, keys, found, one_sided } = self;
         report.items = keys.len();
-        let mut unequal = alone.len();
-        for (key, alone) in alone {
-            match alone.code {
+        let mut unequal = one_sided.len();
+        for (key, one_sided) in one_sided {
+            match one_sided.code {
                 Some(code) => *report.expected.entry(code).or_default() += 1,
-                None if alone.is_old => report.only_old.push(key),
+                None if one_sided.is_old => report.only_old.push(key),
                 None => report.only_new.push(key),
             }
         }
@@ -232,14 +237,20 @@ mod tests {
 
     const BOTH: [Option<[u8; 32]>; 2] = [Some([1; 32]), Some([2; 32])];
 
-    fn differ(findings: &mut Findings, group: &'static str, key: &str, member: &str, code: Option<Code>) {
+    fn differ(
+        findings: &mut Findings,
+        group: &'static str,
+        key: &str,
+        member: &str,
+        code: Option<DifferenceCode>,
+    ) {
         let [path, key, member] = ["/path", key, member].map(str::to_owned);
-        findings.item(group, &key, BOTH);
-        findings.differs(group, code, Sample { path, key, member, old: None, new: None });
+        findings.count_item(group, &key, BOTH);
+        findings.count_difference(group, code, Sample { path, key, member, old: None, new: None });
     }
 
-    fn missing_vote(findings: &mut Findings, code: Option<Code>) {
-        findings.item("votes", "4", [Some([1; 32]), None]);
+    fn missing_vote(findings: &mut Findings, code: Option<DifferenceCode>) {
+        findings.count_item("votes", "4", [Some([1; 32]), None]);
         findings.count_one_sided(("votes", "4".to_owned()), true, code, vec![("proposals", "9".to_owned())]);
     }
 
@@ -271,7 +282,7 @@ mod tests {
     #[test]
     fn a_vote_on_a_hidden_proposal_is_hidden_too() {
         let mut findings = Findings::default();
-        findings.item("proposals", "9", [Some([1; 32]), None]);
+        findings.count_item("proposals", "9", [Some([1; 32]), None]);
         findings.count_one_sided(("proposals", "9".to_owned()), true, Some("E-HIDDEN"), Vec::new());
         missing_vote(&mut findings, None);
         let reports = findings.reports();

@@ -1,6 +1,6 @@
 //! Where answers come from: a running server, or a directory of recorded ones.
 
-use crate::{Actor, Error, Options, Result};
+use crate::{Actor, CompareOptions, Error, Result};
 use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Url};
@@ -74,7 +74,7 @@ type Tokens = HashMap<(String, &'static str), Result<SecretString, Answer>>;
 
 impl Server {
     /// With a host, the connection goes to the address, and the header Host and the certificate are those of the host.
-    pub(crate) fn new(address: &Url, options: &Options, permits: Arc<Semaphore>) -> Result<Self> {
+    pub(crate) fn new(address: &Url, options: &CompareOptions, permits: Arc<Semaphore>) -> Result<Self> {
         // A second install is refused, and changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let name = name_of(address);
@@ -287,7 +287,11 @@ mod tests {
 
     impl Source {
         /// Records these answers: path, status, body.
-        pub(crate) fn of_answers(directory: PathBuf, actor: &Actor, answers: &[(&str, u16, Value)]) -> Self {
+        pub(crate) fn from_answers(
+            directory: PathBuf,
+            actor: &Actor,
+            answers: &[(&str, u16, Value)],
+        ) -> Self {
             make_directory(&directory).unwrap();
             for (path, status, body) in answers {
                 write(&file_of(&directory, actor, path, 1), &answer(*status, body.clone())).unwrap();

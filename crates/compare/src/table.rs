@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 const EXTENDED: &str = "extended_data";
 
 /// A list. Its items are compared, and of a sample their documents.
-pub(crate) struct Collection {
+pub(crate) struct ListDefinition {
     /// The name in the report and in `--only`.
     pub(crate) group: &'static str,
     /// The scope of the token.
@@ -22,14 +22,14 @@ const fn list(
     scope: &'static str,
     path: &'static str,
     documents: &'static [&'static str],
-) -> Collection {
-    Collection { group, scope, path, documents }
+) -> ListDefinition {
+    ListDefinition { group, scope, path, documents }
 }
 
 /// All lists. A list of each item of a group is after that group. Posts are asked for in an order: the module returns
 /// them in random order otherwise (07 A.3).
 #[rustfmt::skip]
-pub(crate) const COLLECTIONS: &[Collection] = &[
+pub(crate) const LISTS: &[ListDefinition] = &[
     list("organizations", "system", "/organizations",
         &["/organizations/{id}", "/organizations/{id}/extended_data?object_path=."]),
     list("users", "oauth", "/users", &[]),
@@ -57,7 +57,7 @@ pub(crate) const COLLECTIONS: &[Collection] = &[
     list("webhook_registrations", "webhooks", "/webhook_registrations", &["/webhook_registrations/{id}"]),
 ];
 
-impl Collection {
+impl ListDefinition {
     /// The group whose items have a list each.
     pub(crate) fn parent(&self) -> Option<&'static str> {
         let (_, parent) = self.path.split_once('{')?;
@@ -84,13 +84,13 @@ impl Collection {
     /// The lists of each of its items.
     pub(crate) fn children(&self) -> impl Iterator<Item = &'static Self> {
         let group = self.group;
-        COLLECTIONS.iter().filter(move |child| child.parent() == Some(group))
+        LISTS.iter().filter(move |child| child.parent() == Some(group))
     }
 }
 
 /// The groups, as `--only` names them.
 pub fn groups() -> BTreeSet<&'static str> {
-    COLLECTIONS.iter().map(|collection| collection.group).collect()
+    LISTS.iter().map(|collection| collection.group).collect()
 }
 
 #[cfg(test)]
@@ -100,17 +100,17 @@ mod tests {
     #[test]
     fn parents_are_before_their_children() {
         let mut seen = Vec::new();
-        for collection in COLLECTIONS {
+        for collection in LISTS {
             assert!(collection.parent().is_none_or(|parent| seen.contains(&parent)), "{}", collection.path);
             seen.push(collection.group);
         }
-        assert_eq!(COLLECTIONS.iter().filter_map(Collection::parent).count(), 3);
+        assert_eq!(LISTS.iter().filter_map(ListDefinition::parent).count(), 3);
     }
 
     #[test]
     fn a_group_needs_the_lists_of_its_parents() {
         let read = |group: &'static str| {
-            let lists = COLLECTIONS.iter().filter(|list| list.is_needed(&|name: &str| name == group));
+            let lists = LISTS.iter().filter(|list| list.is_needed(&|name: &str| name == group));
             lists.map(|list| list.group).collect::<Vec<_>>()
         };
         assert_eq!(read("answer_options"), ["questionnaires", "questions", "answer_options"]);

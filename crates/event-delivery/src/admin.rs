@@ -3,7 +3,8 @@
 use civitas_application::Store;
 use civitas_kernel::{Error, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result};
 use civitas_webhooks::{
-    Attempt, DeliveryFilter, DeliveryId, LoggedDelivery, RegistrationFilter, RegistrationReport, Replay,
+    DeliveryAttempt, DeliveryFilter, DeliveryId, LoggedDelivery, RegistrationFilter, RegistrationReport,
+    ReplaySelection,
 };
 use time::OffsetDateTime;
 
@@ -32,7 +33,7 @@ impl WebhookAdmin<'_> {
     /// `NotFound`.
     pub async fn report(&self, id: RegistrationId) -> Result<RegistrationReport> {
         let filter = RegistrationFilter { id: Some(id), ..RegistrationFilter::default() };
-        let page = self.registrations(&filter, PageRequest::of(1, 1)).await?;
+        let page = self.registrations(&filter, PageRequest::new(1, 1)).await?;
         page.items.into_iter().next().ok_or(Error::NotFound)
     }
 
@@ -58,14 +59,19 @@ impl WebhookAdmin<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn delivery(&self, id: DeliveryId) -> Result<(LoggedDelivery, Vec<Attempt>)> {
+    pub async fn delivery(&self, id: DeliveryId) -> Result<(LoggedDelivery, Vec<DeliveryAttempt>)> {
         let log = self.store.delivery_log();
         let delivery = log.find(self.organization, id).await?.ok_or(Error::NotFound)?;
         Ok((delivery, log.attempts(id).await?))
     }
 
     /// The number of deliveries that a replay would send again, at most `limit`.
-    pub async fn count_replayable(&self, which: &Replay, now: OffsetDateTime, limit: i64) -> Result<i64> {
+    pub async fn count_replayable(
+        &self,
+        which: &ReplaySelection,
+        now: OffsetDateTime,
+        limit: i64,
+    ) -> Result<i64> {
         self.store.delivery_log().count_replayable(self.organization, which, now, limit).await
     }
 }

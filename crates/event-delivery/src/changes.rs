@@ -1,11 +1,11 @@
 //! Changes of registrations and deliveries, by clients and administrators. The caller checks permission, and commits.
 
-use civitas_application::{MAX_REGISTRATIONS, Share, Transaction, metrics};
+use civitas_application::{MAX_REGISTRATIONS, SharedResource, Transaction, metrics};
 use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{ClientId, Error, EventName, OrganizationId, RegistrationId, Result};
 use civitas_webhooks::{
-    CheckedRegistration, DeliveryContent, DeliveryId, NewDelivery, Registration, Replay, already_taken,
-    too_many,
+    CheckedRegistration, DeliveryContent, DeliveryId, NewDelivery, Registration, ReplaySelection,
+    already_taken, too_many,
 };
 use time::OffsetDateTime;
 
@@ -32,23 +32,23 @@ impl WebhookChanges<'_> {
     ///
     /// # Errors
     /// `NotFound` when there is no such delivery or registration.
-    pub async fn replay(&self, which: &Replay) -> Result<u64> {
-        let record = self.record(Action::WebhookDeliveryReplayed);
-        let record = match which {
-            Replay::One(id) => {
+    pub async fn replay(&self, which: &ReplaySelection) -> Result<u64> {
+        let audit_entry = self.audit_entry(Action::WebhookDeliveryReplayed);
+        let audit_entry = match which {
+            ReplaySelection::One(id) => {
                 let found = self.tx.delivery_log().find(self.organization, *id).await?;
                 let delivery = found.ok_or(Error::NotFound)?;
-                let record = record.of(delivery.organization);
-                record.on("webhook_delivery", &id.0.to_string(), delivery.name.as_str())
+                let audit_entry = audit_entry.in_organization(delivery.organization);
+                audit_entry.with_object("webhook_delivery", &id.0.to_string(), delivery.name.as_str())
             }
-            Replay::Range { registration, .. } | Replay::Failed(registration) => {
-                on(record, *registration, &self.registration(*registration).await?)
+            ReplaySelection::Range { registration, .. } | ReplaySelection::Failed(registration) => {
+                with_registration(audit_entry, *registration, &self.registration(*registration).await?)
             }
         };
         let replayed = self.tx.delivery_log().replay(self.organization, which, self.now, BATCH).await?;
         if replayed > 0 {
-            let record = record.changed("deliveries", None, Some(&replayed.to_string()));
-            self.tx.audit().append(&record, self.now).await?;
+            let audit_entry = audit_entry.with_change("deliveries", None, Some(&replayed.to_string()));
+            self.tx.audit().append(&audit_entry, self.now).await?;
         }
         Ok(replayed)
     }
@@ -100,7 +100,7 @@ impl WebhookChanges<'_> {
     pub async fn create(&self, registration: &Registration) -> Result<RegistrationId> {
         let count = self.tx.registrations().count_for_update(registration.client).await?;
         if count.unsigned_abs() >= MAX_REGISTRATIONS {
-            metrics::share_refused(Share::Registrations.as_str());
+            metrics::share_refused(SharedResource::Registrations.as_str());
             return Err(too_many(MAX_REGISTRATIONS));
         }
         let id = self.tx.registrations().add(registration).await?.ok_or_else(already_taken)?;
@@ -123,13 +123,15 @@ impl WebhookChanges<'_> {
             Err(Error::Conflict(_)) => return Err(already_taken()),
             updated => updated?.ok_or(Error::NotFound)?,
         };
-        let record = on(self.record(Action::WebhookRegistrationUpdated), id, &updated);
-        let record = record.changed("url", Some(&before.url), Some(&updated.url));
+        let audit_entry =
+            with_registration(self.audit_entry(Action::WebhookRegistrationUpdated), id, &updated);
+        let audit_entry = audit_entry.with_change("url", Some(&before.url), Some(&updated.url));
         let events = |of: &Registration| {
             of.subscriptions.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(", ")
         };
-        let record = record.changed("subscriptions", Some(&events(&before)), Some(&events(&updated)));
-        self.tx.audit().append(&record, self.now).await?;
+        let audit_entry =
+            audit_entry.with_change("subscriptions", Some(&events(&before)), Some(&events(&updated)));
+        self.tx.audit().append(&audit_entry, self.now).await?;
         Ok(updated)
     }
 
@@ -152,7 +154,8 @@ impl WebhookChanges<'_> {
         action: Action,
         edit: impl FnOnce(&mut Registration),
     ) -> Result<Registration> {
-        let mut registration = self.in_reach(self.tx.registrations().find_any_for_update(id).await?)?;
+        let mut registration =
+            self.found_in_scope(self.tx.registrations().find_unrestricted_for_update(id).await?)?;
         let before = registration.clone();
         edit(&mut registration);
         if registration != before {
@@ -163,24 +166,33 @@ impl WebhookChanges<'_> {
     }
 
     async fn registration(&self, id: RegistrationId) -> Result<Registration> {
-        self.in_reach(self.tx.registrations().find_any(id).await?)
+        self.found_in_scope(self.tx.registrations().find_unrestricted(id).await?)
     }
 
-    fn in_reach(&self, found: Option<Registration>) -> Result<Registration> {
-        let in_reach = |one: &Registration| self.organization.is_none_or(|own| one.organization == Some(own));
-        found.filter(in_reach).ok_or(Error::NotFound)
+    fn found_in_scope(&self, found: Option<Registration>) -> Result<Registration> {
+        let found_in_scope =
+            |one: &Registration| self.organization.is_none_or(|own| one.organization == Some(own));
+        found.filter(found_in_scope).ok_or(Error::NotFound)
     }
 
-    fn record(&self, action: Action) -> NewAuditEntry {
-        NewAuditEntry::new(self.actor.clone(), action).from(self.from.as_deref())
+    fn audit_entry(&self, action: Action) -> NewAuditEntry {
+        NewAuditEntry::new(self.actor.clone(), action).with_address(self.from.as_deref())
     }
 
     async fn append(&self, action: Action, id: RegistrationId, registration: &Registration) -> Result<()> {
-        let record = on(self.record(action), id, registration);
-        self.tx.audit().append(&record, self.now).await.map(drop)
+        let audit_entry = with_registration(self.audit_entry(action), id, registration);
+        self.tx.audit().append(&audit_entry, self.now).await.map(drop)
     }
 }
 
-fn on(record: NewAuditEntry, id: RegistrationId, registration: &Registration) -> NewAuditEntry {
-    record.of(registration.organization).on("webhook_registration", &id.to_string(), &registration.url)
+fn with_registration(
+    audit_entry: NewAuditEntry,
+    id: RegistrationId,
+    registration: &Registration,
+) -> NewAuditEntry {
+    audit_entry.in_organization(registration.organization).with_object(
+        "webhook_registration",
+        &id.to_string(),
+        &registration.url,
+    )
 }

@@ -6,7 +6,7 @@
 
 use civitas_application::Store;
 use civitas_kernel::{EventName, OrganizationId, Result};
-use civitas_webhooks::{Outbox, OutboxEvent, Position, RelayedEvent};
+use civitas_webhooks::{EventPosition, Outbox, OutboxEvent, RelayedEvent};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tokio::time::sleep;
 /// The events of one read.
 const PAGE: i64 = 100;
 /// The most events of one answer by pull.
-const MAX_PULLED: usize = 1_000;
+const MAX_PULLED_EVENTS: usize = 1_000;
 /// The events that a stream may be behind the tail.
 const CAPACITY: usize = 1024;
 /// The longest wait for new events.
@@ -33,9 +33,9 @@ pub trait OutboxSource: Send + Sync {
 }
 
 /// The outbox of a store.
-struct OfStore(Arc<dyn Store>);
+struct StoreOutbox(Arc<dyn Store>);
 
-impl OutboxSource for OfStore {
+impl OutboxSource for StoreOutbox {
     fn outbox(&self) -> &dyn Outbox {
         self.0.outbox()
     }
@@ -43,9 +43,9 @@ impl OutboxSource for OfStore {
 
 /// The relayed events, as they come.
 #[derive(Clone)]
-pub struct EventFeed(Arc<Shared>);
+pub struct EventFeed(Arc<FeedState>);
 
-struct Shared {
+struct FeedState {
     source: Box<dyn OutboxSource>,
     runtime: Handle,
     capacity: usize,
@@ -56,12 +56,12 @@ struct Shared {
 impl EventFeed {
     /// A feed over a store. The tail runs on this runtime.
     pub fn new(store: Arc<dyn Store>, runtime: Handle) -> Self {
-        Self::over(Box::new(OfStore(store)), runtime, CAPACITY)
+        EventFeed::from_source(Box::new(StoreOutbox(store)), runtime, CAPACITY)
     }
 
     /// A feed over an outbox, whose streams may be `capacity` events behind the tail.
-    pub fn over(source: Box<dyn OutboxSource>, runtime: Handle, capacity: usize) -> Self {
-        Self(Arc::new(Shared { source, runtime, capacity, tail: Mutex::default() }))
+    pub fn from_source(source: Box<dyn OutboxSource>, runtime: Handle, capacity: usize) -> Self {
+        Self(Arc::new(FeedState { source, runtime, capacity, tail: Mutex::default() }))
     }
 
     /// The position of an event of this organization, if it is still stored.
@@ -69,7 +69,7 @@ impl EventFeed {
         &self,
         organization: OrganizationId,
         event: uuid::Uuid,
-    ) -> Result<Option<Position>> {
+    ) -> Result<Option<EventPosition>> {
         self.0.source.outbox().position_of(organization, event).await
     }
 
@@ -79,11 +79,11 @@ impl EventFeed {
         &self,
         organization: OrganizationId,
         names: &[EventName],
-        mut after: Position,
+        mut after: EventPosition,
         bytes: usize,
     ) -> Result<Vec<OutboxEvent>> {
         let (mut pulled, mut left) = (Vec::new(), bytes);
-        while pulled.len() < MAX_PULLED {
+        while pulled.len() < MAX_PULLED_EVENTS {
             let (events, is_last) = self.page(organization, names, after).await?;
             for RelayedEvent { position, event } in events {
                 let length = event.payload.len();
@@ -107,7 +107,7 @@ impl EventFeed {
         &self,
         organization: OrganizationId,
         names: &[EventName],
-        after: Position,
+        after: EventPosition,
     ) -> Result<(Vec<RelayedEvent>, bool)> {
         let events = self.0.source.outbox().relayed_of(organization, names, after, PAGE).await?;
         let is_last = i64::try_from(events.len()).unwrap_or(PAGE) < PAGE;
@@ -115,17 +115,21 @@ impl EventFeed {
     }
 
     /// Follows the events of an organization after this position; `None`: after the last one.
-    pub async fn follow(&self, organization: OrganizationId, after: Option<Position>) -> Result<Follower> {
+    pub async fn follow(
+        &self,
+        organization: OrganizationId,
+        after: Option<EventPosition>,
+    ) -> Result<FeedReader> {
         // Read before the tail starts there: what is relayed later comes from the tail or from the first page.
         let last = self.0.source.outbox().last_position().await?;
         let receiver = self.subscribe(last);
         let after = after.unwrap_or(last);
         let page = VecDeque::new();
-        Ok(Follower { feed: self.clone(), organization, after, page, is_behind: true, receiver })
+        Ok(FeedReader { feed: self.clone(), organization, after, page, is_behind: true, receiver })
     }
 
     /// Receives from the tail. Starts it at this position if it does not run.
-    fn subscribe(&self, start: Position) -> Receiver<Arc<RelayedEvent>> {
+    fn subscribe(&self, start: EventPosition) -> Receiver<Arc<RelayedEvent>> {
         let mut tail = self.0.tail();
         if let Some(sender) = tail.as_ref().and_then(WeakSender::upgrade) {
             return sender.subscribe();
@@ -137,13 +141,13 @@ impl EventFeed {
     }
 }
 
-impl Shared {
+impl FeedState {
     fn tail(&self) -> MutexGuard<'_, Option<WeakSender<Arc<RelayedEvent>>>> {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets the tail if there are no streams. Streams subscribe under the same lock.
-    fn ends(&self, sender: &Sender<Arc<RelayedEvent>>) -> bool {
+    fn close_if_unused(&self, sender: &Sender<Arc<RelayedEvent>>) -> bool {
         let mut tail = self.tail();
         let ends = sender.receiver_count() == 0;
         if ends {
@@ -154,10 +158,10 @@ impl Shared {
 }
 
 /// Sends the events after a position until there are no streams.
-async fn run_tail(shared: Arc<Shared>, sender: Sender<Arc<RelayedEvent>>, mut after: Position) {
+async fn run_tail(shared: Arc<FeedState>, sender: Sender<Arc<RelayedEvent>>, mut after: EventPosition) {
     let outbox = shared.source.outbox();
     let mut pause = MIN_PAUSE;
-    while !shared.ends(&sender) {
+    while !shared.close_if_unused(&sender) {
         match outbox.relayed_after(after, PAGE).await {
             Ok(events) if events.is_empty() => {
                 if outbox.has_unrelayed().await.unwrap_or_default() {
@@ -185,10 +189,10 @@ async fn run_tail(shared: Arc<Shared>, sender: Sender<Arc<RelayedEvent>>, mut af
 }
 
 /// The position of one stream.
-pub struct Follower {
+pub struct FeedReader {
     feed: EventFeed,
     organization: OrganizationId,
-    after: Position,
+    after: EventPosition,
     /// Events that were read from the database.
     page: VecDeque<RelayedEvent>,
     /// Whether the database may have events that the tail sent before this stream received from it.
@@ -196,7 +200,7 @@ pub struct Follower {
     receiver: Receiver<Arc<RelayedEvent>>,
 }
 
-impl Follower {
+impl FeedReader {
     /// The next event of the organization with one of these names. `None` when the stream is too far behind the tail:
     /// it continues from the last event in a new stream. May be dropped while it waits.
     pub async fn next(&mut self, names: &[EventName]) -> Result<Option<Arc<RelayedEvent>>> {
@@ -264,7 +268,7 @@ mod tests {
 
     fn relay(stored: &Stored, organization: OrganizationId, name: EventName) -> i64 {
         let mut stored = stored.lock().unwrap();
-        let position = Position(i64::try_from(stored.len()).unwrap() + 1);
+        let position = EventPosition(i64::try_from(stored.len()).unwrap() + 1);
         let payload = format!("{{\"n\":{}}}", position.0);
         let occurred_at = OffsetDateTime::UNIX_EPOCH;
         let event = OutboxEvent { id: sortable_id(), organization, name, payload, occurred_at };
@@ -283,7 +287,7 @@ mod tests {
         let stored = Stored::default();
         let mut outbox = MockOutbox::new();
         let of = stored.clone();
-        let last = move || Ok(of.lock().unwrap().last().map_or(Position(0), |event| event.position));
+        let last = move || Ok(of.lock().unwrap().last().map_or(EventPosition(0), |event| event.position));
         outbox.expect_last_position().returning(last);
         let of = stored.clone();
         outbox.expect_relayed_after().returning(move |after, limit| {
@@ -304,13 +308,13 @@ mod tests {
         // Without a position there are none; a wait would be a busy loop here.
         outbox.expect_has_unrelayed().returning(|| Ok(true));
         let runtime = Handle::current();
-        (EventFeed::over(Box::new(Source(outbox)), runtime, capacity), stored)
+        (EventFeed::from_source(Box::new(Source(outbox)), runtime, capacity), stored)
     }
 
-    async fn take(follower: &mut Follower, count: usize) -> Vec<i64> {
+    async fn take(reader: &mut FeedReader, count: usize) -> Vec<i64> {
         let mut taken = Vec::new();
         for _ in 0..count {
-            let next = timeout(Duration::from_secs(5), follower.next(NAMES)).await;
+            let next = timeout(Duration::from_secs(5), reader.next(NAMES)).await;
             taken.push(next.unwrap().unwrap().unwrap().position.0);
         }
         taken
@@ -320,11 +324,11 @@ mod tests {
     async fn a_stream_continues_after_a_position_and_gets_each_event_once_and_in_order() {
         let (feed, stored) = feed(CAPACITY);
         relay_many(&stored, 250, EventName::ProposalCreation);
-        let mut follower = feed.follow(MINE, Some(Position(3))).await.unwrap();
-        assert_eq!(take(&mut follower, 200).await, (4..204).collect::<Vec<_>>());
+        let mut reader = feed.follow(MINE, Some(EventPosition(3))).await.unwrap();
+        assert_eq!(take(&mut reader, 200).await, (4..204).collect::<Vec<_>>());
         relay_many(&stored, 50, EventName::UserCreated);
-        assert_eq!(take(&mut follower, 97).await, (204..301).collect::<Vec<_>>());
-        let more = timeout(Duration::from_millis(200), follower.next(NAMES)).await;
+        assert_eq!(take(&mut reader, 97).await, (204..301).collect::<Vec<_>>());
+        let more = timeout(Duration::from_millis(200), reader.next(NAMES)).await;
         assert!(more.is_err(), "no event comes twice");
     }
 
@@ -351,7 +355,7 @@ mod tests {
         relay_many(&stored, 50, EventName::UserCreated);
         sleep(Duration::from_millis(500)).await;
         assert_eq!(slow.next(NAMES).await.unwrap(), None);
-        let mut again = feed.follow(MINE, Some(Position(first))).await.unwrap();
+        let mut again = feed.follow(MINE, Some(EventPosition(first))).await.unwrap();
         assert_eq!(take(&mut again, 50).await, (first + 1..=first + 50).collect::<Vec<_>>());
     }
 
@@ -366,14 +370,14 @@ mod tests {
             stored.lock().unwrap()[from..to].iter().map(|one| one.event.id).collect()
         };
         let pull = async |after| {
-            let pulled = feed.pull(MINE, NAMES, Position(after), usize::MAX).await.unwrap();
+            let pulled = feed.pull(MINE, NAMES, EventPosition(after), usize::MAX).await.unwrap();
             pulled.into_iter().map(|event| event.id).collect::<Vec<_>>()
         };
         assert_eq!(pull(0).await, ids(0, 1_000));
         assert_eq!(pull(1_000).await, [ids(1_000, 1_050), ids(1_052, 1_053)].concat());
         assert!(pull(1_053).await.is_empty(), "no later ones");
         assert!(
-            feed.pull(MINE, &[], Position(0), usize::MAX).await.unwrap().is_empty(),
+            feed.pull(MINE, &[], EventPosition(0), usize::MAX).await.unwrap().is_empty(),
             "no names, no events"
         );
     }
@@ -384,7 +388,7 @@ mod tests {
         relay_many(&stored, 150, EventName::ProposalCreation);
         // 9 bodies of 7 bytes, then those of 8 bytes.
         for (bytes, count) in [(0, 1), (6, 1), (7, 1), (13, 1), (14, 2), (9 * 7 + 8, 10), (10_000, 150)] {
-            let pulled = feed.pull(MINE, NAMES, Position(0), bytes).await.unwrap();
+            let pulled = feed.pull(MINE, NAMES, EventPosition(0), bytes).await.unwrap();
             assert_eq!(pulled.len(), count, "{bytes} bytes");
         }
     }
@@ -394,13 +398,13 @@ mod tests {
         let (feed, stored) = feed(CAPACITY);
         let runs = || feed.0.tail().as_ref().and_then(WeakSender::upgrade).is_some();
         assert!(!runs(), "no stream, no tail");
-        let follower = feed.follow(MINE, None).await.unwrap();
+        let reader = feed.follow(MINE, None).await.unwrap();
         assert!(runs());
-        drop(follower);
+        drop(reader);
         sleep(Duration::from_millis(1_500)).await;
         assert!(!runs());
-        let mut follower = feed.follow(MINE, None).await.unwrap();
+        let mut reader = feed.follow(MINE, None).await.unwrap();
         let next = relay(&stored, MINE, EventName::UserCreated);
-        assert_eq!(take(&mut follower, 1).await, [next]);
+        assert_eq!(take(&mut reader, 1).await, [next]);
     }
 }

@@ -8,7 +8,7 @@
 
 mod admin;
 mod changes;
-mod copies;
+mod fan_out;
 mod feed;
 mod outcomes;
 mod relay;

@@ -1,10 +1,10 @@
 //! What follows from a delivery and from its attempts.
 
 use civitas_kernel::sortable_id;
-use civitas_webhooks::{DeliveryOutcome, DueDelivery, Health, Target, Verdict, is_gone};
+use civitas_webhooks::{DeliveryOutcome, DueDelivery, RegistrationHealth, Verdict, WebhookTarget, is_gone};
 
 /// Why a delivery is not sent any more (contract 09 C.4).
-pub(super) fn reason_to_drop(target: &Target, delivery: &DueDelivery) -> Option<&'static str> {
+pub(super) fn reason_to_drop(target: &WebhookTarget, delivery: &DueDelivery) -> Option<&'static str> {
     if delivery.is_test {
         None
     } else if !target.registration.subscriptions.contains(&delivery.name) {
@@ -17,7 +17,7 @@ pub(super) fn reason_to_drop(target: &Target, delivery: &DueDelivery) -> Option<
 }
 
 /// Records the outcomes in the health of their registration.
-pub(super) fn record_health(health: &mut Health, outcomes: &[DeliveryOutcome]) {
+pub(super) fn record_health(health: &mut RegistrationHealth, outcomes: &[DeliveryOutcome]) {
     for outcome in outcomes {
         if let Some(attempt) = &outcome.attempt {
             match outcome.verdict {

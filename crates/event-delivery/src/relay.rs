@@ -1,9 +1,9 @@
 //! The relay: gives events their positions, and makes a delivery for each receiver (contract 09 C.1).
 
-use civitas_application::worker_loop::{POLL, is_running, pause};
+use civitas_application::worker_loop::{POLL_INTERVAL, is_running, pause};
 use civitas_application::{Ports, Store};
 use civitas_kernel::{OrganizationId, Result, clock};
-use civitas_webhooks::{DeliveryContent, DeliveryId, EventHead, NewDelivery, Receiver};
+use civitas_webhooks::{DeliveryContent, DeliveryId, EventHead, EventReceiver, NewDelivery};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use time::OffsetDateTime;
@@ -30,12 +30,12 @@ impl Relay {
         while is_running(&stop) {
             match self.relay().await {
                 Ok(0) => {
-                    tokio::select! { () = self.store.outbox().wait(POLL) => {}, _ = stop.changed() => {} }
+                    tokio::select! { () = self.store.outbox().wait(POLL_INTERVAL) => {}, _ = stop.changed() => {} }
                 }
                 Ok(events) => tracing::debug!(events, "events were relayed"),
                 Err(error) => {
                     tracing::warn!(%error, "the events could not be relayed");
-                    pause(POLL, &mut stop).await;
+                    pause(POLL_INTERVAL, &mut stop).await;
                 }
             }
         }
@@ -75,12 +75,12 @@ async fn relay_in(tx: &(impl Ports + ?Sized), now: OffsetDateTime) -> Result<usi
         tx.deliveries().add(&deliveries).await?;
     }
     let ids: Vec<_> = events.iter().take(relayed).map(|event| event.id).collect();
-    tx.outbox().give_positions(&ids).await?;
+    tx.outbox().assign_positions(&ids).await?;
     Ok(relayed)
 }
 
 /// The deliveries of the first events, and the number of these events: as many as fit into a transaction, at least one.
-fn plan(events: &[EventHead], receivers: &[Receiver], now: OffsetDateTime) -> (usize, Vec<NewDelivery>) {
+fn plan(events: &[EventHead], receivers: &[EventReceiver], now: OffsetDateTime) -> (usize, Vec<NewDelivery>) {
     let mut deliveries: Vec<NewDelivery> = Vec::new();
     for (relayed, event) in events.iter().enumerate() {
         let concerned: Vec<_> =
@@ -103,7 +103,7 @@ fn plan(events: &[EventHead], receivers: &[Receiver], now: OffsetDateTime) -> (u
 mod tests {
     use super::*;
     use civitas_kernel::{Ability, RegistrationId, Scopes, sortable_id};
-    use civitas_webhooks::{ReceiverRights, Switches};
+    use civitas_webhooks::{EventSwitches, ReceiverRights};
 
     fn event(organization: i64) -> EventHead {
         EventHead {
@@ -113,8 +113,8 @@ mod tests {
         }
     }
 
-    fn receiver(id: i64, organization: i64) -> Receiver {
-        Receiver {
+    fn receiver(id: i64, organization: i64) -> EventReceiver {
+        EventReceiver {
             id: RegistrationId(id),
             organization: Some(OrganizationId(organization)),
             subscriptions: vec![Ability::ProposalCreation],
@@ -122,7 +122,7 @@ mod tests {
                 scopes: Scopes::read("proposals"),
                 permissions: [Ability::ProposalCreation].into_iter().collect(),
             },
-            switches: Switches::ALL_ON,
+            switches: EventSwitches::ALL_ON,
         }
     }
 

@@ -33,7 +33,7 @@ impl Retention {
 
 #[async_trait]
 impl Sweep for Retention {
-    const WHAT: &'static str = "events and deliveries";
+    const DESCRIPTION: &'static str = "events and deliveries";
 
     async fn sweep(&self) -> Result<u64> {
         let now = clock::now();

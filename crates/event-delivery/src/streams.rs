@@ -1,15 +1,15 @@
 //! Streams of live events (contract 09 D): who may open one, what it contains, and when it ends. Clients may also read the
 //! same events by pull.
 
-use crate::feed::{EventFeed, Follower};
-use civitas_accounts::{AuthContext, Callers, TokenSigner};
+use crate::feed::{EventFeed, FeedReader};
+use civitas_accounts::{AuthContext, TokenAuthenticator, TokenSigner};
 use civitas_application::Store;
 use civitas_kernel::{
     ClientId, Ctx, Error, EventName, Locale, Locales, OrganizationId, Result, TokenId, clock,
 };
 use civitas_organizations::{Feature, Tenant};
 use civitas_webhooks::{
-    OutboxEvent, Position, READ_WEBHOOKS, ReceiverRights, RelayedEvent, Switches, events_to_stream,
+    EventPosition, EventSwitches, OutboxEvent, READ_WEBHOOKS, ReceiverRights, RelayedEvent, events_to_stream,
     is_of_system, rights_of,
 };
 use std::collections::HashMap;
@@ -25,9 +25,9 @@ const STREAMS_OF_CLIENT: usize = 10;
 /// How long a stream lasts at most.
 const MAX_DURATION: Duration = Duration::from_secs(3600);
 /// The pause after which a stream without events sends a comment.
-const SILENCE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a check of token, rights and switches is valid.
-const CHECKED_FOR: Duration = Duration::from_secs(1);
+const PERMISSIONS_MAX_AGE: Duration = Duration::from_secs(1);
 
 /// Opens streams of live events.
 pub struct EventStreams {
@@ -72,7 +72,7 @@ pub enum StreamMessage {
     /// An event.
     Event(Arc<RelayedEvent>),
     /// A comment: the stream is open, and there is no event.
-    Silence,
+    KeepAlive,
 }
 
 impl EventStreams {
@@ -109,25 +109,25 @@ impl EventStreams {
         start: StreamStart<'_>,
     ) -> Result<EventStream, OpenError> {
         ctx.require(&READ_WEBHOOKS)?;
-        let names = chosen(ctx, start.types)?;
+        let names = select_events(ctx, start.types)?;
         let after = match start.last_event_id {
             Some(text) => Some(self.position_of(tenant, event_id(text).ok_or(OpenError::Gone)?).await?),
             None => None,
         };
-        let slot = Slot::take(self, ctx.caller.client).ok_or(OpenError::TooMany)?;
-        let follower = self.feed.follow(tenant.id, after).await?;
+        let slot = StreamSlot::acquire(self, ctx.caller.client).ok_or(OpenError::TooMany)?;
+        let reader = self.feed.follow(tenant.id, after).await?;
         let left = Duration::try_from(ctx.caller.token_expires_at - ctx.now).unwrap_or_default();
         let now = Instant::now();
         Ok(EventStream {
             slot,
-            follower,
+            reader,
             names,
             organization: tenant.id,
             default_locale: tenant.default_locale,
             token: ctx.caller.token,
-            filter: EventFilter::of(ctx, tenant),
+            filter: EventFilter::new(ctx, tenant),
             checked_at: now,
-            next_comment: now + SILENCE,
+            next_comment: now + KEEP_ALIVE_INTERVAL,
             ends_at: now + left.min(MAX_DURATION),
             closing: self.closing(),
         })
@@ -147,27 +147,27 @@ impl EventStreams {
         bytes: usize,
     ) -> Result<Vec<OutboxEvent>, OpenError> {
         ctx.require(&READ_WEBHOOKS)?;
-        let filter = EventFilter::of(ctx, tenant);
-        let mut names = chosen(ctx, start.types)?;
+        let filter = EventFilter::new(ctx, tenant);
+        let mut names = select_events(ctx, start.types)?;
         names.retain(|name| filter.allow(*name));
         let after = match start.last_event_id {
             Some(text) => {
                 let id = event_id(text).ok_or_else(|| Error::rejected("Invalid value for after"))?;
                 self.position_of(tenant, id).await?
             }
-            None => Position::default(),
+            None => EventPosition::default(),
         };
-        let _slot = Slot::take(self, ctx.caller.client).ok_or(OpenError::TooMany)?;
+        let _slot = StreamSlot::acquire(self, ctx.caller.client).ok_or(OpenError::TooMany)?;
         Ok(self.feed.pull(tenant.id, &names, after, bytes).await?)
     }
 
-    async fn position_of(&self, tenant: &Tenant, event: Uuid) -> Result<Position, OpenError> {
+    async fn position_of(&self, tenant: &Tenant, event: Uuid) -> Result<EventPosition, OpenError> {
         self.feed.position_of(tenant.id, event).await?.ok_or(OpenError::Gone)
     }
 }
 
 /// The events of these names; all events without names.
-fn chosen(ctx: &Ctx, names: &[&str]) -> Result<Vec<EventName>> {
+fn select_events(ctx: &Ctx, names: &[&str]) -> Result<Vec<EventName>> {
     let chosen = events_to_stream(rights_of(ctx), names)?;
     let all = || EventName::ALL.iter().copied().filter(|name| name.is_event()).collect();
     Ok(if chosen.is_empty() { all() } else { chosen })
@@ -179,13 +179,13 @@ fn event_id(text: &str) -> Option<Uuid> {
 }
 
 /// One of the streams of a client. The client may open another one when it is dropped.
-struct Slot {
+struct StreamSlot {
     streams: Arc<EventStreams>,
     client: ClientId,
 }
 
-impl Slot {
-    fn take(streams: &Arc<EventStreams>, client: ClientId) -> Option<Self> {
+impl StreamSlot {
+    fn acquire(streams: &Arc<EventStreams>, client: ClientId) -> Option<Self> {
         let mut open = streams.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(client).or_default();
         if *count >= STREAMS_OF_CLIENT {
@@ -196,7 +196,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = open.get_mut(&self.client) {
@@ -212,12 +212,12 @@ impl Drop for Slot {
 #[derive(Clone, Copy)]
 struct EventFilter {
     rights: ReceiverRights,
-    switches: Switches,
+    switches: EventSwitches,
     deployment_wide: bool,
 }
 
 impl EventFilter {
-    fn of(ctx: &Ctx, tenant: &Tenant) -> Self {
+    fn new(ctx: &Ctx, tenant: &Tenant) -> Self {
         let (rights, deployment_wide) = (rights_of(ctx), ctx.caller.deployment_wide);
         Self { rights, switches: switches(tenant), deployment_wide }
     }
@@ -231,8 +231,8 @@ impl EventFilter {
 
 /// A stream of live events. It has no task: it works while its owner waits for the next message.
 pub struct EventStream {
-    slot: Slot,
-    follower: Follower,
+    slot: StreamSlot,
+    reader: FeedReader,
     /// The events the client chose.
     names: Vec<EventName>,
     organization: OrganizationId,
@@ -254,20 +254,20 @@ impl EventStream {
                 biased;
                 _ = self.closing.wait_for(|closing| *closing) => return None,
                 () = sleep_until(self.ends_at) => return None,
-                event = self.follower.next(&self.names) => Some(event),
+                event = self.reader.next(&self.names) => Some(event),
                 () = sleep_until(self.next_comment) => None,
             };
             let Some(event) = event else {
-                self.check().await.inspect_err(end_of_stream).ok()?;
-                self.next_comment = Instant::now() + SILENCE;
-                return Some(StreamMessage::Silence);
+                self.refresh_permissions().await.inspect_err(end_of_stream).ok()?;
+                self.next_comment = Instant::now() + KEEP_ALIVE_INTERVAL;
+                return Some(StreamMessage::KeepAlive);
             };
             let event = event.inspect_err(end_of_stream).ok()??;
-            if self.checked_at.elapsed() > CHECKED_FOR {
-                self.check().await.inspect_err(end_of_stream).ok()?;
+            if self.checked_at.elapsed() > PERMISSIONS_MAX_AGE {
+                self.refresh_permissions().await.inspect_err(end_of_stream).ok()?;
             }
             if self.filter.allow(event.event.name) {
-                self.next_comment = Instant::now() + SILENCE;
+                self.next_comment = Instant::now() + KEEP_ALIVE_INTERVAL;
                 return Some(StreamMessage::Event(event));
             }
         }
@@ -278,7 +278,7 @@ impl EventStream {
     /// # Errors
     /// When the token is not valid any more, the right to read webhooks was withdrawn, or the interface is switched
     /// off.
-    async fn check(&mut self) -> Result<()> {
+    async fn refresh_permissions(&mut self) -> Result<()> {
         let EventStreams { store, signer, locales, .. } = &*self.slot.streams;
         let tenant = store.organizations().tenant(self.organization).await?.ok_or(Error::NotFound)?;
         let auth = AuthContext {
@@ -286,13 +286,13 @@ impl EventStream {
             default_locale: self.default_locale,
             now: clock::now(),
         };
-        let callers = Callers { tokens: store.tokens(), signer: &**signer, locales };
+        let callers = TokenAuthenticator { tokens: store.tokens(), signer: &**signer, locales };
         let ctx = callers.resume(auth, self.token).await?;
         ctx.require(&READ_WEBHOOKS)?;
         if !tenant.features.enabled {
             return Err(Error::Disabled);
         }
-        self.filter = EventFilter::of(&ctx, &tenant);
+        self.filter = EventFilter::new(&ctx, &tenant);
         self.checked_at = Instant::now();
         Ok(())
     }
@@ -303,8 +303,8 @@ fn end_of_stream(error: &Error) {
 }
 
 /// The switches of an organization that stop its events.
-fn switches(tenant: &Tenant) -> Switches {
-    Switches {
+fn switches(tenant: &Tenant) -> EventSwitches {
+    EventSwitches {
         api: tenant.features.enabled,
         proposals: tenant.features.is_on(Feature::Proposals),
         meetings: tenant.features.is_on(Feature::Meetings),
@@ -328,9 +328,10 @@ mod tests {
             .into_iter()
             .collect(),
         };
-        let filter = EventFilter { rights, switches: Switches::ALL_ON, deployment_wide: false };
+        let filter = EventFilter { rights, switches: EventSwitches::ALL_ON, deployment_wide: false };
         let wide = EventFilter { deployment_wide: true, ..filter };
-        let without = EventFilter { switches: Switches { proposals: false, ..Switches::ALL_ON }, ..filter };
+        let without =
+            EventFilter { switches: EventSwitches { proposals: false, ..EventSwitches::ALL_ON }, ..filter };
         for (name, expected) in [
             (EventName::ProposalCreation, [true, false, false]),
             (EventName::OrganizationUpdated, [true, true, true]),

@@ -1,14 +1,14 @@
 //! One turn of a registration: sends what is due, records what the receiver answered.
 
-use super::copies::CopyLimit;
+use super::fan_out::FanOutLimit;
 use super::outcomes::{jitter, reason_to_drop, record_health};
 use civitas_application::metrics::{self, LeasedWork};
 use civitas_application::worker_loop::is_running;
-use civitas_application::{Share, ShareHolder, SharePermit, Shares, Store};
+use civitas_application::{ShareHolder, SharePermit, SharedResource, Shares, Store};
 use civitas_kernel::{RegistrationId, Result, clock};
 use civitas_webhooks::{
-    Attempt, DeliveryId, DeliveryOutcome, DueDelivery, Message, Schedule, SecretCipher, SendError,
-    SendErrorKind, SigningSecret, Target, TargetPolicy, Verdict, WebhookSender,
+    DeliveryAttempt, DeliveryId, DeliveryOutcome, DueDelivery, RetrySchedule, SecretCipher, SendError,
+    SendErrorKind, SignedRequest, SigningSecret, TargetPolicy, Verdict, WebhookSender, WebhookTarget,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -49,9 +49,9 @@ pub(super) struct DeliveryContext {
     pub(super) store: Arc<dyn Store>,
     pub(super) sender: Arc<dyn WebhookSender>,
     pub(super) cipher: Arc<dyn SecretCipher>,
-    pub(super) schedule: Schedule,
+    pub(super) schedule: RetrySchedule,
     pub(super) shares: Arc<Shares>,
-    pub(super) copies: CopyLimit,
+    pub(super) fan_out: FanOutLimit,
     /// The name of the worker in leases.
     pub(super) worker: String,
     /// Whether to stop.
@@ -67,14 +67,14 @@ pub struct LeasedRegistration {
 
 /// The state of the registration, with its secret decrypted.
 struct RegistrationSnapshot {
-    target: Target,
+    target: WebhookTarget,
     host: String,
     secret: Result<Arc<SigningSecret>, String>,
     read_at: Instant,
 }
 
-/// One turn. Each request has a permit of [`Share::WebhookRequests`], and the turn has one at least, from its begin to its
-/// end: so few registrations of one client or organization have a turn at once.
+/// One turn. Each request has a permit of [`SharedResource::WebhookRequests`], and the turn has one at least, from its
+/// begin to its end: so few registrations of one client or organization have a turn at once.
 pub(super) struct DeliveryTurn<'a> {
     context: &'a Arc<DeliveryContext>,
     id: RegistrationId,
@@ -86,7 +86,7 @@ pub(super) struct DeliveryTurn<'a> {
     /// Read, not yet sent.
     waiting: VecDeque<DueDelivery>,
     /// Tasks of their own: they go on while ended attempts are recorded.
-    in_flight: JoinSet<(DueDelivery, Attempt, SharePermit)>,
+    in_flight: JoinSet<(DueDelivery, DeliveryAttempt, SharePermit)>,
     /// The ids of deliveries in flight.
     sent: Vec<DeliveryId>,
     ended: Vec<DeliveryOutcome>,
@@ -99,7 +99,7 @@ pub(super) struct DeliveryTurn<'a> {
     /// Whether an answer did not come in time: other registrations of the client are next.
     is_silent: bool,
     /// Whether all deliveries that were due at the last search were read.
-    drained: bool,
+    is_drained: bool,
     /// The registration was deleted, paused or disabled, another worker has it, or the database does not answer: what is
     /// in flight ends, and nothing more is sent.
     lost: bool,
@@ -110,7 +110,7 @@ pub(super) struct DeliveryTurn<'a> {
 }
 
 impl<'a> DeliveryTurn<'a> {
-    pub(super) fn of(
+    pub(super) fn new(
         context: &'a Arc<DeliveryContext>,
         LeasedRegistration { id, holder, permit }: LeasedRegistration,
     ) -> Self {
@@ -130,7 +130,7 @@ impl<'a> DeliveryTurn<'a> {
             search_at: now,
             resume_at: now,
             is_silent: false,
-            drained: false,
+            is_drained: false,
             lost: false,
             stop: context.stop.clone(),
             stop_at: None,
@@ -140,15 +140,15 @@ impl<'a> DeliveryTurn<'a> {
     /// Sends until nothing is due, the turn is over or the worker stops. Then records and ends the lease.
     pub(super) async fn run(mut self) -> Result<()> {
         loop {
-            if self.takes_more()
-                && let Err(error) = self.take_more().await
+            if self.may_send_more()
+                && let Err(error) = self.send_more().await
             {
                 tracing::warn!(%error, registration = self.id.0, "no more deliveries are sent in this turn");
                 self.waiting.clear();
                 self.lost = true;
             }
             if self.in_flight.is_empty() {
-                if !self.takes_more() || (self.drained && self.waiting.is_empty()) {
+                if !self.may_send_more() || (self.is_drained && self.waiting.is_empty()) {
                     break;
                 }
                 if self.waiting.is_empty() {
@@ -164,12 +164,12 @@ impl<'a> DeliveryTurn<'a> {
             }
             self.wait().await?;
         }
-        self.record().await?;
+        self.record_attempts().await?;
         self.release().await
     }
 
     /// Whether new requests may begin.
-    fn takes_more(&self) -> bool {
+    fn may_send_more(&self) -> bool {
         let is_over = self.lost
             || self.is_silent
             || self.stop_at.is_some()
@@ -178,25 +178,25 @@ impl<'a> DeliveryTurn<'a> {
     }
 
     /// Reads what is due, and begins requests.
-    async fn take_more(&mut self) -> Result<()> {
+    async fn send_more(&mut self) -> Result<()> {
         self.search().await?;
         self.send_waiting().await
     }
 
     /// Reads due deliveries when fewer requests than the limit are in flight.
     async fn search(&mut self) -> Result<()> {
-        let is_time = !self.drained || Instant::now() >= self.search_at;
+        let is_time = !self.is_drained || Instant::now() >= self.search_at;
         if !self.waiting.is_empty() || self.in_flight.len() >= MAX_REQUESTS_IN_FLIGHT || !is_time {
             return Ok(());
         }
         // Else they would be read again.
-        self.record().await?;
+        self.record_attempts().await?;
         if self.lost {
             return Ok(());
         }
         let queue = self.context.store.deliveries();
         let found = queue.due(self.id, clock::now(), &self.sent, MAX_DELIVERIES_PER_READ).await?;
-        self.drained = found.len() < usize::try_from(MAX_DELIVERIES_PER_READ).unwrap_or(usize::MAX);
+        self.is_drained = found.len() < usize::try_from(MAX_DELIVERIES_PER_READ).unwrap_or(usize::MAX);
         self.search_at = Instant::now() + SEARCH_INTERVAL;
         self.waiting.extend(found);
         Ok(())
@@ -217,13 +217,13 @@ impl<'a> DeliveryTurn<'a> {
                 self.end(DeliveryOutcome { delivery: delivery.id, attempt: None, verdict });
                 continue;
             }
-            let DeliveryContext { shares, copies, .. } = &**self.context;
-            let spare = || shares.try_take_spare(Share::WebhookRequests, self.holder);
+            let DeliveryContext { shares, fan_out, .. } = &**self.context;
+            let spare = || shares.try_take_spare(SharedResource::WebhookRequests, self.holder);
             let Some(permit) = self.permit.take().or_else(spare) else {
                 self.postpone(delivery, PERMIT_RETRY_DELAY);
                 return Ok(());
             };
-            if let Err(wait) = copies.take(&snapshot.host, self.holder, delivery.event) {
+            if let Err(wait) = fan_out.take(&snapshot.host, self.holder, delivery.event) {
                 self.permit = Some(permit);
                 self.postpone(delivery, wait);
                 return Ok(());
@@ -261,22 +261,22 @@ impl<'a> DeliveryTurn<'a> {
 
     /// Waits for the end of a request, for the time to record, or for the time to search or to send again.
     async fn wait(&mut self) -> Result<()> {
-        let may_begin = self.takes_more() && self.in_flight.len() < MAX_REQUESTS_IN_FLIGHT;
+        let may_begin = self.may_send_more() && self.in_flight.len() < MAX_REQUESTS_IN_FLIGHT;
         let begin_at = if self.waiting.is_empty() { self.search_at } else { self.resume_at };
         let (record_at, is_stopping) = (self.record_at, self.stop_at.is_some());
         let stop_at = self.stop_at.unwrap_or(record_at);
         tokio::select! {
             Some(ended) = self.in_flight.join_next() => self.note(ended),
-            () = sleep_until(record_at), if !self.ended.is_empty() => self.record().await?,
+            () = sleep_until(record_at), if !self.ended.is_empty() => self.record_attempts().await?,
             () = sleep_until(begin_at), if may_begin => {}
             () = sleep_until(stop_at), if is_stopping => {}
             _ = self.stop.changed(), if !is_stopping => self.stop_at = Some(Instant::now() + STOP_GRACE_PERIOD),
         }
-        if self.ended.len() >= MAX_UNRECORDED_ATTEMPTS { self.record().await } else { Ok(()) }
+        if self.ended.len() >= MAX_UNRECORDED_ATTEMPTS { self.record_attempts().await } else { Ok(()) }
     }
 
     /// Notes what follows from an attempt. After a panic the delivery is sent again in the next turn.
-    fn note(&mut self, ended: Result<(DueDelivery, Attempt, SharePermit), JoinError>) {
+    fn note(&mut self, ended: Result<(DueDelivery, DeliveryAttempt, SharePermit), JoinError>) {
         let (delivery, attempt, permit) = match ended {
             Ok(ended) => ended,
             Err(panic) => return tracing::error!(%panic, registration = self.id.0, "a request failed"),
@@ -301,7 +301,7 @@ impl<'a> DeliveryTurn<'a> {
 
     /// Stores what has ended, in one transaction. A fault of the machine is waited for; after the last wait the error is
     /// returned, and the deliveries are sent again by the next worker.
-    async fn record(&mut self) -> Result<()> {
+    async fn record_attempts(&mut self) -> Result<()> {
         if self.ended.is_empty() {
             return Ok(());
         }
@@ -362,19 +362,20 @@ fn request(
     snapshot: &RegistrationSnapshot,
     delivery: DueDelivery,
     permit: SharePermit,
-) -> impl Future<Output = (DueDelivery, Attempt, SharePermit)> + Send + use<> {
+) -> impl Future<Output = (DueDelivery, DeliveryAttempt, SharePermit)> + Send + use<> {
     let url = snapshot.target.registration.url.clone();
     let secret = snapshot.secret.clone();
     async move {
         let (at, number) = (clock::now(), delivery.attempts + 1);
         let attempt = match &secret {
             Ok(secret) => {
-                let message = Message { url: &url, secret, id: delivery.id, at, body: &delivery.payload };
+                let message =
+                    SignedRequest { url: &url, secret, id: delivery.id, at, body: &delivery.payload };
                 context.sender.send(message, number).await
             }
             Err(cause) => {
                 let error = SendError { kind: SendErrorKind::Internal, cause: cause.clone() };
-                Attempt { number, at, duration: Duration::ZERO, result: Err(error) }
+                DeliveryAttempt { number, at, duration: Duration::ZERO, result: Err(error) }
             }
         };
         (delivery, attempt, permit)

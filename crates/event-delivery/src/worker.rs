@@ -1,12 +1,12 @@
 //! The worker that sends deliveries: leases registrations, and sends what is due for each.
 
-use super::copies::CopyLimit;
+use super::fan_out::FanOutLimit;
 use super::turn::{DeliveryContext, DeliveryTurn, LeasedRegistration};
 use async_trait::async_trait;
-use civitas_application::worker_loop::{Capacity, POLL, WorkSource, run_loop};
-use civitas_application::{Share, ShareHolder, Shares, Store};
+use civitas_application::worker_loop::{POLL_INTERVAL, WorkSource, WorkerSlots, run_loop};
+use civitas_application::{ShareHolder, SharedResource, Shares, Store};
 use civitas_kernel::{ClientId, OrganizationId, Result, clock, sortable_id};
-use civitas_webhooks::{Schedule, SecretCipher, WaitingRegistration, WebhookSender};
+use civitas_webhooks::{RetrySchedule, SecretCipher, WaitingRegistration, WebhookSender};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration as Interval;
@@ -35,13 +35,13 @@ impl DeliveryWorker {
         store: Arc<dyn Store>,
         sender: Arc<dyn WebhookSender>,
         cipher: Arc<dyn SecretCipher>,
-        schedule: Schedule,
+        schedule: RetrySchedule,
         shares: Arc<Shares>,
         stop: watch::Receiver<bool>,
     ) -> Self {
-        let (worker, copies) = (sortable_id().to_string(), CopyLimit::new());
+        let (worker, fan_out) = (sortable_id().to_string(), FanOutLimit::new());
         let context =
-            Arc::new(DeliveryContext { store, sender, cipher, schedule, shares, copies, worker, stop });
+            Arc::new(DeliveryContext { store, sender, cipher, schedule, shares, fan_out, worker, stop });
         Self { context, turn_ended: Notify::new() }
     }
 
@@ -50,8 +50,8 @@ impl DeliveryWorker {
         let stop = self.context.stop.clone();
         let renewal = tokio::spawn(keep_leases(self.context.clone()));
         // Each registration has a permit: there are no more of them than permits.
-        let permits = self.context.shares.limits(Share::WebhookRequests).process;
-        let capacity = Capacity { running: usize::try_from(permits).unwrap_or(usize::MAX), ahead: 0 };
+        let permits = self.context.shares.limits(SharedResource::WebhookRequests).process;
+        let capacity = WorkerSlots { running: usize::try_from(permits).unwrap_or(usize::MAX), ahead: 0 };
         run_loop(Arc::new(self), capacity, stop).await;
         renewal.abort();
     }
@@ -60,7 +60,7 @@ impl DeliveryWorker {
     async fn lease(&self, limit: i64) -> Result<Vec<LeasedRegistration>> {
         let DeliveryContext { store, worker, shares, .. } = &*self.context;
         let (queue, now) = (store.deliveries(), clock::now());
-        let each = i64::try_from(shares.limits(Share::WebhookRequests).client).unwrap_or(i64::MAX);
+        let each = i64::try_from(shares.limits(SharedResource::WebhookRequests).client).unwrap_or(i64::MAX);
         let waiting = queue.waiting(now, each).await?;
         let mut chosen = with_permits(shares, waiting, usize::try_from(limit).unwrap_or_default());
         if chosen.is_empty() {
@@ -86,12 +86,12 @@ fn with_permits(
         *of_client += 1;
         let organization = one.organization.unwrap_or(NO_ORGANIZATION);
         let holder = ShareHolder { organization, client: Some(one.client), record: None };
-        (*of_client, shares.used(Share::WebhookRequests, organization), one.id, holder)
+        (*of_client, shares.used(SharedResource::WebhookRequests, organization), one.id, holder)
     });
     let mut ranked: Vec<_> = ranked.collect();
     ranked.sort_by_key(|(of_client, used, ..)| (*of_client, *used));
     let permitted = ranked.into_iter().filter_map(|(_, _, id, holder)| {
-        let permit = shares.try_take(Share::WebhookRequests, holder)?;
+        let permit = shares.try_take(SharedResource::WebhookRequests, holder)?;
         Some(LeasedRegistration { id, holder, permit })
     });
     permitted.take(limit).collect()
@@ -113,7 +113,7 @@ impl WorkSource for DeliveryWorker {
     )]
     async fn execute(&self, leased: LeasedRegistration) {
         let id = leased.id;
-        if let Err(error) = DeliveryTurn::of(&self.context, leased).run().await {
+        if let Err(error) = DeliveryTurn::new(&self.context, leased).run().await {
             // The lease ends by itself; what was not recorded is sent again.
             tracing::warn!(%error, registration = id.0, "deliveries were interrupted");
         }
@@ -122,7 +122,7 @@ impl WorkSource for DeliveryWorker {
 
     async fn wait(&self) {
         tokio::select! {
-            () = self.context.store.deliveries().wait(POLL) => {},
+            () = self.context.store.deliveries().wait(POLL_INTERVAL) => {},
             () = self.turn_ended.notified() => {},
         }
     }

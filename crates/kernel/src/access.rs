@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-crate::names! {
+crate::named_enum! {
     /// A scope of a token: an area of the interface a client may use. Fixed when the client is created.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Scope {
@@ -25,7 +25,7 @@ crate::names! {
     }
 }
 
-crate::names! {
+crate::named_enum! {
     /// A permission of a client: an operation inside a scope it owns, or an event it may receive. Granted and revoked
     /// at any time, with effect on tokens already issued.
     #[derive(PartialOrd, Ord, Hash)]
@@ -209,7 +209,7 @@ sets! {
 
 impl Scopes {
     /// Whether each of these is in `other` too.
-    pub fn all_in(self, other: Self) -> bool {
+    pub fn is_subset_of(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 

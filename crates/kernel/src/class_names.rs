@@ -19,8 +19,8 @@ const MAX_LENGTH: usize = 64;
 /// use civitas_kernel::ClassNames;
 ///
 /// let names: ClassNames = "Decidim".parse()?;
-/// assert_eq!(names.written("Platform::Assembly"), "Decidim::Assembly");
-/// assert_eq!(names.canonical("Decidim::Assembly"), "Platform::Assembly");
+/// assert_eq!(names.to_wire("Platform::Assembly"), "Decidim::Assembly");
+/// assert_eq!(names.from_wire("Decidim::Assembly"), "Platform::Assembly");
 /// # Ok::<(), civitas_kernel::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct ClassNames(Arc<str>);
 
 impl ClassNames {
     /// A class name of this program as it is written on the wire. Any other text stays as it is.
-    pub fn written(&self, class: &'static str) -> Cow<'static, str> {
+    pub fn to_wire(&self, class: &'static str) -> Cow<'static, str> {
         match rest(class, OWN) {
             Some(rest) if &*self.0 != OWN => format!("{}::{rest}", self.0).into(),
             _ => class.into(),
@@ -36,7 +36,7 @@ impl ClassNames {
     }
 
     /// A class name that was sent, with the prefix of this program. Any other text stays as it is.
-    pub fn canonical<'a>(&self, sent: &'a str) -> Cow<'a, str> {
+    pub fn from_wire<'a>(&self, sent: &'a str) -> Cow<'a, str> {
         match rest(sent, OLDER).or_else(|| rest(sent, &self.0)) {
             Some(class) => format!("{OWN}::{class}").into(),
             None => sent.into(),
@@ -58,7 +58,7 @@ impl ClassNames {
 
     /// A text of this program, as a description or a schema, with each class name in it as it is written on the wire.
     /// The text must have no part that others wrote.
-    pub fn written_in(&self, text: String) -> String {
+    pub fn replace_in(&self, text: String) -> String {
         if &*self.0 == OWN { text } else { text.replace("Platform::", &format!("{}::", self.0)) }
     }
 }
@@ -105,12 +105,12 @@ mod tests {
             ("DecidimX::Assembly", "DecidimX::Assembly"),
             ("of Decidim::Assembly", "of Decidim::Assembly"),
         ] {
-            assert_eq!(names.canonical(sent), read);
+            assert_eq!(names.from_wire(sent), read);
         }
-        assert_eq!(names.written("Platform::Blogs::Post"), "Agora::Blogs::Post");
-        assert_eq!(names.written("proposals"), "proposals");
-        assert_eq!(ClassNames::default().written("Platform::Blogs::Post"), "Platform::Blogs::Post");
-        assert_eq!(names.written_in("a Platform::User".to_owned()), "a Agora::User");
+        assert_eq!(names.to_wire("Platform::Blogs::Post"), "Agora::Blogs::Post");
+        assert_eq!(names.to_wire("proposals"), "proposals");
+        assert_eq!(ClassNames::default().to_wire("Platform::Blogs::Post"), "Platform::Blogs::Post");
+        assert_eq!(names.replace_in("a Platform::User".to_owned()), "a Agora::User");
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub async fn read_pages<T>(
 ) -> Result<Vec<T>> {
     let mut rows = Vec::new();
     for page in 1.. {
-        let Page { items, has_more, .. } = list(PageRequest::of(page, per_page)).await?;
+        let Page { items, has_more, .. } = list(PageRequest::new(page, per_page)).await?;
         assert!(page == 1 || !items.is_empty(), "no page follows the last row");
         rows.extend(items);
         if !has_more {

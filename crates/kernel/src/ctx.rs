@@ -38,9 +38,9 @@ pub struct Caller {
     /// Whether the client belongs to no organization and may access all of them.
     pub deployment_wide: bool,
     /// The scopes of the token.
-    pub granted: Scopes,
+    pub token_scopes: Scopes,
     /// The scopes the client owns now.
-    pub owned: Scopes,
+    pub client_scopes: Scopes,
     /// The abilities and event permissions the client holds now.
     pub abilities: Abilities,
     /// The user of a user token; `None` for a service token.
@@ -131,14 +131,14 @@ impl Ctx {
     /// `User required` (contract 01, order of checks 6 to 8).
     pub fn require(&self, access: &Access) -> Result<()> {
         let caller = &self.caller;
-        let in_scope = access.scope.is_none_or(|s| caller.granted.has(s));
+        let in_scope = access.scope.is_none_or(|s| caller.token_scopes.has(s));
         let able = match access.abilities {
             RequiredAbilities::Nothing => true,
             RequiredAbilities::All(abilities) => {
-                caller.granted_still_owned() && abilities.iter().all(|a| self.may(*a))
+                caller.token_scopes_still_owned() && abilities.iter().all(|a| self.may(*a))
             }
             RequiredAbilities::Any(abilities) => {
-                caller.granted_still_owned() && abilities.iter().any(|a| self.may(*a))
+                caller.token_scopes_still_owned() && abilities.iter().any(|a| self.may(*a))
             }
         };
         if !in_scope || !able {
@@ -188,12 +188,12 @@ impl Ctx {
 impl Caller {
     /// Whether the client has the ability and owns its scope.
     pub fn may(&self, ability: Ability) -> bool {
-        self.abilities.has(ability) && ability.scope().is_none_or(|s| self.owned.has(s))
+        self.abilities.has(ability) && ability.scope().is_none_or(|s| self.client_scopes.has(s))
     }
 
     /// A token with a scope that its client no longer owns has no abilities.
-    fn granted_still_owned(&self) -> bool {
-        self.granted.all_in(self.owned)
+    fn token_scopes_still_owned(&self) -> bool {
+        self.token_scopes.is_subset_of(self.client_scopes)
     }
 }
 
@@ -218,8 +218,8 @@ impl Ctx {
         operations: &[Access],
         now: OffsetDateTime,
     ) -> Self {
-        let ctx = Self::for_client(organization, client, now).of_user(user.0);
-        operations.iter().fold(ctx, Self::with)
+        let ctx = Self::for_client(organization, client, now).with_user(user.0);
+        operations.iter().fold(ctx, Self::with_access)
     }
 
     /// A service token that may do nothing yet, and sees what the public sees.
@@ -235,8 +235,8 @@ impl Ctx {
                 client,
                 client_uid: String::new(),
                 deployment_wide: false,
-                granted: Scopes::default(),
-                owned: Scopes::default(),
+                token_scopes: Scopes::default(),
+                client_scopes: Scopes::default(),
                 abilities: Abilities::default(),
                 user: None,
             },
@@ -246,10 +246,10 @@ impl Ctx {
 
     /// Grants the scope and the abilities of an operation.
     #[must_use]
-    pub fn with(mut self, access: &Access) -> Self {
-        let scopes = self.caller.granted.iter().chain(access.scope);
-        self.caller.granted = scopes.collect();
-        self.caller.owned = self.caller.granted;
+    pub fn with_access(mut self, access: &Access) -> Self {
+        let scopes = self.caller.token_scopes.iter().chain(access.scope);
+        self.caller.token_scopes = scopes.collect();
+        self.caller.client_scopes = self.caller.token_scopes;
         if let RequiredAbilities::All(abilities) | RequiredAbilities::Any(abilities) = access.abilities {
             for ability in abilities {
                 self.caller.abilities.insert(*ability);
@@ -260,7 +260,7 @@ impl Ctx {
 
     /// Makes it a user token of this user, no administrator.
     #[must_use]
-    pub fn of_user(mut self, id: i64) -> Self {
+    pub fn with_user(mut self, id: i64) -> Self {
         self.caller.user = Some(TokenUser { id: UserId(id), locale: None, state: UserState::Active });
         self.viewer = Viewer::Participant(UserId(id));
         self
@@ -280,7 +280,7 @@ impl Ctx {
 
     /// Sets the viewer to an administrator.
     #[must_use]
-    pub fn seen_by_admin(mut self, id: i64) -> Self {
+    pub fn with_admin_viewer(mut self, id: i64) -> Self {
         self.viewer = Viewer::Admin(UserId(id));
         self
     }
@@ -303,10 +303,10 @@ mod tests {
 
     #[test]
     fn scope_and_ability_are_both_needed() {
-        let full = Ctx::for_test().with(&READ);
+        let full = Ctx::for_test().with_access(&READ);
         full.require(&READ).unwrap();
         let mut scopeless = full.clone();
-        scopeless.caller.granted = Scopes::default();
+        scopeless.caller.token_scopes = Scopes::default();
         assert!(matches!(scopeless.require(&READ), Err(Error::Forbidden)));
         let mut unable = full;
         unable.caller.abilities = Abilities::default();
@@ -315,15 +315,15 @@ mod tests {
 
     #[test]
     fn a_token_with_a_scope_its_client_lost_can_do_nothing() {
-        let mut ctx = Ctx::for_test().with(&READ);
-        ctx.caller.granted = [Scope::Proposals, Scope::Blogs].into_iter().collect();
+        let mut ctx = Ctx::for_test().with_access(&READ);
+        ctx.caller.token_scopes = [Scope::Proposals, Scope::Blogs].into_iter().collect();
         assert!(matches!(ctx.require(&READ), Err(Error::Forbidden)));
     }
 
     #[test]
     fn an_ability_without_its_scope_group_does_not_count() {
-        let mut ctx = Ctx::for_test().with(&READ);
-        ctx.caller.owned = [Scope::Public].into_iter().collect();
+        let mut ctx = Ctx::for_test().with_access(&READ);
+        ctx.caller.client_scopes = [Scope::Public].into_iter().collect();
         assert!(!ctx.may(Ability::ProposalsRead));
         ctx.caller.abilities.insert(Ability::OauthLogin);
         assert!(ctx.may(Ability::OauthLogin), "but the two grants work with any scopes");
@@ -346,9 +346,9 @@ mod tests {
 
     #[test]
     fn rights_are_asked_before_the_state_of_the_user() {
-        let service = Ctx::for_test().with(&DRAFT);
+        let service = Ctx::for_test().with_access(&DRAFT);
         assert_eq!(service.require(&DRAFT).unwrap_err().description(), "User required");
-        let mut blocked = service.of_user(7);
+        let mut blocked = service.with_user(7);
         blocked.require(&DRAFT).unwrap();
         blocked.caller.user.as_mut().unwrap().state = UserState::Blocked;
         assert_eq!(blocked.require(&DRAFT).unwrap_err().description(), "User blocked");

@@ -1,20 +1,23 @@
 //! The grammar of `filter[<field>_<predicate>]` (contract 01 §6), for all lists. A domain crate declares its fields;
-//! [`read`] parses the filters of the caller into typed conditions; a store translates those to SQL.
+//! [`read_filters`] parses the filters of the caller into typed conditions; a store translates those to SQL.
 //!
 //! ```
-//! use civitas_kernel::filter::{Condition, Field, Filter, Comparison, Kind, RawFilter, RawValue, read};
+//! use civitas_kernel::filter::{
+//!     Comparison, FieldKind, Filter, FilterCondition, FilterField, RawFilter, RawValue, read_filters,
+//! };
 //!
 //! #[derive(Debug, Clone, Copy, PartialEq)]
 //! enum By { Id }
-//! const FIELDS: &[Field<By>] = &[Field::new("id", Kind::Integer, By::Id)];
+//! const FIELDS: &[FilterField<By>] = &[FilterField::new("id", FieldKind::Integer, By::Id)];
 //!
-//! let raw = RawFilter::of(vec![("id_gt".into(), RawValue::One("9".into()))]);
-//! assert_eq!(read(FIELDS, &raw)?, [Filter { field: By::Id, condition: Condition::Integer(Comparison::Gt(9)) }]);
+//! let raw = RawFilter::new(vec![("id_gt".into(), RawValue::One("9".into()))]);
+//! let condition = FilterCondition::Integer(Comparison::Gt(9));
+//! assert_eq!(read_filters(FIELDS, &raw)?, [Filter { field: By::Id, condition }]);
 //! # Ok::<(), civitas_kernel::Error>(())
 //! ```
 
 use crate::text::{nfc, searchable};
-use crate::{Error, Order, Result, TimeZone, Within};
+use crate::{Error, LocationFilter, Order, Result, TimeZone};
 use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::macros::format_description;
@@ -31,7 +34,7 @@ pub struct RawFilter {
 
 impl RawFilter {
     /// These filters; dates begin in UTC.
-    pub fn of(values: Vec<(String, RawValue)>) -> Self {
+    pub fn new(values: Vec<(String, RawValue)>) -> Self {
         Self { values, ..Self::default() }
     }
 
@@ -63,18 +66,18 @@ pub enum RawValue {
 
 /// A field a list can be filtered by. `F` is the crate's own name for it.
 #[derive(Debug, Clone, Copy)]
-pub struct Field<F: 'static> {
+pub struct FilterField<F: 'static> {
     /// The name on the wire.
     pub name: &'static str,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// The crate's own name for it.
     pub field: F,
 }
 
-impl<F> Field<F> {
+impl<F> FilterField<F> {
     /// A field.
-    pub const fn new(name: &'static str, kind: Kind, field: F) -> Self {
+    pub const fn new(name: &'static str, kind: FieldKind, field: F) -> Self {
         Self { name, kind, field }
     }
 }
@@ -83,13 +86,13 @@ impl<F> Field<F> {
 /// in its documentation, and a kind.
 ///
 /// ```
-/// use civitas_kernel::filter::Kind;
+/// use civitas_kernel::filter::FieldKind;
 ///
 /// civitas_kernel::filter_fields! {
 ///     /// The fields for filters of notes.
 ///     pub enum NoteField = NOTE_FIELDS, NoteFilter {
 ///         /// The author; null for an anonymous one.
-///         Author: "author_id" | "creator_id", Kind::Integer;
+///         Author: "author_id" | "creator_id", FieldKind::Integer;
 ///     }
 /// }
 ///
@@ -99,31 +102,32 @@ impl<F> Field<F> {
 macro_rules! filter_fields {
     (
         $(#[$about:meta])*
-        pub enum $Field:ident = $FIELDS:ident, $Filter:ident {
+        pub enum $FilterField:ident = $FIELDS:ident, $Filter:ident {
             $($(#[$doc:meta])* $field:ident: $($name:literal)|+, $kind:expr;)+
         }
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $Field {
+        pub enum $FilterField {
             $($(#[$doc])* $(#[doc = concat!("`", $name, "`")])+ $field,)+
         }
 
-        #[doc = concat!("A condition on a [`", stringify!($Field), "`].")]
-        pub type $Filter = $crate::filter::Filter<$Field>;
+        #[doc = concat!("A condition on a [`", stringify!($FilterField), "`].")]
+        pub type $Filter = $crate::filter::Filter<$FilterField>;
 
-        #[doc = concat!("Each [`", stringify!($Field), "`] with its names and its kind.")]
-        pub const $FIELDS: &[$crate::filter::Field<$Field>] =
-            &[$($($crate::filter::Field::new($name, $kind, $Field::$field),)+)+];
+        #[doc = concat!("Each [`", stringify!($FilterField), "`] with its names and its kind.")]
+        pub const $FIELDS: &[$crate::filter::FilterField<$FilterField>] =
+            &[$($($crate::filter::FilterField::new($name, $kind, $FilterField::$field),)+)+];
     };
 }
 
 /// The kind of a field, which determines its predicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldKind {
     /// Text: equality, membership, `start`, `matches`, `blank`, `present`, `cont`, `i_cont`.
     Text,
-    /// Text of which only the searchable form is compared: the predicates of [`Kind::Text`]. Values are in this form.
+    /// Text of which only the searchable form is compared: the predicates of [`FieldKind::Text`]. Values are in this
+    /// form.
     SearchText,
     /// Text out of a closed list, checked on equality and membership.
     Enum(&'static [&'static str]),
@@ -131,13 +135,13 @@ pub enum Kind {
     Integer,
     /// A whole number that can also be compared as text: all of the above.
     IntegerText,
-    /// A time, or a date, which means its first moment: the predicates of [`Kind::Integer`].
+    /// A time, or a date, which means its first moment: the predicates of [`FieldKind::Integer`].
     Time,
     /// `cont` only: the text of the extended data.
     ExtendedData,
 }
 
-impl Kind {
+impl FieldKind {
     /// The predicates of this kind, as the document lists them.
     pub fn predicates(self) -> &'static [&'static str] {
         match self {
@@ -162,14 +166,14 @@ pub struct Filter<F> {
     /// The field.
     pub field: F,
     /// The condition.
-    pub condition: Condition,
+    pub condition: FilterCondition,
 }
 
 /// The query of a list with an order of its own. `F`: its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListQuery<F> {
     /// The part of the organization.
-    pub within: Within,
+    pub within: LocationFilter,
     /// All must hold.
     pub filters: Vec<Filter<F>>,
     /// The order.
@@ -178,13 +182,13 @@ pub struct ListQuery<F> {
 
 impl<F> Default for ListQuery<F> {
     fn default() -> Self {
-        Self { within: Within::default(), filters: Vec::new(), order: Order::default() }
+        Self { within: LocationFilter::default(), filters: Vec::new(), order: Order::default() }
     }
 }
 
 /// A condition, by the type it compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
+pub enum FilterCondition {
     /// Compares numbers.
     Integer(Comparison<i64>),
     /// Compares times.
@@ -201,7 +205,7 @@ pub enum Condition {
     Words(String),
 }
 
-impl Condition {
+impl FilterCondition {
     /// Contains these words, as a person writes them; `None` if every text contains them.
     pub fn words(text: &str) -> Option<Self> {
         let words = searchable(text);
@@ -267,7 +271,7 @@ const MAX_VALUE_BYTES: usize = 1024;
 /// longer than 1,024 bytes).
 ///
 /// Source: contract 01 §6.
-pub fn read<F: Copy>(fields: &'static [Field<F>], raw: &RawFilter) -> Result<Vec<Filter<F>>> {
+pub fn read_filters<F: Copy>(fields: &'static [FilterField<F>], raw: &RawFilter) -> Result<Vec<Filter<F>>> {
     raw.check_count()?;
     let mut filters = Vec::new();
     for (key, value) in &raw.values {
@@ -281,10 +285,13 @@ pub fn read<F: Copy>(fields: &'static [Field<F>], raw: &RawFilter) -> Result<Vec
 }
 
 /// Splits a key into field and predicate: the longest predicate that leaves a known field and is allowed for its kind.
-fn split<'k, F>(fields: &'static [Field<F>], key: &'k str) -> Option<(&'static Field<F>, &'k str)> {
+fn split<'k, F>(
+    fields: &'static [FilterField<F>],
+    key: &'k str,
+) -> Option<(&'static FilterField<F>, &'k str)> {
     let known = |name: &str| fields.iter().find(|f| f.name == name);
     if let Some(field) = known(key) {
-        return (field.kind != Kind::ExtendedData).then_some((field, "eq"));
+        return (field.kind != FieldKind::ExtendedData).then_some((field, "eq"));
     }
     let cuts = key.match_indices('_').map(|(at, _)| (&key[..at], &key[at + 1..]));
     // Left to right: the longest suffix first, so `not_in` comes before `in`.
@@ -293,11 +300,11 @@ fn split<'k, F>(fields: &'static [Field<F>], key: &'k str) -> Option<(&'static F
 }
 
 fn condition(
-    (kind, zone): (Kind, TimeZone),
+    (kind, zone): (FieldKind, TimeZone),
     predicate: &str,
     key: &str,
     value: &RawValue,
-) -> Result<Option<Condition>> {
+) -> Result<Option<FilterCondition>> {
     let invalid = || Error::rejected(format!("Invalid value for filter {key}"));
     let values = match value {
         RawValue::One(one) => std::slice::from_ref(one),
@@ -326,17 +333,17 @@ fn condition(
 }
 
 /// The condition that a text contains a part. Everything contains a part without characters.
-fn part(kind: Kind, value: &str) -> Option<Condition> {
-    if kind == Kind::ExtendedData {
+fn part(kind: FieldKind, value: &str) -> Option<FilterCondition> {
+    if kind == FieldKind::ExtendedData {
         let canonical = crate::extended_data::canonical_needle(value);
-        return (!value.trim().is_empty()).then_some(Condition::Contains(canonical));
+        return (!value.trim().is_empty()).then_some(FilterCondition::Contains(canonical));
     }
-    Condition::words(value)
+    FilterCondition::words(value)
 }
 
 /// The texts, in the form in which texts of this kind are compared.
-fn text(kind: Kind, value: &str) -> String {
-    if kind == Kind::SearchText { searchable(value) } else { nfc(value).into_owned() }
+fn text(kind: FieldKind, value: &str) -> String {
+    if kind == FieldKind::SearchText { searchable(value) } else { nfc(value).into_owned() }
 }
 
 /// The time of a text of ISO 8601 with its distance from UTC, or the first moment of a date.
@@ -353,25 +360,25 @@ fn time(zone: TimeZone, value: &str) -> Option<OffsetDateTime> {
     (1..=9998).contains(&read.year()).then_some(read)
 }
 
-fn many((kind, zone): (Kind, TimeZone), predicate: &str, values: &[&str]) -> Option<Condition> {
+fn many((kind, zone): (FieldKind, TimeZone), predicate: &str, values: &[&str]) -> Option<FilterCondition> {
     fn is<T>(predicate: &str, values: Vec<T>) -> Comparison<T> {
         if predicate == "in" { Comparison::In(values) } else { Comparison::NotIn(values) }
     }
     match kind {
-        Kind::Integer | Kind::IntegerText => {
+        FieldKind::Integer | FieldKind::IntegerText => {
             let numbers: Option<Vec<i64>> = values.iter().map(|v| v.parse().ok()).collect();
-            Some(Condition::Integer(is(predicate, numbers?)))
+            Some(FilterCondition::Integer(is(predicate, numbers?)))
         }
-        Kind::Time => {
+        FieldKind::Time => {
             let times: Option<Vec<_>> = values.iter().map(|v| time(zone, v)).collect();
-            Some(Condition::Time(is(predicate, times?)))
+            Some(FilterCondition::Time(is(predicate, times?)))
         }
-        Kind::Enum(words) if !values.iter().all(|v| words.contains(v)) => None,
-        _ => Some(Condition::Text(is(predicate, values.iter().map(|v| text(kind, v)).collect()))),
+        FieldKind::Enum(words) if !values.iter().all(|v| words.contains(v)) => None,
+        _ => Some(FilterCondition::Text(is(predicate, values.iter().map(|v| text(kind, v)).collect()))),
     }
 }
 
-fn single((kind, zone): (Kind, TimeZone), predicate: &str, value: &str) -> Option<Condition> {
+fn single((kind, zone): (FieldKind, TimeZone), predicate: &str, value: &str) -> Option<FilterCondition> {
     let boolean = || match value {
         "true" | "1" => Some(true),
         "false" | "0" => Some(false),
@@ -379,14 +386,14 @@ fn single((kind, zone): (Kind, TimeZone), predicate: &str, value: &str) -> Optio
     };
     let blank = || Some(boolean()? == (predicate == "blank"));
     Some(match (kind, predicate) {
-        (_, "start") => Condition::Start(text(kind, value)),
-        (_, "matches") => Condition::Matches(text(kind, value)),
-        (Kind::Integer | Kind::IntegerText, _) => {
-            Condition::Integer(compared(predicate, || value.parse().ok(), blank)?)
+        (_, "start") => FilterCondition::Start(text(kind, value)),
+        (_, "matches") => FilterCondition::Matches(text(kind, value)),
+        (FieldKind::Integer | FieldKind::IntegerText, _) => {
+            FilterCondition::Integer(compared(predicate, || value.parse().ok(), blank)?)
         }
-        (Kind::Time, _) => Condition::Time(compared(predicate, || time(zone, value), blank)?),
-        (Kind::Enum(words), "eq" | "not_eq") if !words.contains(&value) => return None,
-        _ => Condition::Text(compared(predicate, || Some(text(kind, value)), blank)?),
+        (FieldKind::Time, _) => FilterCondition::Time(compared(predicate, || time(zone, value), blank)?),
+        (FieldKind::Enum(words), "eq" | "not_eq") if !words.contains(&value) => return None,
+        _ => FilterCondition::Text(compared(predicate, || Some(text(kind, value)), blank)?),
     })
 }
 

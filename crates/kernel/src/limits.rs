@@ -2,10 +2,10 @@
 //! `docs/decisions/0018-one-maximum-for-each-text.md`).
 //!
 //! ```
-//! use civitas_kernel::limits::{LINE, too_long};
+//! use civitas_kernel::limits::{MAX_LINE_CHARS, too_long};
 //!
-//! assert!(too_long("name", "Name", "Riverbend", LINE).is_none());
-//! let error = too_long("name", "Name", &"x".repeat(256), LINE).unwrap();
+//! assert!(too_long("name", "Name", "Riverbend", MAX_LINE_CHARS).is_none());
+//! let error = too_long("name", "Name", &"x".repeat(256), MAX_LINE_CHARS).unwrap();
 //! assert_eq!(error.description, "Name is too long (maximum is 255 characters)");
 //! ```
 
@@ -13,19 +13,19 @@ use crate::{FieldError, Locale, Translated};
 
 /// The longest text of one line, in characters: a name, a title, a nickname, a slug. Four bytes for each fit into an
 /// index entry of PostgreSQL, which holds 2,704 bytes.
-pub const LINE: usize = 255;
+pub const MAX_LINE_CHARS: usize = 255;
 /// The longest text of several lines, in characters: a body, a description.
-pub const PROSE: usize = 65_536;
+pub const MAX_PROSE_CHARS: usize = 65_536;
 /// The longest address of a page, in characters.
-pub const URL: usize = 2_048;
+pub const MAX_URL_CHARS: usize = 2_048;
 /// The longest list of texts that is stored in one record, in items.
-pub const ITEMS: usize = 100;
+pub const MAX_LIST_ITEMS: usize = 100;
 
 /// The longest extended data of one record, in bytes of compact JSON.
-pub const EXTENDED_DATA: usize = 1_048_576;
+pub const MAX_EXTENDED_DATA_BYTES: usize = 1_048_576;
 
 /// The longest text in a member of a record of an archive, in characters; `None` if another rule limits it (contract 10).
-pub fn of_member(name: &str) -> Option<usize> {
+pub fn max_member_chars(name: &str) -> Option<usize> {
     match name {
         // A response has the answers that its questions allow.
         "answers" | "data" | "extended_data" => None,
@@ -37,9 +37,9 @@ pub fn of_member(name: &str) -> Option<usize> {
         | "settings"
         | "short_description"
         | "step_settings"
-        | "tos" => Some(PROSE),
-        "link" | "path" | "personal_url" | "url" => Some(URL),
-        _ => Some(LINE),
+        | "tos" => Some(MAX_PROSE_CHARS),
+        "link" | "path" | "personal_url" | "url" => Some(MAX_URL_CHARS),
+        _ => Some(MAX_LINE_CHARS),
     }
 }
 
@@ -55,7 +55,12 @@ pub fn is_longer(text: &str, max: usize) -> bool {
 }
 
 /// The error of a text in several languages: one error, however many of the texts are too long.
-pub fn any_too_long(field: &'static str, label: &str, texts: &Translated, max: usize) -> Option<FieldError> {
+pub fn translations_too_long(
+    field: &'static str,
+    label: &str,
+    texts: &Translated,
+    max: usize,
+) -> Option<FieldError> {
     texts.iter().find_map(|(_, text)| too_long(field, label, text, max))
 }
 
@@ -70,7 +75,7 @@ pub fn text_error(
     if required_in.is_some_and(|locale| text.is_blank_in(locale)) {
         return Some(FieldError::blank(field, label));
     }
-    any_too_long(field, label, text, max)
+    translations_too_long(field, label, text, max)
 }
 
 fn error(field: &'static str, label: &str, max: usize) -> FieldError {
@@ -84,15 +89,15 @@ mod tests {
 
     #[test]
     fn characters_are_counted_and_not_bytes() {
-        assert!(too_long("name", "Name", &"é".repeat(255), LINE).is_none());
-        assert!(too_long("name", "Name", &"é".repeat(256), LINE).is_some());
+        assert!(too_long("name", "Name", &"é".repeat(255), MAX_LINE_CHARS).is_none());
+        assert!(too_long("name", "Name", &"é".repeat(256), MAX_LINE_CHARS).is_some());
     }
 
     #[test]
     fn a_text_in_several_languages_has_one_error() {
         let long = || "x".repeat(256);
         let texts = Translated::from([(Locale::EN, long()), (Locale::FR, long()), (Locale::ES, "x".into())]);
-        let error = any_too_long("title", "Title", &texts, LINE).unwrap();
+        let error = translations_too_long("title", "Title", &texts, MAX_LINE_CHARS).unwrap();
         assert_eq!((error.field.as_ref(), error.code.as_ref()), ("title", "too_long"));
     }
 }

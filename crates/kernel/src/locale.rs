@@ -16,16 +16,16 @@ impl Locale {
     /// The longest text of a locale, in bytes.
     const MAX_LENGTH: usize = 8;
     /// English.
-    pub const EN: Self = Self::of(*b"en");
+    pub const EN: Self = Self::from_code(*b"en");
     /// French.
-    pub const FR: Self = Self::of(*b"fr");
+    pub const FR: Self = Self::from_code(*b"fr");
     /// Spanish.
-    pub const ES: Self = Self::of(*b"es");
+    pub const ES: Self = Self::from_code(*b"es");
 
     /// The languages of the texts of the service itself: mails and pages.
-    pub const OF_SERVICE: [Self; 3] = [Self::EN, Self::FR, Self::ES];
+    pub const TRANSLATED_LOCALES: [Self; 3] = [Self::EN, Self::FR, Self::ES];
 
-    const fn of([first, second]: [u8; 2]) -> Self {
+    const fn from_code([first, second]: [u8; 2]) -> Self {
         Self([first, second, 0, 0, 0, 0, 0, 0])
     }
 
@@ -38,8 +38,8 @@ impl Locale {
     /// The language of a text of the service for a reader of this language: the same, else that of the organization,
     /// else English.
     #[must_use]
-    pub fn of_service(self, organization: Self) -> Self {
-        let has = |locale: &Self| Self::OF_SERVICE.contains(locale);
+    pub fn or_translated_locale(self, organization: Self) -> Self {
+        let has = |locale: &Self| Self::TRANSLATED_LOCALES.contains(locale);
         [self, organization].into_iter().find(has).unwrap_or(Self::EN)
     }
 

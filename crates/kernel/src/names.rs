@@ -1,10 +1,10 @@
-//! `names!`: enums whose values have a name on the wire and in the database.
+//! `named_enum!`: enums whose values have a name on the wire and in the database.
 
 /// Declares an enum of plain values which have names, with `ALL` and `NAMES` in their order, `as_str`, `parse` and
 /// `Display`. Of an enum that is declared elsewhere it takes the name and the values, in the order of `ALL`.
 ///
 /// ```
-/// civitas_kernel::names! {
+/// civitas_kernel::named_enum! {
 ///     enum Reply {
 ///         Yes = "yes",
 ///         No = "no",
@@ -16,7 +16,7 @@
 /// assert_eq!((Reply::parse("Yes"), Reply::NAMES), (None, ["yes", "no"].as_slice()));
 /// ```
 #[macro_export]
-macro_rules! names {
+macro_rules! named_enum {
     (
         $(#[$about:meta])*
         $vis:vis enum $Type:ident { $($(#[$doc:meta])* $value:ident = $name:literal),+ $(,)? }
@@ -27,7 +27,7 @@ macro_rules! names {
             $($(#[$doc])* #[doc = concat!("`", $name, "`")] $value),+
         }
 
-        $crate::names! { $Type { $($value = $name),+ } }
+        $crate::named_enum! { $Type { $($value = $name),+ } }
     };
     ($Type:ident { $($value:ident = $name:literal),+ $(,)? }) => {
         impl $Type {

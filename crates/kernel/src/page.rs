@@ -17,7 +17,7 @@ pub struct PageRequest {
 
 impl Default for PageRequest {
     fn default() -> Self {
-        Self::of(1, Self::DEFAULT_LENGTH)
+        Self::new(1, Self::DEFAULT_LENGTH)
     }
 }
 
@@ -30,7 +30,7 @@ impl PageRequest {
     pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
     /// A page in the order of the list, without total.
-    pub const fn of(page: i64, per_page: i64) -> Self {
+    pub const fn new(page: i64, per_page: i64) -> Self {
         Self { page, per_page, sort: None, is_counted: false }
     }
 
@@ -38,7 +38,7 @@ impl PageRequest {
     /// and the maximum is [`Self::MAX_LENGTH`].
     pub fn read(page: Option<&str>, per_page: Option<&str>) -> Self {
         let positive = |text: Option<&str>| text.and_then(|t| t.parse::<i64>().ok()).filter(|n| *n >= 1);
-        Self::of(
+        Self::new(
             positive(page).unwrap_or(1),
             positive(per_page).unwrap_or(Self::DEFAULT_LENGTH).min(Self::MAX_LENGTH),
         )
@@ -50,7 +50,7 @@ impl PageRequest {
     }
 
     /// The number of rows to read: one more than the page, to detect a following page.
-    pub fn fetch(self) -> i64 {
+    pub fn rows_to_fetch(self) -> i64 {
         self.per_page + 1
     }
 }
@@ -68,7 +68,7 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     /// A page without total.
-    pub fn of(items: Vec<T>, has_more: bool) -> Self {
+    pub fn new(items: Vec<T>, has_more: bool) -> Self {
         Self { items, has_more, total: None }
     }
 
@@ -78,17 +78,17 @@ impl<T> Page<T> {
         Self { total, ..self }
     }
 
-    /// Removes the extra row of [`PageRequest::fetch`]. The page has no total.
-    pub fn cut(mut items: Vec<T>, request: PageRequest) -> Self {
+    /// Removes the extra row of [`PageRequest::rows_to_fetch`]. The page has no total.
+    pub fn from_fetched(mut items: Vec<T>, request: PageRequest) -> Self {
         let length = usize::try_from(request.per_page).unwrap_or(usize::MAX);
         let has_more = items.len() > length;
         items.truncate(length);
-        Self::of(items, has_more)
+        Self::new(items, has_more)
     }
 
     /// The same page with converted rows.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
-        Page::of(self.items.into_iter().map(f).collect(), self.has_more).with_total(self.total)
+        Page::new(self.items.into_iter().map(f).collect(), self.has_more).with_total(self.total)
     }
 }
 
@@ -115,7 +115,7 @@ pub struct LogRequest<I> {
 
 impl<I> LogRequest<I> {
     /// The number of rows to read: one more than the page, to detect a following page.
-    pub fn fetch(&self) -> i64 {
+    pub fn rows_to_fetch(&self) -> i64 {
         self.limit + 1
     }
 }
@@ -132,8 +132,8 @@ pub struct LogPage<T> {
 }
 
 impl<T> LogPage<T> {
-    /// Removes the extra row of [`LogRequest::fetch`]; rows that were read ascending are turned around.
-    pub fn cut<I>(mut items: Vec<T>, request: &LogRequest<I>) -> Self {
+    /// Removes the extra row of [`LogRequest::rows_to_fetch`]; rows that were read ascending are turned around.
+    pub fn from_fetched<I>(mut items: Vec<T>, request: &LogRequest<I>) -> Self {
         let length = usize::try_from(request.limit).unwrap_or(usize::MAX);
         let has_more = items.len() > length;
         items.truncate(length);
@@ -228,22 +228,22 @@ mod tests {
     #[test]
     fn nonsense_means_the_default_and_too_long_a_page_is_cut() {
         let read = |page, per_page| PageRequest::read(Some(page), Some(per_page));
-        assert_eq!(read("x", ""), PageRequest::of(1, 20));
+        assert_eq!(read("x", ""), PageRequest::new(1, 20));
         assert_eq!(read("0", "-3"), PageRequest::default());
-        assert_eq!(read("3", "1000"), PageRequest::of(3, 100));
+        assert_eq!(read("3", "1000"), PageRequest::new(3, 100));
         assert_eq!(read("9223372036854775807", "100").offset(), i64::MAX);
     }
 
     #[test]
     fn the_extra_row_only_says_that_there_is_more() {
-        let request = PageRequest::of(1, 2);
-        assert_eq!(Page::cut(vec![1, 2, 3], request), Page::of(vec![1, 2], true));
-        assert_eq!(Page::cut(vec![1, 2], request), Page::of(vec![1, 2], false));
+        let request = PageRequest::new(1, 2);
+        assert_eq!(Page::from_fetched(vec![1, 2, 3], request), Page::new(vec![1, 2], true));
+        assert_eq!(Page::from_fetched(vec![1, 2], request), Page::new(vec![1, 2], false));
     }
 
     #[test]
     fn converted_rows_keep_the_total() {
-        let page = Page::of(vec![1, 2], true).with_total(Some(9));
+        let page = Page::new(vec![1, 2], true).with_total(Some(9));
         assert_eq!(page.map(|row| row * 2), Page { items: vec![2, 4], has_more: true, total: Some(9) });
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 
 /// A member of a body: absent, null or a value. Absent keeps, null clears, a value sets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Field<T> {
+pub enum PatchField<T> {
     /// The member is absent.
     #[default]
     Absent,
@@ -14,7 +14,7 @@ pub enum Field<T> {
     Value(T),
 }
 
-impl<T> Field<T> {
+impl<T> PatchField<T> {
     /// The value, if there is one.
     pub fn value(self) -> Option<T> {
         match self {
@@ -37,24 +37,24 @@ impl<T> Field<T> {
     }
 
     /// Applies the member to an optional value.
-    pub fn apply(self, place: &mut Option<T>) {
+    pub fn apply(self, target: &mut Option<T>) {
         match self {
             Self::Absent => {}
-            Self::Null => *place = None,
-            Self::Value(value) => *place = Some(value),
+            Self::Null => *target = None,
+            Self::Value(value) => *target = Some(value),
         }
     }
 }
 
 /// Replaces a value by the one that is given, if there is one.
-pub fn set_given<T>(place: &mut T, given: Option<T>) {
+pub fn set_given<T>(target: &mut T, given: Option<T>) {
     if let Some(value) = given {
-        *place = value;
+        *target = value;
     }
 }
 
 /// Needs `#[serde(default)]` on the member: serde calls this only for present members.
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for PatchField<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Option::<T>::deserialize(deserializer).map(|read| read.map_or(Self::Null, Self::Value))
     }
@@ -67,14 +67,14 @@ mod tests {
     #[derive(Deserialize)]
     struct Body {
         #[serde(default)]
-        name: Field<String>,
+        name: PatchField<String>,
     }
 
     #[test]
     fn absent_null_and_a_value_are_three_things() {
         let read = |json| serde_json::from_str::<Body>(json).unwrap().name;
-        assert_eq!(read("{}"), Field::Absent);
-        assert_eq!(read(r#"{"name":null}"#), Field::Null);
-        assert_eq!(read(r#"{"name":"Ada"}"#), Field::Value("Ada".to_owned()));
+        assert_eq!(read("{}"), PatchField::Absent);
+        assert_eq!(read(r#"{"name":null}"#), PatchField::Null);
+        assert_eq!(read(r#"{"name":"Ada"}"#), PatchField::Value("Ada".to_owned()));
     }
 }

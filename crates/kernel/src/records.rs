@@ -20,10 +20,10 @@
 //!
 //! let (then, now) = (datetime!(2026-03-01 09:30 UTC), datetime!(2026-03-02 10:00 UTC));
 //! let note = Note { text: "Trees".to_owned(), updated_at: then };
-//! let change = Change::of(note.clone(), now, |note| note.text = "Benches".to_owned());
+//! let change = Change::from_edit(note.clone(), now, |note| note.text = "Benches".to_owned());
 //! assert_eq!(change.after.updated_at, now);
 //! assert_ne!(change.after.revision(), note.revision());
-//! assert!(Change::of(note, now, |_| {}).is_empty());
+//! assert!(Change::from_edit(note, now, |_| {}).is_empty());
 //! ```
 
 mod admin;
@@ -32,8 +32,10 @@ pub mod conformance;
 mod fields;
 mod mock;
 
-pub use admin::{Plain, RecordAdmin, check_revision, edit, find_for_update, find_revision_for_update};
-pub use fields::{Described, RecordField};
+pub use admin::{
+    AdminWithoutRules, RecordAdmin, check_revision, edit, find_for_update, find_revision_for_update,
+};
+pub use fields::{RecordField, RecordFields};
 
 use crate::text::{TRANSLATION_END, searchable, searchable_html};
 use crate::{Error, Event, OrganizationId, Result, Translated};
@@ -84,7 +86,7 @@ pub trait Entity: Clone + PartialEq + Debug + Send + Sync + 'static {
     }
 
     /// The error when another record has the key of this one. By default `Conflict`: the transaction is repeated.
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         Error::Conflict("another record has the same key".into())
     }
 }
@@ -117,7 +119,7 @@ pub struct SearchTexts {
 
 impl SearchTexts {
     /// The texts of a record with a title in several languages, and perhaps a body of HTML.
-    pub fn of(title: &Translated, body: Option<&Translated>) -> Self {
+    pub fn new(title: &Translated, body: Option<&Translated>) -> Self {
         let texts =
             |text: &Translated, form: fn(&str) -> String| joined(text.iter().map(|(_, text)| form(text)));
         Self {
@@ -127,7 +129,7 @@ impl SearchTexts {
     }
 
     /// The texts of a record with a name in one language.
-    pub fn of_name(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         Self { title: joined([searchable(name)].into_iter()), body: String::new() }
     }
 }
@@ -166,7 +168,7 @@ impl<E: Entity> Change<E> {
     }
 
     /// The change of an edit at `now`. An edit without effect does not change `updated_at` either.
-    pub fn of(before: E, now: OffsetDateTime, edit: impl FnOnce(&mut E)) -> Self {
+    pub fn from_edit(before: E, now: OffsetDateTime, edit: impl FnOnce(&mut E)) -> Self {
         let mut after = before.clone();
         edit(&mut after);
         if after != before
@@ -211,7 +213,7 @@ pub trait Records<E: Entity>: Send + Sync {
     /// Stores a new record.
     ///
     /// # Errors
-    /// [`Entity::taken`] when another record has its key; the transaction can continue.
+    /// [`Entity::key_taken_error`] when another record has its key; the transaction can continue.
     async fn add(&self, organization: OrganizationId, record: &E) -> Result<E::Id>;
 
     /// Stores new records with few statements, and returns their ids in the same order. `None`: nothing was stored,
@@ -224,8 +226,8 @@ pub trait Records<E: Entity>: Send + Sync {
     /// Stores a new state.
     ///
     /// # Errors
-    /// `NotFound` when there is no such record. [`Entity::taken`] when another record has its key; on PostgreSQL this
-    /// aborts the transaction.
+    /// `NotFound` when there is no such record. [`Entity::key_taken_error`] when another record has its key; on
+    /// PostgreSQL this aborts the transaction.
     async fn save(&self, organization: OrganizationId, id: E::Id, change: &Change<E>) -> Result<()>;
 
     /// The records after `after` in ascending order of id, at most `limit`; for export.

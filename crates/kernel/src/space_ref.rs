@@ -6,7 +6,7 @@ use std::fmt;
 /// The four kinds of participatory spaces (contract 05 §1.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SpaceManifest {
+pub enum SpaceKind {
     /// `assemblies`
     Assemblies,
     /// `conferences`
@@ -17,8 +17,8 @@ pub enum SpaceManifest {
     ParticipatoryProcesses,
 }
 
-crate::names! {
-    SpaceManifest {
+crate::named_enum! {
+    SpaceKind {
         ParticipatoryProcesses = "participatory_processes",
         Assemblies = "assemblies",
         Conferences = "conferences",
@@ -26,7 +26,7 @@ crate::names! {
     }
 }
 
-impl SpaceManifest {
+impl SpaceKind {
     /// The class name on the wire: `Platform::ParticipatoryProcess`, ...
     pub fn class(self) -> &'static str {
         match self {
@@ -46,8 +46,9 @@ impl SpaceManifest {
 /// One participatory space. Numbers are unique per kind only: an assembly 1 and a process 1 are two spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SpaceRef {
-    /// The kind.
-    pub manifest: SpaceManifest,
+    /// The kind: `manifest` in stored commands.
+    #[serde(rename = "manifest")]
+    pub kind: SpaceKind,
     /// The number among the spaces of that kind.
     pub id: i64,
 }
@@ -55,6 +56,6 @@ pub struct SpaceRef {
 /// `assemblies/3`
 impl fmt::Display for SpaceRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.manifest.as_str(), self.id)
+        write!(f, "{}/{}", self.kind.as_str(), self.id)
     }
 }

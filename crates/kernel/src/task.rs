@@ -35,7 +35,7 @@ impl NewTask {
     ///
     /// # Errors
     /// `Internal` when the payload cannot be written as JSON.
-    pub fn of<P: TaskPayload>(
+    pub fn new<P: TaskPayload>(
         organization: OrganizationId,
         payload: &P,
         due_at: OffsetDateTime,
@@ -46,7 +46,7 @@ impl NewTask {
 
     /// Sets the subject: the task replaces another one with this subject.
     #[must_use]
-    pub fn about(self, subject: impl Display) -> Self {
+    pub fn with_subject(self, subject: impl Display) -> Self {
         Self { subject: Some(subject.to_string()), ..self }
     }
 }

@@ -1,10 +1,12 @@
 //! Values that tests of many crates need.
 
 use crate::filter::{RawFilter, RawValue};
-use crate::{ComponentId, Locale, OrganizationId, PageRequest, ReadContext, Translated, Viewer, Within};
+use crate::{
+    ComponentId, Locale, LocationFilter, OrganizationId, PageRequest, ReadContext, Translated, Viewer,
+};
 
 /// The first page of a list, with all records that a test adds.
-pub const ALL: PageRequest = PageRequest::of(1, 100);
+pub const ALL: PageRequest = PageRequest::new(1, 100);
 
 /// A text in English alone.
 pub fn text(english: &str) -> Translated {
@@ -12,18 +14,18 @@ pub fn text(english: &str) -> Translated {
 }
 
 /// The context of a user's token, or of an anonymous viewer.
-pub fn seen_by(organization: OrganizationId, viewer: Viewer) -> ReadContext {
+pub fn viewer_read_context(organization: OrganizationId, viewer: Viewer) -> ReadContext {
     ReadContext { organization, viewer, participant: viewer.user() }
 }
 
 /// The context of a service token.
-pub fn seen_by_service(organization: OrganizationId, viewer: Viewer) -> ReadContext {
+pub fn service_read_context(organization: OrganizationId, viewer: Viewer) -> ReadContext {
     ReadContext { organization, viewer, participant: None }
 }
 
 /// One component.
-pub fn within(component: ComponentId) -> Within {
-    Within { component: Some(component), ..Within::default() }
+pub fn in_component(component: ComponentId) -> LocationFilter {
+    LocationFilter { component: Some(component), ..LocationFilter::default() }
 }
 
 /// A filter of one condition. A value behind `[]` is a list: `[]1,2`.
@@ -32,5 +34,5 @@ pub fn raw_filter(key: &str, value: &str) -> RawFilter {
         Some(list) => RawValue::Many(list.split(',').map(str::to_owned).collect()),
         None => RawValue::One(value.to_owned()),
     };
-    RawFilter::of(vec![(key.to_owned(), value)])
+    RawFilter::new(vec![(key.to_owned(), value)])
 }

@@ -1,11 +1,11 @@
 //! How texts are compared: whether composed or decomposed, and in any case. The same on both engines.
 //!
 //! ```
-//! use civitas_kernel::text::{fold, nfc, searchable};
+//! use civitas_kernel::text::{fold_case, nfc, searchable};
 //!
 //! assert_eq!(nfc("e\u{301}lan"), "élan");
-//! assert_eq!(fold("ΒΟΡΡΆΣ"), fold("βορράς"));
-//! assert_eq!(fold("İZMİR"), "izmir");
+//! assert_eq!(fold_case("ΒΟΡΡΆΣ"), fold_case("βορράς"));
+//! assert_eq!(fold_case("İZMİR"), "izmir");
 //! assert_eq!(searchable("Vélo STRASSE"), searchable("velo Straße"));
 //! ```
 
@@ -26,12 +26,12 @@ pub fn nfc(text: &str) -> Cow<'_, str> {
 
 /// A text in one case: each character for itself, so that the rest of a word does not matter (`ς` and `σ` are the
 /// same), and all forms of the letter `i` are one.
-pub fn fold(text: &str) -> String {
-    text.chars().filter(|c| *c != DOT_ABOVE).map(folded).collect()
+pub fn fold_case(text: &str) -> String {
+    text.chars().filter(|c| *c != DOT_ABOVE).map(fold_char).collect()
 }
 
 /// The character in lower case, by way of its upper case. One whose other case has several characters stays: `ß`.
-pub fn folded(c: char) -> char {
+pub fn fold_char(c: char) -> char {
     match c {
         _ if c.is_ascii() => c.to_ascii_lowercase(),
         'İ' => 'i',
@@ -123,10 +123,10 @@ mod tests {
             ["ÉLAN", "élan", "Élan"],
             ["STRAẞE", "straße", "Straße"],
         ] {
-            let folded = words.map(|word| fold(&nfc(word)));
+            let folded = words.map(|word| fold_case(&nfc(word)));
             assert!(folded.iter().all(|word| *word == folded[0]), "{folded:?}");
         }
-        assert_ne!(fold("cafe"), fold("café"));
+        assert_ne!(fold_case("cafe"), fold_case("café"));
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
     fn the_beginning_of_a_word_is_the_beginning_of_the_folded_word() {
         for word in ["ΘΆΛΑΣΣΑ", "ΒΟΡΡΆΣ", "İZMİR"] {
             for (end, _) in word.char_indices() {
-                assert!(fold(word).starts_with(&fold(&word[..end])), "{}", &word[..end]);
+                assert!(fold_case(word).starts_with(&fold_case(&word[..end])), "{}", &word[..end]);
             }
         }
     }

@@ -2,18 +2,20 @@
 
 mod lists;
 
-use crate::form::Submitted;
+use crate::form::SubmittedForm;
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::panel::Panel;
-use crate::parts::{Confirm, FormErrors, Head, Html, Layout, OpenedOrganization};
+use crate::parts::{Confirmation, FormErrors, Head, Html, Layout, OpenedOrganization};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::translator::{Translator, Value};
-use crate::upload::SentFile;
+use crate::upload::UploadedFile;
 use actix_web::http::StatusCode;
-use civitas_accounts::administrators::{Administrator, Administrators, PanelSession, SignInPorts, Theme};
-use civitas_application::Transaction;
+use civitas_accounts::administrators::{
+    Administrator, Administrators, PanelSession, PanelTheme, SignInPorts,
+};
+use civitas_application::{Store, Transaction};
 use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_event_delivery::WebhookChanges;
 use civitas_kernel::{AdministratorId, Error, OrganizationId, Result};
@@ -43,20 +45,25 @@ pub(crate) struct AdminRequest {
     pub(crate) action: &'static str,
     pub(crate) params: HashMap<String, String>,
     pub(crate) query: Query,
-    pub(crate) form: Submitted,
+    pub(crate) form: SubmittedForm,
     /// The file of the form.
-    pub(crate) file: Cell<Option<SentFile>>,
+    pub(crate) file: Cell<Option<UploadedFile>>,
     pub(crate) now: OffsetDateTime,
     /// The address of the client.
     pub(crate) client_ip: Option<IpAddr>,
     /// The time zone of the times on the page.
     pub(crate) zone: Cell<Zone>,
     /// The organization in the navigation.
-    pub(crate) organization: Cell<Option<OrganizationId>>,
+    pub(crate) navigation_organization: Cell<Option<OrganizationId>>,
     pub(crate) signed_in: AdminSession,
 }
 
 impl AdminRequest {
+    /// The store, outside a transaction.
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.panel.store()
+    }
+
     /// A text in the language of the administrator.
     pub(crate) fn tr(&self, key: &str) -> String {
         self.translator.tr(key)
@@ -72,6 +79,11 @@ impl AdminRequest {
         self.translator.tr_args(key, values)
     }
 
+    /// A text with a number, which decides its plural.
+    pub(crate) fn tr_count(&self, key: &str, number: impl Into<Value>) -> String {
+        self.translator.tr_count(key, number)
+    }
+
     /// A token for a form on this page.
     pub(crate) fn token(&self) -> String {
         self.panel.tokens.issue(&self.signed_in.cookie)
@@ -82,8 +94,8 @@ impl AdminRequest {
         self.form.text("revision")
     }
 
-    /// The revision that a form sends: `stored`, that of the record; that of the former form when it was refused, so
-    /// that sending it again overwrites no change by somebody else.
+    /// The revision that a form sends: `stored`, that of the record. A refused form keeps the revision it sent, so that
+    /// sending it again does not overwrite a change by somebody else.
     pub(crate) fn revision(&self, stored: String) -> String {
         self.form.get("revision").map_or(stored, str::to_owned)
     }
@@ -138,16 +150,36 @@ impl AdminRequest {
     }
 
     /// Runs a change in one transaction with its events. It is repeated when it conflicts with another writer.
-    pub(crate) async fn change<T>(&self, work: impl AsyncFn(&dyn Transaction) -> Result<T>) -> Result<T> {
+    pub(crate) async fn in_transaction<T>(
+        &self,
+        work: impl AsyncFn(&dyn Transaction) -> Result<T>,
+    ) -> Result<T> {
         self.panel.services.committer.in_transaction(self.panel.store(), self.now, work).await
     }
 
-    /// As [`Self::change`], for work that cannot be repeated.
-    pub(crate) async fn change_once<T>(
+    /// Runs a use case in one transaction, as [`Self::in_transaction`], and appends an entry about its outcome to the
+    /// audit trail; `None`: it changed nothing. The one way to make a change, if its use case appends no entry itself.
+    pub(crate) async fn change_with_audit<T>(
+        &self,
+        use_case: impl AsyncFn(&dyn Transaction) -> Result<T>,
+        audit_entry: impl Fn(&T) -> Option<NewAuditEntry>,
+    ) -> Result<T> {
+        self.in_transaction(async |tx| {
+            let outcome = use_case(tx).await?;
+            if let Some(entry) = audit_entry(&outcome) {
+                self.append_audit_entry(tx, &entry).await?;
+            }
+            Ok(outcome)
+        })
+        .await
+    }
+
+    /// As [`Self::in_transaction`], for work that cannot be repeated: it appends its own entries to the audit trail.
+    pub(crate) async fn in_transaction_once<T>(
         &self,
         work: impl AsyncFnOnce(&dyn Transaction) -> Result<T>,
     ) -> Result<T> {
-        let tx = self.panel.store().begin().await?;
+        let tx = self.store().begin().await?;
         let outcome = work(&*tx).await;
         self.panel.services.committer.commit_with_events(tx, self.now, outcome).await
     }
@@ -182,7 +214,7 @@ impl AdminRequest {
     /// An entry of the audit trail, of this administrator.
     pub(crate) fn audit_entry(&self, action: Action) -> NewAuditEntry {
         let from = self.client_ip.map(|address| address.to_string());
-        NewAuditEntry::new(self.actor(), action).from(from.as_deref())
+        NewAuditEntry::new(self.actor(), action).with_address(from.as_deref())
     }
 
     /// Adds an entry to the audit trail.
@@ -192,27 +224,27 @@ impl AdminRequest {
 
     /// A page.
     pub(crate) async fn page(&self, head: Head, body: Html) -> Result<Reply> {
-        self.render(StatusCode::OK, head, body, Vec::new()).await
+        self.page_with_status(StatusCode::OK, head, body, Vec::new()).await
     }
 
     /// The confirmation page of `action`, with the label of its button and the address to return to.
-    pub(crate) fn confirm(
+    pub(crate) fn confirmation(
         &self,
         action: impl Into<String>,
         button: String,
         cancel: impl Into<String>,
-    ) -> Confirm<'_> {
-        Confirm::new(&self.translator, action.into(), self.token(), button, cancel.into())
+    ) -> Confirmation<'_> {
+        Confirmation::new(&self.translator, action.into(), self.token(), button, cancel.into())
     }
 
-    /// A page with a form; one that was refused has its problems.
+    /// A page with a form; with status 422 and the problems of a refused one.
     pub(crate) async fn form_page(&self, head: Head, body: Html, problems: FormErrors) -> Result<Reply> {
         let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-        self.render(status, head, body, problems).await
+        self.page_with_status(status, head, body, problems).await
     }
 
     /// A page with this status.
-    pub(crate) async fn render(
+    pub(crate) async fn page_with_status(
         &self,
         status: StatusCode,
         head: Head,
@@ -223,9 +255,9 @@ impl AdminRequest {
         let layout = Layout {
             translator: &self.translator,
             theme: match self.signed_in.administrator.theme {
-                Theme::Device => "",
-                Theme::Light => "light",
-                Theme::Dark => "dark",
+                PanelTheme::Device => "",
+                PanelTheme::Light => "light",
+                PanelTheme::Dark => "dark",
             },
             now: self.now.format(&Rfc3339).unwrap_or_default(),
             path: &self.path,
@@ -247,26 +279,26 @@ impl AdminRequest {
     pub(crate) async fn redirect(&self, to: impl Into<String>, notice: Notice) -> Result<Reply> {
         let text = serde_json::to_string(&notice).map_err(Error::internal)?;
         let sealed = self.panel.services.cipher.seal(&text)?;
-        let sessions = self.panel.store().panel_sessions();
+        let sessions = self.store().panel_sessions();
         sessions.set_notice(&self.signed_in.session.digest, Some(&sealed)).await?;
         Ok(Reply::redirect(to))
     }
 
     /// Redirects to a page, which shows this text once as a success.
-    pub(crate) async fn done(
+    pub(crate) async fn redirect_done(
         &self,
         key: &str,
         values: &[(&'static str, Value)],
         to: impl Into<String>,
     ) -> Result<Reply> {
-        self.redirect(to, Notice::good(self.tr_args(key, values))).await
+        self.redirect(to, Notice::success(self.tr_args(key, values))).await
     }
 
     async fn take_notice(&self) -> Result<Option<Notice>> {
         if self.signed_in.session.notice.is_none() {
             return Ok(None);
         }
-        let sessions = self.panel.store().panel_sessions();
+        let sessions = self.store().panel_sessions();
         let Some(sealed) = sessions.take_notice(&self.signed_in.session.digest).await? else {
             return Ok(None);
         };
@@ -276,27 +308,28 @@ impl AdminRequest {
 
     /// The organization in the navigation: the one that was opened last.
     async fn opened_organization(&self) -> Result<Option<OpenedOrganization>> {
-        let Some(id) = self.organization.get() else { return Ok(None) };
-        let found = self.panel.store().organizations().tenant(id).await?;
+        let Some(id) = self.navigation_organization.get() else { return Ok(None) };
+        let found = self.store().organizations().tenant(id).await?;
         Ok(found.map(|tenant| OpenedOrganization {
             id: id.0,
             name: tenant.name.title(self.translator.locale).unwrap_or(&tenant.host).to_owned(),
         }))
     }
 
-    /// Keeps this organization in the navigation; where nothing can be changed, of this page alone.
-    pub(crate) async fn open_organization(&self, id: OrganizationId) -> Result<()> {
-        if self.organization.get() == Some(id) {
+    /// Shows this organization in the navigation of this page and the next ones; in a read-only deployment of this page
+    /// only.
+    pub(crate) async fn set_navigation_organization(&self, id: OrganizationId) -> Result<()> {
+        if self.navigation_organization.get() == Some(id) {
             return Ok(());
         }
         if !self.panel.settings.read_only {
             let administrator = self.signed_in.id;
-            self.change(async |tx| {
-                Self::administrators(tx).remember_organization(administrator, Some(id)).await
+            self.in_transaction(async |tx| {
+                Self::administrators(tx).set_last_organization(administrator, Some(id)).await
             })
             .await?;
         }
-        self.organization.set(Some(id));
+        self.navigation_organization.set(Some(id));
         Ok(())
     }
 }

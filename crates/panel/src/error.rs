@@ -1,4 +1,4 @@
-//! Errors of pages: which status and page they have, and what a refused form says.
+//! Errors: the status and the page of each, and the problems of a refused form.
 
 use crate::parts::{FormError, FormErrors, Html, StandalonePage, render};
 use crate::reply::Reply;
@@ -129,21 +129,30 @@ fn standalone_page(translator: &Translator, status: StatusCode, title: String, b
     Reply::page(status, StandalonePage { translator, title, body, locales: Vec::new() }.html())
 }
 
-/// The problems of a refused form, or the error itself when no value is to blame. `field` gives the name in the form of
-/// a member.
+/// The problems of a refused form, or the error itself when no value is to blame. `field` returns the name of the field
+/// for the member of an error.
 pub(crate) fn form_errors(
     translator: &Translator,
     error: Error,
     field: impl Fn(&FieldError) -> String,
 ) -> Result<FormErrors, Error> {
+    form_errors_with_texts(translator, error, field, |_| None)
+}
+
+/// As [`form_errors`]; `text` returns the sentence for an error; `None`: the general one for its code.
+pub(crate) fn form_errors_with_texts(
+    translator: &Translator,
+    error: Error,
+    field: impl Fn(&FieldError) -> String,
+    text: impl Fn(&FieldError) -> Option<String>,
+) -> Result<FormErrors, Error> {
     match error {
         Error::Invalid { fields, .. } => {
             let problem = |field_error: &FieldError| {
-                let of_record = field_error.field == "revision";
-                FormError::new(
-                    if of_record { String::new() } else { field(field_error) },
-                    sentence(translator, field_error),
-                )
+                let is_of_record = field_error.field == "revision";
+                let field = if is_of_record { String::new() } else { field(field_error) };
+                let text = text(field_error).unwrap_or_else(|| sentence(translator, field_error));
+                FormError::new(field, text)
             };
             Ok(fields.iter().map(problem).collect())
         }
@@ -152,8 +161,9 @@ pub(crate) fn form_errors(
     }
 }
 
-/// As [`form_errors`]; the refusals that `known` has get its field and its text.
-pub(crate) fn translated_form_errors<F: Into<String>>(
+/// As [`form_errors`]; `known` returns the field and the key of the text for the text of a refusal; `None`: the text is
+/// shown as it is.
+pub(crate) fn form_errors_with_refusals<F: Into<String>>(
     translator: &Translator,
     error: Error,
     field: impl Fn(&FieldError) -> String,
@@ -167,7 +177,7 @@ pub(crate) fn translated_form_errors<F: Into<String>>(
 }
 
 /// What is wrong with a value, in the language of the page where it has this sentence.
-pub(crate) fn sentence(translator: &Translator, field_error: &FieldError) -> String {
+fn sentence(translator: &Translator, field_error: &FieldError) -> String {
     let key = match field_error.code.as_ref() {
         "blank" => "problem-blank",
         "taken" => "problem-taken",

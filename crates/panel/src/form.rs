@@ -4,21 +4,21 @@ use civitas_application::form_pairs;
 use civitas_kernel::{Locales, Translated};
 
 /// The most fields of a form.
-const MAX: usize = 5_000;
+const MAX_FIELDS: usize = 5_000;
 
 /// The values that were sent.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Submitted(Vec<(String, String)>);
+pub(crate) struct SubmittedForm(Vec<(String, String)>);
 
-impl Submitted {
+impl SubmittedForm {
     /// Reads a body of `application/x-www-form-urlencoded`. Line ends become `\n`; a field that is not UTF-8 is U+0000.
-    pub(crate) fn read(body: &[u8]) -> Self {
-        let pairs = form_pairs(std::str::from_utf8(body).unwrap_or("%00")).take(MAX);
-        Self::of(pairs.map(|pair| pair.unwrap_or_else(|| ("\0".to_owned(), String::new()))))
+    pub(crate) fn from_body(body: &[u8]) -> Self {
+        let pairs = form_pairs(std::str::from_utf8(body).unwrap_or("%00")).take(MAX_FIELDS);
+        Self::from_pairs(pairs.map(|pair| pair.unwrap_or_else(|| ("\0".to_owned(), String::new()))))
     }
 
     /// The fields with these names and values. Line ends become `\n`.
-    pub(crate) fn of(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
+    pub(crate) fn from_pairs(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
         Self(pairs.into_iter().map(|(name, value)| (name, value.replace("\r\n", "\n"))).collect())
     }
 
@@ -39,7 +39,7 @@ impl Submitted {
     }
 
     /// Whether a box was ticked: its form sends `0` before the `1` of the box. `None` if it was not sent.
-    pub(crate) fn switch(&self, name: &str) -> Option<bool> {
+    pub(crate) fn checkbox(&self, name: &str) -> Option<bool> {
         let sent = self.0.iter().rev().find(|(known, _)| known == name);
         sent.map(|(_, value)| matches!(value.as_str(), "1" | "true" | "on"))
     }
@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn a_form_is_read_by_name() {
-        let form = Submitted::read(b"a=1&b%5B%5D=&b%5B%5D=x&b%5B%5D=y&on=0&on=1&off=0&n%5Ben%5D=Hi+there&n%5Bfr%5D=+&lines=a%0D%0A%0D%0Ab");
+        let form = SubmittedForm::from_body(b"a=1&b%5B%5D=&b%5B%5D=x&b%5B%5D=y&on=0&on=1&off=0&n%5Ben%5D=Hi+there&n%5Bfr%5D=+&lines=a%0D%0A%0D%0Ab");
         assert_eq!((form.get("a"), form.has_prefix("b["), form.has_prefix("c")), (Some("1"), true, false));
         assert_eq!(
-            (form.switch("on"), form.switch("off"), form.switch("c")),
+            (form.checkbox("on"), form.checkbox("off"), form.checkbox("c")),
             (Some(true), Some(false), None)
         );
         assert_eq!(form.values("b[]"), ["x", "y"]);
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn a_nul_and_bytes_that_are_not_utf8_are_found() {
         for body in [&b"a=%00"[..], b"a=1&b=caf%E9", b"%E9=1", b"a=caf\xe9"] {
-            assert!(Submitted::read(body).has_nul(), "{body:?}");
+            assert!(SubmittedForm::from_body(body).has_nul(), "{body:?}");
         }
-        assert!(!Submitted::read("a=0&b=%EF%BF%BDé".as_bytes()).has_nul());
+        assert!(!SubmittedForm::from_body("a=0&b=%EF%BF%BDé".as_bytes()).has_nul());
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn date_time_seconds(locale: Locale, zone: Zone, at: OffsetDateTime) 
 }
 
 /// The value of a field for date and time: `2026-11-20T14:30`.
-pub(crate) fn field_value(zone: Zone, at: OffsetDateTime) -> String {
+pub(crate) fn datetime_field_value(zone: Zone, at: OffsetDateTime) -> String {
     let local = zone.local(at);
     let (year, month, day) = local.to_calendar_date();
     format!("{year:04}-{:02}-{day:02}T{:02}:{:02}", u8::from(month), local.hour(), local.minute())
@@ -107,7 +107,7 @@ pub(crate) fn field_value(zone: Zone, at: OffsetDateTime) -> String {
 
 /// The time of a field for date and time in this zone; `None` if it has another form, or is not of the years 1 to 9998
 /// in UTC: times on the wire have years of four digits (RFC 3339).
-pub(crate) fn read_field(zone: Zone, text: &str) -> Option<OffsetDateTime> {
+pub(crate) fn parse_datetime_field(zone: Zone, text: &str) -> Option<OffsetDateTime> {
     use time::format_description::well_known::Iso8601;
     let text = if text.len() == 16 { format!("{text}:00") } else { text.to_owned() };
     let local = time::PrimitiveDateTime::parse(&text, &Iso8601::PARSING).ok()?;
@@ -179,27 +179,27 @@ mod tests {
                 date_time(Locale::EN, zone, at);
                 date_time_seconds(Locale::FR, zone, at);
                 zone.label(at);
-                read_field(zone, &field_value(zone, at));
+                parse_datetime_field(zone, &datetime_field_value(zone, at));
             }
         }
         let zurich = Zone::named("Europe/Zurich");
         assert_eq!(date_time(Locale::EN, zurich, ends[1]), "31 Dec 9999, 23:59");
-        assert_eq!(field_value(zurich, ends[1]), "9999-12-31T23:59");
+        assert_eq!(datetime_field_value(zurich, ends[1]), "9999-12-31T23:59");
     }
 
     #[test]
     fn a_field_reads_the_time_that_was_written_into_it() {
         let zone = Zone::named("Europe/Zurich");
         let minute = datetime!(2026-11-20 13:30 UTC);
-        assert_eq!(field_value(zone, AT), "2026-11-20T14:30");
-        assert_eq!(read_field(zone, "2026-11-20T14:30"), Some(minute));
+        assert_eq!(datetime_field_value(zone, AT), "2026-11-20T14:30");
+        assert_eq!(parse_datetime_field(zone, "2026-11-20T14:30"), Some(minute));
         assert_eq!(
-            read_field(zone, "2026-03-29T02:30"),
+            parse_datetime_field(zone, "2026-03-29T02:30"),
             Some(datetime!(2026-03-29 1:30 UTC)),
             "left out in spring"
         );
         for other in ["yesterday", "0000-01-01T00:00", "9999-12-31T23:59", ""] {
-            assert_eq!(read_field(zone, other), None, "{other}");
+            assert_eq!(parse_datetime_field(zone, other), None, "{other}");
         }
     }
 

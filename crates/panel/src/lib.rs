@@ -7,16 +7,15 @@
 //!                                                  parts (table, form, field, ...) -> layout
 //! ```
 
-mod addresses;
 mod admin_request;
 mod assets;
 mod error;
 mod form;
 mod form_tokens;
 mod format;
+mod instrumentation;
 mod mount;
 mod notice;
-mod observed;
 mod pages;
 mod panel;
 mod parts;
@@ -24,6 +23,7 @@ mod query;
 mod records;
 mod reply;
 mod request;
+mod request_headers;
 mod translator;
 mod upload;
 

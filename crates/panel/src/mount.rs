@@ -1,10 +1,10 @@
 //! Mounts the panel on actix-web: finds the session, checks the token of a form, calls the page.
 
 use crate::admin_request::{AdminRequest, AdminSession};
-use crate::form::Submitted;
+use crate::form::SubmittedForm;
 use crate::format::Zone;
+use crate::instrumentation::instrumented;
 use crate::notice::Notice;
-use crate::observed::observed;
 use crate::pages::people::{password_confirmation, setup, sign_in};
 use crate::pages::{self, Handler};
 use crate::panel::{Panel, SETUP_PATH};
@@ -14,8 +14,8 @@ use crate::request::{
     LOCALE_COOKIE, PanelRequest, SESSION_COOKIE, SESSION_ENDED_PATH, SIGN_IN_PATH, SIGN_OUT_PATH,
 };
 use crate::translator::Translator;
-use crate::upload::{self, SentFile};
-use crate::{addresses, assets, error};
+use crate::upload::{self, UploadedFile};
+use crate::{assets, error, request_headers};
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, web};
 use civitas_accounts::Secret;
@@ -28,11 +28,11 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 /// The most bytes of a form.
-const MAX_BYTES: usize = 2 * 1024 * 1024;
+const MAX_FORM_BYTES: usize = 2 * 1024 * 1024;
 /// The longest time a form may take to arrive.
-const BODY_TIME: Duration = Duration::from_secs(30);
+const FORM_TIMEOUT: Duration = Duration::from_secs(30);
 /// The paths of pages that belong to an organization.
-const ORGANIZATIONS: &str = "/system/organizations/";
+const ORGANIZATIONS_PATH: &str = "/system/organizations/";
 
 impl Panel {
     /// Method and path of each route that needs a session: `("PUT", "/system/organizations/{id}")`. PUT and DELETE are
@@ -66,7 +66,7 @@ impl Panel {
                 async move {
                     if let Some(asset) = assets::find(request.path()) {
                         let file = Reply::File { media_type: asset.media_type, content: asset.content };
-                        return observed(&panel, &request, async { file.respond() }).await;
+                        return instrumented(&panel, &request, async { file.respond() }).await;
                     }
                     let serve = |request: PanelRequest| request.dispatch("", &[]);
                     PanelRequest::serve(panel, request, payload, serve).await
@@ -99,8 +99,8 @@ impl PanelRequest {
         serve: impl FnOnce(Self) -> F,
     ) -> HttpResponse {
         let answer = async {
-            let query = Query::read(request.query_string());
-            let translator = translator_of(&request, &query);
+            let query = Query::parse(request.query_string());
+            let translator = visitor_translator(&request, &query);
             let now = clock::now();
             let reads = matches!(*request.method(), Method::GET | Method::HEAD);
             if panel.settings.read_only && !reads && !matches!(request.path(), SIGN_IN_PATH | SIGN_OUT_PATH) {
@@ -119,7 +119,7 @@ impl PanelRequest {
             let reply = serve(Self { panel, http, query, form, file, translator, now }).await;
             reply.unwrap_or_else(|failure| error::page(&translator, &failure, now)).respond()
         };
-        observed(&panel, &request, answer).await
+        instrumented(&panel, &request, answer).await
     }
 
     /// The method: that of the request, or for a POST the one in `_method`.
@@ -155,10 +155,11 @@ impl PanelRequest {
         if let Some(address) = confirmation_address {
             return Ok(Reply::redirect(address));
         }
-        Ok(finish(&self.admin_request(route, signed_in, translator), *handler).await)
+        Ok(call_handler(&self.admin_request(route, signed_in, translator), *handler).await)
     }
 
-    /// A form: its token must be of this session, and is used once. `confirmation_address`: the page to go to first.
+    /// Handles a form. Its token must belong to this session, and is accepted once. `confirmation_address`: the page to
+    /// redirect to first.
     async fn submit(
         self,
         route: &'static str,
@@ -169,14 +170,14 @@ impl PanelRequest {
     ) -> Result<Reply> {
         let token = self.form.text("authenticity_token").to_owned();
         let nonce = self.panel.tokens.check(&signed_in.cookie, &token).map(str::to_owned);
-        let Some(nonce) = nonce.filter(|_| !addresses::is_cross_site(&self.http)) else {
+        let Some(nonce) = nonce.filter(|_| !request_headers::is_cross_site(&self.http)) else {
             return Ok(error::expired_form_page(&translator, self.http.path().to_owned()));
         };
         if self.form.has_nul() {
             return Err(Error::rejected(translator.tr("problem-nul")));
         }
         if let Some(address) = confirmation_address {
-            let unsaved = Notice::bad(translator.tr("confirmation-unsaved"));
+            let unsaved = Notice::failure(translator.tr("confirmation-unsaved"));
             return self.admin_request(route, signed_in, translator).redirect(address, unsaved).await;
         }
         let (panel, digest) = (self.panel.clone(), signed_in.session.digest.clone());
@@ -187,7 +188,7 @@ impl PanelRequest {
             }
             return Ok(error::expired_form_page(&translator, "/system".to_owned()));
         }
-        let reply = finish(&self.admin_request(route, signed_in, translator), handler).await;
+        let reply = call_handler(&self.admin_request(route, signed_in, translator), handler).await;
         let may_be_sent_again = match &reply {
             // Nothing was changed.
             Reply::Page { status, .. } => !status.is_success(),
@@ -203,7 +204,7 @@ impl PanelRequest {
 
     /// The administrator of the session, if there is a valid one.
     async fn find_session(&self) -> Result<Option<(AdminSession, Translator)>> {
-        let Some(cookie) = addresses::cookie(&self.http, SESSION_COOKIE) else { return Ok(None) };
+        let Some(cookie) = request_headers::cookie(&self.http, SESSION_COOKIE) else { return Ok(None) };
         let digest = Secret::new(cookie.as_str()).digest();
         let sessions = self.panel.store().panel_sessions();
         let Some((id, administrator, session)) = sessions.find(&digest, self.now).await? else {
@@ -214,7 +215,7 @@ impl PanelRequest {
         {
             sessions.touch(&digest, self.now, expires_at).await?;
         }
-        let translator = administrator.locale.map_or(self.translator, Translator::of);
+        let translator = administrator.locale.map_or(self.translator, Translator::for_locale);
         Ok(Some((AdminSession { id, administrator, session, cookie }, translator)))
     }
 
@@ -236,7 +237,7 @@ impl PanelRequest {
             file: Cell::new(self.file),
             now: self.now,
             zone: Cell::new(Zone::utc()),
-            organization: Cell::new(signed_in.administrator.organization),
+            navigation_organization: Cell::new(signed_in.administrator.organization),
             panel: self.panel,
             signed_in,
         }
@@ -258,7 +259,7 @@ impl PanelRequest {
 
 /// Calls a page; an error becomes a page in the language of the administrator. If the account was deleted meanwhile, redirects
 /// to the sign-in page.
-async fn finish(req: &AdminRequest, handler: Handler) -> Reply {
+async fn call_handler(req: &AdminRequest, handler: Handler) -> Reply {
     let (translator, now) = (req.translator, req.now);
     match handler(req).await {
         Err(Error::Unauthenticated) => Reply::redirect(SESSION_ENDED_PATH),
@@ -267,12 +268,13 @@ async fn finish(req: &AdminRequest, handler: Handler) -> Reply {
 }
 
 /// The language of a visitor: the parameter, the cookie, the header of the browser, English.
-fn translator_of(request: &HttpRequest, query: &Query) -> Translator {
-    let chosen = query.get("locale").map(str::to_owned).or_else(|| addresses::cookie(request, LOCALE_COOKIE));
+fn visitor_translator(request: &HttpRequest, query: &Query) -> Translator {
+    let chosen =
+        query.get("locale").map(str::to_owned).or_else(|| request_headers::cookie(request, LOCALE_COOKIE));
     let header = request.headers().get("accept-language").and_then(|value| value.to_str().ok());
-    let available = Locale::OF_SERVICE.into_iter().collect();
+    let available = Locale::TRANSLATED_LOCALES.into_iter().collect();
     let explicit = choose_language(chosen.as_deref(), header, None, &available, Locale::EN);
-    Translator::of(explicit.unwrap_or(Locale::EN))
+    Translator::for_locale(explicit.unwrap_or(Locale::EN))
 }
 
 /// Reads a form with a file. Without a session, and for pages that belong to no organization, nothing is read.
@@ -284,21 +286,21 @@ async fn read_upload(
     request: &HttpRequest,
     payload: web::Payload,
     now: OffsetDateTime,
-) -> Result<(Submitted, Option<SentFile>), StatusCode> {
-    match longest_file(panel, request, now).await.map_err(|error| error::status(&error))? {
-        Some(limit) => upload::read(&panel.services.files, request.headers(), payload, limit).await,
-        None => Ok((Submitted::default(), None)),
+) -> Result<(SubmittedForm, Option<UploadedFile>), StatusCode> {
+    match max_file_bytes(panel, request, now).await.map_err(|error| error::status(&error))? {
+        Some(limit) => upload::read_form(&panel.services.files, request.headers(), payload, limit).await,
+        None => Ok((SubmittedForm::default(), None)),
     }
 }
 
 /// The most bytes of a file for the organization of the path, in a session.
-async fn longest_file(panel: &Panel, request: &HttpRequest, now: OffsetDateTime) -> Result<Option<u64>> {
-    let Some(cookie) = addresses::cookie(request, SESSION_COOKIE) else { return Ok(None) };
+async fn max_file_bytes(panel: &Panel, request: &HttpRequest, now: OffsetDateTime) -> Result<Option<u64>> {
+    let Some(cookie) = request_headers::cookie(request, SESSION_COOKIE) else { return Ok(None) };
     let digest = Secret::new(cookie.as_str()).digest();
     if panel.store().panel_sessions().find(&digest, now).await?.is_none() {
         return Ok(None);
     }
-    let of_organization = request.path().starts_with(ORGANIZATIONS);
+    let of_organization = request.path().starts_with(ORGANIZATIONS_PATH);
     let id = request.match_info().get("id").filter(|_| of_organization).and_then(|id| id.parse().ok());
     let Some(id) = id else { return Ok(None) };
     let tenant = panel.store().organizations().tenant(OrganizationId(id)).await?;
@@ -309,17 +311,17 @@ async fn longest_file(panel: &Panel, request: &HttpRequest, now: OffsetDateTime)
 ///
 /// # Errors
 /// The status: 413 when it is too large, 408 when it is too slow, 400 when it is broken.
-async fn read_form(mut payload: web::Payload) -> Result<Submitted, StatusCode> {
+async fn read_form(mut payload: web::Payload) -> Result<SubmittedForm, StatusCode> {
     let reading = async {
         let mut body = Vec::new();
         while let Some(part) = payload.next().await {
             let part = part.map_err(|_| StatusCode::BAD_REQUEST)?;
-            if body.len() + part.len() > MAX_BYTES {
+            if body.len() + part.len() > MAX_FORM_BYTES {
                 return Err(StatusCode::PAYLOAD_TOO_LARGE);
             }
             body.extend_from_slice(&part);
         }
-        Ok(Submitted::read(&body))
+        Ok(SubmittedForm::from_body(&body))
     };
-    actix_web::rt::time::timeout(BODY_TIME, reading).await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))
+    actix_web::rt::time::timeout(FORM_TIMEOUT, reading).await.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT))
 }

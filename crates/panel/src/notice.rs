@@ -25,12 +25,12 @@ pub(crate) struct Notice {
 
 impl Notice {
     /// A success.
-    pub(crate) fn good(title: impl Into<String>) -> Self {
+    pub(crate) fn success(title: impl Into<String>) -> Self {
         Self { kind: "good".to_owned(), title: title.into(), ..Self::default() }
     }
 
     /// A failure.
-    pub(crate) fn bad(title: impl Into<String>) -> Self {
+    pub(crate) fn failure(title: impl Into<String>) -> Self {
         Self { kind: "bad".to_owned(), title: title.into(), ..Self::default() }
     }
 

@@ -5,7 +5,7 @@ use crate::query::Query;
 use civitas_accounts::Passwords;
 use civitas_accounts::administrators::{SecondFactorCodes, TextCipher};
 use civitas_application::{
-    AuthenticationLimit, EventCommitter, Files, HealthChecks, Shares, SignIn, Site, Store,
+    AuthenticationLimit, EventCommitter, Files, HealthChecks, PanelSignIn, Shares, SiteSettings, Store,
 };
 use civitas_kernel::{EventName, Result};
 use civitas_webhooks::{SecretCipher, TargetPolicy, TargetResolver};
@@ -19,7 +19,7 @@ pub(crate) const SETUP_PATH: &str = "/system/setup";
 /// Settings of the panel.
 pub struct Settings {
     /// Scheme and port of links, and the languages of the deployment.
-    pub site: Site,
+    pub site: SiteSettings,
     /// Proxies whose forwarded headers count.
     pub trusted_proxies: Vec<IpNet>,
     /// The addresses that a new host must resolve to.
@@ -91,8 +91,8 @@ impl Panel {
     }
 
     /// Sign-in from this address.
-    pub(crate) fn sign_in(&self, client_ip: Option<IpAddr>) -> SignIn<'_> {
-        SignIn {
+    pub(crate) fn sign_in(&self, client_ip: Option<IpAddr>) -> PanelSignIn<'_> {
+        PanelSignIn {
             store: self.store(),
             committer: &self.services.committer,
             passwords: &*self.services.passwords,

@@ -9,7 +9,7 @@ use url::form_urlencoded::Serializer;
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    pub(crate) fn read(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let pairs = form_pairs(text).flatten();
         Self(pairs.filter(|(_, value)| !value.trim().is_empty() && !value.contains('\0')).take(50).collect())
     }
@@ -31,7 +31,7 @@ impl Query {
 
     /// The page of a list: 1 unless a positive number is given.
     pub(crate) fn page(&self, per_page: i64) -> PageRequest {
-        PageRequest::of(self.number("page").filter(|page| *page >= 1).unwrap_or(1), per_page)
+        PageRequest::new(self.number("page").filter(|page| *page >= 1).unwrap_or(1), per_page)
     }
 
     /// The address of this path with these parameters, of which one has another value; `None` removes it.
@@ -57,11 +57,11 @@ mod tests {
 
     #[test]
     fn another_filter_begins_at_the_first_page() {
-        let query = Query::read("q=a+b&state=on&page=7&blank=+");
+        let query = Query::parse("q=a+b&state=on&page=7&blank=+");
         assert_eq!((query.get("q"), query.get("blank"), query.page(25).page), (Some("a b"), None, 7));
         assert_eq!(query.with("/x", "state", Some("off")), "/x?q=a+b&state=off");
         assert_eq!(query.with("/x", "page", Some("8")), "/x?q=a+b&state=on&page=8");
-        assert_eq!(Query::read("page=-3").page(25).page, 1);
-        assert_eq!(Query::read("q=caf%E9&state=on").with("/x", "page", None), "/x?state=on");
+        assert_eq!(Query::parse("page=-3").page(25).page, 1);
+        assert_eq!(Query::parse("q=caf%E9&state=on").with("/x", "page", None), "/x?state=on");
     }
 }

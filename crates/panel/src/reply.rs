@@ -9,7 +9,7 @@ use futures_util::stream::LocalBoxStream;
 use std::fmt;
 
 /// What pages may load and do: their own style sheet and script, nothing inline.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
+const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The answer to a request.
@@ -101,7 +101,7 @@ impl Reply {
             }
         };
         set_header(&mut answer, header::CACHE_CONTROL, caching);
-        set_header(&mut answer, header::CONTENT_SECURITY_POLICY, POLICY);
+        set_header(&mut answer, header::CONTENT_SECURITY_POLICY, CSP);
         set_header(&mut answer, header::REFERRER_POLICY, "same-origin");
         answer
     }

@@ -1,11 +1,11 @@
 //! A request before its session is known.
 
-use crate::addresses;
-use crate::form::Submitted;
+use crate::form::SubmittedForm;
 use crate::panel::Panel;
 use crate::query::Query;
+use crate::request_headers;
 use crate::translator::Translator;
-use crate::upload::SentFile;
+use crate::upload::UploadedFile;
 use actix_web::HttpRequest;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ pub(crate) struct PanelRequest {
     pub(crate) panel: Arc<Panel>,
     pub(crate) http: HttpRequest,
     pub(crate) query: Query,
-    pub(crate) form: Submitted,
+    pub(crate) form: SubmittedForm,
     /// The file of the form.
-    pub(crate) file: Option<SentFile>,
+    pub(crate) file: Option<UploadedFile>,
     pub(crate) translator: Translator,
     pub(crate) now: OffsetDateTime,
 }
@@ -37,6 +37,6 @@ pub(crate) struct PanelRequest {
 impl PanelRequest {
     /// The address of the client.
     pub(crate) fn client_ip(&self) -> Option<IpAddr> {
-        addresses::client_ip(&self.http, &self.panel.settings.trusted_proxies)
+        request_headers::client_ip(&self.http, &self.panel.settings.trusted_proxies)
     }
 }

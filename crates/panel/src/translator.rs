@@ -38,7 +38,7 @@ pub(crate) struct Translator {
 
 impl Translator {
     /// The texts in this language; English where it has none.
-    pub(crate) fn of(locale: Locale) -> Self {
+    pub(crate) fn for_locale(locale: Locale) -> Self {
         let found = BUNDLES.iter().find(|(known, _)| *known == locale).unwrap_or(&BUNDLES[0]);
         Self { locale: found.0, bundle: &found.1 }
     }
@@ -69,7 +69,7 @@ impl Translator {
     }
 
     /// A text with a number, which decides its plural.
-    pub(crate) fn count(&self, key: &str, number: i64) -> String {
+    pub(crate) fn tr_count(&self, key: &str, number: impl Into<Value>) -> String {
         self.tr_with(key, "count", number)
     }
 }
@@ -103,6 +103,12 @@ impl From<String> for Value {
     }
 }
 
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Number(format::saturating_i64(number))
+    }
+}
+
 impl From<i64> for Value {
     fn from(number: i64) -> Self {
         Self::Number(number)
@@ -115,9 +121,9 @@ fn bundle(locale: Locale, sources: &[&str]) -> Bundle {
     // Marks of the direction of text are not needed in these languages, and would be copied with the text.
     bundle.set_use_isolating(false);
     bundle.set_formatter(Some(match locale {
-        Locale::FR => |value, _| written(Locale::FR, value),
-        Locale::ES => |value, _| written(Locale::ES, value),
-        _ => |value, _| written(Locale::EN, value),
+        Locale::FR => |value, _| format_number(Locale::FR, value),
+        Locale::ES => |value, _| format_number(Locale::ES, value),
+        _ => |value, _| format_number(Locale::EN, value),
     }));
     for source in sources {
         let resource = FluentResource::try_new((*source).to_owned()).unwrap_or_else(|(resource, faults)| {
@@ -131,7 +137,7 @@ fn bundle(locale: Locale, sources: &[&str]) -> Bundle {
 
 /// A number with grouped digits.
 #[expect(clippy::cast_possible_truncation, reason = "the number was made of an integer")]
-fn written(locale: Locale, value: &FluentValue<'_>) -> Option<String> {
+fn format_number(locale: Locale, value: &FluentValue<'_>) -> Option<String> {
     match value {
         FluentValue::Number(number) => Some(format::number(locale, number.value as i64)),
         _ => None,

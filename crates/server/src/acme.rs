@@ -104,7 +104,7 @@ impl Certificates {
         NamedTempFile::new_in(&self.directory).map_err(|error| paths::at(&self.directory, error))
     }
 
-    /// Stores a key with its certificates in the place of a draft, and uses them for new connections.
+    /// Stores a key with its certificates instead of a draft, and uses them for new connections.
     ///
     /// # Errors
     /// When they cannot be read or stored; then the old ones stay.

@@ -1,10 +1,12 @@
 //! Connects backups with the database, the stores of files and the configuration, and makes them at their times.
 
 use crate::config::Config;
-use crate::files::{intake_of, store_at, store_of};
+use crate::files::{open_file_store, open_intake, open_store_at};
 use crate::store::Database;
 use crate::{paths, secret_key};
-use civitas_application::backups::{Backups, DatabaseCopies, Manifest, Name, Removed, Source, is_due};
+use civitas_application::backups::{
+    BackupManifest, BackupName, BackupSource, Backups, DatabaseCopies, Removed, is_due,
+};
 use civitas_application::{Store, metrics};
 use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{Error, Result, clock};
@@ -31,23 +33,23 @@ pub fn backups_at(config: &Config, to: &str) -> Result<Backups> {
     let url = if to.contains("://") { to.to_owned() } else { format!("file://{to}") };
     let files = format!("{}/files", url.trim_end_matches('/'));
     Ok(Backups {
-        objects: Arc::new(store_at(&url, &config.object_storage)?),
-        files: Arc::new(store_at(&files, &config.object_storage)?),
-        intake: Arc::new(intake_of(config)?),
+        objects: Arc::new(open_store_at(&url, &config.object_storage)?),
+        files: Arc::new(open_store_at(&files, &config.object_storage)?),
+        intake: Arc::new(open_intake(config)?),
     })
 }
 
 /// Copies and restores the database of the configuration.
 pub fn copies(config: &Config) -> Result<Box<dyn DatabaseCopies>> {
-    let (database, work) = (Database::of(config), config.data_dir.join(WORK));
+    let (database, work) = (Database::from_config(config), config.data_dir.join(WORK));
     secret_key::create_private_directory(&work).map_err(|error| Error::Unavailable(error.into()))?;
     // A link to a file on another disk stays one.
-    let file = database.file().map(paths::target);
+    let file = database.file().map(paths::follow_links);
     Ok(match database {
-        Database::Postgres(settings) => Box::new(postgres::Copies { settings, work }),
+        Database::Postgres(settings) => Box::new(postgres::EngineDatabaseCopies { settings, work }),
         Database::Sqlite(mut settings) => {
             settings.url = format!("sqlite://{}", file.unwrap_or_default().display());
-            Box::new(sqlite::Copies { settings, work })
+            Box::new(sqlite::EngineDatabaseCopies { settings, work })
         }
     })
 }
@@ -55,7 +57,7 @@ pub fn copies(config: &Config) -> Result<Box<dyn DatabaseCopies>> {
 /// A backup that was made.
 pub struct BackupResult {
     /// Its manifest.
-    pub manifest: Manifest,
+    pub manifest: BackupManifest,
     /// The number of files that no earlier backup had.
     pub new_files: u64,
     /// What was removed after it.
@@ -66,14 +68,14 @@ pub struct BackupResult {
 ///
 /// # Errors
 /// Those of [`Backups::make`]. An error while old backups or their files are removed is logged.
-pub async fn make(
+pub async fn make_backup(
     config: &Config,
     store: &dyn Store,
     backups: &Backups,
     command: &str,
 ) -> Result<BackupResult> {
-    let (now, copies, files) = (clock::now(), copies(config)?, store_of(config)?);
-    let source = Source { database: &*copies, rows: store.files(), files: &files };
+    let (now, copies, files) = (clock::now(), copies(config)?, open_file_store(config)?);
+    let source = BackupSource { database: &*copies, rows: store.files(), files: &files };
     let outcome = backups.make(source, now).await;
     // One that another process makes has not failed.
     if !matches!(outcome, Err(Error::Conflict(_))) {
@@ -81,7 +83,7 @@ pub async fn make(
     }
     let (manifest, new_files, _guard) = outcome?;
     metrics::newest_backup(now);
-    record(store, Action::BackupMade, command, &manifest.name).await?;
+    write_audit_entry(store, Action::BackupMade, command, &manifest.name).await?;
     let removed = backups.remove_old(config.backup_retention_days.as_days(), now).await;
     let removed = removed.unwrap_or_else(|error| {
         tracing::warn!(cause = cause(&error), "old backups could not be removed");
@@ -91,11 +93,16 @@ pub async fn make(
 }
 
 /// Writes what was done with a backup into the audit trail.
-pub async fn record(store: &dyn Store, action: Action, command: &str, name: &Name) -> Result<()> {
-    let record = NewAuditEntry::new(Actor::CommandLine { command: command.to_owned() }, action);
-    let record = record.changed("backup", None, Some(&name.to_string()));
+pub async fn write_audit_entry(
+    store: &dyn Store,
+    action: Action,
+    command: &str,
+    name: &BackupName,
+) -> Result<()> {
+    let audit_entry = NewAuditEntry::new(Actor::CommandLine { command: command.to_owned() }, action);
+    let audit_entry = audit_entry.with_change("backup", None, Some(&name.to_string()));
     let tx = store.begin().await?;
-    tx.audit().append(&record, clock::now()).await?;
+    tx.audit().append(&audit_entry, clock::now()).await?;
     tx.commit().await
 }
 
@@ -113,7 +120,7 @@ pub struct ScheduledBackups {
 
 impl ScheduledBackups {
     /// `None` without times.
-    pub fn of(config: &Config, store: Arc<dyn Store>) -> Result<Option<Self>> {
+    pub fn from_config(config: &Config, store: Arc<dyn Store>) -> Result<Option<Self>> {
         let Some(to) = config.backup_to.as_deref().filter(|_| !config.backup_times.is_empty()) else {
             return Ok(None);
         };
@@ -144,14 +151,14 @@ impl ScheduledBackups {
 
     /// Makes a backup unless another process made it. Returns when the newest one was begun.
     async fn make_if_due(&self) -> Result<Option<OffsetDateTime>> {
-        let newest = self.backups.newest().await?.as_ref().and_then(Name::begun_at);
+        let newest = self.backups.newest().await?.as_ref().and_then(BackupName::begun_at);
         if let Some(newest) = newest {
             metrics::newest_backup(newest);
         }
         if !is_due(&self.config.backup_times, newest, clock::now()) {
             return Ok(newest);
         }
-        match make(&self.config, &*self.store, &self.backups, "civitas serve").await {
+        match make_backup(&self.config, &*self.store, &self.backups, "civitas serve").await {
             Ok(BackupResult { manifest, new_files, removed }) => {
                 let (name, proof, rows) = (manifest.name.to_string(), manifest.proof, manifest.rows.total());
                 let (missing_files, removed) = (manifest.missing_files, removed.backups);

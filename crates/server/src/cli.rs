@@ -23,7 +23,7 @@ mod settings;
 mod user;
 mod webhook;
 
-use crate::config::{Config, ConfigError, Sources};
+use crate::config::{Config, ConfigError, SettingSources};
 use crate::paths;
 use crate::site;
 use crate::store::Database;
@@ -130,18 +130,18 @@ pub struct Console<'a> {
 
 impl Console<'_> {
     /// Prints a line on standard output.
-    fn print(&mut self, line: impl Display) -> Outcome {
-        writeln!(self.stdout, "{line}").map_err(because)
+    fn print(&mut self, line: impl Display) -> CommandResult {
+        writeln!(self.stdout, "{line}").map_err(command_error)
     }
 
     /// Prints a value as one line of JSON on standard output.
-    fn print_json(&mut self, value: &impl Serialize) -> Outcome {
-        self.print(serde_json::to_string(value).map_err(because)?)
+    fn print_json(&mut self, value: &impl Serialize) -> CommandResult {
+        self.print(serde_json::to_string(value).map_err(command_error)?)
     }
 
     /// Prints a line on standard error.
-    fn note(&mut self, line: impl Display) -> Outcome {
-        writeln!(self.stderr, "{line}").map_err(because)
+    fn note(&mut self, line: impl Display) -> CommandResult {
+        writeln!(self.stderr, "{line}").map_err(command_error)
     }
 }
 
@@ -159,10 +159,10 @@ enum CommandError {
     Unread,
 }
 
-type Outcome<T = ()> = Result<T, CommandError>;
+type CommandResult<T = ()> = Result<T, CommandError>;
 
 /// The failure with the cause of the error, which clients of the interface do not get.
-fn because(error: impl Into<Box<dyn std::error::Error>>) -> CommandError {
+fn command_error(error: impl Into<Box<dyn std::error::Error>>) -> CommandError {
     let error = error.into();
     if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
         return CommandError::Unread;
@@ -203,7 +203,7 @@ pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut c
     }
 }
 
-async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
+async fn dispatch(cli: Cli, console: &mut Console<'_>) -> CommandResult {
     let sources = cli.settings.sources(&console.environment);
     match cli.command {
         Command::Demo => demo::run(sources, console).await,
@@ -223,8 +223,8 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
         Command::Key(command) => key::run(command, &sources, console).await,
         Command::Compare(args) => compare::run(args, console).await,
         Command::Openapi => {
-            let config = Config::load(&sources).map_err(because)?;
-            console.print(civitas_api::openapi(&site::of(&config)))
+            let config = Config::load(&sources).map_err(command_error)?;
+            console.print(civitas_api::openapi(&site::from_config(&config)))
         }
         Command::Doctor => doctor::run(&sources, console).await,
         Command::Healthcheck => healthcheck::run(&sources, console).await,
@@ -232,11 +232,11 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> Outcome {
             // `generate` panics when it cannot write.
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "civitas", &mut text);
-            console.stdout.write_all(&text).map_err(because)
+            console.stdout.write_all(&text).map_err(command_error)
         }
         Command::Man { directory } => {
             let written = clap_mangen::generate_to(Cli::command(), &directory);
-            written.map_err(|error| because(paths::at(&directory, error)))
+            written.map_err(|error| command_error(paths::at(&directory, error)))
         }
     }
 }
@@ -252,24 +252,24 @@ fn misused(error: &clap::Error, console: &mut Console<'_>) -> u8 {
 }
 
 /// Reads the configuration and starts logging.
-fn configure(sources: &Sources) -> Result<Config, ConfigError> {
+fn configure(sources: &SettingSources) -> Result<Config, ConfigError> {
     let config = Config::load(sources)?;
     telemetry::begin(&config);
     Ok(config)
 }
 
 /// Reads the configuration; starts logging and the export of traces.
-fn configure_server(sources: &Sources) -> Outcome<(Config, Option<Traces>)> {
-    let config = Config::load(sources).map_err(because)?;
+fn configure_server(sources: &SettingSources) -> CommandResult<(Config, Option<Traces>)> {
+    let config = Config::load(sources).map_err(command_error)?;
     let traces =
         telemetry::begin_server(&config).map_err(|error| CommandError::Because(error.to_string()))?;
     Ok((config, traces))
 }
 
 /// Opens the database; an error if its schema is not the one this build needs.
-async fn open_store(config: &Config) -> Outcome<Arc<dyn Store>> {
-    let opened = Database::of(config).for_long_work().open_current().await;
-    opened.map_err(because)?.map_err(CommandError::Because)
+async fn open_store(config: &Config) -> CommandResult<Arc<dyn Store>> {
+    let opened = Database::from_config(config).for_long_work().open_current().await;
+    opened.map_err(command_error)?.map_err(CommandError::Because)
 }
 
 /// A command in the audit trail, without `civitas`.
@@ -285,7 +285,8 @@ fn time_text(at: OffsetDateTime) -> String {
     at.format(&Rfc3339).unwrap_or_default()
 }
 
-async fn find_organization(store: &dyn Store, host: &str) -> Outcome<OrganizationId> {
-    let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await.map_err(because)?;
+async fn find_organization(store: &dyn Store, host: &str) -> CommandResult<OrganizationId> {
+    let found =
+        store.organizations().find_by_host(&host.trim().to_lowercase()).await.map_err(command_error)?;
     found.ok_or_else(|| CommandError::Because(format!("no organization has the host {host}")))
 }

@@ -2,7 +2,7 @@
 //!
 //! A setting comes from a flag, else from the environment (`CIVITAS_` and its name in capitals), else from
 //! `civitas.toml` (or the file `--config` names), else from its default. An unknown name or an invalid value is an
-//! error with its place. `civitas.example.toml` is written from this file.
+//! error with its source. `civitas.example.toml` is written from this file.
 
 mod example;
 mod layers;
@@ -10,17 +10,17 @@ mod retired;
 mod values;
 
 pub use example::example;
-pub use layers::{ConfigError, Sources, flag};
+pub use layers::{ConfigError, SettingSources, flag};
 pub use retired::RETIRED;
 pub use values::{Endpoint, LogFormat, Origin, Pepper, Scheme, SecretKey, Shape};
 
 use crate::open_files;
 use civitas_application::ShareCapacity;
 use civitas_application::backups::TimeOfDay;
-use civitas_application::worker_loop::Capacity;
+use civitas_application::worker_loop::WorkerSlots;
 use civitas_kernel::{ClassNames, Locales};
 use ipnet::IpNet;
-use layers::Layers;
+use layers::MergedSettings;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -49,6 +49,9 @@ macro_rules! settings {
             /// The variables of the environment that begin with `AWS_`: the settings of object storage. They have no
             /// flags and no names in the file.
             pub object_storage: Vec<(String, String)>,
+            /// Whether the environment names a collector of traces (`OTEL_EXPORTER_OTLP_ENDPOINT`). The exporter reads these
+            /// variables of OpenTelemetry.
+            pub has_collector: bool,
         }
 
         /// Every setting, in the order of the documentation.
@@ -60,8 +63,12 @@ macro_rules! settings {
         }),+];
 
         impl Config {
-            fn read(layers: &Layers, object_storage: Vec<(String, String)>) -> Result<Self, ConfigError> {
-                Ok(Self { $($name: layers.read(stringify!($name))?,)+ object_storage })
+            fn read(
+                layers: &MergedSettings,
+                object_storage: Vec<(String, String)>,
+                has_collector: bool,
+            ) -> Result<Self, ConfigError> {
+                Ok(Self { $($name: layers.read(stringify!($name))?,)+ object_storage, has_collector })
             }
         }
     };
@@ -167,20 +174,39 @@ settings! {
     log: String = "info",
     /// `text` for people, `json` for machines.
     log_format: LogFormat = "text",
-    /// The collector that traces are sent to by OTLP over HTTP: `http://HOST:4318`; `/v1/traces` is added. None: no
-    /// traces are made.
-    otlp_endpoint: Option<Endpoint> = "",
+}
+
+/// The variables of OpenTelemetry with the address of a collector.
+const COLLECTOR_VARIABLES: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
+
+/// Whether the environment names a collector of traces.
+///
+/// # Errors
+/// For an invalid address. The exporter's own error shows the address, which may have a password.
+fn has_collector(sources: &SettingSources, layers: &MergedSettings) -> Result<bool, ConfigError> {
+    let is_named =
+        |(name, value): &&(String, String)| COLLECTOR_VARIABLES.contains(&name.as_str()) && !value.is_empty();
+    let mut has_collector = false;
+    for (name, value) in sources.environment.iter().filter(is_named) {
+        let is_uri = value.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte));
+        if !is_uri || value.parse::<Endpoint>().is_err() {
+            return Err(layers.fault(name, "must be an address, as http://127.0.0.1:4318"));
+        }
+        has_collector = true;
+    }
+    Ok(has_collector)
 }
 
 impl Config {
     /// Reads and checks everything.
     ///
     /// # Errors
-    /// The first invalid setting: its place, and what it must be.
-    pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
-        let layers = Layers::of(sources)?;
+    /// The first invalid setting: its source, and what it must be.
+    pub fn load(sources: &SettingSources) -> Result<Self, ConfigError> {
+        let layers = MergedSettings::of(sources)?;
         let of_storage = sources.environment.iter().filter(|(name, _)| name.starts_with("AWS_"));
-        let mut config = Self::read(&layers, of_storage.cloned().collect())?;
+        let has_collector = has_collector(sources, &layers)?;
+        let mut config = Self::read(&layers, of_storage.cloned().collect(), has_collector)?;
         let directory = config.data_dir.display().to_string();
         for url in [&mut config.database_url, &mut config.files_url] {
             *url = url.replace("<data_dir>", &directory);
@@ -189,7 +215,7 @@ impl Config {
         Ok(config)
     }
 
-    fn check(&self, layers: &Layers) -> Result<(), ConfigError> {
+    fn check(&self, layers: &MergedSettings) -> Result<(), ConfigError> {
         let begins = |url: &str, schemes: &[&str]| schemes.iter().any(|scheme| url.starts_with(scheme));
         let demand = |holds: bool, name: &str, text: &str| {
             if holds { Ok(()) } else { Err(layers.fault(name, text)) }
@@ -267,11 +293,11 @@ impl Config {
     }
 
     /// How many background jobs run at once, and how many more the worker has.
-    pub fn job_capacity(&self) -> Capacity {
+    pub fn job_capacity(&self) -> WorkerSlots {
         // A job waits most of its time: with others for the disk, or for answers of PostgreSQL. There two connections of
         // background work are left to the rest of it, and one claim has several jobs, because it costs a commit of its own.
         let background = self.database_pool_size.get().div_ceil(2);
         let running = if self.is_sqlite() { 32 } else { background.saturating_sub(2).max(1) };
-        Capacity { running, ahead: if self.is_sqlite() { 0 } else { 2 * running } }
+        WorkerSlots { running, ahead: if self.is_sqlite() { 0 } else { 2 * running } }
     }
 }

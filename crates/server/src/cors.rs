@@ -3,7 +3,7 @@
 use crate::config::Origin;
 use actix_cors::Cors;
 use actix_web::middleware::Condition;
-use civitas_api::BASE;
+use civitas_api::BASE_PATH;
 
 /// How long browsers keep the answer to a preflight, in seconds.
 const MAX_AGE: usize = 3600;
@@ -40,5 +40,5 @@ pub(crate) fn cors(origins: &[Origin]) -> Condition<Cors> {
 pub(crate) fn is_of_interface(path: &str) -> bool {
     let below =
         |base: &str| path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    below(BASE) || below("/oauth")
+    below(BASE_PATH) || below("/oauth")
 }

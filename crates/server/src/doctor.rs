@@ -1,20 +1,22 @@
 //! Checks what a server needs: each check returns the state, or what to do.
 
 use crate::acme;
-use crate::admission::MAX_CONNECTIONS;
 use crate::backup::{backups_at, cause, copies};
 use crate::config::Config;
-use crate::files::store_of;
+use crate::connection_limiter::MAX_CONNECTIONS;
+use crate::files::open_file_store;
 use crate::open_files;
 use crate::paths;
 use crate::secret_key;
 use crate::store::Database;
 use async_trait::async_trait;
-use civitas_application::backups::Name;
-use civitas_application::{Dependency, HealthChecks, HealthFinding, Limits, Share, Shares, Store};
+use civitas_application::backups::BackupName;
+use civitas_application::{
+    Dependency, HealthChecks, HealthFinding, ShareLimits, SharedResource, Shares, Store,
+};
 use civitas_attachments::FileStore;
 use civitas_kernel::{Error, clock};
-use civitas_mail::Smtp;
+use civitas_mail::SmtpMailer;
 use futures_util::future::join_all;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -81,7 +83,7 @@ fn configuration(config: &Config) -> &'static str {
 
 /// The schema, the database, the hosts of its organizations, and their certificates.
 async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding, Finding) {
-    let database = Database::of(config);
+    let database = Database::from_config(config);
     let schema = schema(&database).await;
     let opened = match schema {
         Ok(_) => open(&database).await,
@@ -111,14 +113,14 @@ fn open_files_of() -> String {
 
 /// Checks that a file can be created, read and removed in the data directory.
 fn storage(config: &Config) -> Finding {
-    let place = config.data_dir.display();
+    let location = config.data_dir.display();
     let probe = config.data_dir.join(format!(".doctor-{}", std::process::id()));
     let probed = secret_key::create_private_directory(&config.data_dir).and_then(|()| {
         let written = fs::write(&probe, "civitas").and_then(|()| fs::remove_file(&probe));
         written.map_err(|error| paths::at(&config.data_dir, error))
     });
     match probed {
-        Ok(()) => Ok(format!("{place} can be written")),
+        Ok(()) => Ok(format!("{location} can be written")),
         Err(error) => Err(format!("{error}: make it writable, or set data_dir")),
     }
 }
@@ -126,14 +128,14 @@ fn storage(config: &Config) -> Finding {
 /// Checks that a file can be stored, read and deleted.
 async fn files(config: &Config) -> Finding {
     // Without settings and user names, so without secrets: an address with them is refused.
-    let place = &config.files_url;
-    let checked = async { store_of(config)?.ready().await };
+    let location = &config.files_url;
+    let checked = async { open_file_store(config)?.ready().await };
     match timeout(FILES_TIMEOUT, checked).await {
-        Ok(Ok(())) => Ok(format!("{place} can be written and read")),
+        Ok(Ok(())) => Ok(format!("{location} can be written and read")),
         Ok(Err(error)) => {
             Err(format!("{}: check files_url and, for s3://, the variables AWS_*", cause(&error)))
         }
-        Err(_) => Err(format!("{place} does not answer: check files_url and the variables AWS_*")),
+        Err(_) => Err(format!("{location} does not answer: check files_url and the variables AWS_*")),
     }
 }
 
@@ -152,8 +154,9 @@ async fn backups(config: &Config) -> Finding {
     if let Some(lacks) = lacks {
         return Err(lacks);
     }
-    let found =
-        async { Ok::<_, Error>(backups_at(config, to)?.newest().await?.as_ref().and_then(Name::begun_at)) };
+    let found = async {
+        Ok::<_, Error>(backups_at(config, to)?.newest().await?.as_ref().and_then(BackupName::begun_at))
+    };
     let newest = match timeout(FILES_TIMEOUT, found).await {
         Ok(Ok(newest)) => newest,
         Ok(Err(error)) => return Err(format!("{to}: {}: check backup_to", cause(&error))),
@@ -189,8 +192,8 @@ fn secret(config: &Config) -> Finding {
 fn shares(config: &Config) -> String {
     let shares = Shares::new(config.share_capacity());
     let written = |limit: u64| if limit == u64::MAX { "-".to_owned() } else { limit.to_string() };
-    let rows = Share::ALL.map(|share| {
-        let Limits { record, client, tenant, process } = shares.limits(share);
+    let rows = SharedResource::ALL.map(|share| {
+        let ShareLimits { record, client, tenant, process } = shares.limits(share);
         format!("{} {}", share.as_str(), [record, client, tenant, process].map(written).join("/"))
     });
     format!("of a record/API client/organization/process: {}", rows.join(", "))
@@ -293,7 +296,7 @@ async fn mail(config: &Config) -> Finding {
     let (Some(server), Some(sender)) = (&config.smtp_url, &config.mail_from) else {
         return Ok("smtp_url is not set: mails are logged without their links, and not sent".to_owned());
     };
-    let smtp = Smtp::new(server, sender).map_err(|fault| fault.to_string())?.with_time_limit(TIMEOUT);
+    let smtp = SmtpMailer::new(server, sender).map_err(|fault| fault.to_string())?.with_time_limit(TIMEOUT);
     match smtp.check_connection().await {
         Ok(()) => Ok(format!("the server answers; mails come from {sender}")),
         Err(error) => Err(format!("the server does not take us: {}: check smtp_url", cause(&error))),

@@ -3,22 +3,22 @@
 //! Contains no rules; those are in the domain crates.
 //!
 //! ```
-//! use civitas_server::config::{Config, Sources};
+//! use civitas_server::config::{Config, SettingSources};
 //!
 //! let flags = vec![("listen".to_owned(), "127.0.0.1:8080".to_owned())];
-//! let config = Config::load(&Sources { flags, ..Sources::default() })?;
+//! let config = Config::load(&SettingSources { flags, ..SettingSources::default() })?;
 //! assert_eq!(config.listen.port(), 8080);
 //! assert_eq!(config.database_url, "sqlite://civitas-data/civitas.db");
 //! # Ok::<(), civitas_server::config::ConfigError>(())
 //! ```
 
 mod acme;
-mod admission;
 mod background;
 pub mod backup;
 pub mod cli;
 mod compression;
 pub mod config;
+mod connection_limiter;
 mod cors;
 mod doctor;
 pub mod files;

@@ -1,6 +1,6 @@
 //! The listener of the interface: actix-http over connections that are counted and have time limits (decision 0063).
 
-use crate::admission::{Admission, Timed};
+use crate::connection_limiter::{ConnectionLimiter, TimeLimitedStream};
 use actix_http::error::DispatchError;
 use actix_http::{HttpServiceBuilder, Request};
 use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
@@ -36,7 +36,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 pub(crate) fn serve<F, A, S, B>(
     address: SocketAddr,
     tls: Option<ServerConfig>,
-    admission: Arc<Admission>,
+    limiter: Arc<ConnectionLimiter>,
     app: F,
 ) -> io::Result<(SocketAddr, Server)>
 where
@@ -55,14 +55,14 @@ where
     let server = Server::build().disable_signals().shutdown_timeout(GRACE_SECONDS);
     let stop = server.graceful_shutdown_signal();
     let server = server.listen(format!("civitas-{address}"), listener, move || {
-        let (tls, admission, stop) = (tls.clone(), admission.clone(), stop.clone());
+        let (tls, limiter, stop) = (tls.clone(), limiter.clone(), stop.clone());
         let app = app().into_factory().map_err(|error: actix_web::Error| error.error_response());
         let http = HttpServiceBuilder::default().keep_alive(KEEP_ALIVE).client_request_timeout(HEAD_TIME);
         let http = http.client_disconnect_timeout(END_TIME).graceful_shutdown_signal(move || {
             let stop = stop.clone();
             async move { stop.notified().await }
         });
-        let open = fn_service(move |tcp| open(tcp, tls.clone(), admission.clone()));
+        let open = fn_service(move |tcp| open(tcp, tls.clone(), limiter.clone()));
         open.and_then(http.h1(map_config(app, |()| AppConfig::default())))
     })?;
     Ok((address, server.run()))
@@ -72,10 +72,10 @@ where
 async fn open(
     tcp: TcpStream,
     tls: Option<TlsAcceptor>,
-    admission: Arc<Admission>,
-) -> Result<(Timed<Box<dyn Stream>>, Option<SocketAddr>), DispatchError> {
+    limiter: Arc<ConnectionLimiter>,
+) -> Result<(TimeLimitedStream<Box<dyn Stream>>, Option<SocketAddr>), DispatchError> {
     let peer = tcp.peer_addr()?;
-    let permit = admission.count(&tcp, peer).ok_or(io::Error::from(ErrorKind::ConnectionRefused))?;
+    let permit = limiter.count(&tcp, peer).ok_or(io::Error::from(ErrorKind::ConnectionRefused))?;
     let stream: Box<dyn Stream> = match tls {
         None => Box::new(tcp),
         Some(tls) => {
@@ -87,5 +87,5 @@ async fn open(
             Box::new(metrics::tls_handshake(outcome, stream)?)
         }
     };
-    Ok((Timed::new(stream, permit), Some(peer)))
+    Ok((TimeLimitedStream::new(stream, permit), Some(peer)))
 }

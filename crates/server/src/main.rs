@@ -12,7 +12,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// This runtime executes background jobs; HTTP has its own (see `wiring`).
 #[tokio::main]
 async fn main() -> ExitCode {
-    open_files::raise();
+    open_files::raise_limit();
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
     };

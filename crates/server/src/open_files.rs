@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Raises the soft limit to the hard one. The soft limit is low for programs that use `select`; this one does not.
-pub fn raise() {
+pub fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
     // A system that refuses it leaves the limit as it is, and `civitas doctor` tells it.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });

@@ -1,10 +1,10 @@
 //! The listener for operators: `/live`, `/ready` and `/metrics`. It answers while the public listener stops.
 
-use crate::background::Failed;
+use crate::background::FailureFlag;
 use crate::http_thread::HttpThread;
 use actix_web::http::header::ContentType;
 use actix_web::{App, HttpResponse, HttpServer, web};
-use civitas_application::{Share, Store, metrics};
+use civitas_application::{SharedResource, Store, metrics};
 use civitas_kernel::{Result, clock};
 use std::io;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ struct State {
     store: Arc<dyn Store>,
     /// Whether the server writes nothing.
     read_only: bool,
-    failed: Failed,
+    failed: FailureFlag,
     is_stopping: AtomicBool,
     /// Whether the database could be written, and when that was tried.
     ready: Mutex<Option<(Instant, bool)>>,
@@ -44,10 +44,10 @@ impl Operations {
         listen: SocketAddr,
         store: Arc<dyn Store>,
         read_only: bool,
-        failed: Failed,
+        failed: FailureFlag,
     ) -> Result<Self> {
         metrics::count_requests();
-        for share in Share::ALL {
+        for share in SharedResource::ALL {
             metrics::add_share(share.as_str());
         }
         let is_stopping = AtomicBool::new(false);
@@ -163,14 +163,14 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::background::{Part, run};
+    use crate::background::{BackgroundTask, run};
     use civitas_tests::Database;
     use civitas_tests::service::http;
     use tokio::sync::watch;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_server_is_not_live_after_a_part_of_the_background_work_has_panicked() {
-        let (store, failed) = (Database::in_memory().await.store(), Failed::default());
+    async fn a_server_is_not_live_after_a_background_task_has_panicked() {
+        let (store, failed) = (Database::in_memory().await.store(), FailureFlag::default());
         let listen = "127.0.0.1:0".parse().unwrap();
         let operations = Operations::start(listen, store, false, failed.clone()).await.unwrap();
         let live = async || {
@@ -180,7 +180,7 @@ mod tests {
         };
         assert_eq!(live().await, (200, "live\n".to_owned()));
         let (_stop, runs) = watch::channel(false);
-        run(vec![Part::new("part", async { panic!("of this test") })], runs, &failed).await;
+        run(vec![BackgroundTask::new("part", async { panic!("of this test") })], runs, &failed).await;
         assert_eq!(live().await, (503, "a part of the background work has failed\n".to_owned()));
         operations.stop().await;
     }

@@ -22,7 +22,7 @@ pub(crate) fn panel(
 ) -> Result<Arc<Panel>> {
     let (commands, key) = (api.commands(), keys.first());
     let settings = Settings {
-        site: site::of(config),
+        site: site::from_config(config),
         trusted_proxies: config.trusted_proxies.clone(),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
         form_key: derive(key, "forms of the panel"),
@@ -36,7 +36,7 @@ pub(crate) fn panel(
         committer: commands.committer().clone(),
         files: api.files().clone(),
         passwords: Arc::new(passwords),
-        cipher: Arc::new(PurposeCipher::of_panel(keys)),
+        cipher: Arc::new(PurposeCipher::for_panel(keys)),
         codes: Arc::new(TotpCodes),
         webhook_cipher: Arc::new(webhooks::cipher(config)?),
         webhook_policy: webhooks::policy(config),

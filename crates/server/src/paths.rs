@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 /// The error with the path of its file.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn at(path: &Path, error: io::Error) -> io::Error {
-    let owner = if error.kind() == ErrorKind::PermissionDenied { owner(path) } else { String::new() };
+    let owner = if error.kind() == ErrorKind::PermissionDenied { owner_text(path) } else { String::new() };
     io::Error::new(error.kind(), format!("{}: {error}{owner}", path.display()))
 }
 
 /// The same for the error of an adapter that opens this path.
-pub(crate) fn of_adapter(path: &Path, error: Error) -> Error {
+pub(crate) fn adapter_error_with_path(path: &Path, error: Error) -> Error {
     let Error::Unavailable(cause) = error else { return error };
     Error::Unavailable(cause.downcast().map_or_else(|other| other, |cause| at(path, *cause).into()))
 }
 
 /// Who owns the path, or what can be seen above it, and who this process is; begins with a colon.
-pub(crate) fn owner(path: &Path) -> String {
+pub(crate) fn owner_text(path: &Path) -> String {
     let path = std::path::absolute(path).unwrap_or_default();
     let seen = path.ancestors().find_map(|path| Some((path.display(), fs::metadata(path).ok()?)));
     seen.map_or_else(String::new, |(seen, found)| {
@@ -41,7 +41,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// The file that a path names, after all links, whether or not it exists.
-pub(crate) fn target(path: &Path) -> PathBuf {
+pub(crate) fn follow_links(path: &Path) -> PathBuf {
     const MAX_LINKS: usize = 40;
     let next = |path: &PathBuf| Some(directory_of(path).join(fs::read_link(path).ok()?));
     let links = std::iter::successors(Some(path.to_owned()), next);
@@ -62,17 +62,18 @@ mod tests {
 
     #[test]
     fn a_missing_permission_has_path_reason_and_owner() {
-        let place = tempfile::tempdir().unwrap();
-        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o750)).unwrap();
-        let shown = place.path().display();
-        let refused = at(&place.path().join("absent/key"), ErrorKind::PermissionDenied.into());
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o750)).unwrap();
+        let shown = directory.path().display();
+        let refused = at(&directory.path().join("absent/key"), ErrorKind::PermissionDenied.into());
         let own = rustix::process::geteuid();
         let expected = format!(
             "{shown}/absent/key: permission denied: {shown} belongs to user {own} (mode 750), civitas runs as user {own}"
         );
         assert_eq!((refused.kind(), refused.to_string()), (ErrorKind::PermissionDenied, expected));
         assert_eq!(at(Path::new("key"), ErrorKind::NotFound.into()).to_string(), "key: entity not found");
-        let of_adapter = of_adapter(Path::new("files"), Error::Unavailable(io::Error::other("full").into()));
-        assert_eq!(of_adapter.cause().unwrap().to_string(), "files: full");
+        let error =
+            adapter_error_with_path(Path::new("files"), Error::Unavailable(io::Error::other("full").into()));
+        assert_eq!(error.cause().unwrap().to_string(), "files: full");
     }
 }

@@ -14,8 +14,8 @@ use tempfile::NamedTempFile;
 ///
 /// # Errors
 /// When the file cannot be read or created, or has no key.
-pub fn of(config: &Config) -> io::Result<SecretKeys> {
-    if let Some(keys) = SecretKeys::of(config.secret_key.iter().map(|key| key.0)) {
+pub fn load(config: &Config) -> io::Result<SecretKeys> {
+    if let Some(keys) = SecretKeys::new(config.secret_key.iter().map(|key| key.0)) {
         return Ok(keys);
     }
     let path = path(config);
@@ -44,7 +44,7 @@ pub fn read(path: &Path) -> io::Result<SecretKeys> {
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let keys: Option<Vec<SecretKey>> = lines.map(|line| line.parse().ok()).collect();
-    let keys = keys.and_then(|keys| SecretKeys::of(keys.into_iter().map(|key| key.0)));
+    let keys = keys.and_then(|keys| SecretKeys::new(keys.into_iter().map(|key| key.0)));
     keys.ok_or_else(|| {
         let text = "it does not hold 32 bytes in base64, one key a line";
         paths::at(path, io::Error::new(ErrorKind::InvalidData, text))
@@ -65,8 +65,8 @@ pub fn random() -> io::Result<SecretKey> {
 pub fn rotate(path: &Path) -> io::Result<SecretKeys> {
     let old = read(path)?;
     let secrets = std::iter::once(random()?.0).chain(old.iter().copied());
-    let keys = SecretKeys::of(secrets).unwrap_or(old);
-    let path = paths::target(path);
+    let keys = SecretKeys::new(secrets).unwrap_or(old);
+    let path = paths::follow_links(path);
     let replaced = write_draft(&path, &keys).and_then(|draft| {
         draft.persist(&path)?;
         // The rename itself must survive a power cut.
@@ -85,7 +85,7 @@ pub fn create_private_directory(path: &Path) -> io::Result<()> {
 
 /// Writes a new key under another name first, so that it is never read incomplete; an existing key is not replaced.
 fn generate(path: &Path) -> io::Result<()> {
-    match write_draft(path, &SecretKeys::one(random()?.0))?.persist_noclobber(path) {
+    match write_draft(path, &SecretKeys::single(random()?.0))?.persist_noclobber(path) {
         Err(kept) if kept.error.kind() == ErrorKind::AlreadyExists => Ok(()),
         outcome => Ok(outcome.map(drop)?),
     }
@@ -104,21 +104,21 @@ fn write_draft(path: &Path, keys: &SecretKeys) -> io::Result<NamedTempFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Sources;
+    use crate::config::SettingSources;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     fn config_in(directory: &Path) -> Config {
         let data_dir = ("data_dir".to_owned(), directory.display().to_string());
-        Config::load(&Sources { flags: vec![data_dir], ..Sources::default() }).unwrap()
+        Config::load(&SettingSources { flags: vec![data_dir], ..SettingSources::default() }).unwrap()
     }
 
     #[test]
     fn a_key_is_made_once_and_only_its_owner_can_read_it() {
-        let place = tempfile::tempdir().unwrap();
-        let config = config_in(&place.path().join("new"));
-        let first = of(&config).unwrap();
-        assert_eq!(of(&config).unwrap(), first);
+        let directory = tempfile::tempdir().unwrap();
+        let config = config_in(&directory.path().join("new"));
+        let first = load(&config).unwrap();
+        assert_eq!(load(&config).unwrap(), first);
         assert_eq!(fs::metadata(path(&config)).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::metadata(&config.data_dir).unwrap().permissions().mode() & 0o777, 0o700);
         assert_eq!(fs::read_dir(&config.data_dir).unwrap().count(), 1, "nothing else is left there");
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn of_many_processes_that_begin_at_once_all_get_the_same_key() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("secret_key");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret_key");
         generate(&path).unwrap();
         let first = read(&path).unwrap();
         generate(&path).unwrap();
@@ -136,16 +136,16 @@ mod tests {
 
     #[test]
     fn a_rotated_key_stands_before_the_old_ones_and_only_its_owner_can_read_it() {
-        let place = tempfile::tempdir().unwrap();
-        let config = config_in(place.path());
-        let first = of(&config).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let config = config_in(directory.path());
+        let first = load(&config).unwrap();
         let second = rotate(&path(&config)).unwrap();
         assert_eq!((second.count(), second.iter().nth(1)), (2, Some(first.first())));
         assert_ne!(second.first(), first.first());
-        assert_eq!(of(&config).unwrap(), second);
+        assert_eq!(load(&config).unwrap(), second);
         assert_eq!(rotate(&path(&config)).unwrap().count(), 3);
         assert_eq!(fs::metadata(path(&config)).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing else is left there");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing else is left there");
         fs::write(path(&config), "not a key").unwrap();
         assert_eq!(rotate(&path(&config)).unwrap_err().kind(), ErrorKind::InvalidData);
         assert_eq!(fs::read_to_string(path(&config)).unwrap(), "not a key");
@@ -153,9 +153,10 @@ mod tests {
 
     #[test]
     fn the_file_behind_a_link_is_rotated_and_the_link_stays() {
-        let place = tempfile::tempdir().unwrap();
-        let (config, elsewhere) = (config_in(&place.path().join("data")), place.path().join("secret"));
-        let first = of(&config).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let (config, elsewhere) =
+            (config_in(&directory.path().join("data")), directory.path().join("secret"));
+        let first = load(&config).unwrap();
         fs::rename(path(&config), &elsewhere).unwrap();
         std::os::unix::fs::symlink("../secret", path(&config)).unwrap();
         rotate(&path(&config)).unwrap();
@@ -165,23 +166,23 @@ mod tests {
 
     #[test]
     fn an_error_has_the_path_and_what_is_wrong() {
-        let place = tempfile::tempdir().unwrap();
-        let config = config_in(place.path());
+        let directory = tempfile::tempdir().unwrap();
+        let config = config_in(directory.path());
         let path = path(&config);
         let key = random().unwrap().encoded();
         fs::write(&path, format!("\u{feff}{key}")).unwrap();
         let expected = "it begins with a byte order mark: save it as UTF-8 without one";
-        assert_eq!(of(&config).unwrap_err().to_string(), format!("{}: {expected}", path.display()));
+        assert_eq!(load(&config).unwrap_err().to_string(), format!("{}: {expected}", path.display()));
         let within = config_in(&path);
-        let refused = of(&within).unwrap_err().to_string();
+        let refused = load(&within).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("{}: ", super::path(&within).display())), "{refused}");
     }
 
     #[test]
     fn a_spoiled_key_stops_the_start_instead_of_being_replaced() {
-        let place = tempfile::tempdir().unwrap();
-        let config = config_in(place.path());
+        let directory = tempfile::tempdir().unwrap();
+        let config = config_in(directory.path());
         fs::write(path(&config), "not a key").unwrap();
-        assert_eq!(of(&config).unwrap_err().kind(), ErrorKind::InvalidData);
+        assert_eq!(load(&config).unwrap_err().kind(), ErrorKind::InvalidData);
     }
 }

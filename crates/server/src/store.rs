@@ -29,7 +29,7 @@ pub enum Database {
 
 impl Database {
     /// The database the configuration names.
-    pub fn of(config: &Config) -> Self {
+    pub fn from_config(config: &Config) -> Self {
         let (url, locales) = (config.database_url.clone(), config.locales.clone());
         let pool_size = config.database_pool_size.get();
         if config.is_sqlite() {
@@ -45,8 +45,8 @@ impl Database {
     #[must_use]
     pub fn for_long_work(mut self) -> Self {
         match &mut self {
-            Self::Sqlite(settings) => settings.limits = settings.limits.of_long_work(),
-            Self::Postgres(settings) => settings.limits = settings.limits.of_long_work(),
+            Self::Sqlite(settings) => settings.limits = settings.limits.for_long_work(),
+            Self::Postgres(settings) => settings.limits = settings.limits.for_long_work(),
         }
         self
     }
@@ -128,8 +128,8 @@ impl Database {
     /// # Errors
     /// `Internal` with a sentence for the operator when another server has the lock, or the lock file cannot be
     /// created.
-    pub fn lock(&self) -> Result<Option<Lock>> {
-        self.file().map(Lock::take).transpose()
+    pub fn lock(&self) -> Result<Option<DatabaseLock>> {
+        self.file().map(DatabaseLock::acquire).transpose()
     }
 
     /// The error of SQLite with the path and what the system says: SQLite itself says neither.
@@ -140,7 +140,7 @@ impl Database {
             Err(reason) => paths::at(file, reason).into(),
             // It creates files beside it too.
             Ok(_) if cause.contains("unable to open") || cause.contains("readonly") => {
-                let owner = paths::owner(paths::directory_of(file));
+                let owner = paths::owner_text(paths::directory_of(file));
                 format!("{}: {cause}{owner}", file.display()).into()
             }
             Ok(_) => format!("{}: {cause}", file.display()).into(),
@@ -150,13 +150,13 @@ impl Database {
 
 /// The lock of the one server of an SQLite database: an advisory lock on a file in the same directory.
 #[derive(Debug)]
-pub struct Lock {
+pub struct DatabaseLock {
     /// Open as long as the lock is held.
     _file: File,
 }
 
-impl Lock {
-    fn take(database: &Path) -> Result<Self> {
+impl DatabaseLock {
+    fn acquire(database: &Path) -> Result<Self> {
         let mut path = database.as_os_str().to_owned();
         path.push(".lock");
         let path = Path::new(&path);

@@ -1,4 +1,4 @@
-//! The log, written to standard error; with `otlp_endpoint` also the export of traces.
+//! The log, written to standard error; with `OTEL_EXPORTER_OTLP_ENDPOINT` also the export of traces.
 
 use crate::config::{Config, LogFormat};
 use crate::log_filter::WithoutClientErrors;
@@ -24,11 +24,11 @@ pub fn begin(config: &Config) {
 /// # Errors
 /// When the export cannot be set up. A collector that does not answer is no error.
 pub(crate) fn begin_server(config: &Config) -> Result<Option<Traces>, Box<dyn Error + Send + Sync>> {
-    let Some(endpoint) = &config.otlp_endpoint else {
+    if !config.has_collector {
         begin(config);
         return Ok(None);
-    };
-    let traces = Traces::to(&endpoint.0)?;
+    }
+    let traces = Traces::start()?;
     if registry().with(traces.layer()).with(log_of(config)).try_init().is_err() {
         tracing::debug!("the log is initialized already");
     }

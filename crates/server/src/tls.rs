@@ -104,12 +104,12 @@ mod tests {
 
     /// Why these files are refused, without their directory.
     fn refusal(chain: &[u8], key: &[u8]) -> String {
-        let place = tempfile::tempdir().unwrap();
-        let (chain_file, key_file) = (place.path().join("chain.pem"), place.path().join("key.pem"));
+        let directory = tempfile::tempdir().unwrap();
+        let (chain_file, key_file) = (directory.path().join("chain.pem"), directory.path().join("key.pem"));
         fs::write(&chain_file, chain).unwrap();
         fs::write(&key_file, key).unwrap();
         let refused = Certificate::read(&chain_file, &key_file).unwrap_err().to_string();
-        refused.replace(&format!("{}/", place.path().display()), "")
+        refused.replace(&format!("{}/", directory.path().display()), "")
     }
 
     #[test]

@@ -7,7 +7,7 @@ use civitas_delivery::{client_config, system_roots};
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{Link, SpanContext, SpanKind, Status, TraceContextExt, TracerProvider};
 use opentelemetry::{Context, Key, KeyValue, Value};
-use opentelemetry_otlp::{RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_otlp::{RetryPolicy, SpanExporter, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
@@ -23,10 +23,7 @@ use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::{Layer, Registry};
-use url::Url;
 
-/// Where a collector takes spans (OTLP 1.0, OTLP/HTTP request).
-const PATH: &str = "/v1/traces";
 /// The span of the relay of events, which runs every second, mostly with nothing to do.
 const RELAY: &str = "application.webhooks.relay";
 /// How long the collector may take for a batch, and for the last spans when the server stops.
@@ -41,16 +38,16 @@ const CALLER: &str = "traceparent";
 pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Begins the export to the collector at `endpoint`; requests run on the runtime that calls this.
+    /// Begins the export to the collector whose address the exporter reads from the environment; requests run on the runtime
+    /// that calls this.
     ///
     /// # Errors
     /// When the client cannot be built. The collector itself is not asked.
-    pub(crate) fn to(endpoint: &Url) -> Result<Self, Box<dyn Error + Send + Sync>> {
+    pub(crate) fn start() -> Result<Self, Box<dyn Error + Send + Sync>> {
         let client = Client::builder().tls_backend_preconfigured(client_config(system_roots())?);
         let mut exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(client.redirect(Policy::none()).no_proxy().timeout(TIMEOUT).build()?)
-            .with_endpoint(traces_url(endpoint).as_str())
             .with_retry_policy(RetryPolicy::disabled())
             .build()?;
         let host = hostname::get().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -139,30 +136,9 @@ fn context(header: &str) -> Option<SpanContext> {
     context.has_active_span().then(|| context.span().span_context().clone())
 }
 
-/// The address for spans of a collector: `/v1/traces` is added, unless the path ends with it.
-fn traces_url(endpoint: &Url) -> Url {
-    let mut url = endpoint.clone();
-    let base = url.path().trim_end_matches('/');
-    let path = format!("{}{PATH}", base.strip_suffix(PATH).unwrap_or(base));
-    url.set_path(&path);
-    url
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_path_of_spans_is_added_once() {
-        for (endpoint, url) in [
-            ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
-            ("http://127.0.0.1:4318/", "http://127.0.0.1:4318/v1/traces"),
-            ("https://collector.example/otlp/", "https://collector.example/otlp/v1/traces"),
-            ("https://collector.example/otlp/v1/traces", "https://collector.example/otlp/v1/traces"),
-        ] {
-            assert_eq!(traces_url(&Url::parse(endpoint).unwrap()).as_str(), url);
-        }
-    }
 
     #[test]
     fn a_traceparent_is_read_whole_or_not_at_all() {

@@ -1,15 +1,15 @@
 //! Wiring of webhooks: the sender with its address policy, and the background work.
 
-use crate::background::Part;
+use crate::background::BackgroundTask;
 use crate::config::Config;
 use crate::secret_key;
-use civitas_application::{Commands, Shares, Store};
-use civitas_delivery::Sender;
+use civitas_application::{CommandExecutor, Shares, Store};
+use civitas_delivery::HttpWebhookSender;
 use civitas_dns::DnsResolver;
 use civitas_event_delivery::{DeliveryWorker, Relay, Reminders, Retention};
 use civitas_kernel::{Error, Result};
 use civitas_tokens::WebhookCipher;
-use civitas_webhooks::{Schedule, TargetPolicy};
+use civitas_webhooks::{RetrySchedule, TargetPolicy};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -23,24 +23,25 @@ pub fn policy(config: &Config) -> TargetPolicy {
 ///
 /// # Errors
 /// `Internal` when the system has no resolver configured, or the HTTP client cannot be built.
-pub fn sender(config: &Config) -> Result<Sender> {
-    Sender::new(policy(config), Arc::new(DnsResolver::at(config.dns_server)?))
+pub fn sender(config: &Config) -> Result<HttpWebhookSender> {
+    HttpWebhookSender::new(policy(config), Arc::new(DnsResolver::with_server(config.dns_server)?))
 }
 
 /// Encrypts the secrets of registrations.
 pub fn cipher(config: &Config) -> Result<WebhookCipher> {
-    let keys = secret_key::of(config).map_err(|error| Error::internal(format!("the secret key: {error}")))?;
-    Ok(WebhookCipher::of(&keys))
+    let keys =
+        secret_key::load(config).map_err(|error| Error::internal(format!("the secret key: {error}")))?;
+    Ok(WebhookCipher::new(&keys))
 }
 
 /// The delays between the attempts at a delivery.
-pub fn schedule(config: &Config) -> Schedule {
+pub fn schedule(config: &Config) -> RetrySchedule {
     let seconds = config.webhook_retry_delays_seconds.iter();
-    Schedule(seconds.map(|seconds| Duration::from_secs(seconds.get().into())).collect())
+    RetrySchedule(seconds.map(|seconds| Duration::from_secs(seconds.get().into())).collect())
 }
 
 /// The background work of webhooks.
-pub(crate) struct Workers {
+pub(crate) struct WebhookWorkers {
     store: Arc<dyn Store>,
     relay: Relay,
     deliveries: DeliveryWorker,
@@ -48,11 +49,11 @@ pub(crate) struct Workers {
     retention: Retention,
 }
 
-impl Workers {
+impl WebhookWorkers {
     /// Workers that stop when `stop` is true.
-    pub(crate) fn of(
+    pub(crate) fn new(
         config: &Config,
-        commands: &Commands,
+        commands: &CommandExecutor,
         shares: &Arc<Shares>,
         stop: &watch::Receiver<bool>,
     ) -> Result<Self> {
@@ -68,17 +69,21 @@ impl Workers {
         })
     }
 
-    /// Its parts, which run until `stop` is true. `is_alone`: no other server has the database, so leases of a previous one
+    /// Its tasks, which run until `stop` is true. `is_alone`: no other server has the database, so leases of a previous one
     /// are void.
-    pub(crate) async fn parts(self, is_alone: bool, stop: &watch::Receiver<bool>) -> Vec<Part> {
-        if is_alone && let Err(error) = self.store.deliveries().take_over().await {
+    pub(crate) async fn into_tasks(
+        self,
+        is_alone: bool,
+        stop: &watch::Receiver<bool>,
+    ) -> Vec<BackgroundTask> {
+        if is_alone && let Err(error) = self.store.deliveries().reclaim_all().await {
             tracing::warn!(%error, "deliveries of the previous server wait until its leases expire");
         }
         vec![
-            Part::new("relay", self.relay.run(stop.clone())),
-            Part::new("deliveries", self.deliveries.run()),
-            Part::new("reminders", self.reminders.run(stop.clone())),
-            Part::new("event retention", self.retention.run(stop.clone())),
+            BackgroundTask::new("relay", self.relay.run(stop.clone())),
+            BackgroundTask::new("deliveries", self.deliveries.run()),
+            BackgroundTask::new("reminders", self.reminders.run(stop.clone())),
+            BackgroundTask::new("event retention", self.retention.run(stop.clone())),
         ]
     }
 }

@@ -4,15 +4,15 @@
 //! [`start`], so that neither starves the other.
 
 use crate::acme::{Certificates, Orders};
-use crate::admission::Admission;
-use crate::background::{Failed, Part};
+use crate::background::{BackgroundTask, FailureFlag};
 use crate::backup::ScheduledBackups;
 use crate::config::{Config, Origin};
+use crate::connection_limiter::ConnectionLimiter;
 use crate::cors::cors;
 use crate::http_thread::HttpThread;
 use crate::listener::serve;
 use crate::operations::Operations;
-use crate::store::{Database, Lock};
+use crate::store::{Database, DatabaseLock};
 use crate::tls::Certificate;
 use crate::{background, compression, files, panel, secret_key, site, webhooks};
 use actix_http::ConnectionType;
@@ -24,13 +24,13 @@ use civitas_accounts::{Mailer, Secret};
 use civitas_api::{Api, ApiServices, ApiSettings, WebhookServices, normalize};
 use civitas_application::{
     Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Shares, Store, TaskHandler,
-    TaskWorker, Worker, run_text_fill, take_over,
+    TaskWorker, Worker, reclaim_all_jobs, run_text_fill,
 };
 use civitas_dns::DnsResolver;
 use civitas_kernel::{Error, Result};
-use civitas_mail::{LogMailer, Smtp};
+use civitas_mail::{LogMailer, SmtpMailer};
 use civitas_panel::Panel;
-use civitas_tokens::{Argon2Passwords, PurposeCipher, Signer};
+use civitas_tokens::{Argon2Passwords, JwtTokenSigner, PurposeCipher};
 use rustls::ServerConfig;
 use std::io;
 use std::net::SocketAddr;
@@ -50,15 +50,15 @@ const ERASURES: usize = 1;
 
 /// Which parts of a server run in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
+pub struct ServerParts {
     /// The interface.
     pub http: bool,
     /// Background jobs, and the tasks of the platform.
     pub workers: bool,
 }
 
-/// A running server; [`Running::stop`] stops it in order. When dropped, its workers stop, and HTTP continues.
-pub struct Running {
+/// A running server; [`RunningServer::stop`] stops it in order. When dropped, its workers stop, and HTTP continues.
+pub struct RunningServer {
     /// The address it listens on; `None` when it only executes jobs.
     pub address: Option<SocketAddr>,
     /// Its store.
@@ -72,7 +72,7 @@ pub struct Running {
     workers: Option<JoinHandle<()>>,
     stop: watch::Sender<bool>,
     /// Held until the last worker has ended.
-    _lock: Option<Lock>,
+    _lock: Option<DatabaseLock>,
 }
 
 struct Http {
@@ -87,27 +87,27 @@ struct Http {
 ///
 /// # Errors
 /// When the database does not answer, another server has its SQLite file, the address is taken, or a key or certificate cannot be read.
-pub async fn start(config: Config) -> Result<Running> {
-    let database = Database::of(&config);
+pub async fn start(config: Config) -> Result<RunningServer> {
+    let database = Database::from_config(&config);
     let lock = database.lock()?;
     let store = database.open().await?;
-    start_over(config, Parts { http: true, workers: true }, store, lock).await
+    start_with_store(config, ServerParts { http: true, workers: true }, store, lock).await
 }
 
 /// Starts some parts of a server over an open store. `lock` is that of its SQLite file, and is held until the server ends;
 /// `None` on PostgreSQL.
-pub async fn start_over(
+pub async fn start_with_store(
     config: Config,
-    parts: Parts,
+    parts: ServerParts,
     store: Arc<dyn Store>,
-    lock: Option<Lock>,
-) -> Result<Running> {
+    lock: Option<DatabaseLock>,
+) -> Result<RunningServer> {
     if parts.workers && !config.read_only {
         // Read on another thread meanwhile; the sender of webhooks waits for them.
         drop(spawn_blocking(civitas_delivery::system_roots));
     }
-    let keys = secret_key::of(&config).map_err(|error| fault("the secret key", &error))?;
-    let resolver = Arc::new(DnsResolver::at(config.dns_server)?);
+    let keys = secret_key::load(&config).map_err(|error| fault("the secret key", &error))?;
+    let resolver = Arc::new(DnsResolver::with_server(config.dns_server)?);
     let shares = Shares::new(config.share_capacity());
     let services = ApiServices {
         webhooks: WebhookServices {
@@ -115,11 +115,11 @@ pub async fn start_over(
             resolver: resolver.clone(),
             cipher: Arc::new(webhooks::cipher(&config)?),
         },
-        answer_cipher: Arc::new(PurposeCipher::of_answers(&keys)),
-        objects: Arc::new(files::store_of(&config)?),
-        intake: Arc::new(files::intake_of(&config)?),
+        answer_cipher: Arc::new(PurposeCipher::for_answers(&keys)),
+        objects: Arc::new(files::open_file_store(&config)?),
+        intake: Arc::new(files::open_intake(&config)?),
         store: store.clone(),
-        signer: Arc::new(Signer::of(&keys)),
+        signer: Arc::new(JwtTokenSigner::new(&keys)),
         passwords: Arc::new(passwords(&config)),
         shares: shares.clone(),
         runtime: Handle::current(),
@@ -127,7 +127,7 @@ pub async fn start_over(
     let api = Api::new(settings(&config), services);
     let (stop, stop_receiver) = watch::channel(false);
     // The lock excludes other servers.
-    let failed = Failed::default();
+    let failed = FailureFlag::default();
     let workers = if parts.workers && !config.read_only {
         Some(workers(&config, &api, &shares, &stop_receiver, lock.is_some(), &failed)?)
     } else {
@@ -151,7 +151,7 @@ pub async fn start_over(
     let operations_address = operations.as_ref().map(|operations| operations.server.address);
     let address = http.as_ref().map(|http| http.server.address);
     _ = address.inspect(|address| tracing::info!(%address, "listening"));
-    Ok(Running {
+    Ok(RunningServer {
         address,
         store,
         setup_link,
@@ -171,7 +171,7 @@ fn workers(
     shares: &Arc<Shares>,
     stop: &watch::Receiver<bool>,
     is_alone: bool,
-    failed: &Failed,
+    failed: &FailureFlag,
 ) -> Result<JoinHandle<()>> {
     let commands = Arc::new(api.commands().for_background()?);
     let jobs = Worker::new(commands.clone(), config.job_capacity());
@@ -179,27 +179,27 @@ fn workers(
         let worker = TaskWorker::new(commands.store().clone(), commands.committer().clone(), handler);
         worker.run(concurrency, stop.clone())
     });
-    let webhooks = webhooks::Workers::of(config, &commands, shares, stop)?;
+    let webhooks = webhooks::WebhookWorkers::new(config, &commands, shares, stop)?;
     let (store, files) = (commands.store().clone(), api.files().clone());
     let cleanup = Cleanup {
         store: store.clone(),
         jobs: config.job_retention_days.as_days(),
         audit: config.audit_retention_days.as_days(),
     };
-    let backups = ScheduledBackups::of(config, store.clone())?;
+    let backups = ScheduledBackups::from_config(config, store.clone())?;
     let (stop, failed) = (stop.clone(), failed.clone());
     Ok(tokio::spawn(async move {
         if is_alone {
-            take_over(&*store, stop.clone()).await;
+            reclaim_all_jobs(&*store, stop.clone()).await;
         }
-        let mut parts = vec![Part::new("jobs", jobs.run(stop.clone()))];
-        parts.extend(webhooks.parts(is_alone, &stop).await);
-        parts.extend(lanes.map(|lane| Part::new("tasks", lane)));
-        parts.push(Part::new("cleanup", cleanup.run(stop.clone())));
-        parts.push(Part::new("texts", run_text_fill(store, stop.clone())));
-        parts.push(Part::new("files", files.run_cleanup(stop.clone())));
-        parts.extend(backups.map(|backups| Part::new("backups", backups.run(stop.clone()))));
-        background::run(parts, stop, &failed).await;
+        let mut tasks = vec![BackgroundTask::new("jobs", jobs.run(stop.clone()))];
+        tasks.extend(webhooks.into_tasks(is_alone, &stop).await);
+        tasks.extend(lanes.map(|lane| BackgroundTask::new("tasks", lane)));
+        tasks.push(BackgroundTask::new("cleanup", cleanup.run(stop.clone())));
+        tasks.push(BackgroundTask::new("texts", run_text_fill(store, stop.clone())));
+        tasks.push(BackgroundTask::new("files", files.run_cleanup(stop.clone())));
+        tasks.extend(backups.map(|backups| BackgroundTask::new("backups", backups.run(stop.clone()))));
+        background::run(tasks, stop, &failed).await;
     }))
 }
 
@@ -207,13 +207,13 @@ fn workers(
 /// tasks of one kind, delay their own lane alone.
 fn task_lanes(config: &Config) -> Result<[(Arc<dyn TaskHandler>, usize); 4]> {
     let checks = HostCheckHandler {
-        resolver: Arc::new(DnsResolver::at(config.dns_server)?),
+        resolver: Arc::new(DnsResolver::with_server(config.dns_server)?),
         loadbalancer_ips: config.loadbalancer_ips.clone(),
     };
     let mailer = mailer(config)?;
     let mails: Arc<dyn TaskHandler> =
-        Arc::new(MailHandler { mailer: mailer.clone(), site: site::of(config) });
-    let invitations = InvitationHandler { mailer, site: site::of(config) };
+        Arc::new(MailHandler { mailer: mailer.clone(), site: site::from_config(config) });
+    let invitations = InvitationHandler { mailer, site: site::from_config(config) };
     Ok([
         (mails, MAILS),
         (Arc::new(invitations), INVITATIONS),
@@ -230,14 +230,16 @@ fn passwords(config: &Config) -> Argon2Passwords {
 
 fn mailer(config: &Config) -> Result<Arc<dyn Mailer>> {
     match (&config.smtp_url, &config.mail_from) {
-        (Some(server), Some(sender)) => Ok(Arc::new(Smtp::new(server, sender).map_err(Error::internal)?)),
+        (Some(server), Some(sender)) => {
+            Ok(Arc::new(SmtpMailer::new(server, sender).map_err(Error::internal)?))
+        }
         _ => Ok(Arc::new(LogMailer)),
     }
 }
 
 fn settings(config: &Config) -> ApiSettings {
     ApiSettings {
-        site: site::of(config),
+        site: site::from_config(config),
         trusted_proxies: config.trusted_proxies.clone(),
         max_body_bytes: config.max_body_bytes.get(),
         is_encrypted: config.is_https(),
@@ -250,7 +252,7 @@ fn settings(config: &Config) -> ApiSettings {
     }
 }
 
-impl Running {
+impl RunningServer {
     /// Reads the certificate again, for new connections.
     ///
     /// # Errors
@@ -290,7 +292,7 @@ impl Http {
         api: Arc<Api>,
         panel: Arc<Panel>,
         stop: watch::Receiver<bool>,
-        failed: Failed,
+        failed: FailureFlag,
     ) -> Result<Self> {
         let certificate = match (&config.tls_certificate, &config.tls_key) {
             (Some(chain), Some(key)) => {
@@ -308,13 +310,13 @@ impl Http {
         let (listen, interface) = (config.listen, api.clone());
         let is_https = config.public_scheme.as_str() == "https";
         let origins = config.cors_allowed_origins.clone();
-        let admission = Admission::new(config.trusted_proxies.clone());
-        let bind = move || server(listen, tls, interface, panel, admission, (is_https, origins));
+        let limiter = ConnectionLimiter::new(config.trusted_proxies.clone());
+        let bind = move || server(listen, tls, interface, panel, limiter, (is_https, origins));
         let server = HttpThread::start("http", "the interface", listen, bind).await?;
         // Not earlier: the CA connects to the listener.
         let orders = orders.map(|orders| {
-            let part = Part::new("certificates", orders.run(stop.clone()));
-            tokio::spawn(async move { background::run(vec![part], stop, &failed).await })
+            let task = BackgroundTask::new("certificates", orders.run(stop.clone()));
+            tokio::spawn(async move { background::run(vec![task], stop, &failed).await })
         });
         Ok(Self { server, api, certificate, orders })
     }
@@ -325,7 +327,7 @@ fn server(
     tls: Option<ServerConfig>,
     api: Arc<Api>,
     panel: Arc<Panel>,
-    admission: Arc<Admission>,
+    limiter: Arc<ConnectionLimiter>,
     (is_https, origins): (bool, Vec<Origin>),
 ) -> io::Result<(SocketAddr, Server)> {
     let headers = security_headers(is_https);
@@ -353,7 +355,7 @@ fn server(
         });
         app.configure(move |config| api.configure(config)).configure(move |config| panel.configure(config))
     };
-    serve(listen, tls, admission, app)
+    serve(listen, tls, limiter, app)
 }
 
 /// Headers of every answer. Browsers that were on the site over HTTPS once do not use HTTP for a year.

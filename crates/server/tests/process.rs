@@ -107,32 +107,32 @@ fn failure(directory: &Path, words: &[&str]) -> String {
 
 #[test]
 fn a_configuration_that_is_no_file_is_refused_and_not_ignored() {
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("civitas.toml");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("civitas.toml");
     fs::create_dir(&file).unwrap();
     let refused = "civitas: configuration: civitas.toml: it is a directory, and must be a file\n";
-    assert_eq!(failure(place.path(), &["migrate"]), refused);
+    assert_eq!(failure(directory.path(), &["migrate"]), refused);
     fs::remove_dir(&file).unwrap();
     std::os::unix::fs::symlink("absent", &file).unwrap();
     assert_eq!(
-        failure(place.path(), &["migrate"]),
+        failure(directory.path(), &["migrate"]),
         "civitas: configuration: civitas.toml: No such file or directory (os error 2)\n",
         "a link to nothing"
     );
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing was created");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing was created");
     fs::remove_file(&file).unwrap();
     fs::write(&file, "\u{feff}data_dir = \"here\"\n").unwrap();
-    assert!(civitas().current_dir(place.path()).arg("migrate").status().unwrap().success());
-    assert!(place.path().join("here/civitas.db").is_file());
+    assert!(civitas().current_dir(directory.path()).arg("migrate").status().unwrap().success());
+    assert!(directory.path().join("here/civitas.db").is_file());
 }
 
 #[test]
 fn a_command_whose_output_is_not_read_to_its_end_ends_quietly() {
-    let place = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for words in [&["completions", "bash"][..], &["openapi"], &["help"], &["serve", "--help"], &["doctor"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let done = civitas().current_dir(place.path()).args(words).stdout(writer).output().unwrap();
+        let done = civitas().current_dir(directory.path()).args(words).stdout(writer).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
         assert_eq!((done.status.code(), said.as_ref()), (Some(0), ""), "{words:?}");
     }
@@ -140,11 +140,11 @@ fn a_command_whose_output_is_not_read_to_its_end_ends_quietly() {
 
 #[test]
 fn the_demo_prints_three_lines_that_work_when_pasted() {
-    let place = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let address = free_address();
     let start = || {
         let mut command = civitas();
-        command.current_dir(place.path()).args(["demo", "--listen", &address.to_string()]);
+        command.current_dir(directory.path()).args(["demo", "--listen", &address.to_string()]);
         Process::start(&mut command)
     };
     let mut demo = start();
@@ -153,7 +153,7 @@ fn the_demo_prints_three_lines_that_work_when_pasted() {
     assert!(lines[0].starts_with("Civitas is ready"), "{lines:?}");
     let secrets: Vec<_> = lines.iter().filter(|line| line.starts_with("  API client")).collect();
     assert_eq!(secrets.len(), 2, "{lines:?}");
-    assert!(place.path().join("civitas-data/civitas.db").is_file());
+    assert!(directory.path().join("civitas-data/civitas.db").is_file());
     let [token, search, vote] = &lines[lines.len() - 3..] else { panic!("{lines:?}") };
     if Command::new("curl").arg("--version").output().is_ok() {
         let found = paste(&format!("{token}\n{search}"));
@@ -196,22 +196,22 @@ fn fixture(name: &str) -> PathBuf {
 
 #[test]
 fn https_shows_a_new_certificate_after_a_hang_up_and_keeps_the_old_one_when_it_is_spoiled() {
-    let place = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let put = |name: &str| {
-        fs::copy(fixture(&format!("{name}.crt")), place.path().join("chain.pem")).unwrap();
-        fs::copy(fixture(&format!("{name}.key")), place.path().join("key.pem")).unwrap();
+        fs::copy(fixture(&format!("{name}.crt")), directory.path().join("chain.pem")).unwrap();
+        fs::copy(fixture(&format!("{name}.key")), directory.path().join("key.pem")).unwrap();
     };
     let read = |name: &str| CertificateDer::from_pem_file(fixture(name)).unwrap();
     put("first");
     let address = free_address();
-    assert!(civitas().current_dir(place.path()).arg("migrate").output().unwrap().status.success());
+    assert!(civitas().current_dir(directory.path()).arg("migrate").output().unwrap().status.success());
     let mut command = civitas();
-    command.current_dir(place.path()).args(["serve", "--listen", &address.to_string()]);
+    command.current_dir(directory.path()).args(["serve", "--listen", &address.to_string()]);
     command.args(["--tls-certificate", "chain.pem", "--tls-key", "key.pem"]);
     let server = Process::start(&mut command);
     assert_eq!(shown_by(address), read("first.crt"));
     let mut check = civitas();
-    check.current_dir(place.path()).args(["healthcheck", "--listen", &address.to_string()]);
+    check.current_dir(directory.path()).args(["healthcheck", "--listen", &address.to_string()]);
     let check = check.args(["--tls-certificate", "chain.pem", "--tls-key", "key.pem"]).output().unwrap();
     let answer = format!("https://{address}/api/rest_full/v0.3/health answers 200 OK\n");
     assert_eq!(String::from_utf8_lossy(&check.stdout), answer, "{check:?}");
@@ -224,7 +224,7 @@ fn https_shows_a_new_certificate_after_a_hang_up_and_keeps_the_old_one_when_it_i
         sleep(Duration::from_millis(20));
     }
 
-    fs::copy(fixture("first.crt"), place.path().join("chain.pem")).unwrap();
+    fs::copy(fixture("first.crt"), directory.path().join("chain.pem")).unwrap();
     server.signal("HUP");
     sleep(Duration::from_millis(300));
     assert_eq!(shown_by(address), read("second.crt"), "the key does not belong to it");
@@ -234,10 +234,10 @@ fn https_shows_a_new_certificate_after_a_hang_up_and_keeps_the_old_one_when_it_i
 
 #[test]
 fn a_server_that_can_not_start_says_why() {
-    let place = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let run = |arguments: &[&str]| civitas().current_dir(place.path()).args(arguments).output().unwrap();
+    let run = |arguments: &[&str]| civitas().current_dir(directory.path()).args(arguments).output().unwrap();
     assert!(run(&["migrate"]).status.success());
     let busy = run(&["serve", "--listen", &address]);
     let text = String::from_utf8_lossy(&busy.stderr);
@@ -250,11 +250,11 @@ fn a_server_that_can_not_start_says_why() {
 
 #[test]
 fn a_process_with_workers_only_does_not_listen_and_stops_on_request() {
-    let place = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let address = free_address();
-    assert!(civitas().current_dir(place.path()).arg("migrate").output().unwrap().status.success());
+    assert!(civitas().current_dir(directory.path()).arg("migrate").output().unwrap().status.success());
     let mut command = civitas();
-    command.current_dir(place.path()).args(["serve", "--only-workers", "--listen", &address.to_string()]);
+    command.current_dir(directory.path()).args(["serve", "--only-workers", "--listen", &address.to_string()]);
     let worker = Process::start(&mut command);
     sleep(Duration::from_millis(500));
     assert!(TcpStream::connect(address).is_err());

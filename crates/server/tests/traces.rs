@@ -61,7 +61,7 @@ impl Demo {
         }
         command.current_dir(directory).args(["demo", "--listen", &address.to_string()]);
         command.env("OTEL_BSP_SCHEDULE_DELAY", "1000");
-        command.args(["--trusted-proxies", "127.0.0.1", "--otlp-endpoint", collector]);
+        command.args(["--trusted-proxies", "127.0.0.1"]).env("OTEL_EXPORTER_OTLP_ENDPOINT", collector);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut client = None;
         let mut output = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -229,4 +229,17 @@ async fn without_a_collector_a_server_answers_warns_once_and_stops() {
         // The limits for the last spans and for requests, on a busy machine.
         assert!(took < Duration::from_secs(40), "{took:?}");
     }
+}
+
+#[test]
+fn an_invalid_address_of_a_collector_is_refused_without_its_text() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_civitas"));
+    command.current_dir(directory.path()).args(["demo", "--listen", "127.0.0.1:0"]).env_clear();
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:unmistakable@[collector");
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{text}");
+    assert!(text.contains("OTEL_EXPORTER_OTLP_ENDPOINT must be an address"), "{text}");
+    assert!(!text.contains("unmistakable"), "{text}");
 }

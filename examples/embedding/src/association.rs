@@ -4,12 +4,12 @@ use civitas_accounts::{ApiClient, Secret, User, UserAdmin};
 use civitas_application::{ComponentAdmin, Store};
 use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::{
-    Abilities, ClientId, ComponentId, Ctx, Locale, Locales, OrganizationId, Result, Scopes, SpaceManifest,
+    Abilities, ClientId, ComponentId, Ctx, Locale, Locales, OrganizationId, Result, Scopes, SpaceKind,
     Translated, UserId,
 };
 use civitas_organizations::{Organization, OrganizationAdmin};
 use civitas_proposals::{DRAFT, READ_PROPOSALS};
-use civitas_spaces::{Component, ComponentManifest, Space, SpaceAdmin};
+use civitas_spaces::{Component, ComponentKind, Space, SpaceAdmin};
 use time::OffsetDateTime;
 
 /// An association.
@@ -37,12 +37,12 @@ impl Association {
         let organization = organizations.create(&mut new, now).await?;
         let client = tx.clients().add(&client(organization, now)).await?;
 
-        let space = Space::new(SpaceManifest::ParticipatoryProcesses, text("Suggestions"), now);
+        let space = Space::new(SpaceKind::ParticipatoryProcesses, text("Suggestions"), now);
         let space = Space { slug: Some("suggestions".to_owned()), published_at: Some(now), ..space };
         let spaces = SpaceAdmin { spaces: tx.spaces() };
         let space = spaces.create(organization, &space).await?;
 
-        let component = Component::new(space, ComponentManifest::Proposals, text("Proposals"), now);
+        let component = Component::new(space, ComponentKind::Proposals, text("Proposals"), now);
         let component = Component { published_at: Some(now), ..component };
         let locales = Locales::standard();
         let components = ComponentAdmin {

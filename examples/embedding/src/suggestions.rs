@@ -3,7 +3,8 @@
 use civitas_application::Store;
 use civitas_kernel::filter::RawFilter;
 use civitas_kernel::{
-    CommandHandler, ComponentId, Ctx, Direction, Error, Order, PageRequest, ProposalId, Result, Within,
+    CommandHandler, ComponentId, Ctx, Direction, Error, LocationFilter, Order, PageRequest, ProposalId,
+    Result,
 };
 use civitas_proposals::{CreateDraft, Drafts, Proposals, PublishDraft, UpdateDraft};
 use std::sync::Arc;
@@ -39,8 +40,8 @@ pub async fn publish(
     component: ComponentId,
     suggestion: Suggestion,
 ) -> Result<ProposalId> {
-    let id = drafts.handle(ctx, CreateDraft { component, within: Within::default() }).await?.id;
-    let within = Within { component: Some(component), ..Within::default() };
+    let id = drafts.handle(ctx, CreateDraft { component, within: LocationFilter::default() }).await?.id;
+    let within = LocationFilter { component: Some(component), ..LocationFilter::default() };
     let texts = [Some(suggestion.title.into()), Some(suggestion.body.into())];
     drafts.handle(ctx, UpdateDraft::new(id, within, texts, None)?).await?;
     drafts.handle(ctx, PublishDraft { id, within }).await?;
@@ -74,7 +75,7 @@ impl SuggestionBox {
     /// # Errors
     /// `Forbidden` when the context lacks the right; those of the store.
     pub async fn titles(&self, ctx: &Ctx) -> Result<Vec<String>> {
-        let within = Within { component: Some(self.component), ..Within::default() };
+        let within = LocationFilter { component: Some(self.component), ..LocationFilter::default() };
         let (filter, order) = (RawFilter::default(), Order::Column(Direction::Descending));
         let proposals = Proposals { store: self.store.proposals() };
         let page = proposals.list(ctx, within, &filter, order, PageRequest::default()).await?;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use async_trait::async_trait;
-use civitas_application::{EventCommitter, EventViews, LoadedRecord, Ports, Site, Store, Transaction};
+use civitas_application::{EventCommitter, EventViews, Ports, SavedRecord, SiteSettings, Store, Transaction};
 use civitas_embedding_example::{Association, Suggestion, SuggestionBox, explain, publish};
 use civitas_kernel::{Ability, Ctx, Event, PageRequest, Result, Subject};
 use civitas_organizations::Tenant;
@@ -75,13 +75,13 @@ struct Ids;
 
 #[async_trait]
 impl EventViews for Ids {
-    async fn show(
+    async fn render_data(
         &self,
         _: &dyn Ports,
         _: &Tenant,
-        _: &Site,
+        _: &SiteSettings,
         event: &Event,
-        _: Option<LoadedRecord<'_>>,
+        _: Option<SavedRecord<'_>>,
     ) -> Result<Value> {
         Ok(match event.subject {
             Subject::Draft(id) | Subject::Proposal(id) => json!({"id": id.to_string()}),
@@ -93,7 +93,7 @@ impl EventViews for Ids {
 #[tokio::test]
 async fn an_event_committer_stores_the_events_with_the_change() {
     let (association, suggestions, nora) = garden().await;
-    let site = Site::default();
+    let site = SiteSettings::default();
     let committer = EventCommitter::new(Arc::new(Ids), site);
     let work = async |tx: &dyn Transaction| {
         let drafts = Drafts { store: tx.proposals(), components: tx.component_lookup() };

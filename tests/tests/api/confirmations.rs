@@ -1,7 +1,7 @@
 //! Registration, confirmation and welcome, with the mails they send (contract 02 §2.4).
 
 use civitas_accounts::{Confirmation, Secret};
-use civitas_application::Site;
+use civitas_application::SiteSettings;
 use civitas_archive::{ImportOptions, import};
 use civitas_kernel::clock;
 use civitas_tests::import_options;
@@ -248,7 +248,7 @@ async fn an_invitation_of_an_archive_is_sent_when_the_import_is_not_quiet() {
                 "kind": "space_moderator", "space": "streets", "invited_at": "2026-03-01T09:00:00Z"})
         };
         let import = async |record: Value, is_quiet: bool| {
-            let committer = civitas_api::event_committer(Site::default());
+            let committer = civitas_api::event_committer(SiteSettings::default());
             let committer = (!is_quiet).then_some(&committer);
             let options = ImportOptions { committer, ..import_options(clock::now()) };
             let archive = record.to_string();

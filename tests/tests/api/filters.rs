@@ -2,7 +2,7 @@
 
 use civitas_accounts::User;
 use civitas_kernel::records::Records;
-use civitas_kernel::{Locale, OrganizationId, SpaceManifest, clock};
+use civitas_kernel::{Locale, OrganizationId, SpaceKind, clock};
 use civitas_spaces::Space;
 use civitas_tests::commit;
 use civitas_tests::service::{Client, Service};
@@ -80,7 +80,7 @@ async fn a_list_has_at_most_a_hundred_values_however_it_is_written() {
 /// Adds an assembly with this title and slug.
 async fn add_space(service: &Service, title: &str, slug: &str) {
     let (city, now) = (OrganizationId(service.id("organization", "city")), clock::now());
-    let mut space = Space::new(SpaceManifest::Assemblies, [(Locale::FR, title.to_owned())].into(), now);
+    let mut space = Space::new(SpaceKind::Assemblies, [(Locale::FR, title.to_owned())].into(), now);
     (space.slug, space.published_at) = (Some(slug.to_owned()), Some(now));
     commit(&*service.store, async |tx| Records::add(tx.spaces(), city, &space).await).await.unwrap();
 }

@@ -1,6 +1,6 @@
 //! Writes with an `Idempotency-Key` (contract 01 §11c).
 
-use civitas_server::config::{Config, Sources};
+use civitas_server::config::{Config, SettingSources};
 use civitas_server::wiring::start;
 use civitas_tests::Engine;
 use civitas_tests::service::{Answer, BASE, Client, Service};
@@ -163,7 +163,8 @@ async fn one_key_at_two_servers_has_one_effect() {
         if service.engine == Engine::Sqlite {
             continue;
         }
-        let config = Config::load(&Sources { flags: service.flags().to_vec(), ..Sources::default() });
+        let config =
+            Config::load(&SettingSources { flags: service.flags().to_vec(), ..SettingSources::default() });
         let second = start(config.unwrap()).await.unwrap();
         let here = service.user("norablum").await;
         let there = here.moved_to(second.address.unwrap());

@@ -1,6 +1,6 @@
 //! Every list of the document follows the same rules (contract 01 §6 to §8): unknown filters, orders, totals, links.
 
-use civitas_application::Site;
+use civitas_application::SiteSettings;
 use civitas_tests::service::{Answer, BASE, CITIES, Client, SYSTEM_CLIENTS, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ struct List {
 
 /// All lists of the document: what answers `data`, an array, beside `meta`.
 async fn lists(service: &Service) -> Vec<List> {
-    let document: Value = serde_json::from_str(&civitas_api::openapi(&Site::default())).unwrap();
+    let document: Value = serde_json::from_str(&civitas_api::openapi(&SiteSettings::default())).unwrap();
     let mut lists = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         let content = &item["get"]["responses"]["200"]["content"]["application/json"];

@@ -175,7 +175,7 @@ async fn after_five_minutes_a_link_is_invalid() {
                 created_at,
                 expires_at: created_at + Duration::minutes(5),
             };
-            service.store.magic_links().put(city(&service).await, &link).await.unwrap();
+            service.store.magic_links().replace(city(&service).await, &link).await.unwrap();
             let answer = follow(&service.anonymous(), Method::GET, token.expose()).await.is(status);
             if status == 400 {
                 answer.refuses(400, "Invalid Token");

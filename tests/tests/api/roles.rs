@@ -5,7 +5,7 @@ mod together;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use civitas_accounts::{Role, RoleKind};
-use civitas_kernel::{OrganizationId, SpaceManifest, SpaceRef, UserId};
+use civitas_kernel::{OrganizationId, SpaceKind, SpaceRef, UserId};
 use civitas_tests::service::{Answer, Client, Service};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -160,8 +160,8 @@ async fn a_general_administrator_is_a_flag_of_the_account() {
 }
 
 /// Roles past the interface, as an archive brings them.
-async fn bring(service: &Service, space: &str, manifest: SpaceManifest, role: Role) -> Role {
-    let space = SpaceRef { manifest, id: service.id("space", space) };
+async fn bring(service: &Service, space: &str, kind: SpaceKind, role: Role) -> Role {
+    let space = SpaceRef { kind, id: service.id("space", space) };
     let role = Role { space, ..role };
     let city = OrganizationId(service.id("organization", "city"));
     service.store.roles().add(city, &role).await.unwrap();
@@ -170,7 +170,7 @@ async fn bring(service: &Service, space: &str, manifest: SpaceManifest, role: Ro
 
 fn old(user: Option<i64>, kind: RoleKind) -> Role {
     let at = datetime!(2026-02-01 08:00:00.654321 UTC);
-    let space = SpaceRef { manifest: SpaceManifest::Assemblies, id: 0 };
+    let space = SpaceRef { kind: SpaceKind::Assemblies, id: 0 };
     Role::new(space, user.map(UserId), kind, at)
 }
 
@@ -192,7 +192,7 @@ async fn invitations_show_when_they_were_made_and_whether_they_are_open() {
         let accepted =
             Role { kind: RoleKind::SpaceAdministrator, accepted_at: invited.invited_at, ..invited.clone() };
         for role in [invited, waiting, accepted] {
-            bring(&service, "council", SpaceManifest::Assemblies, role).await;
+            bring(&service, "council", SpaceKind::Assemblies, role).await;
         }
         let name = |user: &str, role_type: &str| {
             named(&format!(

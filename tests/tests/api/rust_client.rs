@@ -1,8 +1,8 @@
 //! The crate `civitas-client` against a running server.
 
 use civitas_client::{
-    Builder, Client, Direction, Document, Error, Page, Record, TryStreamExt, WebhookError, verify_webhook,
-    verify_webhook_at,
+    Client, ClientBuilder, Direction, Document, Error, Page, Record, TryStreamExt, WebhookError,
+    verify_webhook, verify_webhook_at,
 };
 use civitas_tests::service::http_builder;
 use civitas_tests::{CITIES, Receiver, Service};
@@ -37,7 +37,7 @@ async fn services_with_proposals() -> Vec<Service> {
 }
 
 /// Settings of a client of `city.test`.
-fn builder(service: &Service, client: &str, secret: &str) -> Builder {
+fn builder(service: &Service, client: &str, secret: &str) -> ClientBuilder {
     let address = format!("http://city.test:{}", service.address.port());
     let http = http_builder().resolve("city.test", service.address).no_proxy();
     Client::builder(&address, client, secret).scopes(["public", "proposals", "oauth", "webhooks"]).http(http)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The entries with this action, the oldest first.
 async fn entries(service: &Service, action: Action) -> Vec<AuditEntry> {
     let filter = AuditFilter { action: Some(action), ..AuditFilter::default() };
-    let page = PageRequest::of(1, PageRequest::MAX_LENGTH);
+    let page = PageRequest::new(1, PageRequest::MAX_LENGTH);
     let mut items = service.store.audit().list(&filter, page).await.unwrap().items;
     items.reverse();
     items

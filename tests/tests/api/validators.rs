@@ -5,7 +5,7 @@ use civitas_accounts::{Role, RoleKind, User, UserAdmin};
 use civitas_application::{ComponentAdmin, Transaction};
 use civitas_kernel::records::edit;
 use civitas_kernel::{
-    ComponentId, Locale, Locales, OrganizationId, ProposalId, Result, SpaceManifest, SpaceRef, UserId, clock,
+    ComponentId, Locale, Locales, OrganizationId, ProposalId, Result, SpaceKind, SpaceRef, UserId, clock,
 };
 use civitas_proposals::ProposalAdmin;
 use civitas_spaces::{Component, SpaceAdmin, StepAdmin};
@@ -154,10 +154,8 @@ const EDITS: [(&str, Edit); 11] = [
     ("the title of a space", |w| {
         within!(w, tx, async {
             let admin = SpaceAdmin { spaces: tx.spaces() };
-            let id = SpaceRef {
-                manifest: SpaceManifest::ParticipatoryProcesses,
-                id: w.service.id("space", "streets"),
-            };
+            let id =
+                SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: w.service.id("space", "streets") };
             let retitle = |s: &mut civitas_spaces::Space| s.title.set(Locale::FR, "Les rues".into());
             edit(&admin, w.city(), id, clock::now(), retitle).await
         })
@@ -170,7 +168,7 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("a membership of a private space", |w| {
         Box::pin(async move {
-            let space = SpaceRef { manifest: SpaceManifest::Assemblies, id: w.service.id("space", "circle") };
+            let space = SpaceRef { kind: SpaceKind::Assemblies, id: w.service.id("space", "circle") };
             let nora = Some(w.user("norablum"));
             let role = Role::new(space, nora, RoleKind::SpacePrivateMember, clock::now());
             w.service.store.roles().add(w.city(), &role).await.unwrap();

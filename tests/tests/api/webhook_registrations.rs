@@ -2,7 +2,7 @@
 
 use civitas_kernel::{Ability, RegistrationId, clock};
 use civitas_tests::service::{Client, Service};
-use civitas_webhooks::Health;
+use civitas_webhooks::RegistrationHealth;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -256,13 +256,17 @@ async fn a_disabled_registration_looks_the_same_and_is_enabled_by_a_put() {
         let path = register(&client, URL).await;
         let before = client.get(&path).await.is(200);
         let store = service.store.registrations();
-        let mut registration = store.find_any(number(&path)).await.unwrap().unwrap();
-        registration.health = Health { failures: 20, disabled_at: Some(clock::now()), ..Health::default() };
+        let mut registration = store.find_unrestricted(number(&path)).await.unwrap().unwrap();
+        registration.health = RegistrationHealth {
+            failures: 20,
+            disabled_at: Some(clock::now()),
+            ..RegistrationHealth::default()
+        };
         store.save(number(&path), &registration).await.unwrap();
         assert_eq!(client.get(&path).await.is(200).body, before.body);
         client.put(&path, &body(URL, &EVENTS)).await.is(200);
-        let registration = store.find_any(number(&path)).await.unwrap().unwrap();
-        assert_eq!(registration.health, Health::default());
+        let registration = store.find_unrestricted(number(&path)).await.unwrap().unwrap();
+        assert_eq!(registration.health, RegistrationHealth::default());
     }
 }
 

@@ -99,7 +99,7 @@ async fn files_are_imported_from_lines_and_paths_and_a_second_import_changes_not
 
 /// Writes to the database before it stores an object, as another process does. Never stores the object after `most`.
 struct Busy<'a> {
-    objects: &'a civitas_files::Store,
+    objects: &'a civitas_files::FileStorage,
     store: Arc<dyn Store>,
     stored: AtomicUsize,
     most: usize,

@@ -1,7 +1,7 @@
 //! Every record type with every member, from one engine to the other: equal archives, and equal answers of the
 //! interface (contract 10 §1).
 
-use civitas_archive::{ExportOptions, demo};
+use civitas_archive::{ExportOptions, demo_archive};
 use civitas_kernel::EventName;
 use civitas_tests::service::Answer;
 use civitas_tests::{Client, Database, Engine, Service};
@@ -129,7 +129,7 @@ fn assert_equal_lines(first: &str, second: &str) {
 
 #[tokio::test]
 async fn every_record_goes_from_engine_to_engine_and_the_interface_answers_the_same() {
-    let source = format!("{}\n{COMPLETE}", demo());
+    let source = format!("{}\n{COMPLETE}", demo_archive());
     // Its ids are not in the order of the types; those of an import of its export are.
     let sqlite = service(Engine::Sqlite, &source).await.expect("always there");
     let original = everything(&sqlite).await;

@@ -1,7 +1,7 @@
 //! The events of an import with `--emit-events` (contract 10 §1, 09 C.1).
 
 use super::{CITY, NOW, read};
-use civitas_application::{EventCommitter, Site, Store};
+use civitas_application::{EventCommitter, SiteSettings, Store};
 use civitas_archive::{ImportOptions, import};
 use civitas_kernel::Error;
 use civitas_tests::{databases, delete_organization, import_options};
@@ -10,7 +10,7 @@ use civitas_webhooks::OutboxEvent;
 use serde_json::Value;
 
 fn event_committer() -> EventCommitter {
-    civitas_api::event_committer(Site::default())
+    civitas_api::event_committer(SiteSettings::default())
 }
 
 async fn tell(store: &dyn Store, archive: &str) {
@@ -125,7 +125,7 @@ async fn changes_tell_of_themselves_and_of_nothing_else() {
 async fn an_organization_is_deleted_with_all_its_records_and_its_event_has_the_last_state() {
     for database in databases().await {
         let store = &*database.store;
-        read(store, civitas_archive::demo(), false).await.unwrap();
+        read(store, civitas_archive::demo_archive(), false).await.unwrap();
         read(store, CITY, false).await.unwrap();
         let host =
             |host: &'static str| async move { store.organizations().find_by_host(host).await.unwrap() };

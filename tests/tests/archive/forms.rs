@@ -2,7 +2,7 @@
 
 use crate::archive::{CITY, pairs, read};
 use civitas_application::Store;
-use civitas_archive::{ExportOptions, demo, export};
+use civitas_archive::{ExportOptions, demo_archive, export};
 use civitas_kernel::OrganizationId;
 use civitas_tests::{databases, export_services};
 use serde_json::Value;
@@ -110,7 +110,7 @@ async fn answers(store: &dyn Store) -> Vec<Value> {
 async fn an_export_imports_with_the_same_questionnaires_and_responses() {
     for database in databases().await {
         let store = &*database.store;
-        read(store, demo(), false).await.unwrap();
+        read(store, demo_archive(), false).await.unwrap();
         let mut written = Vec::new();
         export(store, export_services(), &ExportOptions::default(), &mut written).await.unwrap();
         let exported = String::from_utf8(written).unwrap();

@@ -76,7 +76,7 @@ async fn records_keep_their_ids_and_new_ones_are_above() {
         let city = OrganizationId(3);
         let nora = store.users().find_by_nickname(city, "nora_blum").await.unwrap().unwrap();
         assert_eq!(nora.0.0, 17, "the ids of one statement belong to their rows");
-        let states = store.states().of_component(city, ComponentId(51), 10).await.unwrap();
+        let states = store.states().list_of_component(city, ComponentId(51), 10).await.unwrap();
         let states: Vec<(i64, &str)> =
             states.iter().map(|(id, state)| (id.0, state.token.as_str())).collect();
         assert_eq!((states.len(), states[0], states[4]), (5, (4, "accepted"), (504, "rejected")));

@@ -7,7 +7,7 @@ use civitas_kernel::records::Change;
 use civitas_kernel::testing::text;
 use civitas_kernel::{MeetingId, OrganizationId, UserId};
 use civitas_meetings::Meeting;
-use civitas_spaces::{Entry, EntryKind, EntryRef};
+use civitas_spaces::{ComponentEntry, ComponentEntryKind, ComponentEntryRef};
 use civitas_tests::databases;
 use serde_json::json;
 use time::format_description::well_known::Rfc3339;
@@ -62,23 +62,31 @@ async fn an_entry_changes_at_the_time_of_the_import_and_in_nothing_else_when_it_
     for database in databases().await {
         let store = &*database.store;
         let report = read(store, CITY, false).await.unwrap();
-        let id = EntryRef { kind: EntryKind::Page, id: report.refs["city"]["page"]["about"] };
+        let id =
+            ComponentEntryRef { kind: ComponentEntryKind::Page, id: report.refs["city"]["page"]["about"] };
         let find = async || store.entries().find(city(&report), id).await.unwrap().unwrap();
         let new = find().await;
-        assert_eq!(new, Entry::new(EntryKind::Page, new.component, text("About"), NOW));
+        assert_eq!(new, ComponentEntry::new(ComponentEntryKind::Page, new.component, text("About"), NOW));
         assert_eq!(read(store, sent, false).await.unwrap().to_json()["updated"], json!({"page": 1}));
-        let expected = Entry {
+        let expected = ComponentEntry {
             hidden_at: Some(datetime!(2026-03-01 00:00 UTC)),
             created_at: datetime!(2026-02-01 00:00 UTC),
             ..new
         };
         assert_eq!(find().await, expected);
         assert_eq!(read(store, sent, false).await.unwrap().to_json()["unchanged"], json!({"page": 1}));
-        let pages =
-            store.entries().page_of_kind_after(city(&report), EntryKind::Page, None, 9).await.unwrap();
+        let pages = store
+            .entries()
+            .page_of_kind_after(city(&report), ComponentEntryKind::Page, None, 9)
+            .await
+            .unwrap();
         assert_eq!(pages, [(id, expected)]);
         assert_eq!(
-            store.entries().page_of_kind_after(city(&report), EntryKind::Budget, None, 9).await.unwrap(),
+            store
+                .entries()
+                .page_of_kind_after(city(&report), ComponentEntryKind::Budget, None, 9)
+                .await
+                .unwrap(),
             []
         );
     }

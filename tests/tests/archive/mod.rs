@@ -16,7 +16,7 @@ mod round_trip;
 mod webhooks;
 
 use civitas_application::Store;
-use civitas_archive::{ImportError, ImportOptions, Report, demo, import};
+use civitas_archive::{ImportError, ImportOptions, Report, demo_archive, import};
 use civitas_kernel::{OrganizationId, ProposalId, UserId, VoteId};
 use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -73,7 +73,7 @@ const CITY: &str = r##"
 async fn the_demo_city_imports_and_importing_it_again_changes_nothing() {
     for database in databases().await {
         let store = &*database.store;
-        let first = read(store, demo(), false).await.unwrap();
+        let first = read(store, demo_archive(), false).await.unwrap();
         let created = json!({
             "answer_option": 13, "api_client": 2, "attachment": 3, "attachment_collection": 1, "budget": 4, "component": 17, "debate": 3, "display_condition": 3,
             "meeting": 10, "organization": 1, "page": 1, "post": 12, "proposal": 42, "proposal_state": 1,
@@ -88,7 +88,7 @@ async fn the_demo_city_imports_and_importing_it_again_changes_nothing() {
         );
         assert_eq!(first.secrets["api_client"].len(), 2);
         assert_eq!(first.secrets["webhook_registration"].len(), 1);
-        let second = read(store, demo(), false).await.unwrap();
+        let second = read(store, demo_archive(), false).await.unwrap();
         assert_eq!(second.to_json()["created"], json!({}));
         assert_eq!(second.to_json()["updated"], json!({}));
         assert!(second.secrets.is_empty());
@@ -117,10 +117,12 @@ async fn an_administrator_keeps_the_times_of_the_account_and_is_made_once() {
 #[tokio::test]
 async fn one_bad_line_at_the_end_keeps_nothing() {
     for database in databases().await {
-        let archive =
-            format!("{}\n{{\"type\": \"vote\", \"ref\": \"x\", \"organization\": \"riverbend\"}}", demo());
+        let archive = format!(
+            "{}\n{{\"type\": \"vote\", \"ref\": \"x\", \"organization\": \"riverbend\"}}",
+            demo_archive()
+        );
         let error = read(&*database.store, &archive, false).await.unwrap_err();
-        let line = demo().lines().count() + 2;
+        let line = demo_archive().lines().count() + 2;
         assert_eq!(error.to_string(), format!("line {line}: vote \"x\": proposal is required"));
         assert_eq!(database.store.organizations().ids(None, 10).await.unwrap(), []);
         assert_eq!(database.store.administrators().page_after(None, 10).await.unwrap(), []);
@@ -138,12 +140,12 @@ async fn an_import_with_expected_numbers_compares_each_record_with_its_row() {
             let options = ImportOptions { expected: Some(&expected), ..import_options(NOW) };
             import_with(store, archive, options).await.map_err(|error| error.to_string())
         };
-        let error = read(demo(), 55).await.unwrap_err();
+        let error = read(demo_archive(), 55).await.unwrap_err();
         assert!(error.ends_with(": vote: 55 records written, but 54 stored"), "{error}");
         let error = read(&format!("{CITY}{other}"), 1).await.unwrap_err();
         assert_eq!(error, r#"line 3: user "nora": the row is not as the record says"#);
         assert_eq!(store.organizations().ids(None, 10).await.unwrap(), []);
-        let report = read(demo(), 54).await.unwrap();
+        let report = read(demo_archive(), 54).await.unwrap();
         assert_eq!(
             (report.created["vote"], &report.to_json()["updated"]),
             (54, &json!({"proposal_state": 1}))
@@ -259,7 +261,7 @@ async fn a_record_whose_row_was_removed_by_use_is_made_again() {
 async fn a_quiet_import_records_no_event() {
     for database in databases().await {
         let store = &*database.store;
-        let report = read(store, demo(), false).await.unwrap();
+        let report = read(store, demo_archive(), false).await.unwrap();
         let id = OrganizationId(report.refs["riverbend"]["organization"]["riverbend"]);
         assert_eq!(store.outbox().page_after(id, None, 10).await.unwrap(), []);
     }

@@ -4,8 +4,8 @@ use crate::archive::{CITY, NOW, ids, import_with, read};
 use async_trait::async_trait;
 use civitas_accounts::{Passwords, Secret, User};
 use civitas_application::Store;
-use civitas_archive::{Pass, Progress, demo, import, import_seekable};
-use civitas_kernel::limits::EXTENDED_DATA;
+use civitas_archive::{ImportPass, Progress, demo_archive, import, import_seekable};
+use civitas_kernel::limits::MAX_EXTENDED_DATA_BYTES;
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, Result};
 use civitas_tests::{databases, import_options};
@@ -135,10 +135,12 @@ async fn extended_data_of_every_kind_has_a_maximum() {
                 )
             };
             let options = import_options(NOW);
-            let refused = import_with(&*database.store, &line(EXTENDED_DATA + 1), options).await.unwrap_err();
+            let refused =
+                import_with(&*database.store, &line(MAX_EXTENDED_DATA_BYTES + 1), options).await.unwrap_err();
             let reason = "extended_data exceeds maximum size of 1048576 bytes";
             assert_eq!(refused.to_string(), format!("line 1: {kind} {reference:?}: {reason}"));
-            let imported = import_with(&*database.store, &line(EXTENDED_DATA), options).await.unwrap();
+            let imported =
+                import_with(&*database.store, &line(MAX_EXTENDED_DATA_BYTES), options).await.unwrap();
             assert_eq!(imported.updated[kind], 1);
         }
     }
@@ -152,13 +154,14 @@ async fn the_time_of_the_transaction_is_printed() {
             .replace("nora.blum@", &format!("nora.blum.{n}@"));
         line.replacen('{', r#"{"password": "correct horse", "#, 1)
     };
-    let nora = demo().lines().find(|line| line.contains(r#""type": "user", "ref": "nora_blum""#)).unwrap();
+    let nora =
+        demo_archive().lines().find(|line| line.contains(r#""type": "user", "ref": "nora_blum""#)).unwrap();
     let people: Vec<String> = (0..6 * COPIES).map(|n| with_password(nora, n)).collect();
-    let archive = format!("{}{}\n", demo(), people.join("\n"));
+    let archive = format!("{}{}\n", demo_archive(), people.join("\n"));
     for database in databases().await {
         let (begun, mut checked) = (Instant::now(), Duration::ZERO);
         let mut progress = |at: Progress| {
-            if at.pass == Pass::Check {
+            if at.pass == ImportPass::Check {
                 checked = begun.elapsed();
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::archive::{CITY, read};
 use civitas_application::Store;
-use civitas_archive::{ExportOptions, demo, export};
+use civitas_archive::{ExportOptions, demo_archive, export};
 use civitas_tests::{databases, export_services};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -120,7 +120,7 @@ async fn what_is_exported_imports_into_the_other_engine_and_exports_the_same() {
             r#"{"type": "user", "ref": "gone", "organization": "riverbend", "nickname": "tom_baker", "#,
             r#""email": "tom.baker@riverbend.example", "name": "Tom", "deleted_at": "2026-11-01T00:00:00Z"}"#,
         );
-        read(&*source.store, &format!("{}\n{extra}", demo()), false).await.unwrap();
+        read(&*source.store, &format!("{}\n{extra}", demo_archive()), false).await.unwrap();
         let only = ExportOptions { organization: Some("localhost".into()), with_secrets: true };
         let first = write(&*source.store, &only).await;
         let report = read(&*target.store, &first, false).await.unwrap();

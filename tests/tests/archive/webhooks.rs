@@ -5,7 +5,9 @@ use civitas_application::Store;
 use civitas_archive::{ExportOptions, ExportServices, ImportOptions, Report, WebhookArchive, export};
 use civitas_kernel::{EventName, RegistrationId, Result};
 use civitas_tests::{databases, export_services, import_options};
-use civitas_webhooks::{Health, Registration, SealedSecret, SecretCipher, SigningSecret, TargetPolicy};
+use civitas_webhooks::{
+    Registration, RegistrationHealth, SealedSecret, SecretCipher, SigningSecret, TargetPolicy,
+};
 use serde_json::{Value, json};
 use time::macros::datetime;
 
@@ -78,7 +80,7 @@ fn hooks() -> String {
 
 async fn hook(store: &dyn Store, report: &Report) -> Registration {
     let id = RegistrationId(report.refs["city"]["webhook_registration"]["hook"]);
-    store.registrations().find_any(id).await.expect("an answer").expect("the registration")
+    store.registrations().find_unrestricted(id).await.expect("an answer").expect("the registration")
 }
 
 fn secret_of(registration: &Registration) -> String {
@@ -108,7 +110,7 @@ async fn a_registration_has_what_its_line_says_and_a_missing_secret_is_generated
         assert_eq!(registration.client.0, report.refs["city"]["api_client"]["app"]);
         assert_eq!(registration.subscriptions, [EventName::UserCreated, EventName::ProposalCreation]);
         let disabled_at = Some(datetime!(2026-03-01 09:00 UTC));
-        assert_eq!(registration.health, Health { disabled_at, ..Health::default() });
+        assert_eq!(registration.health, RegistrationHealth { disabled_at, ..RegistrationHealth::default() });
         assert_eq!(secret_of(&registration), "0123456789abcdef");
         assert_ne!(registration.secret.0, "0123456789abcdef");
         let generated = &report.secrets["webhook_registration"];
@@ -138,7 +140,10 @@ async fn absent_members_of_a_registration_stay_and_null_enables_it() {
             r#""url": "https://hooks.example/z", "disabled_at": null, "updated_at": "2026-04-01T09:00:00Z""#;
         read(store, &sent(moved), false).await.unwrap();
         let now = hook(store, &report).await;
-        assert_eq!((now.url.as_str(), now.health), ("https://hooks.example/z", Health::default()));
+        assert_eq!(
+            (now.url.as_str(), now.health),
+            ("https://hooks.example/z", RegistrationHealth::default())
+        );
         assert_eq!(now.updated_at, datetime!(2026-04-01 09:00 UTC));
         read(store, &sent(r#""signing_secret": "another-secret-of-hook""#), false).await.unwrap();
         assert_eq!(secret_of(&hook(store, &report).await), "another-secret-of-hook");

@@ -28,7 +28,7 @@ async fn hosts_are_checked_while_the_mail_server_is_silent() {
         let before = silent.accepted();
         for _ in 0..MAILS {
             let mail = SendMail { mail: MailKind::Welcome, user };
-            let task = NewTask::of(OrganizationId(city), &mail, clock::now()).unwrap();
+            let task = NewTask::new(OrganizationId(city), &mail, clock::now()).unwrap();
             service.store.queue().add(&task).await.unwrap();
         }
         let started = Instant::now();
@@ -74,12 +74,12 @@ async fn many_invitations_leave_room_for_mails() {
         let (role, user) = (service.id("role", "guest"), UserId(service.id("user", "norablum")));
         let before = silent.accepted();
         for _ in 0..MAILS {
-            let task = NewTask::of(city, &SendInvitation { role }, clock::now()).unwrap();
+            let task = NewTask::new(city, &SendInvitation { role }, clock::now()).unwrap();
             service.store.queue().add(&task).await.unwrap();
         }
         accepts(&silent, before, 2).await;
         let mail = SendMail { mail: MailKind::Welcome, user };
-        let task = NewTask::of(city, &mail, clock::now()).unwrap();
+        let task = NewTask::new(city, &mail, clock::now()).unwrap();
         service.store.queue().add(&task).await.unwrap();
         accepts(&silent, before, 3).await;
         assert_eq!(silent.accepted() - before, 3, "two invitations at once, and the mail");

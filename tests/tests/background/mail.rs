@@ -2,7 +2,7 @@
 
 use civitas_accounts::{Mail, MailKind, MailSender, Mailer, Secret, User};
 use civitas_kernel::{Error, Locale, TaskId, clock, sortable_id};
-use civitas_mail::{LogMailer, Smtp, is_sender, is_server};
+use civitas_mail::{LogMailer, SmtpMailer, is_sender, is_server};
 use civitas_tests::mail_server::MailServer;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -16,8 +16,8 @@ fn mail(locale: Locale) -> Mail {
     MailKind::Confirmation.write(TaskId(sortable_id()), head, (&nora).into(), Secret::new(LINK))
 }
 
-fn smtp(mails_received: &MailServer, sender: &str) -> Smtp {
-    Smtp::new(&mails_received.url(""), sender).unwrap()
+fn smtp(mails_received: &MailServer, sender: &str) -> SmtpMailer {
+    SmtpMailer::new(&mails_received.url(""), sender).unwrap()
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_sender_with_a_name_keeps_it() {
 #[tokio::test]
 async fn credentials_of_the_address_are_shown() {
     let mails_received = MailServer::open().await;
-    let smtp = Smtp::new(&mails_received.url("city:se%20cret@"), "no-reply@city.example").unwrap();
+    let smtp = SmtpMailer::new(&mails_received.url("city:se%20cret@"), "no-reply@city.example").unwrap();
     smtp.check_connection().await.unwrap();
     // `\0city\0se cret` in base64 (RFC 4616).
     assert_eq!(mails_received.credentials(), ["PLAIN AGNpdHkAc2UgY3JldA=="]);
@@ -98,7 +98,7 @@ async fn permanent_and_transient_refusals_are_distinguished() {
         mails_received.refuse(never);
         assert!(matches!(smtp.send(&mail(Locale::EN)).await, Err(Error::Rejected(_))), "{never}");
     }
-    let nowhere = Smtp::new("smtp://127.0.0.1:9", "no-reply@city.example").unwrap();
+    let nowhere = SmtpMailer::new("smtp://127.0.0.1:9", "no-reply@city.example").unwrap();
     assert!(matches!(nowhere.send(&mail(Locale::EN)).await, Err(Error::Unavailable(_))));
     let broken = Mail { to: "no address".to_owned(), ..mail(Locale::EN) };
     assert!(matches!(smtp.send(&broken).await, Err(Error::Rejected(_))));
@@ -108,7 +108,7 @@ async fn permanent_and_transient_refusals_are_distinguished() {
 async fn a_server_that_falls_silent_is_left() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("smtp://{}", silent.local_addr().unwrap());
-    let smtp = Smtp::new(&url, NORA).unwrap().with_time_limit(Duration::from_millis(100));
+    let smtp = SmtpMailer::new(&url, NORA).unwrap().with_time_limit(Duration::from_millis(100));
     assert!(matches!(smtp.send(&mail(Locale::EN)).await, Err(Error::Unavailable(_))));
     assert!(matches!(smtp.check_connection().await, Err(Error::Unavailable(_))));
 }
@@ -143,10 +143,10 @@ fn servers_and_senders_are_told_from_other_texts() {
         "smtp://mail.example?tls=required",
         "smtp://mail.example?tls=opportunistic",
     ] {
-        assert!(is_server(server) && Smtp::new(server, NORA).is_ok(), "{server}");
+        assert!(is_server(server) && SmtpMailer::new(server, NORA).is_ok(), "{server}");
     }
     for other in ["mail.example", "http://mail.example", "smtp://", "smtp://a?tls=maybe", "smtps:mail", ""] {
-        assert!(!is_server(other) && Smtp::new(other, NORA).is_err(), "{other}");
+        assert!(!is_server(other) && SmtpMailer::new(other, NORA).is_err(), "{other}");
     }
     assert!(is_sender(NORA) && is_sender("City <no-reply@city.example>"));
     assert!(!is_sender("City") && !is_sender("") && !is_sender("a@b, c@d"));

@@ -25,9 +25,9 @@ async fn add_rows(service: &Service, city: OrganizationId, at: OffsetDateTime) {
     let store = &*service.store;
     let event = OutboxEvent::new(city, Ability::UserCreated, "{}".to_owned(), at);
     store.outbox().append(&[event]).await.unwrap();
-    let record = NewAuditEntry::new(Actor::Anonymous, Action::CredentialsRefused).of(city);
-    let record = record.on("api_client", "id_city_full", "The full client");
-    commit(store, async |tx| tx.audit().append(&record, at).await).await.unwrap();
+    let entry = NewAuditEntry::new(Actor::Anonymous, Action::CredentialsRefused).in_organization(city);
+    let entry = entry.with_object("api_client", "id_city_full", "The full client");
+    commit(store, async |tx| tx.audit().append(&entry, at).await).await.unwrap();
 }
 
 /// Adds a job that ended at this time. No worker may run.

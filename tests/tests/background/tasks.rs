@@ -1,7 +1,7 @@
 //! The worker that executes tasks, on both engines.
 
 use async_trait::async_trait;
-use civitas_application::{EventCommitter, Site, Store, TaskContext, TaskHandler, TaskWorker};
+use civitas_application::{EventCommitter, SiteSettings, Store, TaskContext, TaskHandler, TaskWorker};
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, clock};
 use civitas_tasks::{LEASE, Task, TaskOutcome};
 use civitas_tests::{NoViews, World};
@@ -61,7 +61,7 @@ struct Circus {
 impl Circus {
     fn open(store: Arc<dyn Store>) -> Self {
         let seen = Arc::<Mutex<Vec<_>>>::default();
-        let site = Site::default();
+        let site = SiteSettings::default();
         let committer = EventCommitter::new(Arc::new(NoViews), site);
         let handler = Arc::new(Juggler(seen.clone()));
         let (stop, told) = watch::channel(false);
@@ -70,7 +70,7 @@ impl Circus {
     }
 
     async fn ask(&self, organization: OrganizationId, trick: Trick) {
-        let task = NewTask::of(organization, &trick, clock::now()).unwrap();
+        let task = NewTask::new(organization, &trick, clock::now()).unwrap();
         self.store.queue().add(&task).await.unwrap();
     }
 
@@ -155,7 +155,7 @@ async fn a_task_of_an_unknown_kind_waits() {
         let now = clock::now();
         let task = |due_at: OffsetDateTime| NewTask {
             kind: "host",
-            ..NewTask::of(world.mine, &Trick::Succeed, due_at).unwrap()
+            ..NewTask::new(world.mine, &Trick::Succeed, due_at).unwrap()
         };
         circus.store.queue().add(&task(now - time::Duration::hours(1))).await.unwrap();
         circus.ask(world.mine, Trick::Succeed).await;
@@ -169,7 +169,7 @@ async fn a_task_of_an_unknown_kind_waits() {
 async fn a_task_of_a_transaction_runs_after_the_commit_and_never_without_one() {
     for world in World::on_both_engines().await {
         let circus = Circus::open(world.database.store());
-        let task = NewTask::of(world.mine, &Trick::Succeed, clock::now()).unwrap();
+        let task = NewTask::new(world.mine, &Trick::Succeed, clock::now()).unwrap();
         let transaction = world.store().begin().await.unwrap();
         transaction.queue().add(&task).await.unwrap();
         transaction.rollback().await;

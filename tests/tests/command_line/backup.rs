@@ -1,7 +1,7 @@
 //! `civitas backup` and `civitas restore`, on both engines.
 
 use crate::command_line::city::{City, Said};
-use civitas_archive::demo;
+use civitas_archive::demo_archive;
 use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::clock;
 use civitas_tests::ObjectServer;
@@ -27,7 +27,7 @@ async fn pairs() -> Vec<Pair> {
     }
     for pair in &pairs {
         let flags = ["import", "-", "--allow-operators", "--allow-weak-secrets", "--emit-events"];
-        let imported = pair.from.type_in(&flags, &format!("{}{COMPLETE}", demo())).await;
+        let imported = pair.from.type_in(&flags, &format!("{}{COMPLETE}", demo_archive())).await;
         assert_eq!(imported.code, 0, "{}", imported.err);
     }
     pairs

@@ -1,9 +1,9 @@
 //! `civitas files`: on both engines, from a directory to a bucket and back.
 
 use crate::command_line::city::{City, Said};
-use civitas_application::{Files, Site};
+use civitas_application::{Files, SiteSettings};
 use civitas_attachments::{FileState, FileStore, StoredFile};
-use civitas_files::{Intake, Store};
+use civitas_files::{DirectoryIntake, FileStorage};
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, clock};
 use civitas_tests::{ObjectServer, inspected};
@@ -37,8 +37,8 @@ impl Deployment {
     /// Stores three texts and an image, which has a thumbnail.
     async fn fill(&mut self) {
         let store = self.city.store().await;
-        let intake = Arc::new(Intake::open(self.city.path().join("intake")).unwrap());
-        let site = Site::default();
+        let intake = Arc::new(DirectoryIntake::open(self.city.path().join("intake")).unwrap());
+        let site = SiteSettings::default();
         let objects = Arc::new(self.local("data/files"));
         let files = Files::new(store.clone(), civitas_api::event_committer(site), objects, intake);
         let image = image::DynamicImage::new_rgb8(30, 20);
@@ -61,16 +61,16 @@ impl Deployment {
         }
     }
 
-    fn local(&self, path: &str) -> Store {
-        Store::open(&self.url(path), []).unwrap()
+    fn local(&self, path: &str) -> FileStorage {
+        FileStorage::open(&self.url(path), []).unwrap()
     }
 
     fn url(&self, path: &str) -> String {
         format!("file://{}", self.city.path().join(path).display())
     }
 
-    fn bucket(&self) -> Store {
-        Store::open(&self.server.url("x"), self.server.settings()).unwrap()
+    fn bucket(&self) -> FileStorage {
+        FileStorage::open(&self.server.url("x"), self.server.settings()).unwrap()
     }
 
     async fn run(&self, words: &[&str]) -> Said {
@@ -94,7 +94,7 @@ impl Deployment {
     }
 }
 
-async fn names(store: &Store) -> Vec<String> {
+async fn names(store: &FileStorage) -> Vec<String> {
     let mut names: Vec<_> = store.list("").map_ok(|object| object.name).try_collect().await.unwrap();
     names.sort();
     names
@@ -182,7 +182,8 @@ async fn unknown_objects_are_deleted_only_on_request() {
         for (url, store) in [(&home, deployment.local("data/files")), (&bucket, deployment.bucket())] {
             store.put("A/unknown", content(b"x")).await.unwrap();
             store.put("A/unknown.thumbnail", content(b"x")).await.unwrap();
-            let outside = Store::open(&deployment.server.url("y"), deployment.server.settings()).unwrap();
+            let outside =
+                FileStorage::open(&deployment.server.url("y"), deployment.server.settings()).unwrap();
             outside.put("A/other", content(b"x")).await.unwrap();
             for _ in 0..2 {
                 let (code, found) = deployment.checked(url, &[]).await;

@@ -19,7 +19,7 @@ fn keys(city: &City) -> SecretKeys {
 /// Stores a second factor that is sealed with these keys.
 async fn second_factor(store: &Arc<dyn Store>, keys: &SecretKeys) {
     let mut ines = Administrator::new("ines@riverton.example".to_owned(), clock::now());
-    let secret = PurposeCipher::of_panel(keys).seal("GEZDGNBVGY3TQOJQ").unwrap();
+    let secret = PurposeCipher::for_panel(keys).seal("GEZDGNBVGY3TQOJQ").unwrap();
     ines.second_factor = Some(SecondFactor { secret, recovery_codes: Vec::new(), last_step: 0 });
     store.administrators().add(&ines).await.unwrap();
 }
@@ -44,17 +44,17 @@ async fn a_key_is_rotated_and_stored_secrets_are_encrypted_again() {
     assert_eq!((both.count(), both.iter().nth(1)), (2, Some(old.first())));
     let sealed = stored_second_factor(&store).await;
     assert_eq!(
-        PurposeCipher::of_panel(&both).open(&sealed).unwrap(),
+        PurposeCipher::for_panel(&both).open(&sealed).unwrap(),
         "GEZDGNBVGY3TQOJQ",
         "before it is encrypted again"
     );
 
-    let first = SecretKeys::one(*both.first());
-    assert!(PurposeCipher::of_panel(&first).open(&sealed).is_err());
+    let first = SecretKeys::single(*both.first());
+    assert!(PurposeCipher::for_panel(&first).open(&sealed).is_err());
     let done = city.run(&["key", "reencrypt"]).await.done();
     assert_eq!(done.json(), json!({"encrypted": 1, "current": 0, "unreadable": 0}));
     let sealed = stored_second_factor(&store).await;
-    assert_eq!(PurposeCipher::of_panel(&first).open(&sealed).unwrap(), "GEZDGNBVGY3TQOJQ");
+    assert_eq!(PurposeCipher::for_panel(&first).open(&sealed).unwrap(), "GEZDGNBVGY3TQOJQ");
     let done = city.run(&["key", "reencrypt"]).await.done();
     assert_eq!(done.json(), json!({"encrypted": 0, "current": 1, "unreadable": 0}));
 
@@ -69,7 +69,7 @@ async fn what_no_key_opens_stays_as_it_is_and_is_counted() {
     let city = City::with_organizations().await;
     fs::write(city.path().join("data/secret_key"), format!("{KEY}\n")).unwrap();
     let store = city.store().await;
-    second_factor(&store, &SecretKeys::one([9; 32])).await;
+    second_factor(&store, &SecretKeys::single([9; 32])).await;
     let before = stored_second_factor(&store).await;
     let said = city.run(&["key", "reencrypt"]).await;
     assert_eq!((said.code, said.json()), (1, json!({"encrypted": 0, "current": 0, "unreadable": 1})));
@@ -89,9 +89,9 @@ async fn a_configured_key_is_not_changed_but_a_new_one_is_proposed() {
 
 #[test]
 fn a_webhook_secret_is_sealed_again_with_the_first_key() {
-    let (old, both) = (SecretKeys::one([1; 32]), SecretKeys::of([[2; 32], [1; 32]]).unwrap());
-    let sealed = WebhookCipher::of(&old).seal(&SigningSecret::new("0123456789abcdef")).unwrap();
-    let resealed = WebhookCipher::of(&both).reseal(&sealed.0).unwrap().unwrap();
-    let opened = WebhookCipher::of(&SecretKeys::one([2; 32])).open(&SealedSecret(resealed)).unwrap();
+    let (old, both) = (SecretKeys::single([1; 32]), SecretKeys::new([[2; 32], [1; 32]]).unwrap());
+    let sealed = WebhookCipher::new(&old).seal(&SigningSecret::new("0123456789abcdef")).unwrap();
+    let resealed = WebhookCipher::new(&both).reseal(&sealed.0).unwrap().unwrap();
+    let opened = WebhookCipher::new(&SecretKeys::single([2; 32])).open(&SealedSecret(resealed)).unwrap();
     assert_eq!(opened.expose(), "0123456789abcdef");
 }

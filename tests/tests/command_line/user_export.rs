@@ -1,7 +1,7 @@
 //! `civitas user export`: what is kept of a person.
 
 use crate::command_line::city::City;
-use civitas_archive::demo;
+use civitas_archive::demo_archive;
 use civitas_jobs::{Job, JobOwner};
 use civitas_kernel::{ClientId, clock};
 use civitas_tests::job;
@@ -21,7 +21,7 @@ async fn cities() -> Vec<City> {
     cities.extend(City::on_postgres().await);
     for city in &cities {
         let flags = ["import", "-", "--allow-operators", "--allow-weak-secrets", "--emit-events"];
-        let imported = city.type_in(&flags, &format!("{}{COMPLETE}", demo())).await;
+        let imported = city.type_in(&flags, &format!("{}{COMPLETE}", demo_archive())).await;
         assert_eq!(imported.code, 0, "{}", imported.err);
     }
     cities

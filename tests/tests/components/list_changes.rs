@@ -5,7 +5,7 @@ use civitas_application::Ports;
 use civitas_kernel::{ProposalId, Translated, clock};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
-use civitas_spaces::{Entry, EntryKind, Visibility};
+use civitas_spaces::{ComponentEntry, ComponentEntryKind, Visibility};
 use civitas_tests::{Fixtures, World, replace};
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -145,7 +145,7 @@ async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lis
         }
 
         let mut entries = Watch::over(&world, "entries");
-        let entry = Entry::new(EntryKind::Result, *results, Translated::default(), NOW);
+        let entry = ComponentEntry::new(ComponentEntryKind::Result, *results, Translated::default(), NOW);
         let id = ports.entries().add(*mine, &entry).await.unwrap();
         for (hidden_at, deleted_at, leaves) in [
             (None, None, false),
@@ -154,7 +154,7 @@ async fn meetings_and_entries_that_somebody_may_not_see_any_more_leave_their_lis
             (None, None, false),
             (None, Some(NOW), true),
         ] {
-            let entry = Entry { hidden_at, deleted_at, ..entry.clone() };
+            let entry = ComponentEntry { hidden_at, deleted_at, ..entry.clone() };
             replace(ports.entries(), *mine, id, &entry).await.unwrap();
             assert_eq!(entries.noted().await, leaves, "{hidden_at:?} {deleted_at:?}");
         }

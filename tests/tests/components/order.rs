@@ -1,8 +1,8 @@
 //! Neighbours compared with the list, for random lists.
 
-use civitas_kernel::testing::{seen_by, within};
-use civitas_kernel::{Direction, Order, PageRequest, ProposalId, Viewer, Within};
-use civitas_proposals::{Neighbours, Proposal, ProposalQuery, ProposalStore};
+use civitas_kernel::testing::{in_component, viewer_read_context};
+use civitas_kernel::{Direction, LocationFilter, Order, PageRequest, ProposalId, Viewer};
+use civitas_proposals::{Proposal, ProposalNeighbours, ProposalQuery, ProposalStore};
 use civitas_tests::{Fixtures, World, replace};
 use proptest::collection::vec;
 use proptest::option;
@@ -66,17 +66,21 @@ async fn agree(
     expected: &[ProposalId],
     direction: Direction,
 ) {
-    let read_context = seen_by(fixtures.mine, Viewer::Participant(fixtures.nora));
-    for part in [Within::default(), within(fixtures.ideas)] {
+    let read_context = viewer_read_context(fixtures.mine, Viewer::Participant(fixtures.nora));
+    for part in [LocationFilter::default(), in_component(fixtures.ideas)] {
         let query = ProposalQuery { within: part, filters: Vec::new(), order: Order::Column(direction) };
-        let page = proposals.list(read_context, &query, PageRequest::of(1, 100)).await.unwrap();
+        let page = proposals.list(read_context, &query, PageRequest::new(1, 100)).await.unwrap();
         let listed: Vec<ProposalId> = page.items.iter().map(|detail| detail.id).collect();
         assert_eq!(listed, expected, "{query:?}");
         let mut before = None;
         for (i, detail) in page.items.iter().enumerate() {
             let (id, next) = (detail.id, expected.get(i + 1).copied());
             let found = proposals.neighbours(read_context, &query, detail.position()).await.unwrap();
-            assert_eq!(found, Neighbours { next, prev: before }, "of {id} in {expected:?}, {query:?}");
+            assert_eq!(
+                found,
+                ProposalNeighbours { next, prev: before },
+                "of {id} in {expected:?}, {query:?}"
+            );
             before = Some(id);
         }
     }

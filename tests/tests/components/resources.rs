@@ -3,7 +3,7 @@
 use civitas_kernel::{ComponentId, Page, PageRequest, ReadContext, Translated, UserId, Viewer};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
-use civitas_spaces::{ComponentDetail, Entry, EntryKind};
+use civitas_spaces::{ComponentDetail, ComponentEntry, ComponentEntryKind};
 use civitas_tests::{Fixtures, World, commit, replace};
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -136,19 +136,20 @@ async fn a_component_names_its_entries_unless_they_are_hidden_or_deleted_and_cha
         let Fixtures { mine, results, .. } = world.fixtures;
         let entries = world.ports().entries();
         let at = |days| NOW + Duration::days(days);
-        let entry = |now| Entry::new(EntryKind::Result, results, Translated::default(), now);
+        let entry =
+            |now| ComponentEntry::new(ComponentEntryKind::Result, results, Translated::default(), now);
         let mut all = Vec::new();
         for _ in 0..52 {
             all.push(entries.add(mine, &entry(at(1))).await.unwrap());
         }
-        entries.add(mine, &Entry { hidden_at: Some(NOW), ..entry(at(9)) }).await.unwrap();
-        entries.add(mine, &Entry { deleted_at: Some(NOW), ..entry(at(9)) }).await.unwrap();
+        entries.add(mine, &ComponentEntry { hidden_at: Some(NOW), ..entry(at(9)) }).await.unwrap();
+        entries.add(mine, &ComponentEntry { deleted_at: Some(NOW), ..entry(at(9)) }).await.unwrap();
         let found = detail(&world, None, results).await;
         let ids: Vec<i64> = all.iter().map(|id| id.id).collect();
         assert_eq!((found.resources, found.resource_count), (ids[..50].to_vec(), 52));
         assert_eq!(found.changed_at, at(1));
 
-        let hidden = Entry { hidden_at: Some(NOW), ..entry(at(1)) };
+        let hidden = ComponentEntry { hidden_at: Some(NOW), ..entry(at(1)) };
         replace(entries, mine, all[0], &hidden).await.unwrap();
         replace(entries, mine, all[51], &entry(at(3))).await.unwrap();
         let found = detail(&world, None, results).await;

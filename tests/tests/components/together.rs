@@ -1,9 +1,9 @@
 //! Concurrent writes: one draft, one vote, one number, one active step.
 
 use civitas_application::Store;
-use civitas_kernel::records::{Change, Plain, RecordAdmin, edit};
-use civitas_kernel::testing::{seen_by, text};
-use civitas_kernel::{Error, Result, SpaceManifest, UserId, Viewer, Within, clock};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin, edit};
+use civitas_kernel::testing::{text, viewer_read_context};
+use civitas_kernel::{Error, LocationFilter, Result, SpaceKind, UserId, Viewer, clock};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
 use civitas_spaces::{Space, Step, StepAdmin};
@@ -168,15 +168,17 @@ async fn a_draft_found_in_a_transaction_is_published_once() {
         let store = world.database.store();
         let draft = Proposal { authors: vec![nora], client: Some(client), ..Proposal::draft(ideas, NOW) };
         let id = commit(&*store, async |tx| tx.proposals().add(mine, &draft).await).await.unwrap();
-        let read_context = seen_by(mine, Viewer::Participant(nora));
+        let read_context = viewer_read_context(mine, Viewer::Participant(nora));
         let outcomes = at_once(8, |_| {
             let store = store.clone();
             async move {
                 let tx = store.begin().await?;
-                let found =
-                    tx.proposals().find_draft_for_update(read_context, client, id, Within::default()).await?;
+                let found = tx
+                    .proposals()
+                    .find_draft_for_update(read_context, client, id, LocationFilter::default())
+                    .await?;
                 let Some(found) = found else { return Ok(None) };
-                let change = Change::of(found.proposal, NOW, |draft| draft.publish(NOW));
+                let change = Change::from_edit(found.proposal, NOW, |draft| draft.publish(NOW));
                 tx.proposals().save(mine, id, &change).await?;
                 tx.commit().await.map(Some)
             }
@@ -201,7 +203,7 @@ async fn spaces_made_at_once_have_different_numbers() {
 async fn add_conference(store: Arc<dyn Store>, mine: civitas_kernel::OrganizationId) -> Result<i64> {
     loop {
         let title = text("Conference");
-        let space = Space::new(SpaceManifest::Conferences, title, NOW);
+        let space = Space::new(SpaceKind::Conferences, title, NOW);
         match store.spaces().add(mine, &space).await {
             Err(error) if error.is_transient() => {}
             added => return added.map(|space| space.id),
@@ -243,7 +245,7 @@ async fn edits_of_one_meeting_at_once_are_all_kept() {
             let store = store.clone();
             async move {
                 let tx = store.begin().await?;
-                let admin = Plain(tx.meetings());
+                let admin = AdminWithoutRules(tx.meetings());
                 let register = |meeting: &mut Meeting| {
                     meeting.registrations.insert(people[i]);
                 };

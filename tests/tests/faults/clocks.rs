@@ -2,8 +2,8 @@
 
 use crate::faults::load::Load;
 use civitas_kernel::clock;
-use civitas_server::config::{Config, Sources};
-use civitas_server::wiring::{Parts, start_over};
+use civitas_server::config::{Config, SettingSources};
+use civitas_server::wiring::{ServerParts, start_with_store};
 use civitas_tests::service::{CITIES, Service};
 use civitas_tests::{Database, Engine};
 use time::{Duration, OffsetDateTime};
@@ -27,10 +27,10 @@ async fn three_servers_with_different_clocks_lose_and_repeat_nothing() {
     let service = Service::over(database, CITIES, &[]).await;
     let mut others = Vec::new();
     for clock in [ahead as fn() -> OffsetDateTime, behind] {
-        let sources = Sources { flags: service.flags().to_vec(), ..Sources::default() };
+        let sources = SettingSources { flags: service.flags().to_vec(), ..SettingSources::default() };
         let store = service.database.open_with_clock(clock).await;
-        let parts = Parts { http: true, workers: true };
-        others.push(start_over(Config::load(&sources).unwrap(), parts, store, None).await.unwrap());
+        let parts = ServerParts { http: true, workers: true };
+        others.push(start_with_store(Config::load(&sources).unwrap(), parts, store, None).await.unwrap());
     }
     let nora = service.user("norablum").await;
     let mut clients = vec![nora.clone()];

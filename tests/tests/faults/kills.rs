@@ -2,7 +2,7 @@
 //! and nothing is done twice.
 
 use civitas_kernel::random_job_id;
-use civitas_server::config::{Config, Sources};
+use civitas_server::config::{Config, SettingSources};
 use civitas_server::telemetry::begin;
 use civitas_server::wiring::start;
 use civitas_tests::service::{Answer, CITIES, Client, Service};
@@ -52,7 +52,7 @@ async fn server_of_another_process() {
     let mut line = String::new();
     BufReader::new(&mut input).read_line(&mut line).unwrap();
     let flags: Vec<(String, String)> = serde_json::from_str(&line).unwrap();
-    let config = Config::load(&Sources { flags, ..Sources::default() }).unwrap();
+    let config = Config::load(&SettingSources { flags, ..SettingSources::default() }).unwrap();
     begin(&config);
     let running = start(config).await.unwrap();
     println!("\nlistening");

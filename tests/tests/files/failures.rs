@@ -2,7 +2,7 @@
 
 use crate::files::{bucket, content, directory, listed, places, sample, whole};
 use civitas_attachments::{FileContent, FileStore};
-use civitas_files::Store;
+use civitas_files::FileStorage;
 use civitas_kernel::Error;
 use civitas_tests::ObjectServer;
 use std::time::Duration;
@@ -89,7 +89,7 @@ async fn what_a_killed_process_left_is_removed() {
     assert_eq!(bucket().await.store.remove_incomplete(Duration::ZERO).await.unwrap(), 0);
 }
 
-async fn is_unavailable(store: &Store, reason: &str) {
+async fn is_unavailable(store: &FileStorage, reason: &str) {
     assert!(matches!(store.ready().await, Err(Error::Unavailable(_))), "{reason}");
     assert!(matches!(store.put("a", content(b"x")).await, Err(Error::Unavailable(_))), "{reason}");
 }
@@ -100,13 +100,13 @@ async fn a_server_that_refuses_is_unavailable() {
     let with = |name: &str, value: &str| {
         let mut settings = server.settings();
         settings.push((name.to_owned(), value.to_owned()));
-        Store::open(&server.url("x"), settings).unwrap()
+        FileStorage::open(&server.url("x"), settings).unwrap()
     };
     is_unavailable(&with("AWS_SECRET_ACCESS_KEY", "another"), "wrong secret").await;
     is_unavailable(&with("AWS_ALLOW_HTTP", "false"), "no TLS").await;
     let settings = server.settings();
     drop(server);
-    is_unavailable(&Store::open("s3://files/x", settings).unwrap(), "no server").await;
+    is_unavailable(&FileStorage::open("s3://files/x", settings).unwrap(), "no server").await;
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ mod failures;
 mod objects;
 
 use civitas_attachments::{ByteStream, FileContent, FileStore, StoredObject};
-use civitas_files::Store;
+use civitas_files::FileStorage;
 use civitas_tests::ObjectServer;
 use futures_util::TryStreamExt;
 use std::io::{Seek, Write};
@@ -13,20 +13,21 @@ use tempfile::TempDir;
 /// A store, and what it needs while it is used.
 struct Place {
     name: &'static str,
-    store: Store,
+    store: FileStorage,
     directory: Option<TempDir>,
     server: Option<ObjectServer>,
 }
 
 fn directory() -> Place {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let store = Store::open(&format!("file://{}/objects", directory.path().display()), []).expect("a store");
+    let store =
+        FileStorage::open(&format!("file://{}/objects", directory.path().display()), []).expect("a store");
     Place { name: "directory", store, directory: Some(directory), server: None }
 }
 
 async fn bucket() -> Place {
     let server = ObjectServer::start().await;
-    let store = Store::open(&server.url("some/prefix"), server.settings()).expect("a store");
+    let store = FileStorage::open(&server.url("some/prefix"), server.settings()).expect("a store");
     Place { name: "bucket", store, directory: None, server: Some(server) }
 }
 
@@ -51,7 +52,7 @@ async fn all(stream: ByteStream) -> Vec<u8> {
 }
 
 /// The bytes of an object; `None` when there is none.
-async fn whole(store: &Store, name: &str) -> Option<Vec<u8>> {
+async fn whole(store: &FileStorage, name: &str) -> Option<Vec<u8>> {
     match store.read(name, 0..u64::MAX / 2).await.expect("an answer") {
         Some(stream) => Some(all(stream).await),
         None => None,
@@ -59,7 +60,7 @@ async fn whole(store: &Store, name: &str) -> Option<Vec<u8>> {
 }
 
 /// Names and lengths, sorted.
-async fn listed(store: &Store, prefix: &str) -> Vec<(String, u64)> {
+async fn listed(store: &FileStorage, prefix: &str) -> Vec<(String, u64)> {
     let objects: Vec<StoredObject> = store.list(prefix).try_collect().await.expect("all objects");
     let mut listed: Vec<_> = objects.into_iter().map(|object| (object.name, object.byte_size)).collect();
     listed.sort();

@@ -2,7 +2,7 @@
 
 use crate::files::{all, content, directory, listed, places, sample, whole};
 use civitas_attachments::FileStore;
-use civitas_files::Store;
+use civitas_files::FileStorage;
 use civitas_kernel::Error;
 use civitas_tests::ObjectServer;
 use futures_util::{StreamExt, TryStreamExt};
@@ -135,7 +135,8 @@ async fn more_objects_than_one_page_are_listed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_prefixes_of_a_bucket_are_apart() {
     let server = ObjectServer::start().await;
-    let [one, two] = ["one", ""].map(|prefix| Store::open(&server.url(prefix), server.settings()).unwrap());
+    let [one, two] =
+        ["one", ""].map(|prefix| FileStorage::open(&server.url(prefix), server.settings()).unwrap());
     one.put("a", content(b"x")).await.unwrap();
     assert!(whole(&two, "a").await.is_none());
     assert_eq!(listed(&one, "").await, [("a".to_owned(), 1)]);

@@ -4,7 +4,7 @@ use crate::budget::fuzz;
 use crate::generate::{damage, damaged};
 use bytes::Bytes;
 use civitas_attachments::{FileIntake, ImageBytes, ReceiveOutcome};
-use civitas_files::Intake;
+use civitas_files::DirectoryIntake;
 use futures_util::{StreamExt, stream};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use proptest::collection::vec;
@@ -65,7 +65,7 @@ fn lies() -> impl Strategy<Value = Vec<Lie>> {
 fn files_that_lie() {
     let runtime = Runtime::new().unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let intake = Intake::open(directory.path()).unwrap();
+    let intake = DirectoryIntake::open(directory.path()).unwrap();
     let strategy = (select(samples()), lies(), vec(damage(), 0..3), select(samples()), 0_u8..6).prop_map(
         |(sample, lies, damages, other, glued)| {
             let mut bytes = sample;

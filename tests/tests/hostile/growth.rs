@@ -8,7 +8,7 @@ use civitas_archive::{ImportError, ImportOptions, import};
 use civitas_attachments::sanitize_and_shorten;
 use civitas_extended_data::ObjectPath;
 use civitas_kernel::Locales;
-use civitas_kernel::filter::{Field, Kind, RawFilter, RawValue, read};
+use civitas_kernel::filter::{FieldKind, FilterField, RawFilter, RawValue, read_filters};
 use civitas_kernel::text::{searchable, searchable_html};
 use civitas_proposals::plain_text;
 use civitas_tests::service::BASE;
@@ -123,11 +123,11 @@ const SHAPES: &[&str] = &[
     "\u{1f642}\u{200d}",
 ];
 
-const FIELDS: &[Field<u8>] = &[
-    Field::new("title", Kind::Text, 1),
-    Field::new("id", Kind::Integer, 2),
-    Field::new("search_text", Kind::SearchText, 3),
-    Field::new("start_time", Kind::Time, 4),
+const FIELDS: &[FilterField<u8>] = &[
+    FilterField::new("title", FieldKind::Text, 1),
+    FilterField::new("id", FieldKind::Integer, 2),
+    FilterField::new("search_text", FieldKind::SearchText, 3),
+    FilterField::new("start_time", FieldKind::Time, 4),
 ];
 
 type Function = (&'static str, fn(&str));
@@ -140,12 +140,12 @@ const FUNCTIONS: &[Function] = &[
     ("ObjectPath::write", |text| {
         drop(black_box(ObjectPath::root().write(Map::new(), json!({"a": [text], text: {"b": null}}))));
     }),
-    ("filter::read", |text| {
+    ("filter::read_filters", |text| {
         // One by one: the first value that is refused ends the reading of all.
         for name in ["title_matches", "title_start", "title_cont", "search_text", "start_time", "id_eq", text]
         {
-            let raw = RawFilter::of(vec![(name.to_owned(), RawValue::One(text.to_owned()))]);
-            drop(black_box(read(FIELDS, &raw)));
+            let raw = RawFilter::new(vec![(name.to_owned(), RawValue::One(text.to_owned()))]);
+            drop(black_box(read_filters(FIELDS, &raw)));
         }
     }),
     ("searchable", |text| drop(black_box(searchable(text)))),

@@ -1,6 +1,6 @@
 //! Operations of the document, with the ids of records of the city in paths and examples.
 
-use civitas_application::Site;
+use civitas_application::SiteSettings;
 use civitas_tests::service::{BASE, CITIES, SYSTEM_CLIENTS, Service};
 use serde_json::{Value, json};
 
@@ -93,7 +93,8 @@ fn fill(service: &Service, path: &str, name: &str, value: &mut Value) {
 
 /// All operations of the document below its base.
 pub fn operations(service: &Service) -> Vec<Operation> {
-    let document: Value = serde_json::from_str(&civitas_api::openapi(&Site::default())).expect("JSON");
+    let document: Value =
+        serde_json::from_str(&civitas_api::openapi(&SiteSettings::default())).expect("JSON");
     let mut operations = Vec::new();
     for (template, item) in document["paths"].as_object().expect("paths") {
         for (verb, operation) in item.as_object().expect("operations") {

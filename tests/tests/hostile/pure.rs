@@ -5,7 +5,7 @@ use crate::generate::{damage, damaged, in_url, number, text};
 use civitas_accounts::{is_email, is_name, is_nickname};
 use civitas_attachments::{sanitize, sanitize_and_shorten};
 use civitas_extended_data::ObjectPath;
-use civitas_kernel::filter::{Condition, Field, Kind, RawFilter, RawValue, read};
+use civitas_kernel::filter::{FieldKind, FilterCondition, FilterField, RawFilter, RawValue, read_filters};
 use civitas_kernel::text::{TRANSLATION_END, searchable, searchable_html};
 use civitas_kernel::{Locale, Locales};
 use civitas_organizations::is_host;
@@ -82,14 +82,14 @@ fn markup() {
     });
 }
 
-const FIELDS: &[Field<u8>] = &[
-    Field::new("id", Kind::Integer, 1),
-    Field::new("title", Kind::Text, 2),
-    Field::new("state", Kind::Enum(&["accepted", "rejected"]), 3),
-    Field::new("weight", Kind::IntegerText, 4),
-    Field::new("extended_data", Kind::ExtendedData, 5),
-    Field::new("search_text", Kind::SearchText, 6),
-    Field::new("start_time", Kind::Time, 7),
+const FIELDS: &[FilterField<u8>] = &[
+    FilterField::new("id", FieldKind::Integer, 1),
+    FilterField::new("title", FieldKind::Text, 2),
+    FilterField::new("state", FieldKind::Enum(&["accepted", "rejected"]), 3),
+    FilterField::new("weight", FieldKind::IntegerText, 4),
+    FilterField::new("extended_data", FieldKind::ExtendedData, 5),
+    FilterField::new("search_text", FieldKind::SearchText, 6),
+    FilterField::new("start_time", FieldKind::Time, 7),
 ];
 
 #[test]
@@ -123,11 +123,11 @@ fn filters() {
     let name = prop_oneof![6 => select(names).prop_map(str::to_owned), 1 => text()];
     let value = || prop_oneof![text(), number()];
     let raw = prop_oneof![value().prop_map(RawValue::One), vec(value(), 0..4).prop_map(RawValue::Many)];
-    let strategy = vec((name, raw), 0..4).prop_map(RawFilter::of);
-    fuzz("filters", 1, &strategy, |raw| match read(FIELDS, raw) {
+    let strategy = vec((name, raw), 0..4).prop_map(RawFilter::new);
+    fuzz("filters", 1, &strategy, |raw| match read_filters(FIELDS, raw) {
         Ok(filters) if filters.len() > raw.values.len() => Err("more filters than were sent".to_owned()),
         Ok(filters) => {
-            let is_wrong = |condition: &Condition| matches!(condition, Condition::Words(words) if words.is_empty() || searchable(words) != *words);
+            let is_wrong = |condition: &FilterCondition| matches!(condition, FilterCondition::Words(words) if words.is_empty() || searchable(words) != *words);
             let wrong = filters.iter().find(|filter| is_wrong(&filter.condition));
             wrong.map_or(Ok(()), |filter| Err(format!("not searchable: {:?}", filter.condition)))
         }

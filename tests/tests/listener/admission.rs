@@ -83,7 +83,7 @@ async fn three_hundred_slow_clients_do_not_stop_a_healthy_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_has_a_limited_number_of_connections_and_a_proxy_has_not() {
-    open_files::raise();
+    open_files::raise_limit();
     for (proxies, refused) in [("192.0.2.0/24", 5), ("127.0.0.0/8", 0)] {
         let service = service(&[("trusted_proxies", proxies)]).await;
         let mut open = Vec::new();

@@ -48,7 +48,7 @@ async fn operators_see_the_figures_of_a_server() {
         let city = OrganizationId(service.id("organization", "city"));
         let mail = SendMail { mail: MailKind::Welcome, user };
         let future = clock::now() + time::Duration::HOUR;
-        service.store.queue().add(&NewTask::of(city, &mail, future).unwrap()).await.unwrap();
+        service.store.queue().add(&NewTask::new(city, &mail, future).unwrap()).await.unwrap();
         let text = metrics(&service).await;
         for metric in [
             "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals\",status=\"200\"}",

@@ -66,7 +66,7 @@ async fn is_admitted(address: SocketAddr) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_counts_before_its_handshake_which_has_the_time_of_a_head() {
-    open_files::raise();
+    open_files::raise_limit();
     let service = service(&[("operations_listen", "127.0.0.1:0")]).await;
     // More than the limit: before all are accepted, a client that is not silent may be.
     let mut silent = Vec::new();

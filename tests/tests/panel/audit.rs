@@ -6,7 +6,7 @@ use civitas_tests::panel::{EMAIL, PASSWORD, PanelClient};
 
 /// The entries of all trails, the newest first.
 pub async fn trail(service: &Service) -> Vec<AuditEntry> {
-    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
+    let request = PageRequest::new(1, PageRequest::MAX_LENGTH);
     service.store.audit().list(&AuditFilter::default(), request).await.unwrap().items
 }
 

@@ -46,7 +46,7 @@ async fn an_organization_is_created_and_answers_under_its_host() {
 async fn a_refused_organization_keeps_what_was_typed() {
     for (service, panel) in super::panels().await {
         let count = async || {
-            let request = civitas_kernel::PageRequest::of(1, 100);
+            let request = civitas_kernel::PageRequest::new(1, 100);
             service
                 .store
                 .organizations()

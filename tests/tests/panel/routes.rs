@@ -110,8 +110,11 @@ async fn every_page_is_shown_and_has_its_assets() {
 async fn every_link_leads_to_a_page_and_a_slash_at_its_end_changes_nothing() {
     for (service, panel) in super::panels().await {
         // An archive of one organization names its host.
-        let imported =
-            NewAuditEntry::new(Actor::Archive, Action::ArchiveImported).on("organization", "", "city.test");
+        let imported = NewAuditEntry::new(Actor::Archive, Action::ArchiveImported).with_object(
+            "organization",
+            "",
+            "city.test",
+        );
         let imported = commit(&*service.store, async |tx| tx.audit().append(&imported, clock::now()).await);
         imported.await.unwrap();
         let mut links = BTreeSet::new();

@@ -29,7 +29,7 @@ pub(crate) fn poll(service: &Service) -> String {
 }
 
 async fn audited(service: &Service) -> Vec<String> {
-    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
+    let request = PageRequest::new(1, PageRequest::MAX_LENGTH);
     let page = service.store.audit().list(&AuditFilter::default(), request).await.unwrap();
     page.items.iter().map(|entry| entry.action.as_str().to_owned()).collect()
 }

@@ -107,3 +107,16 @@ async fn the_log_of_jobs_begins_at_no_time_that_the_database_cannot_hold() {
         }
     }
 }
+
+#[tokio::test]
+async fn proposals_are_shown_in_the_zone_of_the_organization() {
+    for service in
+        Service::on_both_engines_with(&cities("2027-01-10T11:30:00Z", "Pacific/Auckland"), &[]).await
+    {
+        let panel = service.administrator().await;
+        let list = format!("{}/proposals", super::city(&service));
+        panel.get(&list).await.is(200).shows("11 Jan 2027");
+        let proposal = format!("{list}/{}", service.id("proposal", "p1"));
+        panel.get(&proposal).await.is(200).shows("11 Jan 2027, 00:30");
+    }
+}

@@ -11,7 +11,7 @@ async fn state(service: &Service) -> (String, i64, usize) {
     // The first line has the time of the export.
     let archive = archive.split_once('\n').unwrap().1.to_owned();
     let administrators = service.store.administrators().count().await.unwrap();
-    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
+    let request = PageRequest::new(1, PageRequest::MAX_LENGTH);
     let entries = service.store.audit().list(&AuditFilter::default(), request).await.unwrap();
     (archive, administrators, entries.items.len())
 }

@@ -86,7 +86,7 @@ async fn what_the_interface_refuses_is_refused_with_the_same_texts() {
             assert_eq!(refused.secrets(), [""; 0]);
         }
         let id = client.id.parse().unwrap();
-        let request = civitas_kernel::PageRequest::of(1, 100);
+        let request = civitas_kernel::PageRequest::new(1, 100);
         let stored =
             service.store.registrations().list(civitas_kernel::ClientId(id), &[], request).await.unwrap();
         assert_eq!(stored.items.len(), 1);

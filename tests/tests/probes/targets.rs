@@ -2,7 +2,7 @@
 //! A route that is added is here without a change; a parameter of an unknown kind fails the test.
 
 use civitas_api::{RequiredAccess, routes};
-use civitas_application::Site;
+use civitas_application::SiteSettings;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -140,7 +140,7 @@ fn by_manifest(path: &str) -> Vec<String> {
 }
 
 fn document() -> Value {
-    serde_json::from_str(&civitas_api::openapi(&Site::default())).expect("the document is JSON")
+    serde_json::from_str(&civitas_api::openapi(&SiteSettings::default())).expect("the document is JSON")
 }
 
 /// The example of the body of an operation.

@@ -5,20 +5,20 @@ use civitas_audit::{Action, Actor, AuditFilter, AuditScope, ChainError, NewAudit
 use civitas_kernel::{OrganizationId, PageRequest, clock};
 use civitas_tests::World;
 
-fn record(organization: OrganizationId, label: &str) -> NewAuditEntry {
+fn new_entry(organization: OrganizationId, label: &str) -> NewAuditEntry {
     let actor = Actor::Administrator { id: 1, email: "ines@riverton.example".to_owned() };
     NewAuditEntry::new(actor, Action::UserBlocked)
-        .of(organization)
-        .on("user", "7", label)
-        .from("192.0.2.7")
-        .changed("state", Some("active"), Some("blocked"))
+        .in_organization(organization)
+        .with_object("user", "7", label)
+        .with_address("192.0.2.7")
+        .with_change("state", Some("active"), Some("blocked"))
 }
 
 /// Appends this many entries in one transaction.
 async fn fill(world: &World, organization: OrganizationId, count: usize) {
     let tx = world.store().begin().await.unwrap();
     for n in 0..count {
-        tx.audit().append(&record(organization, &format!("label {n}")), clock::now()).await.unwrap();
+        tx.audit().append(&new_entry(organization, &format!("label {n}")), clock::now()).await.unwrap();
     }
     tx.commit().await.unwrap();
 }
@@ -38,7 +38,7 @@ async fn entries_of_several_writers_are_one_chain_without_gaps() {
                     let tx = store.begin().await.unwrap();
                     let organization = if n % 4 == 3 { other } else { mine };
                     tx.audit()
-                        .append(&record(organization, &format!("{writer}")), clock::now())
+                        .append(&new_entry(organization, &format!("{writer}")), clock::now())
                         .await
                         .unwrap();
                     // An entry that is rolled back leaves no gap.
@@ -71,7 +71,8 @@ async fn of_several_same_refusals_at_once_one_is_appended() {
             tokio::spawn(async move {
                 let tx = store.begin().await.unwrap();
                 let since = now - time::Duration::MINUTE;
-                let appended = tx.audit().append_unless_since(&record(mine, "x"), since, now).await.unwrap();
+                let appended =
+                    tx.audit().append_unless_since(&new_entry(mine, "x"), since, now).await.unwrap();
                 tx.commit().await.unwrap();
                 u64::from(appended)
             })
@@ -88,7 +89,7 @@ async fn of_several_same_refusals_at_once_one_is_appended() {
 async fn an_entry_needs_a_transaction() {
     for world in World::on_both_engines().await {
         let log = world.store().audit();
-        assert!(log.append(&record(world.mine, "x"), clock::now()).await.is_err());
+        assert!(log.append(&new_entry(world.mine, "x"), clock::now()).await.is_err());
         assert_eq!(log.head(Some(world.mine)).await.unwrap(), None);
     }
 }

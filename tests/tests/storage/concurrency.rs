@@ -100,7 +100,7 @@ async fn count(store: &Arc<dyn Store>, organization: OrganizationId, id: UserId)
     let transaction = store.begin().await?;
     let user = transaction.users().find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
     tokio::task::yield_now().await;
-    let change = Change::of(user, NOW, |user| user.name.push('+'));
+    let change = Change::from_edit(user, NOW, |user| user.name.push('+'));
     transaction.users().save(organization, id, &change).await?;
     transaction.commit().await
 }
@@ -170,14 +170,18 @@ async fn of_many_wrong_passwords_at_once_each_counts_until_their_source_is_refus
             tokio::spawn(async move {
                 let passwords = Argon2Passwords::new();
                 let wrong = Secret::new("wrong");
-                let checked =
-                    CheckedPassword::of_email(store.administrators(), &passwords, "ada@city.example", wrong)
-                        .await;
+                let checked = CheckedPassword::check_by_email(
+                    store.administrators(),
+                    &passwords,
+                    "ada@city.example",
+                    wrong,
+                )
+                .await;
                 let tx = store.begin().await.unwrap();
                 let attempt = SignInPorts {
                     administrators: tx.administrators(),
                     sessions: tx.panel_sessions(),
-                    cipher: &PurposeCipher::of_panel(&SecretKeys::one([7; 32])),
+                    cipher: &PurposeCipher::for_panel(&SecretKeys::single([7; 32])),
                     codes: &TotpCodes,
                 };
                 let decided = attempt.decide(&checked.unwrap(), None, "home", NOW).await.unwrap();

@@ -4,7 +4,7 @@ use civitas_application::Ports;
 use civitas_blogs::Post;
 use civitas_kernel::testing::text;
 use civitas_kernel::{ComponentId, Error, OrganizationId, PostId, Result};
-use civitas_spaces::{Entry, EntryKind};
+use civitas_spaces::{ComponentEntry, ComponentEntryKind};
 use civitas_tests::World;
 use time::macros::datetime;
 
@@ -15,7 +15,7 @@ fn post(component: ComponentId) -> Post {
 }
 
 async fn page(ports: &dyn Ports, of: OrganizationId, component: ComponentId) -> Result<i64> {
-    let page = Entry::new(EntryKind::Page, component, text("Page"), NOW);
+    let page = ComponentEntry::new(ComponentEntryKind::Page, component, text("Page"), NOW);
     ports.entries().add(of, &page).await.map(|id| id.id)
 }
 

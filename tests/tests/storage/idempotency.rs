@@ -1,7 +1,7 @@
 //! Answers to writes with an idempotency key.
 
 use civitas_accounts::Secret;
-use civitas_application::{ANSWERS_KEPT_FOR, Cleanup, IdempotencyKey, IdempotentAnswer};
+use civitas_application::{ANSWER_RETENTION, Cleanup, IdempotencyKey, IdempotentAnswer};
 use civitas_kernel::{Error, UserId};
 use civitas_tests::{World, commit};
 use time::Duration;
@@ -34,9 +34,9 @@ async fn a_key_keeps_its_first_answer_until_its_time_is_over() {
         let late = key(&world, None, "late");
         keys.keep_answer(&late, &answer("c"), NOW + Duration::HOUR).await.unwrap();
         let cleanup = Cleanup { store: world.database.store.clone(), jobs: None, audit: None };
-        cleanup.sweep_at(NOW + ANSWERS_KEPT_FOR).await.unwrap();
+        cleanup.sweep_at(NOW + ANSWER_RETENTION).await.unwrap();
         assert!(keys.find_answer(&first).await.unwrap().is_some());
-        cleanup.sweep_at(NOW + ANSWERS_KEPT_FOR + Duration::SECOND).await.unwrap();
+        cleanup.sweep_at(NOW + ANSWER_RETENTION + Duration::SECOND).await.unwrap();
         assert_eq!(keys.find_answer(&first).await.unwrap(), None);
         assert!(keys.find_answer(&late).await.unwrap().is_some());
     }

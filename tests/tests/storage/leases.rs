@@ -1,11 +1,11 @@
 //! Leases of jobs, tasks and deliveries: machines with different clocks, and rows that cannot be read.
 
 use civitas_event_delivery::Relay;
-use civitas_jobs::{Failure, JobStatus, LEASE};
+use civitas_jobs::{JobFailure, JobStatus, LEASE};
 use civitas_kernel::{Ability, ClientId, NewTask, OrganizationId, RegistrationId, clock};
 use civitas_tests::{Database, Engine, World, job};
 use civitas_webhooks::{
-    DeliveryContent, DeliveryId, DeliveryStatus, NewDelivery, OutboxEvent, Position, Registration,
+    DeliveryContent, DeliveryId, DeliveryStatus, EventPosition, NewDelivery, OutboxEvent, Registration,
     SealedSecret,
 };
 use serde_json::json;
@@ -39,7 +39,7 @@ fn ahead() -> OffsetDateTime {
 async fn a_machine_whose_clock_is_ahead_neither_takes_jobs_of_others_nor_hides_its_own() {
     let Some(world) = World::fresh(Engine::Postgres).await else { return };
     let (right, wrong) = (world.database.store(), world.database.open_with_clock(ahead).await);
-    let lost = Failure::worker_lost();
+    let lost = JobFailure::worker_lost();
     right.jobs().add(&job(world.mine, ClientId(1), json!({}), clock::now())).await.unwrap();
     let now = clock::now();
     assert_eq!(right.jobs().claim("right", now, now + LEASE, 9).await.unwrap().len(), 1);
@@ -98,9 +98,9 @@ async fn a_job_that_cannot_be_read_fails_and_the_others_go_on() {
         jobs.add(&sound).await.unwrap();
         let claimed = jobs.claim("w", now, now + LEASE, 1).await.unwrap();
         assert_eq!(claimed.iter().map(|job| job.id).collect::<Vec<_>>(), [sound.id]);
-        let report = jobs.find(world.mine, broken.id).await.unwrap().unwrap();
-        let failure = report.failure.unwrap();
-        assert_eq!((report.summary.status, failure.class.as_ref()), (JobStatus::Failed, "InternalError"));
+        let answer = jobs.find(world.mine, broken.id).await.unwrap().unwrap();
+        let failure = answer.failure.unwrap();
+        assert_eq!((answer.summary.status, failure.class.as_ref()), (JobStatus::Failed, "InternalError"));
     }
 }
 
@@ -138,7 +138,7 @@ async fn an_event_with_an_unknown_name_is_left_out_and_the_others_are_relayed() 
         }
         let relayed = outbox.relayed_after(before, 1).await.unwrap();
         assert_eq!(relayed.iter().map(|event| event.event.id).collect::<Vec<_>>(), [sound.id]);
-        assert!(relayed[0].position > Position(before.0 + 1), "the other one has a position too");
+        assert!(relayed[0].position > EventPosition(before.0 + 1), "the other one has a position too");
     }
 }
 

@@ -1,11 +1,11 @@
 //! What needs attention, and the figures of the deployment.
 
 use civitas_application::{AlertCount, AlertKind, Alerts, OldestWaiting};
-use civitas_jobs::{Failure, LEASE};
+use civitas_jobs::{JobFailure, LEASE};
 use civitas_kernel::{NewTask, OrganizationId};
 use civitas_tests::{Engine, World, job};
 use civitas_webhooks::{
-    DeliveryContent, DeliveryId, Health, NewDelivery, OutboxEvent, Registration, SealedSecret,
+    DeliveryContent, DeliveryId, NewDelivery, OutboxEvent, Registration, RegistrationHealth, SealedSecret,
 };
 use serde_json::json;
 use time::macros::datetime;
@@ -19,7 +19,7 @@ async fn failed_job(world: &World, organization: OrganizationId, at: OffsetDateT
     let jobs = world.ports().jobs();
     jobs.add(&job).await.unwrap();
     assert_eq!(jobs.claim("w", NOW, NOW + LEASE, 9).await.unwrap().len(), 1);
-    jobs.end("w", job.id, Err(&Failure::worker_lost()), NOW).await.unwrap();
+    jobs.end("w", job.id, Err(&JobFailure::worker_lost()), NOW).await.unwrap();
 }
 
 /// A disabled registration and a paused one, which has a pending delivery.
@@ -28,7 +28,11 @@ async fn stopped_registrations(world: &World) {
     let stopped = |path: &str, disabled_at, paused_at| {
         let url = format!("https://hooks.example/{path}");
         let new = Registration::new(client, mine, url, SealedSecret("sealed".to_owned()), NOW);
-        Registration { health: Health { disabled_at, ..Health::default() }, paused_at, ..new }
+        Registration {
+            health: RegistrationHealth { disabled_at, ..RegistrationHealth::default() },
+            paused_at,
+            ..new
+        }
     };
     let registrations = world.ports().registrations();
     registrations.add(&stopped("a", Some(NOW), None)).await.unwrap().unwrap();

@@ -17,9 +17,9 @@ mod webhooks;
 
 use civitas_blogs::{PostNeighbours, PostQuery};
 use civitas_kernel::records::Records;
-use civitas_kernel::{ComponentId, OrganizationId, PageRequest, ReadContext, Viewer, Within, clock};
+use civitas_kernel::{ComponentId, LocationFilter, OrganizationId, PageRequest, ReadContext, Viewer, clock};
 use civitas_meetings::MeetingQuery;
-use civitas_proposals::{Neighbours, ProposalQuery};
+use civitas_proposals::{ProposalNeighbours, ProposalQuery};
 use civitas_tests::{Engine, World};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use std::cell::RefCell;
@@ -200,11 +200,11 @@ fn sights(world: &World) -> [ReadContext; 2] {
     ]
 }
 
-fn within(component: Option<ComponentId>) -> Within {
-    Within { component, ..Within::default() }
+fn within(component: Option<ComponentId>) -> LocationFilter {
+    LocationFilter { component, ..LocationFilter::default() }
 }
 
-const PAGE: PageRequest = PageRequest::of(1, 20);
+const PAGE: PageRequest = PageRequest::new(1, 20);
 
 #[tokio::test]
 async fn proposals_are_read_by_ranges_of_indexes() {
@@ -224,7 +224,8 @@ async fn proposals_are_read_by_ranges_of_indexes() {
                 let beside = proposals.neighbours(read_context, &query, page.items[9].position());
                 let (beside, steps) = plans(&world, table, beside).await;
                 check(&world, "neighbours", &steps, table, (index, 4));
-                let expected = Neighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
+                let expected =
+                    ProposalNeighbours { next: Some(page.items[10].id), prev: Some(page.items[8].id) };
                 assert_eq!(beside.unwrap(), expected);
                 let both = proposals.find_with_neighbours(read_context, &query, id);
                 let (both, steps) = plans(&world, table, both).await;

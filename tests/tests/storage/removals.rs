@@ -1,7 +1,7 @@
 //! The rows of removed organizations and API clients are deleted in small batches.
 
 use civitas_application::Store;
-use civitas_archive::{ImportOptions, demo, import};
+use civitas_archive::{ImportOptions, demo_archive, import};
 use civitas_kernel::{ClientId, OrganizationId};
 use civitas_tests::{Database, Engine, World, commit, databases, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -18,7 +18,7 @@ const LATE: &str = r#"{"type": "user", "ref": "late", "organization": "riverbend
 
 async fn demo_city(store: &dyn Store) -> OrganizationId {
     let options = ImportOptions { allow_operators: true, ..import_options(NOW) };
-    import(store, &Argon2Passwords::new(), demo().as_bytes(), options, &mut |_| {}).await.unwrap();
+    import(store, &Argon2Passwords::new(), demo_archive().as_bytes(), options, &mut |_| {}).await.unwrap();
     store.organizations().find_by_host("localhost").await.unwrap().unwrap()
 }
 

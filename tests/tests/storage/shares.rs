@@ -1,7 +1,7 @@
 //! What clients and organizations store.
 
 use civitas_accounts::Secret;
-use civitas_application::{IdempotencyKey, IdempotentAnswer, Share, Stored};
+use civitas_application::{IdempotencyKey, IdempotentAnswer, SharedResource, Stored};
 use civitas_attachments::{FileState, StoredFile, Upload};
 use civitas_kernel::{ClientId, FileId, OrganizationId, clock};
 use civitas_tests::{Engine, World};
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use time::Duration;
 
 /// What the organization of the fixtures and this client use.
-async fn used(world: &World, share: Share, client: Option<ClientId>) -> (u64, u64) {
+async fn used(world: &World, share: SharedResource, client: Option<ClientId>) -> (u64, u64) {
     let store = world.store().shares();
     let Stored { client, tenant } = store.stored(share, world.fixtures.mine, client).await.unwrap();
     (client, tenant)
 }
 
 /// What each organization uses.
-async fn by_tenant(world: &World, share: Share, limit: i64) -> Vec<(OrganizationId, u64)> {
+async fn by_tenant(world: &World, share: SharedResource, limit: i64) -> Vec<(OrganizationId, u64)> {
     world.store().shares().stored_by_tenant(share, limit).await.unwrap()
 }
 
@@ -56,7 +56,7 @@ async fn uploads_count_while_they_are_open_and_while_they_have_a_file() {
         upload(&world, (mine, client), 1_000, 16, Some(file)).await;
         upload(&world, (mine, second), 10_000, 0, None).await;
         upload(&world, (world.other, world.other_client), 100_000, 0, None).await;
-        let share = Share::UnattachedFiles;
+        let share = SharedResource::UnattachedFiles;
         assert_eq!(used(&world, share, Some(client)).await, (1_011, 11_011), "{engine:?}");
         assert_eq!(used(&world, share, Some(second)).await, (10_000, 11_011), "{engine:?}");
         assert_eq!(used(&world, share, None).await, (0, 11_011), "{engine:?}");
@@ -75,7 +75,7 @@ async fn job(world: &World, client: ClientId, hours: i64, result: Option<Value>)
     let Some(result) = result else { return bytes };
     let claimed = jobs.claim("worker", now, now + Duration::MINUTE, 1).await.unwrap();
     assert_eq!(claimed.first().map(|claimed| claimed.id), Some(job.id));
-    assert_eq!(used(world, Share::Jobs, Some(client)).await.0 > 0, hours < 24, "it runs");
+    assert_eq!(used(world, SharedResource::Jobs, Some(client)).await.0 > 0, hours < 24, "it runs");
     jobs.end("worker", job.id, Ok(&result), clock::now()).await.unwrap();
     if result.is_null() { 0 } else { result.to_string().len() as u64 }
 }
@@ -86,15 +86,15 @@ async fn jobs_count_for_a_day_and_until_they_have_ended() {
         let Some(world) = World::fresh(engine).await else { continue };
         let (client, second) = (world.fixtures.client, world.fixtures.other_client);
         job(&world, second, 25, Some(json!("x".repeat(1_000)))).await;
-        assert_eq!(used(&world, Share::Jobs, Some(second)).await, (0, 0), "{engine:?}: a day later");
+        assert_eq!(used(&world, SharedResource::Jobs, Some(second)).await, (0, 0), "{engine:?}: a day later");
         let ended = job(&world, client, 23, Some(json!({"id": "ü"}))).await;
         assert_eq!(ended, 11);
         let ended = ended + job(&world, client, 0, Some(Value::Null)).await;
         let own = ended + job(&world, client, 0, None).await + job(&world, client, 25, None).await;
         let all = own + job(&world, second, 1, None).await;
-        assert_eq!(used(&world, Share::Jobs, Some(client)).await, (own, all), "{engine:?}");
-        assert_eq!(used(&world, Share::Jobs, Some(second)).await, (all - own, all), "{engine:?}");
-        assert_eq!(by_tenant(&world, Share::Jobs, 9).await, [(world.fixtures.mine, all)]);
+        assert_eq!(used(&world, SharedResource::Jobs, Some(client)).await, (own, all), "{engine:?}");
+        assert_eq!(used(&world, SharedResource::Jobs, Some(second)).await, (all - own, all), "{engine:?}");
+        assert_eq!(by_tenant(&world, SharedResource::Jobs, 9).await, [(world.fixtures.mine, all)]);
     }
 }
 
@@ -109,8 +109,8 @@ async fn answers_count_with_what_is_stored_of_them_and_registrations_by_their_nu
             let answer = IdempotentAnswer { request: digest, status: 200, sealed: sealed.to_owned() };
             world.store().idempotency_keys().keep_answer(&key, &answer, now).await.unwrap();
         }
-        assert_eq!(used(&world, Share::KeptAnswers, Some(client)).await, (22, 22), "{engine:?}");
-        assert_eq!(by_tenant(&world, Share::KeptAnswers, 9).await, [(mine, 22)]);
+        assert_eq!(used(&world, SharedResource::KeptAnswers, Some(client)).await, (22, 22), "{engine:?}");
+        assert_eq!(by_tenant(&world, SharedResource::KeptAnswers, 9).await, [(mine, 22)]);
 
         for (client, organization, path) in
             [(client, Some(mine), "a"), (client, Some(mine), "b"), (world.wide_client, None, "c")]
@@ -119,8 +119,12 @@ async fn answers_count_with_what_is_stored_of_them_and_registrations_by_their_nu
             let registration = Registration::new(client, organization, url, SealedSecret(String::new()), now);
             world.store().registrations().add(&registration).await.unwrap().unwrap();
         }
-        assert_eq!(used(&world, Share::Registrations, Some(client)).await, (2, 2), "{engine:?}");
-        assert_eq!(used(&world, Share::Registrations, Some(world.wide_client)).await.0, 1, "{engine:?}");
-        assert_eq!(by_tenant(&world, Share::Registrations, 9).await, [(mine, 2)]);
+        assert_eq!(used(&world, SharedResource::Registrations, Some(client)).await, (2, 2), "{engine:?}");
+        assert_eq!(
+            used(&world, SharedResource::Registrations, Some(world.wide_client)).await.0,
+            1,
+            "{engine:?}"
+        );
+        assert_eq!(by_tenant(&world, SharedResource::Registrations, 9).await, [(mine, 2)]);
     }
 }

@@ -56,7 +56,7 @@ async fn submit(store: &Arc<dyn Store>, mine: OrganizationId, response: Response
 
 /// The number of answers to the questionnaire.
 async fn answers(world: &World, of: QuestionnaireId) -> usize {
-    let page = civitas_kernel::PageRequest::of(1, 100);
+    let page = civitas_kernel::PageRequest::new(1, 100);
     world
         .ports()
         .responses()

@@ -1,7 +1,7 @@
 //! The texts in which words are searched are stored for records of before texts were stored.
 
 use civitas_application::{FillPosition, Store, fill_texts};
-use civitas_kernel::filter::Condition;
+use civitas_kernel::filter::FilterCondition;
 use civitas_kernel::records::Change;
 use civitas_kernel::testing::text;
 use civitas_kernel::{Direction, OrganizationId, PageRequest, SpaceRef};
@@ -31,15 +31,15 @@ async fn add_proposals(world: &World) {
 
 async fn spaces(store: &dyn Store, organization: OrganizationId, text: &str) -> Vec<SpaceRef> {
     let search = SpaceSearch { text: Some(text.to_owned()), ..SpaceSearch::default() };
-    let page = store.spaces().search(organization, &search, PageRequest::of(1, 100)).await.unwrap();
+    let page = store.spaces().search(organization, &search, PageRequest::new(1, 100)).await.unwrap();
     page.items.into_iter().map(|(id, _)| id).collect()
 }
 
 /// How many proposals of a page have these words.
 async fn proposals(store: &dyn Store, organization: OrganizationId, words: &str) -> usize {
-    let (words, direction) = (Condition::words(words), Direction::Ascending);
+    let (words, direction) = (FilterCondition::words(words), Direction::Ascending);
     let list = HiddenProposals { component: None, state: None, words, direction };
-    let page = store.proposals().hidden(organization, &list, PageRequest::of(1, 100)).await.unwrap();
+    let page = store.proposals().hidden(organization, &list, PageRequest::new(1, 100)).await.unwrap();
     page.items.len()
 }
 
@@ -96,7 +96,7 @@ async fn words_are_found_before_and_after_a_text_is_indexed_and_never_when_they_
         assert_eq!((found("grosse BAU").await, found("BA").await), (1, 1));
         index(store).await;
         assert_eq!((found("grosse BAU").await, found("BA").await), (1, 1));
-        let change = Change::of(hidden.clone(), NOW, |proposal| proposal.title = text("Kleine Bänke"));
+        let change = Change::from_edit(hidden.clone(), NOW, |proposal| proposal.title = text("Kleine Bänke"));
         commit(store, async |tx| tx.proposals().save(mine, id, &change).await).await.unwrap();
         assert_eq!((found("grosse BAU").await, found("kleine").await), (0, 1));
         index(store).await;
@@ -117,7 +117,7 @@ async fn a_text_that_was_stored_meanwhile_stays() {
         let (store, id) = (world.store(), world.space);
         world.database.execute("DELETE FROM record_texts").await;
         let space = store.spaces().find(world.mine, id).await.unwrap().unwrap();
-        let change = Change::of(space, NOW, |space| space.title = text("Newer name"));
+        let change = Change::from_edit(space, NOW, |space| space.title = text("Newer name"));
         commit(store, async |tx| tx.spaces().save(world.mine, id, &change).await).await.unwrap();
         // What a step read before that.
         let stale = format!(

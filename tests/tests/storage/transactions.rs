@@ -4,11 +4,11 @@ use civitas_accounts::{Role, RoleKind, User};
 use civitas_application::{Ports, Store};
 use civitas_kernel::records::Change;
 use civitas_kernel::{
-    Ability, ClientId, Error, Event, Locale, MeetingId, OrganizationId, PostId, ProposalId, ReadContext,
-    SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, Within, clock,
+    Ability, ClientId, Error, Event, Locale, LocationFilter, MeetingId, OrganizationId, PostId, ProposalId,
+    ReadContext, SpaceRef, StateId, StepId, Subject, UserId, Viewer, VoteId, clock,
 };
 use civitas_organizations::{Organization, OrganizationFigures};
-use civitas_spaces::{EntryKind, EntryRef};
+use civitas_spaces::{ComponentEntryKind, ComponentEntryRef};
 use civitas_tests::{Engine, World, commit, job, replace};
 use std::time::Duration;
 use time::macros::datetime;
@@ -207,7 +207,7 @@ async fn a_locking_read_outside_a_transaction_is_refused() {
             fixtures.mine,
             ReadContext { organization: fixtures.mine, viewer: Viewer::Public, participant: None },
         );
-        let within = Within::default();
+        let within = LocationFilter::default();
         let name = role(world.space, UserId(1), RoleKind::SpaceModerator).id();
         let draft = ports.proposals().find_draft_for_update(read_context, ClientId(1), ProposalId(1), within);
         let refused = [
@@ -223,7 +223,7 @@ async fn a_locking_read_outside_a_transaction_is_refused() {
             ports.states().find_for_update(organization, StateId(1)).await.map(drop),
             ports
                 .entries()
-                .find_for_update(organization, EntryRef { kind: EntryKind::Page, id: 1 })
+                .find_for_update(organization, ComponentEntryRef { kind: ComponentEntryKind::Page, id: 1 })
                 .await
                 .map(drop),
             ports.votes().find_for_update(organization, VoteId(1)).await.map(drop),

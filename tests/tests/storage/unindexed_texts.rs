@@ -2,10 +2,10 @@
 //! words.
 
 use civitas_application::index_texts;
-use civitas_kernel::testing::{raw_filter, seen_by, text};
+use civitas_kernel::testing::{raw_filter, text, viewer_read_context};
 use civitas_kernel::{ComponentId, OrganizationId, PageRequest, Viewer, clock, filter};
 use civitas_proposals::{PROPOSAL_FIELDS, Proposal, ProposalQuery};
-use civitas_spaces::{Component, ComponentManifest};
+use civitas_spaces::{Component, ComponentKind};
 use civitas_tests::{Engine, World, commit};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ async fn parties(world: &World) -> [Party; 2] {
     let now = clock::now();
     let component = Component {
         published_at: Some(now),
-        ..Component::new(world.space, ComponentManifest::Proposals, text("Ideas"), now)
+        ..Component::new(world.space, ComponentKind::Proposals, text("Ideas"), now)
     };
     let component = world.store().components().add(world.mine, &component).await.unwrap();
     let importing = (world.mine, component);
@@ -49,10 +49,11 @@ async fn add(world: &World, (organization, component): Party, titles: impl IntoI
 
 /// The number of proposals whose title has these words, of which the first page has as many as it can.
 async fn found(world: &World, (organization, _): Party, words: &str) -> i64 {
-    let filters = filter::read(PROPOSAL_FIELDS, &raw_filter("title_cont", words)).unwrap();
+    let filters = filter::read_filters(PROPOSAL_FIELDS, &raw_filter("title_cont", words)).unwrap();
     let query = ProposalQuery { filters, ..ProposalQuery::default() };
-    let page = PageRequest { is_counted: true, ..PageRequest::of(1, 20) };
-    let list = world.store().proposals().list(seen_by(organization, Viewer::Public), &query, page);
+    let page = PageRequest { is_counted: true, ..PageRequest::new(1, 20) };
+    let list =
+        world.store().proposals().list(viewer_read_context(organization, Viewer::Public), &query, page);
     let page = list.await.unwrap();
     let total = page.total.unwrap();
     assert_eq!(page.items.len(), usize::try_from(total).unwrap().min(20), "{words}");

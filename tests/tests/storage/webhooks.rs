@@ -5,7 +5,8 @@ use civitas_kernel::{Ability, ClientId, MeetingId, OrganizationId, RegistrationI
 use civitas_meetings::Meeting;
 use civitas_tests::{Engine, World};
 use civitas_webhooks::{
-    DeliveryContent, DeliveryId, Health, NewDelivery, OutboxEvent, Position, Registration, SealedSecret,
+    DeliveryContent, DeliveryId, EventPosition, NewDelivery, OutboxEvent, Registration, RegistrationHealth,
+    SealedSecret,
 };
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -50,7 +51,7 @@ async fn begin(world: &World) -> Box<dyn Transaction> {
 async fn relay(tx: &dyn Ports) -> usize {
     let heads = tx.outbox().lock_unrelayed(100).await.unwrap();
     let ids: Vec<_> = heads.iter().map(|head| head.id).collect();
-    tx.outbox().give_positions(&ids).await.unwrap();
+    tx.outbox().assign_positions(&ids).await.unwrap();
     ids.len()
 }
 
@@ -87,7 +88,7 @@ async fn of_several_relays_one_gets_an_event_and_positions_follow_the_commits() 
         // A reader that continues after the last position it has seen.
         let store = world.database.store();
         let reader = tokio::spawn(async move {
-            let (mut seen, mut after) = (0, Position::default());
+            let (mut seen, mut after) = (0, EventPosition::default());
             let started = std::time::Instant::now();
             while seen < 200 && started.elapsed() < Duration::from_secs(30) {
                 let events = store.outbox().relayed_after(after, 7).await.unwrap();
@@ -110,7 +111,11 @@ async fn of_several_relays_one_gets_an_event_and_positions_follow_the_commits() 
         tx.commit().await.unwrap();
         let engine = world.database.engine;
         assert_eq!(relayed, 200, "{engine:?}");
-        assert_eq!(reader.await.unwrap(), (200, Position(200)), "{engine:?}: each event once, without gaps");
+        assert_eq!(
+            reader.await.unwrap(),
+            (200, EventPosition(200)),
+            "{engine:?}: each event once, without gaps"
+        );
     }
 }
 
@@ -134,8 +139,8 @@ async fn locks_of_webhooks_need_a_transaction() {
         let ports = world.ports();
         let id = register(&world).await;
         assert!(ports.outbox().lock_unrelayed(1).await.is_err());
-        assert!(ports.outbox().give_positions(&[sortable_id()]).await.is_err());
-        assert!(ports.registrations().find_any_for_update(id).await.is_err());
+        assert!(ports.outbox().assign_positions(&[sortable_id()]).await.is_err());
+        assert!(ports.registrations().find_unrestricted_for_update(id).await.is_err());
         assert!(ports.deliveries().lock_leased("w", id).await.is_err());
         assert!(ports.deliveries().release("w", id).await.is_err());
     }
@@ -160,11 +165,11 @@ async fn a_client_is_deleted_with_its_registrations_and_their_deliveries() {
         ports.deliveries().add(std::slice::from_ref(&queued)).await.unwrap();
         assert_eq!(claim(ports, "w").await, [id]);
         ports.clients().remove(world.fixtures.client).await.unwrap();
-        assert_eq!(ports.registrations().find_any(id).await.unwrap(), None);
+        assert_eq!(ports.registrations().find_unrestricted(id).await.unwrap(), None);
         assert_eq!(ports.deliveries().target("w", id).await.unwrap(), None);
         let tx = begin(&world).await;
         assert_eq!(tx.deliveries().lock_leased("w", id).await.unwrap(), None);
-        tx.deliveries().record(id, &[], &Health::default(), NOW).await.unwrap();
+        tx.deliveries().record(id, &[], &RegistrationHealth::default(), NOW).await.unwrap();
         tx.deliveries().release("w", id).await.unwrap();
         tx.commit().await.unwrap();
         assert!(claim(ports, "w").await.is_empty());

@@ -3,7 +3,7 @@
 use crate::uploads::wire::{Reply, Request, field, file, form};
 use civitas_application::Files;
 use civitas_attachments::{FileStore, PENDING, SignedId, StoredFile, Upload};
-use civitas_files::{Intake, Store};
+use civitas_files::{DirectoryIntake, FileStorage};
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{FileId, OrganizationId, UploadId, clock};
 use civitas_tests::service::{BASE, CITIES, Service};
@@ -30,7 +30,7 @@ const MORE: &str = r#"
 /// A server, and its store of files.
 pub struct Place {
     pub service: Service,
-    pub objects: Store,
+    pub objects: FileStorage,
     /// A token of the client `uploader`.
     pub token: String,
     data: PathBuf,
@@ -80,7 +80,7 @@ impl Place {
         let data_dir = data.display().to_string();
         let settings = [("files_url", url.as_str()), ("data_dir", &data_dir), ("public_scheme", "http")];
         let service = Service::with_environment(database, &archive, &settings, environment.clone()).await;
-        let objects = Store::open(&url, environment).unwrap();
+        let objects = FileStorage::open(&url, environment).unwrap();
         let token = token(&service, "city.test", "uploader").await;
         Self { service, objects, token, data, server, root }
     }
@@ -154,8 +154,8 @@ impl Place {
 
     /// The service that deletes files, over the same database and store.
     pub fn files(&self) -> Files {
-        let intake = Intake::open(self.root.path().join("incoming")).unwrap();
-        let site = civitas_application::Site { scheme: "http".to_owned(), ..Default::default() };
+        let intake = DirectoryIntake::open(self.root.path().join("incoming")).unwrap();
+        let site = civitas_application::SiteSettings { scheme: "http".to_owned(), ..Default::default() };
         let (objects, store) = (Arc::new(self.objects.clone()), self.service.store.clone());
         Files::new(store, civitas_api::event_committer(site), objects, Arc::new(intake))
     }

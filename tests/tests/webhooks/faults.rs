@@ -44,7 +44,7 @@ async fn after_the_last_attempt_it_is_dead_and_a_replay_sends_it_once_more() {
         let ended = platform.ended(registration).await;
         assert_eq!((ended[0].status, ended[0].attempts), (DeliveryStatus::Dead, 3));
         platform.receiver.behave(Behaviour::Answer(204));
-        let failed = civitas_webhooks::Replay::Failed(registration);
+        let failed = civitas_webhooks::ReplaySelection::Failed(registration);
         assert_eq!(platform.change(async |changes| changes.replay(&failed).await).await, 1);
         let all = platform.receiver.wait_for(4).await;
         assert_eq!(platform.receiver.ids().len(), 1, "the id is the same in every attempt");

@@ -9,7 +9,7 @@ mod reminders;
 mod shares;
 mod sources;
 
-use civitas_application::{EventCommitter, Site};
+use civitas_application::{EventCommitter, SiteSettings};
 use civitas_archive::{ImportOptions, import};
 use civitas_audit::Actor;
 use civitas_event_delivery::{WebhookAdmin, WebhookChanges};
@@ -132,7 +132,7 @@ impl Platform {
     async fn ended(&self, registration: RegistrationId) -> Vec<LoggedDelivery> {
         let filter =
             civitas_webhooks::DeliveryFilter { registration: Some(registration), ..Default::default() };
-        let page = civitas_kernel::PageRequest::of(1, 100);
+        let page = civitas_kernel::PageRequest::new(1, 100);
         for _ in 0..600 {
             let found = self.admin().deliveries(&filter, page).await.expect("a database").items;
             if !found.is_empty() && found.iter().all(|one| one.ended_at.is_some()) {
@@ -158,7 +158,7 @@ impl Platform {
 }
 
 fn event_committer() -> EventCommitter {
-    civitas_api::event_committer(Site::default())
+    civitas_api::event_committer(SiteSettings::default())
 }
 
 fn outbox_event(organization: OrganizationId, name: EventName, id: &str) -> OutboxEvent {

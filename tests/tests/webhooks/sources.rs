@@ -30,7 +30,7 @@ impl Platform {
     ) {
         let store = &self.service.store;
         let (client, _) = store.clients().find_by_uid(client_uid).await.unwrap().unwrap();
-        let secret = civitas_tokens::WebhookCipher::of(&civitas_tokens::SecretKeys::one(KEY))
+        let secret = civitas_tokens::WebhookCipher::new(&civitas_tokens::SecretKeys::single(KEY))
             .seal(&SigningSecret::new(SECRET))
             .unwrap();
         let new = Registration::new(client, organization, url, secret, clock::now());

@@ -1,6 +1,6 @@
 //! Codes: stops and losses (sheet 13 §4).
 
-use crate::options::Accepted;
+use crate::options::AcceptedLosses;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -75,12 +75,12 @@ pub(crate) struct LossCount {
 
 /// The stops and losses of a pass.
 #[derive(Debug, Default)]
-pub(crate) struct Codes {
+pub(crate) struct StopsAndLosses {
     stops: Vec<String>,
     losses: BTreeMap<&'static str, LossCount>,
 }
 
-impl Codes {
+impl StopsAndLosses {
     /// Adds a stop: `S-LOCALE`, and what is wrong.
     pub(crate) fn add_stop(&mut self, code: &str, text: &str) {
         let line = format!("{code}: {text}");
@@ -119,7 +119,7 @@ impl Codes {
     }
 
     /// All stops, then the losses that are not accepted: one line each, the most harmful first.
-    pub(crate) fn obstacles(&self, accepted: &Accepted) -> Vec<String> {
+    pub(crate) fn obstacles(&self, accepted: &AcceptedLosses) -> Vec<String> {
         let losses = self.ordered().filter(|(code, ..)| !accepted.has(code));
         let lines = losses.map(|(code, meaning, found)| {
             let named =
@@ -142,14 +142,14 @@ mod tests {
 
     #[test]
     fn stops_come_first_then_losses_by_harm_with_the_first_ids() {
-        let mut codes = Codes::default();
+        let mut codes = StopsAndLosses::default();
         for id in 1..=25 {
             codes.count_loss("W-MACHINE", "decidim_users", id);
         }
         codes.count_loss("W-PERMISSION", "decidim_components", "2");
         codes.add_stop("S-JOBS", "1 job is pending");
         codes.add_stop("S-JOBS", "1 job is pending");
-        let lines = codes.obstacles(&Accepted::Codes(["W-JSON".to_owned()].into()));
+        let lines = codes.obstacles(&AcceptedLosses::Codes(["W-JSON".to_owned()].into()));
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert_eq!(lines[0], "S-JOBS: 1 job is pending");
         assert!(
@@ -157,12 +157,12 @@ mod tests {
             "{lines:?}"
         );
         assert!(lines[2].contains(": 25 (users 1, ") && lines[2].ends_with("users 20, ...)"), "{lines:?}");
-        assert_eq!(codes.obstacles(&Accepted::All).len(), 1, "stops cannot be accepted");
+        assert_eq!(codes.obstacles(&AcceptedLosses::All).len(), 1, "stops cannot be accepted");
     }
 
     #[test]
     fn three_examples_are_kept_and_all_nicknames() {
-        let mut codes = Codes::default();
+        let mut codes = StopsAndLosses::default();
         for code in ["W-SETTING", "W-NICKNAME"] {
             for id in 1..=5 {
                 codes.count_loss_with_example(code, "decidim_users", id, &json!("a.b"), &json!("a_b"));

@@ -2,9 +2,9 @@
 
 use crate::Result;
 use crate::error::DecidimError;
-use crate::options::Options;
-use crate::report::{Report, Tally};
-use crate::run::{Run, Tallies};
+use crate::options::ExtractOptions;
+use crate::report::{Report, RowCounts};
+use crate::run::{ExtractionRun, RowCountsByType};
 use crate::source::Source;
 use crate::{records, schema};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use tokio_postgres::Client;
 
 /// The result of an extraction.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Extraction {
     /// What was read, written and lost.
     pub report: Report,
     /// The stops and losses that are not accepted, one line each, or why the extraction failed. If there are any, what was
@@ -23,7 +23,7 @@ pub struct Outcome {
 }
 
 /// The highest number of each id space of the source, by type and table.
-const FLOORS: &[(&str, &str)] = &[
+const ID_SPACE_TABLES: &[(&str, &str)] = &[
     ("organization", "decidim_organizations"),
     ("system_admin", "decidim_system_admins"),
     ("user", "decidim_users"),
@@ -55,9 +55,9 @@ const FLOORS: &[(&str, &str)] = &[
     ("debate", "decidim_debates_debates"),
 ];
 
-/// Reads a Decidim database over this connection and writes an archive to `out`, and what has no place there to `residue`.
+/// Reads a Decidim database over this connection and writes an archive to `out`, and what has no equivalent there to `residue`.
 ///
-/// The first pass writes nothing; the second takes place if there are no obstacles and `plan_only` is not set. The source
+/// The first pass writes nothing; the second runs if there are no obstacles and `plan_only` is not set. The source
 /// is read in one transaction `READ ONLY`. A failure of the database, a store of files or a writer is an obstacle, once the
 /// passes have begun.
 ///
@@ -65,14 +65,14 @@ const FLOORS: &[(&str, &str)] = &[
 /// `Stopped` if the database is not supported; `Database` if it fails before the first pass.
 pub async fn extract(
     client: Client,
-    options: &Options,
+    options: &ExtractOptions,
     out: &mut (dyn Write + Send),
     residue: Option<&mut (dyn Write + Send)>,
-) -> Result<Outcome> {
+) -> Result<Extraction> {
     let source = Source::begin(client).await?;
-    let facts = facts(&source).await?;
-    let tables = counted(&source).await?;
-    let mut run = Run::new(&source, options, None, None);
+    let facts = source_facts(&source).await?;
+    let tables = count_unread_tables(&source).await?;
+    let mut run = ExtractionRun::new(&source, options, None, None);
     let planned = plan(&mut run).await;
     let mut obstacles = match planned {
         Ok(()) => run.codes.obstacles(&options.accepted),
@@ -80,40 +80,40 @@ pub async fn extract(
     };
     if obstacles.is_empty() && !options.plan_only {
         // The memory of the first pass is freed.
-        let Run { tallies, .. } = run;
+        let ExtractionRun { row_counts, .. } = run;
         let residue = residue.map(|residue| residue as &mut (dyn Write + Send));
-        run = Run::new(&source, options, Some(out), residue);
-        obstacles.extend(write(&mut run, &facts, &tallies).await.err().map(|error| error.to_string()));
+        run = ExtractionRun::new(&source, options, Some(out), residue);
+        obstacles.extend(write(&mut run, &facts, &row_counts).await.err().map(|error| error.to_string()));
     }
-    Ok(Outcome { report: report(&run, facts, tables), obstacles })
+    Ok(Extraction { report: report(&run, facts, tables), obstacles })
 }
 
 /// The first pass.
-async fn plan(run: &mut Run<'_>) -> Result {
+async fn plan(run: &mut ExtractionRun<'_>) -> Result {
     check_jobs(run).await?;
     records::write(run).await
 }
 
 /// The second pass. Its counts must be those of the first one, and each row of the source written or left out (§8).
-async fn write(run: &mut Run<'_>, facts: &Value, planned: &Tallies) -> Result {
-    run.put_line(&floor(run.source, facts).await?)?;
+async fn write(run: &mut ExtractionRun<'_>, facts: &Value, planned: &RowCountsByType) -> Result {
+    run.write_line(&first_record(run.source, facts).await?)?;
     records::write(run).await?;
     run.write_inline_blobs().await?;
     run.flush()?;
     let stop = |text: String| Err(DecidimError::Stopped(vec![text]));
-    if run.tallies != *planned {
+    if run.row_counts != *planned {
         return stop("the second pass read something else than the first".to_owned());
     }
-    match run.tallies.iter().find(|(_, tally)| !tally.is_complete()) {
-        Some(((_, kind), tally)) => stop(format!("{kind}: the counts do not fit: {tally:?}")),
+    match run.row_counts.iter().find(|(_, counts)| !counts.is_complete()) {
+        Some(((_, kind), counts)) => stop(format!("{kind}: the counts do not fit: {counts:?}")),
         None => Ok(()),
     }
 }
 
 /// The first record: the id spaces of the target must begin above these numbers (§3.1).
-async fn floor(source: &Source, facts: &Value) -> Result<Value> {
+async fn first_record(source: &Source, facts: &Value) -> Result<Value> {
     let mut floors = BTreeMap::new();
-    for (kind, table) in FLOORS {
+    for (kind, table) in ID_SPACE_TABLES {
         let highest = source.value(&format!("SELECT max(id) FROM {table}")).await?;
         floors.insert(*kind, highest.as_i64().unwrap_or_default());
     }
@@ -124,7 +124,7 @@ async fn floor(source: &Source, facts: &Value) -> Result<Value> {
 }
 
 /// What the report says about the source.
-async fn facts(source: &Source) -> Result<Value> {
+async fn source_facts(source: &Source) -> Result<Value> {
     let optional = async |table: &str, statement: &str| {
         if source.has(table) { source.value(statement).await } else { Ok(Value::Null) }
     };
@@ -145,7 +145,7 @@ async fn facts(source: &Source) -> Result<Value> {
 }
 
 /// The rows of every table that is only counted (§5.14). A table that this role cannot read has -1.
-async fn counted(source: &Source) -> Result<BTreeMap<String, i64>> {
+async fn count_unread_tables(source: &Source) -> Result<BTreeMap<String, i64>> {
     let mut tables = BTreeMap::new();
     for table in source.table_names().filter(|table| !schema::is_read(table)) {
         let name = table.replace('"', "\"\"");
@@ -160,7 +160,7 @@ async fn counted(source: &Source) -> Result<BTreeMap<String, i64>> {
 }
 
 /// S-JOBS: jobs of the module that have not ended (§7).
-async fn check_jobs(run: &mut Run<'_>) -> Result {
+async fn check_jobs(run: &mut ExtractionRun<'_>) -> Result {
     let pending = "SELECT count(*) FROM decidim_rest_full_api_jobs WHERE status IN ('pending', 'processing')";
     let pending = run.source.value(pending).await?.as_i64().unwrap_or_default();
     if pending > 0 && !run.options.allow_pending_jobs {
@@ -172,12 +172,12 @@ async fn check_jobs(run: &mut Run<'_>) -> Result {
     Ok(())
 }
 
-fn report(run: &Run<'_>, facts: Value, tables: BTreeMap<String, i64>) -> Report {
-    let mut organizations: BTreeMap<String, BTreeMap<String, Tally>> = BTreeMap::new();
-    for ((organization, kind), tally) in &run.tallies {
+fn report(run: &ExtractionRun<'_>, facts: Value, tables: BTreeMap<String, i64>) -> Report {
+    let mut organizations: BTreeMap<String, BTreeMap<String, RowCounts>> = BTreeMap::new();
+    for ((organization, kind), counts) in &run.row_counts {
         let facts = organization.and_then(|id| run.organizations.get(&id));
         let host = facts.map_or_else(String::new, |facts| facts.host.clone());
-        organizations.entry(host).or_default().insert((*kind).to_owned(), tally.clone());
+        organizations.entry(host).or_default().insert((*kind).to_owned(), counts.clone());
     }
     let mut report = Report::new(facts, organizations, &run.codes, tables);
     let (count, bytes, refused) = run.files;

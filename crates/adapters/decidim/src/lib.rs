@@ -22,8 +22,8 @@ mod version;
 
 pub use codes::is_loss;
 pub use error::DecidimError;
-pub use extract::{Outcome, extract};
-pub use options::{Accepted, Options, SourceFiles};
+pub use extract::{Extraction, extract};
+pub use options::{AcceptedLosses, ExtractOptions, SourceFiles};
 pub use report::Report;
 pub use version::Version;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Options of an extraction.
 #[derive(Debug)]
-pub struct Options {
+pub struct ExtractOptions {
     /// The locales of the deployment.
     pub locales: Locales,
     /// Only the organizations with these hosts; empty: all.
@@ -26,7 +26,7 @@ pub struct Options {
     /// `None`: the archive has them as `data`.
     pub files_directory: Option<PathBuf>,
     /// The accepted losses.
-    pub accepted: Accepted,
+    pub accepted: AcceptedLosses,
     /// Whether module jobs may be pending.
     pub allow_pending_jobs: bool,
     /// Accepts hosts of one label, as `ImportOptions::single_label_hosts` does.
@@ -37,14 +37,14 @@ pub struct Options {
 
 /// Losses that do not stop the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Accepted {
+pub enum AcceptedLosses {
     /// All of them.
     All,
     /// Those of these codes.
     Codes(BTreeSet<String>),
 }
 
-impl Accepted {
+impl AcceptedLosses {
     pub(crate) fn has(&self, code: &str) -> bool {
         match self {
             Self::All => true,

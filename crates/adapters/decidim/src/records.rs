@@ -19,17 +19,17 @@ mod users;
 
 use crate::Result;
 use crate::row::Row;
-use crate::run::{RowOutcome, Run};
+use crate::run::{ExtractionRun, RowOutcome};
 use crate::schema;
-use civitas_kernel::{SpaceManifest, extended_data};
+use civitas_kernel::{SpaceKind, extended_data};
 use serde_json::{Map, Value};
 
 /// `type: ` and the members of a record, `member<column:kind`, with the kinds of [`member`]; `<column` is left out where
-/// it has the same name. `type, left: ` and the columns without a place here (marked x in §5).
+/// it has the same name. `type, left: ` and the columns without an equivalent here (marked x in §5).
 const RECORDS: &str = include_str!("records/records.txt");
 
 /// Maps all rows, parents before children.
-pub(crate) async fn write(run: &mut Run<'_>) -> Result {
+pub(crate) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     organizations::write(run).await?;
     users::write(run).await?;
     clients::write(run).await?;
@@ -47,20 +47,20 @@ pub(crate) async fn write(run: &mut Run<'_>) -> Result {
 }
 
 /// Counts extended data of a record that is gone, or has none here: W-ORPHAN.
-fn check_extended_data(run: &mut Run<'_>, row: &Row) -> Result {
+fn check_extended_data(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let kind = kind_of(row.str("resource_type"));
     if ["post", "survey"].contains(&kind) || run.outcome(kind, row.int("resource_id")).is_none() {
-        run.record_loss(row, None, "W-ORPHAN")?;
+        run.write_loss(row, None, "W-ORPHAN")?;
     }
     Ok(())
 }
 
 /// Maps each row of a statement. `table`: the table whose rows they are.
 async fn each_row(
-    run: &mut Run<'_>,
+    run: &mut ExtractionRun<'_>,
     table: &'static str,
     statement: &str,
-    mut map: impl FnMut(&mut Run<'_>, &Row) -> Result,
+    mut map: impl FnMut(&mut ExtractionRun<'_>, &Row) -> Result,
 ) -> Result {
     let mut rows = run.source.rows(table, statement).await?;
     while let Some(row) = rows.next().await? {
@@ -70,13 +70,25 @@ async fn each_row(
 }
 
 /// Writes the record of a row whose ref is its id: `others`, and the members of [`RECORDS`].
-fn put(run: &mut Run<'_>, kind: &'static str, row: &Row, organization: i64, others: Value) -> Result {
+fn write_row_record(
+    run: &mut ExtractionRun<'_>,
+    kind: &'static str,
+    row: &Row,
+    organization: i64,
+    others: Value,
+) -> Result {
     let members = members(run, kind, row, organization, others)?;
-    run.put(kind, row.id(), organization, members)
+    run.write_row_record(kind, row.id(), organization, members)
 }
 
-/// The members of a record: `others`, and those of [`RECORDS`]. Writes the columns without a place into the residue.
-fn members(run: &mut Run<'_>, kind: &str, row: &Row, organization: i64, others: Value) -> Result<Value> {
+/// The members of a record: `others`, and those of [`RECORDS`]. Writes the columns without an equivalent into the residue.
+fn members(
+    run: &mut ExtractionRun<'_>,
+    kind: &str,
+    row: &Row,
+    organization: i64,
+    others: Value,
+) -> Result<Value> {
     let left: Vec<_> = words(kind, ", left: ").collect();
     run.write_unmapped_columns(row, organization, &left)?;
     let mut members = Map::new();
@@ -96,7 +108,7 @@ fn words(kind: &str, separator: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// The value of a member that is a column; null if it is absent.
-fn member(run: &mut Run<'_>, row: &Row, organization: i64, column: &str, kind: &str) -> Value {
+fn member(run: &mut ExtractionRun<'_>, row: &Row, organization: i64, column: &str, kind: &str) -> Value {
     match kind {
         "name" => run.name(row, column, organization),
         "text" => run.content(row, column, organization),
@@ -117,7 +129,7 @@ fn reference(id: Option<i64>) -> Value {
 }
 
 /// The code of a reference to an account that is not one of the organization; `None` if it is.
-fn user_loss_code(run: &Run<'_>, id: Option<i64>, organization: i64) -> Option<&'static str> {
+fn user_loss_code(run: &ExtractionRun<'_>, id: Option<i64>, organization: i64) -> Option<&'static str> {
     match run.outcome("user", id) {
         Some(RowOutcome::Imported(of)) if of == organization => None,
         Some(RowOutcome::Imported(_) | RowOutcome::NotSelected) => Some("W-TENANT"),
@@ -144,7 +156,7 @@ fn kind_of(class: &str) -> &'static str {
 
 /// The manifest of the spaces of a Ruby class; `""` for other classes.
 fn manifest_of(class: &str) -> &'static str {
-    SpaceManifest::parse(kind_of(class)).map_or("", SpaceManifest::as_str)
+    SpaceKind::parse(kind_of(class)).map_or("", SpaceKind::as_str)
 }
 
 /// The moderation `m` of the row `t` of this class.
@@ -165,7 +177,7 @@ fn select_data(class: &str) -> String {
 }
 
 /// The extended data in a column, without blank values (contract 01 §11.3). No object: W-JSON.
-fn data(run: &mut Run<'_>, row: &Row, column: &str) -> Value {
+fn data(run: &mut ExtractionRun<'_>, row: &Row, column: &str) -> Value {
     match row.get(column).clone() {
         Value::Object(mut data) => {
             extended_data::compact(&mut data);

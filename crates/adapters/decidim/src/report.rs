@@ -1,6 +1,6 @@
 //! The report of a run (sheet 13 §8).
 
-use crate::codes::Codes;
+use crate::codes::StopsAndLosses;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::fmt;
 
 /// The rows of one type in one organization: `source` = `written` + the sum of `dropped`.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct RowCounts {
     /// The rows of the source.
     pub source: u64,
     /// The records written.
@@ -17,7 +17,7 @@ pub struct Tally {
     pub dropped: BTreeMap<String, u64>,
 }
 
-impl Tally {
+impl RowCounts {
     /// Whether each row was written or left out.
     pub(crate) fn is_complete(&self) -> bool {
         self.source == self.written + self.dropped.values().sum::<u64>()
@@ -32,7 +32,7 @@ pub struct Report {
     /// The time of the snapshot.
     pub snapshot_at: Value,
     /// By host and type. Records without an organization, and rows whose organization is not known, are under `""`.
-    pub organizations: BTreeMap<String, BTreeMap<String, Tally>>,
+    pub organizations: BTreeMap<String, BTreeMap<String, RowCounts>>,
     /// By code: `{"count", "examples"}`.
     pub codes: Map<String, Value>,
     /// The rows of every table that is only counted.
@@ -46,8 +46,8 @@ pub struct Report {
 impl Report {
     pub(crate) fn new(
         source: Value,
-        organizations: BTreeMap<String, BTreeMap<String, Tally>>,
-        codes: &Codes,
+        organizations: BTreeMap<String, BTreeMap<String, RowCounts>>,
+        codes: &StopsAndLosses,
         tables: BTreeMap<String, i64>,
     ) -> Self {
         let found = codes.ordered().map(|(code, _, found)| (code.to_owned(), json!(found))).collect();
@@ -67,8 +67,8 @@ impl Report {
     /// The records written, by type, of all organizations.
     pub fn written(&self) -> BTreeMap<&str, u64> {
         let mut written = BTreeMap::new();
-        for (kind, tally) in self.organizations.values().flatten() {
-            *written.entry(kind.as_str()).or_default() += tally.written;
+        for (kind, counts) in self.organizations.values().flatten() {
+            *written.entry(kind.as_str()).or_default() += counts.written;
         }
         written
     }
@@ -80,9 +80,9 @@ impl fmt::Display for Report {
         for (host, types) in &self.organizations {
             writeln!(f, "{}", if host.is_empty() { "(no organization)" } else { host })?;
             writeln!(f, "  {:<24}{:>10}{:>10}{:>10}", "type", "source", "written", "dropped")?;
-            for (kind, tally) in types {
-                let dropped: u64 = tally.dropped.values().sum();
-                writeln!(f, "  {kind:<24}{:>10}{:>10}{dropped:>10}", tally.source, tally.written)?;
+            for (kind, counts) in types {
+                let dropped: u64 = counts.dropped.values().sum();
+                writeln!(f, "  {kind:<24}{:>10}{:>10}{dropped:>10}", counts.source, counts.written)?;
             }
         }
         for (code, count, meaning) in &self.losses {

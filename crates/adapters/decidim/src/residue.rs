@@ -1,4 +1,4 @@
-//! The residue: rows and columns that have no place here, one JSON line each (sheet 13 §3.6).
+//! The residue: rows and columns that have no equivalent here, one JSON line each (sheet 13 §3.6).
 
 use crate::Result;
 use crate::row::Row;
@@ -11,9 +11,9 @@ use std::io::Write;
 const SECRET: &[&str] = &["token", "secret", "password", "private_key", "ip_hash", "salt"];
 
 /// Where the residue goes; `None`: nowhere.
-pub(crate) struct Residue<'a>(pub(crate) Option<&'a mut (dyn Write + Send)>);
+pub(crate) struct UnmappedRowWriter<'a>(pub(crate) Option<&'a mut (dyn Write + Send)>);
 
-impl Residue<'_> {
+impl UnmappedRowWriter<'_> {
     /// Writes a row, or these columns of it that are not empty.
     pub(crate) fn write(
         &mut self,
@@ -85,7 +85,7 @@ mod tests {
             json!({"id": 1, "secret": "s", "encrypted_password": "$2a$", "name": "Site", "cost": null});
         let row = Row { table: "oauth_applications", columns: value.as_object().unwrap().clone() };
         let mut out = Vec::new();
-        Residue(Some(&mut out)).write(&row, Some(1), Some("W-OAUTHAPP"), columns).unwrap();
+        UnmappedRowWriter(Some(&mut out)).write(&row, Some(1), Some("W-OAUTHAPP"), columns).unwrap();
         String::from_utf8(out).unwrap()
     }
 

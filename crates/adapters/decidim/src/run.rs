@@ -1,15 +1,15 @@
 //! One pass over the source: what was imported, what was lost, and where records go.
 
 use crate::Result;
-use crate::codes::Codes;
-use crate::options::Options;
-use crate::report::Tally;
-use crate::residue::{Residue, inline_blobs};
+use crate::codes::StopsAndLosses;
+use crate::options::ExtractOptions;
+use crate::report::RowCounts;
+use crate::residue::{UnmappedRowWriter, inline_blobs};
 use crate::row::Row;
 use crate::source::Source;
-use crate::text::{Languages, Text};
+use crate::text::{Languages, MappedText};
 use civitas_kernel::extended_data::check_size;
-use civitas_kernel::{SpaceManifest, limits};
+use civitas_kernel::{SpaceKind, limits};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write;
@@ -49,7 +49,7 @@ pub(crate) enum RowOutcome {
 
 /// What is kept of an organization.
 #[derive(Debug, Clone)]
-pub(crate) struct OrganizationFacts {
+pub(crate) struct MappedOrganization {
     pub(crate) host: String,
     /// Mapped.
     pub(crate) default_locale: String,
@@ -60,7 +60,7 @@ pub(crate) struct OrganizationFacts {
 
 /// What is kept of a component.
 #[derive(Debug, Clone)]
-pub(crate) struct ComponentFacts {
+pub(crate) struct MappedComponent {
     pub(crate) manifest: &'static str,
     /// As in the record.
     pub(crate) name: Value,
@@ -69,23 +69,23 @@ pub(crate) struct ComponentFacts {
 }
 
 /// The counts by organization and type.
-pub(crate) type Tallies = BTreeMap<(Option<i64>, &'static str), Tally>;
+pub(crate) type RowCountsByType = BTreeMap<(Option<i64>, &'static str), RowCounts>;
 
 /// One pass. The first one has no `out`.
-pub(crate) struct Run<'a> {
+pub(crate) struct ExtractionRun<'a> {
     pub(crate) source: &'a Source,
-    pub(crate) options: &'a Options,
-    pub(crate) codes: Codes,
-    pub(crate) organizations: BTreeMap<i64, OrganizationFacts>,
-    pub(crate) components: HashMap<i64, ComponentFacts>,
+    pub(crate) options: &'a ExtractOptions,
+    pub(crate) codes: StopsAndLosses,
+    pub(crate) organizations: BTreeMap<i64, MappedOrganization>,
+    pub(crate) components: HashMap<i64, MappedComponent>,
     pub(crate) deleted_users: HashSet<i64>,
-    pub(crate) tallies: Tallies,
+    pub(crate) row_counts: RowCountsByType,
     /// Files copied, their bytes, and files refused.
     pub(crate) files: (u64, u64, u64),
     outcomes: HashMap<&'static str, HashMap<i64, RowOutcome>>,
     /// The ids of the blobs that texts link to.
     inline_blobs: BTreeSet<i64>,
-    residue: Residue<'a>,
+    residue: UnmappedRowWriter<'a>,
     out: Option<&'a mut (dyn Write + Send)>,
 }
 
@@ -103,25 +103,25 @@ pub(crate) struct Record {
     pub(crate) members: Value,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ExtractionRun<'a> {
     pub(crate) fn new(
         source: &'a Source,
-        options: &'a Options,
+        options: &'a ExtractOptions,
         out: Option<&'a mut (dyn Write + Send)>,
         residue: Option<&'a mut (dyn Write + Send)>,
     ) -> Self {
         Self {
             source,
             options,
-            codes: Codes::default(),
+            codes: StopsAndLosses::default(),
             organizations: BTreeMap::new(),
             components: HashMap::new(),
             deleted_users: HashSet::new(),
-            tallies: BTreeMap::new(),
+            row_counts: BTreeMap::new(),
             files: (0, 0, 0),
             outcomes: HashMap::new(),
             inline_blobs: BTreeSet::new(),
-            residue: Residue(residue),
+            residue: UnmappedRowWriter(residue),
             out,
         }
     }
@@ -159,20 +159,20 @@ impl<'a> Run<'a> {
     ) -> Result<Option<i64>> {
         match self.outcome(parent, parent_id) {
             Some(RowOutcome::Imported(organization)) => {
-                self.tally(Some(organization), kind).source += 1;
+                self.counts(Some(organization), kind).source += 1;
                 return Ok(Some(organization));
             }
             Some(RowOutcome::Dropped(organization)) => {
-                let tally = self.tally(organization, kind);
-                tally.source += 1;
-                *tally.dropped.entry("parent".to_owned()).or_default() += 1;
+                let counts = self.counts(organization, kind);
+                counts.source += 1;
+                *counts.dropped.entry("parent".to_owned()).or_default() += 1;
                 self.set_outcome(kind, row.id(), RowOutcome::Dropped(organization));
                 self.residue.write(row, organization, None, None)?;
             }
             Some(RowOutcome::NotSelected) => self.set_outcome(kind, row.id(), RowOutcome::NotSelected),
             None => {
-                self.tally(None, kind).source += 1;
-                self.drop_row(kind, row, None, "W-ORPHAN")?;
+                self.counts(None, kind).source += 1;
+                self.drop_to_residue(kind, row, None, "W-ORPHAN")?;
             }
         }
         Ok(None)
@@ -191,13 +191,13 @@ impl<'a> Run<'a> {
         let component =
             id.filter(|id| self.components.get(id).is_some_and(|facts| facts.manifest == manifest));
         if component.is_none() {
-            self.drop_row(kind, row, Some(organization), "W-ORPHAN")?;
+            self.drop_to_residue(kind, row, Some(organization), "W-ORPHAN")?;
         }
         Ok(component.map(|component| (organization, component)))
     }
 
     /// Leaves out a row that was counted, with all rows below it.
-    pub(crate) fn drop_row(
+    pub(crate) fn drop_to_residue(
         &mut self,
         kind: &'static str,
         row: &Row,
@@ -205,13 +205,13 @@ impl<'a> Run<'a> {
         code: &'static str,
     ) -> Result {
         if self.may_be_unselected(organization) {
-            self.tally(None, kind).source -= 1;
+            self.counts(None, kind).source -= 1;
             self.set_outcome(kind, row.id(), RowOutcome::NotSelected);
             return Ok(());
         }
-        *self.tally(organization, kind).dropped.entry(code.to_owned()).or_default() += 1;
+        *self.counts(organization, kind).dropped.entry(code.to_owned()).or_default() += 1;
         self.set_outcome(kind, row.id(), RowOutcome::Dropped(organization));
-        self.record_loss(row, organization, code)
+        self.write_loss(row, organization, code)
     }
 
     /// Whether a row without a known organization may belong to an organization that is not read (§3.4).
@@ -220,7 +220,7 @@ impl<'a> Run<'a> {
     }
 
     /// Counts a loss of a row, and writes the row into the residue.
-    pub(crate) fn record_loss(&mut self, row: &Row, organization: Option<i64>, code: &'static str) -> Result {
+    pub(crate) fn write_loss(&mut self, row: &Row, organization: Option<i64>, code: &'static str) -> Result {
         if self.may_be_unselected(organization) {
             return Ok(());
         }
@@ -228,7 +228,7 @@ impl<'a> Run<'a> {
         self.residue.write(row, organization, Some(code), None)
     }
 
-    /// Writes those of these columns that are not empty into the residue: they have no place here (marked x in §5).
+    /// Writes those of these columns that are not empty into the residue: they have no equivalent here (marked x in §5).
     pub(crate) fn write_unmapped_columns(
         &mut self,
         row: &Row,
@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
     }
 
     /// Counts the losses of a text of a row.
-    pub(crate) fn count_text(&mut self, row: &Row, text: Text) -> Value {
+    pub(crate) fn count_text(&mut self, row: &Row, text: MappedText) -> Value {
         for (code, locale) in text.losses {
             if code == "W-INLINE" {
                 let texts = text.value.values().filter_map(Value::as_str);
@@ -273,15 +273,21 @@ impl<'a> Run<'a> {
     }
 
     /// Writes a record whose `ref` is its id.
-    pub(crate) fn put(&mut self, kind: &'static str, id: i64, organization: i64, members: Value) -> Result {
+    pub(crate) fn write_row_record(
+        &mut self,
+        kind: &'static str,
+        id: i64,
+        organization: i64,
+        members: Value,
+    ) -> Result {
         let (reference, organization) = (id.to_string(), Some(organization));
-        self.put_record(Record { kind, reference, id: Some(id), organization, members })
+        self.write_record(Record { kind, reference, id: Some(id), organization, members })
     }
 
     /// Writes a record.
-    pub(crate) fn put_record(&mut self, record: Record) -> Result {
+    pub(crate) fn write_record(&mut self, record: Record) -> Result {
         let Record { kind, reference, id, organization, members } = record;
-        self.tally(organization, kind).written += 1;
+        self.counts(organization, kind).written += 1;
         if let (Some(id), Some(organization)) = (id, organization) {
             self.set_outcome(kind, id, RowOutcome::Imported(organization));
         }
@@ -297,7 +303,7 @@ impl<'a> Run<'a> {
             line.insert("organization".to_owned(), organization.to_string().into());
         }
         line.extend(members.into_iter().filter(|(_, value)| !value.is_null()));
-        self.put_line(&line.into())
+        self.write_line(&line.into())
     }
 
     /// Cuts texts that are longer than those of an archive, and leaves out extended data that are too large: W-JSON. The
@@ -311,10 +317,10 @@ impl<'a> Run<'a> {
     ) -> Result {
         for (name, value) in members {
             let mut whole = Vec::new();
-            match (limits::of_member(name), &mut *value) {
+            match (limits::max_member_chars(name), &mut *value) {
                 (Some(max), value) => cut(value, max, &mut whole),
                 (None, Value::Object(data)) if name == "extended_data" => {
-                    if check_size(data, limits::EXTENDED_DATA).is_err() {
+                    if check_size(data, limits::MAX_EXTENDED_DATA_BYTES).is_err() {
                         whole.push(std::mem::take(data).into());
                     }
                 }
@@ -345,7 +351,7 @@ impl<'a> Run<'a> {
     }
 
     /// Writes a line that is not counted.
-    pub(crate) fn put_line(&mut self, line: &Value) -> Result {
+    pub(crate) fn write_line(&mut self, line: &Value) -> Result {
         let Some(out) = self.out.as_deref_mut() else { return Ok(()) };
         serde_json::to_writer(&mut *out, line)?;
         Ok(out.write_all(b"\n")?)
@@ -360,8 +366,8 @@ impl<'a> Run<'a> {
     }
 
     /// The counts of a type in an organization.
-    pub(crate) fn tally(&mut self, organization: Option<i64>, kind: &'static str) -> &mut Tally {
-        self.tallies.entry((organization, type_of(kind))).or_default()
+    pub(crate) fn counts(&mut self, organization: Option<i64>, kind: &'static str) -> &mut RowCounts {
+        self.row_counts.entry((organization, type_of(kind))).or_default()
     }
 }
 
@@ -380,7 +386,7 @@ fn cut(value: &mut Value, max: usize, whole: &mut Vec<Value>) {
 
 /// The record type: `space` for each of the manifests.
 fn type_of(kind: &'static str) -> &'static str {
-    if SpaceManifest::parse(kind).is_some() { "space" } else { kind }
+    if SpaceKind::parse(kind).is_some() { "space" } else { kind }
 }
 
 fn id_text(row: &Row) -> String {
@@ -397,7 +403,7 @@ mod tests {
         let (long, short) = ("é".repeat(256), "é".repeat(255));
         let mut title = json!({ "en": long, "fr": short, "more": ["x", long] });
         let mut whole = Vec::new();
-        cut(&mut title, limits::LINE, &mut whole);
+        cut(&mut title, limits::MAX_LINE_CHARS, &mut whole);
         assert_eq!(title, json!({ "en": short, "fr": short, "more": ["x", short] }));
         assert_eq!(whole, [json!(long), json!(long)]);
     }

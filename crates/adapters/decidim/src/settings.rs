@@ -1,14 +1,14 @@
 //! Settings of components (sheet 13 §5.8).
 
 use crate::row::integer;
-use crate::text::{Languages, Text};
+use crate::text::{Languages, MappedText};
 use crate::version::Version;
-use civitas_spaces::{ComponentManifest, Level, Setting, SettingDefault as Type, SettingsSchema};
+use civitas_spaces::{ComponentKind, Setting, SettingDefault as Type, SettingLevel, SettingsSchema};
 use serde_json::{Map, Value, json};
 
 /// What the settings of a component become.
 #[derive(Debug, Default)]
-pub(crate) struct Mapped {
+pub(crate) struct MappedSettings {
     pub(crate) global: Map<String, Value>,
     pub(crate) default_step: Map<String, Value>,
     /// By step of the source, those that have any.
@@ -16,29 +16,29 @@ pub(crate) struct Mapped {
     /// Values without a counterpart: key and value.
     pub(crate) refused: Vec<(&'static str, Value)>,
     /// Translated texts, for their losses.
-    pub(crate) texts: Vec<Text>,
+    pub(crate) texts: Vec<MappedText>,
     /// Keys without a counterpart, with their values.
     pub(crate) unused: Map<String, Value>,
 }
 
 /// What the mapping of a component's settings depends on.
-pub(crate) struct Mapper<'a> {
-    pub(crate) manifest: ComponentManifest,
+pub(crate) struct SettingsMapper<'a> {
+    pub(crate) kind: ComponentKind,
     pub(crate) version: Version,
     /// Whether the source has the module `decidim_awesome`.
     pub(crate) has_awesome: bool,
     pub(crate) languages: Languages<'a>,
 }
 
-impl Mapper<'_> {
-    pub(crate) fn map(&self, settings: &Value) -> Mapped {
-        let mut mapped = Mapped::default();
+impl SettingsMapper<'_> {
+    pub(crate) fn map(&self, settings: &Value) -> MappedSettings {
+        let mut mapped = MappedSettings::default();
         let part = |name: &str| settings.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
-        mapped.global = self.part(Level::Global, &part("global"), &mut mapped);
-        mapped.default_step = self.part(Level::Step, &part("default_step"), &mut mapped);
+        mapped.global = self.part(SettingLevel::Global, &part("global"), &mut mapped);
+        mapped.default_step = self.part(SettingLevel::Step, &part("default_step"), &mut mapped);
         for (step, values) in part("steps") {
             let Some(values) = values.as_object() else { continue };
-            let values = self.part(Level::Step, values, &mut mapped);
+            let values = self.part(SettingLevel::Step, values, &mut mapped);
             if !values.is_empty() {
                 mapped.steps.insert(step, values.into());
             }
@@ -46,9 +46,15 @@ impl Mapper<'_> {
         mapped
     }
 
-    fn part(&self, level: Level, values: &Map<String, Value>, mapped: &mut Mapped) -> Map<String, Value> {
+    fn part(
+        &self,
+        level: SettingLevel,
+        values: &Map<String, Value>,
+        mapped: &mut MappedSettings,
+    ) -> Map<String, Value> {
         let (mut ours, mut used) = (Map::new(), Vec::new());
-        for setting in SettingsSchema::of(self.manifest).iter().filter(|setting| setting.level == level) {
+        for setting in SettingsSchema::for_manifest(self.kind).iter().filter(|setting| setting.level == level)
+        {
             let key = self.key(setting.key);
             used.push(key);
             if let Some(value) = self.value(setting, values.get(key).unwrap_or(&Value::Null), mapped) {
@@ -73,7 +79,7 @@ impl Mapper<'_> {
     }
 
     /// The value of our setting; `None`: it has the default.
-    fn value(&self, setting: &Setting, value: &Value, mapped: &mut Mapped) -> Option<Value> {
+    fn value(&self, setting: &Setting, value: &Value, mapped: &mut MappedSettings) -> Option<Value> {
         if setting.key == "scopes_enabled" && self.version >= Version::V31 {
             return None;
         }
@@ -113,7 +119,7 @@ impl Mapper<'_> {
         match key {
             "default_sort_order" => Some(json!("automatic")),
             "voting_cards_show_modal_help" if self.has_awesome => Some(json!(true)),
-            "scopes_enabled" if self.manifest == ComponentManifest::Accountability => Some(json!(true)),
+            "scopes_enabled" if self.kind == ComponentKind::Accountability => Some(json!(true)),
             _ => None,
         }
     }
@@ -166,10 +172,10 @@ mod tests {
     use civitas_kernel::Locales;
     use std::collections::BTreeMap;
 
-    fn mapped(manifest: ComponentManifest, version: Version, settings: &Value) -> Mapped {
+    fn mapped(kind: ComponentKind, version: Version, settings: &Value) -> MappedSettings {
         let (locales, map) = (Locales::standard(), BTreeMap::new());
         let languages = Languages { locales: &locales, map: &map, default: "en" };
-        Mapper { manifest, version, has_awesome: true, languages }.map(settings)
+        SettingsMapper { kind, version, has_awesome: true, languages }.map(settings)
     }
 
     #[test]
@@ -184,7 +190,7 @@ mod tests {
             "default_step": null,
             "steps": {"1": {"likes_enabled": "false", "endorsements_enabled": true, "votes_enabled": true}},
         });
-        let mapped = mapped(ComponentManifest::Proposals, Version::V32, &settings);
+        let mapped = mapped(ComponentKind::Proposals, Version::V32, &settings);
         let global = json!({
             "vote_limit": 3, "proposal_limit": 5, "proposal_edit_before_minutes": 120,
             "default_sort_order": "most_endorsed", "global_announcement": {"en": "Hi"}, "threshold_per_proposal": 0,
@@ -205,7 +211,7 @@ mod tests {
             "global": {"proposal_edit_before_minutes": 7, "scopes_enabled": "1"},
             "default_step": {"endorsements_enabled": false},
         });
-        let mapped = mapped(ComponentManifest::Proposals, Version::V29, &settings);
+        let mapped = mapped(ComponentKind::Proposals, Version::V29, &settings);
         assert_eq!(mapped.global["proposal_edit_before_minutes"], 7);
         assert_eq!(mapped.global["scopes_enabled"], true);
         assert_eq!(mapped.default_step["endorsements_enabled"], false);
@@ -213,8 +219,8 @@ mod tests {
 
     #[test]
     fn absent_settings_have_the_defaults_of_decidim() {
-        let mapped = |manifest| Value::from(mapped(manifest, Version::V30, &Value::Null).global);
-        assert_eq!(mapped(ComponentManifest::Accountability), json!({"scopes_enabled": true}));
-        assert_eq!(mapped(ComponentManifest::Meetings), json!({}));
+        let mapped = |kind| Value::from(mapped(kind, Version::V30, &Value::Null).global);
+        assert_eq!(mapped(ComponentKind::Accountability), json!({"scopes_enabled": true}));
+        assert_eq!(mapped(ComponentKind::Meetings), json!({}));
     }
 }

@@ -21,12 +21,12 @@ pub(crate) struct Languages<'a> {
 
 /// A text, and what was lost of it: codes, with the locale where there is one.
 #[derive(Debug, Default)]
-pub(crate) struct Text {
+pub(crate) struct MappedText {
     pub(crate) value: Map<String, Value>,
     pub(crate) losses: BTreeSet<(&'static str, String)>,
 }
 
-impl Text {
+impl MappedText {
     fn add_loss(&mut self, code: &'static str) {
         self.losses.insert((code, String::new()));
     }
@@ -40,7 +40,7 @@ impl Languages<'_> {
     }
 
     /// A text of content, which may be empty.
-    pub(crate) fn content(&self, value: &Value) -> Text {
+    pub(crate) fn content(&self, value: &Value) -> MappedText {
         let mut text = self.read(&parsed(value));
         let is_lost = |(code, _): &(&str, String)| ["W-LOCALE", "W-MACHINE"].contains(code);
         if text.value.is_empty() && text.losses.iter().any(is_lost) {
@@ -51,13 +51,13 @@ impl Languages<'_> {
 
     /// A text that must not be empty: the name of a part of the structure. If it is, it becomes the machine translation in
     /// one of our locales, else any text in any locale, else `instead`.
-    pub(crate) fn name(&self, value: &Value, instead: &str) -> Text {
+    pub(crate) fn name(&self, value: &Value, instead: &str) -> MappedText {
         let value = parsed(value);
         let mut text = self.read(&value);
         if text.value.is_empty() {
             text.add_loss("W-NOTEXT");
             let machine = value.get(MACHINE).and_then(Value::as_object);
-            let mut translated = Text::default();
+            let mut translated = MappedText::default();
             self.keep(machine.into_iter().flatten(), &mut translated);
             text.value = translated.value;
             if text.value.is_empty() {
@@ -70,8 +70,8 @@ impl Languages<'_> {
         text
     }
 
-    fn read(&self, value: &Value) -> Text {
-        let mut text = Text::default();
+    fn read(&self, value: &Value) -> MappedText {
+        let mut text = MappedText::default();
         match value {
             Value::Object(texts) => {
                 if texts.get(MACHINE).and_then(Value::as_object).is_some_and(|texts| !texts.is_empty()) {
@@ -94,7 +94,7 @@ impl Languages<'_> {
     }
 
     /// Keeps the texts in the locales of the deployment.
-    fn keep<'v>(&self, texts: impl IntoIterator<Item = (&'v String, &'v Value)>, kept: &mut Text) {
+    fn keep<'v>(&self, texts: impl IntoIterator<Item = (&'v String, &'v Value)>, kept: &mut MappedText) {
         for (locale, text) in texts.into_iter().filter(|(locale, _)| *locale != MACHINE) {
             match (text, self.locale(locale)) {
                 (Value::Null, _) => {}

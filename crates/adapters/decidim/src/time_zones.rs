@@ -13,12 +13,12 @@ fn others() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub(crate) fn resolve(name: &str) -> Option<&'static str> {
     let same = TIME_ZONES.into_iter().find(|zone| *zone == name);
     let other = || others().find(|(other, _)| *other == name).map(|(_, zone)| zone);
-    let place = || {
-        let is_place =
+    let city = || {
+        let is_city =
             |zone: &&str| zone.rsplit('/').next().is_some_and(|last| last.replace('_', " ") == name);
-        TIME_ZONES.into_iter().find(is_place)
+        TIME_ZONES.into_iter().find(is_city)
     };
-    same.or_else(other).or_else(place)
+    same.or_else(other).or_else(city)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reads the parts of an answer that are stored.
 
-use civitas_webhooks::Response;
+use civitas_webhooks::ReceiverResponse;
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -8,7 +8,10 @@ use time::OffsetDateTime;
 const MAX_BODY: usize = 64 * 1024;
 
 /// Reads an answer up to [`MAX_BODY`]. `at`: when the head arrived.
-pub(crate) async fn read(mut response: reqwest::Response, at: OffsetDateTime) -> reqwest::Result<Response> {
+pub(crate) async fn read(
+    mut response: reqwest::Response,
+    at: OffsetDateTime,
+) -> reqwest::Result<ReceiverResponse> {
     let status = response.status().as_u16();
     let header = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry_after = header.and_then(|value| retry_after(value.to_str().ok()?, at));
@@ -17,16 +20,16 @@ pub(crate) async fn read(mut response: reqwest::Response, at: OffsetDateTime) ->
         && let Some(chunk) = response.chunk().await?
     {
         length += chunk.len();
-        let wanted = Response::STORED_BODY - stored.len();
+        let wanted = ReceiverResponse::STORED_BODY - stored.len();
         stored.extend_from_slice(&chunk[..wanted.min(chunk.len())]);
     }
     let is_cut = length > stored.len();
-    Ok(Response { status, retry_after, body: text(&stored, is_cut) })
+    Ok(ReceiverResponse { status, retry_after, body: text(&stored, is_cut) })
 }
 
-/// The text of the first bytes of a body, at most [`Response::STORED_BODY`] bytes. Bytes that are not UTF-8, and control
-/// characters, which databases and terminals may not accept, are replaced. `is_cut`: more bytes followed; then an
-/// incomplete character at the end is left out.
+/// The text of the first bytes of a body, at most [`ReceiverResponse::STORED_BODY`] bytes. Bytes that are not UTF-8,
+/// and control characters, which databases and terminals may not accept, are replaced. `is_cut`: more bytes followed;
+/// then an incomplete character at the end is left out.
 pub(crate) fn text(bytes: &[u8], is_cut: bool) -> String {
     let whole = match std::str::from_utf8(bytes) {
         Err(error) if is_cut && error.error_len().is_none() => &bytes[..error.valid_up_to()],
@@ -36,7 +39,7 @@ pub(crate) fn text(bytes: &[u8], is_cut: bool) -> String {
     for character in String::from_utf8_lossy(whole).chars() {
         let is_printable = !character.is_control() || matches!(character, '\t' | '\n' | '\r');
         let character = if is_printable { character } else { char::REPLACEMENT_CHARACTER };
-        if text.len() + character.len_utf8() > Response::STORED_BODY {
+        if text.len() + character.len_utf8() > ReceiverResponse::STORED_BODY {
             break;
         }
         text.push(character);

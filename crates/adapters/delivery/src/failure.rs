@@ -8,12 +8,12 @@ use std::io;
 use std::iter::successors;
 
 /// An error with a kind and a cause for people.
-pub(crate) fn failed(kind: SendErrorKind, cause: impl Into<String>) -> SendError {
+pub(crate) fn send_error(kind: SendErrorKind, cause: impl Into<String>) -> SendError {
     SendError { kind, cause: cause.into() }
 }
 
 /// The error of the HTTP client. The cause does not have the address, which may contain a token.
-pub(crate) fn from_client(error: reqwest::Error) -> SendError {
+pub(crate) fn from_http_error(error: reqwest::Error) -> SendError {
     let error = error.without_url();
     let kind = kind_of(&error);
     let cause = match kind {
@@ -21,7 +21,7 @@ pub(crate) fn from_client(error: reqwest::Error) -> SendError {
         SendErrorKind::Timeout => "no complete answer in time".to_owned(),
         _ => causes(&error).last().map(ToString::to_string).unwrap_or_default(),
     };
-    failed(kind, answer::text(cause.as_bytes(), false))
+    send_error(kind, answer::text(cause.as_bytes(), false))
 }
 
 fn kind_of(error: &reqwest::Error) -> SendErrorKind {

@@ -11,7 +11,7 @@ const MAX_ADDRESSES: usize = 8;
 
 /// Which addresses a name may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Permitted {
+pub(crate) enum AddressRule {
     /// Public ones, and those in the allowed networks: for host names and ports that are public.
     PublicOrAllowed,
     /// Those in the allowed networks: for all other host names and ports.
@@ -20,20 +20,20 @@ pub(crate) enum Permitted {
 
 /// The resolver of an HTTP client. The client connects to the addresses that were checked here, and resolves a name
 /// once for each connection, so that a name whose addresses change cannot pass the check.
-pub(crate) struct Guard {
+pub(crate) struct CheckedResolver {
     /// Resolves names.
     pub resolver: Arc<dyn TargetResolver>,
     /// The rules.
     pub policy: TargetPolicy,
     /// Which addresses are permitted.
-    pub permitted: Permitted,
+    pub permitted: AddressRule,
 }
 
-impl Guard {
+impl CheckedResolver {
     fn permits(&self, address: IpAddr) -> bool {
         match self.permitted {
-            Permitted::PublicOrAllowed => self.policy.admits(address),
-            Permitted::Allowed => self.policy.is_allowed(address),
+            AddressRule::PublicOrAllowed => self.policy.admits(address),
+            AddressRule::Allowed => self.policy.is_allowed(address),
         }
     }
 
@@ -50,7 +50,7 @@ impl Guard {
     }
 }
 
-impl Resolve for Guard {
+impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let guard =
             Self { resolver: self.resolver.clone(), policy: self.policy.clone(), permitted: self.permitted };

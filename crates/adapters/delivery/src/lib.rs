@@ -1,6 +1,6 @@
 //! Signs webhooks and sends them (contract 09 C.3 to C.5).
 //!
-//! [`Sender`] makes one attempt at a delivery. It connects to public addresses and to allowed networks only: literal
+//! [`HttpWebhookSender`] makes one attempt at a delivery. It connects to public addresses and to allowed networks only: literal
 //! addresses are checked before a connection is opened, names are resolved and checked by the resolver of the HTTP
 //! client, which connects to the checked addresses.
 //!
@@ -22,6 +22,6 @@ mod signature;
 mod tls;
 
 pub use request::{USER_AGENT, headers};
-pub use sender::{Sender, Timeouts};
+pub use sender::{HttpWebhookSender, Timeouts};
 pub use signature::{sign, sign_standard};
 pub use tls::{client_config, system_roots};

@@ -1,15 +1,15 @@
 //! The headers of a request (contract 09 C.3).
 
 use crate::{sign, sign_standard};
-use civitas_webhooks::Message;
+use civitas_webhooks::SignedRequest;
 
 /// The value of `User-Agent`.
 pub const USER_AGENT: &str = "civitas-webhook/1";
 
 /// The headers of an attempt. The HTTP client adds `Host` and `Content-Length`. The last three are those of Standard
 /// Webhooks.
-pub fn headers(message: &Message<'_>) -> [(&'static str, String); 9] {
-    let Message { secret, id, body, .. } = *message;
+pub fn headers(message: &SignedRequest<'_>) -> [(&'static str, String); 9] {
+    let SignedRequest { secret, id, body, .. } = *message;
     let timestamp = message.at.unix_timestamp();
     [
         ("Accept", "*/*".to_owned()),

@@ -1,13 +1,13 @@
 //! Makes attempts at deliveries.
 
-use crate::failure::{failed, from_client};
-use crate::guard::{Guard, Permitted};
+use crate::failure::{from_http_error, send_error};
+use crate::guard::{AddressRule, CheckedResolver};
 use crate::{answer, client_config, headers, system_roots};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Result};
 use civitas_webhooks::{
-    Attempt, Message, Response, SendError, SendErrorKind, TargetPolicy, TargetResolver, WebhookSender,
-    has_public_name,
+    DeliveryAttempt, ReceiverResponse, SendError, SendErrorKind, SignedRequest, TargetPolicy, TargetResolver,
+    WebhookSender, has_public_name,
 };
 use reqwest::Client;
 use reqwest::redirect::Policy;
@@ -39,7 +39,7 @@ impl Default for Timeouts {
 }
 
 /// Signs and sends, over HTTP/1.1. Follows no redirects, uses no proxy and no cookies, and does not decompress answers.
-pub struct Sender {
+pub struct HttpWebhookSender {
     policy: TargetPolicy,
     timeouts: Timeouts,
     /// For host names and ports that are public.
@@ -48,7 +48,7 @@ pub struct Sender {
     exempt: Client,
 }
 
-impl Sender {
+impl HttpWebhookSender {
     /// A sender with the time limits of the contract, and the certificates that the system trusts.
     ///
     /// # Errors
@@ -65,16 +65,16 @@ impl Sender {
         roots: RootCertStore,
     ) -> Result<Self> {
         let tls = client_config(roots).map_err(Error::internal)?;
-        let guard = |resolver, permitted| Guard { resolver, policy: policy.clone(), permitted };
-        let public = client(guard(resolver.clone(), Permitted::PublicOrAllowed), timeouts, tls.clone());
-        let exempt = client(guard(resolver, Permitted::Allowed), timeouts, tls);
+        let guard = |resolver, permitted| CheckedResolver { resolver, policy: policy.clone(), permitted };
+        let public = client(guard(resolver.clone(), AddressRule::PublicOrAllowed), timeouts, tls.clone());
+        let exempt = client(guard(resolver, AddressRule::Allowed), timeouts, tls);
         let (public, exempt) = (public.map_err(Error::internal)?, exempt.map_err(Error::internal)?);
         Ok(Self { policy, timeouts, public, exempt })
     }
 
-    /// Reads a callback address, and checks it if its host is a literal address. Names are checked by [`Guard`].
-    fn check(&self, text: &str) -> Result<Url, SendError> {
-        let refused = |cause: &str| failed(SendErrorKind::Refused, cause);
+    /// Reads a callback address, and checks it if its host is a literal address. Names are checked by [`CheckedResolver`].
+    fn parse_allowed_url(&self, text: &str) -> Result<Url, SendError> {
+        let refused = |cause: &str| send_error(SendErrorKind::Refused, cause);
         let url = TargetPolicy::parse(text).map_err(|_| refused("the address is not valid"))?;
         if let Some(address) = TargetPolicy::literal(&url) {
             self.policy.check(&url, &[address]).map_err(|_| refused("the address is not allowed"))?;
@@ -82,9 +82,9 @@ impl Sender {
         Ok(url)
     }
 
-    async fn exchange(&self, message: &Message<'_>) -> Result<Response, SendError> {
+    async fn exchange(&self, message: &SignedRequest<'_>) -> Result<ReceiverResponse, SendError> {
         let begun = Instant::now();
-        let url = self.check(message.url)?;
+        let url = self.parse_allowed_url(message.url)?;
         let client = if has_public_name(&url) { &self.public } else { &self.exempt };
         let request = client.post(url).body(message.body.to_owned());
         let request =
@@ -94,22 +94,22 @@ impl Sender {
             answer::read(response, message.at + begun.elapsed()).await
         };
         match timeout(self.timeouts.exchange, answered).await {
-            Ok(answered) => answered.map_err(from_client),
-            Err(_) => Err(failed(SendErrorKind::Timeout, "no complete answer in time")),
+            Ok(answered) => answered.map_err(from_http_error),
+            Err(_) => Err(send_error(SendErrorKind::Timeout, "no complete answer in time")),
         }
     }
 }
 
 #[async_trait]
-impl WebhookSender for Sender {
-    async fn send<'a>(&self, message: Message<'a>, number: i64) -> Attempt {
+impl WebhookSender for HttpWebhookSender {
+    async fn send<'a>(&self, message: SignedRequest<'a>, number: i64) -> DeliveryAttempt {
         let begun = Instant::now();
         let result = self.exchange(&message).await;
-        Attempt { number, at: message.at, duration: begun.elapsed(), result }
+        DeliveryAttempt { number, at: message.at, duration: begun.elapsed(), result }
     }
 }
 
-fn client(guard: Guard, timeouts: Timeouts, tls: ClientConfig) -> reqwest::Result<Client> {
+fn client(guard: CheckedResolver, timeouts: Timeouts, tls: ClientConfig) -> reqwest::Result<Client> {
     Client::builder()
         .tls_backend_preconfigured(tls)
         .dns_resolver(guard)

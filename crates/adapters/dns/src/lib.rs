@@ -26,7 +26,7 @@ impl DnsResolver {
     ///
     /// # Errors
     /// `Internal` when the system has no resolver configured.
-    pub fn at(server: Option<SocketAddr>) -> Result<Self> {
+    pub fn with_server(server: Option<SocketAddr>) -> Result<Self> {
         let mut builder = match server {
             Some(server) => Resolver::builder_with_config(config_of(server), TokioRuntimeProvider::default()),
             None => TokioResolver::builder_tokio()
@@ -46,7 +46,7 @@ impl DnsResolver {
     async fn lookup(&self, name: &str) -> Result<Vec<IpAddr>> {
         match self.0.lookup_ip(rooted(name)).await {
             Ok(found) => Ok(found.iter().collect()),
-            Err(error) => unless_silent(error),
+            Err(error) => none_unless_unavailable(error),
         }
     }
 }
@@ -69,7 +69,7 @@ impl HostResolver for DnsResolver {
     async fn names(&self, address: IpAddr) -> Result<Vec<String>> {
         let found = match self.0.reverse_lookup(address).await {
             Ok(found) => found,
-            Err(error) => return unless_silent(error),
+            Err(error) => return none_unless_unavailable(error),
         };
         let names = found.answers().iter().filter_map(|record| match &record.data {
             RData::PTR(name) => Some(name.0.to_ascii().trim_end_matches('.').to_lowercase()),
@@ -93,7 +93,7 @@ fn rooted(name: &str) -> String {
 }
 
 /// "No such name" is an empty result, not an error.
-fn unless_silent<T>(error: NetError) -> Result<Vec<T>> {
+fn none_unless_unavailable<T>(error: NetError) -> Result<Vec<T>> {
     if error.is_no_records_found() || error.is_nx_domain() {
         Ok(Vec::new())
     } else {
@@ -110,7 +110,7 @@ mod tests {
     #[tokio::test]
     async fn a_name_server_that_does_not_answer_delays_a_registration_by_a_few_seconds() {
         let silent = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
-        let names = DnsResolver::at(silent.local_addr().ok()).expect("a resolver");
+        let names = DnsResolver::with_server(silent.local_addr().ok()).expect("a resolver");
         let begun = Instant::now();
         let found = TargetResolver::addresses(&names, "hooks.client.example").await;
         assert!(matches!(found, Err(Error::Unavailable(_))), "{found:?}");

@@ -32,13 +32,13 @@ const UPLOADS: usize = 4;
 
 /// A bucket, and the prefix of all names in it.
 #[derive(Debug, Clone)]
-pub(crate) struct Bucket {
+pub(crate) struct BucketStore {
     client: Arc<AmazonS3>,
     prefix: Path,
     uploads: Arc<Semaphore>,
 }
 
-impl Bucket {
+impl BucketStore {
     /// `settings` are `AWS_*` variables; others are ignored. Opens no connection.
     pub fn open(
         bucket: &str,

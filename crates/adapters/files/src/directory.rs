@@ -1,8 +1,8 @@
 //! Objects as files in a directory.
 //!
 //! An object is first written to `.staging`, synchronized with the disk, and then renamed: readers see all of it or
-//! nothing. What a killed process leaves is in `.staging` only, where [`Directory::remove_incomplete`] removes it. Names of objects
-//! do not begin with a dot.
+//! nothing. What a killed process leaves is in `.staging` only, where [`DirectoryStore::remove_incomplete`] removes it. Names
+//! of objects do not begin with a dot.
 
 use crate::disk::{blocking, create_directory, disk_error};
 use bytes::Bytes;
@@ -27,11 +27,11 @@ const NAMES_AHEAD: usize = 64;
 
 /// A directory with objects.
 #[derive(Debug, Clone)]
-pub(crate) struct Directory {
+pub(crate) struct DirectoryStore {
     root: PathBuf,
 }
 
-impl Directory {
+impl DirectoryStore {
     /// Creates the directory where it is absent, for its owner only (mode 0700).
     pub fn open(root: PathBuf) -> Result<Self> {
         create_directory(&root.join(STAGING)).map_err(disk_error)?;

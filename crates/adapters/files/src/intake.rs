@@ -1,11 +1,11 @@
 //! Receives files and inspects them.
 
-use crate::detect::{self, Detected};
+use crate::detect::{self, DetectedType};
 use crate::disk::{blocking, create_directory, disk_error};
 use crate::images;
 use async_trait::async_trait;
 use civitas_attachments::{
-    ByteStream, FileContent, FileIntake, ImageBytes, Inspected, ReceiveOutcome, Received,
+    ByteStream, FileContent, FileInspection, FileIntake, ImageBytes, ReceiveOutcome, ReceivedBody,
 };
 use civitas_kernel::{Error, Result};
 use futures_util::StreamExt;
@@ -27,12 +27,12 @@ const DECODERS: usize = 1;
 /// The files have no names: the file system frees them when they are dropped, or when the process ends in any way.
 /// One image is decoded at a time.
 #[derive(Debug, Clone)]
-pub struct Intake {
+pub struct DirectoryIntake {
     directory: Arc<PathBuf>,
     decoders: Arc<Semaphore>,
 }
 
-impl Intake {
+impl DirectoryIntake {
     /// `directory` is created where it is absent, for its owner only. It needs space for the files that are received
     /// at the same time, twice for images.
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self> {
@@ -47,7 +47,7 @@ impl Intake {
 }
 
 #[async_trait]
-impl FileIntake for Intake {
+impl FileIntake for DirectoryIntake {
     async fn receive(&self, mut bytes: ByteStream, limit: u64) -> Result<ReceiveOutcome> {
         let directory = Arc::clone(&self.directory);
         let mut sink = blocking(move || Sink::new(&directory)).await?;
@@ -68,10 +68,10 @@ impl FileIntake for Intake {
         }
         let sink = blocking(move || sink.flush()).await?;
         let content = FileContent { file: sink.file, byte_size };
-        Ok(ReceiveOutcome::Complete(Received { content, md5: sink.md5.finalize().into() }))
+        Ok(ReceiveOutcome::Complete(ReceivedBody { content, md5: sink.md5.finalize().into() }))
     }
 
-    async fn inspect(&self, received: Received, bytes: ImageBytes) -> Result<Inspected> {
+    async fn inspect(&self, received: ReceivedBody, bytes: ImageBytes) -> Result<FileInspection> {
         let content = received.content;
         let (content, detected) = blocking(move || {
             let detected = detect::detect(&content.file, content.byte_size).map_err(disk_error)?;
@@ -79,8 +79,8 @@ impl FileIntake for Intake {
         })
         .await?;
         match detected {
-            Detected::Other(content_type) => blocking(move || whole(content, content_type)).await,
-            Detected::Picture(format) => {
+            DetectedType::Other(content_type) => blocking(move || whole(content, content_type)).await,
+            DetectedType::Image(format) => {
                 let permit = Arc::clone(&self.decoders).acquire_owned().await.map_err(Error::internal)?;
                 let directory = Arc::clone(&self.directory);
                 // The permit is held until the work ends, also when the future is dropped before.
@@ -96,25 +96,25 @@ impl FileIntake for Intake {
 }
 
 /// A file that is stored as it is.
-fn whole(mut content: FileContent, content_type: String) -> Result<Inspected> {
+fn whole(mut content: FileContent, content_type: String) -> Result<FileInspection> {
     let sha256 = sha256(&mut content.file).map_err(disk_error)?;
-    Ok(Inspected { content, sha256, content_type, fault: None, thumbnail: None })
+    Ok(FileInspection { content, sha256, content_type, fault: None, thumbnail: None })
 }
 
 fn picture(
     content: FileContent,
     format: ImageFormat,
-    processed: images::Processed,
+    processed: images::ImageResult,
     bytes: ImageBytes,
-) -> Result<Inspected> {
+) -> Result<FileInspection> {
     let content_type = format.to_mime_type().to_owned();
     match processed {
         Ok(picture) => {
             let stored = if bytes == ImageBytes::Unchanged { content } else { picture.content };
             let inspected = whole(stored, content_type)?;
-            Ok(Inspected { thumbnail: picture.thumbnail, ..inspected })
+            Ok(FileInspection { thumbnail: picture.thumbnail, ..inspected })
         }
-        Err(fault) => Ok(Inspected { fault: Some(fault), ..whole(content, content_type)? }),
+        Err(fault) => Ok(FileInspection { fault: Some(fault), ..whole(content, content_type)? }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Stores files in a directory or in object storage, and inspects their content.
 //!
-//! [`Store`] implements `FileStore`, [`Intake`] implements `FileIntake`.
+//! [`FileStorage`] implements `FileStore`, [`DirectoryIntake`] implements `FileIntake`.
 //!
 //! ```
 //! use civitas_attachments::{FileContent, FileStore};
@@ -9,7 +9,7 @@
 //! # #[tokio::main]
 //! # async fn main() -> civitas_kernel::Result<()> {
 //! let directory = tempfile::tempdir().expect("a temporary directory");
-//! let store = civitas_files::Store::open(&format!("file://{}", directory.path().display()), [])?;
+//! let store = civitas_files::FileStorage::open(&format!("file://{}", directory.path().display()), [])?;
 //! let mut file = tempfile::tempfile().expect("a temporary file");
 //! file.write_all(b"hello").expect("space on the disk");
 //! store.put("CITY/greeting", FileContent { file, byte_size: 5 }).await?;
@@ -30,5 +30,5 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use intake::Intake;
-pub use store::Store;
+pub use intake::DirectoryIntake;
+pub use store::FileStorage;

@@ -1,7 +1,7 @@
 //! Where the bytes of files are stored.
 
-use crate::bucket::Bucket;
-use crate::directory::Directory;
+use crate::bucket::BucketStore;
+use crate::directory::DirectoryStore;
 use crate::disk::{blocking, disk_error};
 use crate::name;
 use async_trait::async_trait;
@@ -20,15 +20,15 @@ use url::Url;
 /// A range that ends after the end of an object is cut; one that begins there is `Unavailable`, because the object is
 /// shorter than its record says. Requests to a bucket are tried at most four times, within a minute.
 #[derive(Debug, Clone)]
-pub struct Store(StorageBackend);
+pub struct FileStorage(StorageBackend);
 
 #[derive(Debug, Clone)]
 enum StorageBackend {
-    Directory(Directory),
-    Bucket(Bucket),
+    Directory(DirectoryStore),
+    Bucket(BucketStore),
 }
 
-impl Store {
+impl FileStorage {
     /// Opens `file:///PATH`, which is created where it is absent, or `s3://BUCKET/PREFIX`.
     ///
     /// `settings` are environment variables. Those of object storage begin with `AWS_`: `AWS_ACCESS_KEY_ID`,
@@ -38,7 +38,7 @@ impl Store {
     /// # Errors
     /// `Internal` for an invalid URL or setting. `Unavailable` when the directory cannot be created.
     pub fn open(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
-        Self::at(url, settings, Directory::open)
+        Self::at(url, settings, DirectoryStore::open)
     }
 
     /// Opens the same addresses to read what is there, and creates nothing.
@@ -46,13 +46,13 @@ impl Store {
     /// # Errors
     /// Those of [`Self::open`]. `Unavailable` when the directory is absent.
     pub fn open_to_read(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
-        Self::at(url, settings, Directory::existing)
+        Self::at(url, settings, DirectoryStore::existing)
     }
 
     fn at(
         url: &str,
         settings: impl IntoIterator<Item = (String, String)>,
-        directory: impl FnOnce(PathBuf) -> Result<Directory>,
+        directory: impl FnOnce(PathBuf) -> Result<DirectoryStore>,
     ) -> Result<Self> {
         let invalid = |cause: BoxError| Error::internal(format!("files_url is invalid: {cause}"));
         let parsed = Url::parse(url).map_err(|cause| invalid(cause.into()))?;
@@ -70,7 +70,7 @@ impl Store {
                     name::check(prefix)?;
                 }
                 StorageBackend::Bucket(
-                    Bucket::open(bucket, prefix, settings).map_err(|cause| invalid(cause.into()))?,
+                    BucketStore::open(bucket, prefix, settings).map_err(|cause| invalid(cause.into()))?,
                 )
             }
             _ => return Err(invalid("expected file:///PATH or s3://BUCKET/PREFIX".into())),
@@ -80,7 +80,7 @@ impl Store {
 }
 
 #[async_trait]
-impl FileStore for Store {
+impl FileStore for FileStorage {
     async fn put(&self, name: &str, content: FileContent) -> Result<()> {
         name::check(name)?;
         match &self.0 {
@@ -151,8 +151,8 @@ impl FileStore for Store {
 mod tests {
     use super::*;
 
-    fn open(url: &str) -> Result<Store> {
-        Store::open(url, [("AWS_REGION".to_owned(), "us-east-1".to_owned())])
+    fn open(url: &str) -> Result<FileStorage> {
+        FileStorage::open(url, [("AWS_REGION".to_owned(), "us-east-1".to_owned())])
     }
 
     #[test]
@@ -189,9 +189,12 @@ mod tests {
     fn a_directory_that_is_only_read_stays_as_it_is() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("file://{}", directory.path().display());
-        assert!(Store::open_to_read(&url, []).is_ok());
+        assert!(FileStorage::open_to_read(&url, []).is_ok());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
-        assert!(matches!(Store::open_to_read(&format!("{url}/absent"), []), Err(Error::Unavailable(_))));
+        assert!(matches!(
+            FileStorage::open_to_read(&format!("{url}/absent"), []),
+            Err(Error::Unavailable(_))
+        ));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Samples of files, and their inspection, for unit tests.
 
-use crate::Intake;
-use civitas_attachments::{FileContent, FileIntake, ImageBytes, Inspected, Received};
+use crate::DirectoryIntake;
+use civitas_attachments::{FileContent, FileInspection, FileIntake, ImageBytes, ReceivedBody};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use std::io::{Cursor, Read, Seek, Write};
 
@@ -25,12 +25,13 @@ pub(crate) fn bytes(mut content: FileContent) -> Vec<u8> {
 }
 
 /// Inspects bytes.
-pub(crate) fn inspect(bytes: &[u8]) -> Inspected {
-    let intake = Intake::open(std::env::temp_dir()).unwrap();
+pub(crate) fn inspect(bytes: &[u8]) -> FileInspection {
+    let intake = DirectoryIntake::open(std::env::temp_dir()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime
         .block_on(
-            intake.inspect(Received { content: content(bytes), md5: [0; 16] }, ImageBytes::WithoutMetadata),
+            intake
+                .inspect(ReceivedBody { content: content(bytes), md5: [0; 16] }, ImageBytes::WithoutMetadata),
         )
         .unwrap()
 }

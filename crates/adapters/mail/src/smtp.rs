@@ -37,13 +37,13 @@ impl fmt::Display for SmtpError {
 impl std::error::Error for SmtpError {}
 
 /// A [`Mailer`] that sends to an SMTP server.
-pub struct Smtp {
+pub struct SmtpMailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
     patience: Duration,
 }
 
-impl Smtp {
+impl SmtpMailer {
     /// `server` is `smtps://..` (TLS from the first byte, port 465), `smtp://..?tls=required` (STARTTLS, port 587),
     /// `smtp://..?tls=opportunistic` (the same if the server offers it), or `smtp://..` (unencrypted, port 25); user,
     /// password and port are optional. `sender` is an address with an optional name; without one, mails have the name
@@ -134,7 +134,7 @@ fn is_one_line(text: &str) -> bool {
 }
 
 #[async_trait]
-impl Mailer for Smtp {
+impl Mailer for SmtpMailer {
     async fn send(&self, mail: &Mail) -> Result<()> {
         match self.within_patience(self.transport.send(self.message(mail)?)).await? {
             Ok(_) => Ok(()),

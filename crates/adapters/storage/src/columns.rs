@@ -5,17 +5,16 @@ mod values;
 
 pub(crate) use self::mapping::columns;
 pub(crate) use self::values::{ColumnValue, ids};
-
 use crate::engine::dialect::BoundIds;
 use crate::engine::{self, Db, dialect, sql};
 use crate::page_rows;
-use civitas_accounts::{RoleKind, Theme};
+use civitas_accounts::{PanelTheme, RoleKind};
 use civitas_attachments::{ContentError, FileState, FileType, ParentKind};
 use civitas_jobs::JobStatus;
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::{EventName, Locale, SpaceManifest};
+use civitas_kernel::{EventName, Locale, SpaceKind};
 use civitas_organizations::RegistrationMode;
-use civitas_spaces::{ComponentManifest, EntryKind, Visibility};
+use civitas_spaces::{ComponentEntryKind, ComponentKind, Visibility};
 use civitas_surveys::{ConditionType, QuestionType};
 use civitas_webhooks::DeliveryStatus;
 use diesel::ExpressionMethods;
@@ -70,7 +69,7 @@ pub(crate) use cached_by_text;
 
 /// The columns of a row, in the order of its fields. Diesel's `as_select` is equivalent, but adds two seconds of
 /// compile time for each statement.
-pub(crate) fn of<R: Selectable<Db>>() -> R::SelectExpression {
+pub(crate) fn all_columns<R: Selectable<Db>>() -> R::SelectExpression {
     R::construct_selection()
 }
 
@@ -92,7 +91,7 @@ where
             let on: Expr<QS, BigInt> = Box::new(on);
             Box::new(on.eq(*id))
         }
-        _ => dialect::among(Box::new(on), &BoundIds::of(ids)),
+        _ => dialect::is_one_of(Box::new(on), &BoundIds::new(ids)),
     }
 }
 
@@ -109,7 +108,7 @@ pub(crate) fn any_uuid<QS: 'static, E>(on: E, ids: impl IntoIterator<Item = Uuid
 where
     E: BoxableExpression<QS, Db, SqlType = Nullable<sql::Uuid>> + 'static,
 {
-    dialect::among_uuids(Box::new(on), &ids.into_iter().collect::<Vec<_>>())
+    dialect::is_one_of_uuids(Box::new(on), &ids.into_iter().collect::<Vec<_>>())
 }
 
 /// A JSON column. To write, `T` may be a reference.
@@ -135,7 +134,7 @@ pub(crate) struct DataColumn(pub(crate) ExtendedDataValue);
 
 impl FromSql<sql::Json, Db> for DataColumn {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
-        if page_rows::leaves_out_data() {
+        if page_rows::omits_extended_data() {
             return Ok(Self(ExtendedDataValue::default()));
         }
         engine::read_data(raw).map(|text| Self(text.into()))
@@ -158,7 +157,7 @@ impl FromSql<Text, Db> for LongText {
 #[derive(Debug, FromSqlRow)]
 pub(crate) struct ListColumn(pub(crate) Vec<i64>);
 
-impl FromSql<dialect::List, Db> for ListColumn {
+impl FromSql<dialect::NumberList, Db> for ListColumn {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         dialect::read_list(raw).map(Self)
     }
@@ -167,9 +166,9 @@ impl FromSql<dialect::List, Db> for ListColumn {
 /// A column that is read even if its value is invalid, so that one broken row does not fail a query of many rows. The
 /// error says why the value could not be read.
 #[derive(Debug, Clone, FromSqlRow)]
-pub(crate) struct Tolerant<C>(pub(crate) Result<C, String>);
+pub(crate) struct LenientColumn<C>(pub(crate) Result<C, String>);
 
-impl<ST, C: FromSql<ST, Db>> FromSql<ST, Db> for Tolerant<C> {
+impl<ST, C: FromSql<ST, Db>> FromSql<ST, Db> for LenientColumn<C> {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         Ok(Self(C::from_sql(raw).map_err(|error| error.to_string())))
     }
@@ -247,10 +246,10 @@ macro_rules! text_enums {
 }
 
 text_enums!(
-    ComponentManifest,
+    ComponentKind,
     ConditionType,
     ContentError,
-    EntryKind,
+    ComponentEntryKind,
     EventName,
     FileState,
     FileType,
@@ -260,8 +259,8 @@ text_enums!(
     QuestionType,
     RegistrationMode,
     RoleKind,
-    SpaceManifest,
+    SpaceKind,
     DeliveryStatus,
-    Theme,
+    PanelTheme,
     Visibility,
 );

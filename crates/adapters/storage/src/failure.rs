@@ -37,7 +37,7 @@ impl<T> DieselResultExt<T> for QueryResult<T> {
 
 /// The meaning of an engine's error without a kind of Diesel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub(crate) enum ErrorCause {
     /// A conflict of two writers.
     Conflict,
     /// A fault of the machine: the database is unreachable, its disk is full or read-only.
@@ -66,15 +66,15 @@ fn error_of(failure: Failure) -> Error {
         _ => return Error::internal(failure),
     };
     let cause = match kind {
-        Kind::UniqueViolation | Kind::SerializationFailure => Cause::Conflict,
-        Kind::ClosedConnection | Kind::UnableToSendCommand | Kind::ReadOnlyTransaction => Cause::Machine,
+        Kind::UniqueViolation | Kind::SerializationFailure => ErrorCause::Conflict,
+        Kind::ClosedConnection | Kind::UnableToSendCommand | Kind::ReadOnlyTransaction => ErrorCause::Machine,
         _ => engine::cause(information.message()),
     };
     match cause {
-        Cause::Conflict => Error::Conflict(failure.into()),
-        Cause::Machine => Error::database(failure),
-        Cause::Timeout => Error::Timeout(failure.into()),
-        Cause::Other => Error::internal(failure),
+        ErrorCause::Conflict => Error::Conflict(failure.into()),
+        ErrorCause::Machine => Error::database(failure),
+        ErrorCause::Timeout => Error::Timeout(failure.into()),
+        ErrorCause::Other => Error::internal(failure),
     }
 }
 
@@ -82,7 +82,7 @@ fn error_of(failure: Failure) -> Error {
 ///
 /// # Errors
 /// `NotFound` when there was no row.
-pub(crate) fn changed(rows: usize) -> Result<()> {
+pub(crate) fn require_changed(rows: usize) -> Result<()> {
     if rows == 0 { Err(Error::NotFound) } else { Ok(()) }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::columns::{self, Expr};
 use crate::engine::{dialect, sql};
-use civitas_kernel::filter::{Comparison, Condition};
-use civitas_kernel::text::{fold, nfc};
+use civitas_kernel::filter::{Comparison, FilterCondition};
+use civitas_kernel::text::{fold_case, nfc};
 use civitas_kernel::{Error, Locale, Locales, Result};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, SingleValue, Text};
@@ -32,7 +32,7 @@ pub(crate) fn containing(text: &str) -> String {
 pub(crate) fn like<QS: 'static>(on: Expr<QS, Text>, pattern: &str) -> columns::Condition<QS> {
     let has_one_form = pattern.is_ascii() && !pattern.replace(r"\\", "").replace(r"\_", "").contains('_');
     let on = if has_one_form { on } else { Box::new(dialect::nfc(on)) };
-    dialect::like(on, &closed(&fold(&nfc(pattern))))
+    dialect::like(on, &closed(&fold_case(&nfc(pattern))))
 }
 
 /// The operand of a condition, over the tables `QS`.
@@ -69,17 +69,17 @@ pub(crate) use translated;
 /// `Internal` when a domain crate declares a field with another type than its column.
 pub(crate) fn column_condition<QS: 'static>(
     column: FilterColumn<QS>,
-    condition: &Condition,
+    condition: &FilterCondition,
 ) -> Result<columns::Condition<QS>> {
     Ok(match (column, condition) {
-        (FilterColumn::Integer(number), Condition::Integer(is)) => integer(number, is),
-        (FilterColumn::Time(time), Condition::Time(is)) => moment(time, is),
+        (FilterColumn::Integer(number), FilterCondition::Integer(is)) => integer(number, is),
+        (FilterColumn::Time(time), FilterCondition::Time(is)) => moment(time, is),
         (FilterColumn::Time(_), _) => return Err(mistyped()),
         (FilterColumn::Integer(number), like) => pattern(Box::new(number.cast::<Nullable<Text>>()), like)?,
-        (FilterColumn::Text(text), Condition::Text(is)) => composed(text, is),
-        (FilterColumn::Ascii(text), Condition::Text(is)) => string(text, is),
+        (FilterColumn::Text(text), FilterCondition::Text(is)) => composed(text, is),
+        (FilterColumn::Ascii(text), FilterCondition::Text(is)) => string(text, is),
         (FilterColumn::Text(text) | FilterColumn::Ascii(text), like) => pattern(text, like)?,
-        (FilterColumn::Translated(text, locales), Condition::Text(is)) => {
+        (FilterColumn::Translated(text, locales), FilterCondition::Text(is)) => {
             in_some_language(&*text, &locales, is)
         }
         (FilterColumn::Translated(text, locales), like) => {
@@ -93,7 +93,7 @@ pub(crate) fn column_condition<QS: 'static>(
 /// # Errors
 /// As [`column_condition`].
 pub(crate) fn contains<QS: 'static>(column: FilterColumn<QS>, part: &str) -> Result<columns::Condition<QS>> {
-    column_condition(column, &Condition::Contains(part.to_owned()))
+    column_condition(column, &FilterCondition::Contains(part.to_owned()))
 }
 
 macro_rules! comparisons {
@@ -149,12 +149,14 @@ fn empty<QS: 'static>(on: Expr<QS, Text>, is: bool) -> columns::Condition<QS> {
     if is { Box::new(text.eq("")) } else { Box::new(text.ne("")) }
 }
 
-fn pattern<QS: 'static>(on: Expr<QS, Text>, condition: &Condition) -> Result<columns::Condition<QS>> {
+fn pattern<QS: 'static>(on: Expr<QS, Text>, condition: &FilterCondition) -> Result<columns::Condition<QS>> {
     Ok(match condition {
-        Condition::Start(start) => like(on, &format!("{}%", literal(start))),
-        Condition::Matches(pattern) => like(on, pattern),
-        Condition::Contains(part) | Condition::Words(part) => like(on, &containing(part)),
-        Condition::Integer(_) | Condition::Time(_) | Condition::Text(_) => return Err(mistyped()),
+        FilterCondition::Start(start) => like(on, &format!("{}%", literal(start))),
+        FilterCondition::Matches(pattern) => like(on, pattern),
+        FilterCondition::Contains(part) | FilterCondition::Words(part) => like(on, &containing(part)),
+        FilterCondition::Integer(_) | FilterCondition::Time(_) | FilterCondition::Text(_) => {
+            return Err(mistyped());
+        }
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::columns::cached_by_text;
 use crate::engine::{Conn, Db, dialect};
 use crate::failure::DieselResultExt;
-use crate::session::{ExecuteExt, borrowed};
+use crate::session::{ExecuteExt, borrowed_connection};
 use civitas_kernel::{Error, OrganizationId, Result};
 use diesel::dsl::sql_query;
 use diesel::query_builder::{AstPass, QueryFragment};
@@ -23,9 +23,9 @@ fn stays_prepared(rows: usize) -> bool {
 /// A row whose columns [`inserted!`](crate::insert::inserted) lists.
 pub(crate) trait InsertedRow {
     /// The statement, up to the values.
-    const INTO: &'static str;
+    const INSERT_INTO: &'static str;
     /// What follows the values.
-    const END: &'static str;
+    const AFTER_VALUES: &'static str;
 
     /// Binds the values of the row.
     fn bind<'b>(&'b self, pass: AstPass<'_, 'b, Db>) -> QueryResult<()>;
@@ -41,13 +41,13 @@ impl<R: InsertedRow> QueryFragment<Db> for Insert<'_, R> {
         if !stays_prepared(self.0.len()) {
             pass.unsafe_to_cache_prepared();
         }
-        pass.push_sql(R::INTO);
-        for (place, row) in self.0.iter().enumerate() {
-            pass.push_sql(if place == 0 { "(" } else { ", (" });
+        pass.push_sql(R::INSERT_INTO);
+        for (position, row) in self.0.iter().enumerate() {
+            pass.push_sql(if position == 0 { "(" } else { ", (" });
             row.bind(pass.reborrow())?;
             pass.push_sql(")");
         }
-        pass.push_sql(R::END);
+        pass.push_sql(R::AFTER_VALUES);
         Ok(())
     }
 }
@@ -90,9 +90,9 @@ impl<C: Columns> QueryFragment<Db> for InsertRecords<'_, C> {
             pass.push_identifier(name)?;
         }
         pass.push_sql(") VALUES ");
-        for (place, row) in self.rows.iter().enumerate() {
-            pass.push_sql(if place == 0 { "(" } else { ", (" });
-            if let Some(id) = self.ids.get(place) {
+        for (position, row) in self.rows.iter().enumerate() {
+            pass.push_sql(if position == 0 { "(" } else { ", (" });
+            if let Some(id) = self.ids.get(position) {
                 pass.push_bind_param::<BigInt, _>(id)?;
                 pass.push_sql(", ");
             }
@@ -139,7 +139,7 @@ pub(crate) async fn insert_records<C: Columns>(
         // Ids are numbers, so that they can be part of the text.
         let some = some.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         sql_query(format!("DELETE FROM \"{table}\" WHERE id IN ({some})"))
-            .done_on(borrowed(connection))
+            .done_on(borrowed_connection(connection))
             .await?;
     }
     Ok(None)
@@ -163,8 +163,8 @@ macro_rules! inserted {
     };
     ($Row:ty as $table:ident { $first:ident: $First:ty $(, $column:ident: $Type:ty)* $(,)? } $(or $end:literal)?) => {
         impl $crate::insert::InsertedRow for $Row {
-            const END: &'static str = concat!("" $(, $end)?);
-            const INTO: &'static str = concat!(
+            const AFTER_VALUES: &'static str = concat!("" $(, $end)?);
+            const INSERT_INTO: &'static str = concat!(
                 "INSERT INTO ", stringify!($table), " (", stringify!($first) $(, ", ", stringify!($column))*, ") VALUES "
             );
 

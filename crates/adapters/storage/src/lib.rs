@@ -9,8 +9,8 @@
 #[cfg_attr(feature = "postgres", path = "engine/postgres.rs")]
 mod engine;
 
-mod bounded;
-mod changes;
+mod bounded_count;
+mod change_counters;
 mod columns;
 mod database_clock;
 mod failure;
@@ -34,7 +34,7 @@ mod store;
 mod tables;
 mod visibility;
 
-pub use engine::Copies;
+pub use engine::EngineDatabaseCopies;
 #[cfg(feature = "postgres")]
 pub use engine::connect_to_read;
 #[cfg(feature = "sqlite")]

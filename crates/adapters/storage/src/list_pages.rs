@@ -3,8 +3,8 @@
 use crate::engine::{Conn, Db};
 use crate::failure::DieselResultExt;
 use crate::page_rows::{LoadPage, PageBounds};
-use crate::session::{LoadRowsExt, borrowed};
-use crate::tables::select::Template;
+use crate::session::{LoadRowsExt, borrowed_connection};
+use crate::tables::select::SqlTemplate;
 use civitas_kernel::{Page, PageRequest, Result};
 use diesel::query_builder::QueryFragment;
 use diesel::query_dsl::methods::{LimitDsl, OffsetDsl};
@@ -70,8 +70,8 @@ where
     Q: QueryFragment<Db> + Send + 'static,
 {
     let Some(all) = all else { return Box::pin(ready(Ok(None))) };
-    let counted = Template::<BigInt>::of("SELECT count(*) FROM (?) AS counted", vec![Box::new(all)]);
-    let counted = LoadRowsExt::<'q, i64>::value_from(counted, borrowed(connection));
+    let counted = SqlTemplate::<BigInt>::new("SELECT count(*) FROM (?) AS counted", vec![Box::new(all)]);
+    let counted = LoadRowsExt::<'q, i64>::value_from(counted, borrowed_connection(connection));
     Box::pin(async move { counted.await.map(Some) })
 }
 
@@ -90,8 +90,8 @@ where
 {
     Box::pin(async move {
         let total = count(connection, all).await?;
-        let rows = rows.limit(page.fetch()).offset(page.offset());
+        let rows = rows.limit(page.rows_to_fetch()).offset(page.offset());
         let rows = rows.load_page(connection, bounds).await.map_db_error()?;
-        Ok(Page::cut(rows, page).with_total(total))
+        Ok(Page::from_fetched(rows, page).with_total(total))
     })
 }

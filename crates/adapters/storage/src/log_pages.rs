@@ -5,7 +5,7 @@
 /// makes the value of the column from an id.
 macro_rules! log_page {
     ($rows:expr, $page:expr, [$at:expr, $id:expr], |$key:ident| $value:expr) => {{
-        let rows = $rows.limit($page.fetch());
+        let rows = $rows.limit($page.rows_to_fetch());
         // The first condition is a range of the index; the second one decides between rows of one moment.
         match $page.start {
             ::civitas_kernel::LogStart::Newest => rows.order(($at.desc(), $id.desc())),
@@ -18,7 +18,7 @@ macro_rules! log_page {
         }
     }};
     ($rows:expr, $page:expr, [$id:expr], |$key:ident| $value:expr) => {{
-        let rows = $rows.limit($page.fetch());
+        let rows = $rows.limit($page.rows_to_fetch());
         match $page.start {
             ::civitas_kernel::LogStart::Newest => rows.order($id.desc()),
             ::civitas_kernel::LogStart::OlderThan(_, $key) => rows.filter($id.lt($value)).order($id.desc()),

@@ -1,22 +1,22 @@
 //! Cached lookups: what most requests read before their own records. The organization of a host or of a job, the identity
-//! of a token, the components a reader sees, their places, and the last removals from lists
+//! of a token, the components a reader sees, their contexts, and the last removals from lists
 //! (docs/decisions/0049-cached-lookups.md).
 //!
 //! An entry is valid until this process commits a change of the tables it was read from ([`crate::changes`]), and for
 //! [`LIFETIME`] at most, for the changes of other processes. The times of the last removals change with less than the other
-//! lookups, so they have a count of changes of their own ([`Kind`]).
+//! lookups, so they have a count of changes of their own ([`CacheKind`]).
 //!
 //! What is not found is not cached. Transactions do not use the cache.
 
-use crate::changes::Changes;
-use crate::schema::Kind;
+use crate::change_counters::ChangeCounters;
+use crate::schema::CacheKind;
 use crate::tables::ComponentIds;
-use civitas_accounts::Identity;
+use civitas_accounts::TokenIdentity;
 use civitas_application::metrics::LookupCounter;
 use civitas_kernel::{ComponentId, OrganizationId, UserId, Viewer};
 use civitas_organizations::{HostMatch, Tenant};
-use civitas_proposals::ProposalPlace;
-use civitas_spaces::ComponentManifest;
+use civitas_proposals::ProposalContext;
+use civitas_spaces::ComponentKind;
 use moka::sync::Cache;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -37,43 +37,43 @@ pub(crate) type LastRemovals = Arc<[(String, OffsetDateTime)]>;
 
 /// The tables.
 pub(crate) struct Lookups {
-    changes: Arc<Changes>,
+    changes: Arc<ChangeCounters>,
     /// By host.
     pub(crate) hosts: Table<String, HostMatch>,
     /// By organization.
     pub(crate) tenants: Table<i64, Tenant>,
     /// By organization and token.
-    pub(crate) identities: Table<(i64, i64), Identity>,
+    pub(crate) identities: Table<(i64, i64), TokenIdentity>,
     /// The ids of visible components.
-    pub(crate) components: Table<SetKey, Arc<ComponentIds>>,
-    /// The places of proposals.
-    pub(crate) places: Table<PlaceKey, Arc<ProposalPlace>>,
+    pub(crate) components: Table<VisibleSetKey, Arc<ComponentIds>>,
+    /// The contexts of proposals.
+    pub(crate) contexts: Table<ContextKey, Arc<ProposalContext>>,
     /// By organization.
     pub(crate) removals: Table<i64, LastRemovals>,
 }
 
 /// The key of a set of visible components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct SetKey {
+pub(crate) struct VisibleSetKey {
     pub(crate) organization: i64,
     pub(crate) viewer: Viewer,
     /// Only this one, if it is visible.
     pub(crate) component: Option<ComponentId>,
     /// Only those of this kind.
-    pub(crate) kind: Option<ComponentManifest>,
+    pub(crate) kind: Option<ComponentKind>,
 }
 
-/// The key of the place of a proposal.
+/// The key of the context of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct PlaceKey {
+pub(crate) struct ContextKey {
     pub(crate) organization: OrganizationId,
     pub(crate) component: i64,
-    pub(crate) access: PlaceAccess,
+    pub(crate) access: ContextAccess,
 }
 
-/// For whom the place of a proposal component is read.
+/// For whom the context of proposals is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum PlaceAccess {
+pub(crate) enum ContextAccess {
     /// For this viewer, if the component is visible to them.
     VisibleTo(Viewer),
     /// For this reader, whether the component is visible or not.
@@ -82,12 +82,12 @@ pub(crate) enum PlaceAccess {
 
 /// When a value was read: after so many changes of its kind, at this time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stamp {
+pub(crate) struct CacheStamp {
     changes: u64,
     at: Instant,
 }
 
-impl Stamp {
+impl CacheStamp {
     /// Whether what was read at an older stamp is still valid at this one.
     fn is_valid_for(self, older: Self) -> bool {
         self.changes == older.changes && self.at.saturating_duration_since(older.at) < LIFETIME
@@ -96,21 +96,21 @@ impl Stamp {
 
 /// The entries of one table.
 pub(crate) struct Table<K, V> {
-    pub(crate) kind: Kind,
-    entries: Cache<K, (Stamp, V)>,
+    pub(crate) kind: CacheKind,
+    entries: Cache<K, (CacheStamp, V)>,
     counter: LookupCounter,
 }
 
 impl<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static> Table<K, V> {
     /// `name`: that of its metrics.
-    fn new(name: &str, kind: Kind, most: u64, weight: fn(&V) -> u32) -> Self {
+    fn new(name: &str, kind: CacheKind, most: u64, weight: fn(&V) -> u32) -> Self {
         let cache = Cache::builder().max_capacity(most).time_to_idle(KEPT);
         let entries = cache.weigher(move |_, (_, value)| weight(value)).build();
         Self { kind, entries, counter: LookupCounter::new(name) }
     }
 
     /// The value, if it is valid at this stamp. Counts the lookup.
-    pub(crate) fn get(&self, key: &K, now: Stamp) -> Option<V> {
+    pub(crate) fn get(&self, key: &K, now: CacheStamp) -> Option<V> {
         let entry = self.entries.get(key);
         let value = entry.and_then(|(then, value)| now.is_valid_for(then).then_some(value));
         self.counter.count(value.is_some());
@@ -118,30 +118,30 @@ impl<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static> Tab
     }
 
     /// Adds a value that was read after this stamp.
-    pub(crate) fn insert(&self, key: K, then: Stamp, value: V) {
+    pub(crate) fn insert(&self, key: K, then: CacheStamp, value: V) {
         self.entries.insert(key, (then, value));
     }
 }
 
 impl Lookups {
     /// Empty tables, whose values are valid until these changes.
-    pub(crate) fn new(changes: Arc<Changes>) -> Self {
+    pub(crate) fn new(changes: Arc<ChangeCounters>) -> Self {
         Self {
             changes,
-            hosts: Table::new("hosts", Kind::Lookup, MAX, |_| 1),
-            tenants: Table::new("tenants", Kind::Lookup, MAX, |_| 1),
-            identities: Table::new("identities", Kind::Lookup, MAX, |_| 1),
-            components: Table::new("components", Kind::Lookup, MAX_IDS, |ids| {
+            hosts: Table::new("hosts", CacheKind::Lookup, MAX, |_| 1),
+            tenants: Table::new("tenants", CacheKind::Lookup, MAX, |_| 1),
+            identities: Table::new("identities", CacheKind::Lookup, MAX, |_| 1),
+            components: Table::new("components", CacheKind::Lookup, MAX_IDS, |ids| {
                 u32::try_from(ids.len()).unwrap_or(u32::MAX).saturating_add(8)
             }),
-            places: Table::new("places", Kind::Lookup, MAX, |_| 1),
-            removals: Table::new("removals", Kind::Removal, MAX, |_| 1),
+            contexts: Table::new("places", CacheKind::Lookup, MAX, |_| 1),
+            removals: Table::new("removals", CacheKind::Removal, MAX, |_| 1),
         }
     }
 
     /// The stamp of what is read from now on.
-    pub(crate) fn stamp(&self, kind: Kind) -> Stamp {
-        Stamp { changes: self.changes.number(kind), at: Instant::now() }
+    pub(crate) fn stamp(&self, kind: CacheKind) -> CacheStamp {
+        CacheStamp { changes: self.changes.number(kind), at: Instant::now() }
     }
 }
 
@@ -152,14 +152,14 @@ mod tests {
 
     #[test]
     fn an_entry_is_valid_until_the_next_change_and_for_a_second_at_most() {
-        let then = Stamp { changes: 3, at: Instant::now() };
-        let after = |changes, time| Stamp { changes, at: then.at + time };
+        let then = CacheStamp { changes: 3, at: Instant::now() };
+        let after = |changes, time| CacheStamp { changes, at: then.at + time };
         assert!(after(3, LIFETIME * 9 / 10).is_valid_for(then));
         assert!(!after(3, LIFETIME).is_valid_for(then));
         assert!(!after(4, Duration::ZERO).is_valid_for(then));
     }
 
-    /// No other test reads places, and no other lookup is counted as one of them.
+    /// No other test reads contexts, and no other lookup is counted as one of them.
     #[test]
     fn lookups_are_counted_by_table() {
         let count = |result| {
@@ -169,9 +169,12 @@ mod tests {
         };
         let lookups = Lookups::new(Arc::default());
         metrics::count_requests();
-        let key =
-            PlaceKey { organization: OrganizationId(1), component: 2, access: PlaceAccess::ForReader(None) };
-        assert!(lookups.places.get(&key, lookups.stamp(Kind::Lookup)).is_none());
+        let key = ContextKey {
+            organization: OrganizationId(1),
+            component: 2,
+            access: ContextAccess::ForReader(None),
+        };
+        assert!(lookups.contexts.get(&key, lookups.stamp(CacheKind::Lookup)).is_none());
         assert_eq!((count("hit"), count("miss")), (Some(0), Some(1)));
     }
 }

@@ -1,8 +1,8 @@
 //! Migrations: applies them, and lists which are applied.
 
-use crate::engine::{self, Conn, Db, Harness, MIGRATIONS};
+use crate::engine::{self, Conn, Db, MIGRATIONS, MigrationConnection};
 use crate::pools::DatabaseSettings;
-use crate::session::{ExecuteExt, LoadRowsExt, borrowed};
+use crate::session::{ExecuteExt, LoadRowsExt, borrowed_connection};
 use civitas_application::{BEFORE_FIRST_RELEASE, SchemaState};
 use civitas_kernel::Result;
 use diesel::connection::SimpleConnection;
@@ -40,7 +40,7 @@ pub async fn schema(settings: &DatabaseSettings) -> Result<SchemaState> {
     engine::with_harness(settings, state_of).await
 }
 
-fn state_of(harness: &mut Harness) -> diesel::migration::Result<SchemaState> {
+fn state_of(harness: &mut MigrationConnection) -> diesel::migration::Result<SchemaState> {
     let known: Vec<Box<dyn Migration<Db>>> = MIGRATIONS.migrations()?;
     let known: Vec<(String, String)> =
         known.iter().map(|m| (m.name().version().to_string(), m.name().to_string())).collect();
@@ -79,7 +79,7 @@ pub(crate) async fn touch(connection: &mut Conn) -> Result<String> {
     applied_migrations::table
         .select(applied_migrations::version)
         .limit(1)
-        .value_from(borrowed(connection))
+        .value_from(borrowed_connection(connection))
         .await
 }
 
@@ -90,7 +90,10 @@ pub(crate) async fn touch(connection: &mut Conn) -> Result<String> {
 pub(crate) async fn write(connection: &mut Conn) -> Result<()> {
     let first = touch(connection).await?;
     let row = applied_migrations::table.find(&first);
-    diesel::update(row).set(applied_migrations::version.eq(&first)).done_on(borrowed(connection)).await
+    diesel::update(row)
+        .set(applied_migrations::version.eq(&first))
+        .done_on(borrowed_connection(connection))
+        .await
 }
 
 #[cfg(test)]

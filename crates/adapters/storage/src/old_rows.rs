@@ -53,23 +53,23 @@ macro_rules! remove_oldest {
             $($old)+
         )
     };
-    ($session:expr, $table:ident by $key:expr => $Key:ty, $among:expr, $at:ident < $before:expr, $limit:expr) => {
+    ($session:expr, $table:ident by $key:expr => $Key:ty, $is_one_of:expr, $at:ident < $before:expr, $limit:expr) => {
         $crate::old_rows::remove_oldest!(
             $session,
             $table by $key => $Key,
-            $among,
+            $is_one_of,
             $table::table.filter($table::$at.lt($before)),
             order $table::$at,
             $limit
         )
     };
-    ($session:expr, $table:ident by $key:expr => $Key:ty, $among:expr, $old:expr, order $at:expr, $limit:expr) => {{
+    ($session:expr, $table:ident by $key:expr => $Key:ty, $is_one_of:expr, $old:expr, order $at:expr, $limit:expr) => {{
         use $crate::session::ExecuteExt as _;
         match $crate::old_rows::oldest!($session, $old, order $at, key $key => $Key, limit $limit) {
             None => 0,
             Some((atomic, oldest)) => {
-                let among = $among;
-                let these = $table::table.filter(among(oldest));
+                let is_one_of = $is_one_of;
+                let these = $table::table.filter(is_one_of(oldest));
                 let removed = diesel::delete(these).run_on(atomic.connection()).await?;
                 atomic.commit().await?;
                 removed

@@ -32,7 +32,7 @@ pub(crate) fn count(bytes: usize) {
 }
 
 /// Whether extended data is left out.
-pub(crate) fn leaves_out_data() -> bool {
+pub(crate) fn omits_extended_data() -> bool {
     LEAVES_OUT_DATA.get()
 }
 

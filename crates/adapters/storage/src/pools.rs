@@ -47,7 +47,7 @@ impl StatementLimits {
     /// For work that nobody waits for, and that sends more than the system of a server buffers, as an import: while one of
     /// its statements waits for a lock, what follows is not confirmed.
     #[must_use]
-    pub fn of_long_work(self) -> Self {
+    pub fn for_long_work(self) -> Self {
         Self { unconfirmed: self.write, lock: self.write * 4 / 5, ..self }
     }
 }

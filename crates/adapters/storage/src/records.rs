@@ -42,7 +42,7 @@ impl Session {
 }
 
 /// The lists that new records change, each once, and the events of the records.
-pub(crate) fn of_new<E: Entity>(ids: &[E::Id], records: &[E]) -> (Vec<&'static str>, Vec<Event>) {
+pub(crate) fn changes_of_new<E: Entity>(ids: &[E::Id], records: &[E]) -> (Vec<&'static str>, Vec<Event>) {
     let mut lists: Vec<&'static str> = records.iter().flat_map(|record| record.lists_changed(None)).collect();
     lists.sort_unstable();
     lists.dedup();
@@ -71,23 +71,23 @@ macro_rules! records {
             use $crate::columns::{self, ColumnValue};
             use $crate::engine::dialect;
             use $crate::prepared::PrepareOnce;
-            use $crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
+            use $crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed_connection};
             use $crate::tables::texts;
 
             #[::async_trait::async_trait]
             impl Records<$Model> for Session {
                 async fn find(&self, organization: OrganizationId, id: $Id) -> Result<Option<$Model>> {
                     let connection = &mut *self.read().await?;
-                    let row = of(organization).filter($table::id.eq(id.to_column()));
-                    let rows = row.select(columns::of::<Row>()).rows_from(borrowed(connection)).await?;
+                    let row = rows_of(organization).filter($table::id.eq(id.to_column()));
+                    let rows = row.select(columns::all_columns::<Row>()).rows_from(borrowed_connection(connection)).await?;
                     let found: Vec<($Id, $Model)> = $crate::records::records!(@read connection rows $($read)?);
                     Ok(found.into_iter().next().map(|(_, record)| record))
                 }
 
                 async fn find_for_update(&self, organization: OrganizationId, id: $Id) -> Result<Option<$Model>> {
                     let connection = &mut *self.for_update().await?;
-                    let row = of(organization).filter($table::id.eq(id.to_column())).select(columns::of::<Row>());
-                    let rows = dialect::for_update!(row).rows_from(borrowed(connection)).await?;
+                    let row = rows_of(organization).filter($table::id.eq(id.to_column())).select(columns::all_columns::<Row>());
+                    let rows = dialect::for_update!(row).rows_from(borrowed_connection(connection)).await?;
                     let found: Vec<($Id, $Model)> = $crate::records::records!(@read connection rows $($read)?);
                     Ok(found.into_iter().next().map(|(_, record)| record))
                 }
@@ -103,16 +103,16 @@ macro_rules! records {
                             .values(($table::organization_id.eq(organization.0), written))
                             .on_conflict_do_nothing()
                             .returning($table::id)
-                            .row_from(borrowed(connection))
+                            .row_from(borrowed_connection(connection))
                             .await?
                     } else {
                         let (table, rows) = (stringify!($table), [written]);
                         let ids = $crate::insert::insert_records(connection, table, organization, assigned, &rows);
                         ids.await?.and_then(|ids| ids.into_iter().next())
                     };
-                    let id = id.map(<$Id>::from_column).ok_or_else(<$Model as Entity>::taken)?;
+                    let id = id.map(<$Id>::from_column).ok_or_else(<$Model as Entity>::key_taken_error)?;
                     $($write(connection, organization, id, None, record).await?;)?
-                    let texts = texts::of(id.to_column(), record);
+                    let texts = texts::search_texts(id.to_column(), record);
                     texts::save(connection, organization, stringify!($table), texts).await?;
                     drop(guard);
                     let (lists, events) = (record.lists_changed(None), record.events(id, None));
@@ -136,11 +136,11 @@ macro_rules! records {
                         let Some(ids) = ids.await? else { return Ok(None) };
                         let ids: Vec<$Id> = ids.into_iter().map(<$Id>::from_column).collect();
                         $($write_many(connection, organization, &ids, records).await?;)?
-                        let texts = ids.iter().zip(records).filter_map(|(id, record)| texts::of(id.to_column(), record));
+                        let texts = ids.iter().zip(records).filter_map(|(id, record)| texts::search_texts(id.to_column(), record));
                         let texts: Vec<_> = texts.collect();
                         texts::save(connection, organization, table, texts).await?;
                         drop(guard);
-                        let (lists, events) = $crate::records::of_new(&ids, records);
+                        let (lists, events) = $crate::records::changes_of_new(&ids, records);
                         self.finish_write(atomic, organization, lists, events).await?;
                         Ok(Some(ids))
                     }
@@ -152,13 +152,13 @@ macro_rules! records {
                     let connection = &mut *guard;
                     let record = &change.after;
                     let written = $crate::records::records!(@changeset connection organization record $($changeset)?);
-                    ::diesel::update(of(organization).filter($table::id.eq(id.to_column())))
+                    ::diesel::update(rows_of(organization).filter($table::id.eq(id.to_column())))
                         .set(written)
                         .prepare_once()
-                        .save_on(borrowed(connection), <$Model as Entity>::taken)
+                        .save_on(borrowed_connection(connection), <$Model as Entity>::key_taken_error)
                         .await?;
                     $($write(connection, organization, id, Some(&change.before), record).await?;)?
-                    let texts = texts::changed(id.to_column(), change);
+                    let texts = texts::changed_search_texts(id.to_column(), change);
                     texts::save(connection, organization, stringify!($table), texts).await?;
                     drop(guard);
                     self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
@@ -171,12 +171,12 @@ macro_rules! records {
                     limit: i64,
                 ) -> Result<Vec<($Id, $Model)>> {
                     let connection = &mut *self.read().await?;
-                    let rows = of(organization)
+                    let rows = rows_of(organization)
                         .filter($table::id.gt(after.map_or(i64::MIN, |id| id.to_column())))
                         .order($table::id)
                         .limit(limit)
-                        .select(columns::of::<Row>())
-                        .rows_from(borrowed(connection))
+                        .select(columns::all_columns::<Row>())
+                        .rows_from(borrowed_connection(connection))
                         .await?;
                     Ok($crate::records::records!(@read connection rows $($read)?))
                 }
@@ -189,30 +189,30 @@ macro_rules! records {
     }};
     (@read $connection:ident $rows:ident $read:path) => { $read($connection, $rows).await? };
     (@many $connection:ident $organization:ident $records:ident plain) => {
-        $records.iter().map(Changeset::of).collect::<Vec<_>>()
+        $records.iter().map(Changeset::new).collect::<Vec<_>>()
     };
     (@many $connection:ident $organization:ident $records:ident $many:ident) => {
         $many($connection, $organization, $records).await?
     };
-    (@changeset $connection:ident $organization:ident $record:ident) => { Changeset::of($record) };
+    (@changeset $connection:ident $organization:ident $record:ident) => { Changeset::new($record) };
     (@changeset $connection:ident $organization:ident $record:ident $changeset:path) => {
         $changeset($connection, $organization, $record).await?
     };
 }
 
 /// The same for a table whose key is a kind and a number, and whose numbers are taken per kind:
-/// `numbered_records! { scoped spaces: SpaceRef by manifest: SpaceManifest => Space; unique (organization_id, manifest, slug); }`.
-/// The kind is a member of the reference, of the model, and a column. `unique` is the key whose collision is
-/// [`Entity::taken`].
+/// `numbered_records! { scoped spaces: SpaceRef by kind as manifest: SpaceKind => Space; unique (manifest, slug); }`.
+/// The kind is a member of the reference and of the model; its column follows `as`. `unique` is the key whose collision is
+/// [`Entity::key_taken_error`].
 ///
-/// [`Entity::taken`]: civitas_kernel::records::Entity::taken
+/// [`Entity::key_taken_error`]: civitas_kernel::records::Entity::key_taken_error
 macro_rules! numbered_records {
     (scoped $table:ident: $($clauses:tt)+) => {
         $crate::scoped::scoped! { $table }
         $crate::records::numbered_records! { $table: $($clauses)+ }
     };
     (
-        $table:ident: $Ref:ident by $kind:ident: $Kind:ident => $Model:ident;
+        $table:ident: $Ref:ident by $kind:ident as $column:ident: $Kind:ident => $Model:ident;
         $(unique ($($unique:ident),+);)?
     ) => {
         const _: () = {
@@ -226,10 +226,10 @@ macro_rules! numbered_records {
             use $crate::tables::id_spaces;
             use $crate::tables::texts;
 
-            type OfKind = Filter<Scoped, Eq<$table::$kind, EnumColumn<$Kind>>>;
+            type OfKind = Filter<Scoped, Eq<$table::$column, EnumColumn<$Kind>>>;
 
             fn row(organization: OrganizationId, id: $Ref) -> Filter<OfKind, Eq<$table::id, i64>> {
-                of(organization).filter($table::$kind.eq(EnumColumn(id.$kind))).filter($table::id.eq(id.id))
+                rows_of(organization).filter($table::$column.eq(EnumColumn(id.$kind))).filter($table::id.eq(id.id))
             }
 
             #[::async_trait::async_trait]
@@ -240,7 +240,7 @@ macro_rules! numbered_records {
                 }
 
                 async fn find_for_update(&self, organization: OrganizationId, id: $Ref) -> Result<Option<$Model>> {
-                    let locked = dialect::for_update!(row(organization, id).select(columns::of::<Row>()));
+                    let locked = dialect::for_update!(row(organization, id).select(columns::all_columns::<Row>()));
                     let row: Option<Row> = locked.row_from(self.for_update()).await?;
                     Ok(row.map(|row| <($Ref, $Model)>::from(row).1))
                 }
@@ -254,30 +254,30 @@ macro_rules! numbered_records {
                         // tried again.
                         None => {
                             let last: Option<i64> = $table::table
-                                .filter($table::$kind.eq(EnumColumn(record.$kind)))
+                                .filter($table::$column.eq(EnumColumn(record.$kind)))
                                 .select(max($table::id))
                                 .value_from(atomic.connection())
                                 .await?;
-                            let floor = id_spaces::floor_of(&mut *atomic.connection().await?, kind).await?;
+                            let floor = id_spaces::highest_reserved_id(&mut *atomic.connection().await?, kind).await?;
                             last.unwrap_or(0).max(floor) + 1
                         }
                     };
                     let id = $Ref { $kind: record.$kind, id: number };
                     let added = ::diesel::insert_into($table::table)
                         .values((
-                            $table::$kind.eq(EnumColumn(id.$kind)),
+                            $table::$column.eq(EnumColumn(id.$kind)),
                             $table::id.eq(id.id),
                             $table::organization_id.eq(organization.0),
-                            Changeset::of(record),
+                            Changeset::new(record),
                         ))
                         $(.on_conflict(($($table::$unique),+)).do_nothing())?
                         .run_on(atomic.connection())
                         .await?;
                     if added == 0 {
-                        return Err(<$Model as Entity>::taken());
+                        return Err(<$Model as Entity>::key_taken_error());
                     }
                     let mut guard = atomic.connection().await?;
-                    texts::save(&mut guard, organization, id.$kind.as_str(), texts::of(id.id, record)).await?;
+                    texts::save(&mut guard, organization, id.$kind.as_str(), texts::search_texts(id.id, record)).await?;
                     drop(guard);
                     let (lists, events) = (record.lists_changed(None), record.events(id, None));
                     self.finish_write(atomic, organization, lists, events).await?;
@@ -287,12 +287,12 @@ macro_rules! numbered_records {
                 async fn save(&self, organization: OrganizationId, id: $Ref, change: &Change<$Model>) -> Result<()> {
                     let atomic = self.transaction().await?;
                     ::diesel::update(row(organization, id))
-                        .set(Changeset::of(&change.after))
+                        .set(Changeset::new(&change.after))
                         .prepare_once()
-                        .save_on(atomic.connection(), <$Model as Entity>::taken)
+                        .save_on(atomic.connection(), <$Model as Entity>::key_taken_error)
                         .await?;
                     let mut guard = atomic.connection().await?;
-                    texts::save(&mut guard, organization, id.$kind.as_str(), texts::changed(id.id, change)).await?;
+                    texts::save(&mut guard, organization, id.$kind.as_str(), texts::changed_search_texts(id.id, change)).await?;
                     drop(guard);
                     self.finish_write(atomic, organization, change.lists_changed(), change.events(id)).await
                 }
@@ -303,12 +303,12 @@ macro_rules! numbered_records {
                     after: Option<$Ref>,
                     limit: i64,
                 ) -> Result<Vec<($Ref, $Model)>> {
-                    let mut rows = of(organization).into_boxed::<Db>();
+                    let mut rows = rows_of(organization).into_boxed::<Db>();
                     if let Some($Ref { $kind: kind, id }) = after {
-                        let same = $table::$kind.eq(EnumColumn(kind)).and($table::id.gt(id));
-                        rows = rows.filter($table::$kind.gt(EnumColumn(kind)).or(same));
+                        let same = $table::$column.eq(EnumColumn(kind)).and($table::id.gt(id));
+                        rows = rows.filter($table::$column.gt(EnumColumn(kind)).or(same));
                     }
-                    let some = rows.order(($table::$kind, $table::id)).limit(limit);
+                    let some = rows.order(($table::$column, $table::id)).limit(limit);
                     some.models_from::<Row, _>(self.read()).await
                 }
             }

@@ -40,7 +40,7 @@ pub(crate) use self::work::{archive_refs, id_floors, jobs, list_changes, tasks};
 
 /// What is cached, by what changes it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum CacheKind {
     /// What most requests look up: organizations, identities, components.
     Lookup,
     /// The times of the last removals from lists.
@@ -48,29 +48,29 @@ pub(crate) enum Kind {
 }
 
 /// A table of which cached values are read ([`crate::lookups`]).
-pub(crate) struct Cached {
+pub(crate) struct CachedTable {
     pub(crate) table: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: CacheKind,
     /// Whether a new row changes a cached value. What is not found is not cached.
     pub(crate) by_new_rows: bool,
 }
 
 /// The cached tables. A commit of a write to one of them ends the validity of all cached values of its kind.
-pub(crate) const CACHED: [Cached; 10] = [
-    cached("organizations", Kind::Lookup),
-    cached("organization_hosts", Kind::Lookup),
-    cached("users", Kind::Lookup),
-    Cached { by_new_rows: false, ..cached("api_clients", Kind::Lookup) },
-    Cached { by_new_rows: false, ..cached("access_tokens", Kind::Lookup) },
-    cached("spaces", Kind::Lookup),
-    cached("steps", Kind::Lookup),
-    cached("roles", Kind::Lookup),
-    cached("components", Kind::Lookup),
-    cached("list_changes", Kind::Removal),
+pub(crate) const CACHED_TABLES: [CachedTable; 10] = [
+    cached("organizations", CacheKind::Lookup),
+    cached("organization_hosts", CacheKind::Lookup),
+    cached("users", CacheKind::Lookup),
+    CachedTable { by_new_rows: false, ..cached("api_clients", CacheKind::Lookup) },
+    CachedTable { by_new_rows: false, ..cached("access_tokens", CacheKind::Lookup) },
+    cached("spaces", CacheKind::Lookup),
+    cached("steps", CacheKind::Lookup),
+    cached("roles", CacheKind::Lookup),
+    cached("components", CacheKind::Lookup),
+    cached("list_changes", CacheKind::Removal),
 ];
 
-const fn cached(table: &'static str, kind: Kind) -> Cached {
-    Cached { table, kind, by_new_rows: true }
+const fn cached(table: &'static str, kind: CacheKind) -> CachedTable {
+    CachedTable { table, kind, by_new_rows: true }
 }
 
 // The joins without a condition of their own.

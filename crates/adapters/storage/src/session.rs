@@ -7,10 +7,10 @@ mod statements;
 mod transactions;
 
 pub(crate) use guards::{ConnectionGuard, TransactionScope};
-pub(crate) use statements::{ExecuteExt, LoadModelsExt, LoadRowsExt, borrowed};
-use transactions::Open;
+pub(crate) use statements::{ExecuteExt, LoadModelsExt, LoadRowsExt, borrowed_connection};
+use transactions::OpenTransaction;
 
-use crate::changes::Changes;
+use crate::change_counters::ChangeCounters;
 use crate::database_clock::{DatabaseClock, ProcessClock};
 use crate::engine;
 use crate::lookups::Lookups;
@@ -25,7 +25,7 @@ use tokio::sync::Notify;
 
 /// The pools, or one open transaction.
 pub(crate) struct Session {
-    source: Source,
+    source: ConnectionSource,
     shared: Arc<Shared>,
     locales: Locales,
     /// What is read of the rows of a page.
@@ -41,7 +41,7 @@ struct Shared {
 
 /// The kinds of work that workers of this process wait for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Work {
+pub(crate) enum WorkKind {
     Jobs,
     Tasks,
     Events,
@@ -54,14 +54,14 @@ const KINDS: usize = 4;
 /// One for each kind of work.
 type Wakeups = [Notify; KINDS];
 
-enum Source {
-    Database(Arc<Database>, Usage),
-    Transaction(Box<Open>),
+enum ConnectionSource {
+    Database(Arc<Database>, PoolUse),
+    Transaction(Box<OpenTransaction>),
 }
 
 /// Which pools a session uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Usage {
+enum PoolUse {
     Requests,
     Background,
 }
@@ -96,20 +96,20 @@ impl Session {
         let changes = Arc::default();
         let pools = engine::pools(settings, &changes)?;
         drop(pools.requests.writer.connection().await?);
-        let session = Self::over(pools, changes, settings.locales.clone(), clock);
+        let session = Self::new(pools, changes, settings.locales.clone(), clock);
         session.database_time(clock()).await?;
         Ok(session)
     }
 
     /// These pools, whose writers count these changes.
-    pub(crate) fn over(
+    pub(crate) fn new(
         pools: ProcessPools,
-        changes: Arc<Changes>,
+        changes: Arc<ChangeCounters>,
         locales: Locales,
         clock: ProcessClock,
     ) -> Self {
         let database = Database { pools, written: std::sync::Mutex::default() };
-        let source = Source::Database(Arc::new(database), Usage::Requests);
+        let source = ConnectionSource::Database(Arc::new(database), PoolUse::Requests);
         let (clock, lookups) = (DatabaseClock::new(clock), Lookups::new(changes));
         let shared = Arc::new(Shared { wakeups: Wakeups::default(), clock, lookups });
         Self { source, shared, locales, bounds: PageBounds::NONE }
@@ -120,7 +120,7 @@ impl Session {
     /// # Errors
     /// `Internal` in a transaction.
     pub(crate) fn for_background(&self) -> Result<Self> {
-        self.another(Usage::Background, self.bounds)
+        self.another(PoolUse::Background, self.bounds)
     }
 
     /// The same database; what is read of the rows of a page is within these bounds.
@@ -129,17 +129,17 @@ impl Session {
     /// `Internal` in a transaction.
     pub(crate) fn bounded(&self, bounds: PageBounds) -> Result<Self> {
         let usage = match self.source {
-            Source::Database(_, usage) => usage,
-            Source::Transaction(_) => Usage::Requests,
+            ConnectionSource::Database(_, usage) => usage,
+            ConnectionSource::Transaction(_) => PoolUse::Requests,
         };
         self.another(usage, bounds)
     }
 
-    fn another(&self, usage: Usage, bounds: PageBounds) -> Result<Self> {
-        let Source::Database(database, _) = &self.source else {
+    fn another(&self, usage: PoolUse, bounds: PageBounds) -> Result<Self> {
+        let ConnectionSource::Database(database, _) = &self.source else {
             return Err(Error::internal("a transaction has one session"));
         };
-        let source = Source::Database(database.clone(), usage);
+        let source = ConnectionSource::Database(database.clone(), usage);
         Ok(Self { source, shared: self.shared.clone(), locales: self.locales.clone(), bounds })
     }
 
@@ -161,8 +161,10 @@ impl Session {
 
     async fn read_with(&self, pool: fn(&Pools) -> &ConnectionPool) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database, usage) => ConnectionGuard::of_pool(pool(database.pools(*usage))).await,
-            Source::Transaction(open) => open.guard().await,
+            ConnectionSource::Database(database, usage) => {
+                ConnectionGuard::from_pool(pool(database.pools(*usage))).await
+            }
+            ConnectionSource::Transaction(open) => open.guard().await,
         }
     }
 
@@ -177,10 +179,10 @@ impl Session {
     /// A connection to write one statement with. Hold one at a time.
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(database, usage) => Ok(ConnectionGuard::Own(Box::new(
+            ConnectionSource::Database(database, usage) => Ok(ConnectionGuard::Own(Box::new(
                 database.pools(*usage).writer.outside_transactions().await?,
             ))),
-            Source::Transaction(open) => open.guard().await,
+            ConnectionSource::Transaction(open) => open.guard().await,
         }
     }
 
@@ -188,14 +190,14 @@ impl Session {
     /// more than 5 s ago. Never in a transaction.
     pub(crate) fn is_write_check_due(&self) -> bool {
         const INTERVAL: Duration = Duration::from_secs(5);
-        let Source::Database(database, _) = &self.source else { return false };
+        let ConnectionSource::Database(database, _) = &self.source else { return false };
         let last = *database.written.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_none_or(|at| at.elapsed() >= INTERVAL)
     }
 
     /// Notes that such a write succeeded.
     pub(crate) fn note_write_check(&self) {
-        if let Source::Database(database, _) = &self.source {
+        if let ConnectionSource::Database(database, _) = &self.source {
             *database.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         }
     }
@@ -206,38 +208,40 @@ impl Session {
     /// `Internal` outside a transaction: the lock would end with its statement.
     pub(crate) async fn for_update(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            Source::Database(..) => Err(Error::internal("a locking read needs a transaction")),
-            Source::Transaction(open) => open.guard().await,
+            ConnectionSource::Database(..) => Err(Error::internal("a locking read needs a transaction")),
+            ConnectionSource::Transaction(open) => open.guard().await,
         }
     }
 
     /// Groups several statements, all or nothing: in a new transaction on the pool, in the open transaction otherwise.
     pub(crate) async fn transaction(&self) -> Result<TransactionScope<'_>> {
         match &self.source {
-            Source::Database(..) => Ok(TransactionScope::Own(Box::new(self.begin_own().await?))),
-            Source::Transaction(_) => Ok(TransactionScope::Joined(self)),
+            ConnectionSource::Database(..) => Ok(TransactionScope::Own(Box::new(self.begin_own().await?))),
+            ConnectionSource::Transaction(_) => Ok(TransactionScope::Joined(self)),
         }
     }
 
     /// The same for one statement: where commits are not grouped, it costs no more than the statement.
     pub(crate) async fn transaction_of_one(&self) -> Result<TransactionScope<'_>> {
-        let Source::Database(database, usage) = &self.source else {
+        let ConnectionSource::Database(database, usage) = &self.source else {
             return Ok(TransactionScope::Joined(self));
         };
         let transaction = database.pools(*usage).writer.begin_one().await?;
-        Ok(TransactionScope::Own(Box::new(self.within(transaction))))
+        Ok(TransactionScope::Own(Box::new(self.in_transaction(transaction))))
     }
 
     /// Notifies workers of new work: at once, or after the commit.
-    pub(crate) fn notify(&self, work: Work) {
+    pub(crate) fn notify(&self, work: WorkKind) {
         match &self.source {
-            Source::Database(..) => notify(&self.shared.wakeups[work as usize]),
-            Source::Transaction(open) => open.has_work[work as usize].store(true, Ordering::Relaxed),
+            ConnectionSource::Database(..) => notify(&self.shared.wakeups[work as usize]),
+            ConnectionSource::Transaction(open) => {
+                open.has_work[work as usize].store(true, Ordering::Relaxed);
+            }
         }
     }
 
     /// Waits for a notification of this work, at most this long.
-    pub(crate) async fn listen(&self, work: Work, at_most: Duration) {
+    pub(crate) async fn listen(&self, work: WorkKind, at_most: Duration) {
         // The caller polls in both cases.
         let _ = tokio::time::timeout(at_most, self.shared.wakeups[work as usize].notified()).await;
     }
@@ -254,17 +258,17 @@ impl Session {
 
     fn pools(&self) -> Result<&Pools> {
         match &self.source {
-            Source::Database(database, usage) => Ok(database.pools(*usage)),
-            Source::Transaction(_) => Err(Error::internal("a transaction begins none")),
+            ConnectionSource::Database(database, usage) => Ok(database.pools(*usage)),
+            ConnectionSource::Transaction(_) => Err(Error::internal("a transaction begins none")),
         }
     }
 }
 
 impl Database {
-    fn pools(&self, usage: Usage) -> &Pools {
+    fn pools(&self, usage: PoolUse) -> &Pools {
         match usage {
-            Usage::Requests => &self.pools.requests,
-            Usage::Background => &self.pools.background,
+            PoolUse::Requests => &self.pools.requests,
+            PoolUse::Background => &self.pools.background,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::columns::expressions;
 use crate::engine::Db;
-use civitas_kernel::{UserId, Viewer, Within};
+use civitas_kernel::{LocationFilter, UserId, Viewer};
 use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable};
@@ -26,7 +26,7 @@ pub(crate) enum VisibilityRule {
     HasRole(UserId),
     /// The component's space is one a read is restricted to; the statement itself compares the component, with the
     /// column of its index. Requires `components`.
-    IsWithin(Within),
+    IsWithin(LocationFilter),
     /// This account, if there is one, may write and vote in the space. Requires `spaces`.
     Participates(Option<UserId>),
 }
@@ -130,12 +130,12 @@ fn meeting_is_open<'b>(viewer: &'b Viewer, pass: &mut AstPass<'_, 'b, Db>) -> Qu
     Ok(())
 }
 
-fn is_within<'b>(within: &'b Within, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
+fn is_within<'b>(within: &'b LocationFilter, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
     pass.push_sql("TRUE");
-    if let Some(manifest) = within.space_manifest {
+    if let Some(kind) = within.space_kind {
         // A value of a closed list, without quotes in it.
         pass.push_sql(" AND components.space_manifest = '");
-        pass.push_sql(manifest.as_str());
+        pass.push_sql(kind.as_str());
         pass.push_sql("'");
     }
     if let Some(space) = &within.space_id {

@@ -16,14 +16,14 @@ pub struct SecretKeys {
 
 impl SecretKeys {
     /// One secret.
-    pub fn one(secret: [u8; SECRET_BYTES]) -> Self {
+    pub fn single(secret: [u8; SECRET_BYTES]) -> Self {
         Self { first: secret, older: Vec::new() }
     }
 
     /// These secrets; `None` without any. Repeated ones count once.
-    pub fn of(secrets: impl IntoIterator<Item = [u8; SECRET_BYTES]>) -> Option<Self> {
+    pub fn new(secrets: impl IntoIterator<Item = [u8; SECRET_BYTES]>) -> Option<Self> {
         let mut secrets = secrets.into_iter();
-        let mut keys = Self::one(secrets.next()?);
+        let mut keys = Self::single(secrets.next()?);
         for secret in secrets {
             if !keys.iter().any(|known| *known == secret) {
                 keys.older.push(secret);
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn secrets_have_an_order_and_do_not_show() {
-        assert_eq!(SecretKeys::of([]), None);
-        let keys = SecretKeys::of([[1; 32], [2; 32], [1; 32]]).unwrap();
+        assert_eq!(SecretKeys::new([]), None);
+        let keys = SecretKeys::new([[1; 32], [2; 32], [1; 32]]).unwrap();
         assert_eq!((keys.first(), keys.count()), (&[1; 32], 2));
         assert_eq!(keys.iter().collect::<Vec<_>>(), [&[1; 32], &[2; 32]]);
         assert_eq!(format!("{keys:?}"), "SecretKeys(2)");

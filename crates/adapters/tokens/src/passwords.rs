@@ -39,7 +39,7 @@ const MAX_WAIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 20 } 
 
 /// The hash that is checked for an unknown account, so that the check takes as long as for a known account. The password
 /// is random and not stored.
-static NOBODY: LazyLock<Result<String>> = LazyLock::new(|| hash(&Secret::random("", 32)));
+static DUMMY_HASH: LazyLock<Result<String>> = LazyLock::new(|| hash(&Secret::random("", 32)));
 
 /// Hashes passwords with Argon2id and its default cost (19 MiB, two passes). One call for every two cores runs at once,
 /// so that sign-ins leave half of the processor to other requests. At most 64 others wait, at most 2 s, without a
@@ -58,11 +58,11 @@ impl Argon2Passwords {
     /// One permit for every two cores.
     pub fn new() -> Self {
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
-        Self::with((cores / 2).max(1), MAX_WAITING, MAX_WAIT)
+        Self::with_limits((cores / 2).max(1), MAX_WAITING, MAX_WAIT)
     }
 
     /// The same for commands, which nobody waits for as for a sign-in: any number of calls wait, as long as it takes.
-    pub fn patient() -> Self {
+    pub fn without_wait_limit() -> Self {
         Self { queue: Semaphore::new(Semaphore::MAX_PERMITS), longest_wait: Duration::MAX, ..Self::new() }
     }
 
@@ -73,7 +73,7 @@ impl Argon2Passwords {
         Self { pepper, ..self }
     }
 
-    fn with(permits: usize, most_waiting: usize, longest_wait: Duration) -> Self {
+    fn with_limits(permits: usize, most_waiting: usize, longest_wait: Duration) -> Self {
         let semaphore = || Arc::new(Semaphore::new(permits));
         Self {
             permits: semaphore(),
@@ -231,7 +231,7 @@ fn matches(password: &Secret, hash: &str, pepper: Option<&Secret>) -> Result<boo
 }
 
 fn nobody() -> Result<&'static str> {
-    NOBODY.as_ref().map(String::as_str).map_err(|error| Error::internal(error.to_string()))
+    DUMMY_HASH.as_ref().map(String::as_str).map_err(|error| Error::internal(error.to_string()))
 }
 
 #[cfg(test)]
@@ -314,7 +314,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn commands_wait_for_as_long_as_it_takes() {
-        let passwords = Arc::new(Argon2Passwords::patient());
+        let passwords = Arc::new(Argon2Passwords::without_wait_limit());
         let permits = u32::try_from(passwords.permits.available_permits()).unwrap();
         let busy = passwords.permits.clone().acquire_many_owned(permits).await.unwrap();
         let calls: Vec<_> = (0..3 * MAX_WAITING)
@@ -418,7 +418,7 @@ mod tests {
 
     #[tokio::test]
     async fn beyond_the_queue_a_call_is_refused_at_once_and_a_long_wait_ends() {
-        let passwords = Arc::new(Argon2Passwords::with(1, 1, Duration::from_secs(60)));
+        let passwords = Arc::new(Argon2Passwords::with_limits(1, 1, Duration::from_secs(60)));
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let running = {
             let passwords = passwords.clone();
@@ -437,7 +437,7 @@ mod tests {
         waiting.await.unwrap().unwrap();
         passwords.with_permit(|| Ok(())).await.expect("the queue is empty again");
 
-        let passwords = Argon2Passwords::with(1, 1, Duration::from_millis(1));
+        let passwords = Argon2Passwords::with_limits(1, 1, Duration::from_millis(1));
         let _all = passwords.permits.clone().acquire_owned().await.unwrap();
         assert!(matches!(passwords.with_permit(|| Ok(())).await, Err(Error::Unavailable(_))));
         assert_eq!(passwords.queue.available_permits(), 1, "it left the queue");

@@ -22,7 +22,7 @@ const MAX_IDLE: Duration = Duration::from_secs(60);
 
 /// Signs tokens with HS256, and nothing else. The first key signs, all verify.
 #[derive(Debug)]
-pub struct Signer {
+pub struct JwtTokenSigner {
     signing: EncodingKey,
     header: Header,
     verifying: Vec<VerifyingKey>,
@@ -39,9 +39,9 @@ struct VerifyingKey {
     key: DecodingKey,
 }
 
-impl Signer {
+impl JwtTokenSigner {
     /// Derives the keys from the deployment's secrets.
-    pub fn of(secrets: &SecretKeys) -> Self {
+    pub fn new(secrets: &SecretKeys) -> Self {
         hs256::install();
         let mut validation = Validation::new(Algorithm::HS256);
         // Time, issuer and audience are checked with the stored row (contract 02 §2.5), not here.
@@ -74,7 +74,7 @@ impl Signer {
     }
 }
 
-impl TokenSigner for Signer {
+impl TokenSigner for JwtTokenSigner {
     fn sign(&self, claims: &Claims) -> Result<String> {
         encode(&self.header, claims, &self.signing).map_err(Error::internal)
     }
@@ -175,13 +175,16 @@ mod tests {
             ("key of another purpose", {
                 forged(HS256, &payload, hmac::HMAC_SHA256, &derive(&SECRET, "upload links"))
             }),
-            ("another deployment", Signer::of(&SecretKeys::one([8; 32])).sign(&claims()).unwrap()),
+            (
+                "another deployment",
+                JwtTokenSigner::new(&SecretKeys::single([8; 32])).sign(&claims()).unwrap(),
+            ),
         ]
     }
 
     /// A valid token, damaged.
     fn damaged() -> Vec<(&'static str, String)> {
-        let good = Signer::of(&SecretKeys::one(SECRET)).sign(&claims()).unwrap();
+        let good = JwtTokenSigner::new(&SecretKeys::single(SECRET)).sign(&claims()).unwrap();
         let parts: Vec<&str> = good.split('.').collect();
         let [header, payload, signature] = parts[..] else { panic!("{good}") };
         let richer = serde_json::to_string(&Claims { scope: "system".to_owned(), ..claims() }).unwrap();
@@ -253,7 +256,7 @@ mod tests {
     fn whatever_is_wrong_with_a_token_it_is_invalid() {
         let table = [wrongly_signed(), damaged(), wrong_inside()].concat();
         assert!(table.len() >= 60, "{}", table.len());
-        let signer = Signer::of(&SecretKeys::one(SECRET));
+        let signer = JwtTokenSigner::new(&SecretKeys::single(SECRET));
         // The good token, from which the damaged ones are made, is in the cache.
         assert!(signer.verify(&signer.sign(&claims()).unwrap()).is_ok());
         for (what, token) in &table {
@@ -265,14 +268,17 @@ mod tests {
     #[test]
     fn the_forger_of_this_table_can_make_a_good_token() {
         assert_eq!(
-            Signer::of(&SecretKeys::one(SECRET)).verify(&with("scope", Some("system".into()))).unwrap().scope,
+            JwtTokenSigner::new(&SecretKeys::single(SECRET))
+                .verify(&with("scope", Some("system".into())))
+                .unwrap()
+                .scope,
             "system"
         );
     }
 
     #[test]
     fn claims_come_back_whatever_their_time() {
-        let signer = Signer::of(&SecretKeys::one(SECRET));
+        let signer = JwtTokenSigner::new(&SecretKeys::single(SECRET));
         for exp in [0, -1, 1, i64::MAX] {
             let claims = Arc::new(Claims { exp, ..claims() });
             let token = signer.sign(&claims).unwrap();
@@ -283,14 +289,14 @@ mod tests {
 
     #[test]
     fn the_header_names_hs256_and_jwt_and_the_key() {
-        let token = Signer::of(&SecretKeys::one(SECRET)).sign(&claims()).unwrap();
+        let token = JwtTokenSigner::new(&SecretKeys::single(SECRET)).sign(&claims()).unwrap();
         let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
         let header: Value = serde_json::from_slice(&header).unwrap();
         assert_eq!(header, json!({"alg": "HS256", "typ": "JWT", "kid": key_id(&SECRET)}));
     }
 
-    fn with_keys(secrets: &[u8]) -> Signer {
-        Signer::of(&SecretKeys::of(secrets.iter().map(|byte| [*byte; SECRET_BYTES])).unwrap())
+    fn with_keys(secrets: &[u8]) -> JwtTokenSigner {
+        JwtTokenSigner::new(&SecretKeys::new(secrets.iter().map(|byte| [*byte; SECRET_BYTES])).unwrap())
     }
 
     #[test]

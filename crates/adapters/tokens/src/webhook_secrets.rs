@@ -1,19 +1,19 @@
 //! Encrypts the secrets of webhooks.
 
+use crate::aes_gcm::AesGcmCipher;
 use crate::bytes::random;
 use crate::keys::SecretKeys;
-use crate::sealing::Sealing;
 use civitas_kernel::Result;
 use civitas_kernel::text::hexadecimal;
 use civitas_webhooks::{SealedSecret, SecretCipher, SigningSecret};
 
 /// Encrypts with the key for webhook secrets. Each encryption uses a new random nonce of 96 bits.
-pub struct WebhookCipher(Sealing);
+pub struct WebhookCipher(AesGcmCipher);
 
 impl WebhookCipher {
     /// With the keys derived from the deployment's secrets.
-    pub fn of(secrets: &SecretKeys) -> Self {
-        Self(Sealing::new(secrets, "webhook secrets", "a webhook secret"))
+    pub fn new(secrets: &SecretKeys) -> Self {
+        Self(AesGcmCipher::new(secrets, "webhook secrets", "a webhook secret"))
     }
 
     /// A secret encrypted with the first key; `None` when it is already.
@@ -52,7 +52,7 @@ mod tests {
     const SECRET: &str = "8f2a1c4e6b7d90315a2f4c6e8b0d1f3a5c7e9b1d3f5a7c9e0b2d4f6a8c0e2f4a";
 
     fn cipher() -> WebhookCipher {
-        WebhookCipher::of(&SecretKeys::one([7; SECRET_BYTES]))
+        WebhookCipher::new(&SecretKeys::single([7; SECRET_BYTES]))
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
     fn another_deployment_cannot_open_it() {
         let sealed = cipher().seal(&SigningSecret::new(SECRET)).unwrap();
         assert!(matches!(
-            WebhookCipher::of(&SecretKeys::one([8; SECRET_BYTES])).open(&sealed),
+            WebhookCipher::new(&SecretKeys::single([8; SECRET_BYTES])).open(&sealed),
             Err(Error::Internal(_))
         ));
     }

@@ -1,7 +1,7 @@
 //! The `meta` of each kind of component, from the table of settings (contract 05 §3.4, §3.6).
 
 use super::{by_type, closed, reference};
-use civitas_spaces::{ComponentManifest, SettingDefault, SettingsSchema};
+use civitas_spaces::{ComponentKind, SettingDefault, SettingsSchema};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 pub(super) fn add_all(all: &mut Map<String, Value>) {
     let mut taken = |name| all.remove(name).unwrap_or_default();
     let [view, attributes, links] = ["component", "component_attributes", "component_links"].map(&mut taken);
-    let mut schemas: BTreeMap<&str, Vec<ComponentManifest>> = BTreeMap::new();
-    for kind in ComponentManifest::ALL {
+    let mut schemas: BTreeMap<&str, Vec<ComponentKind>> = BTreeMap::new();
+    for kind in ComponentKind::ALL {
         schemas.entry(schema_of(kind)).or_default().push(kind);
     }
     let mut variants = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn add_all(all: &mut Map<String, Value>) {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
         let (mut attributes, mut links, mut shape) = (attributes.clone(), links.clone(), view.clone());
         attributes["properties"]["manifest_name"] = json!({"type": "string", "enum": names});
-        if kinds[0] != ComponentManifest::Proposals {
+        if kinds[0] != ComponentKind::Proposals {
             links["properties"].as_object_mut().map(|links| links.remove("draft"));
         }
         let properties = &mut shape["properties"];
@@ -34,22 +34,20 @@ pub(super) fn add_all(all: &mut Map<String, Value>) {
 }
 
 /// The schema of a kind. Three kinds without records share one, for compatibility with existing clients.
-fn schema_of(manifest: ComponentManifest) -> &'static str {
-    match manifest {
-        ComponentManifest::Pages | ComponentManifest::AwesomeMap | ComponentManifest::AwesomeIframe => {
-            "other_component"
-        }
+fn schema_of(kind: ComponentKind) -> &'static str {
+    match kind {
+        ComponentKind::Pages | ComponentKind::AwesomeMap | ComponentKind::AwesomeIframe => "other_component",
         one => one.component_type(),
     }
 }
 
 /// The settings in force, and what the caller can do.
-fn meta(kind: ComponentManifest) -> Value {
-    let shown = SettingsSchema::of(kind).iter().filter(|setting| setting.is_in_meta);
+fn meta(kind: ComponentKind) -> Value {
+    let shown = SettingsSchema::for_manifest(kind).iter().filter(|setting| setting.is_in_meta);
     let settings = shown.map(|setting| (setting.key, setting_schema(setting.default)));
     let mut members = vec![("published", json!({"type": "boolean"}))];
     members.extend(settings);
-    if kind == ComponentManifest::Proposals {
+    if kind == ComponentKind::Proposals {
         members.extend(computed());
     }
     closed(members)

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const SERVICE_TOKEN: &str = "credentialFlowBearer";
 /// The security scheme of user tokens.
 const USER_TOKEN: &str = "resourceOwnerFlowBearer";
-/// The operations whose body is written in place, with its title: generators of clients name classes and parameters
+/// The operations whose body is written inline, with its title: generators of clients name classes and parameters
 /// after it (contract 12).
 const IN_PLACE: [(&str, Option<&str>); 13] = [
     ("createDraftProposal", Some("Create Draft Proposal Payload")),
@@ -51,8 +51,8 @@ pub(super) fn operation(route: &Route, schemas: &Value) -> Value {
     operation
 }
 
-/// Whether the schema of this name is a body that all its operations write in place.
-pub(super) fn is_in_place(name: &str, routes: &[&Route]) -> bool {
+/// Whether the schema of this name is a body that all its operations write inline.
+pub(super) fn is_inline(name: &str, routes: &[&Route]) -> bool {
     let mut operations = routes.iter().filter(|route| route.doc.body.as_deref() == Some(name)).peekable();
     operations.peek().is_some() && operations.all(|route| IN_PLACE.iter().any(|(id, _)| *id == route.id))
 }

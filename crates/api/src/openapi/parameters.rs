@@ -71,12 +71,12 @@ fn in_header(name: &str, says: &str, schema: &Value) -> Value {
     json!({"name": name, "in": "header", "required": false, "description": says, "schema": schema})
 }
 
-fn in_query(path: &str, QueryParameter { name, holds, is_required }: &QueryParameter) -> Value {
+fn in_query(path: &str, QueryParameter { name, value_type, is_required }: &QueryParameter) -> Value {
     // Generated clients check the types of the published document (contract 12).
     let is_text = path.starts_with("/components/")
         && name.starts_with("filter[participatory_space_id_")
         && !name.contains("_not_");
-    let mut schema = match holds {
+    let mut schema = match value_type {
         ParameterType::Integer if is_text => text(ID),
         ParameterType::List(_) if is_text => list_of(&text(ID)),
         other => schema(other),
@@ -96,8 +96,8 @@ fn list_of(one: &Value) -> Value {
     json!({"type": "array", "items": one, "maxItems": MAX_VALUES})
 }
 
-fn schema(holds: &ParameterType) -> Value {
-    match holds {
+fn schema(value_type: &ParameterType) -> Value {
+    match value_type {
         ParameterType::Text => json!({"type": "string"}),
         ParameterType::Filled => json!({"type": "string", "minLength": 1}),
         ParameterType::Pattern(pattern) => text(pattern),

@@ -1,24 +1,24 @@
 //! The schemas: those of the views and bodies that routes name, the fixed ones, and wrappers around them.
 
 use super::{closed, components, in_words, reference, webhooks};
-use crate::document::{NamedSchemas, describe};
+use crate::document::{NamedSchemas, add_schema};
 use crate::error::ErrorBody;
 use crate::reply::CollectionMeta;
 use crate::resources::components::ComponentView;
 use crate::route::Route;
-use crate::shapes::{SpaceClassName, SpaceManifestName, TimeZoneName};
+use crate::shapes::{SpaceClassName, SpaceKindName, TimeZoneName};
 use civitas_attachments::creatable_parent_names;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// The types that no route names.
 const SHARED: [fn(&mut NamedSchemas); 6] = [
-    describe::<CollectionMeta>,
-    describe::<ComponentView>,
-    describe::<ErrorBody<'_>>,
-    describe::<SpaceManifestName>,
-    describe::<SpaceClassName>,
-    describe::<TimeZoneName>,
+    add_schema::<CollectionMeta>,
+    add_schema::<ComponentView>,
+    add_schema::<ErrorBody<'_>>,
+    add_schema::<SpaceKindName>,
+    add_schema::<SpaceClassName>,
+    add_schema::<TimeZoneName>,
 ];
 /// The members of bodies that may be null: removed, or as if absent (contract 01 §11.1, 03 §3.1, 07 A.6, 08 §5.2, §6.1).
 /// Other optional members are absent, never null.
@@ -196,13 +196,13 @@ fn title(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Doc;
+    use crate::document::OperationDoc;
     use crate::error::ApiError;
     use crate::openapi::document;
     use crate::resources::spaces::SpaceView;
     use crate::route::{RequiredAccess, Routes};
     use actix_web::http::Method;
-    use civitas_application::Site;
+    use civitas_application::SiteSettings;
 
     fn completed(mut schema: Value, nullable: &[&str], is_body: bool) -> Value {
         Rules { nullable: Some(nullable), is_body, is_closed: false }.complete(&mut schema);
@@ -267,12 +267,12 @@ mod tests {
     fn document_of(operations: &[(&'static str, &str)]) -> Value {
         let mut routes = Routes::default();
         for (id, body) in operations {
-            let doc = Doc::item::<SpaceView>("").takes_named(body);
-            routes.on(id, Method::POST, &format!("/{id}"), RequiredAccess::Open, doc, async |_| {
+            let doc = OperationDoc::item::<SpaceView>("").with_named_body(body);
+            routes.add_route(id, Method::POST, &format!("/{id}"), RequiredAccess::Open, doc, async |_| {
                 Err(ApiError::NoRoute)
             });
         }
-        document(&routes.list, &Site::default())
+        document(&routes.list, &SiteSettings::default())
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_in_place_have_their_own_title_and_unused_schemas_are_removed() {
+    fn inline_bodies_have_their_own_title_and_unused_schemas_are_removed() {
         let bodies =
             [("createRole", "revoke_body"), ("a", "revoke_body"), ("introspectToken", "introspect_body")];
         let document = document_of(&bodies);

@@ -78,7 +78,7 @@ fn activated(space: &Value) -> Value {
 }
 
 /// Adds the deliveries to the components, and refers to them. openapi-generator makes a class of events that are written
-/// in place, without the imports it needs.
+/// inline, without the imports it needs.
 pub(super) fn add_deliveries(document: &mut Value) {
     let header = |(name, says): (&str, &str)| {
         let schema = json!({"type": "string"});

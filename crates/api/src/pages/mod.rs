@@ -26,7 +26,7 @@ pub(crate) fn docs() -> String {
     DOCS.clone()
 }
 
-/// The page after the confirmation of an e-mail address, in English if `locale` is not in [`Locale::OF_SERVICE`].
+/// The page after the confirmation of an e-mail address, in English if `locale` is not in [`Locale::TRANSLATED_LOCALES`].
 pub(crate) fn confirmed(locale: Locale) -> String {
     let (title, text) = match locale {
         Locale::FR => ("Votre adresse e-mail est confirmée", "Merci. Vous pouvez fermer cette page."),
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_page_is_whole_and_loads_nothing_from_elsewhere() {
         let page = docs();
-        assert!(!page.contains("{{"), "every place is filled");
+        assert!(!page.contains("{{"), "every placeholder is filled");
         assert_eq!(page.matches("</script>").count(), 1, "nothing ends the script early");
         for elsewhere in ["src=\"http", "href=\"http", "url(", "@import", "innerHTML"] {
             assert!(!page.contains(elsewhere), "{elsewhere}");
@@ -74,9 +74,9 @@ mod tests {
 
     #[test]
     fn the_page_of_a_confirmed_address_speaks_each_language() {
-        for locale in Locale::OF_SERVICE {
+        for locale in Locale::TRANSLATED_LOCALES {
             let page = confirmed(locale);
-            assert!(!page.contains("{{"), "every place is filled");
+            assert!(!page.contains("{{"), "every placeholder is filled");
             assert!(page.contains(&format!("<html lang=\"{locale}\">")));
         }
         assert_ne!(confirmed(Locale::FR), confirmed(Locale::ES));

@@ -4,9 +4,8 @@ mod body;
 
 use self::body::{attachment_members, edit, new_attachment, update_members};
 use crate::answers;
-use crate::document::{Doc, MEDIA_TYPE, ParameterType};
+use crate::document::{MEDIA_TYPE, OperationDoc, ParameterType};
 use crate::error::ApiError;
-use crate::incoming::{Form, Incoming};
 use crate::links::{base, origin};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
@@ -14,15 +13,16 @@ use crate::route::{Handler, HandlerResult, Operations, RequiredAccess, Routes, U
 use crate::served_files::address_of;
 use crate::shapes::{AttachmentType, CreationDate, EditionDate, TranslatedProp};
 use crate::typed_body::{NoBody, RawBody};
+use crate::unread_body::{Form, UnreadBody};
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use civitas_application::{NewFile, Ports, RenderContext, Share};
+use civitas_application::{NewFile, Ports, RenderContext, SharedResource};
 use civitas_attachments::{
-    ATTACHMENT_FIELDS, AttachFile, AttachmentDetail, AttachmentPorts, Attachments, DestroyAttachment,
-    READ_ATTACHMENTS, ReceiveOutcome, Received, SentHead, Source, StageUpload, Staged, UpdateAttachment,
-    UploadRequest, UploadWrites, sanitize_and_shorten, wrong_length,
+    ATTACHMENT_FIELDS, AttachFile, AttachmentDetail, AttachmentPorts, AttachmentSource, Attachments,
+    DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, ReceivedBody, StageUpload, StagedUpload,
+    UpdateAttachment, UploadHeaders, UploadRequest, UploadWrites, sanitize_and_shorten, wrong_length,
 };
 use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
 use civitas_organizations::Tenant;
@@ -91,19 +91,50 @@ struct UploadView {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<AttachmentView>("Lists the attachments").sorted_pages().filters(ATTACHMENT_FIELDS);
+    let list = OperationDoc::page::<AttachmentView>("Lists the attachments")
+        .sorted_pages()
+        .filters(ATTACHMENT_FIELDS);
     routes.read("listAttachments", "/attachments", READ_ATTACHMENTS, list, index);
-    let show = Doc::item::<AttachmentView>("Shows an attachment");
+    let show = OperationDoc::item::<AttachmentView>("Shows an attachment");
     routes.read("showAttachment", "/attachments/{id}", READ_ATTACHMENTS, show, show_one);
-    let create = Doc::item::<AttachmentView>("Attaches a file to a record").created().fails(404).fails(413);
+    let create = OperationDoc::item::<AttachmentView>("Attaches a file to a record")
+        .created()
+        .with_failure(404)
+        .with_failure(413);
     routes.write_form::<AttachFile, _>(
         "createAttachment",
         "/attachments",
-        create.takes_named("attachment_create_body"),
+        create.with_named_body("attachment_create_body"),
         (|ports, _| Box::new(attachment_ports(ports)), result),
         attach,
     );
-    let staging = Doc::whole::<UploadView>("Announces an upload").created().with_location();
+    upload_routes(routes);
+    for (ids, method) in [(["updateAttachment", ""], Method::PUT), (["", ""], Method::PATCH)] {
+        routes.write_without_job(&Write {
+            at: Operations { ids, method, path: "/attachments/{id}" },
+            read: |request, _: RawBody<'_, NoBody>| {
+                let id = AttachmentId(request.id()?);
+                Ok(UpdateAttachment { id, edit: edit(request, update_members(&request.body, id)?) })
+            },
+            use_case: |ports, _| Box::new(attachment_ports(ports)),
+            view: result,
+            doc: OperationDoc::item::<AttachmentView>("Changes the members of an attachment")
+                .with_named_body("attachment_update_body"),
+        });
+    }
+    routes.write_without_job(&Write {
+        at: delete(["deleteAttachment", ""], "/attachments/{id}"),
+        read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAttachment { id: AttachmentId(request.id()?) }),
+        use_case: |ports, _| Box::new(attachment_ports(ports)),
+        view: |_, ()| Value::Null,
+        doc: OperationDoc::without_json("Deletes an attachment and its file", StatusCode::NO_CONTENT),
+    });
+}
+
+/// Uploads in two steps: announced, then sent.
+fn upload_routes(routes: &mut Routes) {
+    let staging =
+        OperationDoc::without_envelope::<UploadView>("Announces an upload").created().with_location();
     let staging = staging
         .with_note("`filename`, `byte_size` and `checksum` are required, in the body or in the query.");
     let staging = staging.with("filename", ParameterType::Filled).with("byte_size", ParameterType::Length);
@@ -113,39 +144,21 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.write_form::<StageUpload, _>(
         "attachmentsDirectUpload",
         "/attachments/direct_upload",
-        staging.takes_named("attachment_direct_upload_body").body_is_optional(),
+        staging.with_named_body("attachment_direct_upload_body").body_is_optional(),
         (|ports, _| Box::new(uploads(ports)), |_, staged| json!(staged_view(staged))),
         stage,
     );
-    let upload = Doc::silent("Receives the bytes of an upload", StatusCode::NO_CONTENT).fails(404).fails(413);
-    routes.add(
+    let upload = OperationDoc::without_json("Receives the bytes of an upload", StatusCode::NO_CONTENT)
+        .with_failure(404)
+        .with_failure(413);
+    routes.add_with_handler(
         "uploadAttachmentBytes",
         Method::PUT,
         "/attachments/direct_upload/{signed_id}",
         RequiredAccess::Open,
-        upload.fails(422).with_note("The signed id gives the right; a token is ignored."),
+        upload.with_failure(422).with_note("The signed id gives the right; a token is ignored."),
         Handler::reading(UnreadBodies::All, receive),
     );
-    for (ids, method) in [(["updateAttachment", ""], Method::PUT), (["", ""], Method::PATCH)] {
-        routes.write_now(&Write {
-            at: Operations { ids, method, path: "/attachments/{id}" },
-            read: |request, _: RawBody<'_, NoBody>| {
-                let id = AttachmentId(request.id()?);
-                Ok(UpdateAttachment { id, edit: edit(request, update_members(&request.body, id)?) })
-            },
-            use_case: |ports, _| Box::new(attachment_ports(ports)),
-            view: result,
-            doc: Doc::item::<AttachmentView>("Changes the members of an attachment")
-                .takes_named("attachment_update_body"),
-        });
-    }
-    routes.write_now(&Write {
-        at: delete(["deleteAttachment", ""], "/attachments/{id}"),
-        read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAttachment { id: AttachmentId(request.id()?) }),
-        use_case: |ports, _| Box::new(attachment_ports(ports)),
-        view: |_, ()| Value::Null,
-        doc: Doc::silent("Deletes an attachment and its file", StatusCode::NO_CONTENT),
-    });
 }
 
 fn attachment_ports(ports: &dyn Ports) -> AttachmentPorts<'_> {
@@ -178,13 +191,13 @@ async fn show_one(request: Request) -> HandlerResult {
 }
 
 /// Attaches a file that the form has, or one that was uploaded before.
-async fn attach(request: Request, body: Option<Incoming>) -> HandlerResult {
+async fn attach(request: Request, body: Option<UnreadBody>) -> HandlerResult {
     let Some(body) = body else {
         let members = attachment_members(&request.body)?;
         let source = match members.get("signed_id") {
-            Some(Value::String(signed)) => Source::Uploaded(signed.clone()),
-            None | Some(Value::Null) => Source::Missing,
-            Some(_) => Source::Uploaded(String::new()),
+            Some(Value::String(signed)) => AttachmentSource::Uploaded(signed.clone()),
+            None | Some(Value::Null) => AttachmentSource::Missing,
+            Some(_) => AttachmentSource::Uploaded(String::new()),
         };
         return created(&request, new_attachment(&request, members, source)?).await;
     };
@@ -197,21 +210,25 @@ async fn attach(request: Request, body: Option<Incoming>) -> HandlerResult {
     let received = match file {
         None => None,
         Some((_, ReceiveOutcome::TooLong)) => {
-            return created(&request, new_attachment(&request, &members, Source::TooLarge { limit })?).await;
+            return created(
+                &request,
+                new_attachment(&request, &members, AttachmentSource::TooLarge { limit })?,
+            )
+            .await;
         }
         Some((name, ReceiveOutcome::Complete(received))) => Some((name, received)),
     };
     let Some((name, received)) = received.filter(|(_, received)| received.content.byte_size > 0) else {
-        return created(&request, new_attachment(&request, &members, Source::Missing)?).await;
+        return created(&request, new_attachment(&request, &members, AttachmentSource::Missing)?).await;
     };
-    let command = new_attachment(&request, &members, Source::Missing)?;
+    let command = new_attachment(&request, &members, AttachmentSource::Missing)?;
     let new = register(&request, sanitize_and_shorten(&name), received).await?;
     let (organization, id) = (request.tenant.id, new.id);
     let attached = async {
-        let command = AttachFile { source: Source::Stored(id), ..command };
+        let command = AttachFile { source: AttachmentSource::Stored(id), ..command };
         attachment_ports(request.ports()).precheck_new(request.ctx()?, command.clone()).await?;
         files.put(new).await?;
-        let _permit = request.take(Share::Writes).await?;
+        let _permit = request.take_permit(SharedResource::Writes).await?;
         created(&request, command).await
     };
     let answer = attached.await;
@@ -236,7 +253,7 @@ async fn created(request: &Request, command: AttachFile) -> HandlerResult {
 }
 
 /// Requests an upload; the answer has its address in a header.
-async fn stage(request: Request, body: Option<Incoming>) -> HandlerResult {
+async fn stage(request: Request, body: Option<UnreadBody>) -> HandlerResult {
     if body.is_some() {
         return Err(ApiError::UnsupportedMediaType);
     }
@@ -259,7 +276,7 @@ async fn stage(request: Request, body: Option<Incoming>) -> HandlerResult {
         checksum: &checksum,
     };
     let command = StageUpload::new(upload_request, request.tenant.max_attachment_bytes)?;
-    request.check_stored(Share::UnattachedFiles, command.byte_size()).await?;
+    request.check_stored(SharedResource::UnattachedFiles, command.byte_size()).await?;
     let reply = |document: &Value| {
         let signed = document["signed_id"].as_str().unwrap_or_default();
         let path = format_args!("/attachments/direct_upload/{signed}");
@@ -270,7 +287,7 @@ async fn stage(request: Request, body: Option<Incoming>) -> HandlerResult {
     request.execute(&AnswerLanguages::default(), command, reply).await
 }
 
-fn staged_view(staged: Staged) -> UploadView {
+fn staged_view(staged: StagedUpload) -> UploadView {
     UploadView {
         signed_id: staged.signed.expose(),
         filename: staged.upload.filename,
@@ -279,7 +296,7 @@ fn staged_view(staged: Staged) -> UploadView {
     }
 }
 
-async fn receive(request: Request, body: Option<Incoming>) -> HandlerResult {
+async fn receive(request: Request, body: Option<UnreadBody>) -> HandlerResult {
     let body = body.ok_or(ApiError::Malformed)?;
     let (organization, files) = (request.tenant.id, &request.backend.files);
     let open = uploads(request.ports());
@@ -290,25 +307,25 @@ async fn receive(request: Request, body: Option<Incoming>) -> HandlerResult {
     }
     let (content_type, md5) =
         (header(&body.headers, CONTENT_TYPE.as_str()), header(&body.headers, "content-md5"));
-    upload.check_head(SentHead { length, content_type, md5 })?;
+    upload.check_head(UploadHeaders { length, content_type, md5 })?;
     let limit = upload.byte_size.unsigned_abs();
     let ReceiveOutcome::Complete(received) = body.receive(files, limit).await? else {
         return Err(wrong_length().into());
     };
     upload.check_bytes(received.content.byte_size, &STANDARD.encode(received.md5))?;
     let new = register(&request, upload.filename, received).await?;
-    let _permit = request.take(Share::Writes).await?;
+    let _permit = request.take_permit(SharedResource::Writes).await?;
     files.complete_upload(organization, id, new, request.now).await?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 
 /// Inspects received bytes, and stores the row of their file.
-async fn register(request: &Request, name: String, received: Received) -> Result<NewFile, ApiError> {
+async fn register(request: &Request, name: String, received: ReceivedBody) -> Result<NewFile, ApiError> {
     let files = &request.backend.files;
-    let permit = request.take(Share::Images).await?;
+    let permit = request.take_permit(SharedResource::Images).await?;
     let inspected = files.inspect(received).await?;
     drop(permit);
-    let _permit = request.take(Share::Writes).await?;
+    let _permit = request.take_permit(SharedResource::Writes).await?;
     let Tenant { id, reference_prefix, .. } = &request.tenant;
     Ok(files.register(*id, reference_prefix, name, inspected, request.now).await?)
 }
@@ -330,7 +347,7 @@ fn view(context: &RenderContext<'_>, found: AttachmentDetail) -> AttachmentView 
     let thumbnail_url =
         if file.as_ref().is_some_and(|file| file.thumbnail_bytes.is_some()) { address(true) } else { None };
     let url = attachment.link.clone().or_else(|| address(false));
-    let r#type = context.site.class_names.written(attachment.parent.kind.as_str());
+    let r#type = context.site.class_names.to_wire(attachment.parent.kind.as_str());
     AttachmentView {
         id: id.to_string(),
         r#type: AttachmentType,

@@ -1,7 +1,7 @@
 //! `/blogs` (contract 07 part A).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::links::{BlogLinks, BlogRelationships, ComponentRecord, RecordNames};
 use crate::reply::Document;
 use crate::request::Request;
@@ -9,7 +9,7 @@ use crate::route::{HandlerResult, Routes, Write, delete, post, put};
 use crate::shapes::{
     BlogType, CreationDate, EditionDate, TranslatedProp, iso_milliseconds, read_time, read_translated,
 };
-use crate::typed_body::{ClosedData, NoBody, RawBody, read_at};
+use crate::typed_body::{ClosedDataBody, NoBody, RawBody, read_at};
 use civitas_application::{Ports, RenderContext};
 use civitas_blogs::{
     CreatePost, DestroyPost, POST_FIELDS, PostDetail, PostNeighbours, PostWrites, Posts, Publication,
@@ -28,7 +28,7 @@ use utoipa::ToSchema;
 const LISTS: &[&str] = &["posts", "components", "spaces", "roles"];
 const NAMES: RecordNames = RecordNames {
     path: "blogs",
-    manifest: "blogs",
+    component_kind: "blogs",
     component_type: "blog_component",
     label: "Blogs",
     neighbour: "post",
@@ -149,31 +149,36 @@ impl PostText {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let read = |doc: Doc| doc.in_component(&["published_at", "id", "created_at", "updated_at", "rand"]);
-    let list = read(Doc::page::<BlogView>("Lists the blog posts").pages()).filters(POST_FIELDS);
+    let read =
+        |doc: OperationDoc| doc.in_component(&["published_at", "id", "created_at", "updated_at", "rand"]);
+    let list = read(OperationDoc::page::<BlogView>("Lists the blog posts").pages()).filters(POST_FIELDS);
     routes.read("listBlogPosts", "/blogs", READ_POSTS, list, index);
-    let show = read(Doc::item::<BlogView>("Shows a blog post"));
+    let show = read(OperationDoc::item::<BlogView>("Shows a blog post"));
     routes.read("getBlogPost", "/blogs/{id}", READ_POSTS, show, show_one);
     routes.write(&Write {
         at: post(["createBlogPostAsync", "createBlogPost"], "/blogs"),
         read: create,
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
-        doc: Doc::item::<BlogView>("Creates a blog post").locales().component_id().created().fails(404),
+        doc: OperationDoc::item::<BlogView>("Creates a blog post")
+            .locales()
+            .component_id()
+            .created()
+            .with_failure(404),
     });
     routes.write_or_patch(&Write {
         at: put(["updateBlogPostAsync", "updateBlogPost"], "/blogs/{id}"),
         read: update,
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
-        doc: Doc::item::<BlogView>("Changes a blog post").locales(),
+        doc: OperationDoc::item::<BlogView>("Changes a blog post").locales(),
     });
     routes.write(&Write {
         at: delete(["deleteBlogPostAsync", "deleteBlogPost"], "/blogs/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyPost { id: PostId(request.id()?) }),
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
-        doc: Doc::item::<BlogView>("Deletes a blog post").locales(),
+        doc: OperationDoc::item::<BlogView>("Deletes a blog post").locales(),
     });
 }
 
@@ -181,7 +186,7 @@ fn writes(ports: &dyn Ports) -> PostWrites<'_> {
     PostWrites { store: ports.posts(), lookup: ports.blogs() }
 }
 
-fn create(request: &Request, sent: RawBody<'_, ClosedData<PostToCreate>>) -> Result<CreatePost> {
+fn create(request: &Request, sent: RawBody<'_, ClosedDataBody<PostToCreate>>) -> Result<CreatePost> {
     let is_sync = sent.is_sync;
     let PostToCreate { component_id, attributes, .. } = sent.read()?.data;
     let component = match component_id {
@@ -210,7 +215,7 @@ fn check_texts(attributes: Option<&Value>) -> Result<()> {
     Error::unless_valid(Wording::InvalidRequest, missing)
 }
 
-fn update(request: &Request, sent: RawBody<'_, ClosedData<PostToUpdate>>) -> Result<UpdatePost> {
+fn update(request: &Request, sent: RawBody<'_, ClosedDataBody<PostToUpdate>>) -> Result<UpdatePost> {
     let id = PostId(request.id()?);
     let PostToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
     let is_same = |sent: Value| {
@@ -271,16 +276,19 @@ fn result(context: &RenderContext<'_>, post: PostDetail) -> Value {
 
 /// A post as visible to the caller.
 fn view(context: &RenderContext<'_>, detail: PostDetail, beside: PostNeighbours) -> BlogView {
-    let PostDetail { id, post, place } = detail;
+    let PostDetail { id, post, context: component_context } = detail;
     let locales = context.locales();
-    let (space, component, component_name) = (place.space, place.component, &place.name);
+    let (space, component, component_name) =
+        (component_context.space, component_context.component, &component_context.name);
     let record = ComponentRecord { context, names: NAMES, id: id.0, space, component, component_name };
     BlogView {
         id: id.to_string(),
         r#type: BlogType,
         relationships: BlogRelationships(record.relationships()),
-        links: BlogLinks(record.links_beside(beside.next.map(|id| id.0), beside.prev.map(|id| id.0))),
-        meta: BlogMeta { published: post.is_published(context.ctx.now), scope: place.scope_id },
+        links: BlogLinks(
+            record.links_with_neighbours(beside.next.map(|id| id.0), beside.prev.map(|id| id.0)),
+        ),
+        meta: BlogMeta { published: post.is_published(context.ctx.now), scope: component_context.scope_id },
         attributes: BlogAttributes {
             created_at: CreationDate(post.created_at),
             updated_at: EditionDate(post.updated_at),

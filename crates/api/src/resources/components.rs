@@ -1,21 +1,22 @@
 //! `/components` (contract 05 §3).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::links::{LinkMeta, ResourceLink, base};
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
 use crate::shapes::{
-    ComponentManifestName, ComponentType, Count, CreationDate, EditionDate, Identifier, SpaceClassName,
-    ToMany, TranslatedProp,
+    ComponentKindName, ComponentType, CreationDate, EditionDate, RelationshipCount, ResourceIdentifier,
+    SpaceClassName, ToManyRelationship, TranslatedProp,
 };
 use civitas_application::{CurrentSettings, RenderContext};
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::filter::{Field, Kind};
+use civitas_kernel::filter::{FieldKind, FilterField};
 use civitas_kernel::{Ability, ComponentId, Error, ProposalId, Result, Translated};
-use civitas_proposals::{Rules, VotingStatus, weight_label};
+use civitas_proposals::{ComponentRules, VotingStatus, weight_label};
 use civitas_spaces::{
-    COMPONENT_FIELDS, ComponentDetail, ComponentManifest, Components, READ_COMPONENTS, TYPED_COMPONENT_FIELDS,
+    COMPONENT_FIELDS, COMPONENT_FIELDS_WITHOUT_KIND, ComponentDetail, ComponentKind, Components,
+    READ_COMPONENTS,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -46,7 +47,7 @@ pub(crate) struct ComponentView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_attributes)]
 pub(crate) struct ComponentAttributes {
-    #[schema(value_type = ComponentManifestName)]
+    #[schema(value_type = ComponentKindName)]
     manifest_name: &'static str,
     #[schema(value_type = SpaceClassName)]
     participatory_space_type: Cow<'static, str>,
@@ -68,7 +69,7 @@ pub(crate) struct ComponentAttributes {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = component_relationships)]
 struct ComponentRelationships {
-    resources: ToMany,
+    resources: ToManyRelationship,
 }
 
 /// Links of a component.
@@ -84,66 +85,67 @@ pub(crate) struct ComponentLinks {
 }
 
 /// The filters that the address of one component accepts and ignores, as in the published document (contract 12).
-const IGNORED: &[Field<()>] = &[Field::new("id", Kind::Integer, ())];
+const IGNORED: &[FilterField<()>] = &[FilterField::new("id", FieldKind::Integer, ())];
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let search = Doc::new("Searches the components of all kinds", "component_index_response");
+    let search = OperationDoc::new("Searches the components of all kinds", "component_index_response");
     let search = search.locales().sorted_pages().filters(COMPONENT_FIELDS);
     routes.read("searchComponents", "/components/search", READ_COMPONENTS, search, |r| index(r, None));
-    let list =
-        |summary, answer| Doc::new(summary, answer).locales().sorted_pages().filters(TYPED_COMPONENT_FIELDS);
-    let show = |summary, answer| Doc::new(summary, answer).locales();
-    let (proposals, blogs) = (ComponentManifest::Proposals, ComponentManifest::Blogs);
+    let list = |summary, answer| {
+        OperationDoc::new(summary, answer).locales().sorted_pages().filters(COMPONENT_FIELDS_WITHOUT_KIND)
+    };
+    let show = |summary, answer| OperationDoc::new(summary, answer).locales();
+    let (proposals, blogs) = (ComponentKind::Proposals, ComponentKind::Blogs);
     let doc = list("Lists the proposals components", "proposal_component_index_response");
     let path = "/components/proposal_components";
     routes.read("listProposalComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(proposals)));
     let doc = show("Shows a proposals component", "proposal_component_item_response");
     let doc = doc.pages().filters(IGNORED).with_note("Pages and filters are accepted and ignored.");
     let path = "/components/proposal_components/{id}";
-    routes.read("showProposalComponent", path, READ_COMPONENTS, doc, show_proposals);
+    routes.read("showProposalComponent", path, READ_COMPONENTS, doc, show_proposal_component);
     let doc = list("Lists the blog components", "blog_component_index_response");
     let path = "/components/blog_components";
     routes.read("listBlogComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(blogs)));
     let doc = show("Shows a blog component", "blog_component_item_response").within_space();
     let path = "/components/blog_components/{id}";
-    routes.read("showBlogComponent", path, READ_COMPONENTS, doc.component_id(), show_blog);
+    routes.read("showBlogComponent", path, READ_COMPONENTS, doc.component_id(), show_blog_component);
 }
 
-async fn index(request: Request, manifest: Option<ComponentManifest>) -> HandlerResult {
+async fn index(request: Request, kind: Option<ComponentKind>) -> HandlerResult {
     let context = request.render_context()?;
     let store = request.list_store(Ability::ComponentExtendedDataRead)?;
     let components = Components { store: store.components() };
-    let page = components.list(context.ctx, manifest, &request.filter()?, request.page()?).await?;
+    let page = components.list(context.ctx, kind, &request.filter()?, request.page()?).await?;
     let voting_statuses = voting_statuses(&request, &page.items).await?;
     let status = |id| voting_statuses.iter().find(|status| status.component == id);
     let view = |component: ComponentDetail| view(&context, status(component.id), component);
     answers::page(&request, LISTS, page, false, |component| component.changed_at, view).await
 }
 
-async fn show_proposals(request: Request) -> HandlerResult {
-    let found = find(&request, ComponentManifest::Proposals).await?;
+async fn show_proposal_component(request: Request) -> HandlerResult {
+    let found = find(&request, ComponentKind::Proposals).await?;
     answer(&request, found).await
 }
 
 /// Reads the parameters of one component, with space and component: outside of those it is not found (contract 05
 /// §3.1).
-async fn show_blog(request: Request) -> HandlerResult {
+async fn show_blog_component(request: Request) -> HandlerResult {
     let within = request.query.within()?;
-    let found = find(&request, ComponentManifest::Blogs).await?;
+    let found = find(&request, ComponentKind::Blogs).await?;
     let space = found.component.space;
     let inside = within.component.is_none_or(|id| id == found.id)
         && within.space_id.is_none_or(|id| id == space.id)
-        && within.space_manifest.is_none_or(|manifest| manifest == space.manifest);
+        && within.space_kind.is_none_or(|kind| kind == space.kind);
     if !inside {
         return Err(Error::NotFound.into());
     }
     answer(&request, found).await
 }
 
-async fn find(request: &Request, manifest: ComponentManifest) -> Result<ComponentDetail> {
+async fn find(request: &Request, kind: ComponentKind) -> Result<ComponentDetail> {
     request.locales()?;
     let components = Components { store: request.ports().components() };
-    components.find(request.ctx()?, manifest, ComponentId(request.id()?)).await
+    components.find(request.ctx()?, kind, ComponentId(request.id()?)).await
 }
 
 async fn answer(request: &Request, found: ComponentDetail) -> HandlerResult {
@@ -155,7 +157,7 @@ async fn answer(request: &Request, found: ComponentDetail) -> HandlerResult {
 /// The voting status of the caller, if it is a user, for each proposals component.
 async fn voting_statuses(request: &Request, components: &[ComponentDetail]) -> Result<Vec<VotingStatus>> {
     let ctx = request.ctx()?;
-    let is_ours = |c: &&ComponentDetail| c.component.manifest == ComponentManifest::Proposals;
+    let is_ours = |c: &&ComponentDetail| c.component.kind == ComponentKind::Proposals;
     let ids: Vec<_> = components.iter().filter(is_ours).map(|c| c.id).collect();
     match ctx.participant() {
         Some(user) if !ids.is_empty() => {
@@ -171,19 +173,19 @@ fn view(
     detail: ComponentDetail,
 ) -> ComponentView {
     let settings =
-        CurrentSettings::of(&detail.component, detail.active_step, context.tenant.comments_max_length);
+        CurrentSettings::new(&detail.component, detail.active_step, context.tenant.comments_max_length);
     let announcement = setting_in_locales(context, &settings.value("global_announcement"));
     let meta = meta(context, settings, voting_status, &detail);
     let ComponentDetail { id, component, space_title, resources, resource_count, .. } = detail;
-    let manifest = component.manifest.as_str();
-    let data = resources.into_iter().map(|id| Identifier::new(id, manifest)).collect();
+    let kind = component.kind.as_str();
+    let data = resources.into_iter().map(|id| ResourceIdentifier::new(id, kind)).collect();
     ComponentView {
         id: id.to_string(),
-        r#type: component.manifest.component_type(),
+        r#type: component.kind.component_type(),
         links: links(context, id, &component, &space_title, voting_status.and_then(|s| s.draft)),
         attributes: ComponentAttributes {
-            manifest_name: manifest,
-            participatory_space_type: context.site.class_names.written(component.space.manifest.class()),
+            manifest_name: kind,
+            participatory_space_type: context.site.class_names.to_wire(component.space.kind.class()),
             participatory_space_id: component.space.id.to_string(),
             name: TranslatedProp(component.name.in_locales(context.locales())),
             global_announcement: announcement,
@@ -195,7 +197,7 @@ fn view(
                 .then_some(component.extended_data),
         },
         relationships: ComponentRelationships {
-            resources: ToMany { data, meta: Count { count: resource_count } },
+            resources: ToManyRelationship { data, meta: RelationshipCount { count: resource_count } },
         },
         meta,
     }
@@ -216,7 +218,7 @@ fn meta(
     let mut meta: Map<String, Value> =
         settings.meta_settings().map(|(key, value)| (key.to_owned(), value)).collect();
     meta.insert("published".to_owned(), json!(detail.component.published_at.is_some()));
-    if detail.component.manifest == ComponentManifest::Proposals {
+    if detail.component.kind == ComponentKind::Proposals {
         let rules = settings.rules();
         let user = context.ctx.participant().is_some();
         // A user without a status here can do nothing; a service token sees whether voting is open.
@@ -240,7 +242,7 @@ fn meta(
     meta
 }
 
-fn weights(context: &RenderContext<'_>, rules: &Rules) -> Vec<Value> {
+fn weights(context: &RenderContext<'_>, rules: &ComponentRules) -> Vec<Value> {
     let locales = context.locales();
     let offered = &context.tenant.available_locales;
     let label = |weight| weight_label(rules.voting_manifest, weight, offered).in_locales(locales);
@@ -255,16 +257,16 @@ fn links(
     draft: Option<ProposalId>,
 ) -> ComponentLinks {
     let locale = context.tenant.default_locale;
-    let meta = LinkMeta::of_space(component.space);
-    let this = match component.manifest {
-        ComponentManifest::Proposals => base(context, format_args!("/components/proposal_components/{id}")),
-        ComponentManifest::Blogs => base(context, format_args!("/components/blog_components/{id}")),
+    let meta = LinkMeta::for_space(component.space);
+    let this = match component.kind {
+        ComponentKind::Proposals => base(context, format_args!("/components/proposal_components/{id}")),
+        ComponentKind::Blogs => base(context, format_args!("/components/blog_components/{id}")),
         _ => base(context, format_args!("/components/search?filter%5Bid_eq%5D={id}")),
     };
     let space = component.space;
-    let related = base(context, format_args!("/spaces/{}/{}", space.manifest.as_str(), space.id));
+    let related = base(context, format_args!("/spaces/{}/{}", space.kind.as_str(), space.id));
     let draft_link = |draft: ProposalId| {
-        let meta = LinkMeta::of_component(space, id, "proposals").about(draft);
+        let meta = LinkMeta::for_component(space, id, "proposals").for_resource(draft);
         ResourceLink::new(base(context, format_args!("/draft_proposals/{draft}")), "Draft Details", meta)
     };
     let name = component.name.title(locale).unwrap_or("Component Details");

@@ -1,19 +1,19 @@
 //! `/draft_proposals` (contract 06 §2).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::links::ProposalLinks;
 use crate::reply::Document;
 use crate::request::Request;
 use crate::resources::proposals::{self, ProposalRelationships, ProposalView};
 use crate::route::{HandlerResult, RequiredAccess, Routes, Write, delete, post, put};
 use crate::shapes::{CreationDate, DraftType, EditionDate, LocaleName, TranslatedProp};
-use crate::typed_body::{Data, NoBody, RawBody};
+use crate::typed_body::{DataBody, NoBody, RawBody};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ComponentId, Locale, ProposalId, Result};
 use civitas_proposals::{
-    CreateDraft, DRAFT, DraftErrors, Drafts, Neighbours, ProposalDetail, PublishDraft, UpdateDraft,
+    CreateDraft, DRAFT, DraftErrors, Drafts, ProposalDetail, ProposalNeighbours, PublishDraft, UpdateDraft,
     UpdatedDraft, WithdrawDraft, draft_texts,
 };
 use serde::{Deserialize, Serialize};
@@ -92,15 +92,15 @@ struct DraftToUpdate {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = |summary| Doc::item::<DraftView>(summary).within_space().locales();
+    let doc = |summary| OperationDoc::item::<DraftView>(summary).within_space().locales();
     routes.write(&Write {
         at: post(["createDraftProposal", "createDraftProposalSync"], "/draft_proposals"),
         read: create,
         use_case: |ports, _| Box::new(drafts(ports)),
         view: |context, draft| result(context, &draft, context.ctx.working_locale(), true),
-        doc: doc("Begins a draft").fails(404),
+        doc: doc("Begins a draft").with_failure(404),
     });
-    routes.on("", Method::GET, "/draft_proposals", RequiredAccess::NoAction, doc("No list"), show_one);
+    routes.add_route("", Method::GET, "/draft_proposals", RequiredAccess::NoAction, doc("No list"), show_one);
     routes.read("getDraftProposal", "/draft_proposals/{id}", DRAFT, doc("Shows a draft"), show_one);
     routes.write(&Write {
         at: put(["updateDraftProposalAsync", "updateDraftProposal"], "/draft_proposals/{id}"),
@@ -125,7 +125,7 @@ pub(crate) fn routes(routes: &mut Routes) {
         },
         use_case: |ports, _| Box::new(drafts(ports)),
         view: |context, proposal| proposals::result(context, &proposal),
-        doc: Doc::item::<ProposalView>("Makes a draft public").within_space().locales(),
+        doc: OperationDoc::item::<ProposalView>("Makes a draft public").within_space().locales(),
     });
 }
 
@@ -133,12 +133,12 @@ fn drafts(ports: &dyn Ports) -> Drafts<'_> {
     Drafts { store: ports.proposals(), components: ports.component_lookup() }
 }
 
-fn create(request: &Request, sent: RawBody<'_, Data<DraftToCreate>>) -> Result<CreateDraft> {
+fn create(request: &Request, sent: RawBody<'_, DataBody<DraftToCreate>>) -> Result<CreateDraft> {
     let component = ComponentId(sent.read()?.data.component_id);
     Ok(CreateDraft { component, within: request.query.within_space()? })
 }
 
-fn update(request: &Request, sent: RawBody<'_, Data<DraftToUpdate>>) -> Result<UpdateDraft> {
+fn update(request: &Request, sent: RawBody<'_, DataBody<DraftToUpdate>>) -> Result<UpdateDraft> {
     let id = ProposalId(request.id()?);
     let DraftToUpdate { title, body, locale } = sent.read()?.data;
     let locale = locale.filter(|locale| !locale.is_null());
@@ -164,9 +164,9 @@ pub(crate) fn event_view(context: &RenderContext<'_>, draft: &ProposalDetail) ->
 
 /// `working`: the language of fields that were not requested in other languages.
 fn view(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, exists: bool) -> DraftView {
-    let ProposalDetail { id, proposal, place, client_uid, .. } = draft;
-    let errors = DraftErrors::of(proposal, working, place.rules.proposal_length);
-    let record = proposals::record(context, *id, place);
+    let ProposalDetail { id, proposal, context: proposal_context, client_uid, .. } = draft;
+    let errors = DraftErrors::new(proposal, working, proposal_context.rules.proposal_length);
+    let record = proposals::record(context, *id, proposal_context);
     let publishable = exists && errors.is_empty();
     let sentences =
         |faults: Vec<civitas_kernel::FieldError>| faults.into_iter().map(|f| f.description).collect();
@@ -182,12 +182,12 @@ fn view(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, ex
             errors: ErrorsView { title: sentences(errors.title), body: sentences(errors.body) },
         },
         relationships: proposals::relationships(&record, &proposal.authors, None),
-        links: proposals::links(&record, Neighbours::default()),
+        links: proposals::links(&record, ProposalNeighbours::default()),
         meta: DraftMeta {
             publishable,
             client_id: client_uid.clone(),
             fields: ["title", "body"],
-            scope: place.scope,
+            scope: proposal_context.scope,
         },
     }
 }

@@ -1,6 +1,6 @@
 //! `/events` (contract 09 D): a live stream of events. By pull, with `after` or `format`: stored events as `CloudEvents` 1.0.
 
-use crate::document::{Doc, ParameterType};
+use crate::document::{OperationDoc, ParameterType};
 use crate::error::ApiError;
 use crate::query::Query;
 use crate::reply::Reply;
@@ -67,14 +67,14 @@ enum PullFormat {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::stream("Streams the events of the organization as server-sent events")
+    let doc = OperationDoc::stream("Streams the events of the organization as server-sent events")
         .with("types[]", ParameterType::List(Box::new(ParameterType::Text)))
         .with("last_event_id", ParameterType::Text)
         .with("after", ParameterType::Pattern(CURSOR))
         .with("format", ParameterType::Word(&["json", "ndjson"]))
-        .or_answers::<EventPage<'_>>()
-        .fails(410)
-        .fails(429)
+        .or_answers_with::<EventPage<'_>>()
+        .with_failure(410)
+        .with_failure(429)
         .with_note(
             "Each message has the id of the event as `id`, its name as `event`, and as `data` the body that a webhook \
              gets. A comment comes every 15 s. The stream ends after an hour, with the token, and when the client reads \
@@ -108,7 +108,7 @@ async fn stream(request: Request) -> HandlerResult {
         let message = stream.next().await?;
         Some((Ok(chunk(&message)), stream))
     });
-    Ok(Reply::events(once(ready(Ok(Bytes::from_static(COMMENT)))).chain(messages).boxed()))
+    Ok(Reply::event_stream(once(ready(Ok(Bytes::from_static(COMMENT)))).chain(messages).boxed()))
 }
 
 /// The format of an answer by pull; `None` for a stream.
@@ -171,7 +171,7 @@ fn line(event: &CloudEvent<'_>) -> Result<String> {
 
 fn chunk(message: &StreamMessage) -> Bytes {
     match message {
-        StreamMessage::Silence => Bytes::from_static(COMMENT),
+        StreamMessage::KeepAlive => Bytes::from_static(COMMENT),
         StreamMessage::Event(relayed) => {
             let event = &relayed.event;
             sent_event(Some(&event.id.to_string()), event.name.as_str(), &event.payload)

@@ -2,10 +2,10 @@
 
 use crate::resources::{drafts, meetings, organizations, proposals, spaces};
 use async_trait::async_trait;
-use civitas_application::{EventViews, LoadedRecord, Ports, RenderContext, Site};
+use civitas_application::{EventViews, Ports, RenderContext, SavedRecord, SiteSettings};
 use civitas_kernel::{ClientId, Ctx, Error, Event, Locale, ProposalId, Result, SpaceRef, Subject, clock};
 use civitas_organizations::Tenant;
-use civitas_proposals::{Neighbours, ProposalDetail};
+use civitas_proposals::{ProposalDetail, ProposalNeighbours};
 use civitas_spaces::{SpaceDetail, Step};
 use serde_json::{Value, json};
 
@@ -14,13 +14,13 @@ pub(crate) struct Events;
 
 #[async_trait]
 impl EventViews for Events {
-    async fn show(
+    async fn render_data(
         &self,
         ports: &dyn Ports,
         tenant: &Tenant,
-        site: &Site,
+        site: &SiteSettings,
         event: &Event,
-        loaded: Option<LoadedRecord<'_>>,
+        loaded: Option<SavedRecord<'_>>,
     ) -> Result<Value> {
         let (default_locale, locales) = (tenant.default_locale, site.locales.clone());
         let nobody = Ctx { default_locale, locales, ..Ctx::for_client(tenant.id, ClientId(0), clock::now()) };
@@ -32,7 +32,7 @@ impl EventViews for Events {
             }
             Subject::Proposal(id) => {
                 let found = proposal(ports, tenant, id, loaded).await?;
-                Ok(json!(proposals::view(&context, &found, Neighbours::default())))
+                Ok(json!(proposals::view(&context, &found, ProposalNeighbours::default())))
             }
             Subject::Meeting(id) => {
                 let found = ports.meetings().detail(tenant.id, id).await?.ok_or_else(gone)?;
@@ -68,9 +68,9 @@ async fn proposal(
     ports: &dyn Ports,
     tenant: &Tenant,
     id: ProposalId,
-    loaded: Option<LoadedRecord<'_>>,
+    loaded: Option<SavedRecord<'_>>,
 ) -> Result<ProposalDetail> {
-    if let Some(LoadedRecord::Proposal(proposal)) = loaded
+    if let Some(SavedRecord::Proposal(proposal)) = loaded
         && proposal.id == id
     {
         return Ok(proposal.for_anonymous());

@@ -1,17 +1,17 @@
 //! The `extended_data` routes of every kind of record (contract 01 §11).
 
-use crate::document::{Doc, ParameterType};
+use crate::document::{OperationDoc, ParameterType};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes, Write, put};
 use crate::typed_body::{Body, RawBody};
 use civitas_extended_data::{
-    ExtendedData, Kind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
-    SetExtendedData,
+    ExtendedData, ExtendedDataKind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace,
+    OfUser, SetExtendedData,
 };
-use civitas_kernel::limits::EXTENDED_DATA;
+use civitas_kernel::limits::MAX_EXTENDED_DATA_BYTES;
 use civitas_kernel::{
-    ComponentId, Error, MeetingId, OrganizationId, ProposalId, Result, SpaceManifest, SpaceRef, UserId,
+    ComponentId, Error, MeetingId, OrganizationId, ProposalId, Result, SpaceKind, SpaceRef, UserId,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ const OBJECT_PATH: &str = r"^(\.|[^.]*[^.\s][^.]*(\.[^.]+){0,49})$";
 const OBJECT_PATH_OR_BLANK: &str = r"^(\.?|[^.]+(\.[^.]+){0,49})$";
 
 /// The routes of a kind of record with extended data.
-trait Exposed: Kind {
+trait ExtendedDataRoutes: ExtendedDataKind {
     /// The ids of the read, the asynchronous and the synchronous write.
     const IDS: [&'static str; 3];
     /// The path of the read and of the asynchronous write.
@@ -40,7 +40,7 @@ trait Exposed: Kind {
     fn id(request: &Request) -> Result<Self::Id>;
 }
 
-impl Exposed for OfOrganization {
+impl ExtendedDataRoutes for OfOrganization {
     const IDS: [&'static str; 3] =
         ["getOrganizationExtendedData", "setOrganizationExtendedDataAsync", "setOrganizationExtendedData"];
     const PATH: &'static str = "/organizations/{id}/extended_data";
@@ -54,7 +54,7 @@ impl Exposed for OfOrganization {
     }
 }
 
-impl Exposed for OfUser {
+impl ExtendedDataRoutes for OfUser {
     const IDS: [&'static str; 3] = ["getUserExtendedData", "setUserExtendedData", "setUserExtendedDataSync"];
     const PATH: &'static str = "/me/extended_data";
     const ANSWER: &'static str = "user_extended_data";
@@ -66,21 +66,21 @@ impl Exposed for OfUser {
     }
 }
 
-impl Exposed for OfSpace {
+impl ExtendedDataRoutes for OfSpace {
     const IDS: [&'static str; 3] =
         ["getSpaceExtendedData", "setSpaceExtendedDataAsync", "setSpaceExtendedData"];
     const PATH: &'static str = "/spaces/{manifest}/{id}/extended_data";
     type Body = DataToSet;
 
     fn id(request: &Request) -> Result<SpaceRef> {
-        let manifest = SpaceManifest::parse(request.segment("manifest")).ok_or(Error::NotFound)?;
-        Ok(SpaceRef { manifest, id: request.id()? })
+        let kind = SpaceKind::parse(request.segment("manifest")).ok_or(Error::NotFound)?;
+        Ok(SpaceRef { kind, id: request.id()? })
     }
 }
 
-macro_rules! exposed_by_id {
+macro_rules! extended_data_by_id {
     ($kind:ident, $id:ident, $name:literal, $collection:literal) => {
-        impl Exposed for $kind {
+        impl ExtendedDataRoutes for $kind {
             const IDS: [&'static str; 3] = [
                 concat!("get", $name, "ExtendedData"),
                 concat!("set", $name, "ExtendedDataAsync"),
@@ -96,17 +96,17 @@ macro_rules! exposed_by_id {
     };
 }
 
-exposed_by_id!(OfComponent, ComponentId, "Component", "components");
-exposed_by_id!(OfProposal, ProposalId, "Proposal", "proposals");
-exposed_by_id!(OfMeeting, MeetingId, "Meeting", "meetings");
+extended_data_by_id!(OfComponent, ComponentId, "Component", "components");
+extended_data_by_id!(OfProposal, ProposalId, "Proposal", "proposals");
+extended_data_by_id!(OfMeeting, MeetingId, "Meeting", "meetings");
 
 pub(crate) fn routes(routes: &mut Routes) {
-    expose::<OfOrganization>(routes);
-    expose::<OfUser>(routes);
-    expose::<OfSpace>(routes);
-    expose::<OfComponent>(routes);
-    expose::<OfProposal>(routes);
-    expose::<OfMeeting>(routes);
+    add_routes::<OfOrganization>(routes);
+    add_routes::<OfUser>(routes);
+    add_routes::<OfSpace>(routes);
+    add_routes::<OfComponent>(routes);
+    add_routes::<OfProposal>(routes);
+    add_routes::<OfMeeting>(routes);
 }
 
 /// A value, and where to write it.
@@ -147,11 +147,11 @@ fn path_or_nothing() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(OBJECT_PATH_OR_BLANK))
 }
 
-fn expose<K: Exposed>(routes: &mut Routes) {
+fn add_routes<K: ExtendedDataRoutes>(routes: &mut Routes) {
     let [read_id, later_id, now_id] = K::IDS;
-    let doc = |summary| Doc::new(summary, K::ANSWER).fails(404);
-    let doc_of_read =
-        doc("Reads extended data at a path").requires("object_path", ParameterType::Pattern(OBJECT_PATH));
+    let doc = |summary| OperationDoc::new(summary, K::ANSWER).with_failure(404);
+    let doc_of_read = doc("Reads extended data at a path")
+        .with_required_parameter("object_path", ParameterType::Pattern(OBJECT_PATH));
     let note = "`object_path` is required. Where nothing stands, `data` is `{}`.";
     routes.read(read_id, K::PATH, K::READ, doc_of_read.with_note(note), read::<K>);
     let pattern = if K::ROOT_BY_DEFAULT { OBJECT_PATH_OR_BLANK } else { OBJECT_PATH };
@@ -171,15 +171,15 @@ fn expose<K: Exposed>(routes: &mut Routes) {
     });
 }
 
-async fn read<K: Exposed>(request: Request) -> HandlerResult {
+async fn read<K: ExtendedDataRoutes>(request: Request) -> HandlerResult {
     let path = required(request.query.get("object_path"))?;
-    let service = ExtendedData { store: request.ports().extended_data(), limit: EXTENDED_DATA };
+    let service = ExtendedData { store: request.ports().extended_data(), limit: MAX_EXTENDED_DATA_BYTES };
     let (data, kept) = service.read::<K>(request.ctx()?, K::id(&request)?, &path).await?;
     Ok(Reply::read(&request, &Document { data }, kept.updated_at)?)
 }
 
 /// The path is a member of the body, else a query parameter.
-fn set<K: Exposed>(request: &Request, sent: RawBody<'_, K::Body>) -> Result<SetExtendedData<K>> {
+fn set<K: ExtendedDataRoutes>(request: &Request, sent: RawBody<'_, K::Body>) -> Result<SetExtendedData<K>> {
     let id = K::id(request)?;
     let DataToSet { data, object_path } = sent.read()?.into();
     let path = match &object_path {

@@ -1,7 +1,7 @@
 //! `/jobs/{id}/events` (contract 09 D): a live stream of the states of a job.
 
 use crate::backend::Backend;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::resources::event_stream::{COMMENT, sent_event};
@@ -9,8 +9,8 @@ use crate::resources::jobs::{detail, job_id};
 use crate::route::{HandlerResult, RequiredAccess, Routes};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
-use civitas_application::{Share, ShareHolder, SharePermit, Store};
-use civitas_jobs::{JobReport, JobStatus, Jobs};
+use civitas_application::{ShareHolder, SharePermit, SharedResource, Store};
+use civitas_jobs::{JobAnswer, JobStatus, Jobs};
 use civitas_kernel::{Error, JobId, OrganizationId, Result};
 use futures_util::StreamExt;
 use futures_util::stream::unfold;
@@ -21,22 +21,22 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 /// How often a new stream reads its job.
-const OFTEN: Duration = Duration::from_millis(300);
-/// How often a stream reads its job after [`YOUNG`].
-const SELDOM: Duration = Duration::from_secs(1);
+const FAST_POLL_INTERVAL: Duration = Duration::from_millis(300);
+/// How often a stream reads its job after [`FAST_POLL_PERIOD`].
+const SLOW_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a stream is new.
-const YOUNG: Duration = Duration::from_secs(10);
+const FAST_POLL_PERIOD: Duration = Duration::from_secs(10);
 /// The pause after which a stream without change sends a comment.
-const SILENCE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a stream lasts at most.
 const MAX_DURATION: Duration = Duration::from_secs(3600);
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::stream("Streams the states of a job as server-sent events").fails(429).with_note(
+    let doc = OperationDoc::stream("Streams the states of a job as server-sent events").with_failure(429).with_note(
         "A message `status` has the document of the job, at once and at each change; `end` follows the last one. A \
          comment comes every 15 s. The stream ends after an hour.",
     );
-    routes.on("streamJob", Method::GET, "/jobs/{id}/events", RequiredAccess::Open, doc, stream);
+    routes.add_route("streamJob", Method::GET, "/jobs/{id}/events", RequiredAccess::Open, doc, stream);
 }
 
 async fn stream(request: Request) -> HandlerResult {
@@ -44,8 +44,8 @@ async fn stream(request: Request) -> HandlerResult {
     let first = find(&*request.store, request.tenant.id, id).await?;
     let holder = ShareHolder { organization: request.tenant.id, client: None, record: None };
     let shares = &request.backend.services.shares;
-    let Some(open) = shares.try_take(Share::JobStreams, holder) else {
-        shares.refuse(Share::JobStreams, request.tenant.id);
+    let Some(open) = shares.try_take(SharedResource::JobStreams, holder) else {
+        shares.refuse(SharedResource::JobStreams, request.tenant.id);
         return Err(Error::TooManyRequests(1).into());
     };
     let now = Instant::now();
@@ -67,10 +67,10 @@ async fn stream(request: Request) -> HandlerResult {
         let chunk = stream.next_chunk().await?;
         Some((Ok(chunk), stream))
     });
-    Ok(Reply::events(chunks.boxed()))
+    Ok(Reply::event_stream(chunks.boxed()))
 }
 
-async fn find(store: &dyn Store, organization: OrganizationId, id: JobId) -> Result<JobReport> {
+async fn find(store: &dyn Store, organization: OrganizationId, id: JobId) -> Result<JobAnswer> {
     Jobs { store: store.jobs() }.find(organization, id).await
 }
 
@@ -85,7 +85,7 @@ struct JobStream {
     /// When the last chunk was sent.
     silent_since: Instant,
     /// The state to look at first.
-    next: Option<Box<JobReport>>,
+    next: Option<Box<JobAnswer>>,
     /// The state that was sent last.
     sent: Option<(JobStatus, OffsetDateTime)>,
     phase: Phase,
@@ -137,7 +137,7 @@ impl JobStream {
                 self.silent_since = Instant::now();
                 return Some(chunk);
             }
-            if self.silent_since.elapsed() >= SILENCE {
+            if self.silent_since.elapsed() >= KEEP_ALIVE_INTERVAL {
                 self.silent_since = Instant::now();
                 return if self.is_switched_on().await { Some(Bytes::from_static(COMMENT)) } else { None };
             }
@@ -153,12 +153,12 @@ impl JobStream {
         tokio::select! {
             biased;
             _ = self.closing.wait_for(|closing| *closing) => None,
-            () = sleep(if age < YOUNG { OFTEN } else { SELDOM }) => Some(()),
+            () = sleep(if age < FAST_POLL_PERIOD { FAST_POLL_INTERVAL } else { SLOW_POLL_INTERVAL }) => Some(()),
         }
     }
 
     /// The message with a state; `None` when it was sent already.
-    fn status(&mut self, job: JobReport) -> Result<Option<Bytes>> {
+    fn status(&mut self, job: JobAnswer) -> Result<Option<Bytes>> {
         let state = (job.summary.status, job.summary.updated_at);
         if self.sent.replace(state) == Some(state) {
             return Ok(None);

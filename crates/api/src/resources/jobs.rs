@@ -1,7 +1,7 @@
 //! `/jobs` (contract 09 part A).
 
 use crate::answers;
-use crate::document::{Doc, ParameterType};
+use crate::document::{OperationDoc, ParameterType};
 use crate::error::ErrorDetail;
 use crate::receipt::JobLinks;
 use crate::reply::Reply;
@@ -9,8 +9,8 @@ use crate::request::Request;
 use crate::route::{HandlerResult, RequiredAccess, Routes};
 use crate::shapes::{JobStatusName, iso_milliseconds};
 use actix_web::http::{Method, StatusCode};
-use civitas_application::Site;
-use civitas_jobs::{self as jobs, JOB_FIELDS, JobReport, JobStatus, Jobs, LIST_JOBS};
+use civitas_application::SiteSettings;
+use civitas_jobs::{self as jobs, JOB_FIELDS, JobAnswer, JobStatus, Jobs, LIST_JOBS};
 use civitas_kernel::{Error, FieldError, JobId, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -66,18 +66,28 @@ pub(crate) struct JobDetail {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::whole::<JobDetail>("Shows a job: to know its id is to be allowed to");
-    routes.on("getJob", Method::GET, "/jobs/{id}", RequiredAccess::Open, doc, show_one);
-    let doc = Doc::new("Lists the jobs of the caller's client and user", "rest_full_api_jobs_index_response");
+    let doc = OperationDoc::without_envelope::<JobDetail>("Shows a job: to know its id is to be allowed to");
+    routes.add_route("getJob", Method::GET, "/jobs/{id}", RequiredAccess::Open, doc, show_one);
+    let doc = OperationDoc::new(
+        "Lists the jobs of the caller's client and user",
+        "rest_full_api_jobs_index_response",
+    );
     let doc = doc
-        .describing::<JobSummary>()
+        .with_schema::<JobSummary>()
         .sorted_pages()
         .filters(JOB_FIELDS)
         .with("filter[command_key]", ParameterType::Text);
     let doc = doc.with("filter[status]", ParameterType::Word(JobStatus::NAMES));
     routes.read("listJobs", "/jobs", LIST_JOBS, doc, index);
-    let doc = Doc::silent("Removes a job", StatusCode::NO_CONTENT);
-    routes.on("deleteJob", Method::DELETE, "/jobs/{id}", RequiredAccess::Needs(LIST_JOBS), doc, remove);
+    let doc = OperationDoc::without_json("Removes a job", StatusCode::NO_CONTENT);
+    routes.add_route(
+        "deleteJob",
+        Method::DELETE,
+        "/jobs/{id}",
+        RequiredAccess::Needs(LIST_JOBS),
+        doc,
+        remove,
+    );
 }
 
 async fn show_one(request: Request) -> HandlerResult {
@@ -115,19 +125,19 @@ pub(crate) fn job_id(request: &Request) -> Result<JobId> {
     id.map(JobId).ok_or(Error::NotFound)
 }
 
-fn summary(site: &Site, host: &str, job: jobs::JobSummary) -> JobSummary {
+fn summary(site: &SiteSettings, host: &str, job: jobs::JobSummary) -> JobSummary {
     JobSummary {
         id: job.id.to_string(),
         status: job.status.as_str(),
         command_key: job.command_key,
         created_at: iso_milliseconds(job.created_at),
         updated_at: iso_milliseconds(job.updated_at),
-        links: JobLinks::of(site, host, job.id),
+        links: JobLinks::new(site, host, job.id),
     }
 }
 
 /// A job with its result, of the organization at this host.
-pub(crate) fn detail(site: &Site, host: &str, job: JobReport) -> Result<JobDetail> {
+pub(crate) fn detail(site: &SiteSettings, host: &str, job: JobAnswer) -> Result<JobDetail> {
     let result = job.result.map(RawValue::from_string).transpose().map_err(Error::internal)?;
     let (class, message, details) = match job.failure {
         Some(failure) => (Some(failure.class.into_owned()), Some(failure.message), failure.details),

@@ -1,6 +1,6 @@
 //! `/me/magic_links` (contract 03 §3).
 
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::links::{self, LinkMeta, ResourceLink};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
@@ -8,7 +8,7 @@ use crate::route::{HandlerResult, RequiredAccess, Routes, Write, post};
 use crate::shapes::MagicLinkType;
 use crate::typed_body::{RawBody, read_at};
 use actix_web::http::{Method, StatusCode};
-use civitas_accounts::magic_links::{CreateMagicLink, NewMagicLink, SignedIn};
+use civitas_accounts::magic_links::{CreateMagicLink, MagicLinkSignIn, NewMagicLink};
 use civitas_accounts::{SESSION_LIFETIME, Secret};
 use civitas_application::{OneTimeLinks, RenderContext, magic_links};
 use civitas_kernel::{Error, Result};
@@ -68,8 +68,11 @@ struct LinkData {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::item::<MagicLinkView>("Makes a link that signs the user in").created().secret().fails(422);
-    routes.write_now(&Write {
+    let doc = OperationDoc::item::<MagicLinkView>("Makes a link that signs the user in")
+        .created()
+        .secret()
+        .with_failure(422);
+    routes.write_without_job(&Write {
         at: post(["generateMagicLink", ""], "/me/magic_links"),
         read: create,
         use_case: |ports, _| Box::new(magic_links(ports)),
@@ -79,12 +82,12 @@ pub(crate) fn routes(routes: &mut Routes) {
              organization or of its allow-list.",
         ),
     });
-    let doc = Doc::silent("Signs in with a link", StatusCode::FOUND).with_location();
+    let doc = OperationDoc::without_json("Signs in with a link", StatusCode::FOUND).with_location();
     let doc = doc.with_note(
         "For browsers: sets the cookie of a participant's session and redirects. `HEAD` answers the same, and does \
          neither.",
     );
-    routes.on(
+    routes.add_route(
         "signInWithMagicLink",
         Method::GET,
         "/me/magic_links/{magic_token}",
@@ -123,9 +126,9 @@ async fn sign_in(request: Request) -> HandlerResult {
         OneTimeLinks { store: &**request.backend.store(), committer: request.backend.commands.committer() };
     let token = Secret::new(request.segment("magic_token"));
     if request.method == Method::HEAD {
-        return Ok(found(links.look(&request.tenant, &token, request.now).await?));
+        return Ok(found(links.find_redirect(&request.tenant, &token, request.now).await?));
     }
-    let SignedIn { session, location } = links.sign_in(&request.tenant, &token, request.now).await?;
+    let MagicLinkSignIn { session, location } = links.sign_in(&request.tenant, &token, request.now).await?;
     let lifetime = SESSION_LIFETIME.whole_seconds();
     let cookie =
         format!("{COOKIE}={}; Path=/; Max-Age={lifetime}; HttpOnly; Secure; SameSite=Lax", session.expose());

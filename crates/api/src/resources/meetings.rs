@@ -1,11 +1,11 @@
 //! `/meetings` (contract 06 §5).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::links::{ComponentRecord, MeetingLinks, MeetingRelationships, RecordNames};
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
-use crate::shapes::{CreationDate, EditionDate, MeetingType, TranslatedProp, iso};
+use crate::shapes::{CreationDate, EditionDate, MeetingType, TranslatedProp, iso_seconds};
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, MeetingId, Order, SortColumn};
@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 const LISTS: &[&str] = &["meetings", "components", "spaces", "roles"];
 const NAMES: RecordNames = RecordNames {
     path: "meetings",
-    manifest: "meetings",
+    component_kind: "meetings",
     component_type: "meeting_component",
     label: "Meetings",
     neighbour: "Meeting",
@@ -55,10 +55,11 @@ struct MeetingAttributes {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let read = |doc: Doc| doc.in_component(&["start_time", "id", "created_at", "updated_at", "rand"]);
-    let list = read(Doc::page::<MeetingView>("Lists the meetings").pages()).filters(MEETING_FIELDS);
+    let read =
+        |doc: OperationDoc| doc.in_component(&["start_time", "id", "created_at", "updated_at", "rand"]);
+    let list = read(OperationDoc::page::<MeetingView>("Lists the meetings").pages()).filters(MEETING_FIELDS);
     routes.read("listMeetings", "/meetings", READ_MEETINGS, list, index);
-    let show = read(Doc::item::<MeetingView>("Shows a meeting"));
+    let show = read(OperationDoc::item::<MeetingView>("Shows a meeting"));
     routes.read("getMeeting", "/meetings/{id}", READ_MEETINGS, show, show_one);
 }
 
@@ -87,8 +88,9 @@ async fn show_one(request: Request) -> HandlerResult {
 /// A meeting as visible to the caller.
 pub(crate) fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> MeetingView {
     let locales = context.locales();
-    let place = &meeting.place;
-    let (space, component, component_name) = (place.space, place.component, &place.name);
+    let component_context = &meeting.context;
+    let (space, component, component_name) =
+        (component_context.space, component_context.component, &component_context.name);
     let record =
         ComponentRecord { context, names: NAMES, id: meeting.id.0, space, component, component_name };
     let may_read_data = context.ctx.may(Ability::MeetingsExtendedDataRead);
@@ -102,8 +104,8 @@ pub(crate) fn view(context: &RenderContext<'_>, meeting: MeetingDetail) -> Meeti
             updated_at: EditionDate(meeting.updated_at),
             title: TranslatedProp(meeting.title.in_locales(locales)),
             description: TranslatedProp(meeting.description.in_locales(locales)),
-            start_time: iso(meeting.start_time),
-            end_time: meeting.end_time.map(iso),
+            start_time: iso_seconds(meeting.start_time),
+            end_time: meeting.end_time.map(iso_seconds),
             extended_data: may_read_data.then_some(meeting.extended_data),
         },
     }

@@ -1,6 +1,6 @@
 //! Tokens: issue, introspect, revoke (contract 02).
 
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::request::{Request, auth_context, bearer};
@@ -9,8 +9,8 @@ use crate::shapes::{CreationDate, EditionDate, IntrospectedType, LocaleName, Tok
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use civitas_accounts::grants::{Introspected, Introspection, Issued, Revocation, TokenRequest};
-use civitas_accounts::{Callers, Identity, Secret, User};
+use civitas_accounts::grants::{Introspection, IntrospectionResult, IssuedToken, Revocation, TokenRequest};
+use civitas_accounts::{Secret, TokenAuthenticator, TokenIdentity, User};
 use civitas_application::form_decoded;
 use civitas_kernel::{ClientId, Error, Locale, UserId, UserState};
 use serde::Serialize;
@@ -99,29 +99,41 @@ struct IntrospectedMeta {
 
 /// The introspection and revocation of tokens, mounted below `{base}` and `{host}` alike.
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::whole::<TokenView>("Issues a token").takes_named("oauth_grant_param");
-    let doc = doc.fails(401).fails(403).with_note(
+    let doc =
+        OperationDoc::without_envelope::<TokenView>("Issues a token").with_named_body("oauth_grant_param");
+    let doc = doc.with_failure(401).with_failure(403).with_note(
         "Also at `{host}/oauth/token`. The credentials of the client may come as HTTP Basic instead. There is no \
          refresh token: ask again.",
     );
-    routes.on("createToken", Method::POST, "/oauth/token", RequiredAccess::Token, doc, token);
-    let doc = Doc::whole::<IntrospectedView>("Describes a token").takes_named("introspect_body").fails(401);
+    routes.add_route("createToken", Method::POST, "/oauth/token", RequiredAccess::Token, doc, token);
+    let doc = OperationDoc::without_envelope::<IntrospectedView>("Describes a token")
+        .with_named_body("introspect_body")
+        .with_failure(401);
     let doc = doc.bearer_or_credentials().with_note(
         "Also at `{host}/oauth/introspect`. Instead of a bearer token the credentials of the client may come in the \
          body or as HTTP Basic.",
     );
-    routes.on("introspectToken", Method::POST, "/oauth/introspect", RequiredAccess::Open, doc, introspect);
-    let doc = Doc::new("Revokes a token", "revoke_response").takes_named("revoke_body").fails(403);
+    routes.add_route(
+        "introspectToken",
+        Method::POST,
+        "/oauth/introspect",
+        RequiredAccess::Open,
+        doc,
+        introspect,
+    );
+    let doc = OperationDoc::new("Revokes a token", "revoke_response")
+        .with_named_body("revoke_body")
+        .with_failure(403);
     let doc = doc.body_is_optional().with_note(
         "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic. The token may \
          be a query parameter instead.",
     );
-    routes.on("revokeToken", Method::POST, "/oauth/revoke", RequiredAccess::Open, doc, revoke);
+    routes.add_route("revokeToken", Method::POST, "/oauth/revoke", RequiredAccess::Open, doc, revoke);
 }
 
 async fn token(request: Request) -> HandlerResult {
     let asked = token_request(&request);
-    let Issued { token, expires_in, scope, created_at } =
+    let IssuedToken { token, expires_in, scope, created_at } =
         request.backend.token_service.grant(&request.tenant, asked, request.from, request.now).await?;
     let view = TokenView { access_token: token, token_type: TokenType, expires_in, scope, created_at };
     Ok(Reply::json(StatusCode::OK, &view)?.with("Cache-Control", "no-store").with("Pragma", "no-cache"))
@@ -131,7 +143,7 @@ async fn introspect(request: Request) -> HandlerResult {
     let introspection = Introspection { callers: callers(&request), users: request.ports().users() };
     let auth = auth_context(&request.tenant, request.now);
     let client = introspecting_client(&request, &introspection).await?;
-    request.backend.client_limit.take(client)?;
+    request.backend.client_limit.consume(client)?;
     let wanted = request.body.get("token").and_then(Value::as_str).unwrap_or_default();
     let found = introspection.describe(auth, client, wanted).await?;
     if wanted.trim().is_empty() {
@@ -175,9 +187,9 @@ fn token_request(request: &Request) -> TokenRequest {
     TokenRequest::read(&body, basic(request.authorization.as_deref()))
 }
 
-fn callers(request: &Request) -> Callers<'_> {
+fn callers(request: &Request) -> TokenAuthenticator<'_> {
     let (backend, tokens) = (&request.backend, request.ports().tokens());
-    Callers { tokens, signer: &*backend.services.signer, locales: backend.locales() }
+    TokenAuthenticator { tokens, signer: &*backend.services.signer, locales: backend.locales() }
 }
 
 /// The credentials of HTTP Basic: what the name and the secret can mean.
@@ -196,11 +208,11 @@ fn meanings(sent: &str) -> Vec<String> {
     [sent.to_owned()].into_iter().chain(decoded).filter(|text| !text.contains('\0')).collect()
 }
 
-fn described(request: &Request, found: Introspected) -> IntrospectedView {
-    let Introspected::Known { id, identity, user, active } = found else {
+fn described(request: &Request, found: IntrospectionResult) -> IntrospectedView {
+    let IntrospectionResult::Known { id, identity, user, active } = found else {
         return IntrospectedView::default();
     };
-    let Identity { token, client, .. } = *identity;
+    let TokenIdentity { token, client, .. } = *identity;
     IntrospectedView {
         active,
         scope: Some(token.scope),

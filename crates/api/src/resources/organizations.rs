@@ -1,7 +1,7 @@
 //! `/organizations` (contract 03 §1).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::reply::Document;
 use crate::request::Request;
 use crate::route::{HandlerResult, RequiredAccess, Routes, Write, put};
@@ -102,19 +102,20 @@ fn settings() -> Ref {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list =
-        Doc::page::<OrganizationView>("Lists the organizations the client reaches").locales().sorted_pages();
+    let list = OperationDoc::page::<OrganizationView>("Lists the organizations the client reaches")
+        .locales()
+        .sorted_pages();
     let list = list.filters(ORGANIZATION_FIELDS);
     routes.read("listOrganizations", "/organizations", READ_ORGANIZATIONS, list, index);
-    let show = Doc::item::<OrganizationView>("Shows an organization").locales();
-    let unused = || Doc::item::<OrganizationView>("Not implemented");
-    routes.on("", Method::POST, "/organizations", RequiredAccess::NoAction, unused(), index);
-    routes.on("", Method::DELETE, "/organizations/{id}", RequiredAccess::NoAction, unused(), show_one);
+    let show = OperationDoc::item::<OrganizationView>("Shows an organization").locales();
+    let unused = || OperationDoc::item::<OrganizationView>("Not implemented");
+    routes.add_route("", Method::POST, "/organizations", RequiredAccess::NoAction, unused(), index);
+    routes.add_route("", Method::DELETE, "/organizations/{id}", RequiredAccess::NoAction, unused(), show_one);
     routes.read("getOrganization", "/organizations/{id}", READ_ORGANIZATIONS, show, show_one);
-    let doc = Doc::item::<OrganizationView>("Updates settings of an organization").locales();
+    let doc = OperationDoc::item::<OrganizationView>("Updates settings of an organization").locales();
     routes.write_or_patch(&Write {
         at: put(["updateOrganizationAsync", "updateOrganization"], "/organizations/{id}"),
-        read: update,
+        read: update_command,
         use_case: |ports, limits| {
             let (store, queue) = (ports.organizations(), ports.queue());
             Box::new(OrganizationAdmin { store, queue, single_label_hosts: limits.single_label_hosts })
@@ -126,7 +127,10 @@ pub(crate) fn routes(routes: &mut Routes) {
     });
 }
 
-fn update(request: &Request, sent: RawBody<'_, OrganizationUpdateBody>) -> Result<UpdateOrganization> {
+fn update_command(
+    request: &Request,
+    sent: RawBody<'_, OrganizationUpdateBody>,
+) -> Result<UpdateOrganization> {
     let Some(Value::Object(attributes)) = sent.read()?.data.filter(|data| !is_blank(data)) else {
         return Err(Error::missing("data"));
     };

@@ -1,20 +1,21 @@
 //! `/proposals` (contract 06 §1).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::links::{ComponentRecord, ProposalLinks, RecordNames};
 use crate::reply::Document;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
 use crate::shapes::{
-    Count, CreationDate, EditionDate, Identifier, InComponent, ProposalType, PublicationDate, ToComponent,
-    ToMany, ToOne, TranslatedProp,
+    CreationDate, EditionDate, ProposalType, PublicationDate, RelationshipCount, ResourceIdentifier,
+    SpaceAndComponent, ToComponentRelationship, ToManyRelationship, ToOneRelationship, TranslatedProp,
 };
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, Order, ProposalId, SortColumn, UserId};
 use civitas_proposals::{
-    Neighbours, PROPOSAL_FIELDS, ProposalDetail, ProposalPlace, Proposals, PublicState, READ_PROPOSALS,
+    PROPOSAL_FIELDS, ProposalContext, ProposalDetail, ProposalNeighbours, Proposals, PublicState,
+    READ_PROPOSALS,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ const SORTS: [SortColumn; 4] =
     [SortColumn::Id, SortColumn::CreatedAt, SortColumn::UpdatedAt, SortColumn::Votes];
 const NAMES: RecordNames = RecordNames {
     path: "proposals",
-    manifest: "proposals",
+    component_kind: "proposals",
     component_type: "proposal_component",
     label: "Proposals",
     neighbour: "Proposal",
@@ -63,22 +64,22 @@ struct ProposalAttributes {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_relationships)]
 pub(crate) struct ProposalRelationships {
-    space: ToOne,
-    component: ToComponent,
+    space: ToOneRelationship,
+    component: ToComponentRelationship,
     /// Only with a public answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<StateRelationship>,
     /// Absent for official proposals.
     #[serde(skip_serializing_if = "Option::is_none")]
-    author: Option<ToOne>,
-    coauthors: ToMany,
+    author: Option<ToOneRelationship>,
+    coauthors: ToManyRelationship,
 }
 
 /// The state of a public answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_state_relationship)]
 struct StateRelationship {
-    data: Identifier,
+    data: ResourceIdentifier,
     meta: StateToken,
 }
 
@@ -105,7 +106,7 @@ struct ProposalMeta {
     client_id: Option<i64>,
     /// The caller's own vote.
     #[serde(skip_serializing_if = "Option::is_none")]
-    voted: Option<Voted>,
+    voted: Option<OwnVote>,
     /// `true` when it was withdrawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     withdrawn: Option<bool>,
@@ -117,17 +118,17 @@ struct ProposalMeta {
 /// The caller's own vote.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = proposal_voted)]
-struct Voted {
+struct OwnVote {
     /// 0 is an abstention.
     weight: i64,
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
     const ORDERS: &[&str] = &["published_at", "id", "created_at", "updated_at", "votes_count", "rand"];
-    let read = |doc: Doc| doc.in_component(ORDERS).filters(PROPOSAL_FIELDS);
-    let list = read(Doc::page::<ProposalView>("Lists the proposals").pages());
+    let read = |doc: OperationDoc| doc.in_component(ORDERS).filters(PROPOSAL_FIELDS);
+    let list = read(OperationDoc::page::<ProposalView>("Lists the proposals").pages());
     routes.read("listProposals", "/proposals", READ_PROPOSALS, list, index);
-    let show = read(Doc::item::<ProposalView>("Shows a proposal"));
+    let show = read(OperationDoc::item::<ProposalView>("Shows a proposal"));
     routes.read("getProposal", "/proposals/{id}", READ_PROPOSALS, show, show_one);
 }
 
@@ -139,7 +140,7 @@ async fn index(request: Request) -> HandlerResult {
     let proposals = Proposals { store: store.proposals() };
     let page =
         proposals.list(context.ctx, within, &request.filter()?, order, request.page_in_own_order()).await?;
-    let view = |found| view(&context, &found, Neighbours::default());
+    let view = |found| view(&context, &found, ProposalNeighbours::default());
     answers::page(&request, LISTS, page, order == Order::Random, |found| found.changed_at, view).await
 }
 
@@ -155,14 +156,18 @@ async fn show_one(request: Request) -> HandlerResult {
 
 /// A proposal as the result of a command: in the requested languages, without neighbours.
 pub(crate) fn result(context: &RenderContext<'_>, detail: &ProposalDetail) -> Value {
-    json!(Document { data: view(context, detail, Neighbours::default()) })
+    json!(Document { data: view(context, detail, ProposalNeighbours::default()) })
 }
 
 /// A proposal as visible to the caller.
-pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside: Neighbours) -> ProposalView {
-    let ProposalDetail { id, proposal, state, place, voted, .. } = detail;
+pub(crate) fn view(
+    context: &RenderContext<'_>,
+    detail: &ProposalDetail,
+    beside: ProposalNeighbours,
+) -> ProposalView {
+    let ProposalDetail { id, proposal, state, context: proposal_context, voted, .. } = detail;
     let locales = context.locales();
-    let record = record(context, *id, place);
+    let record = record(context, *id, proposal_context);
     let may_read_data = context.ctx.may(Ability::ProposalsExtendedDataRead);
     ProposalView {
         id: id.to_string(),
@@ -180,9 +185,9 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside:
             published: proposal.published_at.is_some(),
             published_at: proposal.published_at.map(PublicationDate),
             can_vote: detail.can_vote(),
-            scope: place.scope,
+            scope: proposal_context.scope,
             client_id: proposal.client.map(|c| c.0),
-            voted: voted.filter(|_| proposal.published_at.is_some()).map(|weight| Voted { weight }),
+            voted: voted.filter(|_| proposal.published_at.is_some()).map(|weight| OwnVote { weight }),
             withdrawn: (*state == PublicState::Withdrawn).then_some(true),
             votes_count: detail.shown_votes(),
         },
@@ -193,15 +198,16 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: &ProposalDetail, beside:
 pub(crate) fn record<'a>(
     context: &'a RenderContext<'a>,
     id: ProposalId,
-    place: &'a ProposalPlace,
+    proposal_context: &'a ProposalContext,
 ) -> ComponentRecord<'a> {
-    let (space, component, component_name) = (place.space, place.component, &place.name);
+    let (space, component, component_name) =
+        (proposal_context.space, proposal_context.component, &proposal_context.name);
     ComponentRecord { context, names: NAMES, id: id.0, space, component, component_name }
 }
 
 /// The links of a proposal or draft, and those to its neighbours.
-pub(crate) fn links(record: &ComponentRecord<'_>, beside: Neighbours) -> ProposalLinks {
-    ProposalLinks(record.links_beside(beside.next.map(|id| id.0), beside.prev.map(|id| id.0)))
+pub(crate) fn links(record: &ComponentRecord<'_>, beside: ProposalNeighbours) -> ProposalLinks {
+    ProposalLinks(record.links_with_neighbours(beside.next.map(|id| id.0), beside.prev.map(|id| id.0)))
 }
 
 /// The space, the component and the authors of a proposal or draft; `state` only if its answer is public.
@@ -210,21 +216,24 @@ pub(crate) fn relationships(
     authors: &[UserId],
     state: Option<&PublicState>,
 ) -> ProposalRelationships {
-    let user = |id: &UserId| Identifier::new(id, "user");
+    let user = |id: &UserId| ResourceIdentifier::new(id, "user");
     let answer = |state: &PublicState| match state {
         PublicState::Answered(id, token) => Some(StateRelationship {
-            data: Identifier::new(id, "proposal_state"),
+            data: ResourceIdentifier::new(id, "proposal_state"),
             meta: StateToken { token: token.clone() },
         }),
         PublicState::None | PublicState::Withdrawn => None,
     };
     let count = i64::try_from(authors.len()).unwrap_or(i64::MAX);
-    let InComponent { space, component } = record.relationships();
+    let SpaceAndComponent { space, component } = record.relationships();
     ProposalRelationships {
         space,
         component,
         state: state.and_then(answer),
-        author: authors.first().map(|id| ToOne { data: user(id) }),
-        coauthors: ToMany { data: authors.iter().map(user).collect(), meta: Count { count } },
+        author: authors.first().map(|id| ToOneRelationship { data: user(id) }),
+        coauthors: ToManyRelationship {
+            data: authors.iter().map(user).collect(),
+            meta: RelationshipCount { count },
+        },
     }
 }

@@ -1,12 +1,12 @@
 //! `/roles` (contract 03 §4).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::reply::Document;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes, Write, delete, post, put};
-use crate::shapes::{CreationDate, EditionDate, RoleObjectType, RoleResourceName, RoleTypeName, iso};
-use crate::typed_body::{Data, NoBody, RawBody};
+use crate::shapes::{CreationDate, EditionDate, RoleObjectType, RoleResourceName, RoleTypeName, iso_seconds};
+use crate::typed_body::{DataBody, NoBody, RawBody};
 use actix_web::http::StatusCode;
 use civitas_accounts::{
     CreateRole, DestroyRole, READ_ROLES, ROLE_FIELDS, RoleDetail, RoleId, Roles, UpdateRole,
@@ -90,30 +90,40 @@ struct UpdateAttributes {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<RoleView>("Lists the roles: general administrators, then those in spaces");
+    let list =
+        OperationDoc::page::<RoleView>("Lists the roles: general administrators, then those in spaces");
     routes.read("listRoles", "/roles", READ_ROLES, list.sorted_pages().filters(ROLE_FIELDS), index);
-    routes.read("getRole", "/roles/{id}", READ_ROLES, Doc::item::<RoleView>("Shows a role"), show_one);
+    routes.read(
+        "getRole",
+        "/roles/{id}",
+        READ_ROLES,
+        OperationDoc::item::<RoleView>("Shows a role"),
+        show_one,
+    );
     routes.write(&Write {
         at: post(["createRole", "createRoleSync"], "/roles"),
-        read: create,
+        read: create_command,
         use_case: |ports, _| Box::new(roles(ports)),
         view: |context, role| json!(Document { data: view(&context.site.class_names, &role) }),
-        doc: Doc::item::<RoleView>("Gives somebody a role").created().fails(404).fails(422),
+        doc: OperationDoc::item::<RoleView>("Gives somebody a role")
+            .created()
+            .with_failure(404)
+            .with_failure(422),
     });
-    let doc = Doc::item::<RoleView>("Makes a role in a space one of another type");
+    let doc = OperationDoc::item::<RoleView>("Makes a role in a space one of another type");
     routes.write(&Write {
         at: put(["updateRoleAsync", "updateRole"], "/roles/{id}"),
-        read: update,
+        read: update_command,
         use_case: |ports, _| Box::new(roles(ports)),
         view: |context, role| json!(Document { data: view(&context.site.class_names, &role) }),
-        doc: doc.with_note("The id changes with the type: the old one is gone.").fails(422),
+        doc: doc.with_note("The id changes with the type: the old one is gone.").with_failure(422),
     });
     routes.write(&Write {
         at: delete(["deleteRoleAsync", "deleteRole"], "/roles/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyRole { id: id(request)? }),
         use_case: |ports, _| Box::new(roles(ports)),
         view: |_, ()| Value::Null,
-        doc: Doc::silent("Takes a role away", StatusCode::NO_CONTENT),
+        doc: OperationDoc::without_json("Takes a role away", StatusCode::NO_CONTENT),
     });
 }
 
@@ -126,16 +136,16 @@ fn id(request: &Request) -> Result<RoleId> {
     RoleId::decode_as(request.segment("id"), request.class_names()).ok_or(Error::NotFound)
 }
 
-fn create(request: &Request, sent: RawBody<'_, Data<RoleToCreate>>) -> Result<CreateRole> {
+fn create_command(request: &Request, sent: RawBody<'_, DataBody<RoleToCreate>>) -> Result<CreateRole> {
     let CreateAttributes { resource_type, resource_id, user_id, r#type } = sent.read()?.data.attributes;
-    let resource_type = request.class_names().canonical(&resource_type).into_owned();
+    let resource_type = request.class_names().from_wire(&resource_type).into_owned();
     Ok(CreateRole { resource_type, resource_id, user: UserId(user_id), role_type: r#type })
 }
 
-fn update(request: &Request, sent: RawBody<'_, Data<RoleToUpdate>>) -> Result<UpdateRole> {
+fn update_command(request: &Request, sent: RawBody<'_, DataBody<RoleToUpdate>>) -> Result<UpdateRole> {
     let UpdateAttributes { r#type, resource_type, resource_id, user_id } = sent.read()?.data.attributes;
     let resource_type = resource_type.map(|sent| match sent {
-        Value::String(name) => request.class_names().canonical(&name).into(),
+        Value::String(name) => request.class_names().from_wire(&name).into(),
         other => other,
     });
     let identity = [("resource_type", resource_type), ("resource_id", resource_id), ("user_id", user_id)];
@@ -163,8 +173,8 @@ fn view(names: &ClassNames, role: &RoleDetail) -> RoleView {
             r#type: id.role_type().as_str(),
             user_id: id.user().map(|user| user.0),
             resource_id: id.resource_id(),
-            resource_type: names.written(id.resource_type()),
-            invited_at: id.invited_at().map(iso),
+            resource_type: names.to_wire(id.resource_type()),
+            invited_at: id.invited_at().map(iso_seconds),
             accepted_invite: *accepted_invite,
             created_at: CreationDate(*created_at),
             updated_at: EditionDate(*updated_at),

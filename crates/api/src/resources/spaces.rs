@@ -1,17 +1,17 @@
 //! `/spaces` (contract 05 §2).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::links::{LinkMeta, ResourceLink, base, origin};
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
 use crate::shapes::{
-    ComponentIdentifier, Count, CreationDate, EditionDate, SpaceClassName, SpaceManifestName, SpaceType,
-    SpaceVisibility, TranslatedProp,
+    ComponentIdentifier, CreationDate, EditionDate, RelationshipCount, SpaceClassName, SpaceKindName,
+    SpaceType, SpaceVisibility, TranslatedProp,
 };
 use civitas_application::RenderContext;
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::{Ability, SpaceManifest, SpaceRef};
+use civitas_kernel::{Ability, SpaceKind, SpaceRef};
 use civitas_spaces::{READ_SPACES, SPACE_FIELDS, SpaceDetail, Spaces};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -41,7 +41,7 @@ pub(crate) struct SpaceView {
 #[schema(as = space_attributes)]
 struct SpaceAttributes {
     /// Its kind.
-    #[schema(value_type = SpaceManifestName)]
+    #[schema(value_type = SpaceKindName)]
     manifest_name: &'static str,
     /// Its kind, as a class name.
     #[schema(value_type = SpaceClassName)]
@@ -74,7 +74,7 @@ struct SpaceRelationships {
 struct SpaceComponents {
     #[schema(max_items = 50)]
     data: Vec<ComponentIdentifier>,
-    meta: Count,
+    meta: RelationshipCount,
     links: SelfLink,
 }
 
@@ -96,38 +96,39 @@ struct SpaceLinks {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = |summary| Doc::page::<SpaceView>(summary).locales().sorted_pages().filters(SPACE_FIELDS);
-    let show = |summary| Doc::item::<SpaceView>(summary).locales();
+    let list =
+        |summary| OperationDoc::page::<SpaceView>(summary).locales().sorted_pages().filters(SPACE_FIELDS);
+    let show = |summary| OperationDoc::item::<SpaceView>(summary).locales();
     let search = list("Searches the spaces of all kinds");
     routes.read("searchSpaces", "/spaces/search", READ_SPACES, search, |r| index(r, None));
-    for (manifest, list_id, show_id) in KINDS {
-        let path = format!("/spaces/{}", manifest.as_str());
+    for (kind, list_id, show_id) in KINDS {
+        let path = format!("/spaces/{}", kind.as_str());
         let (all, one) = (list("Lists the spaces of one kind"), show("Shows a space"));
-        routes.read(list_id, &path, READ_SPACES, all, move |r| index(r, Some(manifest)));
-        routes.read(show_id, &format!("{path}/{{id}}"), READ_SPACES, one, move |r| show_one(r, manifest));
+        routes.read(list_id, &path, READ_SPACES, all, move |r| index(r, Some(kind)));
+        routes.read(show_id, &format!("{path}/{{id}}"), READ_SPACES, one, move |r| show_one(r, kind));
     }
 }
 
 /// The kinds, and the ids of their two operations.
-const KINDS: [(SpaceManifest, &str, &str); 4] = [
-    (SpaceManifest::ParticipatoryProcesses, "listParticipatoryProcesses", "showParticipatoryProcess"),
-    (SpaceManifest::Assemblies, "listAssemblies", "showAssembly"),
-    (SpaceManifest::Conferences, "listConferences", "showConference"),
-    (SpaceManifest::Initiatives, "listInitiatives", "showInitiative"),
+const KINDS: [(SpaceKind, &str, &str); 4] = [
+    (SpaceKind::ParticipatoryProcesses, "listParticipatoryProcesses", "showParticipatoryProcess"),
+    (SpaceKind::Assemblies, "listAssemblies", "showAssembly"),
+    (SpaceKind::Conferences, "listConferences", "showConference"),
+    (SpaceKind::Initiatives, "listInitiatives", "showInitiative"),
 ];
 
-async fn index(request: Request, manifest: Option<SpaceManifest>) -> HandlerResult {
+async fn index(request: Request, kind: Option<SpaceKind>) -> HandlerResult {
     let context = request.render_context()?;
     let store = request.list_store(Ability::SpaceExtendedDataRead)?;
     let spaces = Spaces { store: store.spaces() };
-    let page = spaces.list(context.ctx, manifest, &request.filter()?, request.page()?).await?;
+    let page = spaces.list(context.ctx, kind, &request.filter()?, request.page()?).await?;
     let view = |space| view(&context, space);
     answers::page(&request, LISTS, page, false, |space| space.changed_at, view).await
 }
 
-async fn show_one(request: Request, manifest: SpaceManifest) -> HandlerResult {
+async fn show_one(request: Request, kind: SpaceKind) -> HandlerResult {
     let context = request.render_context()?;
-    let id = SpaceRef { manifest, id: request.id()? };
+    let id = SpaceRef { kind, id: request.id()? };
     let space = Spaces { store: request.ports().spaces() }.find(context.ctx, id).await?;
     answers::item(&request, LISTS, space.changed_at, view(&context, space)).await
 }
@@ -145,8 +146,8 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceVie
         id: id.id.to_string(),
         r#type: SpaceType,
         attributes: SpaceAttributes {
-            manifest_name: id.manifest.as_str(),
-            participatory_space_type: context.site.class_names.written(id.manifest.class()),
+            manifest_name: id.kind.as_str(),
+            participatory_space_type: context.site.class_names.to_wire(id.kind.class()),
             title: part(&space.title),
             subtitle: part(&space.subtitle),
             short_description: part(&space.short_description),
@@ -159,7 +160,7 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceVie
         relationships: SpaceRelationships {
             components: SpaceComponents {
                 data,
-                meta: Count { count: component_count },
+                meta: RelationshipCount { count: component_count },
                 links: SelfLink { this: component_search(context, id) },
             },
         },
@@ -168,23 +169,23 @@ pub(crate) fn view(context: &RenderContext<'_>, detail: SpaceDetail) -> SpaceVie
 }
 
 fn component_search(context: &RenderContext<'_>, id: SpaceRef) -> ResourceLink {
-    let class = context.site.class_names.written(id.manifest.class());
+    let class = context.site.class_names.to_wire(id.kind.class());
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("filter[participatory_space_type_eq]", &class)
         .append_pair("filter[participatory_space_id_eq]", &id.id.to_string())
         .finish();
     let href = base(context, format_args!("/components/search?{query}"));
-    ResourceLink::new(href, "Component list for this space", LinkMeta::of_space(id))
+    ResourceLink::new(href, "Component list for this space", LinkMeta::for_space(id))
 }
 
 fn links(context: &RenderContext<'_>, id: SpaceRef, title: &civitas_kernel::Translated) -> SpaceLinks {
     let tenant = context.tenant;
     let title = title.title(tenant.default_locale).unwrap_or("Space Details");
     let name = tenant.name.title(tenant.default_locale).unwrap_or("Organization Details");
-    let public = origin(context, format_args!("/public/{}/{}", id.manifest.as_str(), id.id));
+    let public = origin(context, format_args!("/public/{}/{}", id.kind.as_str(), id.id));
     let system = origin(context, format_args!("/system/organizations/{}", tenant.id));
     SpaceLinks {
-        this: ResourceLink::new(public, title, LinkMeta::of_space(id)),
+        this: ResourceLink::new(public, title, LinkMeta::for_space(id)),
         related: ResourceLink::new(system, name, LinkMeta::default()),
     }
 }

@@ -1,10 +1,10 @@
 //! `/users` (contract 03 §2.1), and an account as events show it (09 C.2).
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
-use crate::shapes::{CreationDate, EditionDate, Identifier, LocaleName, UserType};
+use crate::shapes::{CreationDate, EditionDate, LocaleName, ResourceIdentifier, UserType};
 use civitas_accounts::{READ_USERS, USER_FIELDS, User, Users};
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{Ability, Locale, UserId, UserState};
@@ -57,7 +57,7 @@ struct UserRelationships {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = user_roles)]
 struct UserRoles {
-    data: Vec<Identifier>,
+    data: Vec<ResourceIdentifier>,
 }
 
 /// Whether the account may be used.
@@ -69,7 +69,7 @@ struct UserMeta {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<UserView>("Lists the people of the organization").sorted_pages();
+    let list = OperationDoc::page::<UserView>("Lists the people of the organization").sorted_pages();
     routes.read("listUsers", "/users", READ_USERS, list.filters(USER_FIELDS), index);
 }
 

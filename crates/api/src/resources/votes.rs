@@ -1,12 +1,12 @@
 //! `/vote_proposals` (contract 06 §4).
 
 use crate::answers;
-use crate::document::{Doc, ParameterType};
+use crate::document::{OperationDoc, ParameterType};
 use crate::reply::Document;
 use crate::request::Request;
 use crate::resources::proposals;
 use crate::route::{HandlerResult, Routes, Write, delete, post};
-use crate::shapes::{CreationDate, EditionDate, Identifier, ToOne, VoteType};
+use crate::shapes::{CreationDate, EditionDate, ResourceIdentifier, ToOneRelationship, VoteType};
 use crate::typed_body::{NoBody, RawBody};
 use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ProposalId, Result, VoteId};
@@ -44,8 +44,8 @@ struct VoteAttributes {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = vote_proposal_relationships)]
 struct VoteRelationships {
-    proposal: ToOne,
-    author: ToOne,
+    proposal: ToOneRelationship,
+    author: ToOneRelationship,
 }
 
 /// A vote.
@@ -67,26 +67,27 @@ fn weight() -> ObjectBuilder {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<VoteView>("Lists the votes").locales().sorted_pages().within_space();
+    let list = OperationDoc::page::<VoteView>("Lists the votes").locales().sorted_pages().within_space();
     routes.read("listProposalVotes", "/vote_proposals", READ_VOTES, list.filters(VOTE_FIELDS), index);
-    let show = Doc::item::<VoteView>("Shows a vote").locales().within_space();
+    let show = OperationDoc::item::<VoteView>("Shows a vote").locales().within_space();
     routes.read("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show, show_one);
-    let doc = Doc::new("Votes on a proposal", "vote_proposal_cast_response").locales().within_space();
+    let doc =
+        OperationDoc::new("Votes on a proposal", "vote_proposal_cast_response").locales().within_space();
     routes.write(&Write {
         at: post(["castProposalVoteAsync", "castProposalVote"], "/vote_proposals"),
         read: cast,
         use_case: |ports, _| Box::new(votes(ports)),
         view: cast_view,
-        doc: doc.with("include_proposal", ParameterType::Boolean).fails(404),
+        doc: doc.with("include_proposal", ParameterType::Boolean).with_failure(404),
     });
-    routes.write_now_or_sync(&Write {
+    routes.write_without_job_and_sync_alias(&Write {
         at: delete(["deleteProposalVote", ""], "/vote_proposals/{id}"),
         read: |request, _: RawBody<'_, NoBody>| {
             Ok(RemoveVote { id: VoteId(request.id()?), within: request.query.within_space()? })
         },
         use_case: |ports, _| Box::new(votes(ports)),
         view: |_, (id, vote)| json!(Document { data: view(id, &vote) }),
-        doc: Doc::item::<VoteView>("Takes a vote back").locales().within_space(),
+        doc: OperationDoc::item::<VoteView>("Takes a vote back").locales().within_space(),
     });
 }
 
@@ -134,8 +135,8 @@ fn view(id: VoteId, vote: &Vote) -> VoteView {
             updated_at: EditionDate(vote.updated_at),
         },
         relationships: VoteRelationships {
-            proposal: ToOne { data: Identifier::new(vote.proposal, "proposals") },
-            author: ToOne { data: Identifier::new(vote.user, "users") },
+            proposal: ToOneRelationship { data: ResourceIdentifier::new(vote.proposal, "proposals") },
+            author: ToOneRelationship { data: ResourceIdentifier::new(vote.user, "users") },
         },
     }
 }

@@ -1,6 +1,6 @@
 //! `/webhook_events` (contract 09 B.1): an example of each delivery.
 
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes};
@@ -14,12 +14,12 @@ use time::OffsetDateTime;
 const ORIGIN: &str = "{origin}";
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = Doc::new("Shows an example of the delivery of an event", "WebhookDeliveryEnvelope");
+    let doc = OperationDoc::new("Shows an example of the delivery of an event", "WebhookDeliveryEnvelope");
     routes.read(
         "showWebhookEventExample",
         "/webhook_events/{event_type}",
         READ_WEBHOOKS,
-        doc.fails(404),
+        doc.with_failure(404),
         show,
     );
 }
@@ -30,7 +30,7 @@ async fn show(request: Request) -> HandlerResult {
     let origin = site.origin(&request.tenant.host);
     let event = parse_event(request.segment("event_type"));
     let example = event.and_then(|event| webhook_example(event, &origin)).ok_or(Error::NotFound)?;
-    let example = request.class_names().written_in(example);
+    let example = request.class_names().replace_in(example);
     let example = RawValue::from_string(example).map_err(Error::internal)?;
     Ok(Reply::read(&request, &example, OffsetDateTime::UNIX_EPOCH)?)
 }

@@ -3,7 +3,7 @@
 //! Create and update check before their transaction: the host of the callback address is resolved.
 
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::reply::{Document, Reply};
 use crate::request::Request;
 use crate::route::{HandlerResult, RequiredAccess, Routes};
@@ -85,23 +85,29 @@ struct AttributesToWrite {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<RegistrationView>("Lists the webhook registrations of the client").sorted_pages();
+    let list = OperationDoc::page::<RegistrationView>("Lists the webhook registrations of the client")
+        .sorted_pages();
     let list = list.filters(REGISTRATION_FIELDS);
     routes.read("listWebhookRegistrations", "/webhook_registrations", READ_WEBHOOKS, list, index);
-    let doc = Doc::item::<RegistrationView>("Registers an address for events").created().secret();
-    let doc = doc.takes::<RegistrationBody>();
+    let doc = OperationDoc::item::<RegistrationView>("Registers an address for events").created().secret();
+    let doc = doc.with_body::<RegistrationBody>();
     let write = RequiredAccess::Needs(WRITE_WEBHOOKS);
-    routes.on("createWebhookRegistration", Method::POST, "/webhook_registrations", write, doc, create);
+    routes.add_route("createWebhookRegistration", Method::POST, "/webhook_registrations", write, doc, create);
     let path = "/webhook_registrations/{id}";
-    let doc = Doc::item::<RegistrationView>("Shows a webhook registration");
+    let doc = OperationDoc::item::<RegistrationView>("Shows a webhook registration");
     routes.read("showWebhookRegistration", path, READ_WEBHOOKS, doc, show_one);
-    let doc = Doc::item::<RegistrationView>("Replaces the address and the events of a webhook registration");
-    let doc = doc.takes::<RegistrationBody>();
-    routes.on("", Method::PATCH, path, write, doc.clone(), update);
-    routes.on("updateWebhookRegistration", Method::PUT, path, write, doc, update);
-    let doc = Doc::silent("Deletes a webhook registration with its deliveries", StatusCode::NO_CONTENT);
+    let doc = OperationDoc::item::<RegistrationView>(
+        "Replaces the address and the events of a webhook registration",
+    );
+    let doc = doc.with_body::<RegistrationBody>();
+    routes.add_route("", Method::PATCH, path, write, doc.clone(), update);
+    routes.add_route("updateWebhookRegistration", Method::PUT, path, write, doc, update);
+    let doc = OperationDoc::without_json(
+        "Deletes a webhook registration with its deliveries",
+        StatusCode::NO_CONTENT,
+    );
     let gate = RequiredAccess::Needs(DESTROY_WEBHOOKS);
-    routes.on("deleteWebhookRegistration", Method::DELETE, path, gate, doc, destroy);
+    routes.add_route("deleteWebhookRegistration", Method::DELETE, path, gate, doc, destroy);
 }
 
 async fn index(request: Request) -> HandlerResult {

@@ -1,7 +1,7 @@
 //! The audit trail: verifies its chains (contract 04 §1).
 
-pub(crate) mod of_commands;
+pub(crate) mod command_entries;
 mod trail;
 
-pub use of_commands::client_actor;
+pub use command_entries::client_actor;
 pub use trail::{AuditTrail, ChainFault, Verification};

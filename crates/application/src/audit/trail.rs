@@ -96,7 +96,7 @@ impl AuditTrail<'_> {
                 let followed = match &read.entry {
                     _ if read.number != number + 1 => Err(ChainError::Missing),
                     None => Err(ChainError::Unreadable),
-                    Some(entry) => entry.follows(number, &hash).map(|()| entry.hash.clone()),
+                    Some(entry) => entry.check_chain_link(number, &hash).map(|()| entry.hash.clone()),
                 };
                 match followed {
                     Ok(next) => (number, hash) = (read.number, next),
@@ -130,8 +130,8 @@ mod tests {
         let mut head = ChainHead::default();
         let mut entries = Vec::new();
         for _ in 0..length {
-            let record = NewAuditEntry::new(Actor::Archive, Action::ArchiveImported);
-            let entry = record.follow(&head, datetime!(2026-03-01 09:30 UTC));
+            let new_entry = NewAuditEntry::new(Actor::Archive, Action::ArchiveImported);
+            let entry = new_entry.append_to(&head, datetime!(2026-03-01 09:30 UTC));
             head = ChainHead { number: entry.number, hash: entry.hash.clone(), ..head };
             entries.push(ReadEntry { number: entry.number, entry: Some(entry) });
         }

@@ -1,6 +1,6 @@
 //! The manifest of a backup: what it consists of.
 
-use crate::file_transfer::Digest;
+use crate::file_transfer::FileDigest;
 use civitas_kernel::{Error, Result, random_key};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ const MOMENT_LENGTH: usize = 16;
 /// The name of a backup: `20261123T023000Z-8f1c22d0`. Names in ascending order are backups by their time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Name(String);
+pub struct BackupName(String);
 
-impl Name {
+impl BackupName {
     /// A new name.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Name {
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for BackupName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -62,9 +62,9 @@ impl fmt::Display for Name {
 /// The number of rows of each table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Rows(pub BTreeMap<String, u64>);
+pub struct RowCounts(pub BTreeMap<String, u64>);
 
-impl Rows {
+impl RowCounts {
     /// The number of rows of all tables.
     pub fn total(&self) -> u64 {
         self.0.values().sum()
@@ -90,7 +90,7 @@ impl Rows {
 /// How it was checked that a copy of a database can be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proof {
+pub enum RestoreCheck {
     /// It was restored into a temporary database, which had all rows.
     Restored,
     /// It was read to its end; no database could be created for it.
@@ -100,33 +100,33 @@ pub enum Proof {
 /// A complete backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Manifest {
+pub struct BackupManifest {
     /// The version of the format: 2.
     pub format: u32,
     /// The version of the program that made it.
     pub civitas: String,
     /// Its name.
-    pub name: Name,
+    pub name: BackupName,
     /// The time to which the database is restored.
     #[serde(with = "time::serde::rfc3339")]
     pub taken_at: OffsetDateTime,
     /// The engine of the database.
     pub engine: String,
     /// The copy of the database.
-    pub database: Digest,
+    pub database: FileDigest,
     /// The rows of its tables.
-    pub rows: Rows,
+    pub rows: RowCounts,
     /// How the copy was checked.
-    pub proof: Proof,
+    pub proof: RestoreCheck,
     /// The list of the files of attachments.
-    pub list: Digest,
+    pub list: FileDigest,
     /// Their number; a thumbnail is a file of its own.
     pub files: u64,
     /// Files that the deployment should have had and did not have, or had with other bytes.
     pub missing_files: u64,
 }
 
-impl Manifest {
+impl BackupManifest {
     /// The version of the format that this build writes and reads.
     pub(super) const FORMAT: u32 = 2;
 
@@ -175,12 +175,12 @@ mod tests {
 
     #[test]
     fn a_name_has_its_time_and_names_follow_it() {
-        let early = Name::new(datetime!(2026-11-23 02:30:00 UTC)).unwrap();
-        let late = Name::new(datetime!(2026-11-23 04:00:01 +1)).unwrap();
+        let early = BackupName::new(datetime!(2026-11-23 02:30:00 UTC)).unwrap();
+        let late = BackupName::new(datetime!(2026-11-23 04:00:01 +1)).unwrap();
         assert!(early.to_string().starts_with("20261123T023000Z-"));
         assert_eq!(late.begun_at(), Some(datetime!(2026-11-23 03:00:01 UTC)));
         assert!(early < late);
-        assert_eq!(Name::parse(&early.to_string()), Some(early));
+        assert_eq!(BackupName::parse(&early.to_string()), Some(early));
     }
 
     #[test]
@@ -188,13 +188,14 @@ mod tests {
         for text in
             ["", "x", "20261123T023000Z", "20261123T023000Z-", "20261323T023000Z-8f1c22d0", "../x-8f1c22d0"]
         {
-            assert_eq!(Name::parse(text), None, "{text}");
+            assert_eq!(BackupName::parse(text), None, "{text}");
         }
     }
 
     #[test]
     fn another_format_is_refused_with_what_to_do_before_its_members_are_read() {
-        let refusal = |text: &str| Manifest::read(text.as_bytes()).unwrap_err().cause().unwrap().to_string();
+        let refusal =
+            |text: &str| BackupManifest::read(text.as_bytes()).unwrap_err().cause().unwrap().to_string();
         for (manifest, parts) in [
             (
                 r#"{"format": 3, "civitas": "9.0.0", "anything": []}"#,
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn each_difference_of_rows_is_named() {
         let rows = |tables: &[(&str, u64)]| {
-            Rows(tables.iter().map(|(name, rows)| ((*name).to_owned(), *rows)).collect())
+            RowCounts(tables.iter().map(|(name, rows)| ((*name).to_owned(), *rows)).collect())
         };
         let copied = rows(&[("posts", 3), ("users", 2)]);
         assert_eq!(copied.total(), 5);

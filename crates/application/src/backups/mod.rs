@@ -15,11 +15,13 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-pub use manifest::{Manifest, Name, Proof, Rows};
-pub use ports::{DatabaseCopies, DatabaseCopy, Guard};
+pub use manifest::{BackupManifest, BackupName, RestoreCheck, RowCounts};
+pub use ports::{BackupLock, DatabaseCopies, DatabaseCopy};
 pub use schedule::{TimeOfDay, is_due};
 
-use crate::file_transfer::{Digest, Digests, FileTransfer, Moved, digest_in, digest_of, receive, store};
+use crate::file_transfer::{
+    FileDigest, FileDigests, FileTransfer, TransferResult, digest_in, digest_of, receive, store,
+};
 use bytes::Bytes;
 use civitas_attachments::{FileContent, FileIntake, FileRegistry, FileStore, ReceiveOutcome};
 use civitas_kernel::{Error, Result, clock};
@@ -48,7 +50,7 @@ pub struct Backups {
 }
 
 /// What a backup is made of.
-pub struct Source<'a> {
+pub struct BackupSource<'a> {
     /// The database.
     pub database: &'a dyn DatabaseCopies,
     /// The rows of the files of attachments.
@@ -77,11 +79,15 @@ impl Backups {
     /// `Conflict` while another backup of this database is made. `Internal` with a sentence when the copy cannot be made
     /// or restored. `Unavailable` when database or target do not answer, or the disk is full. The backup is then
     /// incomplete and never used.
-    pub async fn make(&self, source: Source<'_>, now: OffsetDateTime) -> Result<(Manifest, u64, Guard)> {
+    pub async fn make(
+        &self,
+        source: BackupSource<'_>,
+        now: OffsetDateTime,
+    ) -> Result<(BackupManifest, u64, BackupLock)> {
         let Some(guard) = source.database.lock().await? else {
             return Err(Error::Conflict("another backup of this database is being made".into()));
         };
-        let name = Name::new(now)?;
+        let name = BackupName::new(now)?;
         let (before, mut files) = self.copy_files(&source, self.known_files().await?).await?;
         let taken_at = clock::now();
         let copy = source.database.copy().await?;
@@ -89,8 +95,8 @@ impl Backups {
         let (after, later) = self.copy_files(&source, files.clone()).await?;
         files.extend(later);
         let database = self.store(&name.object(DATABASE), copy.content).await?;
-        let manifest = Manifest {
-            format: Manifest::FORMAT,
+        let manifest = BackupManifest {
+            format: BackupManifest::FORMAT,
             civitas: env!("CARGO_PKG_VERSION").to_owned(),
             taken_at,
             engine: source.database.engine().to_owned(),
@@ -107,11 +113,15 @@ impl Backups {
     }
 
     /// Copies the files that the target does not have. Returns all.
-    async fn copy_files(&self, source: &Source<'_>, known: Digests) -> Result<(Moved, Digests)> {
+    async fn copy_files(
+        &self,
+        source: &BackupSource<'_>,
+        known: FileDigests,
+    ) -> Result<(TransferResult, FileDigests)> {
         let (rows, intake) = (source.rows, &*self.intake);
         let transfer = FileTransfer { rows, intake, from: source.files, to: &*self.files, known };
-        let mut files = Digests::new();
-        let mut observe = |_: Moved, file: &str, digest: Option<&Digest>| {
+        let mut files = FileDigests::new();
+        let mut observe = |_: TransferResult, file: &str, digest: Option<&FileDigest>| {
             if let Some(digest) = digest {
                 files.insert(file.to_owned(), digest.clone());
             } else {
@@ -124,9 +134,9 @@ impl Backups {
 
     /// The files of the newest backup that the target still has. If its list cannot be read, there are none: each file of
     /// the target is then read.
-    async fn known_files(&self) -> Result<Digests> {
+    async fn known_files(&self) -> Result<FileDigests> {
         let listed = async { self.files_of(&self.find(None).await?).await };
-        let Ok(mut known) = listed.await else { return Ok(Digests::new()) };
+        let Ok(mut known) = listed.await else { return Ok(FileDigests::new()) };
         let present = self.files.list("").map_ok(|object| (object.name, object.byte_size));
         let present: HashMap<String, u64> = present.try_collect().await?;
         known.retain(|file, digest| present.get(file) == Some(&digest.bytes));
@@ -137,12 +147,12 @@ impl Backups {
     ///
     /// # Errors
     /// `Unavailable` when the target does not answer.
-    pub async fn names(&self) -> Result<BTreeMap<Name, bool>> {
+    pub async fn names(&self) -> Result<BTreeMap<BackupName, bool>> {
         let mut found = BTreeMap::new();
         let mut listed = self.objects.list("backups");
         while let Some(object) = listed.try_next().await? {
             let mut segments = object.name.split('/').skip(1);
-            let Some(backup) = segments.next().and_then(Name::parse) else { continue };
+            let Some(backup) = segments.next().and_then(BackupName::parse) else { continue };
             *found.entry(backup).or_insert(false) |= segments.next() == Some(MANIFEST);
         }
         Ok(found)
@@ -152,7 +162,7 @@ impl Backups {
     ///
     /// # Errors
     /// `Unavailable` when the target does not answer.
-    pub async fn newest(&self) -> Result<Option<Name>> {
+    pub async fn newest(&self) -> Result<Option<BackupName>> {
         Ok(self.names().await?.into_iter().rfind(|(_, complete)| *complete).map(|(name, _)| name))
     }
 
@@ -161,7 +171,7 @@ impl Backups {
     /// # Errors
     /// `Internal` with a sentence when there is none, or it cannot be read. `Unavailable` when the target does not
     /// answer.
-    pub async fn find(&self, name: Option<&Name>) -> Result<Manifest> {
+    pub async fn find(&self, name: Option<&BackupName>) -> Result<BackupManifest> {
         /// The length of the longest manifest, in bytes.
         const MAX_LENGTH: u64 = 16 << 20;
         let newest = if name.is_none() { self.newest().await? } else { None };
@@ -171,14 +181,14 @@ impl Backups {
         let Some(stored) = self.objects.read(&name.object(MANIFEST), 0..MAX_LENGTH).await? else {
             return Err(Error::internal(format!("there is no complete backup {name}")));
         };
-        Manifest::read(&stored.try_collect::<Vec<_>>().await?.concat())
+        BackupManifest::read(&stored.try_collect::<Vec<_>>().await?.concat())
     }
 
     /// The copy of the database.
     ///
     /// # Errors
     /// `Internal` with a sentence when it was made with another engine, is missing or damaged.
-    pub async fn database(&self, manifest: &Manifest, engine: &str) -> Result<DatabaseCopy> {
+    pub async fn database(&self, manifest: &BackupManifest, engine: &str) -> Result<DatabaseCopy> {
         let made = &manifest.engine;
         if made != engine {
             return Err(Error::internal(format!(
@@ -194,7 +204,7 @@ impl Backups {
     ///
     /// # Errors
     /// `Internal` when their list is damaged. `Unavailable` when the target does not answer.
-    pub async fn check_files(&self, manifest: &Manifest) -> Result<u64> {
+    pub async fn check_files(&self, manifest: &BackupManifest) -> Result<u64> {
         let mut missing = 0;
         for (file, digest) in self.files_of(manifest).await? {
             let found = digest_in(&*self.files, &file, digest.bytes).await?;
@@ -211,7 +221,7 @@ impl Backups {
     /// and removed is logged. No file is removed when the list of a backup that stays cannot be read.
     pub async fn remove_old(&self, keep: Option<Duration>, now: OffsetDateTime) -> Result<Removed> {
         let (names, newest) = (self.names().await?, self.newest().await?);
-        let is_old = |name: &Name, complete: bool| {
+        let is_old = |name: &BackupName, complete: bool| {
             let age = if complete { keep } else { Some(INCOMPLETE) };
             let begun = name.begun_at().filter(|_| newest.as_ref() != Some(name));
             age.zip(begun).is_some_and(|(age, begun)| begun < now - age)
@@ -262,7 +272,7 @@ impl Backups {
         Ok(removed)
     }
 
-    async fn files_of(&self, manifest: &Manifest) -> Result<Digests> {
+    async fn files_of(&self, manifest: &BackupManifest) -> Result<FileDigests> {
         let content = self.fetch(&manifest.name.object(FILES), &manifest.list).await?;
         let read = move || {
             let mut file = content.file;
@@ -272,13 +282,13 @@ impl Backups {
         spawn_blocking(read).await.map_err(Error::internal)?.map_err(Error::internal)
     }
 
-    async fn store(&self, object: &str, content: FileContent) -> Result<Digest> {
+    async fn store(&self, object: &str, content: FileContent) -> Result<FileDigest> {
         let digest = digest_of(&content).await?;
         store(&*self.objects, object, content, &digest).await?;
         Ok(digest)
     }
 
-    async fn store_json(&self, object: &str, value: &(impl Serialize + Sync)) -> Result<Digest> {
+    async fn store_json(&self, object: &str, value: &(impl Serialize + Sync)) -> Result<FileDigest> {
         let bytes = Bytes::from(serde_json::to_vec_pretty(value).map_err(Error::internal)?);
         match self.intake.receive(stream::iter([Ok(bytes)]).boxed(), u64::MAX).await? {
             ReceiveOutcome::Complete(received) => self.store(object, received.content).await,
@@ -290,7 +300,7 @@ impl Backups {
     ///
     /// # Errors
     /// `Internal` when it is absent or has other bytes.
-    async fn fetch(&self, object: &str, digest: &Digest) -> Result<FileContent> {
+    async fn fetch(&self, object: &str, digest: &FileDigest) -> Result<FileContent> {
         match receive(&*self.objects, &*self.intake, object, digest.bytes).await? {
             Some((content, found)) if found == *digest => Ok(content),
             _ => Err(Error::internal(format!("{object} is missing or damaged"))),

@@ -1,6 +1,6 @@
 //! What backups need from outside.
 
-use super::manifest::{Proof, Rows};
+use super::manifest::{RestoreCheck, RowCounts};
 use async_trait::async_trait;
 use civitas_attachments::FileContent;
 use civitas_kernel::Result;
@@ -11,11 +11,11 @@ pub struct DatabaseCopy {
     /// A temporary file: of SQLite a database, of PostgreSQL a dump.
     pub content: FileContent,
     /// The rows that it has.
-    pub rows: Rows,
+    pub rows: RowCounts,
 }
 
 /// As long as it exists, nobody else makes a backup of this database.
-pub type Guard = Box<dyn Send + Sync>;
+pub type BackupLock = Box<dyn Send + Sync>;
 
 /// Copies and restores a whole database.
 #[cfg_attr(test, mockall::automock)]
@@ -35,7 +35,7 @@ pub trait DatabaseCopies: Send + Sync {
     ///
     /// # Errors
     /// `Unavailable` when the database or the disk does not answer.
-    async fn lock(&self) -> Result<Option<Guard>>;
+    async fn lock(&self) -> Result<Option<BackupLock>>;
 
     /// Copies the database as it is at one moment, while others write.
     ///
@@ -48,7 +48,7 @@ pub trait DatabaseCopies: Send + Sync {
     ///
     /// # Errors
     /// As [`copy`](Self::copy); `Internal` with a sentence when the copy is damaged, or has other rows.
-    async fn check(&self, copy: &DatabaseCopy) -> Result<Proof>;
+    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheck>;
 
     /// Restores a copy into the database of the configuration, which must be empty.
     ///

@@ -1,13 +1,16 @@
 //! The use cases on a target in memory.
 
 use super::ports::MockDatabaseCopies;
-use super::{Backups, DatabaseCopy, Guard, Manifest, Name, Proof, Removed, Rows, Source};
-use crate::file_transfer::{Digests, FileTransfer, Moved};
+use super::{
+    BackupLock, BackupManifest, BackupName, BackupSource, Backups, DatabaseCopy, Removed, RestoreCheck,
+    RowCounts,
+};
+use crate::file_transfer::{FileDigests, FileTransfer, TransferResult};
 use async_trait::async_trait;
 use bytes::Bytes;
 use civitas_attachments::{
-    ByteStream, Checksum, FileContent, FileIntake, FileState, FileStore, ImageBytes, Inspected,
-    MockFileRegistry, ReceiveOutcome, Received, StoredFile, StoredObject,
+    ByteStream, Checksum, FileContent, FileInspection, FileIntake, FileState, FileStore, ImageBytes,
+    MockFileRegistry, ReceiveOutcome, ReceivedBody, StoredFile, StoredObject,
 };
 use civitas_kernel::{Error, FileId, Result};
 use futures_util::stream::{self, BoxStream};
@@ -87,10 +90,10 @@ impl FileIntake for Intake {
         if byte_size > limit {
             return Ok(ReceiveOutcome::TooLong);
         }
-        Ok(ReceiveOutcome::Complete(Received { content: FileContent { file, byte_size }, md5: [0; 16] }))
+        Ok(ReceiveOutcome::Complete(ReceivedBody { content: FileContent { file, byte_size }, md5: [0; 16] }))
     }
 
-    async fn inspect(&self, _: Received, _: ImageBytes) -> Result<Inspected> {
+    async fn inspect(&self, _: ReceivedBody, _: ImageBytes) -> Result<FileInspection> {
         Err(Error::internal("a backup inspects nothing"))
     }
 }
@@ -98,13 +101,16 @@ impl FileIntake for Intake {
 fn copy() -> DatabaseCopy {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(b"rows").unwrap();
-    DatabaseCopy { content: FileContent { file, byte_size: 4 }, rows: Rows([("users".to_owned(), 2)].into()) }
+    DatabaseCopy {
+        content: FileContent { file, byte_size: 4 },
+        rows: RowCounts([("users".to_owned(), 2)].into()),
+    }
 }
 
 /// A database whose copy has two rows. Without a proof it cannot be restored.
-fn database(proof: Option<Proof>) -> MockDatabaseCopies {
+fn database(proof: Option<RestoreCheck>) -> MockDatabaseCopies {
     let mut database = MockDatabaseCopies::new();
-    database.expect_lock().returning(|| Ok(Some(Box::new(()) as Guard)));
+    database.expect_lock().returning(|| Ok(Some(Box::new(()) as BackupLock)));
     database.expect_engine().return_const("PostgreSQL");
     database.expect_copy().returning(|| Ok(copy()));
     database.expect_check().returning(move |copy| {
@@ -116,7 +122,7 @@ fn database(proof: Option<Proof>) -> MockDatabaseCopies {
 
 /// One whose copy is restored.
 fn sound() -> MockDatabaseCopies {
-    database(Some(Proof::Restored))
+    database(Some(RestoreCheck::Restored))
 }
 
 /// The rows of files with these names; the content of a file is its name.
@@ -167,8 +173,8 @@ async fn make(
     names: &'static [&'static str],
     files: &Memory,
     at: OffsetDateTime,
-) -> Result<(Manifest, u64)> {
-    let source = Source { database, rows: &registry(names), files };
+) -> Result<(BackupManifest, u64)> {
+    let source = BackupSource { database, rows: &registry(names), files };
     backups.make(source, at).await.map(|(manifest, new, _)| (manifest, new))
 }
 
@@ -180,9 +186,12 @@ async fn a_backup_is_complete_only_after_its_copy_was_restored() {
     assert!(backups.find(None).await.is_err(), "nothing of it is used");
     assert_eq!(backups.newest().await.unwrap(), None);
     let (made, new) = make(&backups, &sound(), &["A/1", "A/2"], &files, NOW).await.unwrap();
-    assert_eq!((made.rows.total(), made.files, made.missing_files, made.proof), (2, 2, 0, Proof::Restored));
+    assert_eq!(
+        (made.rows.total(), made.files, made.missing_files, made.proof),
+        (2, 2, 0, RestoreCheck::Restored)
+    );
     assert_eq!(new, 0, "the first attempt copied them");
-    assert_eq!(backups.newest().await.unwrap().as_ref().and_then(Name::begun_at), Some(NOW));
+    assert_eq!(backups.newest().await.unwrap().as_ref().and_then(BackupName::begun_at), Some(NOW));
     assert_eq!(backups.find(None).await.unwrap(), made);
     assert_eq!(backups.check_files(&made).await.unwrap(), 0);
     assert_eq!(backups.database(&made, "PostgreSQL").await.unwrap().rows, made.rows);
@@ -238,9 +247,9 @@ async fn files_are_restored_once_and_damaged_ones_are_not_written() {
     make(&backups, &sound(), &["A/1", "A/2"], &files, NOW).await.unwrap();
     let (to, rows) = (Memory::default(), registry(&["A/1", "A/2"]));
     let restored = async || {
-        let known = Digests::new();
+        let known = FileDigests::new();
         let transfer = FileTransfer { rows: &rows, intake: &Intake, from: &*stored, to: &to, known };
-        let Moved { copied, skipped, missing, .. } = transfer.run(&mut |_, _, _| {}).await.unwrap();
+        let TransferResult { copied, skipped, missing, .. } = transfer.run(&mut |_, _, _| {}).await.unwrap();
         (copied, skipped, missing)
     };
     assert_eq!(restored().await, (2, 0, 0));

@@ -12,10 +12,10 @@ pub const MAX_REGISTRATIONS: u64 = 100;
 static PASSWORDS: LazyLock<u64> =
     LazyLock::new(|| (available_parallelism().map_or(1, std::num::NonZero::get) as u64 / 2).max(1));
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// A thing that is shared, with its name in metrics and tables.
     #[derive(PartialOrd, Ord, Hash)]
-    pub enum Share {
+    pub enum SharedResource {
         /// Reads of the interface that run, or wait for a connection.
         Reads = "reads",
         /// Reads that may take long: with filters or in random order, of texts, of pages far from the first.
@@ -47,7 +47,7 @@ civitas_kernel::names! {
 
 /// The most that is used at once; `u64::MAX`: no limit at this level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ShareLimits {
     /// For one record.
     pub record: u64,
     /// Of one API client.
@@ -58,7 +58,7 @@ pub struct Limits {
     pub process: u64,
 }
 
-impl Share {
+impl SharedResource {
     /// Whether it is stored in the database, and not only used by this process.
     pub fn is_stored(self) -> bool {
         matches!(self, Self::Registrations | Self::UnattachedFiles | Self::Jobs | Self::KeptAnswers)
@@ -80,7 +80,7 @@ impl Share {
 
 /// The numbers that are not constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capacity {
+pub struct ShareCapacity {
     /// The connections to read with.
     pub read_connections: u64,
     /// The searches that run at once.
@@ -93,46 +93,53 @@ pub struct Capacity {
     pub webhook_requests: u64,
 }
 
-impl Capacity {
+impl ShareCapacity {
     /// The table of shares.
-    pub(super) fn limits(self, share: Share) -> Limits {
+    pub(super) fn limits(self, share: SharedResource) -> ShareLimits {
         const NONE: u64 = u64::MAX;
-        let Capacity { read_connections, searches, write_connections, stored_bytes, webhook_requests } = self;
+        let ShareCapacity { read_connections, searches, write_connections, stored_bytes, webhook_requests } =
+            self;
         let part = |all: u64, of_eight: u64| (all * of_eight).div_ceil(8);
-        let limits = |client, tenant, process| Limits { record: NONE, client, tenant, process };
+        let limits = |client, tenant, process| ShareLimits { record: NONE, client, tenant, process };
         match share {
             // A request has its permit longer than its connection: it is read, checked and rendered too. Twice as many permits
             // keep the connections busy, and another client waits for the rest of the connections at most once.
-            Share::Reads => limits(part(2 * read_connections, 6), part(2 * read_connections, 7), NONE),
-            Share::Searches => limits(part(searches, 6), part(searches, 6), NONE),
-            Share::JobStreams => limits(NONE, 200, 1_000),
+            SharedResource::Reads => {
+                limits(part(2 * read_connections, 6), part(2 * read_connections, 7), NONE)
+            }
+            SharedResource::Searches => limits(part(searches, 6), part(searches, 6), NONE),
+            SharedResource::JobStreams => limits(NONE, 200, 1_000),
             // The connections that are left are for the panel; of fewer than eight none is left.
-            Share::Writes => match write_connections {
-                Some(all) => Limits {
+            SharedResource::Writes => match write_connections {
+                Some(all) => ShareLimits {
                     record: part(all, 2),
                     client: part(all, 6),
                     tenant: part(all, 6),
                     process: part(all, 7),
                 },
                 // One writer: those of one record would only wait for each other before others.
-                None => Limits { record: 1, client: 32, tenant: 48, process: NONE },
+                None => ShareLimits { record: 1, client: 32, tenant: 48, process: NONE },
             },
-            Share::LargeBodies => limits(2, 3, 8),
-            Share::Images => limits(2, 3, NONE),
-            Share::LargeAnswers => limits(2, 3, 16),
+            SharedResource::LargeBodies => limits(2, 3, 8),
+            SharedResource::Images => limits(2, 3, NONE),
+            SharedResource::LargeAnswers => limits(2, 3, 16),
             // As many as are hashed at once: an organization has no more than its running ones before those of others.
-            Share::Passwords => Limits { record: 1, client: *PASSWORDS, tenant: *PASSWORDS, process: NONE },
-            Share::WebhookRequests => {
+            SharedResource::Passwords => {
+                ShareLimits { record: 1, client: *PASSWORDS, tenant: *PASSWORDS, process: NONE }
+            }
+            SharedResource::WebhookRequests => {
                 let part = |of: u64, most: u64| (webhook_requests / of).clamp(1, most);
                 limits(part(8, 20), part(4, 100), webhook_requests)
             }
-            Share::Registrations => limits(MAX_REGISTRATIONS, NONE, NONE),
-            Share::UnattachedFiles | Share::Jobs | Share::KeptAnswers => Limits {
-                record: NONE,
-                client: stored_bytes,
-                tenant: stored_bytes.saturating_mul(4),
-                process: NONE,
-            },
+            SharedResource::Registrations => limits(MAX_REGISTRATIONS, NONE, NONE),
+            SharedResource::UnattachedFiles | SharedResource::Jobs | SharedResource::KeptAnswers => {
+                ShareLimits {
+                    record: NONE,
+                    client: stored_bytes,
+                    tenant: stored_bytes.saturating_mul(4),
+                    process: NONE,
+                }
+            }
         }
     }
 }

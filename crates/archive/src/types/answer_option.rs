@@ -1,30 +1,30 @@
 //! `answer_option`: an option of a question. The order of the lines is the order of the options.
 
 use super::question::touch_of;
-use super::{Import, Imported, RecordKind, Translated, async_trait, members, required};
-use crate::refs::unknown;
+use super::{Import, ImportResult, RecordKind, Translated, async_trait, members, required};
+use crate::refs::unknown_ref;
 use civitas_kernel::{AnswerOptionId, QuestionId};
 use civitas_surveys::{AnswerOption, MAX_OPTIONS};
 
-pub(super) struct AnswerOptions;
+pub(super) struct AnswerOptionRecordType;
 
-members! { AnswerOptions, "answer_option", ports.answer_options(), AnswerOptionFields, |kind, option: AnswerOption| {
+members! { AnswerOptionRecordType, "answer_option", ports.answer_options(), AnswerOptionFields, |kind, option: AnswerOption| {
     question: parent(QuestionId),
     body: required(Translated),
 }}
 
 #[async_trait]
-impl RecordKind for AnswerOptions {
+impl RecordKind for AnswerOptionRecordType {
     async fn create(
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &AnswerOptionFields,
-    ) -> Imported<AnswerOption> {
+    ) -> ImportResult<AnswerOption> {
         let (ports, of) = (import.context.ports, import.owner);
         let reference = required("question", &fields.question)?;
         let id: QuestionId = import.context.refs.resolve(of, &reference).await?;
         let question =
-            ports.questions().find(of, id).await?.ok_or_else(|| unknown("question", &reference))?;
+            ports.questions().find(of, id).await?.ok_or_else(|| unknown_ref("question", &reference))?;
         if !question.kind.has_options() {
             return Err(format!("question {reference:?} does not have options").into());
         }
@@ -40,7 +40,7 @@ impl RecordKind for AnswerOptions {
         _: AnswerOptionId,
         before: Option<&AnswerOption>,
         option: &AnswerOption,
-    ) -> Imported {
+    ) -> ImportResult {
         touch_of(import.context, import.owner, before.is_some(), option.question).await
     }
 }

@@ -1,22 +1,22 @@
 //! `api_client`: a program that calls the interface.
 
 use super::{
-    Change, Import, ImportContext, Imported, KindStore, Moment, PAGE, RecordKind, Rows, StoredRecord,
-    members, required,
+    Change, Import, ImportContext, ImportResult, PAGE, RecordKind, RecordStore, Rows, StoredRecord,
+    Timestamp, members, required,
 };
-use super::{Field, OrganizationId, Ports, Result, async_trait};
-use crate::kind::Members;
+use super::{OrganizationId, PatchField, Ports, Result, async_trait};
+use crate::kind::MemberTable;
 use crate::members::check_fixed;
 use civitas_accounts::{ApiClient, DEPLOYMENT_WIDE, Digest, Secret};
 use civitas_kernel::{Abilities, Ability, ClientId, Scope, Scopes};
 use std::collections::BTreeSet;
 
-pub(super) struct ApiClients;
+pub(super) struct ApiClientRecordType;
 
 /// The organization of a client; `None` for a deployment-wide client.
 type Owner = Option<OrganizationId>;
 
-members! { ApiClients, "api_client", Owner, ApiClientFields, |kind, client: ApiClient| {
+members! { ApiClientRecordType, "api_client", Owner, ApiClientFields, |kind, client: ApiClient| {
     client_id: custom(String, check_client_id, with(&client.uid)),
     client_secret: input(String),
     client_secret_hash: custom(String, set_secret, secret(Some(client.secret.as_str()))),
@@ -29,42 +29,42 @@ members! { ApiClients, "api_client", Owner, ApiClientFields, |kind, client: ApiC
     permissions: custom(
         Vec<String>,
         set_permissions,
-        unless_empty(client.permissions.iter().map(Ability::as_str).collect::<Vec<_>>())
+        with_non_empty(client.permissions.iter().map(Ability::as_str).collect::<Vec<_>>())
     ),
-    created_at: required(Moment),
+    created_at: required(Timestamp),
 }}
 
-fn check_client_id(fields: &mut ApiClientFields, client: &mut ApiClient) -> Imported {
+fn check_client_id(fields: &mut ApiClientFields, client: &mut ApiClient) -> ImportResult {
     check_fixed("client_id", &fields.client_id, &client.uid)
 }
 
-fn set_secret(fields: &mut ApiClientFields, client: &mut ApiClient) -> Imported {
+fn set_secret(fields: &mut ApiClientFields, client: &mut ApiClient) -> ImportResult {
     if let Some(digest) = digest(fields)? {
         client.secret = digest;
     }
     Ok(())
 }
 
-fn check_scopes(fields: &mut ApiClientFields, client: &mut ApiClient) -> Imported {
+fn check_scopes(fields: &mut ApiClientFields, client: &mut ApiClient) -> ImportResult {
     match &fields.scopes {
-        Field::Absent => Ok(()),
-        Field::Value(words) if scopes(words)? == client.scopes => Ok(()),
+        PatchField::Absent => Ok(()),
+        PatchField::Value(words) if scopes(words)? == client.scopes => Ok(()),
         _ => Err("scopes cannot change".into()),
     }
 }
 
-fn set_permissions(fields: &mut ApiClientFields, client: &mut ApiClient) -> Imported {
+fn set_permissions(fields: &mut ApiClientFields, client: &mut ApiClient) -> ImportResult {
     let parse =
         |word: &String| Ability::parse(word).ok_or_else(|| format!("permission {word:?} is not known"));
     match &fields.permissions {
-        Field::Absent => {}
-        Field::Null => client.permissions = Abilities::default(),
-        Field::Value(words) => client.permissions = words.iter().map(parse).collect::<Result<_, _>>()?,
+        PatchField::Absent => {}
+        PatchField::Null => client.permissions = Abilities::default(),
+        PatchField::Value(words) => client.permissions = words.iter().map(parse).collect::<Result<_, _>>()?,
     }
     Ok(())
 }
 
-fn scopes(words: &[String]) -> Imported<Scopes> {
+fn scopes(words: &[String]) -> ImportResult<Scopes> {
     let parse = |word: &String| Scope::parse(word).ok_or_else(|| format!("scope {word:?} is not known"));
     Ok(words.iter().map(parse).collect::<Result<_, _>>()?)
 }
@@ -72,7 +72,7 @@ fn scopes(words: &[String]) -> Imported<Scopes> {
 /// Checks that a secret can have 128 bits of randomness: it is stored as a SHA-256, which can be computed fast. It has at
 /// least 22 characters of `A-Z a-z 0-9 - _` (6 bits each), or 32 if all are hexadecimal digits (4 bits each), and at
 /// least 8 different ones.
-fn check_client_secret(text: &str) -> Imported {
+fn check_client_secret(text: &str) -> ImportResult {
     let is_url_safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     let usable = text.bytes().filter(|byte| is_url_safe(*byte)).count();
     let is_hexadecimal = text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -86,26 +86,28 @@ fn check_client_secret(text: &str) -> Imported {
 }
 
 /// The digest of the secret of a record; `None` if the record has no secret.
-fn digest(fields: &ApiClientFields) -> Imported<Option<Digest>> {
+fn digest(fields: &ApiClientFields) -> ImportResult<Option<Digest>> {
     let is_digest =
         |text: &str| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     match (&fields.client_secret, &fields.client_secret_hash) {
-        (Field::Absent, Field::Absent) => Ok(None),
-        (Field::Value(text), Field::Absent) if text.trim().is_empty() => {
+        (PatchField::Absent, PatchField::Absent) => Ok(None),
+        (PatchField::Value(text), PatchField::Absent) if text.trim().is_empty() => {
             Err("client_secret must not be blank".into())
         }
-        (Field::Value(text), Field::Absent) => Ok(Some(Secret::new(text.as_str()).digest())),
-        (Field::Absent, Field::Value(text)) if is_digest(text) => {
+        (PatchField::Value(text), PatchField::Absent) => Ok(Some(Secret::new(text.as_str()).digest())),
+        (PatchField::Absent, PatchField::Value(text)) if is_digest(text) => {
             Ok(Some(Digest::from_stored(text.as_str())))
         }
-        (Field::Absent, _) => Err("client_secret_hash must be a SHA-256 in 64 hexadecimal digits".into()),
-        (_, Field::Absent) => Err("client_secret must not be blank".into()),
+        (PatchField::Absent, _) => {
+            Err("client_secret_hash must be a SHA-256 in 64 hexadecimal digits".into())
+        }
+        (_, PatchField::Absent) => Err("client_secret must not be blank".into()),
         _ => Err("give either client_secret or client_secret_hash".into()),
     }
 }
 
 #[async_trait]
-impl KindStore for ApiClients {
+impl RecordStore for ApiClientRecordType {
     async fn find_for_update(&self, ports: &dyn Ports, _: Owner, id: ClientId) -> Result<Option<ApiClient>> {
         let Some(client) = ports.clients().find(id).await? else { return Ok(None) };
         let locked = ports.clients().find_by_uid_for_update(&client.uid).await?;
@@ -121,7 +123,7 @@ impl KindStore for ApiClients {
         client.organization == owner
     }
 
-    async fn add(&self, import: &Import<'_, '_, Self>, client: &ApiClient) -> Imported<ClientId> {
+    async fn add(&self, import: &Import<'_, '_, Self>, client: &ApiClient) -> ImportResult<ClientId> {
         Ok(import.context.ports.clients().add(client).await?)
     }
 
@@ -130,14 +132,14 @@ impl KindStore for ApiClients {
         import: &Import<'_, '_, Self>,
         id: ClientId,
         change: &Change<ApiClient>,
-    ) -> Imported {
+    ) -> ImportResult {
         Ok(import.context.ports.clients().save(id, &change.after).await?)
     }
 }
 
 #[async_trait]
-impl RecordKind for ApiClients {
-    fn is_of_operators(&self, organization: Owner) -> bool {
+impl RecordKind for ApiClientRecordType {
+    fn has_deployment_rights(&self, organization: Owner) -> bool {
         organization.is_none()
     }
 
@@ -147,9 +149,9 @@ impl RecordKind for ApiClients {
         import: &mut Import<'_, '_, Self>,
         id: Option<ClientId>,
         fields: &ApiClientFields,
-    ) -> Imported<Option<StoredRecord<Self>>> {
+    ) -> ImportResult<Option<StoredRecord<Self>>> {
         digest(fields)?;
-        if let (Field::Value(text), false) =
+        if let (PatchField::Value(text), false) =
             (&fields.client_secret, import.context.options.allow_weak_secrets)
         {
             check_client_secret(text)?;
@@ -170,7 +172,7 @@ impl RecordKind for ApiClients {
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &ApiClientFields,
-    ) -> Imported<ApiClient> {
+    ) -> ImportResult<ApiClient> {
         let now = import.context.options.now;
         let (uid, name) = (required("client_id", &fields.client_id)?, required("name", &fields.name)?);
         let scopes = scopes(&required("scopes", &fields.scopes)?)?;
@@ -182,7 +184,7 @@ impl RecordKind for ApiClients {
         Ok(ApiClient::new(uid, secret, name, import.owner, scopes, now))
     }
 
-    fn check(&self, _: &ImportContext<'_>, client: &mut ApiClient) -> Imported {
+    fn check(&self, _: &ImportContext<'_>, client: &mut ApiClient) -> ImportResult {
         if client.uid.chars().count() < ApiClient::MIN_UID {
             return Err(format!(
                 "client_id {:?} is shorter than {} characters",

@@ -2,7 +2,8 @@
 
 use super::attachment_collection::{AttachedTo, check_same_parent};
 use super::{
-    Import, Imported, Moment, OrganizationKind, Person, RecordKind, Rows, StoredRecord, members, required,
+    ExportedPerson, Import, ImportResult, OrganizationRecordKind, RecordKind, Rows, StoredRecord, Timestamp,
+    members, required,
 };
 use super::{OrganizationId, PAGE, Ports, Result, Translated, async_trait};
 use crate::files::{FileRequest, FileSource};
@@ -11,27 +12,27 @@ use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{AttachmentId, CollectionId, Error, FileId};
 use std::collections::HashMap;
 
-pub(super) struct Attachments {
+pub(super) struct AttachmentRecordType {
     /// The files of the exported page.
     files: HashMap<FileId, StoredFile>,
 }
 
-members! { Attachments, "attachment", OrganizationId, AttachmentFields, |kind, attachment: Attachment| {
+members! { AttachmentRecordType, "attachment", OrganizationId, AttachmentFields, |kind, attachment: Attachment| {
     attached_to: resolved(AttachedTo, check_parent, with(AttachedTo::of(attachment.parent))),
     title: required(Translated),
     description: filled(Translated),
     weight: required(i64),
-    collection: resolved(String, set_collection, optional(attachment.collection.map(|id| id.to_string()))),
+    collection: resolved(String, set_collection, with_optional(attachment.collection.map(|id| id.to_string()))),
     link: optional(String),
     data: input(String),
     path: input(String),
-    filename: resolved(String, set_file, optional(kind.file(attachment).map(|file| &file.filename))),
-    content_type: output(String, optional(kind.file(attachment).map(|file| &file.content_type))),
-    created_at: required(Moment),
-    updated_at: required(Moment),
+    filename: resolved(String, set_file, with_optional(kind.file(attachment).map(|file| &file.filename))),
+    content_type: output(String, with_optional(kind.file(attachment).map(|file| &file.content_type))),
+    created_at: required(Timestamp),
+    updated_at: required(Timestamp),
 }}
 
-impl Attachments {
+impl AttachmentRecordType {
     pub(super) fn new() -> Self {
         Self { files: HashMap::new() }
     }
@@ -42,19 +43,19 @@ impl Attachments {
 }
 
 async fn check_parent(
-    import: &mut Import<'_, '_, Attachments>,
+    import: &mut Import<'_, '_, AttachmentRecordType>,
     fields: &mut AttachmentFields,
     attachment: &mut Attachment,
-) -> Imported {
+) -> ImportResult {
     check_same_parent(&mut import.context.refs, import.owner, &fields.attached_to, attachment.parent).await
 }
 
 async fn set_collection(
-    import: &mut Import<'_, '_, Attachments>,
+    import: &mut Import<'_, '_, AttachmentRecordType>,
     fields: &mut AttachmentFields,
     attachment: &mut Attachment,
-) -> Imported {
-    let given = import.context.refs.given::<CollectionId>(import.owner, &fields.collection).await?;
+) -> ImportResult {
+    let given = import.context.refs.resolve_field::<CollectionId>(import.owner, &fields.collection).await?;
     if let Some(id) = given.as_value()
         && !import.context.ports.collections().is_of(import.owner, *id, attachment.parent).await?
     {
@@ -66,10 +67,10 @@ async fn set_collection(
 
 /// Stores the file of a record, unless it is the one that is stored already.
 async fn set_file(
-    import: &mut Import<'_, '_, Attachments>,
+    import: &mut Import<'_, '_, AttachmentRecordType>,
     fields: &mut AttachmentFields,
     attachment: &mut Attachment,
-) -> Imported {
+) -> ImportResult {
     let source = FileSource {
         data: std::mem::take(&mut fields.data).value(),
         path: std::mem::take(&mut fields.path).value(),
@@ -98,13 +99,13 @@ async fn set_file(
         ports.files().save(of, id, &Change::new(old, removed)).await?;
     }
     let (id, file) = import.context.files.keep(ports, of, request, received).await?;
-    attachment.file_type = FileType::of(&file);
+    attachment.file_type = FileType::from_file(&file);
     attachment.file = Some(id);
     Ok(())
 }
 
 /// An address of the web. A file does not become a link.
-fn check_link(link: &str, file: Option<FileId>) -> Imported {
+fn check_link(link: &str, file: Option<FileId>) -> ImportResult {
     match (is_web_address(link), file) {
         (true, None) => Ok(()),
         (true, Some(_)) => Err("a file cannot become a link".into()),
@@ -113,7 +114,7 @@ fn check_link(link: &str, file: Option<FileId>) -> Imported {
 }
 
 #[async_trait]
-impl OrganizationKind for Attachments {
+impl OrganizationRecordKind for AttachmentRecordType {
     fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Attachment> {
         ports.attachments()
     }
@@ -133,23 +134,27 @@ impl OrganizationKind for Attachments {
 }
 
 #[async_trait]
-impl RecordKind for Attachments {
+impl RecordKind for AttachmentRecordType {
     async fn create(
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &AttachmentFields,
-    ) -> Imported<Attachment> {
+    ) -> ImportResult<Attachment> {
         let parent = required("attached_to", &fields.attached_to)?;
         let parent = parent.resolve(&mut import.context.refs, import.owner).await?;
         let title = required("title", &fields.title)?;
-        Ok(Attachment { title, ..Attachment::of_link(parent, None, import.context.options.now) })
+        Ok(Attachment { title, ..Attachment::from_link(parent, None, import.context.options.now) })
     }
 
     fn data_object(&self, attachment: &Attachment) -> Option<StoredFile> {
         self.file(attachment).cloned()
     }
 
-    fn is_of_person(&self, person: &mut Person, (_, attachment): &mut StoredRecord<Self>) -> bool {
+    fn belongs_to_person(
+        &self,
+        person: &mut ExportedPerson,
+        (_, attachment): &mut StoredRecord<Self>,
+    ) -> bool {
         person.written.contains(&attachment.parent)
     }
 }

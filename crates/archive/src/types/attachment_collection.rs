@@ -1,15 +1,17 @@
 //! `attachment_collection`: a named group of attachments of one record.
 
-use super::{Field, OrganizationId, Translated, async_trait};
-use super::{Import, Imported, ORGANIZATION, RecordKind, members, required};
-use crate::refs::{RecordId, Referenced, Refs};
-use civitas_attachments::{Collection, Parent, ParentKind};
+use super::{
+    Import, ImportResult, ORGANIZATION, OrganizationId, PatchField, RecordKind, Translated, async_trait,
+    members, required,
+};
+use crate::refs::{RecordId, RefResolver, Referenced};
+use civitas_attachments::{AttachmentParent, Collection, ParentKind};
 use civitas_kernel::{MeetingId, PostId, ProposalId, SpaceRef};
 use serde::{Deserialize, Serialize};
 
-pub(super) struct Collections;
+pub(super) struct CollectionRecordType;
 
-members! { Collections, "attachment_collection", ports.collections(), CollectionFields, |kind, collection: Collection| {
+members! { CollectionRecordType, "attachment_collection", ports.collections(), CollectionFields, |kind, collection: Collection| {
     attached_to: resolved(AttachedTo, check_parent, with(AttachedTo::of(collection.parent))),
     name: required(Translated),
     weight: required(i64),
@@ -27,10 +29,10 @@ pub(super) struct AttachedTo {
 
 impl AttachedTo {
     /// The exported form.
-    pub(super) fn of(parent: Parent) -> Self {
+    pub(super) fn of(parent: AttachmentParent) -> Self {
         let (kind, reference) = match parent.kind {
             ParentKind::Organization => (ORGANIZATION, parent.id.to_string()),
-            ParentKind::Space(manifest) => (SpaceRef::TYPE, SpaceRef { manifest, id: parent.id }.to_text()),
+            ParentKind::Space(kind) => (SpaceRef::TYPE, SpaceRef { kind, id: parent.id }.to_text()),
             ParentKind::Proposal => (ProposalId::TYPE, parent.id.to_string()),
             ParentKind::Meeting => (MeetingId::TYPE, parent.id.to_string()),
             ParentKind::Post => (PostId::TYPE, parent.id.to_string()),
@@ -41,7 +43,11 @@ impl AttachedTo {
     }
 
     /// The record.
-    pub(super) async fn resolve(&self, refs: &mut Refs<'_>, of: OrganizationId) -> Imported<Parent> {
+    pub(super) async fn resolve(
+        &self,
+        refs: &mut RefResolver<'_>,
+        of: OrganizationId,
+    ) -> ImportResult<AttachmentParent> {
         let reference = self.reference.as_str();
         Ok(match self.kind.as_str() {
             ORGANIZATION => {
@@ -60,33 +66,33 @@ impl AttachedTo {
 
 /// The record of a collection or an attachment cannot change.
 pub(super) async fn check_same_parent(
-    refs: &mut Refs<'_>,
+    refs: &mut RefResolver<'_>,
     of: OrganizationId,
-    given: &Field<AttachedTo>,
-    current: Parent,
-) -> Imported {
+    given: &PatchField<AttachedTo>,
+    current: AttachmentParent,
+) -> ImportResult {
     match given {
-        Field::Absent => Ok(()),
-        Field::Value(given) if given.resolve(refs, of).await? == current => Ok(()),
+        PatchField::Absent => Ok(()),
+        PatchField::Value(given) if given.resolve(refs, of).await? == current => Ok(()),
         _ => Err("attached_to cannot change".into()),
     }
 }
 
 async fn check_parent(
-    import: &mut Import<'_, '_, Collections>,
+    import: &mut Import<'_, '_, CollectionRecordType>,
     fields: &mut CollectionFields,
     collection: &mut Collection,
-) -> Imported {
+) -> ImportResult {
     check_same_parent(&mut import.context.refs, import.owner, &fields.attached_to, collection.parent).await
 }
 
 #[async_trait]
-impl RecordKind for Collections {
+impl RecordKind for CollectionRecordType {
     async fn create(
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &CollectionFields,
-    ) -> Imported<Collection> {
+    ) -> ImportResult<Collection> {
         let parent = required("attached_to", &fields.attached_to)?;
         let parent = parent.resolve(&mut import.context.refs, import.owner).await?;
         if !parent.kind.has_collections() {

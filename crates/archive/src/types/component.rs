@@ -1,34 +1,34 @@
 //! `component`: a component of a space, with its settings.
 
-use super::{ExtendedDataValue, Field, Map, Translated, Value, async_trait};
-use super::{Import, Imported, Moment, RecordKind, members, required};
+use super::{ExtendedDataValue, Map, PatchField, Translated, Value, async_trait};
+use super::{Import, ImportResult, RecordKind, Timestamp, members, required};
 use civitas_application::ComponentAdmin;
 use civitas_kernel::{SpaceRef, StepId};
-use civitas_spaces::{Component, ComponentManifest};
+use civitas_spaces::{Component, ComponentKind};
 use std::collections::BTreeMap;
 
-pub(super) struct Components;
+pub(super) struct ComponentRecordType;
 
 type Settings = Map<String, Value>;
 
-members! { Components, "component", ports.components(), ComponentFields, |kind, component: Component| {
+members! { ComponentRecordType, "component", ports.components(), ComponentFields, |kind, component: Component| {
     space: parent(SpaceRef),
-    manifest: fixed(ComponentManifest),
+    manifest: fixed(ComponentKind, kind),
     name: required(Translated),
-    published_at: optional(Moment),
+    published_at: optional(Timestamp),
     weight: required(i64),
     settings: filled(Settings),
     default_step_settings: filled(Settings),
     step_settings: resolved(
         BTreeMap<String, Settings>,
         set_step_settings,
-        unless_empty(settings_by_ref(component))
+        with_non_empty(settings_by_ref(component))
     ),
     scope_id: optional(i64),
-    deleted_at: optional(Moment),
+    deleted_at: optional(Timestamp),
     extended_data: filled(ExtendedDataValue),
-    created_at: required(Moment),
-    updated_at: required(Moment),
+    created_at: required(Timestamp),
+    updated_at: required(Timestamp),
 }, |context| ComponentAdmin {
     components: context.ports.components(),
     states: context.ports.states(),
@@ -38,14 +38,14 @@ members! { Components, "component", ports.components(), ComponentFields, |kind, 
 
 /// Replaces the refs of steps by their ids. The steps must belong to the space of the component.
 async fn set_step_settings(
-    import: &mut Import<'_, '_, Components>,
+    import: &mut Import<'_, '_, ComponentRecordType>,
     fields: &mut ComponentFields,
     component: &mut Component,
-) -> Imported {
+) -> ImportResult {
     let settings_by_ref = match std::mem::take(&mut fields.step_settings) {
-        Field::Absent => return Ok(()),
-        Field::Null => BTreeMap::new(),
-        Field::Value(settings) => settings,
+        PatchField::Absent => return Ok(()),
+        PatchField::Null => BTreeMap::new(),
+        PatchField::Value(settings) => settings,
     };
     let mut settings_by_id = BTreeMap::new();
     for (reference, settings) in settings_by_ref {
@@ -65,14 +65,14 @@ fn settings_by_ref(component: &Component) -> BTreeMap<String, &Settings> {
 }
 
 #[async_trait]
-impl RecordKind for Components {
+impl RecordKind for ComponentRecordType {
     async fn create(
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &ComponentFields,
-    ) -> Imported<Component> {
+    ) -> ImportResult<Component> {
         let space = import.required_ref("space", &fields.space).await?;
-        let (manifest, name) = (required("manifest", &fields.manifest)?, required("name", &fields.name)?);
-        Ok(Component::new(space, manifest, name, import.context.options.now))
+        let (kind, name) = (required("manifest", &fields.manifest)?, required("name", &fields.name)?);
+        Ok(Component::new(space, kind, name, import.context.options.now))
     }
 }

@@ -1,43 +1,45 @@
 //! `display_condition`: a condition for the display of a question.
 
 use super::question::touch_of;
-use super::{Field, ImportContext, Translated, async_trait};
-use super::{Import, Imported, RecordKind, members, required};
-use crate::refs::unknown;
+use super::{
+    Import, ImportContext, ImportResult, PatchField, RecordKind, Translated, async_trait, members, required,
+};
+use crate::refs::unknown_ref;
 use civitas_kernel::{AnswerOptionId, DisplayConditionId, QuestionId};
 use civitas_surveys::{ConditionType, DisplayCondition, Question};
 
-pub(super) struct DisplayConditions;
+pub(super) struct DisplayConditionRecordType;
 
-members! { DisplayConditions, "display_condition", ports.display_conditions(), ConditionFields, |kind, condition: DisplayCondition| {
+members! { DisplayConditionRecordType, "display_condition", ports.display_conditions(), ConditionFields, |kind, condition: DisplayCondition| {
     question: parent(QuestionId),
     condition_question: parent(QuestionId),
     condition_type: custom(String, set_type, with(condition.kind.as_str())),
-    answer_option: resolved(String, set_option, optional(condition.option.map(|option| option.to_string()))),
+    answer_option: resolved(String, set_option, with_optional(condition.option.map(|option| option.to_string()))),
     value: optional(Translated),
     mandatory: flag(bool),
 }}
 
-fn condition_type(name: &str) -> Imported<ConditionType> {
+fn condition_type(name: &str) -> ImportResult<ConditionType> {
     ConditionType::parse(name).ok_or_else(|| format!("condition_type {name:?} is not known").into())
 }
 
-fn set_type(fields: &mut ConditionFields, condition: &mut DisplayCondition) -> Imported {
+fn set_type(fields: &mut ConditionFields, condition: &mut DisplayCondition) -> ImportResult {
     match &fields.condition_type {
-        Field::Absent => {}
-        Field::Null => return Err("condition_type cannot be null".into()),
-        Field::Value(name) => condition.kind = condition_type(name)?,
+        PatchField::Absent => {}
+        PatchField::Null => return Err("condition_type cannot be null".into()),
+        PatchField::Value(name) => condition.kind = condition_type(name)?,
     }
     Ok(())
 }
 
 /// Finds the option, which must be one of the condition question.
 async fn set_option(
-    import: &mut Import<'_, '_, DisplayConditions>,
+    import: &mut Import<'_, '_, DisplayConditionRecordType>,
     fields: &mut ConditionFields,
     condition: &mut DisplayCondition,
-) -> Imported {
-    let given = import.context.refs.given::<AnswerOptionId>(import.owner, &fields.answer_option).await?;
+) -> ImportResult {
+    let given =
+        import.context.refs.resolve_field::<AnswerOptionId>(import.owner, &fields.answer_option).await?;
     if let (Some(id), Some(reference)) = (given.as_value(), fields.answer_option.as_value()) {
         let option = import.context.ports.answer_options().find(import.owner, *id).await?;
         if option.is_none_or(|option| option.question != condition.condition_question) {
@@ -50,23 +52,23 @@ async fn set_option(
 
 /// The question of a required ref.
 async fn question(
-    import: &mut Import<'_, '_, DisplayConditions>,
+    import: &mut Import<'_, '_, DisplayConditionRecordType>,
     name: &str,
-    reference: &Field<String>,
-) -> Imported<(QuestionId, Question)> {
+    reference: &PatchField<String>,
+) -> ImportResult<(QuestionId, Question)> {
     let reference = required(name, reference)?;
     let id: QuestionId = import.context.refs.resolve(import.owner, &reference).await?;
     let found = import.context.ports.questions().find(import.owner, id).await?;
-    Ok((id, found.ok_or_else(|| unknown("question", &reference))?))
+    Ok((id, found.ok_or_else(|| unknown_ref("question", &reference))?))
 }
 
 #[async_trait]
-impl RecordKind for DisplayConditions {
+impl RecordKind for DisplayConditionRecordType {
     async fn create(
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &ConditionFields,
-    ) -> Imported<DisplayCondition> {
+    ) -> ImportResult<DisplayCondition> {
         let (id, shown) = question(import, "question", &fields.question).await?;
         let (other, compared) = question(import, "condition_question", &fields.condition_question).await?;
         let kind = condition_type(&required("condition_type", &fields.condition_type)?)?;
@@ -83,7 +85,7 @@ impl RecordKind for DisplayConditions {
         })
     }
 
-    fn check(&self, _: &ImportContext<'_>, condition: &mut DisplayCondition) -> Imported {
+    fn check(&self, _: &ImportContext<'_>, condition: &mut DisplayCondition) -> ImportResult {
         if condition.kind == ConditionType::Match && condition.value.is_none() {
             return Err("value is required for match".into());
         }
@@ -96,7 +98,7 @@ impl RecordKind for DisplayConditions {
         _: DisplayConditionId,
         before: Option<&DisplayCondition>,
         condition: &DisplayCondition,
-    ) -> Imported {
+    ) -> ImportResult {
         touch_of(import.context, import.owner, before.is_some(), condition.question).await
     }
 }

@@ -26,17 +26,19 @@ mod vote;
 mod webhook_registration;
 
 use super::context::{ExportSource, ImportContext, RecordType};
-use super::kind::{Import, Imported, KindStore, OrganizationKind, RecordKind, Rows, StoredRecord};
-use super::members::{Moment, required};
+use super::kind::{
+    Import, ImportResult, OrganizationRecordKind, RecordKind, RecordStore, Rows, StoredRecord,
+};
+use super::members::{Timestamp, required};
 use super::output::PAGE;
-use super::person::Person;
+use super::person::ExportedPerson;
 use super::table::members;
 use async_trait::async_trait;
 use civitas_application::Ports;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::Change;
-use civitas_kernel::{Field, OrganizationId, Result, Translated};
-use civitas_spaces::EntryKind;
+use civitas_kernel::{OrganizationId, PatchField, Result, Translated};
+use civitas_spaces::ComponentEntryKind;
 use serde_json::{Map, Value};
 
 /// The type that all others belong to.
@@ -45,46 +47,46 @@ pub(super) const ORGANIZATION: &str = "organization";
 /// All types, parents before children: the order in which they are exported.
 pub(super) fn all() -> Vec<Box<dyn RecordType>> {
     vec![
-        Box::new(system_admin::SystemAdmins),
-        Box::new(organization::Organizations),
-        Box::new(user::Users),
-        Box::new(api_client::ApiClients),
-        Box::new(webhook_registration::WebhookRegistrations),
-        Box::new(space::Spaces),
-        Box::new(step::Steps),
-        Box::new(role::Roles),
-        Box::new(component::Components),
-        Box::new(proposal_state::ProposalStates),
-        Box::new(proposal::Proposals::new()),
-        Box::new(vote::Votes::new()),
-        Box::new(meeting::Meetings),
-        Box::new(post::Posts),
-        Box::new(survey::Surveys),
-        Box::new(questionnaire::Questionnaires),
-        Box::new(question::Questions),
-        Box::new(answer_option::AnswerOptions),
-        Box::new(display_condition::DisplayConditions),
-        Box::new(questionnaire_response::Responses::new()),
-        Box::new(attachment_collection::Collections),
-        Box::new(attachment::Attachments::new()),
-        Box::new(entry::Entries(EntryKind::Page)),
-        Box::new(entry::Entries(EntryKind::Budget)),
-        Box::new(entry::Entries(EntryKind::Result)),
-        Box::new(entry::Entries(EntryKind::Debate)),
+        Box::new(system_admin::SystemAdminRecordType),
+        Box::new(organization::OrganizationRecordType),
+        Box::new(user::UserRecordType),
+        Box::new(api_client::ApiClientRecordType),
+        Box::new(webhook_registration::WebhookRegistrationRecordType),
+        Box::new(space::SpaceRecordType),
+        Box::new(step::StepRecordType),
+        Box::new(role::RoleRecordType),
+        Box::new(component::ComponentRecordType),
+        Box::new(proposal_state::ProposalStateRecordType),
+        Box::new(proposal::ProposalRecordType::new()),
+        Box::new(vote::VoteRecordType::new()),
+        Box::new(meeting::MeetingRecordType),
+        Box::new(post::PostRecordType),
+        Box::new(survey::SurveyRecordType),
+        Box::new(questionnaire::QuestionnaireRecordType),
+        Box::new(question::QuestionRecordType),
+        Box::new(answer_option::AnswerOptionRecordType),
+        Box::new(display_condition::DisplayConditionRecordType),
+        Box::new(questionnaire_response::ResponseRecordType::new()),
+        Box::new(attachment_collection::CollectionRecordType),
+        Box::new(attachment::AttachmentRecordType::new()),
+        Box::new(entry::ComponentEntryRecordType(ComponentEntryKind::Page)),
+        Box::new(entry::ComponentEntryRecordType(ComponentEntryKind::Budget)),
+        Box::new(entry::ComponentEntryRecordType(ComponentEntryKind::Result)),
+        Box::new(entry::ComponentEntryRecordType(ComponentEntryKind::Debate)),
     ]
 }
 
 /// The types with records of a person. Attachments come after the records that they belong to.
 pub(super) fn of_person() -> Vec<Box<dyn RecordType>> {
     vec![
-        Box::new(user::Users),
-        Box::new(role::Roles),
-        Box::new(proposal::Proposals::new()),
-        Box::new(vote::Votes::new()),
-        Box::new(meeting::Meetings),
-        Box::new(post::Posts),
-        Box::new(questionnaire_response::Responses::new()),
-        Box::new(attachment::Attachments::new()),
+        Box::new(user::UserRecordType),
+        Box::new(role::RoleRecordType),
+        Box::new(proposal::ProposalRecordType::new()),
+        Box::new(vote::VoteRecordType::new()),
+        Box::new(meeting::MeetingRecordType),
+        Box::new(post::PostRecordType),
+        Box::new(questionnaire_response::ResponseRecordType::new()),
+        Box::new(attachment::AttachmentRecordType::new()),
     ]
 }
 

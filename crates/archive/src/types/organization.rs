@@ -1,18 +1,18 @@
 //! `organization`: a tenant.
 
 use super::{
-    Change, Import, ImportContext, Imported, KindStore, Moment, ORGANIZATION, RecordKind, Rows, members,
-    required,
+    Change, Import, ImportContext, ImportResult, ORGANIZATION, RecordKind, RecordStore, Rows, Timestamp,
+    members, required,
 };
-use super::{ExtendedDataValue, Field, OrganizationId, Ports, Result, Translated, async_trait};
+use super::{ExtendedDataValue, OrganizationId, PatchField, Ports, Result, Translated, async_trait};
 use crate::owner::NoOrganization;
 use civitas_kernel::{Locale, Locales};
 use civitas_organizations::{Features, Organization, OrganizationAdmin, RegistrationMode};
 use serde::Deserialize;
 
-pub(super) struct Organizations;
+pub(super) struct OrganizationRecordType;
 
-members! { Organizations, ORGANIZATION, NoOrganization, OrganizationFields, |kind, organization: Organization| {
+members! { OrganizationRecordType, ORGANIZATION, NoOrganization, OrganizationFields, |kind, organization: Organization| {
     host: required(String),
     name: required(Translated),
     description: filled(Translated),
@@ -36,8 +36,8 @@ members! { Organizations, ORGANIZATION, NoOrganization, OrganizationFields, |kin
     max_attachment_bytes: required(i64),
     features: custom(FeaturesFields, set_features, with(organization.features)),
     extended_data: filled(ExtendedDataValue),
-    created_at: required(Moment),
-    updated_at: required(Moment),
+    created_at: required(Timestamp),
+    updated_at: required(Timestamp),
 }}
 
 macro_rules! features {
@@ -63,11 +63,11 @@ features! {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the table of members expects a result")]
-fn set_features(fields: &mut OrganizationFields, organization: &mut Organization) -> Imported {
+fn set_features(fields: &mut OrganizationFields, organization: &mut Organization) -> ImportResult {
     match &fields.features {
-        Field::Absent => {}
-        Field::Null => organization.features = Features::default(),
-        Field::Value(features) => organization.features = features.apply(organization.features),
+        PatchField::Absent => {}
+        PatchField::Null => organization.features = Features::default(),
+        PatchField::Value(features) => organization.features = features.apply(organization.features),
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ fn admin<'a>(context: &ImportContext<'a>) -> OrganizationAdmin<'a> {
 }
 
 #[async_trait]
-impl KindStore for Organizations {
+impl RecordStore for OrganizationRecordType {
     async fn find_for_update(
         &self,
         ports: &dyn Ports,
@@ -106,7 +106,7 @@ impl KindStore for Organizations {
         &self,
         import: &Import<'_, '_, Self>,
         organization: &Organization,
-    ) -> Imported<OrganizationId> {
+    ) -> ImportResult<OrganizationId> {
         Ok(admin(import.context).create(&mut organization.clone(), import.context.options.now).await?)
     }
 
@@ -115,7 +115,7 @@ impl KindStore for Organizations {
         import: &Import<'_, '_, Self>,
         id: OrganizationId,
         change: &Change<Organization>,
-    ) -> Imported {
+    ) -> ImportResult {
         let Change { before, after } = change;
         if import.context.options.expected.is_some() && before.host != after.host {
             return Err(format!("S-IDS: is {} already, from elsewhere", before.host).into());
@@ -126,13 +126,13 @@ impl KindStore for Organizations {
 }
 
 #[async_trait]
-impl RecordKind for Organizations {
+impl RecordKind for OrganizationRecordType {
     /// The host.
     async fn find_by_key(
         &self,
         import: &Import<'_, '_, Self>,
         fields: &OrganizationFields,
-    ) -> Imported<Option<OrganizationId>> {
+    ) -> ImportResult<Option<OrganizationId>> {
         let Some(host) = fields.host.as_value() else { return Ok(None) };
         Ok(import.context.ports.organizations().find_by_host(&host.trim().to_lowercase()).await?)
     }
@@ -141,15 +141,15 @@ impl RecordKind for Organizations {
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &OrganizationFields,
-    ) -> Imported<Organization> {
+    ) -> ImportResult<Organization> {
         required("available_locales", &fields.available_locales)?;
         let (host, name) = (required("host", &fields.host)?, required("name", &fields.name)?);
         let locale = required("default_locale", &fields.default_locale)?;
         Ok(Organization::new(host, name, locale, import.context.options.now))
     }
 
-    fn check(&self, context: &ImportContext<'_>, organization: &mut Organization) -> Imported {
-        organization.tidy();
+    fn check(&self, context: &ImportContext<'_>, organization: &mut Organization) -> ImportResult {
+        organization.normalize();
         Ok(organization.check(context.options.single_label_hosts)?)
     }
 }

@@ -1,20 +1,20 @@
 //! Passwords of users and system administrators.
 
-use super::{Field, ImportContext, Imported};
+use super::{ImportContext, ImportResult, PatchField};
 use civitas_accounts::Secret;
 
 /// Sets a password hash. `password` is hashed, unless it matches the current hash: a new salt would be a change.
 /// `password_hash` is stored as it is. Null clears the hash.
 pub(super) async fn set_hash(
     context: &ImportContext<'_>,
-    password: &Field<String>,
-    hash: &Field<String>,
+    password: &PatchField<String>,
+    hash: &PatchField<String>,
     target: &mut Option<String>,
-) -> Imported {
+) -> ImportResult {
     match (password, hash) {
-        (Field::Value(_), Field::Value(_)) => Err("give either password or password_hash".into()),
-        (Field::Value(text), _) if text.trim().is_empty() => Err("password must not be blank".into()),
-        (Field::Value(text), _) => {
+        (PatchField::Value(_), PatchField::Value(_)) => Err("give either password or password_hash".into()),
+        (PatchField::Value(text), _) if text.trim().is_empty() => Err("password must not be blank".into()),
+        (PatchField::Value(text), _) => {
             let prepared = context.password.as_ref().and_then(|one| one.hash_for(target.as_deref()));
             *target = Some(match prepared {
                 Some(hash) => hash.to_owned(),
@@ -22,22 +22,22 @@ pub(super) async fn set_hash(
             });
             Ok(())
         }
-        (_, Field::Value(hash)) => {
+        (_, PatchField::Value(hash)) => {
             let checked = context.passwords.check_hash(hash);
             checked.map_err(|error| format!("password_hash {}", error.description()))?;
             *target = Some(hash.clone());
             Ok(())
         }
-        (Field::Null, _) | (_, Field::Null) => {
+        (PatchField::Null, _) | (_, PatchField::Null) => {
             *target = None;
             Ok(())
         }
-        (Field::Absent, Field::Absent) => Ok(()),
+        (PatchField::Absent, PatchField::Absent) => Ok(()),
     }
 }
 
 /// The hash to store for a password whose account has changed since the first pass, or is in the archive twice.
-async fn hash_of(context: &ImportContext<'_>, text: &str, current: Option<String>) -> Imported<String> {
+async fn hash_of(context: &ImportContext<'_>, text: &str, current: Option<String>) -> ImportResult<String> {
     let secret = Secret::new(text);
     if let Some(current) = current
         && context.passwords.verify(secret.clone(), Some(current.clone())).await?

@@ -1,41 +1,41 @@
 //! `proposal`: a proposal or a draft.
 
-use super::{ExtendedDataValue, Field, OrganizationId, Ports, Result, Translated, async_trait};
 use super::{
-    Import, ImportContext, Imported, Moment, OrganizationKind, PAGE, Person, RecordKind, Rows, StoredRecord,
-    members, required,
+    ExportedPerson, ExtendedDataValue, Import, ImportContext, ImportResult, OrganizationId,
+    OrganizationRecordKind, PAGE, PatchField, Ports, RecordKind, Result, Rows, StoredRecord, Timestamp,
+    Translated, async_trait, members, required,
 };
 use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{ComponentId, ProposalId, StateId};
 use civitas_proposals::{Proposal, ProposalAdmin};
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-pub(super) struct Proposals {
+pub(super) struct ProposalRecordType {
     /// The tokens of the states of exported proposals.
     tokens: HashMap<StateId, String>,
 }
 
-members! { Proposals, "proposal", OrganizationId, ProposalFields, |kind, proposal: Proposal| {
+members! { ProposalRecordType, "proposal", OrganizationId, ProposalFields, |kind, proposal: Proposal| {
     component: parent(ComponentId),
     title: required(Translated),
     body: required(Translated),
     authors: users(with),
-    published_at: optional(Moment),
+    published_at: optional(Timestamp),
     api_client: reference(client),
-    state: resolved(String, set_state, optional(proposal.state.map(|state| kind.token(state)))),
-    state_published_at: optional(Moment),
-    withdrawn_at: optional(Moment),
-    hidden_at: optional(Moment),
-    deleted_at: optional(Moment),
+    state: resolved(String, set_state, with_optional(proposal.state.map(|state| kind.token(state)))),
+    state_published_at: optional(Timestamp),
+    withdrawn_at: optional(Timestamp),
+    hidden_at: optional(Timestamp),
+    deleted_at: optional(Timestamp),
     scope_id: optional(i64),
     extended_data: filled(ExtendedDataValue),
-    created_at: required(Moment),
-    updated_at: required(Moment),
+    created_at: required(Timestamp),
+    updated_at: required(Timestamp),
 }}
 
-impl Proposals {
+impl ProposalRecordType {
     pub(super) fn new() -> Self {
         Self { tokens: HashMap::new() }
     }
@@ -47,14 +47,14 @@ impl Proposals {
 
 /// Finds the state by its token in the component of the proposal.
 async fn set_state(
-    import: &mut Import<'_, '_, Proposals>,
+    import: &mut Import<'_, '_, ProposalRecordType>,
     fields: &mut ProposalFields,
     proposal: &mut Proposal,
-) -> Imported {
+) -> ImportResult {
     match &fields.state {
-        Field::Absent => {}
-        Field::Null => proposal.state = None,
-        Field::Value(token) => {
+        PatchField::Absent => {}
+        PatchField::Null => proposal.state = None,
+        PatchField::Value(token) => {
             let refs = &mut import.context.refs;
             proposal.state = Some(refs.state(import.owner, proposal.component, token).await?);
         }
@@ -63,7 +63,7 @@ async fn set_state(
 }
 
 #[async_trait]
-impl OrganizationKind for Proposals {
+impl OrganizationRecordKind for ProposalRecordType {
     fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Proposal> {
         ports.proposals()
     }
@@ -87,18 +87,25 @@ impl OrganizationKind for Proposals {
 }
 
 #[async_trait]
-impl RecordKind for Proposals {
-    const TOGETHER: bool = true;
+impl RecordKind for ProposalRecordType {
+    const IN_BATCHES: bool = true;
 
-    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &ProposalFields) -> Imported<Proposal> {
-        let component =
-            import.component(&fields.component, ComponentManifest::Proposals, "proposals").await?;
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &ProposalFields,
+    ) -> ImportResult<Proposal> {
+        let component = import.component(&fields.component, ComponentKind::Proposals, "proposals").await?;
         required("title", &fields.title)?;
         required("body", &fields.body)?;
         Ok(Proposal::draft(component, import.context.options.now))
     }
 
-    fn is_of_person(&self, person: &mut Person, (id, proposal): &mut StoredRecord<Self>) -> bool {
-        person.has_written(*id, proposal.authors.contains(&person.id))
+    fn belongs_to_person(
+        &self,
+        person: &mut ExportedPerson,
+        (id, proposal): &mut StoredRecord<Self>,
+    ) -> bool {
+        person.add_if_author(*id, proposal.authors.contains(&person.id))
     }
 }

@@ -1,25 +1,25 @@
 //! `proposal_state`: a state of a proposals component. Built-in states exist with the component; a record with the
 //! token of a built-in state changes how that state is shown.
 
-use super::{Field, Translated, async_trait};
-use super::{Import, Imported, Moment, RecordKind, StoredRecord, members, required};
+use super::{Import, ImportResult, RecordKind, StoredRecord, Timestamp, members, required};
+use super::{PatchField, Translated, async_trait};
 use civitas_kernel::{ComponentId, StateId};
 use civitas_proposals::ProposalState;
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 
-pub(super) struct ProposalStates;
+pub(super) struct ProposalStateRecordType;
 
-members! { ProposalStates, "proposal_state", ports.states(), ProposalStateFields, |kind, state: ProposalState| {
+members! { ProposalStateRecordType, "proposal_state", ports.states(), ProposalStateFields, |kind, state: ProposalState| {
     component: parent(ComponentId),
     token: fixed(String),
     title: required(Translated),
     bg_color: optional(String),
     text_color: optional(String),
-    updated_at: required(Moment),
+    updated_at: required(Timestamp),
 }}
 
 /// Gives a built-in state the id that the record brings. The component has it without a record, under another id.
-async fn keep_id(import: &mut Import<'_, '_, ProposalStates>, id: StateId) -> Imported<StateId> {
+async fn keep_id(import: &mut Import<'_, '_, ProposalStateRecordType>, id: StateId) -> ImportResult<StateId> {
     let Some(own) = import.context.ids.own.filter(|own| *own != id.0) else { return Ok(id) };
     import.context.ids.check_free(import.context.ports, "proposal_state", &[own]).await?;
     let to = StateId(own);
@@ -33,23 +33,23 @@ async fn keep_id(import: &mut Import<'_, '_, ProposalStates>, id: StateId) -> Im
 }
 
 #[async_trait]
-impl RecordKind for ProposalStates {
-    /// By id, else by component and token. Checks the manifest of the component.
+impl RecordKind for ProposalStateRecordType {
+    /// By id, else by component and token. Checks the kind of the component.
     async fn find_existing(
         &self,
         import: &mut Import<'_, '_, Self>,
         id: Option<StateId>,
         fields: &ProposalStateFields,
-    ) -> Imported<Option<StoredRecord<Self>>> {
+    ) -> ImportResult<Option<StoredRecord<Self>>> {
         let component = if fields.component.as_value().is_some() {
-            Some(import.component(&fields.component, ComponentManifest::Proposals, "proposals").await?)
+            Some(import.component(&fields.component, ComponentKind::Proposals, "proposals").await?)
         } else {
             None
         };
         if let Some(found) = self.find_by_id(import, id).await? {
             return Ok(Some(found));
         }
-        let (Some(component), Field::Value(token)) = (component, &fields.token) else { return Ok(None) };
+        let (Some(component), PatchField::Value(token)) = (component, &fields.token) else { return Ok(None) };
         match import.context.ports.states().find_by_token(import.owner, component, token).await? {
             Some(_) if !ProposalState::BUILT_IN.contains(&token.as_str()) => {
                 Err(format!("token {token:?} has already been taken").into())
@@ -66,7 +66,7 @@ impl RecordKind for ProposalStates {
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &ProposalStateFields,
-    ) -> Imported<ProposalState> {
+    ) -> ImportResult<ProposalState> {
         let component = import.required_ref("component", &fields.component).await?;
         let (token, title) = (required("token", &fields.token)?, required("title", &fields.title)?);
         if token.trim().is_empty() {

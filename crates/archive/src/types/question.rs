@@ -1,7 +1,9 @@
 //! `question`: a question of a questionnaire, with its rows.
 
-use super::{Field, ImportContext, OrganizationId, Translated, async_trait};
-use super::{Import, Imported, RecordKind, members, required};
+use super::{
+    Import, ImportContext, ImportResult, OrganizationId, PatchField, RecordKind, Translated, async_trait,
+    members, required,
+};
 use crate::members::{set, set_or_default};
 use crate::record::checked_id;
 use civitas_kernel::{Error, MatrixRowId, QuestionId, QuestionnaireId};
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
 
-pub(super) struct Questions;
+pub(super) struct QuestionRecordType;
 
 /// A row in a line of an archive.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,7 +26,7 @@ pub(super) struct RowFields {
     body: Translated,
 }
 
-members! { Questions, "question", ports.questions(), QuestionFields, |kind, question: Question| {
+members! { QuestionRecordType, "question", ports.questions(), QuestionFields, |kind, question: Question| {
     questionnaire: parent(QuestionnaireId),
     position: required(i64),
     question_type: custom(QuestionType, set_type, with(question.kind)),
@@ -33,29 +35,29 @@ members! { Questions, "question", ports.questions(), QuestionFields, |kind, ques
     mandatory: flag(bool),
     max_choices: optional(i64),
     max_characters: custom(i64, set_max_characters, with(question.max_characters)),
-    matrix_rows: resolved(Vec<RowFields>, set_rows, unless_empty(rows(question))),
+    matrix_rows: resolved(Vec<RowFields>, set_rows, with_non_empty(rows(question))),
 }}
 
-fn set_type(fields: &mut QuestionFields, question: &mut Question) -> Imported {
+fn set_type(fields: &mut QuestionFields, question: &mut Question) -> ImportResult {
     set("question_type", std::mem::take(&mut fields.question_type), &mut question.kind)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "setters of other members can fail")]
-fn set_max_characters(fields: &mut QuestionFields, question: &mut Question) -> Imported {
+fn set_max_characters(fields: &mut QuestionFields, question: &mut Question) -> ImportResult {
     set_or_default(std::mem::take(&mut fields.max_characters), &mut question.max_characters);
     Ok(())
 }
 
 /// Sets the rows. A row keeps its id if the question has one of the same ref.
 async fn set_rows(
-    import: &mut Import<'_, '_, Questions>,
+    import: &mut Import<'_, '_, QuestionRecordType>,
     fields: &mut QuestionFields,
     question: &mut Question,
-) -> Imported {
+) -> ImportResult {
     let given = match std::mem::take(&mut fields.matrix_rows) {
-        Field::Absent => return Ok(()),
-        Field::Null => Vec::new(),
-        Field::Value(given) => given,
+        PatchField::Absent => return Ok(()),
+        PatchField::Null => Vec::new(),
+        PatchField::Value(given) => given,
     };
     let mut seen = HashSet::new();
     let mut rows = Vec::new();
@@ -82,7 +84,7 @@ async fn row_id(
     reference: &str,
     given: Option<Value>,
     stored: Option<MatrixRowId>,
-) -> Imported<MatrixRowId> {
+) -> ImportResult<MatrixRowId> {
     let given = given.map(|id| checked_id(&id)).transpose();
     let given = given.map_err(|reason| format!("matrix_rows: the id of {reference:?} {reason}"))?;
     let kept = given.filter(|_| context.options.keep_ids).map(MatrixRowId);
@@ -109,8 +111,12 @@ fn rows(question: &Question) -> Vec<RowFields> {
 }
 
 #[async_trait]
-impl RecordKind for Questions {
-    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &QuestionFields) -> Imported<Question> {
+impl RecordKind for QuestionRecordType {
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &QuestionFields,
+    ) -> ImportResult<Question> {
         let questionnaire: QuestionnaireId =
             import.required_ref("questionnaire", &fields.questionnaire).await?;
         let position = required("position", &fields.position)?;
@@ -122,7 +128,7 @@ impl RecordKind for Questions {
         Ok(Question::new(questionnaire, position, kind, body))
     }
 
-    fn check(&self, _: &ImportContext<'_>, question: &mut Question) -> Imported {
+    fn check(&self, _: &ImportContext<'_>, question: &mut Question) -> ImportResult {
         if question.position < 0 {
             return Err("position must be 0 or more".into());
         }
@@ -147,7 +153,7 @@ impl RecordKind for Questions {
         _: QuestionId,
         before: Option<&Question>,
         question: &Question,
-    ) -> Imported {
+    ) -> ImportResult {
         touch(import.context, import.owner, before.is_some(), question.questionnaire).await
     }
 }
@@ -159,7 +165,7 @@ async fn touch(
     of: OrganizationId,
     is_change: bool,
     questionnaire: QuestionnaireId,
-) -> Imported {
+) -> ImportResult {
     if is_change {
         context.ports.questionnaires().touch(of, questionnaire, context.options.now).await?;
     }
@@ -172,7 +178,7 @@ pub(super) async fn touch_of(
     of: OrganizationId,
     is_change: bool,
     question: QuestionId,
-) -> Imported {
+) -> ImportResult {
     if !is_change {
         return Ok(());
     }

@@ -1,18 +1,20 @@
 //! `questionnaire_response`: the answers of one submission. Its session token is not a member: it follows from the
 //! respondent and the salt of the questionnaire.
 
-use super::{ExportSource, Field, ImportContext, Map, OrganizationId, Ports, Result, Value, async_trait};
 use super::{
-    Import, Imported, Moment, OrganizationKind, PAGE, Person, RecordKind, Rows, StoredRecord, members,
-    required,
+    ExportSource, ImportContext, Map, OrganizationId, PatchField, Ports, Result, Value, async_trait,
+};
+use super::{
+    ExportedPerson, Import, ImportResult, OrganizationRecordKind, PAGE, RecordKind, Rows, StoredRecord,
+    Timestamp, members, required,
 };
 use crate::files::{FileRequest, FileSource};
-use crate::output::Row;
+use crate::output::ExportRow;
 use crate::record::checked_id;
-use crate::refs::{Refs, unknown};
+use crate::refs::{RefResolver, unknown_ref};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use civitas_attachments::{AnswerUploads, Parent, ParentKind, Sender};
+use civitas_attachments::{AnswerSender, AnswerUploads, AttachmentParent, ParentKind};
 use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{
     AnswerId, AnswerOptionId, AttachmentId, ClientId, Error, QuestionId, QuestionnaireId, ResponseId, UserId,
@@ -27,21 +29,21 @@ use time::OffsetDateTime;
 /// The id space of answers.
 const ANSWERS: &str = "questionnaire_response";
 
-pub(super) struct Responses {
+pub(super) struct ResponseRecordType {
     /// The forms of exported responses.
     exported: HashMap<QuestionnaireId, Form>,
 }
 
-members! { Responses, "questionnaire_response", OrganizationId, ResponseFields, |kind, response: Response| {
+members! { ResponseRecordType, "questionnaire_response", OrganizationId, ResponseFields, |kind, response: Response| {
     questionnaire: parent(QuestionnaireId),
-    user: resolved(String, check_user, optional(response.user.map(|user| user.to_string()))),
+    user: resolved(String, check_user, with_optional(response.user.map(|user| user.to_string()))),
     answers: resolved(Map<String, Value>, set_answers, with(kind.answers(response))),
     row_ids: input(Map<String, Value>),
-    client_ip_digest: custom(String, set_digest, optional(response.client_ip.clone())),
-    created_at: required(Moment),
+    client_ip_digest: custom(String, set_digest, with_optional(response.client_ip.clone())),
+    created_at: required(Timestamp),
 }}
 
-impl Responses {
+impl ResponseRecordType {
     pub(super) fn new() -> Self {
         Self { exported: HashMap::new() }
     }
@@ -81,7 +83,7 @@ fn exported(question: &FormQuestion, row: &AnswerRow) -> Value {
     }
 }
 
-impl Import<'_, '_, Responses> {
+impl Import<'_, '_, ResponseRecordType> {
     /// The answer to a question for files. Files of a new response are stored after it has its id; those of an existing
     /// one stay as they are.
     fn files_of(
@@ -89,7 +91,7 @@ impl Import<'_, '_, Responses> {
         (id, reference): (QuestionId, &str),
         value: &Value,
         former: Option<AnswerRow>,
-    ) -> Imported<AnswerRow> {
+    ) -> ImportResult<AnswerRow> {
         let sources: Option<Vec<FileSource>> =
             serde_json::from_value(value.clone()).map_err(|error| format!("answers: files: {error}"))?;
         let sources = sources.unwrap_or_default();
@@ -97,18 +99,18 @@ impl Import<'_, '_, Responses> {
             return Ok(former);
         }
         if !sources.is_empty() {
-            let placed = FileSource::placed(sources, reference).collect();
-            self.context.files.of_answers.push((id, placed));
+            let sources = FileSource::with_keys(sources, reference).collect();
+            self.context.files.of_answers.push((id, sources));
         }
-        Ok(AnswerRow::of(id, None))
+        Ok(AnswerRow::new(id, None))
     }
 
     /// Notes the ids of answers that the record brings, in an import that keeps ids.
     async fn keep_answer_ids(
         &mut self,
-        given: Field<Map<String, Value>>,
+        given: PatchField<Map<String, Value>>,
         is_answered: impl Fn(QuestionId) -> bool,
-    ) -> Imported {
+    ) -> ImportResult {
         if !self.context.options.keep_ids {
             return Ok(());
         }
@@ -130,7 +132,7 @@ impl Import<'_, '_, Responses> {
     }
 
     /// Gives the answers, which were just written, the ids that the record brings.
-    async fn set_answer_ids(&mut self, id: ResponseId) -> Imported {
+    async fn set_answer_ids(&mut self, id: ResponseId) -> ImportResult {
         let wanted = std::mem::take(&mut self.context.ids.answers);
         if wanted.is_empty() {
             return Ok(());
@@ -144,7 +146,7 @@ impl Import<'_, '_, Responses> {
     }
 
     /// Stores the files of a new response, attached when it was created.
-    async fn store_files(&mut self, id: ResponseId, created_at: OffsetDateTime) -> Imported {
+    async fn store_files(&mut self, id: ResponseId, created_at: OffsetDateTime) -> ImportResult {
         let pending = std::mem::take(&mut self.context.files.of_answers);
         if pending.is_empty() {
             return Ok(());
@@ -155,10 +157,10 @@ impl Import<'_, '_, Responses> {
         let uploads =
             AnswerUploads { store: ports.attachments(), files: ports.files(), uploads: ports.uploads() };
         // The client is that of an upload; there is none here.
-        let sender = Sender { organization: of, client: ClientId(0), now: created_at };
+        let sender = AnswerSender { organization: of, client: ClientId(0), now: created_at };
         for (question, sources) in pending {
             let Some((_, answer)) = answers.iter().find(|(other, _)| *other == question) else { continue };
-            let parent = Parent { kind: ParentKind::Answer, id: answer.0 };
+            let parent = AttachmentParent { kind: ParentKind::Answer, id: answer.0 };
             let mut attached = Vec::new();
             for source in &sources {
                 let files = &mut self.context.files;
@@ -179,37 +181,37 @@ impl Import<'_, '_, Responses> {
 
 /// The respondent cannot change.
 async fn check_user(
-    import: &mut Import<'_, '_, Responses>,
+    import: &mut Import<'_, '_, ResponseRecordType>,
     fields: &mut ResponseFields,
     response: &mut Response,
-) -> Imported {
-    let given = import.context.refs.given::<UserId>(import.owner, &fields.user).await?;
+) -> ImportResult {
+    let given = import.context.refs.resolve_field::<UserId>(import.owner, &fields.user).await?;
     let is_same = given.is_absent() || given.value() == response.user;
     if is_same { Ok(()) } else { Err("user cannot change".into()) }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "setters of other members can fail")]
-fn set_digest(fields: &mut ResponseFields, response: &mut Response) -> Imported {
+fn set_digest(fields: &mut ResponseFields, response: &mut Response) -> ImportResult {
     std::mem::take(&mut fields.client_ip_digest).apply(&mut response.client_ip);
     Ok(())
 }
 
 async fn set_answers(
-    import: &mut Import<'_, '_, Responses>,
+    import: &mut Import<'_, '_, ResponseRecordType>,
     fields: &mut ResponseFields,
     response: &mut Response,
-) -> Imported {
+) -> ImportResult {
     let given = match std::mem::take(&mut fields.answers) {
-        Field::Absent => return Ok(()),
-        Field::Null => return Err("answers cannot be null".into()),
-        Field::Value(given) if given.is_empty() => return Err("answers must not be empty".into()),
-        Field::Value(given) => given,
+        PatchField::Absent => return Ok(()),
+        PatchField::Null => return Err("answers cannot be null".into()),
+        PatchField::Value(given) if given.is_empty() => return Err("answers must not be empty".into()),
+        PatchField::Value(given) => given,
     };
     let form = import.context.ports.questionnaires().form(import.owner, response.questionnaire).await?;
     let mut read = HashMap::new();
     for (reference, value) in &given {
         let id: QuestionId = import.context.refs.resolve(import.owner, reference).await?;
-        let question = form.question(id).ok_or_else(|| unknown("question", reference))?;
+        let question = form.question(id).ok_or_else(|| unknown_ref("question", reference))?;
         if question.question.kind == QuestionType::Files {
             let former = response.answers.iter().find(|row| row.question == id).cloned();
             read.insert(id, import.files_of((id, reference), value, former)?);
@@ -218,7 +220,7 @@ async fn set_answers(
         let value = with_ids(&mut import.context.refs, import.owner, question, value).await?;
         let answer = question.read_answer(&value);
         let answer = answer.map_err(|error| format!("answers: {reference}: {}", error.description()))?;
-        read.insert(id, AnswerRow::of(id, answer.as_ref()));
+        read.insert(id, AnswerRow::new(id, answer.as_ref()));
     }
     import
         .keep_answer_ids(std::mem::take(&mut fields.row_ids), |question| read.contains_key(&question))
@@ -252,11 +254,11 @@ async fn exported_file(
 
 /// The value with the ids of options and rows instead of their refs.
 async fn with_ids(
-    refs: &mut Refs<'_>,
+    refs: &mut RefResolver<'_>,
     of: OrganizationId,
     question: &FormQuestion,
     value: &Value,
-) -> Imported<Value> {
+) -> ImportResult<Value> {
     let kind = question.question.kind;
     if !kind.has_options() || value.is_null() {
         return Ok(value.clone());
@@ -271,14 +273,14 @@ async fn with_ids(
     let mut rows = Map::new();
     for (reference, chosen) in value.as_object().ok_or("answers: a matrix is answered by row")? {
         let row = question.question.rows.iter().find(|row| row.reference == *reference);
-        let row = row.ok_or_else(|| unknown("row", reference))?;
+        let row = row.ok_or_else(|| unknown_ref("row", reference))?;
         rows.insert(row.id.to_string(), option_ids(refs, of, chosen).await?);
     }
     Ok(Value::Object(rows))
 }
 
 /// The ids of one option or of a list.
-async fn option_ids(refs: &mut Refs<'_>, of: OrganizationId, value: &Value) -> Imported<Value> {
+async fn option_ids(refs: &mut RefResolver<'_>, of: OrganizationId, value: &Value) -> ImportResult<Value> {
     let Value::Array(list) = value else {
         let Some(reference) = value.as_str() else { return Ok(value.clone()) };
         let id: AnswerOptionId = refs.resolve(of, reference).await?;
@@ -310,7 +312,7 @@ impl RecordAdmin<Response> for ImportedResponses<'_> {
     }
 }
 
-impl Responses {
+impl ResponseRecordType {
     /// Adds the form of a questionnaire to those of the export.
     async fn load(&mut self, ports: &dyn Ports, of: OrganizationId, id: QuestionnaireId) -> Result<()> {
         if let Entry::Vacant(entry) = self.exported.entry(id) {
@@ -321,7 +323,7 @@ impl Responses {
 }
 
 #[async_trait]
-impl OrganizationKind for Responses {
+impl OrganizationRecordKind for ResponseRecordType {
     fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Response> {
         ports.responses()
     }
@@ -342,15 +344,19 @@ impl OrganizationKind for Responses {
 }
 
 #[async_trait]
-impl RecordKind for Responses {
-    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &ResponseFields) -> Imported<Response> {
+impl RecordKind for ResponseRecordType {
+    async fn create(
+        &self,
+        import: &mut Import<'_, '_, Self>,
+        fields: &ResponseFields,
+    ) -> ImportResult<Response> {
         let of = import.owner;
         let reference = required("questionnaire", &fields.questionnaire)?;
         let id: QuestionnaireId = import.context.refs.resolve(of, &reference).await?;
         required("answers", &fields.answers)?;
-        let user = import.context.refs.given::<UserId>(of, &fields.user).await?.value();
+        let user = import.context.refs.resolve_field::<UserId>(of, &fields.user).await?.value();
         let questionnaire = import.context.ports.questionnaires().find(of, id).await?;
-        let questionnaire = questionnaire.ok_or_else(|| unknown("questionnaire", &reference))?;
+        let questionnaire = questionnaire.ok_or_else(|| unknown_ref("questionnaire", &reference))?;
         Ok(Response::new(id, &questionnaire, user, import.context.options.now))
     }
 
@@ -360,7 +366,7 @@ impl RecordKind for Responses {
     }
 
     /// The ids that the store assigns to the answers are above those that they get then.
-    async fn assign_ids(&self, import: &mut Import<'_, '_, Self>, _: &Response) -> Imported {
+    async fn assign_ids(&self, import: &mut Import<'_, '_, Self>, _: &Response) -> ImportResult {
         let highest = import.context.ids.answers.iter().map(|(_, id)| id.0).max();
         if let Some(highest) = highest {
             import.context.ports.id_spaces().raise(ANSWERS, highest).await?;
@@ -374,7 +380,7 @@ impl RecordKind for Responses {
         id: ResponseId,
         before: Option<&Response>,
         response: &Response,
-    ) -> Imported {
+    ) -> ImportResult {
         if before.is_none_or(|before| before.answers != response.answers) {
             import.set_answer_ids(id).await?;
         }
@@ -387,8 +393,8 @@ impl RecordKind for Responses {
         source: ExportSource<'_>,
         of: OrganizationId,
         (_, response): &(ResponseId, Response),
-        row: Row,
-    ) -> Result<Row> {
+        row: ExportRow,
+    ) -> Result<ExportRow> {
         let form = self.exported.get(&response.questionnaire);
         let is_files = |row: &&AnswerRow| {
             let question = form.and_then(|form| form.question(row.question));
@@ -411,12 +417,12 @@ impl RecordKind for Responses {
     }
 
     /// Clients know a response by its first answer.
-    async fn number(&self, import: &Import<'_, '_, Self>, id: ResponseId) -> Imported<Option<i64>> {
+    async fn number(&self, import: &Import<'_, '_, Self>, id: ResponseId) -> ImportResult<Option<i64>> {
         let answers = import.context.ports.responses().answer_ids(import.owner, id).await?;
         Ok(answers.first().map(|(_, id)| id.0))
     }
 
-    fn is_of_person(&self, person: &mut Person, (_, response): &mut StoredRecord<Self>) -> bool {
+    fn belongs_to_person(&self, person: &mut ExportedPerson, (_, response): &mut StoredRecord<Self>) -> bool {
         response.user == Some(person.id)
     }
 }

@@ -1,25 +1,25 @@
 //! `survey`: the record of a component that has a questionnaire.
 
-use super::{Import, Imported, Moment, RecordKind, async_trait, members};
+use super::{Import, ImportResult, RecordKind, Timestamp, async_trait, members};
 use civitas_kernel::ComponentId;
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use civitas_surveys::Survey;
 
-pub(super) struct Surveys;
+pub(super) struct SurveyRecordType;
 
-members! { Surveys, "survey", ports.surveys(), SurveyFields, |kind, survey: Survey| {
+members! { SurveyRecordType, "survey", ports.surveys(), SurveyFields, |kind, survey: Survey| {
     component: parent(ComponentId),
-    starts_at: optional(Moment),
-    ends_at: optional(Moment),
-    deleted_at: optional(Moment),
-    created_at: required(Moment),
-    updated_at: required(Moment),
+    starts_at: optional(Timestamp),
+    ends_at: optional(Timestamp),
+    deleted_at: optional(Timestamp),
+    created_at: required(Timestamp),
+    updated_at: required(Timestamp),
 }}
 
 #[async_trait]
-impl RecordKind for Surveys {
-    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &SurveyFields) -> Imported<Survey> {
-        let component = import.component(&fields.component, ComponentManifest::Surveys, "surveys").await?;
+impl RecordKind for SurveyRecordType {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &SurveyFields) -> ImportResult<Survey> {
+        let component = import.component(&fields.component, ComponentKind::Surveys, "surveys").await?;
         Ok(Survey::new(component, import.context.options.now))
     }
 }

@@ -1,39 +1,39 @@
 //! `system_admin`: an account of the system panel.
 
 use super::password::set_hash;
-use super::{Change, Import, Imported, KindStore, PAGE, RecordKind, Rows, members, required};
-use super::{Field, Ports, Result, async_trait};
+use super::{Change, Import, ImportResult, PAGE, RecordKind, RecordStore, Rows, members, required};
+use super::{PatchField, Ports, Result, async_trait};
 use crate::owner::NoOrganization;
 use civitas_accounts::{Administrator, is_email, normal_email};
 use civitas_kernel::AdministratorId;
 
-pub(super) struct SystemAdmins;
+pub(super) struct SystemAdminRecordType;
 
-members! { SystemAdmins, "system_admin", NoOrganization, SystemAdminFields, |kind, admin: Administrator| {
+members! { SystemAdminRecordType, "system_admin", NoOrganization, SystemAdminFields, |kind, admin: Administrator| {
     email: custom(String, check_email, with(&admin.email)),
     password: input(String),
     password_hash: resolved(String, set_password, secret(admin.password.as_deref())),
 }}
 
-fn check_email(fields: &mut SystemAdminFields, admin: &mut Administrator) -> Imported {
+fn check_email(fields: &mut SystemAdminFields, admin: &mut Administrator) -> ImportResult {
     match &fields.email {
-        Field::Value(email) if normal_email(email) != admin.email => Err("email cannot change".into()),
-        Field::Null => Err("email cannot change".into()),
+        PatchField::Value(email) if normal_email(email) != admin.email => Err("email cannot change".into()),
+        PatchField::Null => Err("email cannot change".into()),
         _ if !is_email(&admin.email) => Err(format!("email {:?} is not valid", admin.email).into()),
         _ => Ok(()),
     }
 }
 
 async fn set_password(
-    import: &mut Import<'_, '_, SystemAdmins>,
+    import: &mut Import<'_, '_, SystemAdminRecordType>,
     fields: &mut SystemAdminFields,
     admin: &mut Administrator,
-) -> Imported {
+) -> ImportResult {
     set_hash(import.context, &fields.password, &fields.password_hash, &mut admin.password).await
 }
 
 #[async_trait]
-impl KindStore for SystemAdmins {
+impl RecordStore for SystemAdminRecordType {
     async fn find_for_update(
         &self,
         ports: &dyn Ports,
@@ -55,7 +55,11 @@ impl KindStore for SystemAdmins {
         ports.administrators().page_after(after, PAGE).await
     }
 
-    async fn add(&self, import: &Import<'_, '_, Self>, admin: &Administrator) -> Imported<AdministratorId> {
+    async fn add(
+        &self,
+        import: &Import<'_, '_, Self>,
+        admin: &Administrator,
+    ) -> ImportResult<AdministratorId> {
         Ok(import.context.ports.administrators().add(admin).await?)
     }
 
@@ -65,7 +69,7 @@ impl KindStore for SystemAdmins {
         import: &Import<'_, '_, Self>,
         id: AdministratorId,
         change: &Change<Administrator>,
-    ) -> Imported {
+    ) -> ImportResult {
         let ports = import.context.ports;
         let Some(mut admin) = ports.administrators().find_for_update(id).await? else {
             return Err("the account was deleted meanwhile".into());
@@ -80,8 +84,8 @@ impl KindStore for SystemAdmins {
 }
 
 #[async_trait]
-impl RecordKind for SystemAdmins {
-    fn is_of_operators(&self, _: NoOrganization) -> bool {
+impl RecordKind for SystemAdminRecordType {
+    fn has_deployment_rights(&self, _: NoOrganization) -> bool {
         true
     }
 
@@ -90,7 +94,7 @@ impl RecordKind for SystemAdmins {
         &self,
         import: &Import<'_, '_, Self>,
         fields: &SystemAdminFields,
-    ) -> Imported<Option<AdministratorId>> {
+    ) -> ImportResult<Option<AdministratorId>> {
         let email = normal_email(&required("email", &fields.email)?);
         let found = import.context.ports.administrators().find_by_email(&email).await?;
         Ok(found.map(|(id, _)| id))
@@ -100,7 +104,7 @@ impl RecordKind for SystemAdmins {
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &SystemAdminFields,
-    ) -> Imported<Administrator> {
+    ) -> ImportResult<Administrator> {
         let email = normal_email(&required("email", &fields.email)?);
         Ok(Administrator::new(email, import.context.options.now))
     }

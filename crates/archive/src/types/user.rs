@@ -1,14 +1,16 @@
 //! `user`: an account of a person.
 
 use super::password::set_hash;
-use super::{ExtendedDataValue, Field, async_trait};
-use super::{Import, ImportContext, Imported, Moment, Person, RecordKind, StoredRecord, members, required};
+use super::{
+    ExportedPerson, ExtendedDataValue, Import, ImportContext, ImportResult, PatchField, RecordKind,
+    StoredRecord, Timestamp, async_trait, members, required,
+};
 use civitas_accounts::{User, UserAdmin, normal_email};
 use civitas_kernel::{Locale, UserId};
 
-pub(super) struct Users;
+pub(super) struct UserRecordType;
 
-members! { Users, "user", ports.users(), UserFields, |kind, user: User| {
+members! { UserRecordType, "user", ports.users(), UserFields, |kind, user: User| {
     nickname: required(String),
     email: required(String),
     name: required(String),
@@ -18,15 +20,15 @@ members! { Users, "user", ports.users(), UserFields, |kind, user: User| {
     locale: optional(Locale),
     about: optional(String),
     personal_url: optional(String),
-    confirmed_at: optional(Moment),
-    blocked_at: optional(Moment),
-    locked_at: optional(Moment),
-    deleted_at: optional(Moment),
+    confirmed_at: optional(Timestamp),
+    blocked_at: optional(Timestamp),
+    locked_at: optional(Timestamp),
+    deleted_at: optional(Timestamp),
     managed: flag(bool),
-    tos_accepted_at: optional(Moment),
+    tos_accepted_at: optional(Timestamp),
     extended_data: filled(ExtendedDataValue),
-    created_at: required(Moment),
-    updated_at: required(Moment),
+    created_at: required(Timestamp),
+    updated_at: required(Timestamp),
 }, |context| UserAdmin {
     store: context.ports.users(),
     tokens: context.ports.tokens(),
@@ -34,26 +36,26 @@ members! { Users, "user", ports.users(), UserFields, |kind, user: User| {
 }}
 
 async fn set_password(
-    import: &mut Import<'_, '_, Users>,
+    import: &mut Import<'_, '_, UserRecordType>,
     fields: &mut UserFields,
     user: &mut User,
-) -> Imported {
+) -> ImportResult {
     set_hash(import.context, &fields.password, &fields.password_hash, &mut user.password_hash).await
 }
 
 #[async_trait]
-impl RecordKind for Users {
-    const TOGETHER: bool = true;
+impl RecordKind for UserRecordType {
+    const IN_BATCHES: bool = true;
 
     /// The nickname, among accounts that are not deleted, unless the record has `deleted_at`.
     async fn find_by_key(
         &self,
         import: &Import<'_, '_, Self>,
         fields: &UserFields,
-    ) -> Imported<Option<UserId>> {
+    ) -> ImportResult<Option<UserId>> {
         match (&fields.nickname, &fields.deleted_at) {
-            (_, Field::Value(_)) => Ok(None),
-            (Field::Value(nickname), _) => {
+            (_, PatchField::Value(_)) => Ok(None),
+            (PatchField::Value(nickname), _) => {
                 let found = import.context.ports.users().find_by_nickname(import.owner, nickname).await?;
                 Ok(found.map(|(id, _)| id))
             }
@@ -61,17 +63,17 @@ impl RecordKind for Users {
         }
     }
 
-    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &UserFields) -> Imported<User> {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &UserFields) -> ImportResult<User> {
         let (nickname, email) = (required("nickname", &fields.nickname)?, required("email", &fields.email)?);
         Ok(User::new(nickname, email, required("name", &fields.name)?, import.context.options.now))
     }
 
-    fn check(&self, _: &ImportContext<'_>, user: &mut User) -> Imported {
+    fn check(&self, _: &ImportContext<'_>, user: &mut User) -> ImportResult {
         user.email = normal_email(&user.email);
         Ok(())
     }
 
-    fn is_of_person(&self, person: &mut Person, (id, _): &mut StoredRecord<Self>) -> bool {
+    fn belongs_to_person(&self, person: &mut ExportedPerson, (id, _): &mut StoredRecord<Self>) -> bool {
         *id == person.id
     }
 }

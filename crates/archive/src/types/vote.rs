@@ -1,17 +1,19 @@
 //! `vote`: a vote of a user on a proposal. Whether it is temporary is not a member: it follows from the number of
 //! votes of the user in the component (contract 06 §4.3).
 
-use super::{Import, ImportContext, Imported, Moment, PAGE, Person, RecordKind, StoredRecord, members};
+use super::{
+    ExportedPerson, Import, ImportContext, ImportResult, PAGE, RecordKind, StoredRecord, Timestamp, members,
+};
 use super::{OrganizationId, Ports, Result, async_trait};
 use crate::refs::BoundedCache;
 use civitas_application::minimum_votes;
 use civitas_kernel::records::{RecordAdmin, Records};
 use civitas_kernel::{ComponentId, Error, ProposalId, UserId, VoteId};
 use civitas_proposals::{Vote, VoteStore};
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use std::collections::BTreeSet;
 
-pub(super) struct Votes {
+pub(super) struct VoteRecordType {
     /// The component of a proposal and the minimum of votes there.
     minimums: BoundedCache<ProposalId, (ComponentId, i64)>,
     /// The organizations whose votes were added together.
@@ -21,15 +23,15 @@ pub(super) struct Votes {
 /// The weights that any component allows (contract 05 §3.8).
 const WEIGHTS: std::ops::RangeInclusive<i64> = 0..=3;
 
-members! { Votes, "vote", ports.votes(), VoteFields, |kind, vote: Vote| {
+members! { VoteRecordType, "vote", ports.votes(), VoteFields, |kind, vote: Vote| {
     proposal: parent(ProposalId),
     user: parent(UserId),
     weight: required(i64),
-    created_at: required(Moment),
-    updated_at: required(Moment),
+    created_at: required(Timestamp),
+    updated_at: required(Timestamp),
 }, |context| ImportedVotes(context.ports.votes())}
 
-impl Votes {
+impl VoteRecordType {
     pub(super) fn new() -> Self {
         Self { minimums: BoundedCache::new(), unsettled: BTreeSet::new() }
     }
@@ -75,17 +77,17 @@ impl RecordAdmin<Vote> for ImportedVotes<'_> {
 }
 
 #[async_trait]
-impl RecordKind for Votes {
-    const TOGETHER: bool = true;
+impl RecordKind for VoteRecordType {
+    const IN_BATCHES: bool = true;
 
-    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> Imported<Vote> {
+    async fn create(&self, import: &mut Import<'_, '_, Self>, fields: &VoteFields) -> ImportResult<Vote> {
         let proposal = import.required_ref("proposal", &fields.proposal).await?;
         let user = import.required_ref("user", &fields.user).await?;
         let now = import.context.options.now;
         Ok(Vote { proposal, user, weight: 1, temporary: false, created_at: now, updated_at: now })
     }
 
-    fn check(&self, _: &ImportContext<'_>, vote: &mut Vote) -> Imported {
+    fn check(&self, _: &ImportContext<'_>, vote: &mut Vote) -> ImportResult {
         if WEIGHTS.contains(&vote.weight) { Ok(()) } else { Err("weight must be between 0 and 3".into()) }
     }
 
@@ -96,7 +98,7 @@ impl RecordKind for Votes {
         _: VoteId,
         before: Option<&Vote>,
         vote: &Vote,
-    ) -> Imported {
+    ) -> ImportResult {
         if before.is_some() {
             return Ok(());
         }
@@ -109,18 +111,18 @@ impl RecordKind for Votes {
         Ok(())
     }
 
-    async fn follow_up_together(
+    async fn follow_up_batch(
         &mut self,
         import: &mut Import<'_, '_, Self>,
         _: &[VoteId],
         _: &[Vote],
-    ) -> Imported {
+    ) -> ImportResult {
         self.unsettled.insert(import.owner);
         Ok(())
     }
 
     /// Makes the votes of all users in a component temporary or final at once.
-    async fn finish(&mut self, context: &mut ImportContext<'_>) -> Imported {
+    async fn finish(&mut self, context: &mut ImportContext<'_>) -> ImportResult {
         for of in std::mem::take(&mut self.unsettled) {
             let mut after = None;
             loop {
@@ -129,7 +131,7 @@ impl RecordKind for Votes {
                 after = Some(*last);
                 for (id, component) in &page {
                     let minimum = minimum_votes(component);
-                    if component.manifest == ComponentManifest::Proposals && minimum > 0 {
+                    if component.kind == ComponentKind::Proposals && minimum > 0 {
                         context.ports.votes().set_finality(of, *id, minimum).await?;
                     }
                 }
@@ -144,7 +146,7 @@ impl RecordKind for Votes {
         }
     }
 
-    fn is_of_person(&self, person: &mut Person, (_, vote): &mut StoredRecord<Self>) -> bool {
+    fn belongs_to_person(&self, person: &mut ExportedPerson, (_, vote): &mut StoredRecord<Self>) -> bool {
         vote.user == person.id
     }
 }

@@ -4,24 +4,24 @@
 //! withdrawn later leaves the list of a registration as it is (contract 09 B), and both are checked at each delivery.
 
 use super::{
-    Change, ExportSource, Import, Imported, KindStore, Moment, PAGE, RecordKind, Rows, StoredRecord, members,
-    required,
+    Change, ExportSource, Import, ImportResult, PAGE, RecordKind, RecordStore, Rows, StoredRecord, Timestamp,
+    members, required,
 };
-use super::{Field, OrganizationId, Ports, Result, async_trait};
+use super::{OrganizationId, PatchField, Ports, Result, async_trait};
 use crate::context::WebhookArchive;
-use crate::kind::Members;
+use crate::kind::MemberTable;
 use crate::members::{check_fixed, set, set_optional};
-use crate::output::Row;
-use crate::refs::unknown;
+use crate::output::ExportRow;
+use crate::refs::unknown_ref;
 use civitas_kernel::{ClientId, Error, EventName, RegistrationId};
 use civitas_webhooks::{Registration, SealedSecret, SigningSecret, TargetError, TargetPolicy, parse_event};
 
-pub(super) struct WebhookRegistrations;
+pub(super) struct WebhookRegistrationRecordType;
 
 /// The organization of the client; `None` for a deployment-wide client.
 type Owner = Option<OrganizationId>;
 
-members! { WebhookRegistrations, "webhook_registration", Owner, RegistrationFields, |kind, registration: Registration| {
+members! { WebhookRegistrationRecordType, "webhook_registration", Owner, RegistrationFields, |kind, registration: Registration| {
     api_client: resolved(String, check_client, with(registration.client.to_string())),
     url: resolved(String, set_url, with(&registration.url)),
     subscriptions: custom(
@@ -30,30 +30,30 @@ members! { WebhookRegistrations, "webhook_registration", Owner, RegistrationFiel
         with(registration.subscriptions.iter().map(|event| event.as_str()).collect::<Vec<_>>())
     ),
     signing_secret: resolved(String, set_signing_secret, completed(())),
-    disabled_at: custom(Moment, set_disabled_at, optional(registration.health.disabled_at.map(Moment))),
-    created_at: required(Moment),
-    updated_at: required(Moment),
+    disabled_at: custom(Timestamp, set_disabled_at, with_optional(registration.health.disabled_at.map(Timestamp))),
+    created_at: required(Timestamp),
+    updated_at: required(Timestamp),
 }}
 
-fn services<'a>(import: &Import<'_, 'a, WebhookRegistrations>) -> Imported<WebhookArchive<'a>> {
+fn services<'a>(import: &Import<'_, 'a, WebhookRegistrationRecordType>) -> ImportResult<WebhookArchive<'a>> {
     import.context.options.webhooks.ok_or_else(|| "webhook registrations cannot be imported here".into())
 }
 
 async fn check_client(
-    import: &mut Import<'_, '_, WebhookRegistrations>,
+    import: &mut Import<'_, '_, WebhookRegistrationRecordType>,
     fields: &mut RegistrationFields,
     registration: &mut Registration,
-) -> Imported {
-    let given = import.context.refs.given(import.owner, &fields.api_client).await?;
+) -> ImportResult {
+    let given = import.context.refs.resolve_field(import.owner, &fields.api_client).await?;
     check_fixed("api_client", &given, &registration.client)
 }
 
 async fn set_url(
-    import: &mut Import<'_, '_, WebhookRegistrations>,
+    import: &mut Import<'_, '_, WebhookRegistrationRecordType>,
     fields: &mut RegistrationFields,
     registration: &mut Registration,
-) -> Imported {
-    if let Field::Value(text) = &fields.url {
+) -> ImportResult {
+    if let PatchField::Value(text) = &fields.url {
         // What another server sent to is checked when something is sent.
         let sent_before = import.context.options.expected.is_some() && TargetPolicy::parse(text).is_ok();
         if !sent_before {
@@ -64,7 +64,7 @@ async fn set_url(
 }
 
 /// The rules of the interface, as far as they need no name server.
-fn check_url(policy: &TargetPolicy, text: &str) -> Imported {
+fn check_url(policy: &TargetPolicy, text: &str) -> ImportResult {
     let checked = TargetPolicy::parse(text).and_then(|url| policy.check_unresolved(&url));
     checked.map_err(|error| match error {
         TargetError::Invalid => format!("url {text:?} is not a valid http or https address").into(),
@@ -72,18 +72,18 @@ fn check_url(policy: &TargetPolicy, text: &str) -> Imported {
     })
 }
 
-fn set_subscriptions(fields: &mut RegistrationFields, registration: &mut Registration) -> Imported {
+fn set_subscriptions(fields: &mut RegistrationFields, registration: &mut Registration) -> ImportResult {
     let names = match &fields.subscriptions {
-        Field::Absent => return Ok(()),
-        Field::Null => return Err("subscriptions cannot be null".into()),
-        Field::Value(names) => names,
+        PatchField::Absent => return Ok(()),
+        PatchField::Null => return Err("subscriptions cannot be null".into()),
+        PatchField::Value(names) => names,
     };
     registration.subscriptions = subscriptions(names)?;
     Ok(())
 }
 
 /// The events of these names, each once, in the order of its first name.
-fn subscriptions(names: &[String]) -> Imported<Vec<EventName>> {
+fn subscriptions(names: &[String]) -> ImportResult<Vec<EventName>> {
     let mut events = Vec::new();
     for name in names {
         let event = parse_event(name).ok_or_else(|| format!("event {name:?} is not known"))?;
@@ -97,17 +97,17 @@ fn subscriptions(names: &[String]) -> Imported<Vec<EventName>> {
 /// Encrypts a secret, unless it is the one that is stored: encrypted again it would be a change. A stored secret that
 /// cannot be decrypted is replaced.
 async fn set_signing_secret(
-    import: &mut Import<'_, '_, WebhookRegistrations>,
+    import: &mut Import<'_, '_, WebhookRegistrationRecordType>,
     fields: &mut RegistrationFields,
     registration: &mut Registration,
-) -> Imported {
+) -> ImportResult {
     let text = match &fields.signing_secret {
-        Field::Absent => return Ok(()),
-        Field::Null => return Err("signing_secret cannot be null".into()),
-        Field::Value(text) if !SigningSecret::is_valid(text) => {
+        PatchField::Absent => return Ok(()),
+        PatchField::Null => return Err("signing_secret cannot be null".into()),
+        PatchField::Value(text) if !SigningSecret::is_valid(text) => {
             return Err("signing_secret must be 16 to 255 printable ASCII characters without spaces".into());
         }
-        Field::Value(text) => SigningSecret::new(text.as_str()),
+        PatchField::Value(text) => SigningSecret::new(text.as_str()),
     };
     let cipher = services(import)?.cipher;
     if !cipher.open(&registration.secret).is_ok_and(|current| current == text) {
@@ -118,15 +118,15 @@ async fn set_signing_secret(
 
 /// Null enables a registration that is disabled and forgets its failures, as the interface does.
 #[expect(clippy::unnecessary_wraps, reason = "the table of members expects a result")]
-fn set_disabled_at(fields: &mut RegistrationFields, registration: &mut Registration) -> Imported {
-    if matches!(fields.disabled_at, Field::Null) && registration.health.disabled_at.is_some() {
+fn set_disabled_at(fields: &mut RegistrationFields, registration: &mut Registration) -> ImportResult {
+    if matches!(fields.disabled_at, PatchField::Null) && registration.health.disabled_at.is_some() {
         registration.health.reset();
     }
     set_optional(std::mem::take(&mut fields.disabled_at), &mut registration.health.disabled_at);
     Ok(())
 }
 
-fn taken<T>(url: &str) -> Imported<T> {
+fn taken<T>(url: &str) -> ImportResult<T> {
     Err(format!("url {url:?} has already been taken").into())
 }
 
@@ -143,14 +143,14 @@ fn is_readable(id: RegistrationId, registration: &Registration) -> bool {
 }
 
 #[async_trait]
-impl KindStore for WebhookRegistrations {
+impl RecordStore for WebhookRegistrationRecordType {
     async fn find_for_update(
         &self,
         ports: &dyn Ports,
         of: Owner,
         id: RegistrationId,
     ) -> Result<Option<Registration>> {
-        let found = ports.registrations().find_any_for_update(id).await?;
+        let found = ports.registrations().find_unrestricted_for_update(id).await?;
         Ok(found.filter(|registration| registration.organization == of))
     }
 
@@ -164,7 +164,7 @@ impl KindStore for WebhookRegistrations {
         registration.organization == of && is_readable(*id, registration)
     }
 
-    async fn add(&self, import: &Import<'_, '_, Self>, new: &Registration) -> Imported<RegistrationId> {
+    async fn add(&self, import: &Import<'_, '_, Self>, new: &Registration) -> ImportResult<RegistrationId> {
         let id = import.context.ports.registrations().add(new).await?;
         id.map_or_else(|| taken(&new.url), Ok)
     }
@@ -174,7 +174,7 @@ impl KindStore for WebhookRegistrations {
         import: &Import<'_, '_, Self>,
         id: RegistrationId,
         Change { before, after }: &Change<Registration>,
-    ) -> Imported {
+    ) -> ImportResult {
         let store = import.context.ports.registrations();
         if before.url != after.url && store.is_taken(after.client, &after.url, Some(id)).await? {
             return taken(&after.url);
@@ -184,8 +184,8 @@ impl KindStore for WebhookRegistrations {
 }
 
 #[async_trait]
-impl RecordKind for WebhookRegistrations {
-    fn is_of_operators(&self, organization: Owner) -> bool {
+impl RecordKind for WebhookRegistrationRecordType {
+    fn has_deployment_rights(&self, organization: Owner) -> bool {
         organization.is_none()
     }
 
@@ -195,7 +195,7 @@ impl RecordKind for WebhookRegistrations {
         import: &mut Import<'_, '_, Self>,
         id: Option<RegistrationId>,
         _: &RegistrationFields,
-    ) -> Imported<Option<StoredRecord<Self>>> {
+    ) -> ImportResult<Option<StoredRecord<Self>>> {
         services(import)?;
         self.find_by_id(import, id).await
     }
@@ -204,11 +204,11 @@ impl RecordKind for WebhookRegistrations {
         &self,
         import: &mut Import<'_, '_, Self>,
         fields: &RegistrationFields,
-    ) -> Imported<Registration> {
+    ) -> ImportResult<Registration> {
         let reference = required("api_client", &fields.api_client)?;
         let client: ClientId = import.context.refs.resolve(import.owner, &reference).await?;
         if import.context.ports.clients().find(client).await?.is_none() {
-            return Err(unknown("api_client", &reference));
+            return Err(unknown_ref("api_client", &reference));
         }
         let url = required("url", &fields.url)?;
         required("subscriptions", &fields.subscriptions)?;
@@ -230,8 +230,8 @@ impl RecordKind for WebhookRegistrations {
         source: ExportSource<'_>,
         _: Owner,
         (id, registration): &StoredRecord<Self>,
-        row: Row,
-    ) -> Result<Row> {
+        row: ExportRow,
+    ) -> Result<ExportRow> {
         if !row.has_secrets() {
             return Ok(row);
         }
@@ -249,7 +249,7 @@ impl RecordKind for WebhookRegistrations {
 mod tests {
     use super::*;
 
-    fn reason<T>(result: Imported<T>) -> Option<String> {
+    fn reason<T>(result: ImportResult<T>) -> Option<String> {
         result.err().map(|error| error.at(1, None).to_string())
     }
 

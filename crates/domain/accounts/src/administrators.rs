@@ -16,7 +16,7 @@ pub use self::sessions::{
     CONFIRMED_FOR, PANEL_SESSION_IDLE, PANEL_SESSION_LIFETIME, PANEL_SESSION_TOUCH, PanelSession,
     PanelSessionStore,
 };
-pub use self::sign_in::{CheckedPassword, SignInError, SignInPorts, SignedIn};
+pub use self::sign_in::{AdministratorSignIn, CheckedPassword, SignInError, SignInPorts};
 pub use self::sources::{FAILURES_OF_ACCOUNT, FAILURES_OF_SOURCE, REFUSED_FOR, SignInSources};
 
 use async_trait::async_trait;
@@ -37,7 +37,7 @@ pub struct Administrator {
     /// The language of the panel; `None`: that of the browser.
     pub locale: Option<Locale>,
     /// The colours of the panel.
-    pub theme: Theme,
+    pub theme: PanelTheme,
     /// The second factor; `None`: the password is enough.
     pub second_factor: Option<SecondFactor>,
     /// The organization that was opened last; `None` also after its deletion.
@@ -50,10 +50,10 @@ pub struct Administrator {
     pub last_sign_in_at: Option<OffsetDateTime>,
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The colours of the panel.
     #[derive(Default)]
-    pub enum Theme {
+    pub enum PanelTheme {
         /// As the device is set.
         #[default]
         Device = "device",
@@ -72,7 +72,7 @@ impl Administrator {
             password: None,
             sources: SignInSources::default(),
             locale: None,
-            theme: Theme::Device,
+            theme: PanelTheme::Device,
             second_factor: None,
             organization: None,
             created_at: now,
@@ -82,7 +82,7 @@ impl Administrator {
     }
 
     /// Another account has the address.
-    pub fn taken() -> Error {
+    pub fn key_taken_error() -> Error {
         Error::rejected(refusals::EMAIL_TAKEN)
     }
 
@@ -130,12 +130,12 @@ pub trait AdministratorStore: Send + Sync {
     /// Stores a new one.
     ///
     /// # Errors
-    /// [`Administrator::taken`].
+    /// [`Administrator::key_taken_error`].
     async fn add(&self, administrator: &Administrator) -> Result<AdministratorId>;
     /// Stores a new state.
     ///
     /// # Errors
-    /// [`Administrator::taken`]; `NotFound`.
+    /// [`Administrator::key_taken_error`]; `NotFound`.
     async fn save(&self, id: AdministratorId, administrator: &Administrator) -> Result<()>;
     /// Removes it with its sessions. Of two removals at the same time one leaves the last account.
     ///

@@ -1,5 +1,5 @@
-//! The three token grants (contract 02 §2): client credentials, login, impersonation. [`Grants::begin`] checks the
-//! request and the client before the user; then a user is found ([`Logins`]) or created ([`Impersonation`]); then
+//! The three token grants (contract 02 §2): client credentials, login, impersonation. [`Grants::check_request`] checks
+//! the request and the client before the user; then a user is found ([`Logins`]) or created ([`Impersonation`]); then
 //! [`issue`] creates the token.
 
 mod impersonation;
@@ -9,8 +9,8 @@ mod tokens;
 
 pub use impersonation::Impersonation;
 pub use login::{LOGIN_LOCKED, Logins};
-pub use request::{GrantKind, Granted, Impersonate, Login, Registration, TokenRequest};
-pub use tokens::{Introspected, Introspection, Issued, Revocation, issue};
+pub use request::{CheckedTokenRequest, GrantKind, Impersonate, Login, Registration, TokenRequest};
+pub use tokens::{Introspection, IntrospectionResult, IssuedToken, Revocation, issue};
 
 use crate::{ApiClient, ClientStore};
 use civitas_kernel::{Ability, ClientId, Error, OrganizationId, Result, Scope, Scopes};
@@ -29,7 +29,11 @@ impl Grants<'_> {
     ///
     /// # Errors
     /// Those of the table.
-    pub async fn begin(&self, organization: OrganizationId, request: TokenRequest) -> Result<Granted> {
+    pub async fn check_request(
+        &self,
+        organization: OrganizationId,
+        request: TokenRequest,
+    ) -> Result<CheckedTokenRequest> {
         let kind = request.grant_type.as_deref().filter(|k| !k.is_empty());
         let password_grant = match kind.ok_or_else(|| Error::missing("grant_type"))? {
             "client_credentials" => false,
@@ -46,7 +50,7 @@ impl Grants<'_> {
             known.filter(|(_, client)| request.proves(&client.secret)).ok_or_else(invalid_client)?;
         let scope = granted_scope(&asked, client.scopes)?;
         let grant = if password_grant { request.into_password_grant(&client)? } else { GrantKind::Service };
-        Ok(Granted { client: id, client_uid: client.uid, scope, grant })
+        Ok(CheckedTokenRequest { client: id, client_uid: client.uid, scope, grant })
     }
 
     /// The client whose credentials these are, for operations without a grant (contract 02 §3).
@@ -145,7 +149,7 @@ mod tests {
     use serde_json::{Value, json};
     use time::macros::datetime;
 
-    async fn begin(body: Value, abilities: &[Ability]) -> Result<Granted> {
+    async fn check_request(body: Value, abilities: &[Ability]) -> Result<CheckedTokenRequest> {
         begin_with(body, None, abilities).await
     }
 
@@ -153,7 +157,7 @@ mod tests {
         body: Value,
         basic: Option<(Vec<String>, Vec<Secret>)>,
         abilities: &[Ability],
-    ) -> Result<Granted> {
+    ) -> Result<CheckedTokenRequest> {
         let abilities: Abilities = abilities.iter().copied().collect();
         let mut clients = MockClientStore::new();
         clients.expect_find_by_uid().returning(move |uid| {
@@ -171,7 +175,7 @@ mod tests {
             Ok((uid == "id_known").then_some((ClientId(4), client)))
         });
         let body = body.as_object().unwrap();
-        Grants { clients: &clients }.begin(OrganizationId(1), TokenRequest::read(body, basic)).await
+        Grants { clients: &clients }.check_request(OrganizationId(1), TokenRequest::read(body, basic)).await
     }
 
     async fn refusal(change: Value) -> String {
@@ -180,7 +184,7 @@ mod tests {
         for (key, value) in change.as_object().unwrap() {
             body[key] = value.clone();
         }
-        let error = begin(body, &[Ability::OauthLogin]).await.err();
+        let error = check_request(body, &[Ability::OauthLogin]).await.err();
         error.map_or_else(String::new, |e| e.description().into_owned())
     }
 
@@ -218,7 +222,7 @@ mod tests {
     async fn a_client_on_its_own_gets_the_scopes_in_the_order_asked_once_each() {
         let body = json!({"grant_type": "client_credentials", "client_id": "id_known", "client_secret": "key_right",
             "scope": "proposals  public proposals", "colour": "ignored"});
-        assert_eq!(begin(body, &[]).await.unwrap().scope, "proposals public");
+        assert_eq!(check_request(body, &[]).await.unwrap().scope, "proposals public");
     }
 
     #[tokio::test]
@@ -229,12 +233,15 @@ mod tests {
             if let Some(scope) = scope {
                 body["scope"] = scope;
             }
-            assert_eq!(begin(body.clone(), &[]).await.unwrap().scope, "public", "{body}");
+            assert_eq!(check_request(body.clone(), &[]).await.unwrap().scope, "public", "{body}");
         }
         for scope in [json!(5), json!(["public"]), json!({}), json!(false)] {
             let mut body = credentials.clone();
             body["scope"] = scope;
-            assert!(matches!(begin(body, &[]).await, Err(Error::OAuth { code: "invalid_scope", .. })));
+            assert!(matches!(
+                check_request(body, &[]).await,
+                Err(Error::OAuth { code: "invalid_scope", .. })
+            ));
         }
         assert!(granted_scope("public", Scopes::read("proposals")).is_err(), "the client does not own it");
     }
@@ -260,6 +267,6 @@ mod tests {
     #[tokio::test]
     async fn an_unknown_client_on_its_own_does_not_authenticate() {
         let body = json!({"grant_type": "client_credentials", "client_id": "no", "client_secret": "", "scope": "public"});
-        assert!(matches!(begin(body, &[]).await, Err(Error::OAuth { code: "invalid_client", .. })));
+        assert!(matches!(check_request(body, &[]).await, Err(Error::OAuth { code: "invalid_client", .. })));
     }
 }

@@ -1,5 +1,5 @@
 //! Accounts: users, the API clients that act for them, and access tokens (contract 02). A right needs three things: the
-//! token has a scope, the client still owns it, the client has an ability. [`Callers`] builds the
+//! token has a scope, the client still owns it, the client has an ability. [`TokenAuthenticator`] builds the
 //! [`civitas_kernel::Ctx`]; [`grants`] issue tokens.
 //!
 //! ```
@@ -11,7 +11,6 @@
 //! ```
 
 pub mod administrators;
-mod callers;
 mod client_admin;
 mod clients;
 mod confirmations;
@@ -29,14 +28,14 @@ mod registration_mails;
 mod roles;
 mod secret;
 mod sessions;
+mod token_authenticator;
 mod tokens;
 mod user_admin;
 mod users;
 
 pub use administrators::{
-    Administrator, AdministratorStore, PanelSession, PanelSessionStore, TextCipher, Theme,
+    Administrator, AdministratorStore, PanelSession, PanelSessionStore, PanelTheme, TextCipher,
 };
-pub use callers::{AuthContext, Callers};
 pub use client_admin::{ClientAdmin, ClientAdminError, NewClient};
 pub use clients::{ApiClient, DEPLOYMENT_WIDE};
 #[cfg(any(test, feature = "mocks"))]
@@ -48,12 +47,12 @@ pub use magic_links::MockMagicLinkStore;
 #[cfg(any(test, feature = "mocks"))]
 pub use mail::MockMailer;
 pub use mail::{
-    Addressee, Mail, MailKind, MailSender, Mailer, Part, SendInvitation, SendMail, SendSignInNotice,
+    Mail, MailKind, MailPart, MailRecipient, MailSender, Mailer, SendInvitation, SendMail, SendSignInNotice,
     is_deliverable,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use organization_lookup::MockOrganizationLookup;
-pub use organization_lookup::{AccountsOrganization, OrganizationLookup};
+pub use organization_lookup::{AccountSettings, OrganizationLookup};
 pub use ports::*;
 pub use registration_mails::RegistrationMails;
 pub use roles::{
@@ -64,6 +63,7 @@ pub use secret::{Digest, Secret};
 #[cfg(any(test, feature = "mocks"))]
 pub use sessions::MockSessionStore;
 pub use sessions::{ParticipantSession, SESSION_LIFETIME, SessionStore};
+pub use token_authenticator::{AuthContext, TokenAuthenticator};
 pub use tokens::{AccessToken, Claims, TokenError};
 pub use user_admin::UserAdmin;
 pub use users::{NICKNAME_LENGTH, READ_USERS, User, Users, is_email, is_name, is_nickname, normal_email};

@@ -35,7 +35,7 @@ pub struct MagicLink {
 #[async_trait]
 pub trait MagicLinkStore: Send + Sync {
     /// Stores a link; replaces the one of its user.
-    async fn put(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId>;
+    async fn replace(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId>;
     /// The link with this digest, expired or not.
     async fn find(
         &self,
@@ -103,14 +103,14 @@ impl CommandHandler<CreateMagicLink> for MagicLinks<'_> {
             created_at: ctx.now,
             expires_at: ctx.now + MAGIC_LINK_LIFETIME,
         };
-        let id = self.links.put(ctx.organization, &link).await?;
+        let id = self.links.replace(ctx.organization, &link).await?;
         Ok(NewMagicLink { id, token, redirect_url })
     }
 }
 
 /// A user who has signed in.
 #[derive(Debug)]
-pub struct SignedIn {
+pub struct MagicLinkSignIn {
     /// The text of the session, not available later.
     pub session: Secret,
     /// The address to redirect to.
@@ -128,7 +128,7 @@ impl MagicLinks<'_> {
         organization: OrganizationId,
         token: &Secret,
         now: OffsetDateTime,
-    ) -> Result<SignedIn> {
+    ) -> Result<MagicLinkSignIn> {
         let (id, link) = self.find(organization, token, now).await?;
         may_sign_in(self.users.find_for_update(organization, link.user).await?)?;
         if !self.links.remove(organization, id).await? {
@@ -136,14 +136,14 @@ impl MagicLinks<'_> {
         }
         let (session, text) = ParticipantSession::begin(link.user, now);
         self.sessions.add(organization, &session).await?;
-        Ok(SignedIn { session: text, location: self.location(organization, &link).await? })
+        Ok(MagicLinkSignIn { session: text, location: self.location(organization, &link).await? })
     }
 
     /// The address the link would redirect to. Does not sign in or remove the link.
     ///
     /// # Errors
     /// As [`Self::sign_in`].
-    pub async fn look(
+    pub async fn find_redirect(
         &self,
         organization: OrganizationId,
         token: &Secret,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use civitas_kernel::{AdministratorId, Locale, Result, TaskId, TaskPayload, UserId};
 use serde::{Deserialize, Serialize};
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The kind of a mail.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -67,14 +67,14 @@ impl TaskPayload for SendInvitation {
 
 /// The receiver of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Addressee<'a> {
+pub struct MailRecipient<'a> {
     /// Their address.
     pub email: &'a str,
     /// The name, or a replacement.
     pub name: &'a str,
 }
 
-impl<'a> From<&'a User> for Addressee<'a> {
+impl<'a> From<&'a User> for MailRecipient<'a> {
     fn from(user: &'a User) -> Self {
         Self { email: &user.email, name: &user.name }
     }
@@ -91,7 +91,7 @@ pub struct MailSender<'a> {
 
 /// A part of a mail.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub enum MailPart {
     /// Plain text.
     Text(String),
     /// A link. It contains a secret for the receiver only.
@@ -112,7 +112,7 @@ pub struct Mail {
     /// The subject; one line.
     pub subject: String,
     /// The body.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MailPart>,
 }
 
 /// Sends mails.
@@ -137,8 +137,8 @@ impl MailKind {
     }
 
     /// The mail of this task to this reader, with this link in it.
-    pub fn write(self, task: TaskId, head: MailSender<'_>, to: Addressee<'_>, link: Secret) -> Mail {
-        let words = texts::of(self, head.locale);
+    pub fn write(self, task: TaskId, head: MailSender<'_>, to: MailRecipient<'_>, link: Secret) -> Mail {
+        let words = texts::mail_texts(self, head.locale);
         let fill = |text: &str| filled(text, &one_line(to.name), &one_line(head.organization));
         Mail {
             id: task,
@@ -146,7 +146,11 @@ impl MailKind {
             to_name: one_line(to.name),
             from_name: one_line(head.organization),
             subject: fill(words.subject),
-            parts: vec![Part::Text(fill(words.opening)), Part::Link(link), Part::Text(fill(words.closing))],
+            parts: vec![
+                MailPart::Text(fill(words.opening)),
+                MailPart::Link(link),
+                MailPart::Text(fill(words.closing)),
+            ],
         }
     }
 }
@@ -162,7 +166,9 @@ impl Mail {
             to_name: one_line(email),
             from_name: "Civitas".to_owned(),
             subject: words.subject.to_owned(),
-            parts: [words.opening, words.closing].map(|text| Part::Text(filled(text, email, ""))).to_vec(),
+            parts: [words.opening, words.closing]
+                .map(|text| MailPart::Text(filled(text, email, "")))
+                .to_vec(),
         }
     }
 
@@ -177,9 +183,9 @@ impl Mail {
     }
 
     fn text_with<'a>(&'a self, link: impl Fn(&'a Secret) -> &'a str) -> String {
-        let part = |part: &'a Part| match part {
-            Part::Text(text) => text.as_str(),
-            Part::Link(address) => link(address),
+        let part = |part: &'a MailPart| match part {
+            MailPart::Text(text) => text.as_str(),
+            MailPart::Link(address) => link(address),
         };
         self.parts.iter().map(part).collect()
     }
@@ -196,9 +202,9 @@ fn filled(text: &str, name: &str, organization: &str) -> String {
     let mut whole = String::with_capacity(text.len() + name.len() + organization.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
-        let (place, behind) = after.split_once('}').unwrap_or((after, ""));
+        let (placeholder, behind) = after.split_once('}').unwrap_or((after, ""));
         whole.push_str(before);
-        whole.push_str(if place == "name" { name } else { organization });
+        whole.push_str(if placeholder == "name" { name } else { organization });
         rest = behind;
     }
     whole + rest
@@ -230,7 +236,7 @@ mod tests {
     fn each_mail_is_written_in_each_language_with_both_names_and_the_link() {
         let mut subjects = Vec::new();
         for kind in [MailKind::Confirmation, MailKind::Welcome, MailKind::Invitation] {
-            for locale in Locale::OF_SERVICE {
+            for locale in Locale::TRANSLATED_LOCALES {
                 let mail = mail(kind, "Riverton", locale);
                 assert_eq!((mail.to.as_str(), mail.to_name.as_str()), ("nora@city.example", "Nora Blum"));
                 assert!(mail.subject.contains("Riverton"), "{}", mail.subject);
@@ -250,12 +256,12 @@ mod tests {
 
     #[test]
     fn the_notice_of_refused_sign_ins_has_no_link() {
-        for locale in Locale::OF_SERVICE {
+        for locale in Locale::TRANSLATED_LOCALES {
             let mail = Mail::sign_in_notice(TaskId(sortable_id()), "ada@city.example", locale);
             assert_eq!((mail.from_name.as_str(), mail.to.as_str()), ("Civitas", "ada@city.example"));
             let text = format!("{}\n{}", mail.subject, mail.text());
             assert!(text.contains("ada@city.example") && !text.contains(['{', '}']), "{text}");
-            assert!(!text.contains("://") && mail.parts.iter().all(|part| matches!(part, Part::Text(_))));
+            assert!(!text.contains("://") && mail.parts.iter().all(|part| matches!(part, MailPart::Text(_))));
         }
     }
 

@@ -4,7 +4,7 @@ use crate::{
     AccessToken, ApiClient, Claims, Role, RoleDetail, RoleKind, Secret, SpaceRoleId, TokenError, User,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::Kind;
+use civitas_kernel::filter::FieldKind;
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     ClientId, Locale, OrganizationId, Page, PageRequest, Result, SpaceRef, TokenId, UserId, UserState,
@@ -17,13 +17,13 @@ filter_fields! {
     /// The fields for filters of accounts (contract 03 §2.1, 01 §6.2).
     pub enum UserField = USER_FIELDS, UserFilter {
         /// The nickname, as written.
-        Nickname: "nickname", Kind::Text;
-        Id: "id", Kind::Integer;
-        Name: "name", Kind::Text;
-        Email: "email", Kind::Text;
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
-        ExtendedData: "extended_data", Kind::ExtendedData;
+        Nickname: "nickname", FieldKind::Text;
+        Id: "id", FieldKind::Integer;
+        Name: "name", FieldKind::Text;
+        Email: "email", FieldKind::Text;
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
+        ExtendedData: "extended_data", FieldKind::ExtendedData;
     }
 }
 
@@ -34,7 +34,7 @@ pub const MAX_FOUND_BY_TEXT: i64 = 1_000;
 
 /// A state by which administrators list accounts. Blocked, locked and unconfirmed overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListedState {
+pub enum UserStateFilter {
     /// Confirmed, not blocked and not locked.
     Active,
     /// Blocked by an administrator.
@@ -65,7 +65,7 @@ pub struct UserSearch {
     /// their order are found.
     pub text: Option<String>,
     /// In this state.
-    pub state: Option<ListedState>,
+    pub state: Option<UserStateFilter>,
     /// The order.
     pub sort: UserSort,
 }
@@ -147,7 +147,7 @@ pub trait ClientStore: Send + Sync {
 
 /// A token with the current state of its client and user, read in one query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Identity {
+pub struct TokenIdentity {
     /// The token.
     pub token: AccessToken,
     /// Its client.
@@ -180,7 +180,7 @@ pub trait TokenStore: Send + Sync {
     /// Stores a new token.
     async fn add(&self, token: &AccessToken) -> Result<TokenId>;
     /// The token with its client and user, if it was issued on this organization's host.
-    async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>>;
+    async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<TokenIdentity>>;
     /// Revokes a token; nothing happens when it was revoked before.
     async fn revoke(&self, organization: OrganizationId, id: TokenId, at: OffsetDateTime) -> Result<()>;
     /// Revokes every token of a user.
@@ -196,17 +196,17 @@ filter_fields! {
     /// The fields for filters of roles (contract 03 §4.2, 01 §6.2). Their ids are texts, and no field.
     pub enum RoleField = ROLE_FIELDS, RoleFilter {
         /// The user; null for a pending invitation without account.
-        User: "user_id", Kind::Integer;
-        /// The number of its place.
-        ResourceId: "resource_id", Kind::Integer;
-        /// The class name of its place.
-        ResourceType: "resource_type", Kind::Text;
+        User: "user_id", FieldKind::Integer;
+        /// The number of its organization or space.
+        ResourceId: "resource_id", FieldKind::Integer;
+        /// The class name of its organization or space.
+        ResourceType: "resource_type", FieldKind::Text;
         /// The name of its type.
-        Type: "type", Kind::Text;
+        Type: "type", FieldKind::Text;
         /// The time of creation; of a general administrator, that of the account.
-        CreatedAt: "created_at", Kind::Time;
+        CreatedAt: "created_at", FieldKind::Time;
         /// The time of the last change; of a general administrator, that of the account.
-        UpdatedAt: "updated_at", Kind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
     }
 }
 

@@ -20,7 +20,7 @@ pub struct RegistrationMails<'a> {
 
 impl RegistrationMails<'_> {
     /// After a registration: queues the confirmation mail, or the welcome mail if the account is already confirmed.
-    pub async fn registered(
+    pub async fn queue_registration_mails(
         &self,
         organization: OrganizationId,
         id: UserId,
@@ -66,7 +66,7 @@ impl RegistrationMails<'_> {
             return Ok(());
         }
         let send = SendMail { mail, user: id };
-        self.queue.add(&NewTask::of(organization, &send, now)?.about(send.subject())).await
+        self.queue.add(&NewTask::new(organization, &send, now)?.with_subject(send.subject())).await
     }
 }
 

@@ -19,7 +19,7 @@ use civitas_kernel::{Error, OrganizationId, SpaceRef, UserId};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The kind of a role in a space.
     #[derive(PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -164,12 +164,12 @@ impl Entity for Role {
     }
 
     /// A user has a kind of role in a space once.
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         Error::invalid("type", "taken", "Type has already been taken")
     }
 }
 
-/// A role as listed and shown. Its id has type, place and user.
+/// A role as listed and shown. Its id has type, resource and user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleDetail {
     /// Its name.
@@ -184,7 +184,7 @@ pub struct RoleDetail {
 
 impl RoleDetail {
     /// The role of a general administrator; `None` when the account is not one, or is deleted.
-    pub fn of_admin(organization: OrganizationId, id: UserId, user: &User) -> Option<Self> {
+    pub fn from_admin(organization: OrganizationId, id: UserId, user: &User) -> Option<Self> {
         let User { created_at, updated_at, .. } = *user;
         let id = RoleId::GeneralAdmin { organization, user: id };
         (user.admin && user.deleted_at.is_none()).then_some(Self {

@@ -40,7 +40,7 @@ impl UserAdmin<'_> {
             return Err(refusal("name", &user.name, "is not valid"));
         }
         let id = self.create(organization, user).await?;
-        registration_mails.registered(organization, id, user, now).await?;
+        registration_mails.queue_registration_mails(organization, id, user, now).await?;
         Ok(id)
     }
 
@@ -162,8 +162,8 @@ impl RecordAdmin<User> for UserAdmin<'_> {
         if before.is_deleted() {
             return Ok(());
         }
-        let task = NewTask::of(organization, &EraseAccount { user: id }, user.updated_at)?;
-        self.queue.add(&task.about(id)).await
+        let task = NewTask::new(organization, &EraseAccount { user: id }, user.updated_at)?;
+        self.queue.add(&task.with_subject(id)).await
     }
 }
 

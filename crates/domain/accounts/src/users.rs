@@ -2,9 +2,9 @@
 
 use crate::{USER_FIELDS, UserStore};
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::filter::{RawFilter, read};
-use civitas_kernel::limits::{LINE, is_longer};
-use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
+use civitas_kernel::filter::{RawFilter, read_filters};
+use civitas_kernel::limits::{MAX_LINE_CHARS, is_longer};
+use civitas_kernel::records::{Entity, RecordField, RecordFields, SearchTexts};
 use civitas_kernel::{
     Ability, Access, Ctx, Error, Event, EventName, Locale, Page, PageRequest, Result, Scope, Subject, UserId,
     UserState,
@@ -177,7 +177,7 @@ struct AdminRights {
 
 type Field = RecordField<User>;
 
-impl Described for User {
+impl RecordFields for User {
     const NAME: &'static str = "user";
     const FIELDS: &'static [Field] = &[
         Field::text("name", |u| u.name.clone()),
@@ -194,7 +194,7 @@ impl Entity for User {
     civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn search_texts(&self) -> Option<SearchTexts> {
-        Some(SearchTexts::of_name(&self.name))
+        Some(SearchTexts::from_name(&self.name))
     }
 
     fn events(&self, id: UserId, before: Option<&Self>) -> Vec<Event> {
@@ -215,7 +215,7 @@ impl Entity for User {
 
     /// Nicknames, in any case, and e-mail addresses are unique. `Conflict`: another writer has just taken it; the
     /// repeated use case finds this and returns its own error.
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         Error::Conflict("nickname or e-mail are taken".into())
     }
 }
@@ -242,19 +242,19 @@ impl Users<'_> {
     ) -> Result<Page<(UserId, User)>> {
         ctx.require(&READ_USERS)?;
         ctx.check_filter(filter, Ability::OauthExtendedDataRead)?;
-        self.store.list(ctx.organization, &read(USER_FIELDS, filter)?, page).await
+        self.store.list(ctx.organization, &read_filters(USER_FIELDS, filter)?, page).await
     }
 }
 
 /// Whether a text is an e-mail address that mail can be sent to.
 pub fn is_email(text: &str) -> bool {
-    text.validate_email() && EmailAddress::is_valid(text) && !is_longer(text, LINE)
+    text.validate_email() && EmailAddress::is_valid(text) && !is_longer(text, MAX_LINE_CHARS)
 }
 
 /// The form in which e-mail addresses are stored and compared: trimmed, in lower case, the domain in ASCII (RFC 5891).
 pub fn normal_email(text: &str) -> String {
     let text = text.trim().to_lowercase();
-    let parts = text.rsplit_once('@').filter(|_| !is_longer(&text, LINE));
+    let parts = text.rsplit_once('@').filter(|_| !is_longer(&text, MAX_LINE_CHARS));
     let in_ascii = parts.and_then(|(local, domain)| {
         let domain = idna::domain_to_ascii(domain).ok()?;
         Some(format!("{local}@{domain}"))
@@ -265,11 +265,11 @@ pub fn normal_email(text: &str) -> String {
 /// The most characters of a new nickname. Older accounts may have longer ones.
 pub const NICKNAME_LENGTH: usize = 20;
 
-/// Whether a text can be a nickname: `A-Z a-z 0-9 _ -` only, at most [`LINE`] of them. A new one has at most
+/// Whether a text can be a nickname: `A-Z a-z 0-9 _ -` only, at most [`MAX_LINE_CHARS`] of them. A new one has at most
 /// [`NICKNAME_LENGTH`].
 pub fn is_nickname(text: &str) -> bool {
     !text.is_empty()
-        && text.len() <= LINE
+        && text.len() <= MAX_LINE_CHARS
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
@@ -279,12 +279,12 @@ pub fn is_name(text: &str) -> bool {
     is_imported_name(text) && !text.contains(|c| r#"<>?%&^*#@()[]=+:;"{}\|"#.contains(c))
 }
 
-/// Whether a text can be the name of an imported account: visible, at most [`LINE`] characters in one line, and no character
-/// that turns the direction of what follows. Other services have other rules (contract 13 §5.3).
+/// Whether a text can be the name of an imported account: visible, at most [`MAX_LINE_CHARS`] characters in one line,
+/// and no character that turns the direction of what follows. Other services have other rules (contract 13 §5.3).
 pub(crate) fn is_imported_name(text: &str) -> bool {
     let has_no_place =
         |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    text.chars().any(is_visible) && !is_longer(text, LINE) && !text.contains(has_no_place)
+    text.chars().any(is_visible) && !is_longer(text, MAX_LINE_CHARS) && !text.contains(has_no_place)
 }
 
 /// Whether a character is seen: no space, no character without a shape, no empty pattern of Braille.
@@ -369,15 +369,15 @@ mod tests {
 
     async fn search(ctx: &Ctx, key: &str) -> Result<()> {
         let mut store = MockUserStore::new();
-        store.expect_list().returning(|_, _, _| Ok(Page::of(vec![], false)));
-        let filter = RawFilter::of(vec![(key.to_owned(), RawValue::One(String::new()))]);
+        store.expect_list().returning(|_, _, _| Ok(Page::new(vec![], false)));
+        let filter = RawFilter::new(vec![(key.to_owned(), RawValue::One(String::new()))]);
         Users { store: &store }.list(ctx, &filter, PageRequest::default()).await.map(drop)
     }
 
     #[tokio::test]
     async fn searching_the_extended_data_needs_an_ability_of_its_own() {
         assert!(matches!(search(&Ctx::for_test(), "id").await, Err(Error::Forbidden)));
-        let mut ctx = Ctx::for_test().with(&READ_USERS);
+        let mut ctx = Ctx::for_test().with_access(&READ_USERS);
         search(&ctx, "nickname_start").await.unwrap();
         assert!(matches!(search(&ctx, "extended_data_cont").await, Err(Error::Forbidden)));
         ctx.caller.abilities.insert(Ability::OauthExtendedDataRead);

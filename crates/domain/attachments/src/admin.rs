@@ -2,15 +2,15 @@
 //! their responses, and cannot be administered.
 
 use crate::attachment::link_error;
-use crate::checks::{FoundFile, WriteContext, too_large};
-use crate::{Attachment, AttachmentDetail, AttachmentEdit, AttachmentPorts, Parent, ParentKind};
+use crate::checks::{NewAttachmentFile, WriteContext, too_large};
+use crate::{Attachment, AttachmentDetail, AttachmentEdit, AttachmentParent, AttachmentPorts, ParentKind};
 use civitas_kernel::records::{Change, find_for_update};
 use civitas_kernel::{AttachmentId, Error, FieldError, FileId, Locale, OrganizationId, Result};
 use time::OffsetDateTime;
 
 /// What is attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NewContent {
+pub enum AttachmentContent {
     /// Nothing was given, or an empty file.
     Missing,
     /// A file with more than this number of bytes.
@@ -28,9 +28,9 @@ pub enum NewContent {
 #[derive(Debug, Clone)]
 pub struct NewAttachment {
     /// The record, visible or not.
-    pub parent: Parent,
+    pub parent: AttachmentParent,
     /// What is attached.
-    pub content: NewContent,
+    pub content: AttachmentContent,
     /// The other members.
     pub edit: AttachmentEdit,
 }
@@ -77,16 +77,16 @@ impl AttachmentAdmin<'_> {
     }
 
     /// The attachment and its file; a link has none.
-    async fn prepare(&self, new: NewAttachment) -> Result<(Attachment, Option<FoundFile>)> {
+    async fn prepare(&self, new: NewAttachment) -> Result<(Attachment, Option<NewAttachmentFile>)> {
         let NewAttachment { parent, content, edit } = new;
         if self.ports.parents.titles(self.organization, &[parent]).await?.is_empty() {
             return Err(Error::NotFound);
         }
-        let found: std::result::Result<FoundFile, FieldError> = match content {
-            NewContent::Link(link) => return self.link(parent, link, edit).await,
-            NewContent::Missing => Err(FieldError::blank("file", "File")),
-            NewContent::TooLarge { limit } => Err(too_large(limit)),
-            NewContent::Stored(id) => self.ports.stored(self.organization, id, None).await?,
+        let found: std::result::Result<NewAttachmentFile, FieldError> = match content {
+            AttachmentContent::Link(link) => return self.link(parent, link, edit).await,
+            AttachmentContent::Missing => Err(FieldError::blank("file", "File")),
+            AttachmentContent::TooLarge { limit } => Err(too_large(limit)),
+            AttachmentContent::Stored(id) => self.ports.stored(self.organization, id, None).await?,
         };
         let (attachment, found) = self.ports.check_file(self.context(), parent, found, edit).await?;
         Ok((attachment, Some(found)))
@@ -94,12 +94,12 @@ impl AttachmentAdmin<'_> {
 
     async fn link(
         &self,
-        parent: Parent,
+        parent: AttachmentParent,
         link: String,
         edit: AttachmentEdit,
-    ) -> Result<(Attachment, Option<FoundFile>)> {
+    ) -> Result<(Attachment, Option<NewAttachmentFile>)> {
         let error = link_error(&link);
-        let mut attachment = Attachment::of_link(parent, Some(link), self.now);
+        let mut attachment = Attachment::from_link(parent, Some(link), self.now);
         self.ports.edit(self.context(), &mut attachment, edit, error).await?;
         Ok((attachment, None))
     }
@@ -181,7 +181,7 @@ mod tests {
         AttachmentAdmin { ports, organization: CITY, default_locale: Locale::EN, now: NOW }
     }
 
-    fn new(content: NewContent) -> NewAttachment {
+    fn new(content: AttachmentContent) -> NewAttachment {
         let text = |text: &str| Some(SentText::Each([(Locale::EN, text.to_owned())].into()));
         let edit =
             AttachmentEdit { title: text("Plan"), description: text("1:500"), ..AttachmentEdit::default() };
@@ -204,10 +204,10 @@ mod tests {
             assert_eq!((id, change.after.state), (FileId(1), FileState::Stored));
             Ok(())
         });
-        let attached = admin(&mocks).attach(new(NewContent::Stored(FileId(1)))).await.unwrap();
+        let attached = admin(&mocks).attach(new(AttachmentContent::Stored(FileId(1)))).await.unwrap();
         assert_eq!((attached.id, attached.attachment.created_at), (AttachmentId(5), NOW));
         let elsewhere =
-            NewAttachment { parent: ProposalId(905).into(), ..new(NewContent::Stored(FileId(1))) };
+            NewAttachment { parent: ProposalId(905).into(), ..new(AttachmentContent::Stored(FileId(1))) };
         assert!(matches!(admin(&mocks).attach(elsewhere).await, Err(Error::NotFound)));
     }
 
@@ -219,7 +219,7 @@ mod tests {
             assert_eq!((attachment.file, attachment.file_type), (None, crate::FileType::Link));
             Ok(AttachmentId(5))
         });
-        let link = |link: &str| new(NewContent::Link(link.to_owned()));
+        let link = |link: &str| new(AttachmentContent::Link(link.to_owned()));
         admin(&mocks).attach(link("https://maps.example/1")).await.unwrap();
         for wrong in ["", "maps.example", "javascript:alert(1)", "ftp://maps.example/1", "https://"] {
             assert_eq!(codes(admin(&mocks).check(link(wrong)).await), ["link invalid"], "{wrong}");
@@ -231,10 +231,10 @@ mod tests {
     #[tokio::test]
     async fn what_is_wrong_is_what_the_command_says() {
         let mocks = mocks();
-        assert_eq!(codes(admin(&mocks).check(new(NewContent::Missing)).await), ["file blank"]);
-        let large = new(NewContent::TooLarge { limit: 1024 * 1024 });
+        assert_eq!(codes(admin(&mocks).check(new(AttachmentContent::Missing)).await), ["file blank"]);
+        let large = new(AttachmentContent::TooLarge { limit: 1024 * 1024 });
         assert_eq!(codes(admin(&mocks).check(large).await), ["file too_large"]);
-        let mut blank = new(NewContent::Stored(FileId(1)));
+        let mut blank = new(AttachmentContent::Stored(FileId(1)));
         blank.edit.title = Some(SentText::Each(Translated::default()));
         assert_eq!(codes(admin(&mocks).check(blank).await), ["title blank"]);
     }
@@ -245,7 +245,7 @@ mod tests {
         mocks.store.expect_find_for_update().returning(|_, id| {
             let kind = if id == AttachmentId(5) { ParentKind::Proposal } else { ParentKind::Answer };
             let link = Some("https://maps.example/1".to_owned());
-            Ok(Some(Attachment::of_link(Parent { kind, id: 904 }, link, NOW)))
+            Ok(Some(Attachment::from_link(AttachmentParent { kind, id: 904 }, link, NOW)))
         });
         let edit = || AttachmentEdit { weight: Some(0), ..AttachmentEdit::default() };
         assert!(admin(&mocks).update(AttachmentId(5), edit()).await.unwrap().is_empty());

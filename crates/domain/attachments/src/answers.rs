@@ -3,8 +3,8 @@
 use crate::checks::find_uploaded;
 use crate::staging::set_state;
 use crate::{
-    AllowList, Attachment, AttachmentStore, FileRegistry, FileState, Parent, ParentKind, StoredFile,
-    UploadStore,
+    AllowList, Attachment, AttachmentParent, AttachmentStore, FileRegistry, FileState, ParentKind,
+    StoredFile, UploadStore,
 };
 use civitas_kernel::records::Records;
 use civitas_kernel::{AttachmentId, ClientId, Error, FileId, Locale, OrganizationId, Result, UploadId};
@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 /// The client that attaches files, and when.
 #[derive(Debug, Clone, Copy)]
-pub struct Sender {
+pub struct AnswerSender {
     /// The organization.
     pub organization: OrganizationId,
     /// The client, which must have requested the uploads.
@@ -35,7 +35,7 @@ impl AnswerUploads<'_> {
     /// The file of a signed id, if participants may attach it.
     async fn find(
         &self,
-        sender: Sender,
+        sender: AnswerSender,
         signed: &str,
         is_locked: bool,
     ) -> Result<Option<(UploadId, FileId, StoredFile)>> {
@@ -48,7 +48,7 @@ impl AnswerUploads<'_> {
     }
 
     /// Whether a signed id can be attached to an answer.
-    pub async fn is_usable(&self, sender: Sender, signed: &str) -> Result<bool> {
+    pub async fn is_usable(&self, sender: AnswerSender, signed: &str) -> Result<bool> {
         Ok(self.find(sender, signed, false).await?.is_some())
     }
 
@@ -59,14 +59,14 @@ impl AnswerUploads<'_> {
     /// `Rejected` when the signed id cannot be used.
     pub async fn attach(
         &self,
-        sender: Sender,
+        sender: AnswerSender,
         answer: i64,
         locale: Locale,
         signed: &str,
     ) -> Result<AttachmentId> {
         let found = self.find(sender, signed, true).await?;
         let (upload, id, file) = found.ok_or_else(|| Error::rejected("signed_id is invalid or expired"))?;
-        let parent = Parent { kind: ParentKind::Answer, id: answer };
+        let parent = AttachmentParent { kind: ParentKind::Answer, id: answer };
         let attached = self.attach_file(sender, parent, locale, id, &file).await?;
         self.uploads.remove(sender.organization, upload).await?;
         Ok(attached)
@@ -78,15 +78,15 @@ impl AnswerUploads<'_> {
     /// `NotFound` when the file was removed.
     pub async fn attach_file(
         &self,
-        sender: Sender,
-        parent: Parent,
+        sender: AnswerSender,
+        parent: AttachmentParent,
         locale: Locale,
         id: FileId,
         file: &StoredFile,
     ) -> Result<AttachmentId> {
         let attachment = Attachment {
             title: [(locale, file.filename.clone())].into(),
-            ..Attachment::of_file(parent, id, file, sender.now)
+            ..Attachment::from_file(parent, id, file, sender.now)
         };
         let attached = self.store.add(sender.organization, &attachment).await?;
         set_state(self.files, sender.organization, id, FileState::Stored).await?;
@@ -101,7 +101,8 @@ mod tests {
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
-    const SENDER: Sender = Sender { organization: OrganizationId(1), client: ClientId(1), now: NOW };
+    const SENDER: AnswerSender =
+        AnswerSender { organization: OrganizationId(1), client: ClientId(1), now: NOW };
 
     fn uploads(digest: String) -> MockUploadStore {
         let upload = Upload {
@@ -157,7 +158,7 @@ mod tests {
             .once()
             .withf(|_, attachment| {
                 attachment.title.get(Locale::FR) == Some("note.txt")
-                    && attachment.parent == Parent { kind: ParentKind::Answer, id: 514 }
+                    && attachment.parent == AttachmentParent { kind: ParentKind::Answer, id: 514 }
             })
             .returning(|_, _| Ok(AttachmentId(9)));
         let answers = AnswerUploads { store: &store, files: &files, uploads: &uploads };

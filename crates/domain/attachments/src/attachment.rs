@@ -1,13 +1,13 @@
 //! Attachments, their collections, and the rules of their members (contract 07 B.1, B.5).
 
-use crate::{Parent, StoredFile};
-use civitas_kernel::limits::{LINE, PROSE, URL, text_error, too_long};
+use crate::{AttachmentParent, StoredFile};
+use civitas_kernel::limits::{MAX_LINE_CHARS, MAX_PROSE_CHARS, MAX_URL_CHARS, text_error, too_long};
 use civitas_kernel::records::{Entity, SearchTexts};
 use civitas_kernel::{AttachmentId, CollectionId, FieldError, FileId, Locale, Translated};
 use time::OffsetDateTime;
 use url::Url;
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// What an attachment is (contract 07 B.2).
     pub enum FileType {
         /// A file whose bytes are an image.
@@ -21,7 +21,7 @@ civitas_kernel::names! {
 
 impl FileType {
     /// The type of a file.
-    pub fn of(file: &StoredFile) -> Self {
+    pub fn from_file(file: &StoredFile) -> Self {
         if file.is_image() { Self::Image } else { Self::Document }
     }
 }
@@ -30,7 +30,7 @@ impl FileType {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attachment {
     /// The record it is attached to.
-    pub parent: Parent,
+    pub parent: AttachmentParent,
     /// Its title.
     pub title: Translated,
     /// Its description.
@@ -53,12 +53,12 @@ pub struct Attachment {
 
 impl Attachment {
     /// A file, without texts.
-    pub fn of_file(parent: Parent, id: FileId, file: &StoredFile, now: OffsetDateTime) -> Self {
-        Self { file: Some(id), file_type: FileType::of(file), ..Self::of_link(parent, None, now) }
+    pub fn from_file(parent: AttachmentParent, id: FileId, file: &StoredFile, now: OffsetDateTime) -> Self {
+        Self { file: Some(id), file_type: FileType::from_file(file), ..Self::from_link(parent, None, now) }
     }
 
     /// A link, without texts.
-    pub fn of_link(parent: Parent, link: Option<String>, now: OffsetDateTime) -> Self {
+    pub fn from_link(parent: AttachmentParent, link: Option<String>, now: OffsetDateTime) -> Self {
         Self {
             parent,
             title: Translated::default(),
@@ -78,8 +78,8 @@ impl Attachment {
     pub fn text_errors(&self, locale: Locale) -> Vec<FieldError> {
         let locale = Some(locale);
         let errors = [
-            text_error("title", "Title", &self.title, LINE, locale),
-            text_error("description", "Description", &self.description, PROSE, locale),
+            text_error("title", "Title", &self.title, MAX_LINE_CHARS, locale),
+            text_error("description", "Description", &self.description, MAX_PROSE_CHARS, locale),
         ];
         errors.into_iter().flatten().collect()
     }
@@ -91,7 +91,7 @@ impl Entity for Attachment {
     civitas_kernel::time_fields!(updated_at);
 
     fn search_texts(&self) -> Option<SearchTexts> {
-        Some(SearchTexts::of(&self.title, None))
+        Some(SearchTexts::new(&self.title, None))
     }
 }
 
@@ -99,7 +99,7 @@ impl Entity for Attachment {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collection {
     /// The record.
-    pub parent: Parent,
+    pub parent: AttachmentParent,
     /// Its name.
     pub name: Translated,
     /// Collections are sorted by it, ascending.
@@ -129,7 +129,7 @@ pub fn is_web_address(link: &str) -> bool {
 /// What is wrong with the address of a new link: it is one of the web, and not too long.
 pub(crate) fn link_error(link: &str) -> Option<FieldError> {
     if is_web_address(link) {
-        too_long("link", "Link", link, URL)
+        too_long("link", "Link", link, MAX_URL_CHARS)
     } else {
         Some(FieldError::new("link", "invalid", "Link is not an http or https address"))
     }

@@ -1,12 +1,12 @@
 //! The checks of all writes of attachments: of the interface and of administrators.
 
 use crate::attachment::foreign_collection;
-use crate::commands::{AttachFile, AttachmentEdit, Source, WRITE_ATTACHMENTS};
+use crate::commands::{AttachFile, AttachmentEdit, AttachmentSource, WRITE_ATTACHMENTS};
 use crate::reading::reader;
 use crate::staging::set_state;
 use crate::{
-    Attachment, AttachmentDetail, AttachmentStore, CollectionStore, FileRegistry, FileState, Parent,
-    ParentKind, ParentLookup, Sender, SignedId, StoredFile, UploadStore,
+    AnswerSender, Attachment, AttachmentDetail, AttachmentParent, AttachmentStore, CollectionStore,
+    FileRegistry, FileState, ParentKind, ParentLookup, SignedId, StoredFile, UploadStore,
 };
 use civitas_kernel::records::{Change, Records, find_for_update};
 use civitas_kernel::{
@@ -33,7 +33,7 @@ pub struct AttachmentPorts<'a> {
 }
 
 /// The file of a new attachment, and the upload it comes from.
-pub(crate) struct FoundFile {
+pub(crate) struct NewAttachmentFile {
     id: FileId,
     file: StoredFile,
     upload: Option<UploadId>,
@@ -48,7 +48,7 @@ pub(crate) struct WriteContext {
 }
 
 impl WriteContext {
-    pub(crate) fn of(ctx: &Ctx) -> Self {
+    pub(crate) fn new(ctx: &Ctx) -> Self {
         Self { organization: ctx.organization, default_locale: ctx.default_locale, now: ctx.now }
     }
 }
@@ -61,10 +61,10 @@ impl AttachmentPorts<'_> {
         ctx: &Ctx,
         command: AttachFile,
         is_locked: bool,
-    ) -> Result<(Attachment, FoundFile)> {
+    ) -> Result<(Attachment, NewAttachmentFile)> {
         ctx.require(&WRITE_ATTACHMENTS)?;
         let AttachFile { parent, source, edit } = command;
-        let sees = parent.kind != ParentKind::Answer && self.parents.sees(reader(ctx), parent).await?;
+        let sees = parent.kind != ParentKind::Answer && self.parents.can_see(reader(ctx), parent).await?;
         if !sees {
             return Err(Error::NotFound);
         }
@@ -75,17 +75,17 @@ impl AttachmentPorts<'_> {
             return Err(Error::missing("description"));
         }
         let found = self.file_of(ctx, source, is_locked).await?;
-        self.check_file(WriteContext::of(ctx), parent, found, edit).await
+        self.check_file(WriteContext::new(ctx), parent, found, edit).await
     }
 
     /// The attachment of a file with the other members, after all checks.
     pub(crate) async fn check_file(
         &self,
         context: WriteContext,
-        parent: Parent,
-        found: std::result::Result<FoundFile, FieldError>,
+        parent: AttachmentParent,
+        found: std::result::Result<NewAttachmentFile, FieldError>,
         edit: AttachmentEdit,
-    ) -> Result<(Attachment, FoundFile)> {
+    ) -> Result<(Attachment, NewAttachmentFile)> {
         let (found, error) = match found {
             Ok(found) => {
                 let error = parent.kind.allow_list().refusal(&found.file);
@@ -94,8 +94,8 @@ impl AttachmentPorts<'_> {
             Err(error) => (None, Some(error)),
         };
         let mut attachment = match &found {
-            Some(found) => Attachment::of_file(parent, found.id, &found.file, context.now),
-            None => Attachment::of_link(parent, None, context.now),
+            Some(found) => Attachment::from_file(parent, found.id, &found.file, context.now),
+            None => Attachment::from_link(parent, None, context.now),
         };
         self.edit(context, &mut attachment, edit, error).await?;
         // Without a file there was an error.
@@ -135,9 +135,9 @@ impl AttachmentPorts<'_> {
         &self,
         organization: OrganizationId,
         attachment: Attachment,
-        found: FoundFile,
+        found: NewAttachmentFile,
     ) -> Result<AttachmentDetail> {
-        let FoundFile { id: file_id, mut file, upload } = found;
+        let NewAttachmentFile { id: file_id, mut file, upload } = found;
         let id = self.store.add(organization, &attachment).await?;
         set_state(self.files, organization, file_id, FileState::Stored).await?;
         file.state = FileState::Stored;
@@ -157,7 +157,7 @@ impl AttachmentPorts<'_> {
         let before = find_for_update(self.store, context.organization, id).await?;
         let mut after = before.clone();
         self.edit(context, &mut after, edit, None).await?;
-        let change = Change::of(before, context.now, |attachment| *attachment = after);
+        let change = Change::from_edit(before, context.now, |attachment| *attachment = after);
         if !change.is_empty() {
             self.store.save(context.organization, id, &change).await?;
         }
@@ -168,16 +168,16 @@ impl AttachmentPorts<'_> {
     async fn file_of(
         &self,
         ctx: &Ctx,
-        source: Source,
+        source: AttachmentSource,
         is_locked: bool,
-    ) -> Result<std::result::Result<FoundFile, FieldError>> {
+    ) -> Result<std::result::Result<NewAttachmentFile, FieldError>> {
         let organization = ctx.organization;
         match source {
-            Source::Missing => Ok(Err(FieldError::blank("file", "File"))),
-            Source::TooLarge { limit } => Ok(Err(too_large(limit))),
-            Source::Stored(id) => self.stored(organization, id, None).await,
-            Source::Uploaded(signed) => {
-                let sender = Sender { organization, client: ctx.caller.client, now: ctx.now };
+            AttachmentSource::Missing => Ok(Err(FieldError::blank("file", "File"))),
+            AttachmentSource::TooLarge { limit } => Ok(Err(too_large(limit))),
+            AttachmentSource::Stored(id) => self.stored(organization, id, None).await,
+            AttachmentSource::Uploaded(signed) => {
+                let sender = AnswerSender { organization, client: ctx.caller.client, now: ctx.now };
                 match find_uploaded(self.uploads, sender, &signed, is_locked).await? {
                     Ok((upload, id)) => self.stored(organization, id, Some(upload)).await,
                     Err(error) => Ok(Err(error)),
@@ -192,10 +192,10 @@ impl AttachmentPorts<'_> {
         organization: OrganizationId,
         id: FileId,
         upload: Option<UploadId>,
-    ) -> Result<std::result::Result<FoundFile, FieldError>> {
+    ) -> Result<std::result::Result<NewAttachmentFile, FieldError>> {
         let file = Records::find(self.files, organization, id).await?;
         let file = file.filter(|file| file.state != FileState::Removed);
-        Ok(file.map(|file| FoundFile { id, file, upload }).ok_or_else(dead_signed_id))
+        Ok(file.map(|file| NewAttachmentFile { id, file, upload }).ok_or_else(dead_signed_id))
     }
 
     /// The checks of a new attachment on the pool, before its bytes are stored.
@@ -211,7 +211,7 @@ impl AttachmentPorts<'_> {
 /// upload until the transaction ends, so that only one caller uses it.
 pub(crate) async fn find_uploaded(
     uploads: &dyn UploadStore,
-    sender: Sender,
+    sender: AnswerSender,
     signed: &str,
     is_locked: bool,
 ) -> Result<std::result::Result<(UploadId, FileId), FieldError>> {

@@ -1,6 +1,6 @@
 //! The commands of attachments, and what they carry (contract 07 B.5, B.7).
 
-use crate::{Attachment, AttachmentDetail, Parent};
+use crate::{Attachment, AttachmentDetail, AttachmentParent};
 use civitas_kernel::{
     Ability, Access, AttachmentId, CollectionId, FieldError, FileId, Locale, Scope, Translated, commands,
     set_given,
@@ -14,7 +14,7 @@ pub const DESTROY_ATTACHMENTS: Access = Access::either(Scope::Attachments, &[Abi
 
 /// The file of a new attachment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Source {
+pub enum AttachmentSource {
     /// None was sent, or it is empty.
     Missing,
     /// It has more than this number of bytes.
@@ -57,14 +57,14 @@ pub struct AttachmentEdit {
     /// The weight.
     pub weight: Option<i64>,
     /// The collection.
-    pub collection: Option<Grouping>,
+    pub collection: Option<CollectionChoice>,
     /// What was wrong with members before they could be read.
     pub errors: Vec<FieldError>,
 }
 
 /// The collection of an attachment; `None` for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grouping {
+pub struct CollectionChoice {
     /// The collection.
     pub id: Option<CollectionId>,
 }
@@ -86,9 +86,9 @@ impl AttachmentEdit {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AttachFile {
     /// The record.
-    pub parent: Parent,
+    pub parent: AttachmentParent,
     /// The file.
-    pub source: Source,
+    pub source: AttachmentSource,
     /// The other members.
     pub edit: AttachmentEdit,
 }

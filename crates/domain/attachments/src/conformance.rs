@@ -1,15 +1,15 @@
 //! Conformance tests: what every implementation of the ports must pass. Each is a function that fails on a violation.
 
 use crate::{
-    ATTACHMENT_FIELDS, Attachment, AttachmentField, AttachmentReader, AttachmentSearch, AttachmentStore,
-    Collection, CollectionStore, FileRegistry, FileState, FileType, NOT_YET, PENDING, Parent, ParentLookup,
-    StoredFile, Upload, UploadStore,
+    ATTACHMENT_FIELDS, Attachment, AttachmentField, AttachmentParent, AttachmentReader, AttachmentSearch,
+    AttachmentStore, Collection, CollectionStore, FileRegistry, FileState, FileType, NOT_YET, PENDING,
+    ParentLookup, StoredFile, Upload, UploadStore,
 };
 use civitas_kernel::conformance::check_list;
-use civitas_kernel::filter::{Comparison, Condition, Filter, read};
+use civitas_kernel::filter::{Comparison, Filter, FilterCondition, read_filters};
 use civitas_kernel::records::Change;
 use civitas_kernel::records::conformance::Samples;
-use civitas_kernel::testing::{ALL, seen_by, text};
+use civitas_kernel::testing::{ALL, text, viewer_read_context};
 use civitas_kernel::{
     AttachmentId, ClientId, CollectionId, FileId, Locale, PageRequest, ReadContext, Result, SpaceRef,
     UploadId, Viewer, conformance_world,
@@ -35,22 +35,26 @@ const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
 
 impl World<'_> {
     fn reader(&self) -> AttachmentReader {
-        AttachmentReader { read_context: seen_by(self.mine, Viewer::Public), reads_answers: false, now: NOW }
+        AttachmentReader {
+            read_context: viewer_read_context(self.mine, Viewer::Public),
+            reads_answers: false,
+            now: NOW,
+        }
     }
 
     async fn file(&self, state: FileState) -> Result<FileId> {
         self.files.add(self.mine, &StoredFile::for_test(NOW, state)).await
     }
 
-    fn link(parent: Parent) -> Attachment {
+    fn link(parent: AttachmentParent) -> Attachment {
         let link = Some("https://maps.example/1".to_owned());
-        Attachment { title: text("Map"), description: text("D"), ..Attachment::of_link(parent, link, NOW) }
+        Attachment { title: text("Map"), description: text("D"), ..Attachment::from_link(parent, link, NOW) }
     }
 
-    async fn attached(&self, parent: Parent) -> Result<(AttachmentId, FileId)> {
+    async fn attached(&self, parent: AttachmentParent) -> Result<(AttachmentId, FileId)> {
         let file = StoredFile::for_test(NOW, FileState::Stored);
         let id = self.files.add(self.mine, &file).await?;
-        let attachment = Attachment { title: text("File"), ..Attachment::of_file(parent, id, &file, NOW) };
+        let attachment = Attachment { title: text("File"), ..Attachment::from_file(parent, id, &file, NOW) };
         Ok((self.attachments.add(self.mine, &attachment).await?, id))
     }
 
@@ -82,7 +86,7 @@ pub async fn attachments(world: World<'_>) -> Result<Samples<'_, Attachment>> {
     let of_file = Attachment {
         title: [(Locale::EN, "A".to_owned()), (Locale::FR, "B".to_owned())].into(),
         updated_at: NOW + Duration::DAY,
-        ..Attachment::of_file(world.mine.into(), id, &file, NOW)
+        ..Attachment::from_file(world.mine.into(), id, &file, NOW)
     };
     let samples = [of_space, of_file, World::link(world.mine.into())];
     Ok(Samples::new(world.attachments, [world.mine, world.other], samples, AttachmentId(987_654)))
@@ -209,7 +213,7 @@ pub async fn lists_and_filters(world: World<'_>) -> Result<()> {
     let add = async |weight, parent| {
         world.attachments.add(world.mine, &Attachment { weight, ..World::link(parent) }).await
     };
-    let (space, own): (Parent, Parent) = (world.space.into(), world.mine.into());
+    let (space, own): (AttachmentParent, AttachmentParent) = (world.space.into(), world.mine.into());
     let heavy = add(5, space).await?;
     let first = add(-1, own).await?;
     let second = add(-1, space).await?;
@@ -227,25 +231,27 @@ pub async fn lists_and_filters(world: World<'_>) -> Result<()> {
         ))
     };
     assert_eq!(listed(vec![], ALL).await?, (vec![first, second, file, heavy], false));
-    assert_eq!(listed(vec![], PageRequest::of(2, 1)).await?, (vec![second], true));
+    assert_eq!(listed(vec![], PageRequest::new(2, 1)).await?, (vec![second], true));
     check_list(async |raw, page| {
-        let page = world.attachments.list(world.reader(), &read(ATTACHMENT_FIELDS, &raw)?, page).await?;
+        let page =
+            world.attachments.list(world.reader(), &read_filters(ATTACHMENT_FIELDS, &raw)?, page).await?;
         Ok(page.map(|found| (found.id, found.attachment.created_at, found.attachment.updated_at)))
     })
     .await?;
     let by = |field, condition| vec![Filter { field, condition }];
-    let class = |kind: crate::ParentKind| Condition::Text(Comparison::Eq(kind.as_str().to_owned()));
+    let class = |kind: crate::ParentKind| FilterCondition::Text(Comparison::Eq(kind.as_str().to_owned()));
     let of_space = by(AttachmentField::ParentKind, class(space.kind));
     assert_eq!(listed(of_space, ALL).await?.0, [second, file, heavy]);
-    let start = by(AttachmentField::ParentKind, Condition::Start("platform::org".to_owned()));
+    let start = by(AttachmentField::ParentKind, FilterCondition::Start("platform::org".to_owned()));
     assert_eq!(listed(start, ALL).await?.0, [first]);
-    let id = by(AttachmentField::ParentId, Condition::Integer(Comparison::Eq(own.id)));
+    let id = by(AttachmentField::ParentId, FilterCondition::Integer(Comparison::Eq(own.id)));
     assert!(listed(id, ALL).await?.0.contains(&first));
-    let grouped = by(AttachmentField::Collection, Condition::Integer(Comparison::Eq(collection.0)));
+    let grouped = by(AttachmentField::Collection, FilterCondition::Integer(Comparison::Eq(collection.0)));
     assert_eq!(listed(grouped, ALL).await?.0, [heavy]);
-    let alone = by(AttachmentField::Collection, Condition::Integer(Comparison::Blank(true)));
+    let alone = by(AttachmentField::Collection, FilterCondition::Integer(Comparison::Blank(true)));
     assert_eq!(listed(alone, ALL).await?.0, [first, second, file]);
-    let documents = by(AttachmentField::FileType, Condition::Text(Comparison::Eq("document".to_owned())));
+    let documents =
+        by(AttachmentField::FileType, FilterCondition::Text(Comparison::Eq("document".to_owned())));
     assert_eq!(listed(documents, ALL).await?.0, [file]);
     let found = world.attachments.find_visible(world.reader(), file).await?.expect("it is visible");
     assert_eq!((found.attachment.file_type, found.file.is_some()), (FileType::Document, true));
@@ -269,16 +275,16 @@ pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     assert_eq!(world.attachments.find_visible(elsewhere, id).await?, None);
     assert!(world.attachments.list(elsewhere, &[], ALL).await?.items.is_empty());
     for (parent, sees) in [
-        (Parent::from(world.space), true),
+        (AttachmentParent::from(world.space), true),
         (world.mine.into(), true),
         (world.other.into(), false),
-        (Parent { id: 987_654, ..world.space.into() }, false),
-        (Parent { kind: crate::ParentKind::Proposal, id: 987_654 }, false),
-        (Parent { kind: crate::ParentKind::Answer, id: 1 }, false),
+        (AttachmentParent { id: 987_654, ..world.space.into() }, false),
+        (AttachmentParent { kind: crate::ParentKind::Proposal, id: 987_654 }, false),
+        (AttachmentParent { kind: crate::ParentKind::Answer, id: 1 }, false),
     ] {
-        assert_eq!(world.parents.sees(world.reader(), parent).await?, sees, "{parent:?}");
+        assert_eq!(world.parents.can_see(world.reader(), parent).await?, sees, "{parent:?}");
         if sees {
-            assert!(!world.parents.sees(elsewhere, parent).await?, "{parent:?}");
+            assert!(!world.parents.can_see(elsewhere, parent).await?, "{parent:?}");
         }
     }
     Ok(())
@@ -286,7 +292,7 @@ pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
 
 /// An administrator finds attachments of all records by kind, type and text, and those of one record in their order.
 pub async fn finds_attachments_for_administrators(world: World<'_>) -> Result<()> {
-    let (space, own): (Parent, Parent) = (world.space.into(), world.mine.into());
+    let (space, own): (AttachmentParent, AttachmentParent) = (world.space.into(), world.mine.into());
     let add = async |title: &str, weight, parent| {
         let link = Attachment { title: text(title), weight, ..World::link(parent) };
         world.attachments.add(world.mine, &link).await
@@ -302,7 +308,7 @@ pub async fn finds_attachments_for_administrators(world: World<'_>) -> Result<()
     };
     let all = AttachmentSearch::default;
     assert_eq!(found(all(), ALL).await?, (vec![file, map, plan], false));
-    assert_eq!(found(all(), PageRequest::of(2, 1)).await?, (vec![map], true));
+    assert_eq!(found(all(), PageRequest::new(2, 1)).await?, (vec![map], true));
     let oldest = AttachmentSearch { oldest_first: true, ..all() };
     assert_eq!(found(oldest, ALL).await?.0, [plan, map, file]);
     let of_space = AttachmentSearch { parent: Some(space), ..all() };
@@ -329,18 +335,18 @@ pub async fn finds_attachments_for_administrators(world: World<'_>) -> Result<()
 
 /// The records of an organization have titles; others are left out.
 pub async fn names_the_records_of_attachments(world: World<'_>) -> Result<()> {
-    let (space, own): (Parent, Parent) = (world.space.into(), world.mine.into());
+    let (space, own): (AttachmentParent, AttachmentParent) = (world.space.into(), world.mine.into());
     let unknown = [
-        Parent { id: 987_654, ..space },
+        AttachmentParent { id: 987_654, ..space },
         world.other.into(),
-        Parent { kind: crate::ParentKind::Proposal, id: 987_654 },
-        Parent { kind: crate::ParentKind::Meeting, id: 987_654 },
-        Parent { kind: crate::ParentKind::Post, id: 987_654 },
-        Parent { kind: crate::ParentKind::Answer, id: 1 },
+        AttachmentParent { kind: crate::ParentKind::Proposal, id: 987_654 },
+        AttachmentParent { kind: crate::ParentKind::Meeting, id: 987_654 },
+        AttachmentParent { kind: crate::ParentKind::Post, id: 987_654 },
+        AttachmentParent { kind: crate::ParentKind::Answer, id: 1 },
     ];
-    let asked: Vec<Parent> = [own, space].into_iter().chain(unknown).collect();
+    let asked: Vec<AttachmentParent> = [own, space].into_iter().chain(unknown).collect();
     let titles = world.parents.titles(world.mine, &asked).await?;
-    let named: Vec<(Parent, bool)> =
+    let named: Vec<(AttachmentParent, bool)> =
         titles.iter().map(|(parent, title)| (*parent, title.is_empty())).collect();
     assert_eq!(named, [(own, true), (space, false)]);
     assert_eq!(world.parents.titles(world.mine, &[]).await?, []);
@@ -350,14 +356,14 @@ pub async fn names_the_records_of_attachments(world: World<'_>) -> Result<()> {
 
 /// The collections of a record are listed by weight.
 pub async fn lists_collections_of_a_record(world: World<'_>) -> Result<()> {
-    let (space, own): (Parent, Parent) = (world.space.into(), world.mine.into());
+    let (space, own): (AttachmentParent, AttachmentParent) = (world.space.into(), world.mine.into());
     let add = async |name, weight, parent| {
         world.collections.add(world.mine, &Collection { parent, name: text(name), weight }).await
     };
     let (heavy, light) = (add("Heavy", 5, space).await?, add("Light", 1, space).await?);
     add("Other", 0, own).await?;
     let listed = async |organization, limit| {
-        let listed = world.collections.of_parent(organization, space, limit).await?;
+        let listed = world.collections.list_of_parent(organization, space, limit).await?;
         Ok::<_, civitas_kernel::Error>(listed.iter().map(|(id, _)| *id).collect::<Vec<_>>())
     };
     assert_eq!(listed(world.mine, 10).await?, [light, heavy]);

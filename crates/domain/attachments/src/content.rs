@@ -22,7 +22,7 @@ pub struct FileContent {
 
 /// A body that was received completely.
 #[derive(Debug)]
-pub struct Received {
+pub struct ReceivedBody {
     /// The bytes as they were sent.
     pub content: FileContent,
     /// Their MD5, which the contract names as the checksum of an upload (07 B.6).
@@ -33,7 +33,7 @@ pub struct Received {
 #[derive(Debug)]
 pub enum ReceiveOutcome {
     /// All bytes arrived.
-    Complete(Received),
+    Complete(ReceivedBody),
     /// There were more bytes than the limit; none is kept.
     TooLong,
 }
@@ -49,7 +49,7 @@ pub enum ImageBytes {
 
 /// A file that was inspected.
 #[derive(Debug)]
-pub struct Inspected {
+pub struct FileInspection {
     /// The bytes to store.
     pub content: FileContent,
     /// SHA-256 of the bytes to store.
@@ -62,7 +62,7 @@ pub struct Inspected {
     pub thumbnail: Option<FileContent>,
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// Why a file cannot be attached anywhere.
     #[derive(serde::Serialize, serde::Deserialize)]
     pub enum ContentError {
@@ -93,7 +93,7 @@ pub trait FileIntake: Send + Sync {
     ///
     /// # Errors
     /// `Unavailable` when the disk is full. A file with faults is not an error.
-    async fn inspect(&self, received: Received, images: ImageBytes) -> Result<Inspected>;
+    async fn inspect(&self, received: ReceivedBody, images: ImageBytes) -> Result<FileInspection>;
 }
 
 /// An object in a list.

@@ -1,7 +1,7 @@
 //! The row of a file. It exists before the bytes are stored and until they are deleted, so that every object in the
 //! store has a row.
 
-use crate::{ContentError, Inspected};
+use crate::{ContentError, FileInspection};
 use civitas_kernel::records::Entity;
 use civitas_kernel::text::hexadecimal;
 use civitas_kernel::{FileId, OrganizationId, random_key};
@@ -14,7 +14,7 @@ pub const PENDING: Duration = Duration::hours(1);
 /// The organization of the row of a file whose organization may not exist yet. No organization has this number.
 pub const NOT_YET: OrganizationId = OrganizationId(0);
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// What is known of the bytes of a file.
     #[derive(Serialize, Deserialize)]
     pub enum FileState {
@@ -55,7 +55,7 @@ pub struct StoredFile {
 impl StoredFile {
     /// A file whose bytes are not stored yet. `prefix` is the `reference_prefix` of the organization, with which the
     /// name in the store begins (contract 07 B.8).
-    pub fn new(prefix: &str, filename: String, inspected: &Inspected, now: OffsetDateTime) -> Self {
+    pub fn new(prefix: &str, filename: String, inspected: &FileInspection, now: OffsetDateTime) -> Self {
         let key = random_key();
         let prefix: String =
             prefix.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(64).collect();
@@ -119,9 +119,9 @@ mod tests {
     use crate::FileContent;
     use time::macros::datetime;
 
-    fn inspected() -> Inspected {
+    fn inspected() -> FileInspection {
         let file = std::fs::File::open("/dev/null").unwrap();
-        Inspected {
+        FileInspection {
             content: FileContent { file, byte_size: 12 },
             sha256: [0xab; 32],
             content_type: "text/plain".to_owned(),

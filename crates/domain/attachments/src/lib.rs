@@ -32,26 +32,26 @@ mod staging;
 mod upload;
 mod writing;
 
-pub use admin::{AttachmentAdmin, NewAttachment, NewContent};
+pub use admin::{AttachmentAdmin, AttachmentContent, NewAttachment};
 pub use allow_list::AllowList;
-pub use answers::{AnswerUploads, Sender};
+pub use answers::{AnswerSender, AnswerUploads};
 pub use attachment::{Attachment, AttachmentDetail, Collection, FileType, is_web_address};
 pub use checks::AttachmentPorts;
 pub use checksum::Checksum;
 pub use commands::{
-    AttachFile, AttachmentEdit, DESTROY_ATTACHMENTS, DestroyAttachment, Grouping, SentText, Source,
-    UpdateAttachment, WRITE_ATTACHMENTS,
+    AttachFile, AttachmentEdit, AttachmentSource, CollectionChoice, DESTROY_ATTACHMENTS, DestroyAttachment,
+    SentText, UpdateAttachment, WRITE_ATTACHMENTS,
 };
 pub use content::{
-    ByteStream, ContentError, FileContent, FileIntake, FileStore, ImageBytes, Inspected, MAX_IMAGE_SIDE,
-    ReceiveOutcome, Received, StoredObject, THUMBNAIL_HEIGHT,
+    ByteStream, ContentError, FileContent, FileInspection, FileIntake, FileStore, ImageBytes, MAX_IMAGE_SIDE,
+    ReceiveOutcome, ReceivedBody, StoredObject, THUMBNAIL_HEIGHT,
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use content::{MockFileIntake, MockFileStore};
 pub use file::{FileState, NOT_YET, PENDING, StoredFile};
 pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
-pub use parent::{PARENT_NAMES, Parent, ParentKind, creatable_parent_names};
+pub use parent::{AttachmentParent, PARENT_NAMES, ParentKind, creatable_parent_names};
 pub use ports::*;
 pub use reading::{Attachments, READ_ATTACHMENTS, reader};
-pub use staging::{SentHead, StageUpload, Staged, UploadRequest, UploadWrites, wrong_length};
+pub use staging::{StageUpload, StagedUpload, UploadHeaders, UploadRequest, UploadWrites, wrong_length};
 pub use upload::{ATTACH_WINDOW, SignedId, UPLOAD_WINDOW, Upload};

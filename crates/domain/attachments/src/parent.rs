@@ -1,7 +1,7 @@
 //! The records that files can be attached to (contract 07 B.3).
 
 use crate::AllowList;
-use civitas_kernel::{MeetingId, OrganizationId, PostId, ProposalId, SpaceManifest, SpaceRef};
+use civitas_kernel::{MeetingId, OrganizationId, PostId, ProposalId, SpaceKind, SpaceRef};
 use serde::{Deserialize, Serialize};
 
 /// A kind of record with attachments.
@@ -10,7 +10,7 @@ pub enum ParentKind {
     /// The organization itself.
     Organization,
     /// A participatory space of this kind.
-    Space(SpaceManifest),
+    Space(SpaceKind),
     /// A proposal.
     Proposal,
     /// A meeting.
@@ -25,10 +25,10 @@ impl ParentKind {
     /// All kinds.
     pub const ALL: [Self; 9] = [
         Self::Organization,
-        Self::Space(SpaceManifest::ParticipatoryProcesses),
-        Self::Space(SpaceManifest::Assemblies),
-        Self::Space(SpaceManifest::Conferences),
-        Self::Space(SpaceManifest::Initiatives),
+        Self::Space(SpaceKind::ParticipatoryProcesses),
+        Self::Space(SpaceKind::Assemblies),
+        Self::Space(SpaceKind::Conferences),
+        Self::Space(SpaceKind::Initiatives),
         Self::Proposal,
         Self::Meeting,
         Self::Post,
@@ -39,7 +39,7 @@ impl ParentKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Organization => "Platform::Organization",
-            Self::Space(manifest) => manifest.class(),
+            Self::Space(kind) => kind.class(),
             Self::Proposal => "Platform::Proposals::Proposal",
             Self::Meeting => "Platform::Meetings::Meeting",
             Self::Post => "Platform::Blogs::Post",
@@ -59,7 +59,7 @@ impl ParentKind {
             "proposals" | "proposal" => Some(Self::Proposal),
             "meetings" => Some(Self::Meeting),
             "blogs" => Some(Self::Post),
-            name => SpaceManifest::parse(name).map(Self::Space).or_else(|| Self::parse(name)),
+            name => SpaceKind::parse(name).map(Self::Space).or_else(|| Self::parse(name)),
         }
     }
 
@@ -123,53 +123,53 @@ pub fn creatable_parent_names() -> impl Iterator<Item = &'static str> {
 
 /// A record with attachments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Parent {
+pub struct AttachmentParent {
     /// Its kind.
     pub kind: ParentKind,
     /// Its number, unique among the records of its kind.
     pub id: i64,
 }
 
-impl Parent {
+impl AttachmentParent {
     /// The space, if it is one.
     pub fn space(self) -> Option<SpaceRef> {
         match self.kind {
-            ParentKind::Space(manifest) => Some(SpaceRef { manifest, id: self.id }),
+            ParentKind::Space(kind) => Some(SpaceRef { kind, id: self.id }),
             _ => None,
         }
     }
 
     /// The id if the record is of this kind.
-    pub fn of_kind(self, kind: ParentKind) -> Option<i64> {
+    pub fn id_of_kind(self, kind: ParentKind) -> Option<i64> {
         (self.kind == kind).then_some(self.id)
     }
 }
 
-impl From<OrganizationId> for Parent {
+impl From<OrganizationId> for AttachmentParent {
     fn from(id: OrganizationId) -> Self {
         Self { kind: ParentKind::Organization, id: id.0 }
     }
 }
 
-impl From<SpaceRef> for Parent {
+impl From<SpaceRef> for AttachmentParent {
     fn from(space: SpaceRef) -> Self {
-        Self { kind: ParentKind::Space(space.manifest), id: space.id }
+        Self { kind: ParentKind::Space(space.kind), id: space.id }
     }
 }
 
-impl From<ProposalId> for Parent {
+impl From<ProposalId> for AttachmentParent {
     fn from(id: ProposalId) -> Self {
         Self { kind: ParentKind::Proposal, id: id.0 }
     }
 }
 
-impl From<MeetingId> for Parent {
+impl From<MeetingId> for AttachmentParent {
     fn from(id: MeetingId) -> Self {
         Self { kind: ParentKind::Meeting, id: id.0 }
     }
 }
 
-impl From<PostId> for Parent {
+impl From<PostId> for AttachmentParent {
     fn from(id: PostId) -> Self {
         Self { kind: ParentKind::Post, id: id.0 }
     }

@@ -1,10 +1,11 @@
 //! Ports: the rows of files, uploads, attachments and collections.
 
 use crate::{
-    Attachment, AttachmentDetail, Collection, FileType, PARENT_NAMES, Parent, ParentKind, StoredFile, Upload,
+    Attachment, AttachmentDetail, AttachmentParent, Collection, FileType, PARENT_NAMES, ParentKind,
+    StoredFile, Upload,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::Kind;
+use civitas_kernel::filter::FieldKind;
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     AttachmentId, CollectionId, FileId, OrganizationId, Page, PageRequest, ReadContext, Result, Translated,
@@ -16,35 +17,35 @@ filter_fields! {
     /// The fields for filters of attachments (contract 07 B.4, 01 §6.2).
     pub enum AttachmentField = ATTACHMENT_FIELDS, AttachmentFilter {
         /// The class name of the record.
-        ParentKind: "attached_to_type", Kind::Enum(PARENT_NAMES);
+        ParentKind: "attached_to_type", FieldKind::Enum(PARENT_NAMES);
         /// The number of the record.
-        ParentId: "attached_to_id", Kind::Integer;
-        Collection: "attachment_collection_id", Kind::Integer;
+        ParentId: "attached_to_id", FieldKind::Integer;
+        Collection: "attachment_collection_id", FieldKind::Integer;
         /// `image`, `document` or `link`.
-        FileType: "file_type", Kind::Enum(FileType::NAMES);
-        Id: "id", Kind::Integer;
+        FileType: "file_type", FieldKind::Enum(FileType::NAMES);
+        Id: "id", FieldKind::Integer;
         /// The title, in any language.
-        Title: "title", Kind::Text;
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
+        Title: "title", FieldKind::Text;
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
     }
 }
 
 /// The number of attachments whose files' names and links are searched: the newest of the organization. Titles have an index.
-pub const MAX_SEARCHED: i64 = 10_000;
+pub const MAX_SEARCHED_ATTACHMENTS: i64 = 10_000;
 
 /// What an administrator searches attachments for. Visibility does not matter: those of all records are found, of
 /// deleted ones too. Files of answers to questionnaires are not found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AttachmentSearch {
     /// Those of this record.
-    pub parent: Option<Parent>,
+    pub parent: Option<AttachmentParent>,
     /// Those of records of this kind.
     pub kind: Option<ParentKind>,
     /// Those of this type.
     pub file_type: Option<FileType>,
     /// A part of the title in any language, without regard to case and accents, or in any case of the name of the file or of
-    /// the link, which are searched in the newest [`MAX_SEARCHED`] attachments.
+    /// the link, which are searched in the newest [`MAX_SEARCHED_ATTACHMENTS`] attachments.
     pub text: Option<String>,
     /// The oldest first instead of the newest.
     pub oldest_first: bool,
@@ -121,9 +122,9 @@ store! {
     /// The store of collections.
     pub trait CollectionStore: Records<Collection> {
         /// Whether the collection belongs to this record.
-        async fn is_of(&self, organization: OrganizationId, id: CollectionId, parent: Parent) -> Result<bool>;
+        async fn is_of(&self, organization: OrganizationId, id: CollectionId, parent: AttachmentParent) -> Result<bool>;
         /// The collections of this record by weight and id, at most `limit`.
-        async fn of_parent(&self, organization: OrganizationId, parent: Parent, limit: i64)
+        async fn list_of_parent(&self, organization: OrganizationId, parent: AttachmentParent, limit: i64)
         -> Result<Vec<(CollectionId, Collection)>>;
     }
 }
@@ -133,12 +134,12 @@ store! {
 #[async_trait]
 pub trait ParentLookup: Send + Sync {
     /// Whether the reader sees this record. Answers to questionnaires are never visible here.
-    async fn sees(&self, reader: AttachmentReader, parent: Parent) -> Result<bool>;
+    async fn can_see(&self, reader: AttachmentReader, parent: AttachmentParent) -> Result<bool>;
     /// The titles of those of these records that the organization has, visible or not; deleted ones and answers are left
     /// out. The title of the organization itself is empty.
     async fn titles(
         &self,
         organization: OrganizationId,
-        parents: &[Parent],
-    ) -> Result<Vec<(Parent, Translated)>>;
+        parents: &[AttachmentParent],
+    ) -> Result<Vec<(AttachmentParent, Translated)>>;
 }

@@ -4,7 +4,7 @@ use crate::{
     ATTACHMENT_FIELDS, AttachmentDetail, AttachmentField, AttachmentFilter, AttachmentReader,
     AttachmentStore, ParentKind,
 };
-use civitas_kernel::filter::{Condition, RawFilter, read};
+use civitas_kernel::filter::{FilterCondition, RawFilter, read_filters};
 use civitas_kernel::{Ability, Access, AttachmentId, Ctx, Error, Page, PageRequest, Result, Scope};
 
 /// The rights to read attachments.
@@ -36,7 +36,7 @@ impl Attachments<'_> {
         page: PageRequest,
     ) -> Result<Page<AttachmentDetail>> {
         ctx.require(&READ_ATTACHMENTS)?;
-        let filters: Vec<_> = read(ATTACHMENT_FIELDS, filter)?.into_iter().map(by_class).collect();
+        let filters: Vec<_> = read_filters(ATTACHMENT_FIELDS, filter)?.into_iter().map(by_class).collect();
         self.store.list(reader(ctx), &filters, page).await
     }
 
@@ -52,7 +52,7 @@ impl Attachments<'_> {
 
 /// Replaces the short names of kinds of records by class names.
 fn by_class(mut filter: AttachmentFilter) -> AttachmentFilter {
-    if let (AttachmentField::ParentKind, Condition::Text(is)) = (filter.field, &mut filter.condition) {
+    if let (AttachmentField::ParentKind, FilterCondition::Text(is)) = (filter.field, &mut filter.condition) {
         for name in is.equated_mut() {
             if let Some(kind) = ParentKind::named(name) {
                 kind.as_str().clone_into(name);
@@ -80,8 +80,8 @@ mod tests {
     #[tokio::test]
     async fn files_of_answers_need_the_right_to_read_answers_too() {
         for (ctx, expected) in [
-            (Ctx::for_test().with(&READ_ATTACHMENTS), false),
-            (Ctx::for_test().with(&READ_ATTACHMENTS).with(&READ_ANSWERS), true),
+            (Ctx::for_test().with_access(&READ_ATTACHMENTS), false),
+            (Ctx::for_test().with_access(&READ_ATTACHMENTS).with_access(&READ_ANSWERS), true),
         ] {
             let mut store = MockAttachmentStore::new();
             store
@@ -96,7 +96,7 @@ mod tests {
 
     #[tokio::test]
     async fn short_names_of_records_are_compared_as_class_names() {
-        let ctx = Ctx::for_test().with(&READ_ATTACHMENTS);
+        let ctx = Ctx::for_test().with_access(&READ_ATTACHMENTS);
         let mut store = MockAttachmentStore::new();
         let class = |name: &str| name.to_owned();
         store
@@ -106,24 +106,24 @@ mod tests {
                 let conditions: Vec<_> = filters.iter().map(|filter| filter.condition.clone()).collect();
                 conditions
                     == [
-                        Condition::Text(Comparison::Eq(class("Platform::Proposals::Proposal"))),
-                        Condition::Text(Comparison::In(vec![
+                        FilterCondition::Text(Comparison::Eq(class("Platform::Proposals::Proposal"))),
+                        FilterCondition::Text(Comparison::In(vec![
                             class("Platform::Assembly"),
                             class("Platform::Blogs::Post"),
                         ])),
-                        Condition::Start("proposals".to_owned()),
+                        FilterCondition::Start("proposals".to_owned()),
                     ]
             })
-            .returning(|_, _, _| Ok(Page::of(Vec::new(), false)));
+            .returning(|_, _, _| Ok(Page::new(Vec::new(), false)));
         let many = RawValue::Many(vec!["assemblies".to_owned(), "blogs".to_owned()]);
         let one = |text: &str| RawValue::One(text.to_owned());
-        let filter = RawFilter::of(vec![
+        let filter = RawFilter::new(vec![
             ("attached_to_type".to_owned(), one("proposals")),
             ("attached_to_type_in".to_owned(), many),
             ("attached_to_type_start".to_owned(), one("proposals")),
         ]);
         Attachments { store: &store }.list(&ctx, &filter, PageRequest::default()).await.unwrap();
-        let unknown = RawFilter::of(vec![("attached_to_type_eq".to_owned(), one("Kernel"))]);
+        let unknown = RawFilter::new(vec![("attached_to_type_eq".to_owned(), one("Kernel"))]);
         let refused = Attachments { store: &store }.list(&ctx, &unknown, PageRequest::default()).await;
         assert_eq!(refused.unwrap_err().description(), "Invalid value for filter attached_to_type_eq");
     }

@@ -3,7 +3,7 @@
 use crate::filename::{MAX_FILENAME_BYTES, sanitize};
 use crate::{AllowList, FileRegistry, FileState, SignedId, Upload, UploadStore, WRITE_ATTACHMENTS};
 use async_trait::async_trait;
-use civitas_kernel::limits::{LINE, is_longer};
+use civitas_kernel::limits::{MAX_LINE_CHARS, is_longer};
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{CommandHandler, Ctx, Error, FileId, OrganizationId, Result, UploadId, commands};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct StageUpload {
 
 /// An upload that was requested.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Staged {
+pub struct StagedUpload {
     /// The right to send its bytes and to attach its file.
     pub signed: SignedId,
     /// The upload.
@@ -63,7 +63,8 @@ impl StageUpload {
         if !is_md5(sent.checksum) {
             return Err(Error::rejected("checksum must be a base64 MD5 digest"));
         }
-        if is_longer(content_type, LINE) || !content_type.bytes().all(|b| matches!(b, b' '..=b'~')) {
+        if is_longer(content_type, MAX_LINE_CHARS) || !content_type.bytes().all(|b| matches!(b, b' '..=b'~'))
+        {
             return Err(Error::rejected("content_type is invalid"));
         }
         let (content_type, checksum) = (content_type.to_owned(), sent.checksum.to_owned());
@@ -85,7 +86,7 @@ fn is_md5(text: &str) -> bool {
 }
 
 commands! {
-    StageUpload: "attachments#direct_upload", WRITE_ATTACHMENTS => Staged;
+    StageUpload: "attachments#direct_upload", WRITE_ATTACHMENTS => StagedUpload;
 }
 
 /// Writes uploads.
@@ -98,7 +99,7 @@ pub struct UploadWrites<'a> {
 
 #[async_trait]
 impl CommandHandler<StageUpload> for UploadWrites<'_> {
-    async fn handle(&self, ctx: &Ctx, command: StageUpload) -> Result<Staged> {
+    async fn handle(&self, ctx: &Ctx, command: StageUpload) -> Result<StagedUpload> {
         ctx.require(&WRITE_ATTACHMENTS)?;
         let StageUpload { filename, content_type, byte_size, checksum } = command;
         let (secret, digest) = SignedId::new_secret();
@@ -113,13 +114,13 @@ impl CommandHandler<StageUpload> for UploadWrites<'_> {
             created_at: ctx.now,
         };
         let id = self.uploads.add(ctx.organization, &upload).await?;
-        Ok(Staged { signed: SignedId::new(id, secret), upload })
+        Ok(StagedUpload { signed: SignedId::new(id, secret), upload })
     }
 }
 
 /// What the head of a request says about the bytes it sends.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SentHead<'a> {
+pub struct UploadHeaders<'a> {
     /// `Content-Length`.
     pub length: Option<u64>,
     /// `Content-Type`.
@@ -134,7 +135,7 @@ impl Upload {
     ///
     /// # Errors
     /// `Invalid` as unprocessable.
-    pub fn check_head(&self, head: SentHead<'_>) -> Result<()> {
+    pub fn check_head(&self, head: UploadHeaders<'_>) -> Result<()> {
         if head.length.is_some_and(|length| i64::try_from(length) != Ok(self.byte_size)) {
             return Err(wrong_length());
         }
@@ -293,14 +294,14 @@ mod tests {
     #[test]
     fn the_head_and_the_bytes_must_be_those_requested() {
         let upload = upload(String::new());
-        assert!(upload.check_head(SentHead::default()).is_ok());
-        let all = SentHead { length: Some(12), content_type: Some("TEXT/plain"), md5: Some(MD5) };
+        assert!(upload.check_head(UploadHeaders::default()).is_ok());
+        let all = UploadHeaders { length: Some(12), content_type: Some("TEXT/plain"), md5: Some(MD5) };
         assert!(upload.check_head(all).is_ok());
         for wrong in [
-            SentHead { length: Some(11), ..all },
-            SentHead { length: Some(u64::MAX), ..all },
-            SentHead { content_type: Some("image/png"), ..all },
-            SentHead { md5: Some("x"), ..all },
+            UploadHeaders { length: Some(11), ..all },
+            UploadHeaders { length: Some(u64::MAX), ..all },
+            UploadHeaders { content_type: Some("image/png"), ..all },
+            UploadHeaders { md5: Some("x"), ..all },
         ] {
             assert!(upload.check_head(wrong).is_err(), "{wrong:?}");
         }
@@ -314,7 +315,7 @@ mod tests {
     fn types_are_compared_without_parameters_and_any_type_names_none() {
         let is_taken = |requested: &str, sent: &str| {
             let upload = Upload { content_type: requested.to_owned(), ..upload(String::new()) };
-            upload.check_head(SentHead { content_type: Some(sent), ..SentHead::default() }).is_ok()
+            upload.check_head(UploadHeaders { content_type: Some(sent), ..UploadHeaders::default() }).is_ok()
         };
         for sent in
             ["text/plain;charset=utf-8", "text/plain; charset=UTF-8", "Text/Plain ;format=flowed", "*/*", ""]

@@ -23,7 +23,7 @@ impl CommandHandler<UpdateAttachment> for AttachmentPorts<'_> {
         ctx.require(&WRITE_ATTACHMENTS)?;
         let UpdateAttachment { id, edit } = command;
         let found = self.store.find_visible(reader(ctx), id).await?.ok_or(Error::NotFound)?;
-        let change = self.change(WriteContext::of(ctx), id, edit).await?;
+        let change = self.change(WriteContext::new(ctx), id, edit).await?;
         Ok(AttachmentDetail { attachment: change.after, ..found })
     }
 }

@@ -9,7 +9,7 @@ macro_rules! actions {
             $(#[doc = $doc] $action,)+
         }
 
-        civitas_kernel::names! { Action { $($action = $name),+ } }
+        civitas_kernel::named_enum! { Action { $($action = $name),+ } }
     };
 }
 

@@ -32,7 +32,7 @@ pub enum Actor {
     Anonymous,
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The kind of an actor.
     pub enum ActorKind {
         /// [`Actor::Administrator`].

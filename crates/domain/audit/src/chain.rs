@@ -77,7 +77,7 @@ impl AuditEntry {
     /// The canonical form is a JSON array without spaces: 2, the hash before, organization, number, time in
     /// microseconds since 1970, kind and id of the actor, id of its user, action, kind and id of the object, and the
     /// digest of the details. What is absent is null. That of an entry without a digest has 1 instead, and the details
-    /// at their places: the name after the id of the actor, the nickname after that of its user, then the address; the
+    /// at their positions: the name after the id of the actor, the nickname after that of its user, then the address; the
     /// label after the id of the object, then the changes.
     pub fn hash_after(&self, previous: &str) -> String {
         let Some(details) = &self.details else { return self.hash_with_details(previous) };
@@ -150,7 +150,7 @@ impl AuditEntry {
     ///
     /// # Errors
     /// [`ChainError::Missing`] when an entry between them is missing, [`ChainError::HashDiffers`].
-    pub fn follows(&self, number: i64, hash: &str) -> Result<(), ChainError> {
+    pub fn check_chain_link(&self, number: i64, hash: &str) -> Result<(), ChainError> {
         if self.number != number + 1 {
             return Err(ChainError::Missing);
         }
@@ -177,24 +177,24 @@ mod tests {
     use proptest::prelude::*;
     use time::macros::datetime;
 
-    fn record(n: i64) -> NewAuditEntry {
+    fn new_entry(n: i64) -> NewAuditEntry {
         let actor = Actor::Client {
             uid: "id_app".to_owned(),
             name: "App".to_owned(),
             user: Some((UserId(3), "ada".to_owned())),
         };
         NewAuditEntry::new(actor, Action::RoleCreated)
-            .of(Some(OrganizationId(5)))
-            .from("192.0.2.7")
-            .on("role", &n.to_string(), "Youth council")
-            .changed("kind", None, Some("member"))
+            .in_organization(Some(OrganizationId(5)))
+            .with_address("192.0.2.7")
+            .with_object("role", &n.to_string(), "Youth council")
+            .with_change("kind", None, Some("member"))
     }
 
     /// A chain of this many entries.
     fn chain(length: i64) -> Vec<AuditEntry> {
         let mut head = ChainHead::default();
         let entry = |n| {
-            let entry = record(n).follow(&head, datetime!(2026-03-01 09:30:00.000001 UTC));
+            let entry = new_entry(n).append_to(&head, datetime!(2026-03-01 09:30:00.000001 UTC));
             head = ChainHead { number: entry.number, hash: entry.hash.clone(), ..ChainHead::default() };
             entry
         };
@@ -205,7 +205,7 @@ mod tests {
     fn broken(entries: &[AuditEntry]) -> Option<(i64, ChainError)> {
         let (mut number, mut hash) = (0, EMPTY_HASH);
         for entry in entries {
-            if let Err(error) = entry.follows(number, hash) {
+            if let Err(error) = entry.check_chain_link(number, hash) {
                 return Some((number + 1, error));
             }
             (number, hash) = (entry.number, &entry.hash);
@@ -329,8 +329,8 @@ mod tests {
         #[test]
         fn texts_cannot_move_between_columns(a in ".{0,8}", b in ".{0,8}", c in ".{0,8}", d in ".{0,8}") {
             let entry = |id: &str, label: &str| NewAuditEntry::new(Actor::Archive, Action::UserBlocked)
-                .on("user", id, label)
-                .follow(&ChainHead::default(), datetime!(2026-03-01 09:30 UTC));
+                .with_object("user", id, label)
+                .append_to(&ChainHead::default(), datetime!(2026-03-01 09:30 UTC));
             let (one, other) = (entry(&a, &b), entry(&c, &d));
             prop_assert_eq!(one.object == other.object, one.digest_of_details("") == other.digest_of_details("")
                 && one.hash_with_details("") == other.hash_with_details(""));

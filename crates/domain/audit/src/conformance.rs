@@ -24,7 +24,7 @@ fn at(seconds: i64) -> OffsetDateTime {
     NOW + Duration::seconds(seconds)
 }
 
-fn record(action: Action) -> NewAuditEntry {
+fn new_entry(action: Action) -> NewAuditEntry {
     NewAuditEntry::new(Actor::CommandLine { command: "civitas api-client grant".to_owned() }, action)
 }
 
@@ -33,8 +33,8 @@ impl World<'_> {
     async fn fill(&self, organization: Option<OrganizationId>, count: i64) -> Result<Vec<AuditEntry>> {
         let mut entries = Vec::new();
         for n in 0..count {
-            let record = record(Action::OrganizationUpdated).of(organization);
-            entries.push(self.log.append(&record, at(n)).await?);
+            let new_entry = new_entry(Action::OrganizationUpdated).in_organization(organization);
+            entries.push(self.log.append(&new_entry, at(n)).await?);
         }
         Ok(entries)
     }
@@ -59,20 +59,22 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     let mut appended = Vec::new();
     for (actor, action) in actors.into_iter().zip(Action::ALL) {
         let full = NewAuditEntry::new(actor.clone(), action)
-            .of(world.mine)
-            .on("user", "7", "Été \u{0} 💡")
-            .from("2001:db8::1")
-            .changed("name.fr", Some("\"Ville\\"), None)
-            .changed("kind", None, Some("x"));
+            .in_organization(world.mine)
+            .with_object("user", "7", "Été \u{0} 💡")
+            .with_address("2001:db8::1")
+            .with_change("name.fr", Some("\"Ville\\"), None)
+            .with_change("kind", None, Some("x"));
         appended.push(world.log.append(&full, NOW).await?);
-        appended.push(world.log.append(&NewAuditEntry::new(actor, action).of(world.mine), NOW).await?);
+        appended.push(
+            world.log.append(&NewAuditEntry::new(actor, action).in_organization(world.mine), NOW).await?,
+        );
     }
     let read = world.log.page_after(Some(world.mine), 0, 100).await?;
     let entries: Vec<_> = read.into_iter().filter_map(|read| read.entry).collect();
     assert_eq!(entries, appended);
     let (mut number, mut hash) = (0, EMPTY_HASH);
     for entry in &entries {
-        assert_eq!(entry.follows(number, hash), Ok(()));
+        assert_eq!(entry.check_chain_link(number, hash), Ok(()));
         (number, hash) = (entry.number, &entry.hash);
     }
     let head = world.log.head(Some(world.mine)).await?;
@@ -87,19 +89,22 @@ pub async fn erases_the_details_of_a_user(world: World<'_>) -> Result<()> {
     let app = |user| Actor::Client { uid: "id_app".to_owned(), name: "App".to_owned(), user };
     let ada = || (UserId(3), "ada".to_owned());
     let full = |actor, id: &str| {
-        let record = NewAuditEntry::new(actor, Action::UserUpdated).on("user", id, "ada").from("192.0.2.7");
-        record.changed("name", None, Some("Ada"))
+        let new_entry = NewAuditEntry::new(actor, Action::UserUpdated)
+            .with_object("user", id, "ada")
+            .with_address("192.0.2.7");
+        new_entry.with_change("name", None, Some("Ada"))
     };
-    let records = [
-        full(Actor::Administrator { id: 7, email: "ines@riverton.example".to_owned() }, "3").of(world.mine),
-        full(app(Some(ada())), "4").of(world.mine),
-        full(app(Some((UserId(33), "eve".to_owned()))), "33").of(world.mine),
-        full(app(Some(ada())), "3").of(world.other),
-        full(app(None), "3").on("proposal", "3", "Trees").of(world.mine),
+    let new_entries = [
+        full(Actor::Administrator { id: 7, email: "ines@riverton.example".to_owned() }, "3")
+            .in_organization(world.mine),
+        full(app(Some(ada())), "4").in_organization(world.mine),
+        full(app(Some((UserId(33), "eve".to_owned()))), "33").in_organization(world.mine),
+        full(app(Some(ada())), "3").in_organization(world.other),
+        full(app(None), "3").with_object("proposal", "3", "Trees").in_organization(world.mine),
     ];
     let mut appended = Vec::new();
-    for record in &records {
-        appended.push(world.log.append(record, NOW).await?);
+    for new_entry in &new_entries {
+        appended.push(world.log.append(new_entry, NOW).await?);
     }
     assert_eq!(world.log.erase_user(world.mine, UserId(3), 1).await?, 2);
     assert_eq!(world.log.erase_user(world.mine, UserId(3), 1).await?, 0, "no entry is erased twice");
@@ -108,7 +113,7 @@ pub async fn erases_the_details_of_a_user(world: World<'_>) -> Result<()> {
         let (mut number, mut hash) = (0, EMPTY_HASH.to_owned());
         for read in world.log.page_after(Some(organization), 0, 100).await? {
             let entry = read.entry.expect("an entry that can be read");
-            assert_eq!(entry.follows(number, &hash), Ok(()));
+            assert_eq!(entry.check_chain_link(number, &hash), Ok(()));
             (number, hash) = (entry.number, entry.hash.clone());
             entries.push(entry);
         }
@@ -154,7 +159,7 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     let mut seen = Vec::new();
     for page in 1..=3 {
         let filter = AuditFilter { scope: AuditScope::Organization(world.mine), ..AuditFilter::default() };
-        let listed = world.log.list(&filter, PageRequest::of(page, 2)).await?;
+        let listed = world.log.list(&filter, PageRequest::new(page, 2)).await?;
         assert_eq!(listed.has_more, page < 3);
         seen.extend(listed.items.into_iter().map(|entry| entry.number));
     }
@@ -173,14 +178,24 @@ pub async fn filters(world: World<'_>) -> Result<()> {
         name: "100% App".to_owned(),
         user: Some((UserId(3), "Élodie".to_owned())),
     };
-    let records = [
-        NewAuditEntry::new(ada(), Action::UserBlocked).of(mine).on("user", "7", "Marc Oswald"),
-        NewAuditEntry::new(ada(), Action::UserUnblocked).of(mine).on("user", "7", "Marc Oswald"),
-        NewAuditEntry::new(client, Action::UserBlocked).of(mine).on("user", "8", "Nora"),
-        NewAuditEntry::new(Actor::Archive, Action::ArchiveImported).of(mine),
+    let new_entries = [
+        NewAuditEntry::new(ada(), Action::UserBlocked).in_organization(mine).with_object(
+            "user",
+            "7",
+            "Marc Oswald",
+        ),
+        NewAuditEntry::new(ada(), Action::UserUnblocked).in_organization(mine).with_object(
+            "user",
+            "7",
+            "Marc Oswald",
+        ),
+        NewAuditEntry::new(client, Action::UserBlocked)
+            .in_organization(mine)
+            .with_object("user", "8", "Nora"),
+        NewAuditEntry::new(Actor::Archive, Action::ArchiveImported).in_organization(mine),
     ];
-    for (seconds, record) in (0..).zip(&records) {
-        world.log.append(record, at(seconds)).await?;
+    for (seconds, new_entry) in (0..).zip(&new_entries) {
+        world.log.append(new_entry, at(seconds)).await?;
     }
     world.log.append(&NewAuditEntry::new(ada(), Action::UserBlocked), at(9)).await?;
     let of_mine = || AuditFilter { scope: AuditScope::Organization(mine), ..AuditFilter::default() };
@@ -214,21 +229,28 @@ pub async fn filters(world: World<'_>) -> Result<()> {
 
 /// The same act of the same actor on the same record is appended once since a time.
 pub async fn appends_once_since_a_time(world: World<'_>) -> Result<()> {
-    let refused = |id: &str| record(Action::CredentialsRefused).of(world.mine).on("api_client", id, id);
+    let refused = |id: &str| {
+        new_entry(Action::CredentialsRefused).in_organization(world.mine).with_object("api_client", id, id)
+    };
     let log = world.log;
     assert!(log.append_unless_since(&refused("a"), at(0), at(10)).await?);
     assert!(!log.append_unless_since(&refused("a"), at(10), at(20)).await?);
     assert!(log.append_unless_since(&refused("b"), at(0), at(20)).await?);
     assert!(log.append_unless_since(&refused("a"), at(11), at(30)).await?);
-    let other = record(Action::CredentialsRefused).of(world.other).on("api_client", "a", "a");
+    let other = new_entry(Action::CredentialsRefused).in_organization(world.other).with_object(
+        "api_client",
+        "a",
+        "a",
+    );
     assert!(log.append_unless_since(&other, at(0), at(30)).await?);
-    let nothing = record(Action::CredentialsRefused).of(world.mine);
+    let nothing = new_entry(Action::CredentialsRefused).in_organization(world.mine);
     assert!(log.append_unless_since(&nothing, at(0), at(40)).await?);
     assert!(!log.append_unless_since(&nothing, at(0), at(50)).await?);
     for uid in ["id_one", "id_two"] {
         let actor = Actor::Client { uid: uid.to_owned(), name: String::new(), user: None };
-        let impersonated =
-            NewAuditEntry::new(actor, Action::UserImpersonated).of(world.mine).on("user", "7", "ada");
+        let impersonated = NewAuditEntry::new(actor, Action::UserImpersonated)
+            .in_organization(world.mine)
+            .with_object("user", "7", "ada");
         assert!(log.append_unless_since(&impersonated, at(0), at(60)).await?, "{uid}");
         assert!(!log.append_unless_since(&impersonated, at(0), at(70)).await?, "{uid}");
     }
@@ -256,11 +278,11 @@ pub async fn removes_the_oldest_entries(world: World<'_>) -> Result<()> {
     let rest = log.page_after(Some(world.mine), 0, 9).await?;
     assert_eq!(rest.iter().map(|read| read.number).collect::<Vec<_>>(), [5, 6]);
     let first = rest[0].entry.as_ref().expect("an entry");
-    assert_eq!(first.follows(head.removed_number, &head.removed_hash), Ok(()));
+    assert_eq!(first.check_chain_link(head.removed_number, &head.removed_hash), Ok(()));
     let empty = log.head(None).await?.expect("a head");
     assert_eq!((empty.number, empty.removed_number), (2, 2));
-    let next = log.append(&record(Action::ArchiveExported), at(60)).await?;
-    assert_eq!(next.follows(empty.removed_number, &empty.removed_hash), Ok(()));
+    let next = log.append(&new_entry(Action::ArchiveExported), at(60)).await?;
+    assert_eq!(next.check_chain_link(empty.removed_number, &empty.removed_hash), Ok(()));
     assert_eq!(next.number, 3);
     Ok(())
 }

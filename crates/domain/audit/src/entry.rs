@@ -87,14 +87,14 @@ impl NewAuditEntry {
 
     /// Sets the organization; `None`: the deployment.
     #[must_use]
-    pub fn of(mut self, organization: impl Into<Option<OrganizationId>>) -> Self {
+    pub fn in_organization(mut self, organization: impl Into<Option<OrganizationId>>) -> Self {
         self.organization = organization.into();
         self
     }
 
     /// Sets the record that was acted on: kind, id, and the name it has.
     #[must_use]
-    pub fn on(mut self, kind: &str, id: &str, label: &str) -> Self {
+    pub fn with_object(mut self, kind: &str, id: &str, label: &str) -> Self {
         self.object = Some(Object { kind: cut(kind), id: cut(id), label: cut(label) });
         self
     }
@@ -102,7 +102,7 @@ impl NewAuditEntry {
     /// Adds a field that changed. Leaves it out when it is a secret ([`is_secret`]), when both values are equal, and
     /// when there are [`MAX_CHANGES`] already.
     #[must_use]
-    pub fn changed(mut self, field: &str, before: Option<&str>, after: Option<&str>) -> Self {
+    pub fn with_change(mut self, field: &str, before: Option<&str>, after: Option<&str>) -> Self {
         if before != after && !is_secret(field) && self.changes.len() < MAX_CHANGES {
             self.changes.push(change(field, before, after));
         }
@@ -111,7 +111,7 @@ impl NewAuditEntry {
 
     /// Sets the address of the client, if there is one.
     #[must_use]
-    pub fn from<'a>(mut self, address: impl Into<Option<&'a str>>) -> Self {
+    pub fn with_address<'a>(mut self, address: impl Into<Option<&'a str>>) -> Self {
         self.from = address.into().map(cut);
         self
     }
@@ -143,7 +143,7 @@ impl NewAuditEntry {
 
     /// The entry after the last one of its chain.
     #[must_use]
-    pub fn follow(&self, head: &ChainHead, now: OffsetDateTime) -> AuditEntry {
+    pub fn append_to(&self, head: &ChainHead, now: OffsetDateTime) -> AuditEntry {
         let mut entry = AuditEntry {
             organization: self.organization,
             number: head.number + 1,
@@ -175,10 +175,10 @@ mod tests {
     #[test]
     fn secrets_and_equal_values_are_no_changes() {
         let new_entry = NewAuditEntry::new(Actor::Archive, Action::ApiClientUpdated)
-            .changed("client_secret", Some("a"), Some("b"))
-            .changed("name", Some("a"), Some("a"))
-            .changed("scopes", Some(""), Some("public"));
-        let entry = new_entry.follow(&ChainHead::default(), NOW);
+            .with_change("client_secret", Some("a"), Some("b"))
+            .with_change("name", Some("a"), Some("a"))
+            .with_change("scopes", Some(""), Some("public"));
+        let entry = new_entry.append_to(&ChainHead::default(), NOW);
         assert_eq!(entry.changes.iter().map(|change| change.field.as_str()).collect::<Vec<_>>(), ["scopes"]);
     }
 
@@ -187,12 +187,13 @@ mod tests {
         let long = "x".repeat(1000);
         let actor =
             Actor::Client { uid: long.clone(), name: long.clone(), user: Some((UserId(1), long.clone())) };
-        let mut new_entry =
-            NewAuditEntry::new(actor, Action::RoleCreated).on(&long, &long, &long).from(long.as_str());
+        let mut new_entry = NewAuditEntry::new(actor, Action::RoleCreated)
+            .with_object(&long, &long, &long)
+            .with_address(long.as_str());
         for n in 0..100 {
-            new_entry = new_entry.changed(&format!("{n}{long}"), Some(&long), None);
+            new_entry = new_entry.with_change(&format!("{n}{long}"), Some(&long), None);
         }
-        let entry = new_entry.follow(&ChainHead::default(), NOW);
+        let entry = new_entry.append_to(&ChainHead::default(), NOW);
         assert_eq!(entry.changes.len(), MAX_CHANGES);
         let texts =
             [entry.actor.name().unwrap(), &entry.object.as_ref().unwrap().label, &entry.changes[9].field];

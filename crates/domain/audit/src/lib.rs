@@ -8,13 +8,13 @@
 //!
 //! let actor = Actor::CommandLine { command: "civitas api-client grant".to_owned() };
 //! let new_entry = NewAuditEntry::new(actor, Action::ApiClientPermissionsGranted)
-//!     .of(Some(OrganizationId(1)))
-//!     .on("api_client", "id_4fRk29aQpLx0WmZt", "Riverton mobile app")
-//!     .changed("permissions", Some("blogs.read"), Some("blogs.read, blogs.write"));
+//!     .in_organization(Some(OrganizationId(1)))
+//!     .with_object("api_client", "id_4fRk29aQpLx0WmZt", "Riverton mobile app")
+//!     .with_change("permissions", Some("blogs.read"), Some("blogs.read, blogs.write"));
 //! let head = ChainHead::default();
-//! let entry = new_entry.follow(&head, datetime!(2026-03-01 09:30 UTC));
+//! let entry = new_entry.append_to(&head, datetime!(2026-03-01 09:30 UTC));
 //! assert_eq!(entry.number, 1);
-//! assert!(entry.follows(head.number, &head.hash).is_ok());
+//! assert!(entry.check_chain_link(head.number, &head.hash).is_ok());
 //! ```
 
 mod action;

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 
 /// A search by text looks at this many of the newest entries that satisfy the other conditions. No index serves a
 /// search inside texts, so that the number of rows it reads must be limited.
-pub const SEARCHED: i64 = 10_000;
+pub const MAX_SEARCHED_ENTRIES: i64 = 10_000;
 
 /// Whose entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,7 +33,7 @@ pub struct AuditFilter {
     /// Kind and id of the record that was acted on.
     pub object: Option<(String, String)>,
     /// A part of the name of the actor, of the nickname of its user, or of the label of the object, in any case. Searches
-    /// the newest [`SEARCHED`] entries that satisfy the other conditions.
+    /// the newest [`MAX_SEARCHED_ENTRIES`] entries that satisfy the other conditions.
     pub text: Option<String>,
     /// At this time or later.
     pub since: Option<OffsetDateTime>,

@@ -3,10 +3,10 @@
 use crate::{BlogLookup, Post, PostNeighbours, PostQuery, PostSearch, PostState, PostStore};
 use civitas_kernel::conformance::read_pages;
 use civitas_kernel::records::conformance::Samples;
-use civitas_kernel::testing::{ALL, seen_by, text, within};
+use civitas_kernel::testing::{ALL, in_component, text, viewer_read_context};
 use civitas_kernel::{
-    ComponentId, Direction, Locale, Order, Page, PageRequest, PostId, ReadContext, Result, Sort, SortColumn,
-    SpaceRef, Translated, UserId, Viewer, Within, conformance_world,
+    ComponentId, Direction, Locale, LocationFilter, Order, Page, PageRequest, PostId, ReadContext, Result,
+    Sort, SortColumn, SpaceRef, Translated, UserId, Viewer, conformance_world,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -32,11 +32,11 @@ const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
 
 impl World<'_> {
     fn reader(&self, user: UserId) -> ReadContext {
-        seen_by(self.mine, Viewer::Participant(user))
+        viewer_read_context(self.mine, Viewer::Participant(user))
     }
 
     fn public(&self) -> ReadContext {
-        seen_by(self.mine, Viewer::Public)
+        viewer_read_context(self.mine, Viewer::Public)
     }
 
     fn post(&self, author: Option<UserId>, published_at: Option<OffsetDateTime>) -> Post {
@@ -78,7 +78,7 @@ pub async fn posts(world: World<'_>) -> Result<Samples<'_, Post>> {
 pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     let id = world.add(&world.post(None, Some(NOW))).await?;
     let elsewhere = ReadContext { organization: world.other, ..world.public() };
-    assert_eq!(world.posts.find_visible(elsewhere, NOW, id, Within::default()).await?, None);
+    assert_eq!(world.posts.find_visible(elsewhere, NOW, id, LocationFilter::default()).await?, None);
     assert_eq!(world.posts.find_in_visible_component(elsewhere, id).await?, None);
     assert!(world.posts.list(elsewhere, NOW, &PostQuery::default(), ALL).await?.items.is_empty());
     assert_eq!(world.lookup.find_blog(elsewhere, world.blog).await?, None);
@@ -112,7 +112,7 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
             (hidden[1], false),
             (hidden[2], false),
         ] {
-            let found = world.posts.find_visible(read_context, NOW, id, Within::default()).await?;
+            let found = world.posts.find_visible(read_context, NOW, id, LocationFilter::default()).await?;
             assert_eq!(found.is_some(), is_visible, "{id} for {read_context:?}");
         }
         let listed = world.ids(read_context, Direction::Ascending, ALL).await?.items;
@@ -129,7 +129,9 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
         }
     }
     let then = NOW + Duration::HOUR;
-    assert!(world.posts.find_visible(world.public(), then, scheduled, Within::default()).await?.is_some());
+    assert!(
+        world.posts.find_visible(world.public(), then, scheduled, LocationFilter::default()).await?.is_some()
+    );
     assert!(world.posts.find_in_visible_component(world.public(), draft).await?.is_some());
     for gone in [deleted, hidden[0], hidden[2]] {
         assert!(world.posts.find_in_visible_component(world.public(), gone).await?.is_none());
@@ -163,14 +165,14 @@ pub async fn lists_in_order_with_neighbours(world: World<'_>) -> Result<()> {
             assert_eq!(walked, expected, "{direction:?} by {per_page}");
         }
         let query = PostQuery { order: Order::Column(direction), ..PostQuery::default() };
-        for (place, id) in expected.iter().enumerate() {
+        for (position, id) in expected.iter().enumerate() {
             let beside = PostNeighbours {
-                next: expected.get(place + 1).copied(),
-                prev: place.checked_sub(1).map(|before| expected[before]),
+                next: expected.get(position + 1).copied(),
+                prev: position.checked_sub(1).map(|before| expected[before]),
             };
             let at = dated.iter().find(|(_, dated)| dated == id).map(|(at, _)| *at);
             let found = world.posts.neighbours(reader, NOW, &query, *id, at).await?;
-            assert_eq!(found, beside, "{direction:?} {place}");
+            assert_eq!(found, beside, "{direction:?} {position}");
         }
     }
     Ok(())
@@ -180,10 +182,10 @@ pub async fn lists_in_order_with_neighbours(world: World<'_>) -> Result<()> {
 pub async fn stays_inside(world: World<'_>) -> Result<()> {
     let id = world.add(&world.post(None, Some(NOW))).await?;
     for (within, is_inside) in [
-        (within(world.blog), true),
-        (within(world.ideas), false),
-        (Within { space_id: Some(world.space.id), ..Within::default() }, true),
-        (Within { space_id: Some(world.space.id + 1_000), ..Within::default() }, false),
+        (in_component(world.blog), true),
+        (in_component(world.ideas), false),
+        (LocationFilter { space_id: Some(world.space.id), ..LocationFilter::default() }, true),
+        (LocationFilter { space_id: Some(world.space.id + 1_000), ..LocationFilter::default() }, false),
     ] {
         let found = world.posts.find_visible(world.public(), NOW, id, within).await?;
         assert_eq!(found.is_some(), is_inside, "{within:?}");
@@ -196,8 +198,8 @@ pub async fn stays_inside(world: World<'_>) -> Result<()> {
 
 /// A blog is found if it is visible; only users with the role administer a space.
 pub async fn knows_blogs_and_administrators(world: World<'_>) -> Result<()> {
-    let place = world.lookup.find_blog(world.public(), world.blog).await?.expect("the blog is visible");
-    assert_eq!((place.component, place.space), (world.blog, world.space));
+    let context = world.lookup.find_blog(world.public(), world.blog).await?.expect("the blog is visible");
+    assert_eq!((context.component, context.space), (world.blog, world.space));
     assert_eq!(world.lookup.find_blog(world.public(), world.ideas).await?, None, "of another kind");
     assert!(!world.lookup.administers(world.mine, world.nora, world.space).await?);
     Ok(())
@@ -215,8 +217,8 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
     let state = |state| PostSearch { state: Some(state), ..all.clone() };
     let named = |text: &str| PostSearch { text: Some(text.to_owned()), ..all.clone() };
     let part = |within| PostSearch { within, ..all.clone() };
-    let component = |component| part(within(component));
-    let space = |id| part(Within { space_id: Some(id), ..Within::default() });
+    let component = |component| part(in_component(component));
+    let space = |id| part(LocationFilter { space_id: Some(id), ..LocationFilter::default() });
     for (search, expected) in [
         (all.clone(), vec![published, scheduled, draft, hidden]),
         (
@@ -240,14 +242,14 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
         let found: Vec<PostId> = found.items.into_iter().map(|post| post.id).collect();
         assert_eq!(found, expected, "{search:?}");
     }
-    let request = PageRequest::of(2, 2);
+    let request = PageRequest::new(2, 2);
     for (search, left) in [(all.clone(), 2), (named("title"), 1)] {
         let last = world.posts.search(world.mine, NOW, &search, request).await?;
         assert_eq!((last.items.len(), last.has_more), (left, false), "{search:?}");
     }
     assert!(world.posts.search(world.other, NOW, &all, ALL).await?.items.is_empty());
     let found = world.posts.detail(world.mine, draft).await?.expect("it is not deleted");
-    assert_eq!((found.id, found.place.component), (draft, world.blog));
+    assert_eq!((found.id, found.context.component), (draft, world.blog));
     assert_eq!(world.posts.detail(world.other, draft).await?, None);
     Ok(())
 }

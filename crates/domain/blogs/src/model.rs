@@ -1,9 +1,9 @@
 //! A blog post, and the rules of its texts and of its publication.
 
-use civitas_kernel::limits::{LINE, PROSE};
-use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
+use civitas_kernel::limits::{MAX_LINE_CHARS, MAX_PROSE_CHARS};
+use civitas_kernel::records::{Entity, RecordField, RecordFields, SearchTexts};
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Error, Locale, PostId, Result, Translated, UserId, Wording,
+    ComponentContext, ComponentId, Error, Locale, PostId, Result, Translated, UserId, Wording,
 };
 use time::OffsetDateTime;
 
@@ -70,7 +70,7 @@ impl Post {
     }
 
     /// Whether a viewer who sees this state may not see the state `later`: clients may have cached lists with it.
-    pub fn is_lost_by(&self, later: &Self) -> bool {
+    pub fn loses_viewers_in(&self, later: &Self) -> bool {
         self.is_shown()
             && (!later.is_shown() || (self.published_at.is_some() && later.published_at != self.published_at))
     }
@@ -124,11 +124,11 @@ impl Post {
 
 type Field = RecordField<Post>;
 
-impl Described for Post {
+impl RecordFields for Post {
     const NAME: &'static str = "post";
     const FIELDS: &'static [Field] = &[
-        Field::texts("title", LINE, |p| &p.title).required(),
-        Field::texts("body", PROSE, |p| &p.body).required(),
+        Field::texts("title", MAX_LINE_CHARS, |p| &p.title).required(),
+        Field::texts("body", MAX_PROSE_CHARS, |p| &p.body).required(),
         Field::time("published_at", |p| p.published_at),
         Field::time("hidden_at", |p| p.hidden_at),
     ];
@@ -140,12 +140,12 @@ impl Entity for Post {
     civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
-        let is_lost = before.is_some_and(|before| before.is_lost_by(self));
+        let is_lost = before.is_some_and(|before| before.loses_viewers_in(self));
         if is_lost { vec!["posts"] } else { Vec::new() }
     }
 
     fn search_texts(&self) -> Option<SearchTexts> {
-        Some(SearchTexts::of(&self.title, Some(&self.body)))
+        Some(SearchTexts::new(&self.title, Some(&self.body)))
     }
 }
 
@@ -156,8 +156,8 @@ pub struct PostDetail {
     pub id: PostId,
     /// The post.
     pub post: Post,
-    /// Its place.
-    pub place: ComponentPlace,
+    /// Its component and space.
+    pub context: ComponentContext,
 }
 
 impl PostDetail {
@@ -165,7 +165,7 @@ impl PostDetail {
     /// (contract 07 A.5).
     pub fn changed_at(&self, now: OffsetDateTime) -> OffsetDateTime {
         let published = self.post.published_at.filter(|at| *at <= now);
-        self.post.updated_at.max(self.place.changed_at).max(published.unwrap_or(self.post.updated_at))
+        self.post.updated_at.max(self.context.changed_at).max(published.unwrap_or(self.post.updated_at))
     }
 }
 
@@ -242,25 +242,28 @@ mod tests {
         let published = Post { published_at: Some(NOW), ..post("A", "B") };
         let deleted = Post { deleted_at: Some(NOW), ..published.clone() };
         let hidden = Post { hidden_at: Some(NOW), ..published.clone() };
-        assert!(published.is_lost_by(&deleted) && published.is_lost_by(&hidden));
-        assert!(!hidden.is_lost_by(&deleted) && !hidden.is_lost_by(&published));
-        assert!(published.is_lost_by(&Post { published_at: None, ..published.clone() }));
-        assert!(published.is_lost_by(&Post { published_at: Some(NOW + Duration::DAY), ..published.clone() }));
-        assert!(!published.is_lost_by(&Post { updated_at: NOW + Duration::DAY, ..published.clone() }));
-        assert!(!deleted.is_lost_by(&deleted));
-        assert!(!post("A", "B").is_lost_by(&published));
+        assert!(published.loses_viewers_in(&deleted) && published.loses_viewers_in(&hidden));
+        assert!(!hidden.loses_viewers_in(&deleted) && !hidden.loses_viewers_in(&published));
+        assert!(published.loses_viewers_in(&Post { published_at: None, ..published.clone() }));
         assert!(
-            post("A", "B").is_lost_by(&Post { deleted_at: Some(NOW), ..post("A", "B") }),
+            published
+                .loses_viewers_in(&Post { published_at: Some(NOW + Duration::DAY), ..published.clone() })
+        );
+        assert!(!published.loses_viewers_in(&Post { updated_at: NOW + Duration::DAY, ..published.clone() }));
+        assert!(!deleted.loses_viewers_in(&deleted));
+        assert!(!post("A", "B").loses_viewers_in(&published));
+        assert!(
+            post("A", "B").loses_viewers_in(&Post { deleted_at: Some(NOW), ..post("A", "B") }),
             "by its author"
         );
     }
 
     #[test]
     fn the_publication_of_a_scheduled_post_is_a_change_when_its_time_has_come() {
-        let place = ComponentPlace::for_test(ComponentId(1), NOW);
+        let context = ComponentContext::for_test(ComponentId(1), NOW);
         let later = NOW + Duration::HOUR;
         let post = Post { published_at: Some(later), ..post("A", "B") };
-        let detail = PostDetail { id: PostId(1), post, place };
+        let detail = PostDetail { id: PostId(1), post, context };
         assert_eq!(detail.changed_at(NOW), NOW);
         assert_eq!(detail.changed_at(later), later);
     }

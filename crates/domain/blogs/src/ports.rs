@@ -2,35 +2,35 @@
 
 use crate::{Post, PostDetail, PostNeighbours, PostState};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Kind, ListQuery};
+use civitas_kernel::filter::{FieldKind, ListQuery};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Direction, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
-    SpaceRef, UserId, Within, filter_fields, store,
+    ComponentContext, ComponentId, Direction, LocationFilter, OrganizationId, Page, PageRequest, PostId,
+    ReadContext, Result, SpaceRef, UserId, filter_fields, store,
 };
 use time::OffsetDateTime;
 
 filter_fields! {
     /// The fields for filters of posts (contract 01 §6.2).
     pub enum PostField = POST_FIELDS, PostFilter {
-        Id: "id", Kind::Integer;
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
+        Id: "id", FieldKind::Integer;
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
         /// The time of publication; null for a draft.
-        PublishedAt: "published_at", Kind::Time;
+        PublishedAt: "published_at", FieldKind::Time;
         /// The title, in any language.
-        Title: "title", Kind::Text;
+        Title: "title", FieldKind::Text;
         /// The body, in any language.
-        Body: "body", Kind::Text;
+        Body: "body", FieldKind::Text;
         /// Title or body.
-        SearchText: "search_text", Kind::SearchText;
-        Component: "component_id", Kind::Integer;
+        SearchText: "search_text", FieldKind::SearchText;
+        Component: "component_id", FieldKind::Integer;
         /// The number of the space, of any kind.
-        SpaceId: "participatory_space_id", Kind::Integer;
+        SpaceId: "participatory_space_id", FieldKind::Integer;
         /// The class name of the space.
-        SpaceType: "participatory_space_type", Kind::Text;
+        SpaceType: "participatory_space_type", FieldKind::Text;
         /// The author; null for an official post.
-        Author: "author_id", Kind::Integer;
+        Author: "author_id", FieldKind::Integer;
     }
 }
 
@@ -44,7 +44,7 @@ pub struct PostSearch {
     /// A part of the title in any language, without regard to case and accents.
     pub text: Option<String>,
     /// The part of the organization.
-    pub within: Within,
+    pub within: LocationFilter,
     /// Their state.
     pub state: Option<PostState>,
     /// By id, which is the order of creation.
@@ -61,7 +61,7 @@ store! {
         async fn list(&self, read_context: ReadContext, now: OffsetDateTime, query: &PostQuery, page: PageRequest)
         -> Result<Page<PostDetail>>;
         /// The post, if it is visible and inside.
-        async fn find_visible(&self, read_context: ReadContext, now: OffsetDateTime, id: PostId, within: Within)
+        async fn find_visible(&self, read_context: ReadContext, now: OffsetDateTime, id: PostId, within: LocationFilter)
         -> Result<Option<PostDetail>>;
         /// The neighbours of a visible post in the list of a query. With random order they are those of the column.
         /// `published_at`: that of the post, as it was read before.
@@ -97,7 +97,7 @@ pub trait BlogLookup: Send + Sync {
         &self,
         read_context: ReadContext,
         component: ComponentId,
-    ) -> Result<Option<ComponentPlace>>;
+    ) -> Result<Option<ComponentContext>>;
     /// Whether the user administers this space.
     async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool>;
 }

@@ -1,8 +1,10 @@
 //! Reading blog posts (contract 07 A.3, A.4).
 
 use crate::{POST_FIELDS, PostDetail, PostNeighbours, PostQuery, PostStore};
-use civitas_kernel::filter::{RawFilter, read};
-use civitas_kernel::{Ability, Access, Ctx, Error, Order, Page, PageRequest, PostId, Result, Scope, Within};
+use civitas_kernel::filter::{RawFilter, read_filters};
+use civitas_kernel::{
+    Ability, Access, Ctx, Error, LocationFilter, Order, Page, PageRequest, PostId, Result, Scope,
+};
 
 /// The rights to read posts.
 pub const READ_POSTS: Access = Access::either(Scope::Blogs, &[Ability::BlogsRead]);
@@ -21,7 +23,7 @@ impl Posts<'_> {
     pub async fn list(
         &self,
         ctx: &Ctx,
-        within: Within,
+        within: LocationFilter,
         filter: &RawFilter,
         order: Order,
         page: PageRequest,
@@ -30,7 +32,7 @@ impl Posts<'_> {
         let mut filter = filter.clone();
         // Existing clients send `state_not_eq` (contract 07 A.3).
         filter.values.retain(|(key, _)| !key.starts_with("state_"));
-        let query = PostQuery { within, filters: read(POST_FIELDS, &filter)?, order };
+        let query = PostQuery { within, filters: read_filters(POST_FIELDS, &filter)?, order };
         self.store.list(ctx.read_context(), ctx.now, &query, page).await
     }
 
@@ -42,7 +44,7 @@ impl Posts<'_> {
         &self,
         ctx: &Ctx,
         id: PostId,
-        within: Within,
+        within: LocationFilter,
         order: Order,
     ) -> Result<(PostDetail, PostNeighbours)> {
         ctx.require(&READ_POSTS)?;
@@ -65,7 +67,7 @@ mod tests {
     async fn without_the_ability_nothing_is_read() {
         let (ctx, store) = (Ctx::for_test(), MockPostStore::new());
         let posts = Posts { store: &store };
-        let (all, filter, order) = (Within::default(), RawFilter::default(), Order::default());
+        let (all, filter, order) = (LocationFilter::default(), RawFilter::default(), Order::default());
         let listed = posts.list(&ctx, all, &filter, order, PageRequest::default()).await;
         assert!(matches!(listed, Err(Error::Forbidden)));
         let found = posts.find(&ctx, PostId(1), all, order).await;
@@ -74,22 +76,23 @@ mod tests {
 
     #[tokio::test]
     async fn a_post_that_is_not_visible_has_no_neighbours() {
-        let ctx = Ctx::for_test().with(&READ_POSTS);
+        let ctx = Ctx::for_test().with_access(&READ_POSTS);
         let mut store = MockPostStore::new();
         store.expect_find_visible().returning(|_, _, _, _| Ok(None));
-        let found = Posts { store: &store }.find(&ctx, PostId(1), Within::default(), Order::default()).await;
+        let found =
+            Posts { store: &store }.find(&ctx, PostId(1), LocationFilter::default(), Order::default()).await;
         assert!(matches!(found, Err(Error::NotFound)));
     }
 
     #[tokio::test]
     async fn only_a_filter_by_state_is_ignored() {
-        let ctx = Ctx::for_test().with(&READ_POSTS);
+        let ctx = Ctx::for_test().with_access(&READ_POSTS);
         let mut store = MockPostStore::new();
         store.expect_list().once().returning(|_, _, query, _| {
             assert!(query.filters.is_empty());
-            Ok(Page::of(Vec::new(), false))
+            Ok(Page::new(Vec::new(), false))
         });
-        let (all, order, page) = (Within::default(), Order::default(), PageRequest::default());
+        let (all, order, page) = (LocationFilter::default(), Order::default(), PageRequest::default());
         let posts = Posts { store: &store };
         posts.list(&ctx, all, &raw_filter("state_not_eq", "rejected"), order, page).await.unwrap();
         let refused = posts.list(&ctx, all, &raw_filter("colour_eq", "red"), order, page).await.unwrap_err();

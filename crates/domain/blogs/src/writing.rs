@@ -96,7 +96,7 @@ impl PostWrites<'_> {
             self.store.find_in_visible_component(ctx.read_context(), id).await?.ok_or(Error::NotFound)?;
         let may = found.post.author == Some(user)
             || ctx.viewer.is_admin()
-            || self.lookup.administers(ctx.organization, user, found.place.space).await?;
+            || self.lookup.administers(ctx.organization, user, found.context.space).await?;
         match may {
             true => Ok(found),
             false if found.post.is_published(ctx.now) => Err(Error::Forbidden),
@@ -118,11 +118,11 @@ impl CommandHandler<CreatePost> for PostWrites<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreatePost) -> Result<PostDetail> {
         ctx.require(&WRITE_POSTS)?;
         let CreatePost { component, title, body, published_at } = command;
-        let place = self.lookup.find_blog(ctx.read_context(), component).await?.ok_or(Error::NotFound)?;
+        let context = self.lookup.find_blog(ctx.read_context(), component).await?.ok_or(Error::NotFound)?;
         let author = Some(ctx.user()?.id);
         let post = Post { author, published_at, ..Post::new(component, title, body, ctx.now) };
         let id = self.admin(ctx).create(ctx.organization, &post).await?;
-        Ok(PostDetail { id, post, place })
+        Ok(PostDetail { id, post, context })
     }
 }
 
@@ -133,10 +133,11 @@ impl CommandHandler<UpdatePost> for PostWrites<'_> {
     }
 
     async fn handle(&self, ctx: &Ctx, command: UpdatePost) -> Result<PostDetail> {
-        let PostDetail { id, post, place } = self.find_own_for_update(ctx, &WRITE_POSTS, command.id).await?;
-        let change = Change::of(post, ctx.now, |post| command.apply(post));
+        let PostDetail { id, post, context } =
+            self.find_own_for_update(ctx, &WRITE_POSTS, command.id).await?;
+        let change = Change::from_edit(post, ctx.now, |post| command.apply(post));
         self.admin(ctx).change(ctx.organization, id, &change).await?;
-        Ok(PostDetail { id, post: change.after, place })
+        Ok(PostDetail { id, post: change.after, context })
     }
 }
 
@@ -148,7 +149,7 @@ impl CommandHandler<DestroyPost> for PostWrites<'_> {
 
     async fn handle(&self, ctx: &Ctx, DestroyPost { id }: DestroyPost) -> Result<PostDetail> {
         let before = self.find_own_for_update(ctx, &DESTROY_POSTS, id).await?;
-        let change = Change::of(before.post.clone(), ctx.now, |post| post.delete(ctx.now));
+        let change = Change::from_edit(before.post.clone(), ctx.now, |post| post.delete(ctx.now));
         self.admin(ctx).change(ctx.organization, id, &change).await?;
         Ok(before)
     }
@@ -158,7 +159,7 @@ impl CommandHandler<DestroyPost> for PostWrites<'_> {
 mod tests {
     use super::*;
     use crate::{MockBlogLookup, MockPostStore};
-    use civitas_kernel::ComponentPlace;
+    use civitas_kernel::ComponentContext;
     use civitas_kernel::testing::text;
     use serde_json::json;
     use time::Duration;
@@ -173,15 +174,19 @@ mod tests {
     }
 
     fn ctx(user: i64) -> Ctx {
-        Ctx::for_test().with(&WRITE_POSTS).with(&DESTROY_POSTS).of_user(user).at(NOW + Duration::DAY)
+        Ctx::for_test()
+            .with_access(&WRITE_POSTS)
+            .with_access(&DESTROY_POSTS)
+            .with_user(user)
+            .at(NOW + Duration::DAY)
     }
 
     fn store(post: Post) -> MockPostStore {
         let mut store = MockPostStore::new();
         let locked = post.clone();
         store.expect_find_in_visible_component().returning(move |_, id| {
-            let place = ComponentPlace::for_test(ComponentId(3), NOW);
-            Ok(Some(PostDetail { id, post: post.clone(), place }))
+            let context = ComponentContext::for_test(ComponentId(3), NOW);
+            Ok(Some(PostDetail { id, post: post.clone(), context }))
         });
         store.expect_find_for_update().returning(move |_, _| Ok(Some(locked.clone())));
         store
@@ -208,7 +213,10 @@ mod tests {
         let draft = || Post { published_at: None, ..published() };
         assert_eq!(update(&ctx(1), false, draft()).await.unwrap().post.title, text("C"));
         assert!(update(&ctx(2), true, draft()).await.is_ok(), "an administrator of the space");
-        assert!(update(&ctx(2).seen_by_admin(2), false, draft()).await.is_ok(), "one of the organization");
+        assert!(
+            update(&ctx(2).with_admin_viewer(2), false, draft()).await.is_ok(),
+            "one of the organization"
+        );
         assert!(matches!(update(&ctx(2), false, published()).await, Err(Error::Forbidden)));
         assert!(matches!(update(&ctx(2), false, draft()).await, Err(Error::NotFound)));
     }
@@ -217,8 +225,8 @@ mod tests {
     async fn a_post_that_is_hidden_before_it_is_locked_is_not_found() {
         let mut store = MockPostStore::new();
         store.expect_find_in_visible_component().returning(|_, id| {
-            let place = ComponentPlace::for_test(ComponentId(3), NOW);
-            Ok(Some(PostDetail { id, post: published(), place }))
+            let context = ComponentContext::for_test(ComponentId(3), NOW);
+            Ok(Some(PostDetail { id, post: published(), context }))
         });
         store
             .expect_find_for_update()
@@ -273,8 +281,8 @@ mod tests {
         let mut store = MockPostStore::new();
         store.expect_add().once().withf(|_, post| post.author.is_some()).returning(|_, _| Ok(ID));
         let mut lookup = MockBlogLookup::new();
-        let place = |id: ComponentId| (id == ComponentId(3)).then(|| ComponentPlace::for_test(id, NOW));
-        lookup.expect_find_blog().returning(move |_, id| Ok(place(id)));
+        let context = |id: ComponentId| (id == ComponentId(3)).then(|| ComponentContext::for_test(id, NOW));
+        lookup.expect_find_blog().returning(move |_, id| Ok(context(id)));
         let writes = PostWrites { store: &store, lookup: &lookup };
         assert_eq!(writes.handle(&ctx(1), create()).await.unwrap().id, ID);
         let blank = CreatePost { title: text(" "), ..create() };

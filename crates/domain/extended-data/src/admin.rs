@@ -1,7 +1,7 @@
 //! Administration of extended data. The caller checks permission.
 
 use crate::service::{RESERVED, is_reserved};
-use crate::{ExtendedData, ObjectPath, Owner, StoredData};
+use crate::{ExtendedData, ExtendedDataOwner, ObjectPath, StoredData};
 use civitas_kernel::extended_data::check_size;
 use civitas_kernel::records::{check_revision, revision_at};
 use civitas_kernel::{Error, OrganizationId, Result};
@@ -16,7 +16,7 @@ pub mod refusals {
 
 /// The data of a record before and after a replacement.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Replaced {
+pub struct DataReplacement {
     /// Before.
     pub before: Map<String, Value>,
     /// After.
@@ -28,8 +28,12 @@ impl ExtendedData<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn read_any(&self, organization: OrganizationId, owner: Owner) -> Result<StoredData> {
-        self.store.find_any(organization, owner).await?.ok_or(Error::NotFound)
+    pub async fn read_any(
+        &self,
+        organization: OrganizationId,
+        owner: ExtendedDataOwner,
+    ) -> Result<StoredData> {
+        self.store.find_unrestricted(organization, owner).await?.ok_or(Error::NotFound)
     }
 
     /// Replaces all data of a record, visible or not, by the rules of a write at the root (contract 01 §11.3, steps 5 to
@@ -42,18 +46,18 @@ impl ExtendedData<'_> {
     pub async fn replace(
         &self,
         organization: OrganizationId,
-        owner: Owner,
+        owner: ExtendedDataOwner,
         (data, seen): (Value, &str),
         now: OffsetDateTime,
-    ) -> Result<Replaced> {
-        let found = self.store.find_any_for_update(organization, owner).await?;
+    ) -> Result<DataReplacement> {
+        let found = self.store.find_unrestricted_for_update(organization, owner).await?;
         let StoredData { data: before, updated_at } = found.ok_or(Error::NotFound)?;
         check_revision(Some(seen), &revision_at(updated_at))?;
         if has_nul(&data) {
             return Err(Error::rejected(refusals::NUL));
         }
         let after = ObjectPath::root().write(Map::new(), data)?;
-        let is_pending = matches!(owner, Owner::Organization(_)) && after.contains_key(RESERVED);
+        let is_pending = matches!(owner, ExtendedDataOwner::Organization(_)) && after.contains_key(RESERVED);
         if is_pending && after.get(RESERVED) != before.get(RESERVED) {
             return Err(is_reserved());
         }
@@ -62,7 +66,7 @@ impl ExtendedData<'_> {
             let data = StoredData { data: after.clone(), updated_at: now };
             self.store.save(organization, owner, &data).await?;
         }
-        Ok(Replaced { before, after })
+        Ok(DataReplacement { before, after })
     }
 }
 
@@ -81,7 +85,7 @@ mod tests {
     use super::*;
     use crate::MockExtendedDataStore;
     use civitas_kernel::ProposalId;
-    use civitas_kernel::limits::EXTENDED_DATA;
+    use civitas_kernel::limits::MAX_EXTENDED_DATA_BYTES;
     use serde_json::json;
     use time::macros::datetime;
 
@@ -94,7 +98,7 @@ mod tests {
         let data = data.as_object().cloned().unwrap();
         let mut store = MockExtendedDataStore::new();
         store
-            .expect_find_any_for_update()
+            .expect_find_unrestricted_for_update()
             .returning(move |_, _| Ok(Some(StoredData { data: data.clone(), updated_at: READ })));
         store.expect_save().times(saves).returning(|_, _, stored| {
             assert_eq!(stored.updated_at, NOW);
@@ -103,7 +107,12 @@ mod tests {
         store
     }
 
-    async fn replace(owner: Owner, before: Value, after: Value, saves: usize) -> Result<Replaced> {
+    async fn replace(
+        owner: ExtendedDataOwner,
+        before: Value,
+        after: Value,
+        saves: usize,
+    ) -> Result<DataReplacement> {
         let admin = ExtendedData { store: &store(&before, saves), limit: 40 };
         admin.replace(CITY, owner, (after, &revision_at(READ)), NOW).await
     }
@@ -131,7 +140,7 @@ mod tests {
     #[tokio::test]
     async fn another_write_meanwhile_is_not_overwritten() {
         let store = store(&json!({}), 0);
-        let admin = ExtendedData { store: &store, limit: EXTENDED_DATA };
+        let admin = ExtendedData { store: &store, limit: MAX_EXTENDED_DATA_BYTES };
         let data = (json!({"a": 1}), revision_at(NOW));
         let refused = admin.replace(CITY, ProposalId(7).into(), (data.0, &data.1), NOW).await;
         assert_eq!(refused.unwrap_err().details()[0].code, "changed_meanwhile");

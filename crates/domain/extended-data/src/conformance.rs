@@ -1,6 +1,6 @@
 //! Conformance tests: what every implementation of the port must pass. Each is a function that fails on a violation.
 
-use crate::{ExtendedDataStore, Owner, StoredData};
+use crate::{ExtendedDataOwner, ExtendedDataStore, StoredData};
 use civitas_kernel::{Error, OrganizationId, ReadContext, Result, Viewer, conformance_world};
 use serde_json::{Map, json};
 use time::macros::datetime;
@@ -11,9 +11,9 @@ conformance_world! {
     pub struct World {
         ports(store: ExtendedDataStore)
         /// Visible records of the first, of several kinds, including the organization itself.
-        owners: Vec<Owner>,
+        owners: Vec<ExtendedDataOwner>,
         /// Records of the first that an anonymous viewer cannot see.
-        unseen: Vec<Owner>,
+        unseen: Vec<ExtendedDataOwner>,
     }
 }
 
@@ -62,15 +62,19 @@ pub async fn hides_what_is_not_visible(world: World<'_>) -> Result<()> {
 /// An administrator finds the data of visible and invisible records, of their own organization only.
 pub async fn finds_the_data_of_any_record(world: World<'_>) -> Result<()> {
     for owner in world.owners.iter().chain(&world.unseen) {
-        let found = world.store.find_any(world.mine, *owner).await?;
+        let found = world.store.find_unrestricted(world.mine, *owner).await?;
         assert!(found.is_some(), "{owner:?}");
-        assert_eq!(world.store.find_any_for_update(world.mine, *owner).await?, found, "{owner:?}");
-        assert_eq!(world.store.find_any(world.other, *owner).await?, None, "{owner:?}");
-        assert_eq!(world.store.find_any_for_update(world.other, *owner).await?, None, "{owner:?}");
+        assert_eq!(world.store.find_unrestricted_for_update(world.mine, *owner).await?, found, "{owner:?}");
+        assert_eq!(world.store.find_unrestricted(world.other, *owner).await?, None, "{owner:?}");
+        assert_eq!(world.store.find_unrestricted_for_update(world.other, *owner).await?, None, "{owner:?}");
     }
     for owner in &world.unseen {
         world.store.save(world.mine, *owner, &stored_data(7)).await?;
-        assert_eq!(world.store.find_any(world.mine, *owner).await?, Some(stored_data(7)), "{owner:?}");
+        assert_eq!(
+            world.store.find_unrestricted(world.mine, *owner).await?,
+            Some(stored_data(7)),
+            "{owner:?}"
+        );
     }
     Ok(())
 }

@@ -19,8 +19,10 @@ mod path;
 mod ports;
 mod service;
 
-pub use admin::{Replaced, refusals};
-pub use owner::{Kind, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser, Owner};
+pub use admin::{DataReplacement, refusals};
+pub use owner::{
+    ExtendedDataKind, ExtendedDataOwner, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
+};
 pub use path::ObjectPath;
 pub use ports::*;
 pub use service::{ExtendedData, SetExtendedData};

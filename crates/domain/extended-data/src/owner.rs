@@ -8,14 +8,14 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// A record that has extended data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
+pub enum ExtendedDataOwner {
     /// An organization.
     Organization(OrganizationId),
     /// An account.
     User(UserId),
     /// A participatory space.
     Space(SpaceRef),
-    /// A component of any manifest.
+    /// A component of any kind.
     Component(ComponentId),
     /// A proposal.
     Proposal(ProposalId),
@@ -23,7 +23,7 @@ pub enum Owner {
     Meeting(MeetingId),
 }
 
-impl Owner {
+impl ExtendedDataOwner {
     /// The event of a write: `user.updated` for users, none for the others.
     pub fn event(self) -> Option<Event> {
         match self {
@@ -34,9 +34,9 @@ impl Owner {
 }
 
 /// A kind of record that has extended data: a row of the table in contract 01 §11.5.
-pub trait Kind: Clone + Send + Sync + 'static {
+pub trait ExtendedDataKind: Clone + Send + Sync + 'static {
     /// The record.
-    type Id: Into<Owner> + Copy + Serialize + DeserializeOwned + Send + Sync;
+    type Id: Into<ExtendedDataOwner> + Copy + Serialize + DeserializeOwned + Send + Sync;
     /// The key of its writes in jobs.
     const KEY: &'static str;
     /// The name of its writes among commands: four kinds share a key.
@@ -55,7 +55,7 @@ macro_rules! kinds {
         #[derive(Debug, Clone, Copy)]
         pub struct $kind;
 
-        impl Kind for $kind {
+        impl ExtendedDataKind for $kind {
             type Id = $id;
             const KEY: &'static str = $key;
             const NAME: &'static str = $name;
@@ -63,7 +63,7 @@ macro_rules! kinds {
             const UPDATE: Access = $update;
         }
 
-        impl From<$id> for Owner {
+        impl From<$id> for ExtendedDataOwner {
             fn from(id: $id) -> Self {
                 Self::$owner(id)
             }

@@ -1,6 +1,6 @@
 //! Ports: what this crate needs from outside.
 
-use crate::Owner;
+use crate::ExtendedDataOwner;
 use async_trait::async_trait;
 use civitas_kernel::{OrganizationId, ReadContext, Result};
 use serde_json::{Map, Value};
@@ -20,21 +20,34 @@ pub struct StoredData {
 #[async_trait]
 pub trait ExtendedDataStore: Send + Sync {
     /// The data of a visible record; a deleted account is not visible.
-    async fn find(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
+    async fn find(&self, read_context: ReadContext, owner: ExtendedDataOwner) -> Result<Option<StoredData>>;
     /// The data of a visible record, locked against other writers until the transaction ends. `Internal` outside a
     /// transaction.
-    async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>>;
+    async fn find_for_update(
+        &self,
+        read_context: ReadContext,
+        owner: ExtendedDataOwner,
+    ) -> Result<Option<StoredData>>;
     /// The data of a record, visible or not; a deleted one is not found. For administrators.
-    async fn find_any(&self, organization: OrganizationId, owner: Owner) -> Result<Option<StoredData>>;
-    /// The data of any record, locked against other writers until the transaction ends. `Internal` outside a
-    /// transaction.
-    async fn find_any_for_update(
+    async fn find_unrestricted(
         &self,
         organization: OrganizationId,
-        owner: Owner,
+        owner: ExtendedDataOwner,
+    ) -> Result<Option<StoredData>>;
+    /// The data of any record, locked against other writers until the transaction ends. `Internal` outside a
+    /// transaction.
+    async fn find_unrestricted_for_update(
+        &self,
+        organization: OrganizationId,
+        owner: ExtendedDataOwner,
     ) -> Result<Option<StoredData>>;
     /// Stores a new state; its `updated_at` is the time of change of the record. `unconfirmed_host` can only be removed
     /// from an organization's data, which cancels the change of its host. `NotFound` when the record does not exist.
-    /// Records the event of the owner ([`Owner::event`]).
-    async fn save(&self, organization: OrganizationId, owner: Owner, data: &StoredData) -> Result<()>;
+    /// Records the event of the owner ([`ExtendedDataOwner::event`]).
+    async fn save(
+        &self,
+        organization: OrganizationId,
+        owner: ExtendedDataOwner,
+        data: &StoredData,
+    ) -> Result<()>;
 }

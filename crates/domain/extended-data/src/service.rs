@@ -1,6 +1,6 @@
 //! Reading and writing extended data (contract 01 §11.2, §11.3).
 
-use crate::{ExtendedDataStore, Kind, ObjectPath, Owner, StoredData};
+use crate::{ExtendedDataKind, ExtendedDataOwner, ExtendedDataStore, ObjectPath, StoredData};
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{check_size, is_blank};
 use civitas_kernel::{Access, Command, CommandHandler, Ctx, Error, Result};
@@ -13,7 +13,7 @@ pub(crate) const RESERVED: &str = "unconfirmed_host";
 /// Writes at a path of a record's extended data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct SetExtendedData<K: Kind> {
+pub struct SetExtendedData<K: ExtendedDataKind> {
     /// The record.
     pub id: K::Id,
     /// The path.
@@ -22,7 +22,7 @@ pub struct SetExtendedData<K: Kind> {
     pub data: Value,
 }
 
-impl<K: Kind> Command for SetExtendedData<K> {
+impl<K: ExtendedDataKind> Command for SetExtendedData<K> {
     const KEY: &'static str = K::KEY;
     const NAME: &'static str = K::NAME;
     const ACCESS: Access = K::UPDATE;
@@ -44,7 +44,7 @@ impl ExtendedData<'_> {
     /// # Errors
     /// `Forbidden`, also for another organization than that of the host; the user checks; `NotFound` for a record that
     /// does not exist or is not visible.
-    pub async fn read<K: Kind>(
+    pub async fn read<K: ExtendedDataKind>(
         &self,
         ctx: &Ctx,
         id: K::Id,
@@ -55,14 +55,14 @@ impl ExtendedData<'_> {
         Ok((path.read(&kept.data), kept))
     }
 
-    async fn find(&self, ctx: &Ctx, owner: Owner) -> Result<StoredData> {
+    async fn find(&self, ctx: &Ctx, owner: ExtendedDataOwner) -> Result<StoredData> {
         check_organization(ctx, owner)?;
         self.store.find(ctx.read_context(), owner).await?.ok_or(Error::NotFound)
     }
 }
 
 #[async_trait]
-impl<K: Kind> CommandHandler<SetExtendedData<K>> for ExtendedData<'_> {
+impl<K: ExtendedDataKind> CommandHandler<SetExtendedData<K>> for ExtendedData<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &SetExtendedData<K>) -> Result<()> {
         ctx.require(&K::UPDATE)?;
         self.find(ctx, command.id.into()).await.map(drop)
@@ -76,10 +76,10 @@ impl<K: Kind> CommandHandler<SetExtendedData<K>> for ExtendedData<'_> {
     async fn handle(&self, ctx: &Ctx, command: SetExtendedData<K>) -> Result<Value> {
         ctx.require(&K::UPDATE)?;
         let SetExtendedData { id, path, data } = command;
-        let owner: Owner = id.into();
+        let owner: ExtendedDataOwner = id.into();
         check_organization(ctx, owner)?;
         let kept = self.store.find_for_update(ctx.read_context(), owner).await?.ok_or(Error::NotFound)?;
-        if let Owner::Organization(_) = owner {
+        if let ExtendedDataOwner::Organization(_) = owner {
             spares_reserved(&path, &data)?;
         }
         let data = path.write(kept.data, data)?;
@@ -92,9 +92,9 @@ impl<K: Kind> CommandHandler<SetExtendedData<K>> for ExtendedData<'_> {
 }
 
 /// An organization is accessible at its own host only, whether or not another one exists (contract 03 §1.4).
-fn check_organization(ctx: &Ctx, owner: Owner) -> Result<()> {
+fn check_organization(ctx: &Ctx, owner: ExtendedDataOwner) -> Result<()> {
     match owner {
-        Owner::Organization(id) if id != ctx.organization => Err(Error::Forbidden),
+        ExtendedDataOwner::Organization(id) if id != ctx.organization => Err(Error::Forbidden),
         _ => Ok(()),
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn is_reserved() -> Error {
 mod tests {
     use super::*;
     use crate::{MockExtendedDataStore, OfOrganization, OfProposal, OfUser};
-    use civitas_kernel::limits::EXTENDED_DATA;
+    use civitas_kernel::limits::MAX_EXTENDED_DATA_BYTES;
     use civitas_kernel::{Ability, OrganizationId, ProposalId, UserId};
     use serde_json::json;
     use time::macros::datetime;
@@ -134,41 +134,41 @@ mod tests {
         store
     }
 
-    fn set<K: Kind>(id: K::Id, path: &str, data: Value) -> SetExtendedData<K> {
+    fn set<K: ExtendedDataKind>(id: K::Id, path: &str, data: Value) -> SetExtendedData<K> {
         SetExtendedData { id, path: ObjectPath::parse(path).unwrap(), data }
     }
 
     #[tokio::test]
     async fn a_write_merges_under_the_lock_and_moves_the_time_of_the_record() {
         let now = datetime!(2026-02-01 0:00 UTC);
-        let ctx = Ctx::for_test().with(&OfProposal::UPDATE).at(now);
+        let ctx = Ctx::for_test().with_access(&OfProposal::UPDATE).at(now);
         let mut store = holding(json!({"a": 1}));
         store.expect_save().once().returning(move |_, owner, data| {
-            assert_eq!(owner, Owner::Proposal(ProposalId(7)));
+            assert_eq!(owner, ExtendedDataOwner::Proposal(ProposalId(7)));
             assert_eq!(*data, StoredData { updated_at: now, ..stored_data(&json!({"a": 1, "b": {"c": 2}})) });
             assert_eq!(owner.event(), None, "nobody is notified");
             Ok(())
         });
-        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
+        let service = ExtendedData { store: &store, limit: MAX_EXTENDED_DATA_BYTES };
         let answer = service.handle(&ctx, set::<OfProposal>(ProposalId(7), "b", json!({"c": 2}))).await;
         assert_eq!(answer.unwrap(), json!({"c": 2}));
     }
 
     #[tokio::test]
     async fn a_write_to_an_account_has_an_event() {
-        let ctx = Ctx::for_test().with(&OfUser::UPDATE).of_user(3);
+        let ctx = Ctx::for_test().with_access(&OfUser::UPDATE).with_user(3);
         let mut store = holding(json!({}));
         store.expect_save().once().returning(|_, owner, _| {
             assert_eq!(owner.event().map(|event| event.name), Some(Ability::UserUpdated));
             Ok(())
         });
-        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
+        let service = ExtendedData { store: &store, limit: MAX_EXTENDED_DATA_BYTES };
         service.handle(&ctx, set::<OfUser>(UserId(3), ".", json!({"a": 1}))).await.unwrap();
     }
 
     #[tokio::test]
     async fn what_is_too_large_is_not_kept() {
-        let ctx = Ctx::for_test().with(&OfProposal::UPDATE);
+        let ctx = Ctx::for_test().with_access(&OfProposal::UPDATE);
         let (store, fits) = (holding(json!({"a": "1234"})), r#"{"a":"1234","b":1}"#.len());
         let service = ExtendedData { store: &store, limit: fits - 1 };
         let refused = service.handle(&ctx, set::<OfProposal>(ProposalId(7), "b", json!(1))).await;
@@ -178,9 +178,9 @@ mod tests {
 
     #[tokio::test]
     async fn another_organization_is_out_of_bounds_whether_it_exists_or_not() {
-        let ctx = Ctx::for_test().with(&OfOrganization::UPDATE).with(&OfOrganization::READ);
+        let ctx = Ctx::for_test().with_access(&OfOrganization::UPDATE).with_access(&OfOrganization::READ);
         let store = MockExtendedDataStore::new();
-        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
+        let service = ExtendedData { store: &store, limit: MAX_EXTENDED_DATA_BYTES };
         let command = set::<OfOrganization>(OrganizationId(2), ".", json!({}));
         assert!(matches!(service.check_enqueue(&ctx, &command).await, Err(Error::Forbidden)));
         assert!(matches!(service.handle(&ctx, command).await, Err(Error::Forbidden)));
@@ -190,13 +190,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_pending_host_can_be_cancelled_and_not_written() {
-        let ctx = Ctx::for_test().with(&OfOrganization::UPDATE);
+        let ctx = Ctx::for_test().with_access(&OfOrganization::UPDATE);
         let mut store = holding(json!({"unconfirmed_host": "new.example", "a": 1}));
         store.expect_save().times(3).returning(|_, _, stored| {
             assert!(!stored.data.contains_key("unconfirmed_host"));
             Ok(())
         });
-        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
+        let service = ExtendedData { store: &store, limit: MAX_EXTENDED_DATA_BYTES };
         let id = OrganizationId(1);
         for (path, data) in [
             (".", json!({"unconfirmed_host": null})),
@@ -219,11 +219,11 @@ mod tests {
     #[tokio::test]
     async fn reading_and_writing_are_two_rights() {
         let store = MockExtendedDataStore::new();
-        let service = ExtendedData { store: &store, limit: EXTENDED_DATA };
-        let reader = Ctx::for_test().with(&OfProposal::READ);
+        let service = ExtendedData { store: &store, limit: MAX_EXTENDED_DATA_BYTES };
+        let reader = Ctx::for_test().with_access(&OfProposal::READ);
         let refused = service.handle(&reader, set::<OfProposal>(ProposalId(7), ".", json!({}))).await;
         assert!(matches!(refused, Err(Error::Forbidden)));
-        let writer = Ctx::for_test().with(&OfProposal::UPDATE);
+        let writer = Ctx::for_test().with_access(&OfProposal::UPDATE);
         let refused = service.read::<OfProposal>(&writer, ProposalId(7), &ObjectPath::root()).await;
         assert!(matches!(refused, Err(Error::Forbidden)));
     }

@@ -13,11 +13,11 @@ pub use log::{
 };
 
 use crate::{
-    Failure, Finish, JOB_FIELDS, Job, JobField, JobFilter, JobLog, JobOwner, JobPayload, JobReport,
+    JOB_FIELDS, Job, JobAnswer, JobEndOutcome, JobFailure, JobField, JobFilter, JobLog, JobOwner, JobPayload,
     JobStatus, JobStore, JobSummary, LEASE,
 };
 use civitas_kernel::conformance::check_list;
-use civitas_kernel::filter::{Comparison, Condition, read};
+use civitas_kernel::filter::{Comparison, FilterCondition, read_filters};
 use civitas_kernel::testing::ALL;
 use civitas_kernel::{
     AnswerLanguages, ClientId, FieldError, Locale, OrganizationId, PageRequest, Result, TokenId, UserId,
@@ -77,8 +77,8 @@ fn pending(job: &Job) -> JobSummary {
     }
 }
 
-fn refusal() -> Failure {
-    Failure {
+fn refusal() -> JobFailure {
+    JobFailure {
         class: "ValidationError".into(),
         message: "Title cannot be blank".to_owned(),
         details: vec![FieldError::new("title", "blank", "Title cannot be blank")],
@@ -90,7 +90,7 @@ impl World<'_> {
         self.jobs.claim(worker, now, now + LEASE, 100).await
     }
 
-    async fn find(&self, job: &Job) -> Result<JobReport> {
+    async fn find(&self, job: &Job) -> Result<JobAnswer> {
         self.jobs.find(self.mine, job.id).await?.ok_or(civitas_kernel::Error::NotFound)
     }
 
@@ -113,7 +113,7 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
         ..job(world.mine, PERSON, 0)
     };
     world.jobs.add(&job).await?;
-    assert_eq!(world.find(&job).await?, JobReport { summary: pending(&job), result: None, failure: None });
+    assert_eq!(world.find(&job).await?, JobAnswer { summary: pending(&job), result: None, failure: None });
     assert_eq!(world.claim("w", NOW).await?, [Job { attempts: 1, ..job }]);
     Ok(())
 }
@@ -163,14 +163,14 @@ pub async fn pages_do_not_overlap(world: World<'_>) -> Result<()> {
     all.sort_by_key(|job| std::cmp::Reverse((job.created_at, job.id)));
     let mut seen = Vec::new();
     for number in 1..=3 {
-        let request = PageRequest::of(number, 2);
+        let request = PageRequest::new(number, 2);
         let page = world.jobs.list(world.mine, SERVICE, &[], request).await?;
         assert_eq!(page.has_more, number < 3);
         seen.extend(page.items);
     }
     assert_eq!(seen, all);
     check_list(async |raw, page| {
-        let page = world.jobs.list(world.mine, SERVICE, &read(JOB_FIELDS, &raw)?, page).await?;
+        let page = world.jobs.list(world.mine, SERVICE, &read_filters(JOB_FIELDS, &raw)?, page).await?;
         Ok(page.map(|job| (job.id, job.created_at, job.updated_at)))
     })
     .await
@@ -188,16 +188,16 @@ pub async fn filters_by_key_and_status(world: World<'_>) -> Result<()> {
     let failed = JobSummary { status: JobStatus::Failed, attempts: 1, ..pending(&failed) };
     let vote = pending(&vote);
     let by = |field, condition| [JobFilter { field, condition }];
-    let status = |name: &str| by(JobField::Status, Condition::Text(Comparison::Eq(name.to_owned())));
+    let status = |name: &str| by(JobField::Status, FilterCondition::Text(Comparison::Eq(name.to_owned())));
     assert_eq!(world.listed(SERVICE, &status("failed")).await?, from_ref(&failed));
     assert!(world.listed(SERVICE, &status("completed")).await?.is_empty());
-    let drafts = by(JobField::CommandKey, Condition::Start("DRAFT_".to_owned()));
+    let drafts = by(JobField::CommandKey, FilterCondition::Start("DRAFT_".to_owned()));
     assert_eq!(world.listed(SERVICE, &drafts).await?, [failed]);
     let both = [
-        JobFilter { field: JobField::CommandKey, condition: Condition::Matches("%#create".to_owned()) },
+        JobFilter { field: JobField::CommandKey, condition: FilterCondition::Matches("%#create".to_owned()) },
         JobFilter {
             field: JobField::Status,
-            condition: Condition::Text(Comparison::NotEq("failed".to_owned())),
+            condition: FilterCondition::Text(Comparison::NotEq("failed".to_owned())),
         },
     ];
     assert_eq!(world.listed(SERVICE, &both).await?, [vote]);
@@ -232,34 +232,34 @@ pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
     assert_eq!(world.claim("w", now).await?.len(), 3);
     let end = now + Duration::seconds(1);
     let document = json!({"data": {"id": "1"}});
-    assert_eq!(world.jobs.end("thief", done.id, Ok(&document), end).await?, Finish::Lost);
-    assert_eq!(world.jobs.end("w", done.id, Ok(&document), end).await?, Finish::Recorded);
-    assert_eq!(world.jobs.end("w", silent.id, Ok(&Value::Null), end).await?, Finish::Recorded);
-    assert_eq!(world.jobs.end("w", refused.id, Err(&refusal()), end).await?, Finish::Recorded);
+    assert_eq!(world.jobs.end("thief", done.id, Ok(&document), end).await?, JobEndOutcome::Lost);
+    assert_eq!(world.jobs.end("w", done.id, Ok(&document), end).await?, JobEndOutcome::Recorded);
+    assert_eq!(world.jobs.end("w", silent.id, Ok(&Value::Null), end).await?, JobEndOutcome::Recorded);
+    assert_eq!(world.jobs.end("w", refused.id, Err(&refusal()), end).await?, JobEndOutcome::Recorded);
     let summary =
         JobSummary { status: JobStatus::Completed, attempts: 1, updated_at: end, ..pending(&silent) };
-    assert_eq!(world.find(&silent).await?, JobReport { summary, result: None, failure: None });
+    assert_eq!(world.find(&silent).await?, JobAnswer { summary, result: None, failure: None });
     let failed = world.find(&refused).await?;
     assert_eq!((failed.summary.status, failed.failure), (JobStatus::Failed, Some(refusal())));
     let kept = world.find(&done).await?;
     let result = kept.result.as_deref().map(serde_json::from_str::<Value>);
     assert_eq!(result.expect("it has a result").expect("it is JSON"), document);
-    assert_eq!(world.jobs.end("w", done.id, Ok(&json!(2)), end).await?, Finish::Lost);
-    assert_eq!(world.jobs.end("w", done.id, Err(&refusal()), end).await?, Finish::Lost);
-    assert_eq!(world.jobs.reclaim(end + LEASE * 9, &Failure::worker_lost()).await?, 0);
+    assert_eq!(world.jobs.end("w", done.id, Ok(&json!(2)), end).await?, JobEndOutcome::Lost);
+    assert_eq!(world.jobs.end("w", done.id, Err(&refusal()), end).await?, JobEndOutcome::Lost);
+    assert_eq!(world.jobs.reclaim(end + LEASE * 9, &JobFailure::worker_lost()).await?, 0);
     assert_eq!(world.find(&done).await?, kept, "a job that ended never changes");
     Ok(())
 }
 
-/// The worker of a job that was removed while it ran gets [`Finish::Gone`].
+/// The worker of a job that was removed while it ran gets [`JobEndOutcome::Gone`].
 pub async fn tells_a_worker_that_its_job_is_gone(world: World<'_>) -> Result<()> {
     let job = job(world.mine, SERVICE, 0);
     world.jobs.add(&job).await?;
     world.claim("w", NOW).await?;
     assert!(world.jobs.remove(world.mine, SERVICE, job.id).await?);
-    assert_eq!(world.jobs.end("w", job.id, Ok(&json!(1)), NOW).await?, Finish::Gone);
-    assert_eq!(world.jobs.end("w", job.id, Err(&refusal()), NOW).await?, Finish::Gone);
-    assert_eq!(world.jobs.release("w", job.id, NOW, true).await?, Finish::Gone);
+    assert_eq!(world.jobs.end("w", job.id, Ok(&json!(1)), NOW).await?, JobEndOutcome::Gone);
+    assert_eq!(world.jobs.end("w", job.id, Err(&refusal()), NOW).await?, JobEndOutcome::Gone);
+    assert_eq!(world.jobs.release("w", job.id, NOW, true).await?, JobEndOutcome::Gone);
     Ok(())
 }
 
@@ -267,7 +267,7 @@ pub async fn tells_a_worker_that_its_job_is_gone(world: World<'_>) -> Result<()>
 pub async fn brings_lost_jobs_back_until_the_third_loss(world: World<'_>) -> Result<()> {
     let job = job(world.mine, SERVICE, 0);
     world.jobs.add(&job).await?;
-    let lost = Failure::worker_lost();
+    let lost = JobFailure::worker_lost();
     let mut now = NOW;
     for delay in [5, 30] {
         assert_eq!(world.claim("w", now).await?.len(), 1);
@@ -276,7 +276,7 @@ pub async fn brings_lost_jobs_back_until_the_third_loss(world: World<'_>) -> Res
         assert_eq!(world.jobs.reclaim(now, &lost).await?, 1);
         let back = world.find(&job).await?;
         assert_eq!((back.summary.status, back.summary.updated_at), (JobStatus::Pending, now));
-        assert_eq!(world.jobs.end("w", job.id, Ok(&json!(1)), now).await?, Finish::Lost);
+        assert_eq!(world.jobs.end("w", job.id, Ok(&json!(1)), now).await?, JobEndOutcome::Lost);
         now += Duration::seconds(delay);
         assert!(world.claim("w", now - Duration::microseconds(1)).await?.is_empty(), "not before {delay} s");
     }
@@ -298,14 +298,14 @@ pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()>
     }
     let now = NOW + Duration::seconds(60);
     assert_eq!(world.claim("dead", now).await?.len(), 2);
-    let lost = Failure::worker_lost();
-    assert_eq!(world.jobs.take_over(now, &lost).await?, 2);
+    let lost = JobFailure::worker_lost();
+    assert_eq!(world.jobs.reclaim_all(now, &lost).await?, 2);
     assert_eq!(world.find(&first).await?.summary.status, JobStatus::Pending);
     let failed = world.find(&third).await?;
     assert_eq!((failed.summary.status, failed.failure), (JobStatus::Failed, Some(lost.clone())));
     let again = world.claim("alive", now).await?;
     assert_eq!(again.iter().map(|job| (job.id, job.attempts)).collect::<Vec<_>>(), [(first.id, 2)]);
-    assert_eq!(world.jobs.end("dead", first.id, Ok(&json!(1)), now).await?, Finish::Lost);
+    assert_eq!(world.jobs.end("dead", first.id, Ok(&json!(1)), now).await?, JobEndOutcome::Lost);
     Ok(())
 }
 
@@ -319,7 +319,7 @@ pub async fn renews_the_leases_of_one_worker(world: World<'_>) -> Result<()> {
     let both = [alive.id, dead.id];
     world.jobs.renew("alive", &both, NOW + LEASE * 3).await?;
     world.jobs.renew("dead", &[], NOW + LEASE * 3).await?;
-    assert_eq!(world.jobs.reclaim(NOW + LEASE * 2, &Failure::worker_lost()).await?, 1);
+    assert_eq!(world.jobs.reclaim(NOW + LEASE * 2, &JobFailure::worker_lost()).await?, 1);
     assert_eq!(world.find(&alive).await?.summary.status, JobStatus::Processing);
     assert_eq!(world.find(&dead).await?.summary.status, JobStatus::Pending);
     Ok(())
@@ -331,11 +331,11 @@ pub async fn takes_back_what_a_worker_releases(world: World<'_>) -> Result<()> {
     world.jobs.add(&job).await?;
     let due = NOW + Duration::seconds(30);
     world.claim("w", NOW).await?;
-    assert_eq!(world.jobs.release("thief", job.id, due, false).await?, Finish::Lost);
-    assert_eq!(world.jobs.release("w", job.id, due, false).await?, Finish::Recorded);
+    assert_eq!(world.jobs.release("thief", job.id, due, false).await?, JobEndOutcome::Lost);
+    assert_eq!(world.jobs.release("w", job.id, due, false).await?, JobEndOutcome::Recorded);
     assert!(world.claim("w", due - Duration::microseconds(1)).await?.is_empty());
     assert_eq!(world.claim("w", due).await?[0].attempts, 2);
-    assert_eq!(world.jobs.release("w", job.id, due, true).await?, Finish::Recorded);
+    assert_eq!(world.jobs.release("w", job.id, due, true).await?, JobEndOutcome::Recorded);
     assert_eq!(world.claim("w", due).await?[0].attempts, 2, "the second attempt was forgiven");
     Ok(())
 }
@@ -350,7 +350,7 @@ pub async fn takes_back_all_jobs_of_a_worker_that_stops(world: World<'_>) -> Res
     world.claim("other", now).await?;
     assert_eq!(world.jobs.release_all("w", now).await?, 1);
     assert_eq!(world.jobs.release_all("w", now).await?, 0);
-    assert_eq!(world.jobs.end("w", mine.id, Ok(&json!(1)), now).await?, Finish::Lost);
+    assert_eq!(world.jobs.end("w", mine.id, Ok(&json!(1)), now).await?, JobEndOutcome::Lost);
     let again = world.claim("next", now).await?;
     assert_eq!(again.iter().map(|job| (job.id, job.attempts)).collect::<Vec<_>>(), [(mine.id, 1)]);
     Ok(())

@@ -4,13 +4,13 @@
 //! there; so it may start twice, and commit once.
 //!
 //! ```
-//! use civitas_jobs::{Failure, next_attempt};
+//! use civitas_jobs::{JobFailure, next_attempt};
 //! use civitas_kernel::Error;
 //! use time::Duration;
 //!
 //! assert_eq!(next_attempt(1), Some(Duration::seconds(5)));
 //! assert_eq!(next_attempt(3), None, "the third loss is the last");
-//! assert_eq!(Failure::from(&Error::Forbidden).class, "Forbidden");
+//! assert_eq!(JobFailure::from(&Error::Forbidden).class, "Forbidden");
 //! ```
 
 #[cfg(feature = "conformance")]
@@ -24,7 +24,7 @@ mod service;
 pub use log::MockJobLog;
 pub use log::{JobClient, JobDetail, JobLog, JobLogFilter, JobUser, LoggedJob};
 pub use model::{
-    Failure, HEARTBEAT, Job, JobOwner, JobPayload, JobReport, JobStatus, JobSummary, LEASE, MAX_ATTEMPTS,
+    HEARTBEAT, Job, JobAnswer, JobFailure, JobOwner, JobPayload, JobStatus, JobSummary, LEASE, MAX_ATTEMPTS,
     next_attempt,
 };
 pub use ports::*;

@@ -1,6 +1,6 @@
 //! The log of jobs, for administrators of the deployment.
 
-use crate::{JobReport, JobStatus, JobSummary};
+use crate::{JobAnswer, JobStatus, JobSummary};
 use async_trait::async_trait;
 use civitas_kernel::{ClientId, JobId, LogPage, LogRequest, OrganizationId, Result, UserId};
 use serde_json::Value;
@@ -62,7 +62,7 @@ pub struct JobDetail {
     /// As in the log.
     pub job: LoggedJob,
     /// Result and failure.
-    pub report: JobReport,
+    pub answer: JobAnswer,
     /// When it is started, or started again; of no meaning after its end.
     pub due_at: OffsetDateTime,
     /// The command as it is stored; `None` after the end of the job, when it is removed.

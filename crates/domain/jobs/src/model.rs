@@ -28,7 +28,7 @@ pub fn next_attempt(attempt: i64) -> Option<Duration> {
     }
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The status of a job.
     pub enum JobStatus {
         /// Waits for a worker.
@@ -72,7 +72,7 @@ impl JobPayload {
 
 /// Why a job failed, in stable names (contract 09 A.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct JobFailure {
     /// `BadRequest`, `Unauthorized`, `Forbidden`, `NotFound`, `ValidationError`, `WorkerLost`, `InternalError`.
     pub class: Cow<'static, str>,
     /// The error text of the synchronous endpoint, at most 65 000 characters.
@@ -81,14 +81,14 @@ pub struct Failure {
     pub details: Vec<FieldError>,
 }
 
-impl Failure {
+impl JobFailure {
     /// The failure of a job that lost three workers.
     pub fn worker_lost() -> Self {
         Self { class: "WorkerLost".into(), message: "Worker lost".to_owned(), details: Vec::new() }
     }
 }
 
-impl From<&Error> for Failure {
+impl From<&Error> for JobFailure {
     fn from(error: &Error) -> Self {
         let class = match error {
             Error::Rejected(_) | Error::MissingParameter(_) | Error::AnswerTooLong => "BadRequest",
@@ -157,13 +157,13 @@ pub struct JobSummary {
 
 /// A job for its client, without the work.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JobReport {
+pub struct JobAnswer {
     /// The part that lists have too.
     pub summary: JobSummary,
     /// The answer of the synchronous endpoint, as JSON text; `None` before the end, and for writes without an answer.
     pub result: Option<String>,
     /// Why it failed.
-    pub failure: Option<Failure>,
+    pub failure: Option<JobFailure>,
 }
 
 #[cfg(test)]
@@ -172,12 +172,12 @@ mod tests {
 
     #[test]
     fn a_failure_says_what_the_inline_twin_would_and_no_cause() {
-        let failure = Failure::from(&Error::internal("no such table"));
+        let failure = JobFailure::from(&Error::internal("no such table"));
         assert_eq!(
             (failure.class.as_ref(), failure.message.as_str()),
             ("InternalError", "Internal Server Error")
         );
-        let failure = Failure::from(&Error::rejected("x".repeat(70_000)));
+        let failure = JobFailure::from(&Error::rejected("x".repeat(70_000)));
         assert_eq!(failure.message.len(), 65_000);
     }
 

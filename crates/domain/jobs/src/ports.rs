@@ -1,8 +1,8 @@
 //! Ports: what this crate needs from outside.
 
-use crate::{Failure, Job, JobOwner, JobReport, JobStatus, JobSummary};
+use crate::{Job, JobAnswer, JobFailure, JobOwner, JobStatus, JobSummary};
 use async_trait::async_trait;
-use civitas_kernel::filter::Kind;
+use civitas_kernel::filter::FieldKind;
 use civitas_kernel::{JobId, OrganizationId, Page, PageRequest, Result, filter_fields};
 use serde_json::Value;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use time::OffsetDateTime;
 filter_fields! {
     /// The fields for filters of jobs (contract 09 A.3, 01 §6.2). Their ids are no numbers, and no field.
     pub enum JobField = JOB_FIELDS, JobFilter {
-        CommandKey: "command_key", Kind::Text;
-        Status: "status", Kind::Enum(JobStatus::NAMES);
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
+        CommandKey: "command_key", FieldKind::Text;
+        Status: "status", FieldKind::Enum(JobStatus::NAMES);
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
     }
 }
 
 /// The result of storing the end of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
+pub enum JobEndOutcome {
     /// It is stored.
     Recorded,
     /// The job was deleted meanwhile: its effects are kept, and its result is discarded.
@@ -36,7 +36,7 @@ pub trait JobStore: Send + Sync {
     /// Stores a new job: pending, due at once.
     async fn add(&self, job: &Job) -> Result<()>;
     /// The job.
-    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>>;
+    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobAnswer>>;
     /// The owner's jobs, newest first.
     async fn list(
         &self,
@@ -63,10 +63,10 @@ pub trait JobStore: Send + Sync {
     async fn renew(&self, worker: &str, jobs: &[JobId], until: OffsetDateTime) -> Result<()>;
     /// Returns jobs whose lease ended before `now` to `pending`, due after the delay of their attempt; after the last
     /// attempt they have failed with `lost`. Returns their number.
-    async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
+    async fn reclaim(&self, now: OffsetDateTime, lost: &JobFailure) -> Result<u64>;
     /// Returns all jobs that are being processed to `pending`, due at `now`; after the last attempt they have failed
     /// with `lost`. For a process without other workers. How many there were.
-    async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64>;
+    async fn reclaim_all(&self, now: OffsetDateTime, lost: &JobFailure) -> Result<u64>;
     /// Returns all jobs of this worker, which stops, to `pending`, due at `now`. Their last start is not counted.
     /// Returns their number.
     async fn release_all(&self, worker: &str, now: OffsetDateTime) -> Result<u64>;
@@ -75,12 +75,18 @@ pub trait JobStore: Send + Sync {
         &self,
         worker: &str,
         id: JobId,
-        outcome: Result<&'a Value, &'a Failure>,
+        outcome: Result<&'a Value, &'a JobFailure>,
         now: OffsetDateTime,
-    ) -> Result<Finish>;
+    ) -> Result<JobEndOutcome>;
     /// Gives back a job this worker still owns: it is `pending` again, due at `due`. The attempt can be not counted,
     /// after a fault of the machine.
-    async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish>;
+    async fn release(
+        &self,
+        worker: &str,
+        id: JobId,
+        due: OffsetDateTime,
+        forgive: bool,
+    ) -> Result<JobEndOutcome>;
     /// Waits until a job may have been added, at most this long.
     async fn wait(&self, at_most: Duration);
 }

@@ -1,7 +1,7 @@
 //! Reading and removing jobs.
 
-use crate::{JOB_FIELDS, JobOwner, JobReport, JobStore, JobSummary};
-use civitas_kernel::filter::{RawFilter, read};
+use crate::{JOB_FIELDS, JobAnswer, JobOwner, JobStore, JobSummary};
+use civitas_kernel::filter::{RawFilter, read_filters};
 use civitas_kernel::{Access, Ctx, Error, JobId, OrganizationId, Page, PageRequest, Result};
 
 /// The rights to list and remove jobs.
@@ -18,7 +18,7 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn find(&self, organization: OrganizationId, id: JobId) -> Result<JobReport> {
+    pub async fn find(&self, organization: OrganizationId, id: JobId) -> Result<JobAnswer> {
         self.store.find(organization, id).await?.ok_or(Error::NotFound)
     }
 
@@ -28,7 +28,7 @@ impl Jobs<'_> {
     /// `Unknown filter`, `Invalid value for filter`.
     pub async fn list(&self, ctx: &Ctx, filter: &RawFilter, page: PageRequest) -> Result<Page<JobSummary>> {
         ctx.require(&LIST_JOBS)?;
-        self.store.list(ctx.organization, owner(ctx), &read(JOB_FIELDS, filter)?, page).await
+        self.store.list(ctx.organization, owner(ctx), &read_filters(JOB_FIELDS, filter)?, page).await
     }
 
     /// Removes a job of the caller's client and user. A pending one never runs; one that is being processed still

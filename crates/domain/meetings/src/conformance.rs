@@ -15,9 +15,9 @@ pub use storing::{isolates_organizations, meetings, registers_nobody_without_an_
 pub use visibility::{reads_what_is_not_visible, shows_what_is_visible, tells_all_of_a_meeting};
 
 use crate::{Meeting, MeetingQuery, MeetingStore, ReminderStore};
-use civitas_kernel::testing::{ALL, seen_by, seen_by_service, text, within};
+use civitas_kernel::testing::{ALL, in_component, service_read_context, text, viewer_read_context};
 use civitas_kernel::{
-    ComponentId, Direction, MeetingId, Order, ReadContext, Result, SpaceRef, UserId, Viewer, Within,
+    ComponentId, Direction, LocationFilter, MeetingId, Order, ReadContext, Result, SpaceRef, UserId, Viewer,
     conformance_world,
 };
 use time::OffsetDateTime;
@@ -70,14 +70,14 @@ impl World<'_> {
     }
 
     /// The context of a token of this user.
-    fn of(&self, user: UserId) -> ReadContext {
+    fn read_context_of(&self, user: UserId) -> ReadContext {
         let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };
-        seen_by(self.mine, viewer)
+        viewer_read_context(self.mine, viewer)
     }
 
     /// The contexts of a service token, with and without an administrator.
     fn services(&self) -> [ReadContext; 2] {
-        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| seen_by_service(self.mine, viewer))
+        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| service_read_context(self.mine, viewer))
     }
 
     async fn list(&self, read_context: ReadContext, query: &MeetingQuery) -> Result<Vec<MeetingId>> {
@@ -86,6 +86,6 @@ impl World<'_> {
     }
 }
 
-fn everything(part: Within, direction: Direction) -> MeetingQuery {
+fn everything(part: LocationFilter, direction: Direction) -> MeetingQuery {
     MeetingQuery { within: part, filters: Vec::new(), order: Order::Column(direction) }
 }

@@ -2,7 +2,7 @@
 
 use crate::Audience;
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::{ComponentPlace, MeetingId, Translated};
+use civitas_kernel::{ComponentContext, MeetingId, Translated};
 use time::OffsetDateTime;
 
 /// A meeting in a list for administrators, without texts and registered users.
@@ -26,8 +26,8 @@ pub struct MeetingSummary {
     pub audience: Audience,
     /// When it was last changed.
     pub updated_at: OffsetDateTime,
-    /// Its place.
-    pub place: ComponentPlace,
+    /// Its component and space.
+    pub context: ComponentContext,
 }
 
 /// A meeting for a viewer, without the registered users.
@@ -49,8 +49,8 @@ pub struct MeetingDetail {
     pub created_at: OffsetDateTime,
     /// When it was last changed.
     pub updated_at: OffsetDateTime,
-    /// Its place.
-    pub place: ComponentPlace,
+    /// Its component and space.
+    pub context: ComponentContext,
     /// The latest change of the meeting, its component and its space.
     pub changed_at: OffsetDateTime,
 }

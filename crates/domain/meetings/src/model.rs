@@ -1,8 +1,8 @@
 //! Meetings.
 
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::limits::{LINE, PROSE};
-use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
+use civitas_kernel::limits::{MAX_LINE_CHARS, MAX_PROSE_CHARS};
+use civitas_kernel::records::{Entity, RecordField, RecordFields, SearchTexts};
 use civitas_kernel::{
     ComponentId, Error, FieldError, Locale, MeetingId, Result, Translated, UserId, Wording,
 };
@@ -44,7 +44,7 @@ pub struct Meeting {
     pub updated_at: OffsetDateTime,
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// Who may see a published meeting (contract 06 §5.3).
     pub enum Audience {
         /// All viewers of its component.
@@ -58,7 +58,7 @@ civitas_kernel::names! {
 
 impl Audience {
     /// The audience of a meeting with these marks.
-    pub const fn of(private: bool, transparent: bool) -> Self {
+    pub const fn from_flags(private: bool, transparent: bool) -> Self {
         match (private, transparent) {
             (false, _) => Self::Everybody,
             (true, true) => Self::Transparent,
@@ -111,7 +111,7 @@ impl Meeting {
 
     /// Who may see it when it is published.
     pub fn audience(&self) -> Audience {
-        Audience::of(self.private, self.transparent)
+        Audience::from_flags(self.private, self.transparent)
     }
 
     /// Sets who may see it. The audience that it has already changes nothing.
@@ -180,7 +180,7 @@ impl Meeting {
     }
 
     /// Whether a viewer who sees this state may not see the state `later`.
-    pub fn is_lost_by(&self, later: &Self) -> bool {
+    pub fn loses_viewers_in(&self, later: &Self) -> bool {
         let unregistered = || !self.registrations.is_subset(&later.registrations);
         let narrower = || later.is_restricted() && (!self.is_restricted() || unregistered());
         self.is_listed() && (!later.is_listed() || narrower())
@@ -189,11 +189,11 @@ impl Meeting {
 
 type Field = RecordField<Meeting>;
 
-impl Described for Meeting {
+impl RecordFields for Meeting {
     const NAME: &'static str = "meeting";
     const FIELDS: &'static [Field] = &[
-        Field::texts("title", LINE, |m| &m.title).required(),
-        Field::texts("description", PROSE, |m| &m.description),
+        Field::texts("title", MAX_LINE_CHARS, |m| &m.title).required(),
+        Field::texts("description", MAX_PROSE_CHARS, |m| &m.description),
         Field::time("start_time", |m| Some(m.start_time)),
         Field::time("end_time", |m| m.end_time),
         Field::text("audience", |m| m.audience().as_str().to_owned()),
@@ -210,12 +210,12 @@ impl Entity for Meeting {
     civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {
-        let is_lost = before.is_some_and(|before| before.is_lost_by(self));
+        let is_lost = before.is_some_and(|before| before.loses_viewers_in(self));
         if is_lost { vec!["meetings"] } else { Vec::new() }
     }
 
     fn search_texts(&self) -> Option<SearchTexts> {
-        Some(SearchTexts::of(&self.title, Some(&self.description)))
+        Some(SearchTexts::new(&self.title, Some(&self.description)))
     }
 }
 
@@ -321,9 +321,9 @@ mod tests {
             Meeting { hidden_at: Some(NOW), ..open() },
             Meeting { deleted_at: Some(NOW), ..open() },
         ] {
-            assert!(open().is_lost_by(&later), "{later:?}");
-            assert!(!later.is_lost_by(&later), "nobody saw it before: {later:?}");
-            assert!(!later.is_lost_by(&open()), "it is there again: {later:?}");
+            assert!(open().loses_viewers_in(&later), "{later:?}");
+            assert!(!later.loses_viewers_in(&later), "nobody saw it before: {later:?}");
+            assert!(!later.loses_viewers_in(&open()), "it is there again: {later:?}");
         }
     }
 
@@ -331,9 +331,9 @@ mod tests {
     fn a_meeting_that_is_closed_to_some_is_lost_by_them() {
         let transparent = Meeting { transparent: true, ..closed() };
         let smaller = |meeting: Meeting| Meeting { registrations: [UserId(1)].into(), ..meeting };
-        assert!(open().is_lost_by(&closed()));
-        assert!(transparent.is_lost_by(&closed()));
-        assert!(closed().is_lost_by(&smaller(closed())), "by the one who is not registered any more");
+        assert!(open().loses_viewers_in(&closed()));
+        assert!(transparent.loses_viewers_in(&closed()));
+        assert!(closed().loses_viewers_in(&smaller(closed())), "by the one who is not registered any more");
         for (before, after) in [
             (closed(), open()),
             (closed(), transparent.clone()),
@@ -343,7 +343,7 @@ mod tests {
             (transparent.clone(), smaller(transparent)),
             (open(), Meeting { withdrawn_at: Some(NOW), ..open() }),
         ] {
-            assert!(!before.is_lost_by(&after), "{before:?} {after:?}");
+            assert!(!before.loses_viewers_in(&after), "{before:?} {after:?}");
         }
     }
 }

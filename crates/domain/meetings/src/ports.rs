@@ -2,10 +2,10 @@
 
 use crate::{Meeting, MeetingDetail, MeetingSummary};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Kind, ListQuery};
+use civitas_kernel::filter::{FieldKind, ListQuery};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    Direction, MeetingId, OrganizationId, Page, PageRequest, ReadContext, Result, UserId, Within,
+    Direction, LocationFilter, MeetingId, OrganizationId, Page, PageRequest, ReadContext, Result, UserId,
     filter_fields, store,
 };
 use time::{Duration, OffsetDateTime};
@@ -13,25 +13,25 @@ use time::{Duration, OffsetDateTime};
 filter_fields! {
     /// The fields for filters of meetings (contract 06 §5.2, 01 §6.2).
     pub enum MeetingField = MEETING_FIELDS, MeetingFilter {
-        ExtendedData: "extended_data", Kind::ExtendedData;
-        Id: "id", Kind::Integer;
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
-        PublishedAt: "published_at", Kind::Time;
-        StartTime: "start_time", Kind::Time;
+        ExtendedData: "extended_data", FieldKind::ExtendedData;
+        Id: "id", FieldKind::Integer;
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
+        PublishedAt: "published_at", FieldKind::Time;
+        StartTime: "start_time", FieldKind::Time;
         /// When it ends; null if that is open.
-        EndTime: "end_time", Kind::Time;
+        EndTime: "end_time", FieldKind::Time;
         /// The title, in any language.
-        Title: "title", Kind::Text;
+        Title: "title", FieldKind::Text;
         /// The description, in any language.
-        Description: "description", Kind::Text;
+        Description: "description", FieldKind::Text;
         /// Title or description.
-        SearchText: "search_text", Kind::SearchText;
-        Component: "component_id", Kind::Integer;
+        SearchText: "search_text", FieldKind::SearchText;
+        Component: "component_id", FieldKind::Integer;
         /// The number of the space, of any kind.
-        SpaceId: "participatory_space_id", Kind::Integer;
+        SpaceId: "participatory_space_id", FieldKind::Integer;
         /// The class name of the space.
-        SpaceType: "participatory_space_type", Kind::Text;
+        SpaceType: "participatory_space_type", FieldKind::Text;
     }
 }
 
@@ -69,7 +69,7 @@ pub struct MeetingSearch {
     /// A part of the title in any language, without regard to case and accents.
     pub text: Option<String>,
     /// The part of the organization.
-    pub within: Within,
+    pub within: LocationFilter,
     /// When they begin.
     pub time: Option<MeetingTime>,
     /// Their state.
@@ -89,7 +89,7 @@ store! {
         async fn list(&self, read_context: ReadContext, query: &MeetingQuery, page: PageRequest)
         -> Result<Page<MeetingDetail>>;
         /// The meeting, if it is visible and inside.
-        async fn find_visible(&self, read_context: ReadContext, id: MeetingId, within: Within)
+        async fn find_visible(&self, read_context: ReadContext, id: MeetingId, within: LocationFilter)
         -> Result<Option<MeetingDetail>>;
         /// The meeting, visible or not; for events.
         async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>>;

@@ -1,8 +1,8 @@
 //! Administration of organizations by system administrators. The caller checks permission.
 
-use crate::host_check::have_checked;
+use crate::host_check::queue_host_checks;
 use crate::model::is_local;
-use crate::rules::{tidy_all, with_bare};
+use crate::rules::{normalize_hosts, with_hosts_without_www};
 use crate::{Organization, OrganizationStore};
 use civitas_kernel::records::Change;
 use civitas_kernel::{Error, FieldError, OrganizationId, Result, TaskQueue, Wording};
@@ -30,7 +30,7 @@ impl OrganizationAdmin<'_> {
     ) -> Result<OrganizationId> {
         self.check(None, organization).await?;
         let id = self.store.add(organization).await?;
-        have_checked(self.queue, id, None, organization, now).await?;
+        queue_host_checks(self.queue, id, None, organization, now).await?;
         Ok(id)
     }
 
@@ -53,7 +53,7 @@ impl OrganizationAdmin<'_> {
         if organization.updated_at == before.updated_at {
             organization.updated_at = now;
         }
-        have_checked(self.queue, id, Some(before), &organization, now).await?;
+        queue_host_checks(self.queue, id, Some(before), &organization, now).await?;
         self.store.save(id, &Change::new(before.clone(), organization)).await?;
         Ok(true)
     }
@@ -69,9 +69,10 @@ impl OrganizationAdmin<'_> {
         known: &[String],
         hosts: &[String],
     ) -> Result<()> {
-        let new: Vec<String> = tidy_all(hosts).into_iter().filter(|host| !known.contains(host)).collect();
+        let new: Vec<String> =
+            normalize_hosts(hosts).into_iter().filter(|host| !known.contains(host)).collect();
         let invalid = !self.single_label_hosts && new.iter().any(|host| is_local(host));
-        let taken = !self.store.taken_hosts(own, &with_bare(new.iter())).await?.is_empty();
+        let taken = !self.store.taken_hosts(own, &with_hosts_without_www(new.iter())).await?.is_empty();
         let faults = [(invalid, "invalid", "is invalid"), (taken, "taken", "has already been taken")];
         let faults = faults.into_iter().filter(|(is_broken, ..)| *is_broken);
         let fault =
@@ -84,7 +85,7 @@ impl OrganizationAdmin<'_> {
         before: Option<(OrganizationId, &Organization)>,
         organization: &mut Organization,
     ) -> Result<()> {
-        organization.tidy();
+        organization.normalize();
         organization.check(self.single_label_hosts)?;
         if before.is_some_and(|(_, old)| old.name == organization.name) {
             return Ok(());

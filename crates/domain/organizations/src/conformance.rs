@@ -3,7 +3,7 @@
 use crate::OrganizationQuery::{ById, ByName};
 use crate::{Features, HostMatch, ORGANIZATION_FIELDS, Organization, OrganizationStore, RegistrationMode};
 use civitas_kernel::conformance::check_list;
-use civitas_kernel::filter::read;
+use civitas_kernel::filter::read_filters;
 use civitas_kernel::records::Change;
 use civitas_kernel::{Error, Locale, OrganizationId, PageRequest, Result, Translated};
 use serde_json::json;
@@ -232,7 +232,7 @@ pub async fn keeps_names_unique(store: &dyn OrganizationStore) -> Result<()> {
 pub async fn lists_organizations(store: &dyn OrganizationStore) -> Result<()> {
     let rich = store.add(&unusual()).await?;
     let plain = store.add(&organization("plain.example")).await?;
-    let page = PageRequest::of;
+    let page = PageRequest::new;
     let all = store.list(&ById(None, Vec::new()), page(1, 100)).await?;
     assert!(all.items.is_sorted_by(|(a, _), (b, _)| a < b) && !all.has_more);
     assert!(
@@ -243,7 +243,7 @@ pub async fn lists_organizations(store: &dyn OrganizationStore) -> Result<()> {
     let first = store.list(&ById(None, Vec::new()), page(1, 1)).await?;
     assert_eq!((first.items.len(), first.has_more), (1, true));
     check_list(async |raw, page| {
-        let page = store.list(&ById(None, read(ORGANIZATION_FIELDS, &raw)?), page).await?;
+        let page = store.list(&ById(None, read_filters(ORGANIZATION_FIELDS, &raw)?), page).await?;
         Ok(page.map(|(id, organization)| (id, organization.created_at, organization.updated_at)))
     })
     .await
@@ -265,7 +265,7 @@ pub async fn searches_organizations(store: &dyn OrganizationStore) -> Result<()>
         .await?;
     let search = async |text: Option<&str>, page| {
         let query = ByName(text.map(str::to_owned));
-        let page = store.list(&query, PageRequest::of(page, 1)).await?;
+        let page = store.list(&query, PageRequest::new(page, 1)).await?;
         Result::<_>::Ok((page.items.into_iter().map(|(id, _)| id).next(), page.has_more))
     };
     assert_eq!(search(Some("QUA"), 1).await?, (Some(quay), true));
@@ -275,7 +275,7 @@ pub async fn searches_organizations(store: &dyn OrganizationStore) -> Result<()>
     assert_eq!(search(Some("S2.exam"), 1).await?, (Some(dam), false), "a host");
     assert_eq!(search(Some("50%"), 1).await?, (Some(quay), false), "no wildcard");
     assert_eq!(search(Some("nowhere at all"), 1).await?, (None, false));
-    let all = store.list(&ByName(None), PageRequest::of(1, 100)).await?;
+    let all = store.list(&ByName(None), PageRequest::new(1, 100)).await?;
     let found = all.items.iter().find(|(id, _)| *id == quay).map(|(_, organization)| organization);
     assert_eq!(found, store.find(quay).await?.as_ref(), "with its hosts");
     Ok(())

@@ -71,7 +71,7 @@ pub enum Feature {
 
 impl Feature {
     /// The feature a path below `{base}` belongs to, by its first segments.
-    pub fn of_path(path: &str) -> Option<Self> {
+    pub fn from_path(path: &str) -> Option<Self> {
         let mut segments = path.trim_start_matches('/').split('/');
         Some(match (segments.next()?, segments.next()) {
             ("proposals" | "draft_proposals" | "vote_proposals", _)
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn a_path_belongs_to_its_feature_and_search_to_none() {
-        assert_eq!(Feature::of_path("/vote_proposals/3"), Some(Feature::Proposals));
-        assert_eq!(Feature::of_path("/components/blog_components/3"), Some(Feature::Blogs));
-        assert_eq!(Feature::of_path("/components/search"), None);
-        assert_eq!(Feature::of_path("/jobs"), None);
+        assert_eq!(Feature::from_path("/vote_proposals/3"), Some(Feature::Proposals));
+        assert_eq!(Feature::from_path("/components/blog_components/3"), Some(Feature::Blogs));
+        assert_eq!(Feature::from_path("/components/search"), None);
+        assert_eq!(Feature::from_path("/jobs"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Checks whether hosts that are not confirmed resolve to this deployment: a pending host becomes the primary one, a
 //! secondary host answers from then on (contract 03 §1.3, §1.5).
 
-use crate::rules::{is_taken, with_bare};
+use crate::rules::{is_taken, with_hosts_without_www};
 use crate::{HostResolver, Organization, OrganizationStore};
 use civitas_kernel::records::Change;
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskPayload, TaskQueue};
@@ -24,7 +24,7 @@ impl TaskPayload for CheckHost {
 
 /// Queues checks of the hosts of an organization that are not confirmed, if there are others than `before`: the checks
 /// begin again. Otherwise they go on, so that an organization without proof of a host cannot keep it from others.
-pub(crate) async fn have_checked(
+pub(crate) async fn queue_host_checks(
     queue: &dyn TaskQueue,
     id: OrganizationId,
     before: Option<&Organization>,
@@ -36,7 +36,7 @@ pub(crate) async fn have_checked(
     if organization.hosts_to_check().iter().all(|host| known.contains(host)) {
         return Ok(());
     }
-    queue.add(&NewTask::of(id, &CheckHost {}, now)?.about("host")).await
+    queue.add(&NewTask::new(id, &CheckHost {}, now)?.with_subject("host")).await
 }
 
 /// Checks hosts.
@@ -50,7 +50,7 @@ pub struct HostCheck<'a> {
 impl HostCheck<'_> {
     /// Whether a host resolves to this deployment. Every configured address must be one of the name's, or have the name as
     /// PTR record; without configured addresses every host is accepted.
-    pub async fn finds(&self, name: &str) -> bool {
+    pub async fn resolves_to_deployment(&self, name: &str) -> bool {
         self.proves(name).await.unwrap_or_else(|cause| {
             tracing::info!(%cause, host = name, "the resolver did not answer about a host");
             false
@@ -88,7 +88,7 @@ impl Organization {
 
     /// The organization with its pending host as primary one. The old host is removed.
     #[must_use]
-    pub fn moved(mut self, now: OffsetDateTime) -> Self {
+    pub fn with_pending_host_as_primary(mut self, now: OffsetDateTime) -> Self {
         let Some(host) = self.unconfirmed_host.take() else { return self };
         self.secondary_hosts.retain(|other| *other != host);
         Self { host, updated_at: now, ..self }
@@ -107,7 +107,7 @@ pub async fn confirm(
     let kept = store.find_for_update(id).await?.ok_or(Error::NotFound)?;
     let waiting: Vec<String> =
         kept.hosts_to_check().into_iter().filter(|host| found.contains(host)).collect();
-    let taken = store.taken_hosts(Some(id), &with_bare(waiting.iter())).await?;
+    let taken = store.taken_hosts(Some(id), &with_hosts_without_www(waiting.iter())).await?;
     let (lost, free): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|host| is_taken(host, &taken));
     let mut after = kept.clone();
     let is_lost = |host: &String| lost.contains(host) && kept.unconfirmed_secondary_hosts.contains(host);
@@ -118,7 +118,7 @@ pub async fn confirm(
         after.updated_at = now;
     }
     if after.unconfirmed_host.as_ref().is_some_and(|host| free.contains(host)) {
-        after = after.moved(now);
+        after = after.with_pending_host_as_primary(now);
     }
     if after == kept { Ok(()) } else { store.save(id, &Change::new(kept, after)).await }
 }
@@ -157,7 +157,7 @@ mod tests {
 
     async fn is_found(host: &str, ips: &[&str]) -> bool {
         let ips: Vec<IpAddr> = ips.iter().map(|ip| ip.parse().unwrap()).collect();
-        HostCheck { resolver: &resolver(), loadbalancer_ips: &ips }.finds(host).await
+        HostCheck { resolver: &resolver(), loadbalancer_ips: &ips }.resolves_to_deployment(host).await
     }
 
     #[tokio::test]
@@ -192,7 +192,7 @@ mod tests {
         silent.expect_addresses().returning(|_| Err(Error::Unavailable("timed out".into())));
         let ips = ["192.0.2.1".parse().unwrap()];
         let check = HostCheck { resolver: &silent, loadbalancer_ips: &ips };
-        assert!(!check.finds("new.example").await);
+        assert!(!check.resolves_to_deployment("new.example").await);
     }
 
     async fn confirmed(store: &MockOrganizationStore, host: &str) {

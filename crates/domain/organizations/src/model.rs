@@ -33,7 +33,7 @@ pub struct Tenant {
     pub time_zone: TimeZone,
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// Who may register (contract 03 §1.1).
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
@@ -198,7 +198,7 @@ impl Entity for Organization {
     }
 
     /// A host belongs to one organization.
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         Error::rejected("Host has already been taken")
     }
 }

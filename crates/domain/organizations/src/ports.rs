@@ -2,7 +2,7 @@
 
 use crate::{Organization, Tenant};
 use async_trait::async_trait;
-use civitas_kernel::filter::Kind;
+use civitas_kernel::filter::FieldKind;
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, filter_fields};
 use std::net::IpAddr;
@@ -40,9 +40,9 @@ impl OrganizationFigures {
 filter_fields! {
     /// The fields for filters of organizations (contract 01 §6.2).
     pub enum OrganizationField = ORGANIZATION_FIELDS, OrganizationFilter {
-        Id: "id", Kind::Integer;
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
+        Id: "id", FieldKind::Integer;
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
     }
 }
 

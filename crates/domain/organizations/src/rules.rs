@@ -1,21 +1,23 @@
 //! The rules of the settings of an organization (contract 03 §1.3), except uniqueness, which the store checks.
 
 use crate::{Organization, RegistrationMode, TIME_ZONES, is_host};
-use civitas_kernel::limits::{ITEMS, LINE, PROSE, any_too_long, too_long};
+use civitas_kernel::limits::{
+    MAX_LINE_CHARS, MAX_LIST_ITEMS, MAX_PROSE_CHARS, too_long, translations_too_long,
+};
 use civitas_kernel::{Error, FieldError, Result, Wording};
 use std::collections::HashSet;
 
 impl Organization {
     /// Normalizes settings: hosts are trimmed, in lower case and without duplicates; signing in is not required if
     /// registration is disabled.
-    pub fn tidy(&mut self) {
-        self.host = tidy(&self.host);
-        self.unconfirmed_host = self.unconfirmed_host.take().map(|host| tidy(&host));
-        self.secondary_hosts = tidy_all(&self.secondary_hosts);
-        let unconfirmed = tidy_all(&self.unconfirmed_secondary_hosts);
+    pub fn normalize(&mut self) {
+        self.host = normalize_host(&self.host);
+        self.unconfirmed_host = self.unconfirmed_host.take().map(|host| normalize_host(&host));
+        self.secondary_hosts = normalize_hosts(&self.secondary_hosts);
+        let unconfirmed = normalize_hosts(&self.unconfirmed_secondary_hosts);
         self.unconfirmed_secondary_hosts =
             self.secondary_hosts.iter().filter(|host| unconfirmed.contains(host)).cloned().collect();
-        self.external_domain_allowlist = tidy_all(&self.external_domain_allowlist);
+        self.external_domain_allowlist = normalize_hosts(&self.external_domain_allowlist);
         if self.users_registration_mode == RegistrationMode::Disabled {
             self.force_users_to_authenticate_before_access_organization = false;
         }
@@ -86,14 +88,14 @@ impl Organization {
 
     /// The settings that are too long to be stored.
     pub(crate) fn length_errors(&self) -> impl Iterator<Item = FieldError> {
-        let hosts = self.secondary_hosts.len() > ITEMS;
-        let text = format!("Secondary hosts is too long (maximum is {ITEMS} hosts)");
-        let domains = self.external_domain_allowlist.len() > ITEMS;
-        let many = format!("External domain allowlist is too long (maximum is {ITEMS} hosts)");
+        let hosts = self.secondary_hosts.len() > MAX_LIST_ITEMS;
+        let text = format!("Secondary hosts is too long (maximum is {MAX_LIST_ITEMS} hosts)");
+        let domains = self.external_domain_allowlist.len() > MAX_LIST_ITEMS;
+        let many = format!("External domain allowlist is too long (maximum is {MAX_LIST_ITEMS} hosts)");
         [
-            any_too_long("name", "Name", &self.name, LINE),
-            any_too_long("description", "Description", &self.description, PROSE),
-            too_long("reference_prefix", "Reference prefix", &self.reference_prefix, LINE),
+            translations_too_long("name", "Name", &self.name, MAX_LINE_CHARS),
+            translations_too_long("description", "Description", &self.description, MAX_PROSE_CHARS),
+            too_long("reference_prefix", "Reference prefix", &self.reference_prefix, MAX_LINE_CHARS),
             hosts.then(|| FieldError::new("secondary_hosts", "too_many", text)),
             domains.then(|| FieldError::new("external_domain_allowlist", "too_many", many)),
         ]
@@ -134,25 +136,25 @@ impl Organization {
 }
 
 /// These hosts, and each that begins with `www.` without it: an organization may have none that another one has.
-pub(crate) fn with_bare<'a>(hosts: impl Iterator<Item = &'a String>) -> Vec<String> {
+pub(crate) fn with_hosts_without_www<'a>(hosts: impl Iterator<Item = &'a String>) -> Vec<String> {
     let bare = |host: &'a String| [Some(host.as_str()), host.strip_prefix("www.")].into_iter().flatten();
     hosts.flat_map(bare).map(str::to_owned).collect()
 }
 
-/// Whether [`with_bare`] of a host has one of these.
+/// Whether [`with_hosts_without_www`] of a host has one of these.
 pub(crate) fn is_taken(host: &str, taken: &[String]) -> bool {
     taken.iter().any(|taken| taken == host || Some(taken.as_str()) == host.strip_prefix("www."))
 }
 
 /// The stored form of hosts.
-pub(crate) fn tidy(host: &str) -> String {
+pub(crate) fn normalize_host(host: &str) -> String {
     host.trim().to_lowercase()
 }
 
 /// The stored form of a list of hosts: without duplicates and empty ones, in the order of first occurrence.
-pub(crate) fn tidy_all(hosts: &[String]) -> Vec<String> {
+pub(crate) fn normalize_hosts(hosts: &[String]) -> Vec<String> {
     let mut seen = HashSet::new();
-    let hosts = hosts.iter().map(|host| tidy(host)).filter(|host| !host.is_empty());
+    let hosts = hosts.iter().map(|host| normalize_host(host)).filter(|host| !host.is_empty());
     hosts.filter(|host| seen.insert(host.clone())).collect()
 }
 
@@ -212,7 +214,7 @@ mod tests {
         organization.secondary_hosts = vec!["WWW.city.example".into(), "www.city.example".into()];
         organization.users_registration_mode = RegistrationMode::Disabled;
         organization.force_users_to_authenticate_before_access_organization = true;
-        organization.tidy();
+        organization.normalize();
         assert_eq!(organization.host, "city.example");
         assert_eq!(organization.secondary_hosts, ["www.city.example"]);
         assert!(!organization.force_users_to_authenticate_before_access_organization);

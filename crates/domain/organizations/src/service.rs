@@ -1,10 +1,10 @@
 //! Reading and updating organizations (contract 03 §1).
 
-use crate::host_check::have_checked;
-use crate::update::Update;
+use crate::host_check::queue_host_checks;
+use crate::update::OrganizationEdit;
 use crate::{ORGANIZATION_FIELDS, Organization, OrganizationAdmin, OrganizationQuery, OrganizationStore};
 use async_trait::async_trait;
-use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::filter::{RawFilter, read_filters};
 use civitas_kernel::records::Change;
 use civitas_kernel::{
     Ability, Access, CommandHandler, Ctx, Error, OrganizationId, Page, PageRequest, Result, Scope, commands,
@@ -58,7 +58,7 @@ impl Organizations<'_> {
     ) -> Result<Page<(OrganizationId, Organization)>> {
         ctx.require(&READ_ORGANIZATIONS)?;
         let only = Some(ctx.organization).filter(|_| !ctx.caller.deployment_wide);
-        let filters = read(ORGANIZATION_FIELDS, filter)?;
+        let filters = read_filters(ORGANIZATION_FIELDS, filter)?;
         self.store.list(&OrganizationQuery::ById(only, filters), page).await
     }
 
@@ -91,7 +91,8 @@ impl CommandHandler<UpdateOrganization> for OrganizationAdmin<'_> {
         let UpdateOrganization { id, attributes } = command;
         reaches(ctx, id)?;
         let kept = self.store.find_for_update(id).await?.ok_or(Error::NotFound)?;
-        let mut update = Update::read(kept.clone(), &attributes, &ctx.locales, self.single_label_hosts);
+        let mut update =
+            OrganizationEdit::read(kept.clone(), &attributes, &ctx.locales, self.single_label_hosts);
         let names: Vec<_> = update.sent_names().into_iter().map(|(l, text)| (l, text.to_owned())).collect();
         let texts: Vec<String> = names.iter().map(|(_, text)| text.clone()).collect();
         let taken = self.store.taken_names(Some(id), &texts).await?;
@@ -99,11 +100,11 @@ impl CommandHandler<UpdateOrganization> for OrganizationAdmin<'_> {
         let hosts = self.store.taken_hosts(Some(id), &update.sent_hosts()).await?;
         update.taken(&locales, &hosts);
         let updated = update.finish()?;
-        let change = Change::of(kept, ctx.now, |organization| *organization = updated);
+        let change = Change::from_edit(kept, ctx.now, |organization| *organization = updated);
         if !change.is_empty() {
             self.store.save(id, &change).await?;
         }
-        have_checked(self.queue, id, Some(&change.before), &change.after, ctx.now).await?;
+        queue_host_checks(self.queue, id, Some(&change.before), &change.after, ctx.now).await?;
         Ok(UpdatedOrganization { id, organization: change.after })
     }
 }
@@ -127,7 +128,7 @@ mod tests {
 
     fn ctx() -> Ctx {
         let now = datetime!(2026-02-01 0:00 UTC);
-        Ctx::for_test().with(&READ_ORGANIZATIONS).with(&UPDATE_ORGANIZATIONS).at(now)
+        Ctx::for_test().with_access(&READ_ORGANIZATIONS).with_access(&UPDATE_ORGANIZATIONS).at(now)
     }
 
     fn wide() -> Ctx {
@@ -223,7 +224,7 @@ mod tests {
         store
             .expect_list()
             .withf(|query, _| *query == OrganizationQuery::ById(Some(CITY), Vec::new()))
-            .returning(|_, _| Ok(Page::of(vec![], false)));
+            .returning(|_, _| Ok(Page::new(vec![], false)));
         let queue = MockTaskQueue::new();
         let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
         let reads = Organizations { store: &store };
@@ -245,7 +246,7 @@ mod tests {
         store
             .expect_list()
             .withf(|query, _| *query == OrganizationQuery::ById(None, Vec::new()))
-            .returning(|_, _| Ok(Page::of(vec![], false)));
+            .returning(|_, _| Ok(Page::new(vec![], false)));
         let service = Organizations { store: &store };
         service.find(&wide(), TOWN).await.unwrap();
         service.list(&wide(), &RawFilter::default(), PageRequest::default()).await.unwrap();

@@ -2,9 +2,9 @@
 //! names and hosts are taken by others.
 
 use crate::model::is_local;
-use crate::rules::{is_taken, tidy, tidy_all, with_bare};
+use crate::rules::{is_taken, normalize_host, normalize_hosts, with_hosts_without_www};
 use crate::{Organization, TIME_ZONES, is_host};
-use civitas_kernel::limits::ITEMS;
+use civitas_kernel::limits::MAX_LIST_ITEMS;
 use civitas_kernel::text::sentence_case;
 use civitas_kernel::{Error, FieldError, Locale, Locales, Result, Translated, Wording, integer};
 use serde::de::DeserializeOwned;
@@ -33,7 +33,7 @@ const SETTINGS: [&str; 17] = [
 
 /// An organization with the settings that were sent, and their errors.
 #[derive(Debug)]
-pub(crate) struct Update<'a> {
+pub(crate) struct OrganizationEdit<'a> {
     /// The organization with every valid setting.
     pub(crate) organization: Organization,
     sent: &'a Map<String, Value>,
@@ -42,7 +42,7 @@ pub(crate) struct Update<'a> {
     faults: Vec<FieldError>,
 }
 
-impl<'a> Update<'a> {
+impl<'a> OrganizationEdit<'a> {
     /// Applies the settings that were sent to the stored state. Unknown keys are ignored. `single_label_hosts` as in
     /// [`is_host`].
     pub(crate) fn read(
@@ -57,7 +57,7 @@ impl<'a> Update<'a> {
         update.hosts(single_label_hosts);
         update.switches();
         update.others();
-        update.organization.tidy();
+        update.organization.normalize();
         update.faults.extend(update.organization.length_errors());
         update
     }
@@ -69,11 +69,12 @@ impl<'a> Update<'a> {
         self.organization.name.iter().filter(|(locale, text)| sent(*locale) && !text.is_empty()).collect()
     }
 
-    /// The hosts that were sent and are not confirmed, with those that must be free as well ([`with_bare`]).
+    /// The hosts that were sent and are not confirmed, with those that must be free as well
+    /// ([`with_hosts_without_www`]).
     pub(crate) fn sent_hosts(&self) -> Vec<String> {
         let pending = self.organization.unconfirmed_host.iter().filter(|_| self.sent.contains_key("host"));
         let secondary = self.organization.unconfirmed_secondary_hosts.iter();
-        with_bare(pending.chain(secondary.filter(|_| self.sent.contains_key("secondary_hosts"))))
+        with_hosts_without_www(pending.chain(secondary.filter(|_| self.sent.contains_key("secondary_hosts"))))
     }
 
     /// Adds an error for each name and host that is taken.
@@ -97,8 +98,8 @@ impl<'a> Update<'a> {
     /// # Errors
     /// `Invalid` with all errors, in the order of the settings.
     pub(crate) fn finish(mut self) -> Result<Organization> {
-        let place = |fault: &FieldError| SETTINGS.iter().position(|setting| *setting == fault.field);
-        self.faults.sort_by_key(place);
+        let position = |fault: &FieldError| SETTINGS.iter().position(|setting| *setting == fault.field);
+        self.faults.sort_by_key(position);
         Error::unless_valid(Wording::BadRequest, self.faults)?;
         Ok(self.organization)
     }
@@ -182,7 +183,7 @@ impl<'a> Update<'a> {
 
     fn hosts(&mut self, single_label: bool) {
         if let Some(sent) = self.sent.get("host") {
-            let host = sent.as_str().map(tidy);
+            let host = sent.as_str().map(normalize_host);
             match host {
                 Some(host) if host == self.organization.host => self.organization.unconfirmed_host = None,
                 Some(host) if is_host(&host, single_label) => self.organization.unconfirmed_host = Some(host),
@@ -197,9 +198,9 @@ impl<'a> Update<'a> {
             Value::Null => Some(Vec::new()),
             sent => read::<Vec<String>>(sent),
         };
-        match listed.as_deref().map(tidy_all) {
-            Some(hosts) if hosts.len() > ITEMS => {
-                let text = format!("Secondary hosts is too long (maximum is {ITEMS} hosts)");
+        match listed.as_deref().map(normalize_hosts) {
+            Some(hosts) if hosts.len() > MAX_LIST_ITEMS => {
+                let text = format!("Secondary hosts is too long (maximum is {MAX_LIST_ITEMS} hosts)");
                 self.refuse("secondary_hosts", "too_many", text);
             }
             Some(hosts) if hosts.iter().all(|host| is_host(host, single_label)) => {
@@ -224,7 +225,7 @@ impl<'a> Update<'a> {
 
     fn switches(&mut self) {
         let to = &mut self.organization;
-        let places = [
+        let switches = [
             (
                 "force_users_to_authenticate_before_access_organization",
                 &mut to.force_users_to_authenticate_before_access_organization,
@@ -236,10 +237,10 @@ impl<'a> Update<'a> {
             ("user_groups_enabled", &mut to.user_groups_enabled),
             ("rich_text_editor_in_public_views", &mut to.rich_text_editor_in_public_views),
         ];
-        for (field, place) in places {
+        for (field, switch) in switches {
             match self.sent.get(field) {
                 None => {}
-                Some(Value::Bool(on)) => *place = *on,
+                Some(Value::Bool(on)) => *switch = *on,
                 Some(_) => {
                     let label = sentence_case(field);
                     self.faults.push(FieldError::new(

@@ -49,7 +49,7 @@ impl ProposalAdmin<'_> {
             }
         };
         let is_public = is_public && state.is_some();
-        let change = Change::of(before, now, |proposal| proposal.answer(state, is_public, now));
+        let change = Change::from_edit(before, now, |proposal| proposal.answer(state, is_public, now));
         self.change(organization, id, &change).await?;
         Ok(change)
     }
@@ -71,8 +71,8 @@ impl ProposalAdmin<'_> {
         if before.published_at.is_some() {
             return Err(Error::rejected(refusals::IS_PUBLISHED));
         }
-        DraftErrors::of(&before, locale, longest_body).refuse()?;
-        let change = Change::of(before, now, |proposal| proposal.publish(now));
+        DraftErrors::new(&before, locale, longest_body).refuse()?;
+        let change = Change::from_edit(before, now, |proposal| proposal.publish(now));
         self.change(organization, id, &change).await?;
         Ok(change)
     }
@@ -101,11 +101,11 @@ impl ProposalAdmin<'_> {
         };
         let title = replaced(&before.title, title);
         let body = replaced(&before.body, body);
-        let change = Change::of(before, now, |proposal| {
+        let change = Change::from_edit(before, now, |proposal| {
             proposal.title = title;
             proposal.body = body;
         });
-        DraftErrors::of_changes(&change.before, &change.after, longest_body).refuse()?;
+        DraftErrors::for_change(&change.before, &change.after, longest_body).refuse()?;
         self.change(organization, id, &change).await?;
         Ok(change)
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn news(before: &Proposal, edit: fn(&mut Proposal)) -> Vec<EventName> {
-        let events = Change::of(before.clone(), NOW, edit).events(TREES);
+        let events = Change::from_edit(before.clone(), NOW, edit).events(TREES);
         events.into_iter().map(|event| event.name).collect()
     }
 

@@ -12,13 +12,13 @@ pub use listing::{
     neighbours_stay_inside_and_satisfy_the_filters,
 };
 pub use reading::{
-    finds_drafts_of_their_client, shows_a_place_to_its_readers, shows_what_is_visible,
+    finds_drafts_of_their_client, shows_a_context_to_its_readers, shows_what_is_visible,
     tells_all_of_a_proposal,
 };
 pub use samples::{proposals, states, votes};
 pub use storing::{
     a_published_proposal_becomes_no_second_draft, a_state_that_is_renamed_is_filtered_by_its_new_name,
-    isolates_organizations, keeps_one_draft_of_a_user, knows_the_author_by_place,
+    isolates_organizations, keeps_one_draft_of_a_user, knows_the_author_by_position,
     refuses_a_token_that_is_taken,
 };
 pub use voting::{
@@ -27,14 +27,14 @@ pub use voting::{
 };
 
 use crate::{
-    ComponentLookup, Neighbours, Proposal, ProposalDetail, ProposalQuery, ProposalStore, StateStore, Vote,
-    VoteStore,
+    ComponentLookup, Proposal, ProposalDetail, ProposalNeighbours, ProposalQuery, ProposalStore, StateStore,
+    Vote, VoteStore,
 };
 use civitas_kernel::records::conformance::replace;
-use civitas_kernel::testing::{ALL, seen_by, seen_by_service, text, within};
+use civitas_kernel::testing::{ALL, in_component, service_read_context, text, viewer_read_context};
 use civitas_kernel::{
-    ClientId, ComponentId, Direction, Error, Order, OrganizationId, ProposalId, ReadContext, Result,
-    SpaceRef, UserId, Viewer, VoteId, Within, conformance_world,
+    ClientId, ComponentId, Direction, Error, LocationFilter, Order, OrganizationId, ProposalId, ReadContext,
+    Result, SpaceRef, UserId, Viewer, VoteId, conformance_world,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -104,14 +104,14 @@ impl World<'_> {
     }
 
     /// The context of a token of this user.
-    fn of(&self, user: UserId) -> ReadContext {
+    fn read_context_of(&self, user: UserId) -> ReadContext {
         let viewer = if user == self.admin { Viewer::Admin(user) } else { Viewer::Participant(user) };
-        seen_by(self.mine, viewer)
+        viewer_read_context(self.mine, viewer)
     }
 
     /// The contexts of a service token, with and without an administrator.
     fn services(&self) -> [ReadContext; 2] {
-        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| seen_by_service(self.mine, viewer))
+        [Viewer::Admin(self.admin), Viewer::Public].map(|viewer| service_read_context(self.mine, viewer))
     }
 
     async fn list(&self, read_context: ReadContext, query: &ProposalQuery) -> Result<Vec<ProposalId>> {
@@ -124,7 +124,7 @@ impl World<'_> {
         read_context: ReadContext,
         query: &ProposalQuery,
         id: ProposalId,
-    ) -> Result<Neighbours> {
+    ) -> Result<ProposalNeighbours> {
         let detail = self.proposals.detail(self.mine, id).await?.ok_or(Error::NotFound)?;
         let beside = self.proposals.neighbours(read_context, query, detail.position()).await?;
         // A reader who sees it gets the same with the proposal.
@@ -139,7 +139,7 @@ impl World<'_> {
     }
 
     async fn find(&self, read_context: ReadContext, id: ProposalId) -> Result<ProposalDetail> {
-        self.proposals.find_visible(read_context, id, Within::default()).await?.ok_or(Error::NotFound)
+        self.proposals.find_visible(read_context, id, LocationFilter::default()).await?.ok_or(Error::NotFound)
     }
 }
 
@@ -148,5 +148,5 @@ fn ids(details: &[ProposalDetail]) -> Vec<ProposalId> {
 }
 
 fn everything(component: ComponentId, direction: Direction) -> ProposalQuery {
-    ProposalQuery { within: within(component), filters: Vec::new(), order: Order::Column(direction) }
+    ProposalQuery { within: in_component(component), filters: Vec::new(), order: Order::Column(direction) }
 }

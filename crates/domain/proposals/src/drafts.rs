@@ -4,8 +4,8 @@ use crate::{ComponentLookup, DraftErrors, Proposal, ProposalDetail, ProposalStor
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::{
-    Ability, Access, CommandHandler, ComponentId, Ctx, Error, FieldError, Locale, ProposalId, Result, Scope,
-    Translated, Within, Wording, commands, limits,
+    Ability, Access, CommandHandler, ComponentId, Ctx, Error, FieldError, Locale, LocationFilter, ProposalId,
+    Result, Scope, Translated, Wording, commands, limits,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub struct CreateDraft {
     pub component: ComponentId,
     /// The part of the organization to search for the component.
     #[serde(default)]
-    pub within: Within,
+    pub within: LocationFilter,
 }
 
 /// Changes the texts of a draft.
@@ -30,7 +30,7 @@ pub struct UpdateDraft {
     /// The draft.
     pub id: ProposalId,
     /// The part of the organization to search.
-    pub within: Within,
+    pub within: LocationFilter,
     /// The new title: as sent, but texts are without markup. `None` when it was not sent; null is empty text.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     title: Option<Value>,
@@ -46,15 +46,15 @@ impl UpdateDraft {
     /// before a job is stored and before a transaction begins.
     ///
     /// # Errors
-    /// `Invalid` with `too_long` for a text of more than [`limits::PROSE`] characters, markup included.
+    /// `Invalid` with `too_long` for a text of more than [`limits::MAX_PROSE_CHARS`] characters, markup included.
     pub fn new(
         id: ProposalId,
-        within: Within,
+        within: LocationFilter,
         [title, body]: [Option<Value>; 2],
         locale: Option<Value>,
     ) -> Result<Self> {
         let errors = [("title", &title), ("body", &body)].into_iter().filter_map(|(field, sent)| {
-            limits::too_long(field, label(field), sent.as_ref()?.as_str()?, limits::PROSE)
+            limits::too_long(field, label(field), sent.as_ref()?.as_str()?, limits::MAX_PROSE_CHARS)
         });
         Error::unless_valid(Wording::InvalidRequest, errors.collect())?;
         let plain = |sent: Option<Value>| match sent {
@@ -76,7 +76,7 @@ pub struct PublishDraft {
     /// The draft.
     pub id: ProposalId,
     /// The part of the organization to search.
-    pub within: Within,
+    pub within: LocationFilter,
 }
 
 /// Deletes a draft.
@@ -85,7 +85,7 @@ pub struct WithdrawDraft {
     /// The draft.
     pub id: ProposalId,
     /// The part of the organization to search.
-    pub within: Within,
+    pub within: LocationFilter,
 }
 
 /// A draft, and the language it was last written in.
@@ -117,14 +117,19 @@ impl Drafts<'_> {
     ///
     /// # Errors
     /// `Forbidden`, the user checks, `NotFound`.
-    pub async fn find(&self, ctx: &Ctx, id: ProposalId, within: Within) -> Result<ProposalDetail> {
+    pub async fn find(&self, ctx: &Ctx, id: ProposalId, within: LocationFilter) -> Result<ProposalDetail> {
         ctx.require(&DRAFT)?;
         let found = self.store.find_draft(ctx.read_context(), ctx.caller.client, id, within).await?;
         found.ok_or(Error::NotFound)
     }
 
     /// The draft of [`Self::find`], locked until the transaction ends.
-    async fn find_for_update(&self, ctx: &Ctx, id: ProposalId, within: Within) -> Result<ProposalDetail> {
+    async fn find_for_update(
+        &self,
+        ctx: &Ctx,
+        id: ProposalId,
+        within: LocationFilter,
+    ) -> Result<ProposalDetail> {
         ctx.require(&DRAFT)?;
         let found =
             self.store.find_draft_for_update(ctx.read_context(), ctx.caller.client, id, within).await?;
@@ -134,10 +139,15 @@ impl Drafts<'_> {
     async fn has_none(&self, ctx: &Ctx, component: ComponentId) -> Result<()> {
         ctx.require(&DRAFT)?;
         let exists = self.store.has_draft(ctx.organization, ctx.user()?.id, component).await?;
-        if exists { Err(Proposal::taken()) } else { Ok(()) }
+        if exists { Err(Proposal::key_taken_error()) } else { Ok(()) }
     }
 
-    async fn limit_allows(&self, ctx: &Ctx, component: ComponentId, rules: &crate::Rules) -> Result<()> {
+    async fn limit_allows(
+        &self,
+        ctx: &Ctx,
+        component: ComponentId,
+        rules: &crate::ComponentRules,
+    ) -> Result<()> {
         if rules.proposal_limit == 0 {
             return Ok(());
         }
@@ -155,10 +165,11 @@ impl CommandHandler<CreateDraft> for Drafts<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateDraft) -> Result<ProposalDetail> {
         let CreateDraft { component, within } = command;
         self.has_none(ctx, component).await?;
-        let place = self.components.find(ctx.read_context(), component).await?;
-        let place = place.filter(|place| within.has(place.space, component)).ok_or(Error::NotFound)?;
-        participation(place.participates)?;
-        self.limit_allows(ctx, component, &place.rules).await?;
+        let context = self.components.find(ctx.read_context(), component).await?;
+        let context =
+            context.filter(|context| within.includes(context.space, component)).ok_or(Error::NotFound)?;
+        participation(context.participates)?;
+        self.limit_allows(ctx, component, &context.rules).await?;
         let draft = Proposal {
             authors: vec![ctx.user()?.id],
             client: Some(ctx.caller.client),
@@ -171,8 +182,8 @@ impl CommandHandler<CreateDraft> for Drafts<'_> {
             state: PublicState::None,
             voted: None,
             votes_count: 0,
-            changed_at: place.changed_at.max(ctx.now),
-            place: Arc::new(place),
+            changed_at: context.changed_at.max(ctx.now),
+            context: Arc::new(context),
             proposal: draft,
         })
     }
@@ -199,8 +210,8 @@ impl CommandHandler<UpdateDraft> for Drafts<'_> {
         let (title, body) = (title.unwrap_or_default(), body.unwrap_or_default());
         if title.is_some() || body.is_some() {
             let rewrite = |draft: &mut Proposal| draft.rewrite(locale, title.as_deref(), body.as_deref());
-            let change = Change::of(draft.proposal.clone(), ctx.now, rewrite);
-            let errors = DraftErrors::of(&change.after, locale, draft.place.rules.proposal_length);
+            let change = Change::from_edit(draft.proposal.clone(), ctx.now, rewrite);
+            let errors = DraftErrors::new(&change.after, locale, draft.context.rules.proposal_length);
             DraftErrors {
                 title: if title.is_some() { errors.title } else { Vec::new() },
                 body: if body.is_some() { errors.body } else { Vec::new() },
@@ -223,11 +234,11 @@ impl CommandHandler<PublishDraft> for Drafts<'_> {
 
     async fn handle(&self, ctx: &Ctx, PublishDraft { id, within }: PublishDraft) -> Result<ProposalDetail> {
         let draft = self.find_for_update(ctx, id, within).await?;
-        participation(draft.place.participates)?;
-        let rules = &draft.place.rules;
-        DraftErrors::of(&draft.proposal, ctx.working_locale(), rules.proposal_length).refuse()?;
+        participation(draft.context.participates)?;
+        let rules = &draft.context.rules;
+        DraftErrors::new(&draft.proposal, ctx.working_locale(), rules.proposal_length).refuse()?;
         self.limit_allows(ctx, draft.proposal.component, rules).await?;
-        let change = Change::of(draft.proposal.clone(), ctx.now, |draft| draft.publish(ctx.now));
+        let change = Change::from_edit(draft.proposal.clone(), ctx.now, |draft| draft.publish(ctx.now));
         self.store.save(ctx.organization, id, &change).await?;
         Ok(draft.saved(change.after))
     }

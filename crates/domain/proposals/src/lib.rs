@@ -4,9 +4,10 @@
 //! proposals while the step of their component allows it.
 //!
 //! ```
-//! use civitas_proposals::{Rules, VotingManifest};
+//! use civitas_proposals::{ComponentRules, VotingManifest};
 //!
-//! let rules = Rules { votes_enabled: true, voting_manifest: VotingManifest::Cards, ..Rules::default() };
+//! let voting_manifest = VotingManifest::Cards;
+//! let rules = ComponentRules { votes_enabled: true, voting_manifest, ..ComponentRules::default() };
 //! assert_eq!(rules.weights(), [1, 2, 3]);
 //! ```
 
@@ -24,10 +25,10 @@ mod votes;
 
 pub use admin::{ProposalAdmin, refusals};
 pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
-pub use model::{Proposal, ProposalDetail, ProposalPlace, ProposalState, PublicState, Vote};
+pub use model::{Proposal, ProposalContext, ProposalDetail, ProposalState, PublicState, Vote};
 pub use ports::*;
 pub use reading::{Proposals, READ_PROPOSALS};
-pub use rules::{Rules, Tally, VotingManifest, VotingStatus, weight_label};
+pub use rules::{ComponentRules, VoteTally, VotingManifest, VotingStatus, weight_label};
 pub use state_admin::{MAX_STATES, StateAdmin};
 pub use texts::{DraftErrors, draft_texts, plain_text};
-pub use votes::{CAST, CastResult, CastVote, READ_VOTES, RemoveVote, Votes};
+pub use votes::{CAST_VOTES, CastResult, CastVote, READ_VOTES, RemoveVote, Votes};

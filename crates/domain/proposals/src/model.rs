@@ -1,9 +1,9 @@
 //! Proposals, their states, and votes.
 
-use crate::Rules;
+use crate::ComponentRules;
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::limits::LINE;
-use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
+use civitas_kernel::limits::MAX_LINE_CHARS;
+use civitas_kernel::records::{Entity, RecordField, RecordFields, SearchTexts};
 use civitas_kernel::{
     Ability, ClientId, ComponentId, Error, Event, EventName, Locale, ProposalId, SpaceRef, StateId, Subject,
     Translated, UserId, VoteId,
@@ -147,11 +147,11 @@ impl Entity for Proposal {
     }
 
     fn search_texts(&self) -> Option<SearchTexts> {
-        Some(SearchTexts::of(&self.title, Some(&self.body)))
+        Some(SearchTexts::new(&self.title, Some(&self.body)))
     }
 
     /// A user has one draft in a component.
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         Error::rejected("Draft Proposal already exists for this component")
     }
 }
@@ -196,10 +196,10 @@ impl ProposalState {
 
 type StateField = RecordField<ProposalState>;
 
-impl Described for ProposalState {
+impl RecordFields for ProposalState {
     const NAME: &'static str = "proposal_state";
     const FIELDS: &'static [StateField] = &[
-        StateField::texts("title", LINE, |s| &s.title).required(),
+        StateField::texts("title", MAX_LINE_CHARS, |s| &s.title).required(),
         StateField::text("bg_color", |s| s.bg_color.clone().unwrap_or_default()),
         StateField::text("text_color", |s| s.text_color.clone().unwrap_or_default()),
     ];
@@ -211,7 +211,7 @@ impl Entity for ProposalState {
     civitas_kernel::time_fields!(updated_at);
 
     /// A component has one state of a token.
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         Error::rejected("token has already been taken")
     }
 }
@@ -238,9 +238,9 @@ impl PublicState {
     }
 }
 
-/// The place of a proposal: the current data of its component and space.
+/// The context of a proposal: the current data of its component and space.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ProposalPlace {
+pub struct ProposalContext {
     /// The component.
     pub component: ComponentId,
     /// Its name.
@@ -250,7 +250,7 @@ pub struct ProposalPlace {
     /// The component's scope of action, else its space's.
     pub scope: Option<i64>,
     /// The rules in force.
-    pub rules: Rules,
+    pub rules: ComponentRules,
     /// Whether the reader, if a user, may write and vote here (contract 05 §1.3).
     pub participates: bool,
     /// The latest change of component, space and steps.
@@ -272,9 +272,9 @@ pub struct ProposalDetail {
     pub voted: Option<i64>,
     /// How many votes it has, temporary ones not among them (contract 06 §4.3); also where they are hidden.
     pub votes_count: i64,
-    /// Its place.
-    pub place: Arc<ProposalPlace>,
-    /// The latest change of the proposal, its place, its number of votes and the reader's vote.
+    /// Its component and space.
+    pub context: Arc<ProposalContext>,
+    /// The latest change of the proposal, its context, its number of votes and the reader's vote.
     pub changed_at: OffsetDateTime,
 }
 
@@ -298,22 +298,22 @@ impl ProposalDetail {
 
     /// `votes_count` of its `meta` (contract 06 §1.7): only when it is published and the step does not hide votes.
     pub fn shown_votes(&self) -> Option<i64> {
-        let is_shown = self.proposal.published_at.is_some() && !self.place.rules.votes_hidden;
+        let is_shown = self.proposal.published_at.is_some() && !self.context.rules.votes_hidden;
         is_shown.then_some(self.votes_count)
     }
 
     /// The detail as an anonymous viewer reads it.
     #[must_use]
     pub fn for_anonymous(&self) -> Self {
-        let place = ProposalPlace { participates: false, ..ProposalPlace::clone(&self.place) };
-        let changed_at = self.proposal.updated_at.max(place.changed_at);
-        Self { voted: None, place: Arc::new(place), changed_at, ..self.clone() }
+        let context = ProposalContext { participates: false, ..ProposalContext::clone(&self.context) };
+        let changed_at = self.proposal.updated_at.max(context.changed_at);
+        Self { voted: None, context: Arc::new(context), changed_at, ..self.clone() }
     }
 
     /// Whether votes are accepted on it (contract 06 §1.7), independent of the reader.
     pub fn can_vote(&self) -> bool {
         let proposal = &self.proposal;
-        proposal.published_at.is_some() && self.place.rules.voting_is_open() && self.is_votable()
+        proposal.published_at.is_some() && self.context.rules.voting_is_open() && self.is_votable()
     }
 
     /// Whether it is in the votable set of its component (contract 05 §3.8).
@@ -322,7 +322,7 @@ impl ProposalDetail {
         proposal.published_at.is_some()
             && proposal.hidden_at.is_none()
             && proposal.deleted_at.is_none()
-            && self.place.rules.is_votable(self.state.token())
+            && self.context.rules.is_votable(self.state.token())
     }
 }
 
@@ -350,7 +350,7 @@ impl Entity for Vote {
     civitas_kernel::time_fields!(updated_at);
 
     /// A user has one vote on a proposal.
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         Error::rejected("Already voted")
     }
 }
@@ -358,18 +358,18 @@ impl Entity for Vote {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use civitas_kernel::SpaceManifest;
+    use civitas_kernel::SpaceKind;
     use std::time::Duration;
 
     const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
     fn detail(published_at: Option<OffsetDateTime>, votes_hidden: bool) -> ProposalDetail {
-        let place = ProposalPlace {
+        let context = ProposalContext {
             component: ComponentId(1),
             name: Translated::default(),
-            space: SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 },
+            space: SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: 1 },
             scope: None,
-            rules: Rules { votes_hidden, ..Rules::default() },
+            rules: ComponentRules { votes_hidden, ..ComponentRules::default() },
             participates: true,
             changed_at: NOW,
         };
@@ -380,7 +380,7 @@ mod tests {
             state: PublicState::None,
             voted: None,
             votes_count: 4,
-            place: Arc::new(place),
+            context: Arc::new(context),
             changed_at: NOW,
         }
     }

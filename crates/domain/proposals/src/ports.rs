@@ -1,12 +1,12 @@
 //! Ports: what this crate needs from outside.
 
-use crate::{Proposal, ProposalDetail, ProposalPlace, ProposalState, Vote, VotingStatus};
+use crate::{Proposal, ProposalContext, ProposalDetail, ProposalState, Vote, VotingStatus};
 use async_trait::async_trait;
-use civitas_kernel::filter::{Condition, Kind, ListQuery};
+use civitas_kernel::filter::{FieldKind, FilterCondition, ListQuery};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ClientId, ComponentId, Direction, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result,
-    StateId, UserId, VoteId, Within, filter_fields, store,
+    ClientId, ComponentId, Direction, LocationFilter, OrganizationId, Page, PageRequest, ProposalId,
+    ReadContext, Result, StateId, UserId, VoteId, filter_fields, store,
 };
 use time::OffsetDateTime;
 
@@ -14,30 +14,30 @@ filter_fields! {
     /// The fields for filters of proposals (contract 06 §1.4, 01 §6.2).
     pub enum ProposalField = PROPOSAL_FIELDS, ProposalFilter {
         /// The public state token; a proposal without one has an empty token, never null.
-        State: "state", Kind::Text;
+        State: "state", FieldKind::Text;
         /// The weight of the reader's own vote; null without one.
-        VotedWeight: "voted_weight", Kind::IntegerText;
-        ExtendedData: "extended_data", Kind::ExtendedData;
-        Id: "id", Kind::Integer;
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
+        VotedWeight: "voted_weight", FieldKind::IntegerText;
+        ExtendedData: "extended_data", FieldKind::ExtendedData;
+        Id: "id", FieldKind::Integer;
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
         /// The time of publication; null for a draft.
-        PublishedAt: "published_at", Kind::Time;
+        PublishedAt: "published_at", FieldKind::Time;
         /// The title, in any language.
-        Title: "title", Kind::Text;
+        Title: "title", FieldKind::Text;
         /// The body, in any language.
-        Body: "body", Kind::Text;
+        Body: "body", FieldKind::Text;
         /// Title or body.
-        SearchText: "search_text" | "title_or_body", Kind::SearchText;
-        Component: "component_id", Kind::Integer;
+        SearchText: "search_text" | "title_or_body", FieldKind::SearchText;
+        Component: "component_id", FieldKind::Integer;
         /// The number of the space, of any kind.
-        SpaceId: "participatory_space_id", Kind::Integer;
+        SpaceId: "participatory_space_id", FieldKind::Integer;
         /// The class name of the space.
-        SpaceType: "participatory_space_type", Kind::Text;
+        SpaceType: "participatory_space_type", FieldKind::Text;
         /// Any of the authors that are users.
-        Author: "author_id", Kind::Integer;
+        Author: "author_id", FieldKind::Integer;
         /// The number of votes that count; 0 where the component hides it, and for drafts.
-        VotesCount: "votes_count" | "proposal_votes_count", Kind::Integer;
+        VotesCount: "votes_count" | "proposal_votes_count", FieldKind::Integer;
     }
 }
 
@@ -51,16 +51,16 @@ pub struct HiddenProposals {
     /// Those of this component.
     pub component: Option<ComponentId>,
     /// Those whose public state token satisfies this.
-    pub state: Option<Condition>,
+    pub state: Option<FilterCondition>,
     /// Those whose title or body has these [words](Condition::words).
-    pub words: Option<Condition>,
+    pub words: Option<FilterCondition>,
     /// Descending: the one that was hidden last comes first.
     pub direction: Direction,
 }
 
-/// What decides the place of a proposal in lists, as it was read before.
+/// What decides the position of a proposal in lists, as it was read before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct ListPosition {
     /// The proposal.
     pub id: ProposalId,
     /// Its component.
@@ -72,15 +72,15 @@ pub struct Position {
 impl ProposalDetail {
     /// Its position.
     #[must_use]
-    pub fn position(&self) -> Position {
+    pub fn position(&self) -> ListPosition {
         let Proposal { component, published_at, .. } = self.proposal;
-        Position { id: self.id, component, published_at }
+        ListPosition { id: self.id, component, published_at }
     }
 }
 
 /// The neighbours of a proposal in the list of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Neighbours {
+pub struct ProposalNeighbours {
     /// The next one.
     pub next: Option<ProposalId>,
     /// The previous one; always `None` in random order.
@@ -101,16 +101,16 @@ store! {
         async fn hidden(&self, organization: OrganizationId, list: &HiddenProposals, page: PageRequest)
         -> Result<Page<ProposalDetail>>;
         /// The proposal, if it is visible and inside.
-        async fn find_visible(&self, read_context: ReadContext, id: ProposalId, within: Within)
+        async fn find_visible(&self, read_context: ReadContext, id: ProposalId, within: LocationFilter)
         -> Result<Option<ProposalDetail>>;
         /// The neighbours of a proposal that this reader sees in the list of a query; none when it is not in that list.
-        async fn neighbours(&self, read_context: ReadContext, query: &ProposalQuery, position: Position)
-        -> Result<Neighbours>;
+        async fn neighbours(&self, read_context: ReadContext, query: &ProposalQuery, position: ListPosition)
+        -> Result<ProposalNeighbours>;
         /// The proposal, if it is visible and inside the part of a query, and its neighbours in the list of the query.
         async fn find_with_neighbours(&self, read_context: ReadContext, query: &ProposalQuery, id: ProposalId)
-        -> Result<Option<(ProposalDetail, Neighbours)>>;
+        -> Result<Option<(ProposalDetail, ProposalNeighbours)>>;
         /// The draft of this reader, created through this client, in a visible component, inside (contract 06 §2.2).
-        async fn find_draft(&self, read_context: ReadContext, client: ClientId, id: ProposalId, within: Within)
+        async fn find_draft(&self, read_context: ReadContext, client: ClientId, id: ProposalId, within: LocationFilter)
         -> Result<Option<ProposalDetail>>;
         /// The draft of [`Self::find_draft`], locked against other writers until the transaction ends. `Internal`
         /// outside a transaction.
@@ -119,7 +119,7 @@ store! {
             read_context: ReadContext,
             client: ClientId,
             id: ProposalId,
-            within: Within,
+            within: LocationFilter,
         ) -> Result<Option<ProposalDetail>>;
         /// The proposal as an anonymous viewer reads it, visible or not: for events.
         async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>>;
@@ -146,7 +146,11 @@ store! {
 #[async_trait]
 pub trait ComponentLookup: Send + Sync {
     /// The visible proposals component of this id; `None` also when it is of another kind.
-    async fn find(&self, read_context: ReadContext, component: ComponentId) -> Result<Option<ProposalPlace>>;
+    async fn find(
+        &self,
+        read_context: ReadContext,
+        component: ComponentId,
+    ) -> Result<Option<ProposalContext>>;
 }
 
 store! {
@@ -159,7 +163,7 @@ store! {
         /// Gives a state another id, which must be free. False, and no change, when there is none, or proposals have it.
         async fn renumber(&self, organization: OrganizationId, id: StateId, to: StateId) -> Result<bool>;
         /// The states of a component in the order of their tokens, at most `limit`.
-        async fn of_component(&self, organization: OrganizationId, component: ComponentId, limit: i64)
+        async fn list_of_component(&self, organization: OrganizationId, component: ComponentId, limit: i64)
         -> Result<Vec<(StateId, ProposalState)>>;
     }
 }
@@ -167,16 +171,16 @@ store! {
 filter_fields! {
     /// The fields for filters of votes (contract 06 §4.4, 01 §6.2).
     pub enum VoteField = VOTE_FIELDS, VoteFilter {
-        Id: "id", Kind::Integer;
+        Id: "id", FieldKind::Integer;
         /// The weight; 0 is an abstention.
-        Weight: "weight", Kind::Integer;
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
-        User: "creator_id" | "author_id", Kind::Integer;
-        Proposal: "proposal_id", Kind::Integer;
-        Component: "component_id", Kind::Integer;
+        Weight: "weight", FieldKind::Integer;
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
+        User: "creator_id" | "author_id", FieldKind::Integer;
+        Proposal: "proposal_id", FieldKind::Integer;
+        Component: "component_id", FieldKind::Integer;
         /// The number of the space, of any kind.
-        SpaceId: "participatory_space_id", Kind::Integer;
+        SpaceId: "participatory_space_id", FieldKind::Integer;
     }
 }
 
@@ -184,10 +188,10 @@ store! {
     /// The store of votes. Visible means: on a published proposal, neither hidden nor deleted, in a visible component.
     pub trait VoteStore: Records<Vote> {
         /// The visible votes, by id.
-        async fn list(&self, read_context: ReadContext, within: Within, filters: &[VoteFilter], page: PageRequest)
+        async fn list(&self, read_context: ReadContext, within: LocationFilter, filters: &[VoteFilter], page: PageRequest)
         -> Result<Page<(VoteId, Vote)>>;
         /// The vote, if it is visible and inside.
-        async fn find_visible(&self, read_context: ReadContext, id: VoteId, within: Within)
+        async fn find_visible(&self, read_context: ReadContext, id: VoteId, within: LocationFilter)
         -> Result<Option<(VoteId, Vote)>>;
         /// Locks the votes of this user and on this proposal against casts and removals until the transaction ends, and
         /// the settings of the component against changes: those that are read next are current until then.
@@ -200,7 +204,7 @@ store! {
         -> Result<i64>;
         /// The votes on a proposal, temporary ones included, the newest first by `created_at` and id. For
         /// administrators: the proposal may be invisible.
-        async fn of_proposal(&self, organization: OrganizationId, proposal: ProposalId, page: PageRequest)
+        async fn list_of_proposal(&self, organization: OrganizationId, proposal: ProposalId, page: PageRequest)
         -> Result<Page<(VoteId, Vote)>>;
         /// Removes a vote.
         async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()>;

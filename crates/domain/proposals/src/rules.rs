@@ -15,7 +15,7 @@ pub enum VotingManifest {
 /// The current rules of a component: global settings, and the settings of the current step.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings, named as in the contract")]
-pub struct Rules {
+pub struct ComponentRules {
     /// Voting is on in this step.
     pub votes_enabled: bool,
     /// Voting is shown but blocked in this step.
@@ -51,7 +51,7 @@ fn below(count: i64, limit: i64) -> bool {
     limit == 0 || count < limit
 }
 
-impl Rules {
+impl ComponentRules {
     /// Whether votes are accepted at all now.
     pub fn voting_is_open(&self) -> bool {
         self.votes_enabled && !self.votes_blocked
@@ -127,12 +127,12 @@ pub struct VotingStatus {
     /// Whether the user may write and vote there.
     pub participates: bool,
     /// The published, visible proposals by public state.
-    pub tallies: Vec<Tally>,
+    pub tallies: Vec<VoteTally>,
 }
 
 /// How many proposals of one public state there are, and how many of them the user has voted on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tally {
+pub struct VoteTally {
     /// The public state token; empty without one.
     pub token: String,
     /// How many there are.
@@ -142,8 +142,8 @@ pub struct Tally {
 }
 
 /// The label of a weight (contract 05 §3.8). A language of `offered` that has no text here has the English one.
-pub fn weight_label(manifest: VotingManifest, weight: i64, offered: &Locales) -> Translated {
-    let [en, fr, es] = match (manifest, weight) {
+pub fn weight_label(kind: VotingManifest, weight: i64, offered: &Locales) -> Translated {
+    let [en, fr, es] = match (kind, weight) {
         (_, 0) => ["Abstain", "Abstention", "Abstención"],
         (VotingManifest::Simple, _) => ["Vote", "Voter", "Votar"],
         (VotingManifest::Cards, 1) => ["Red", "Rouge", "Rojo"],
@@ -158,12 +158,12 @@ pub fn weight_label(manifest: VotingManifest, weight: i64, offered: &Locales) ->
 mod tests {
     use super::*;
 
-    fn open() -> Rules {
-        Rules { votes_enabled: true, ..Rules::default() }
+    fn open() -> ComponentRules {
+        ComponentRules { votes_enabled: true, ..ComponentRules::default() }
     }
 
     fn voting_status() -> VotingStatus {
-        let tally = Tally { token: String::new(), proposals: 2, voted: 1 };
+        let tally = VoteTally { token: String::new(), proposals: 2, voted: 1 };
         VotingStatus {
             component: ComponentId(1),
             published: 1,
@@ -176,13 +176,13 @@ mod tests {
 
     #[test]
     fn the_catalogue_of_weights_follows_manifest_and_abstention() {
-        assert_eq!(Rules::default().weights(), [] as [i64; 0]);
+        assert_eq!(ComponentRules::default().weights(), [] as [i64; 0]);
         assert_eq!(open().weights(), [1]);
-        assert_eq!(Rules { abstain: true, ..open() }.weights(), [0, 1]);
-        let cards = Rules { voting_manifest: VotingManifest::Cards, abstain: true, ..open() };
+        assert_eq!(ComponentRules { abstain: true, ..open() }.weights(), [0, 1]);
+        let cards = ComponentRules { voting_manifest: VotingManifest::Cards, abstain: true, ..open() };
         assert_eq!(cards.weights(), [0, 1, 2, 3]);
         assert_eq!(
-            Rules { votes_blocked: true, ..open() }.weights(),
+            ComponentRules { votes_blocked: true, ..open() }.weights(),
             [1],
             "blocked voting keeps its catalogue"
         );
@@ -200,7 +200,7 @@ mod tests {
     fn withdrawn_and_rejected_are_never_votable_unless_the_list_names_rejected() {
         assert!(open().is_votable("") && open().is_votable("accepted"));
         assert!(!open().is_votable("rejected") && !open().is_votable("withdrawn"));
-        let by_status = |states: &[&str]| Rules {
+        let by_status = |states: &[&str]| ComponentRules {
             votes_enabled_by_status: true,
             votes_enabled_states: states.iter().map(|s| (*s).to_owned()).collect(),
             ..open()
@@ -215,19 +215,21 @@ mod tests {
     fn a_user_can_vote_while_something_is_left_to_vote_on() {
         assert!(open().can_vote(Some(&voting_status())));
         assert!(open().can_vote(None), "a service token sees whether voting is open");
-        assert!(!Rules { votes_blocked: true, ..open() }.can_vote(None));
-        assert!(!Rules { vote_limit: 1, ..open() }.can_vote(Some(&voting_status())));
+        assert!(!ComponentRules { votes_blocked: true, ..open() }.can_vote(None));
+        assert!(!ComponentRules { vote_limit: 1, ..open() }.can_vote(Some(&voting_status())));
         assert!(!open().can_vote(Some(&VotingStatus { participates: false, ..voting_status() })));
-        let done = Tally { token: String::new(), proposals: 2, voted: 2 };
+        let done = VoteTally { token: String::new(), proposals: 2, voted: 2 };
         assert!(!open().can_vote(Some(&VotingStatus { tallies: vec![done], ..voting_status() })));
     }
 
     #[test]
     fn proposals_can_be_created_by_users_below_the_limit_in_an_open_step() {
-        let rules = Rules { creation_enabled: true, proposal_limit: 2, ..Rules::default() };
+        let rules = ComponentRules { creation_enabled: true, proposal_limit: 2, ..ComponentRules::default() };
         assert!(rules.can_create_proposals(Some(&voting_status())));
         assert!(!rules.can_create_proposals(Some(&VotingStatus { published: 2, ..voting_status() })));
         assert!(!rules.can_create_proposals(None));
-        assert!(!Rules { creation_enabled: false, ..rules }.can_create_proposals(Some(&voting_status())));
+        assert!(
+            !ComponentRules { creation_enabled: false, ..rules }.can_create_proposals(Some(&voting_status()))
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::{ProposalState, StateStore};
 use async_trait::async_trait;
-use civitas_kernel::limits::{LINE, too_long};
-use civitas_kernel::records::{Described, RecordAdmin, Records};
+use civitas_kernel::limits::{MAX_LINE_CHARS, too_long};
+use civitas_kernel::records::{RecordAdmin, RecordFields, Records};
 use civitas_kernel::{Error, FieldError, Locale, OrganizationId, Result, StateId, Wording};
 
 /// The most states of a component.
@@ -53,7 +53,7 @@ fn token_error(token: &str) -> Option<FieldError> {
     } else if !token.chars().all(is_sound) || token == WITHDRAWN {
         Some(FieldError::new("token", "invalid", "Token is invalid"))
     } else {
-        too_long("token", "Token", token, LINE)
+        too_long("token", "Token", token, MAX_LINE_CHARS)
     }
 }
 
@@ -79,7 +79,7 @@ impl RecordAdmin<ProposalState> for StateAdmin<'_> {
     ) -> Result<()> {
         let mut errors = self.errors(before.map(|(_, before)| before), after);
         if before.is_none() {
-            let own = self.states.of_component(organization, after.component, MAX_STATES).await?;
+            let own = self.states.list_of_component(organization, after.component, MAX_STATES).await?;
             if own.iter().any(|(_, state)| state.token == after.token) {
                 errors.push(FieldError::new("token", "taken", "token has already been taken"));
             } else if own.len() >= usize::try_from(MAX_STATES).unwrap_or(usize::MAX) {
@@ -119,7 +119,7 @@ mod tests {
     /// A component with so many states, the built-in ones first.
     fn store(count: usize) -> MockStateStore {
         let mut states = MockStateStore::new();
-        states.expect_of_component().returning(move |_, component, _| {
+        states.expect_list_of_component().returning(move |_, component, _| {
             let built_in = ProposalState::built_in(component, NOW).into_iter();
             let more = (0..).map(|number| state(&format!("own_{number}")));
             Ok((1..).map(StateId).zip(built_in.chain(more)).take(count).collect())
@@ -168,10 +168,11 @@ mod tests {
         let admin = StateAdmin { states: &store, default_locale: Locale::EN };
         let imported = ProposalState { bg_color: Some("red".to_owned()), ..state("Of The Archive") };
         let text = |state: &mut ProposalState| state.text_color = None;
-        let change = Change::of(imported.clone(), NOW, text);
+        let change = Change::from_edit(imported.clone(), NOW, text);
         admin.change(CITY, StateId(9), &change).await.unwrap();
         let blue = |state: &mut ProposalState| state.bg_color = Some("blue".to_owned());
-        let refused = admin.change(CITY, StateId(9), &Change::of(imported, NOW, blue)).await.unwrap_err();
+        let refused =
+            admin.change(CITY, StateId(9), &Change::from_edit(imported, NOW, blue)).await.unwrap_err();
         assert_eq!(refused.details()[0].field, "bg_color");
     }
 }

@@ -22,7 +22,7 @@ pub struct DraftErrors {
 
 impl DraftErrors {
     /// Validates a draft: each field in this language, else in the first that has text.
-    pub fn of(proposal: &Proposal, locale: Locale, longest_body: i64) -> Self {
+    pub fn new(proposal: &Proposal, locale: Locale, longest_body: i64) -> Self {
         Self {
             title: faults("title", text_in(&proposal.title, locale), MAX_TITLE),
             body: faults("body", text_in(&proposal.body, locale), longest_body),
@@ -31,7 +31,7 @@ impl DraftErrors {
 
     /// Validates the texts of a proposal that differ from those before, in each language. The field of an error has the
     /// language: `title[fr]`. A title and a body have text in some language.
-    pub fn of_changes(before: &Proposal, after: &Proposal, longest_body: i64) -> Self {
+    pub fn for_change(before: &Proposal, after: &Proposal, longest_body: i64) -> Self {
         Self {
             title: changed_faults("title", &before.title, &after.title, MAX_TITLE),
             body: changed_faults("body", &before.body, &after.body, longest_body),

@@ -1,19 +1,19 @@
 //! Votes: cast, read, remove (contract 06 §4).
 
 use crate::drafts::participation;
-use crate::{ProposalDetail, ProposalPlace, ProposalStore, VOTE_FIELDS, Vote, VoteStore};
+use crate::{ProposalContext, ProposalDetail, ProposalStore, VOTE_FIELDS, Vote, VoteStore};
 use async_trait::async_trait;
-use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::filter::{RawFilter, read_filters};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
-    Ability, Access, CommandHandler, Ctx, Error, Page, PageRequest, ProposalId, Result, Scope, UserId,
-    VoteId, Within, commands, integer,
+    Ability, Access, CommandHandler, Ctx, Error, LocationFilter, Page, PageRequest, ProposalId, Result,
+    Scope, UserId, VoteId, commands, integer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rights to cast and remove votes.
-pub const CAST: Access = Access::user(Scope::Proposals, &[Ability::ProposalsVote]);
+pub const CAST_VOTES: Access = Access::user(Scope::Proposals, &[Ability::ProposalsVote]);
 /// The rights to read votes.
 pub const READ_VOTES: Access =
     Access::any_of(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsVote]);
@@ -24,7 +24,7 @@ pub struct CastVote {
     /// The proposal.
     pub proposal: ProposalId,
     /// The part of the organization to search.
-    pub within: Within,
+    pub within: LocationFilter,
     /// The `data` of the body as sent: its `weight` is read after other checks.
     pub data: Option<Value>,
     /// Whether the answer is the proposal rather than the vote.
@@ -48,12 +48,12 @@ pub struct RemoveVote {
     /// The vote.
     pub id: VoteId,
     /// The part of the organization to search.
-    pub within: Within,
+    pub within: LocationFilter,
 }
 
 commands! {
-    CastVote: "vote_proposals#create", CAST => CastResult;
-    RemoveVote: "vote_proposals#destroy", CAST => (VoteId, Vote);
+    CastVote: "vote_proposals#create", CAST_VOTES => CastResult;
+    RemoveVote: "vote_proposals#destroy", CAST_VOTES => (VoteId, Vote);
 }
 
 /// Reads and writes votes.
@@ -72,37 +72,37 @@ impl Votes<'_> {
     pub async fn list(
         &self,
         ctx: &Ctx,
-        within: Within,
+        within: LocationFilter,
         filter: &RawFilter,
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
         ctx.require(&READ_VOTES)?;
-        self.store.list(ctx.read_context(), within, &read(VOTE_FIELDS, filter)?, page).await
+        self.store.list(ctx.read_context(), within, &read_filters(VOTE_FIELDS, filter)?, page).await
     }
 
     /// One visible vote.
     ///
     /// # Errors
     /// `Forbidden`; `NotFound`.
-    pub async fn find(&self, ctx: &Ctx, id: VoteId, within: Within) -> Result<(VoteId, Vote)> {
+    pub async fn find(&self, ctx: &Ctx, id: VoteId, within: LocationFilter) -> Result<(VoteId, Vote)> {
         ctx.require(&READ_VOTES)?;
         self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)
     }
 
     /// Checks 1, 2, 4 and 5 of contract 06 §4.3.
     async fn open_proposal(&self, ctx: &Ctx, command: &CastVote) -> Result<ProposalDetail> {
-        ctx.require(&CAST)?;
+        ctx.require(&CAST_VOTES)?;
         let found = self.proposals.find_visible(ctx.read_context(), command.proposal, command.within).await?;
         let found = found.filter(|p| p.proposal.published_at.is_some()).ok_or(Error::NotFound)?;
-        voting_is_open(&found.place)?;
+        voting_is_open(&found.context)?;
         Ok(found)
     }
 
     /// Checks 12 and 13.
     async fn limits_allow(&self, ctx: &Ctx, user: UserId, proposal: &ProposalDetail) -> Result<()> {
-        let rules = &proposal.place.rules;
+        let rules = &proposal.context.rules;
         if rules.vote_limit > 0 {
-            let votes = self.store.count_of_user(ctx.organization, user, proposal.place.component).await?;
+            let votes = self.store.count_of_user(ctx.organization, user, proposal.context.component).await?;
             if !rules.admits_vote(votes) {
                 return Err(Error::rejected("Vote limit reached"));
             }
@@ -114,14 +114,14 @@ impl Votes<'_> {
     }
 
     /// Makes a user's votes in the component temporary or final, by their number. Returns whether they are temporary.
-    async fn set_user_finality(&self, ctx: &Ctx, user: UserId, place: &ProposalPlace) -> Result<bool> {
-        let minimum = place.rules.minimum_votes_per_user;
+    async fn set_user_finality(&self, ctx: &Ctx, user: UserId, context: &ProposalContext) -> Result<bool> {
+        let minimum = context.rules.minimum_votes_per_user;
         if minimum == 0 {
             return Ok(false);
         }
-        let votes = self.store.count_of_user(ctx.organization, user, place.component).await?;
+        let votes = self.store.count_of_user(ctx.organization, user, context.component).await?;
         let temporary = votes < minimum;
-        self.store.set_temporary(ctx.organization, user, place.component, temporary).await?;
+        self.store.set_temporary(ctx.organization, user, context.component, temporary).await?;
         Ok(temporary)
     }
 }
@@ -134,27 +134,27 @@ impl CommandHandler<CastVote> for Votes<'_> {
     }
 
     async fn handle(&self, ctx: &Ctx, command: CastVote) -> Result<CastResult> {
-        ctx.require(&CAST)?;
+        ctx.require(&CAST_VOTES)?;
         let user = ctx.user()?.id;
         // Before all reads, so that their results stay current until the transaction ends.
         self.store.lock(ctx.organization, command.proposal, user).await?;
         let proposal = self.open_proposal(ctx, &command).await?;
-        participation(proposal.place.participates)?;
+        participation(proposal.context.participates)?;
         if proposal.voted.is_some() {
-            return Err(Vote::taken());
+            return Err(Vote::key_taken_error());
         }
-        let weight = accepted_weight(sent_weight(command.data.as_ref())?, &proposal.place)?;
+        let weight = accepted_weight(sent_weight(command.data.as_ref())?, &proposal.context)?;
         self.limits_allow(ctx, user, &proposal).await?;
         let vote = Vote {
             proposal: proposal.id,
             user,
             weight,
-            temporary: proposal.place.rules.minimum_votes_per_user > 0,
+            temporary: proposal.context.rules.minimum_votes_per_user > 0,
             created_at: ctx.now,
             updated_at: ctx.now,
         };
-        let id = self.store.cast(ctx.organization, &vote, proposal.place.component).await?;
-        let temporary = self.set_user_finality(ctx, user, &proposal.place).await?;
+        let id = self.store.cast(ctx.organization, &vote, proposal.context.component).await?;
+        let temporary = self.set_user_finality(ctx, user, &proposal.context).await?;
         let vote = Vote { temporary, ..vote };
         let proposal = command.include_proposal.then(|| proposal.voted_with(&vote));
         Ok(CastResult { id, vote, proposal })
@@ -164,7 +164,7 @@ impl CommandHandler<CastVote> for Votes<'_> {
 #[async_trait]
 impl CommandHandler<RemoveVote> for Votes<'_> {
     async fn handle(&self, ctx: &Ctx, RemoveVote { id, within }: RemoveVote) -> Result<(VoteId, Vote)> {
-        ctx.require(&CAST)?;
+        ctx.require(&CAST_VOTES)?;
         let user = ctx.user()?.id;
         let (_, vote) =
             self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)?;
@@ -175,18 +175,19 @@ impl CommandHandler<RemoveVote> for Votes<'_> {
         // Read again under the lock: of two concurrent removals, one finds no vote.
         let (_, vote) =
             self.store.find_visible(ctx.read_context(), id, within).await?.ok_or(Error::NotFound)?;
-        let found = self.proposals.find_visible(ctx.read_context(), vote.proposal, Within::default()).await?;
+        let found =
+            self.proposals.find_visible(ctx.read_context(), vote.proposal, LocationFilter::default()).await?;
         let proposal = found.ok_or(Error::NotFound)?;
-        voting_is_open(&proposal.place)?;
+        voting_is_open(&proposal.context)?;
         self.store.remove(ctx.organization, id).await?;
-        self.set_user_finality(ctx, user, &proposal.place).await?;
+        self.set_user_finality(ctx, user, &proposal.context).await?;
         Ok((id, vote))
     }
 }
 
-fn voting_is_open(place: &ProposalPlace) -> Result<()> {
+fn voting_is_open(context: &ProposalContext) -> Result<()> {
     // As on the wire.
-    if place.rules.voting_is_open() { Ok(()) } else { Err(Error::rejected("Vote are disabled")) }
+    if context.rules.voting_is_open() { Ok(()) } else { Err(Error::rejected("Vote are disabled")) }
 }
 
 /// Check 8: `data.weight` is present and a whole number. Digits in a text are accepted.
@@ -198,11 +199,11 @@ fn sent_weight(data: Option<&Value>) -> Result<i64> {
 }
 
 /// Checks 9 to 11.
-fn accepted_weight(weight: i64, place: &ProposalPlace) -> Result<i64> {
-    let weights = place.rules.weights();
+fn accepted_weight(weight: i64, context: &ProposalContext) -> Result<i64> {
+    let weights = context.rules.weights();
     match weight {
         ..0 => Err(wrong_weight("Negative weight not supported")),
-        0 if !place.rules.abstain => Err(wrong_weight("Abstention not supported")),
+        0 if !context.rules.abstain => Err(wrong_weight("Abstention not supported")),
         _ if !weights.contains(&weight) => Err(wrong_weight("Weight not supported")),
         _ => Ok(weight),
     }

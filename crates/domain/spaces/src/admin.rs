@@ -1,6 +1,6 @@
 //! Administration of spaces and their steps. The caller checks permission.
 
-use crate::{Component, ComponentManifest, ComponentStore, Space, SpaceStore, Step, StepStore, refusals};
+use crate::{Component, ComponentKind, ComponentStore, Space, SpaceStore, Step, StepStore, refusals};
 use async_trait::async_trait;
 use civitas_kernel::records::{Change, RecordAdmin, Records, find_for_update};
 use civitas_kernel::{ComponentId, Error, OrganizationId, Result, SpaceRef, StepId};
@@ -74,10 +74,10 @@ pub async fn component_for_record(
     components: &dyn ComponentStore,
     organization: OrganizationId,
     id: ComponentId,
-    kind: ComponentManifest,
+    kind: ComponentKind,
 ) -> Result<Component> {
     let component = find_for_update::<Component>(components, organization, id).await?;
-    if component.manifest == kind { Ok(component) } else { Err(Error::NotFound) }
+    if component.kind == kind { Ok(component) } else { Err(Error::NotFound) }
 }
 
 /// Deletes a step, and the settings that components of the process have for it. The current settings do not change: the
@@ -96,8 +96,8 @@ pub async fn remove_step(
     if step.active {
         return Err(Error::rejected(refusals::STEP_IS_ACTIVE));
     }
-    for (component, before) in components.in_space_for_update(organization, step.space).await? {
-        let change = Change::of(before, now, |component| drop(component.step_settings.remove(&id)));
+    for (component, before) in components.list_in_space_for_update(organization, step.space).await? {
+        let change = Change::from_edit(before, now, |component| drop(component.step_settings.remove(&id)));
         if !change.is_empty() {
             components.save(organization, component, &change).await?;
         }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::{MockComponentStore, MockSpaceStore, MockStepStore, Visibility};
     use civitas_kernel::records::{Entity, edit};
-    use civitas_kernel::{Ability, Locale, SpaceManifest, Translated};
+    use civitas_kernel::{Ability, Locale, SpaceKind, Translated};
     use mockall::Sequence;
     use time::macros::datetime;
 
@@ -122,14 +122,14 @@ mod tests {
     }
 
     fn step(active: bool) -> Step {
-        let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 3 };
+        let space = SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: 3 };
         Step { active, ..Step::new(space, title(), 0, NOW) }
     }
 
     /// The process, which can be locked.
     fn process() -> MockSpaceStore {
         let mut spaces = MockSpaceStore::new();
-        let process = Space::new(SpaceManifest::ParticipatoryProcesses, title(), NOW);
+        let process = Space::new(SpaceKind::ParticipatoryProcesses, title(), NOW);
         spaces.expect_find_for_update().returning(move |_, _| Ok(Some(process.clone())));
         spaces
     }
@@ -183,7 +183,7 @@ mod tests {
         let admin = StepAdmin { spaces: &spaces, steps: &steps };
         admin.create(CITY, &step(true)).await.unwrap();
         admin.create(CITY, &step(false)).await.unwrap();
-        let assembly = SpaceRef { manifest: SpaceManifest::Assemblies, id: 3 };
+        let assembly = SpaceRef { kind: SpaceKind::Assemblies, id: 3 };
         let refused = admin.create(CITY, &Step { space: assembly, ..step(true) }).await.unwrap_err();
         assert_eq!(refused.description(), "only participatory processes have steps");
     }
@@ -194,8 +194,8 @@ mod tests {
         steps.expect_find_for_update().returning(|_, _| Ok(Some(step(false))));
         steps.expect_remove().once().withf(|_, id| *id == StepId(5)).returning(|_, _| Ok(()));
         let mut components = MockComponentStore::new();
-        components.expect_in_space_for_update().returning(|_, space| {
-            let plain = Component::new(space, ComponentManifest::Proposals, title(), NOW);
+        components.expect_list_in_space_for_update().returning(|_, space| {
+            let plain = Component::new(space, ComponentKind::Proposals, title(), NOW);
             let mut own = plain.clone();
             own.step_settings.insert(StepId(4), serde_json::Map::new());
             own.step_settings.insert(StepId(5), serde_json::Map::new());
@@ -213,15 +213,14 @@ mod tests {
     async fn a_record_is_added_to_a_component_of_its_kind() {
         let mut components = MockComponentStore::new();
         components.expect_find_for_update().returning(|_, id| {
-            let space = SpaceRef { manifest: SpaceManifest::Assemblies, id: 1 };
-            let mut found = Component::new(space, ComponentManifest::Blogs, title(), NOW);
+            let space = SpaceRef { kind: SpaceKind::Assemblies, id: 1 };
+            let mut found = Component::new(space, ComponentKind::Blogs, title(), NOW);
             found.deleted_at = (id == ComponentId(2)).then_some(NOW);
             Ok((id != ComponentId(3)).then_some(found))
         });
         let find = async |id, kind| component_for_record(&components, CITY, ComponentId(id), kind).await;
-        assert!(find(1, ComponentManifest::Blogs).await.is_ok());
-        for (id, kind) in
-            [(1, ComponentManifest::Meetings), (2, ComponentManifest::Blogs), (3, ComponentManifest::Blogs)]
+        assert!(find(1, ComponentKind::Blogs).await.is_ok());
+        for (id, kind) in [(1, ComponentKind::Meetings), (2, ComponentKind::Blogs), (3, ComponentKind::Blogs)]
         {
             assert!(matches!(find(id, kind).await, Err(Error::NotFound)), "{id} {kind:?}");
         }
@@ -241,9 +240,9 @@ mod tests {
         let mut spaces = MockSpaceStore::new();
         spaces
             .expect_find_for_update()
-            .returning(|_, _| Ok(Some(Space::new(SpaceManifest::Conferences, title(), NOW))));
+            .returning(|_, _| Ok(Some(Space::new(SpaceKind::Conferences, title(), NOW))));
         let admin = SpaceAdmin { spaces: &spaces };
-        let id = SpaceRef { manifest: SpaceManifest::Conferences, id: 1 };
+        let id = SpaceRef { kind: SpaceKind::Conferences, id: 1 };
         let refused = edit(&admin, CITY, id, NOW, |space| space.visibility = Visibility::Private).await;
         assert_eq!(refused.unwrap_err().description(), "conferences cannot be private");
         edit(&admin, CITY, id, NOW, |_| {}).await.unwrap();

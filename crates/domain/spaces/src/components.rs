@@ -1,6 +1,6 @@
 //! A component of a space.
 
-use crate::ComponentManifest;
+use crate::ComponentKind;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::{Entity, SearchTexts};
 use civitas_kernel::{ComponentId, SpaceRef, StepId, Translated};
@@ -14,12 +14,12 @@ pub struct Component {
     /// The space it belongs to.
     pub space: SpaceRef,
     /// Its kind.
-    pub manifest: ComponentManifest,
+    pub kind: ComponentKind,
     /// Its name.
     pub name: Translated,
     /// When it was published; `None` while it is not.
     pub published_at: Option<OffsetDateTime>,
-    /// Its place in the space: lighter first.
+    /// Its position in the space: lighter first.
     pub weight: i64,
     /// Global settings; an absent one has its default.
     pub settings: Map<String, Value>,
@@ -41,10 +41,10 @@ pub struct Component {
 
 impl Component {
     /// A new, unpublished component.
-    pub fn new(space: SpaceRef, manifest: ComponentManifest, name: Translated, now: OffsetDateTime) -> Self {
+    pub fn new(space: SpaceRef, kind: ComponentKind, name: Translated, now: OffsetDateTime) -> Self {
         Self {
             space,
-            manifest,
+            kind,
             name,
             published_at: None,
             weight: 0,
@@ -66,7 +66,7 @@ impl Entity for Component {
     civitas_kernel::time_fields!(updated_at, deleted_at);
 
     fn search_texts(&self) -> Option<SearchTexts> {
-        Some(SearchTexts::of(&self.name, None))
+        Some(SearchTexts::new(&self.name, None))
     }
 
     fn lists_changed(&self, before: Option<&Self>) -> Vec<&'static str> {

@@ -14,17 +14,16 @@ pub use storing::{
 };
 pub use visibility::{
     counts_components_beyond_those_it_names, lists_in_order_without_overlap, shows_components_by_the_rules,
-    shows_spaces_by_the_table, tells_when_something_changed,
+    space_visibility_matches_the_contract, tells_when_something_changed,
 };
 
 use crate::{
-    Component, ComponentManifest, ComponentStore, EntryStore, Space, SpaceStore, StepStore, Visibility,
+    Component, ComponentEntryStore, ComponentKind, ComponentStore, Space, SpaceStore, StepStore, Visibility,
 };
 use async_trait::async_trait;
-use civitas_kernel::testing::{seen_by, seen_by_service, text};
+use civitas_kernel::testing::{service_read_context, text, viewer_read_context};
 use civitas_kernel::{
-    ComponentId, OrganizationId, ReadContext, Result, SpaceManifest, SpaceRef, UserId, Viewer,
-    conformance_world,
+    ComponentId, OrganizationId, ReadContext, Result, SpaceKind, SpaceRef, UserId, Viewer, conformance_world,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -33,8 +32,8 @@ conformance_world! {
     /// The stores, two existing organizations, and users of the first.
     pub struct World {
         ports(
-            spaces: SpaceStore, steps: StepStore, components: ComponentStore, entries: EntryStore,
-            people: People,
+            spaces: SpaceStore, steps: StepStore, components: ComponentStore, entries: ComponentEntryStore,
+            people: RoleAssigner,
         )
         /// An anonymous viewer.
         nora: UserId,
@@ -47,7 +46,7 @@ conformance_world! {
 
 /// Gives users roles in spaces.
 #[async_trait]
-pub trait People: Send + Sync {
+pub trait RoleAssigner: Send + Sync {
     /// Gives a user of the organization a role in one of its spaces.
     async fn give_role(
         &self,
@@ -74,13 +73,13 @@ pub enum Role {
 const NOW: OffsetDateTime = datetime!(2026-03-01 09:30:00.123456 UTC);
 
 /// A published space.
-fn space(manifest: SpaceManifest, title: &str) -> Space {
-    Space { published_at: Some(NOW), ..Space::new(manifest, text(title), NOW) }
+fn space(kind: SpaceKind, title: &str) -> Space {
+    Space { published_at: Some(NOW), ..Space::new(kind, text(title), NOW) }
 }
 
 /// A published component.
-fn component(space: SpaceRef, manifest: ComponentManifest, name: &str) -> Component {
-    Component { published_at: Some(NOW), ..Component::new(space, manifest, text(name), NOW) }
+fn component(space: SpaceRef, kind: ComponentKind, name: &str) -> Component {
+    Component { published_at: Some(NOW), ..Component::new(space, kind, text(name), NOW) }
 }
 
 impl World<'_> {
@@ -89,17 +88,17 @@ impl World<'_> {
     }
 
     async fn add_assembly(&self, title: &str, visibility: Visibility) -> Result<SpaceRef> {
-        self.add(&Space { visibility, ..space(SpaceManifest::Assemblies, title) }).await
+        self.add(&Space { visibility, ..space(SpaceKind::Assemblies, title) }).await
     }
 
     async fn add_component(&self, component: &Component) -> Result<ComponentId> {
         self.components.add(self.mine, component).await
     }
 
-    fn seen_by(&self, viewer: Viewer) -> ReadContext {
+    fn viewer_read_context(&self, viewer: Viewer) -> ReadContext {
         match viewer {
-            Viewer::Admin(_) => seen_by_service(self.mine, viewer),
-            Viewer::Public | Viewer::Participant(_) => seen_by(self.mine, viewer),
+            Viewer::Admin(_) => service_read_context(self.mine, viewer),
+            Viewer::Public | Viewer::Participant(_) => viewer_read_context(self.mine, viewer),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Records that their component only lists and counts: pages, budgets, results, debates (contract 05 §3.4).
 
-use crate::ComponentManifest;
+use crate::ComponentKind;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{ComponentId, Translated};
 use time::OffsetDateTime;
 
 /// A page, a budget, a result or a debate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct ComponentEntry {
     /// Its kind: that of its component.
-    pub kind: EntryKind,
+    pub kind: ComponentEntryKind,
     /// The component it belongs to.
     pub component: ComponentId,
     /// The title.
@@ -24,9 +24,14 @@ pub struct Entry {
     pub updated_at: OffsetDateTime,
 }
 
-impl Entry {
+impl ComponentEntry {
     /// A new one.
-    pub fn new(kind: EntryKind, component: ComponentId, title: Translated, now: OffsetDateTime) -> Self {
+    pub fn new(
+        kind: ComponentEntryKind,
+        component: ComponentId,
+        title: Translated,
+        now: OffsetDateTime,
+    ) -> Self {
         Self { kind, component, title, hidden_at: None, deleted_at: None, created_at: now, updated_at: now }
     }
 
@@ -36,8 +41,8 @@ impl Entry {
     }
 }
 
-impl Entity for Entry {
-    type Id = EntryRef;
+impl Entity for ComponentEntry {
+    type Id = ComponentEntryRef;
 
     civitas_kernel::time_fields!(updated_at, deleted_at);
 
@@ -49,16 +54,16 @@ impl Entity for Entry {
 
 /// One entry. Numbers are unique per kind only: a page 1 and a debate 1 are two entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EntryRef {
+pub struct ComponentEntryRef {
     /// The kind.
-    pub kind: EntryKind,
+    pub kind: ComponentEntryKind,
     /// The number among the entries of that kind.
     pub id: i64,
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The kinds of entries.
-    pub enum EntryKind {
+    pub enum ComponentEntryKind {
         /// A page of text.
         Page = "page",
         /// A budget to decide on.
@@ -70,14 +75,14 @@ civitas_kernel::names! {
     }
 }
 
-impl EntryKind {
+impl ComponentEntryKind {
     /// The kind of component it belongs to.
-    pub fn manifest(self) -> ComponentManifest {
+    pub fn component_kind(self) -> ComponentKind {
         match self {
-            Self::Page => ComponentManifest::Pages,
-            Self::Budget => ComponentManifest::Budgets,
-            Self::Result => ComponentManifest::Accountability,
-            Self::Debate => ComponentManifest::Debates,
+            Self::Page => ComponentKind::Pages,
+            Self::Budget => ComponentKind::Budgets,
+            Self::Result => ComponentKind::Accountability,
+            Self::Debate => ComponentKind::Debates,
         }
     }
 }

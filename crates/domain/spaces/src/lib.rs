@@ -3,20 +3,20 @@
 //! determines the current ones.
 //!
 //! ```
-//! use civitas_spaces::{ComponentManifest, SettingsSchema};
+//! use civitas_spaces::{ComponentKind, SettingsSchema};
 //!
-//! let settings = SettingsSchema::of(ComponentManifest::Proposals);
+//! let settings = SettingsSchema::for_manifest(ComponentKind::Proposals);
 //! assert!(settings.get("vote_limit").is_some());
-//! assert!(SettingsSchema::of(ComponentManifest::Pages).get("vote_limit").is_none());
+//! assert!(SettingsSchema::for_manifest(ComponentKind::Pages).get("vote_limit").is_none());
 //! ```
 
 mod admin;
+mod component_kind;
 mod component_order;
 mod components;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod entries;
-mod manifest;
 mod ports;
 pub mod refusals;
 mod services;
@@ -24,13 +24,11 @@ mod settings;
 mod space;
 
 pub use admin::{SpaceAdmin, StepAdmin, component_for_record, remove_step};
-pub use component_order::{ComponentOrder, Move, Moved};
+pub use component_kind::ComponentKind;
+pub use component_order::{ComponentMove, ComponentOrder, MovedComponent};
 pub use components::{Component, ComponentDetail, TitledComponent};
-pub use entries::{Entry, EntryKind, EntryRef};
-pub use manifest::ComponentManifest;
+pub use entries::{ComponentEntry, ComponentEntryKind, ComponentEntryRef};
 pub use ports::*;
-pub use services::{Components, READ_COMPONENTS, READ_SPACES, Spaces, TYPED_COMPONENT_FIELDS};
-pub use settings::{
-    Default as SettingDefault, Level, Setting, SettingsSchema, current_step_settings, value_of,
-};
+pub use services::{COMPONENT_FIELDS_WITHOUT_KIND, Components, READ_COMPONENTS, READ_SPACES, Spaces};
+pub use settings::{Setting, SettingDefault, SettingLevel, SettingsSchema, current_step_settings, value_of};
 pub use space::{Space, SpaceDetail, Step, Visibility, check_title};

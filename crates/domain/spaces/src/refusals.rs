@@ -2,5 +2,5 @@
 
 /// An active step is deleted.
 pub const STEP_IS_ACTIVE: &str = "the active step cannot be deleted";
-/// The place of a step is negative.
+/// The position of a step is negative.
 pub const STEP_POSITION: &str = "position must be 0 or more";

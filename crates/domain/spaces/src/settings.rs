@@ -2,14 +2,14 @@
 //!
 //! One table; the `meta` of a component, the voting rules and the checks of an archive use it.
 
-use crate::ComponentManifest;
+use crate::ComponentKind;
 use civitas_kernel::{Locales, StepId};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The scope of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum SettingLevel {
     /// Stored with the component.
     Global,
     /// Stored for each step, and once for no step.
@@ -18,7 +18,7 @@ pub enum Level {
 
 /// The type of a setting, with its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Default {
+pub enum SettingDefault {
     /// A boolean.
     Bool(bool),
     /// A whole number, 0 or more.
@@ -39,18 +39,18 @@ pub struct Setting {
     /// The name, in `meta` and in archives.
     pub key: &'static str,
     /// Its scope.
-    pub level: Level,
+    pub level: SettingLevel,
     /// Its type and default.
-    pub default: Default,
+    pub default: SettingDefault,
     /// Whether the component's `meta` shows it.
     pub is_in_meta: bool,
 }
 
-const fn meta_setting(key: &'static str, level: Level, default: Default) -> Setting {
+const fn meta_setting(key: &'static str, level: SettingLevel, default: SettingDefault) -> Setting {
     Setting { key, level, default, is_in_meta: true }
 }
 
-const fn internal_setting(key: &'static str, level: Level, default: Default) -> Setting {
+const fn internal_setting(key: &'static str, level: SettingLevel, default: SettingDefault) -> Setting {
     Setting { key, level, default, is_in_meta: false }
 }
 
@@ -67,52 +67,60 @@ const SORT_ORDERS: &[&str] = &[
 ];
 
 const COMMON: &[Setting] = &[
-    meta_setting("scopes_enabled", Level::Global, Default::Bool(false)),
-    internal_setting("global_announcement", Level::Global, Default::Translated),
+    meta_setting("scopes_enabled", SettingLevel::Global, SettingDefault::Bool(false)),
+    internal_setting("global_announcement", SettingLevel::Global, SettingDefault::Translated),
 ];
 
 const MEETINGS: &[Setting] = &[
-    meta_setting("default_registration_terms", Level::Global, Default::Translated),
-    meta_setting("comments_enabled", Level::Global, Default::Bool(true)),
-    meta_setting("comments_max_length", Level::Global, Default::OrganizationsCommentLength),
-    meta_setting("registration_code_enabled", Level::Global, Default::Bool(true)),
-    meta_setting("creation_enabled_for_participants", Level::Global, Default::Bool(false)),
+    meta_setting("default_registration_terms", SettingLevel::Global, SettingDefault::Translated),
+    meta_setting("comments_enabled", SettingLevel::Global, SettingDefault::Bool(true)),
+    meta_setting("comments_max_length", SettingLevel::Global, SettingDefault::OrganizationsCommentLength),
+    meta_setting("registration_code_enabled", SettingLevel::Global, SettingDefault::Bool(true)),
+    meta_setting("creation_enabled_for_participants", SettingLevel::Global, SettingDefault::Bool(false)),
 ];
 
 const PROPOSALS: &[Setting] = &[
-    meta_setting("amendments_enabled", Level::Global, Default::Bool(false)),
-    meta_setting("attachments_allowed", Level::Global, Default::Bool(false)),
-    meta_setting("comments_enabled", Level::Global, Default::Bool(true)),
-    meta_setting("comments_max_length", Level::Global, Default::OrganizationsCommentLength),
-    meta_setting("default_sort_order", Level::Global, Default::Word(SORT_ORDERS)),
-    meta_setting("geocoding_enabled", Level::Global, Default::Bool(false)),
-    meta_setting("minimum_votes_per_user", Level::Global, Default::Integer(0)),
-    meta_setting("official_proposals_enabled", Level::Global, Default::Bool(true)),
-    meta_setting("participatory_texts_enabled", Level::Global, Default::Bool(false)),
-    meta_setting("proposal_edit_time", Level::Global, Default::Word(&["limited", "infinite"])),
-    meta_setting("proposal_edit_before_minutes", Level::Global, Default::Integer(5)),
-    meta_setting("proposal_limit", Level::Global, Default::Integer(0)),
-    meta_setting("resources_permissions_enabled", Level::Global, Default::Bool(true)),
-    meta_setting("threshold_per_proposal", Level::Global, Default::Integer(0)),
-    meta_setting("vote_limit", Level::Global, Default::Integer(0)),
-    meta_setting("awesome_voting_manifest", Level::Global, Default::Word(&["", "voting_cards"])),
-    meta_setting("voting_cards_show_abstain", Level::Global, Default::Bool(false)),
-    meta_setting("voting_cards_show_modal_help", Level::Global, Default::Bool(false)),
-    meta_setting("voting_cards_box_title", Level::Global, Default::Translated),
-    meta_setting("voting_cards_instructions", Level::Global, Default::Translated),
-    internal_setting("proposal_length", Level::Global, Default::Integer(500)),
-    internal_setting("can_accumulate_votes_beyond_threshold", Level::Global, Default::Bool(false)),
-    meta_setting("votes_enabled", Level::Step, Default::Bool(false)),
-    meta_setting("creation_enabled", Level::Step, Default::Bool(false)),
-    meta_setting("proposal_answering_enabled", Level::Step, Default::Bool(true)),
-    meta_setting("amendment_creation_enabled", Level::Step, Default::Bool(true)),
-    meta_setting("amendment_reaction_enabled", Level::Step, Default::Bool(true)),
-    meta_setting("amendment_promotion_enabled", Level::Step, Default::Bool(true)),
-    meta_setting("endorsements_enabled", Level::Step, Default::Bool(true)),
-    internal_setting("votes_blocked", Level::Step, Default::Bool(false)),
-    internal_setting("votes_hidden", Level::Step, Default::Bool(false)),
-    internal_setting("votes_enabled_by_status", Level::Step, Default::Bool(false)),
-    internal_setting("votes_enabled_states", Level::Step, Default::Words),
+    meta_setting("amendments_enabled", SettingLevel::Global, SettingDefault::Bool(false)),
+    meta_setting("attachments_allowed", SettingLevel::Global, SettingDefault::Bool(false)),
+    meta_setting("comments_enabled", SettingLevel::Global, SettingDefault::Bool(true)),
+    meta_setting("comments_max_length", SettingLevel::Global, SettingDefault::OrganizationsCommentLength),
+    meta_setting("default_sort_order", SettingLevel::Global, SettingDefault::Word(SORT_ORDERS)),
+    meta_setting("geocoding_enabled", SettingLevel::Global, SettingDefault::Bool(false)),
+    meta_setting("minimum_votes_per_user", SettingLevel::Global, SettingDefault::Integer(0)),
+    meta_setting("official_proposals_enabled", SettingLevel::Global, SettingDefault::Bool(true)),
+    meta_setting("participatory_texts_enabled", SettingLevel::Global, SettingDefault::Bool(false)),
+    meta_setting("proposal_edit_time", SettingLevel::Global, SettingDefault::Word(&["limited", "infinite"])),
+    meta_setting("proposal_edit_before_minutes", SettingLevel::Global, SettingDefault::Integer(5)),
+    meta_setting("proposal_limit", SettingLevel::Global, SettingDefault::Integer(0)),
+    meta_setting("resources_permissions_enabled", SettingLevel::Global, SettingDefault::Bool(true)),
+    meta_setting("threshold_per_proposal", SettingLevel::Global, SettingDefault::Integer(0)),
+    meta_setting("vote_limit", SettingLevel::Global, SettingDefault::Integer(0)),
+    meta_setting(
+        "awesome_voting_manifest",
+        SettingLevel::Global,
+        SettingDefault::Word(&["", "voting_cards"]),
+    ),
+    meta_setting("voting_cards_show_abstain", SettingLevel::Global, SettingDefault::Bool(false)),
+    meta_setting("voting_cards_show_modal_help", SettingLevel::Global, SettingDefault::Bool(false)),
+    meta_setting("voting_cards_box_title", SettingLevel::Global, SettingDefault::Translated),
+    meta_setting("voting_cards_instructions", SettingLevel::Global, SettingDefault::Translated),
+    internal_setting("proposal_length", SettingLevel::Global, SettingDefault::Integer(500)),
+    internal_setting(
+        "can_accumulate_votes_beyond_threshold",
+        SettingLevel::Global,
+        SettingDefault::Bool(false),
+    ),
+    meta_setting("votes_enabled", SettingLevel::Step, SettingDefault::Bool(false)),
+    meta_setting("creation_enabled", SettingLevel::Step, SettingDefault::Bool(false)),
+    meta_setting("proposal_answering_enabled", SettingLevel::Step, SettingDefault::Bool(true)),
+    meta_setting("amendment_creation_enabled", SettingLevel::Step, SettingDefault::Bool(true)),
+    meta_setting("amendment_reaction_enabled", SettingLevel::Step, SettingDefault::Bool(true)),
+    meta_setting("amendment_promotion_enabled", SettingLevel::Step, SettingDefault::Bool(true)),
+    meta_setting("endorsements_enabled", SettingLevel::Step, SettingDefault::Bool(true)),
+    internal_setting("votes_blocked", SettingLevel::Step, SettingDefault::Bool(false)),
+    internal_setting("votes_hidden", SettingLevel::Step, SettingDefault::Bool(false)),
+    internal_setting("votes_enabled_by_status", SettingLevel::Step, SettingDefault::Bool(false)),
+    internal_setting("votes_enabled_states", SettingLevel::Step, SettingDefault::Words),
 ];
 
 /// The settings one kind of component has.
@@ -121,10 +129,10 @@ pub struct SettingsSchema(&'static [Setting]);
 
 impl SettingsSchema {
     /// Those of this kind.
-    pub fn of(manifest: ComponentManifest) -> Self {
-        Self(match manifest {
-            ComponentManifest::Proposals => PROPOSALS,
-            ComponentManifest::Meetings => MEETINGS,
+    pub fn for_manifest(kind: ComponentKind) -> Self {
+        Self(match kind {
+            ComponentKind::Proposals => PROPOSALS,
+            ComponentKind::Meetings => MEETINGS,
             _ => &[],
         })
     }
@@ -141,7 +149,12 @@ impl SettingsSchema {
 
     /// The error of settings to store: the first unknown key or value of a wrong type. Texts are in
     /// `locales`, those of the deployment.
-    pub fn fault(self, level: Level, values: &Map<String, Value>, locales: &Locales) -> Option<String> {
+    pub fn find_error(
+        self,
+        level: SettingLevel,
+        values: &Map<String, Value>,
+        locales: &Locales,
+    ) -> Option<String> {
         values.iter().find_map(|(key, value)| match self.get(key).filter(|s| s.level == level) {
             None => Some(format!("unknown setting {key}")),
             Some(setting) if !setting.default.admits(value, locales) => {
@@ -152,7 +165,7 @@ impl SettingsSchema {
     }
 }
 
-impl Default {
+impl SettingDefault {
     /// The default of a setting.
     pub fn value(self, comments_max_length: i64) -> Value {
         match self {
@@ -206,11 +219,11 @@ pub fn value_of(
     comments_max_length: i64,
 ) -> Value {
     let kept = match setting.level {
-        Level::Global => global.get(setting.key),
-        Level::Step => step_settings.and_then(|s| s.get(setting.key)),
+        SettingLevel::Global => global.get(setting.key),
+        SettingLevel::Step => step_settings.and_then(|s| s.get(setting.key)),
     };
     match kept {
-        Some(value) if setting.default != Default::Translated || value.is_object() => value.clone(),
+        Some(value) if setting.default != SettingDefault::Translated || value.is_object() => value.clone(),
         _ => setting.default.value(comments_max_length),
     }
 }
@@ -226,25 +239,25 @@ mod tests {
 
     #[test]
     fn unknown_keys_wrong_levels_and_wrong_types_are_named() {
-        let settings = SettingsSchema::of(ComponentManifest::Proposals);
-        let fault = |level, value| settings.fault(level, &map(value), &Locales::standard());
-        assert_eq!(fault(Level::Global, json!({"vote_limit": 3, "scopes_enabled": true})), None);
+        let settings = SettingsSchema::for_manifest(ComponentKind::Proposals);
+        let fault = |level, value| settings.find_error(level, &map(value), &Locales::standard());
+        assert_eq!(fault(SettingLevel::Global, json!({"vote_limit": 3, "scopes_enabled": true})), None);
         assert_eq!(
-            fault(Level::Global, json!({"votes_enabled": true})).unwrap(),
+            fault(SettingLevel::Global, json!({"votes_enabled": true})).unwrap(),
             "unknown setting votes_enabled"
         );
         assert_eq!(
-            fault(Level::Step, json!({"votes_enabled": 1})).unwrap(),
+            fault(SettingLevel::Step, json!({"votes_enabled": 1})).unwrap(),
             "invalid value for setting votes_enabled"
         );
         assert_eq!(
-            fault(Level::Global, json!({"vote_limit": -1})).unwrap(),
+            fault(SettingLevel::Global, json!({"vote_limit": -1})).unwrap(),
             "invalid value for setting vote_limit"
         );
-        assert!(fault(Level::Global, json!({"voting_cards_box_title": {"de": "x"}})).is_some());
+        assert!(fault(SettingLevel::Global, json!({"voting_cards_box_title": {"de": "x"}})).is_some());
         assert!(
-            SettingsSchema::of(ComponentManifest::Pages)
-                .fault(Level::Global, &map(json!({"vote_limit": 1})), &Locales::standard())
+            SettingsSchema::for_manifest(ComponentKind::Pages)
+                .find_error(SettingLevel::Global, &map(json!({"vote_limit": 1})), &Locales::standard())
                 .is_some()
         );
     }
@@ -260,7 +273,7 @@ mod tests {
 
     #[test]
     fn an_announcement_kept_as_empty_text_reads_as_no_text() {
-        let setting = SettingsSchema::of(ComponentManifest::Pages).get("global_announcement").unwrap();
+        let setting = SettingsSchema::for_manifest(ComponentKind::Pages).get("global_announcement").unwrap();
         assert_eq!(value_of(setting, &map(json!({"global_announcement": ""})), None, 1000), json!({}));
     }
 }

@@ -1,17 +1,17 @@
 //! A participatory space and its steps.
 
-use crate::{ComponentManifest, refusals};
+use crate::{ComponentKind, refusals};
 use civitas_kernel::extended_data::ExtendedDataValue;
-use civitas_kernel::limits::{LINE, PROSE};
-use civitas_kernel::records::{Described, Entity, RecordField, SearchTexts};
+use civitas_kernel::limits::{MAX_LINE_CHARS, MAX_PROSE_CHARS};
+use civitas_kernel::records::{Entity, RecordField, RecordFields, SearchTexts};
 use civitas_kernel::{
-    Ability, ComponentId, Error, Event, FieldError, Locale, Result, SpaceManifest, SpaceRef, StepId, Subject,
+    Ability, ComponentId, Error, Event, FieldError, Locale, Result, SpaceKind, SpaceRef, StepId, Subject,
     Translated, Wording,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// Who may see a space (contract 05 §1.3).
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
@@ -29,9 +29,8 @@ civitas_kernel::names! {
 impl Visibility {
     /// Whether spaces of this kind can have it: processes and assemblies may be private or transparent, conferences and
     /// initiatives are public (contract 05 §1.2; transparent processes: 13 §10, R6).
-    pub fn suits(self, manifest: SpaceManifest) -> bool {
-        self == Self::Public
-            || matches!(manifest, SpaceManifest::Assemblies | SpaceManifest::ParticipatoryProcesses)
+    pub fn is_allowed_for(self, kind: SpaceKind) -> bool {
+        self == Self::Public || matches!(kind, SpaceKind::Assemblies | SpaceKind::ParticipatoryProcesses)
     }
 }
 
@@ -39,7 +38,7 @@ impl Visibility {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     /// Its kind.
-    pub manifest: SpaceManifest,
+    pub kind: SpaceKind,
     /// Its name in addresses, unique in organization and kind. An initiative has a derived one: `i-<id>`.
     pub slug: Option<String>,
     /// The title.
@@ -66,9 +65,9 @@ pub struct Space {
 
 impl Space {
     /// A new, unpublished, public space.
-    pub fn new(manifest: SpaceManifest, title: Translated, now: OffsetDateTime) -> Self {
+    pub fn new(kind: SpaceKind, title: Translated, now: OffsetDateTime) -> Self {
         Self {
-            manifest,
+            kind,
             slug: None,
             title,
             subtitle: Translated::default(),
@@ -86,17 +85,15 @@ impl Space {
     /// # Errors
     /// `Rejected` when spaces of this kind cannot have this visibility, or the slug is not valid for the kind.
     pub fn check(&self) -> Result<()> {
-        if !self.visibility.suits(self.manifest) {
+        if !self.visibility.is_allowed_for(self.kind) {
             return Err(Error::rejected(format!(
                 "{} cannot be {}",
-                self.manifest.as_str(),
+                self.kind.as_str(),
                 self.visibility.as_str()
             )));
         }
-        match (&self.slug, self.manifest) {
-            (Some(_), SpaceManifest::Initiatives) => {
-                Err(Error::rejected("an initiative has no slug of its own"))
-            }
+        match (&self.slug, self.kind) {
+            (Some(_), SpaceKind::Initiatives) => Err(Error::rejected("an initiative has no slug of its own")),
             (Some(slug), _) if slug.trim().is_empty() => Err(Error::rejected("slug must not be blank")),
             _ => Ok(()),
         }
@@ -118,13 +115,13 @@ pub fn check_title(member: &'static str, title: &Translated, main: Locale) -> Re
 
 type SpaceField = RecordField<Space>;
 
-impl Described for Space {
+impl RecordFields for Space {
     const NAME: &'static str = "space";
     const FIELDS: &'static [SpaceField] = &[
-        SpaceField::texts("title", LINE, |s| &s.title).required(),
-        SpaceField::texts("subtitle", LINE, |s| &s.subtitle),
-        SpaceField::texts("short_description", PROSE, |s| &s.short_description),
-        SpaceField::texts("description", PROSE, |s| &s.description),
+        SpaceField::texts("title", MAX_LINE_CHARS, |s| &s.title).required(),
+        SpaceField::texts("subtitle", MAX_LINE_CHARS, |s| &s.subtitle),
+        SpaceField::texts("short_description", MAX_PROSE_CHARS, |s| &s.short_description),
+        SpaceField::texts("description", MAX_PROSE_CHARS, |s| &s.description),
         SpaceField::text("slug", |s| s.slug.clone().unwrap_or_default()),
         SpaceField::text("visibility", |s| s.visibility.as_str().to_owned()),
         SpaceField::text("published", |s| s.published_at.is_some().to_string()),
@@ -137,7 +134,7 @@ impl Entity for Space {
     civitas_kernel::time_fields!(updated_at);
 
     fn search_texts(&self) -> Option<SearchTexts> {
-        Some(SearchTexts::of(&self.title, None))
+        Some(SearchTexts::new(&self.title, None))
     }
 
     /// A space that is unpublished leaves its list; with another visibility it is shown to other viewers.
@@ -150,7 +147,7 @@ impl Entity for Space {
     }
 
     /// Slugs are unique per kind.
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         Error::rejected("slug has already been taken")
     }
 }
@@ -162,7 +159,7 @@ pub struct Step {
     pub space: SpaceRef,
     /// The title.
     pub title: Translated,
-    /// Its place among the steps, from 0.
+    /// Its position among the steps, from 0.
     pub position: i64,
     /// Whether it is the current one.
     pub active: bool,
@@ -183,7 +180,7 @@ impl Step {
     /// # Errors
     /// `Rejected` if the space is not a process, or the position is negative.
     pub fn check(&self) -> Result<()> {
-        if self.space.manifest != SpaceManifest::ParticipatoryProcesses {
+        if self.space.kind != SpaceKind::ParticipatoryProcesses {
             Err(Error::rejected("only participatory processes have steps"))
         } else if self.position < 0 {
             Err(Error::rejected(refusals::STEP_POSITION))
@@ -195,10 +192,10 @@ impl Step {
 
 type StepField = RecordField<Step>;
 
-impl Described for Step {
+impl RecordFields for Step {
     const NAME: &'static str = "step";
     const FIELDS: &'static [StepField] = &[
-        StepField::texts("title", LINE, |s| &s.title).required(),
+        StepField::texts("title", MAX_LINE_CHARS, |s| &s.title).required(),
         StepField::text("position", |s| s.position.to_string()),
         StepField::time("starts_at", |s| s.starts_at),
         StepField::time("ends_at", |s| s.ends_at),
@@ -225,8 +222,8 @@ pub struct SpaceDetail {
     pub id: SpaceRef,
     /// The space.
     pub space: Space,
-    /// The first [`Self::MAX_COMPONENTS`] visible components, by weight, manifest name and id.
-    pub components: Vec<(ComponentId, ComponentManifest)>,
+    /// The first [`Self::MAX_COMPONENTS`] visible components, by weight, name of the kind and id.
+    pub components: Vec<(ComponentId, ComponentKind)>,
     /// How many components are visible, uncapped.
     pub component_count: i64,
     /// The latest change of the space and of its visible components.
@@ -244,8 +241,8 @@ mod tests {
     use time::macros::datetime;
 
     #[test]
-    fn a_step_has_a_place_in_a_process() {
-        let space = SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 };
+    fn a_step_has_a_position_in_a_process() {
+        let space = SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: 1 };
         let title = Translated::default();
         let step = Step::new(space, title, 0, datetime!(2026-02-01 0:00 UTC));
         step.check().unwrap();
@@ -268,17 +265,17 @@ mod tests {
 
     #[test]
     fn processes_and_assemblies_can_be_transparent_or_private_and_other_spaces_are_public() {
-        for manifest in SpaceManifest::ALL {
-            let mut space = Space::new(manifest, Translated::default(), datetime!(2026-01-01 0:00 UTC));
+        for kind in SpaceKind::ALL {
+            let mut space = Space::new(kind, Translated::default(), datetime!(2026-01-01 0:00 UTC));
             space.check().unwrap();
-            let is_open = matches!(manifest, SpaceManifest::Conferences | SpaceManifest::Initiatives);
+            let is_open = matches!(kind, SpaceKind::Conferences | SpaceKind::Initiatives);
             for visibility in [Visibility::Transparent, Visibility::Private] {
                 space.visibility = visibility;
-                assert_eq!(space.check().is_err(), is_open, "{manifest:?} {visibility:?}");
+                assert_eq!(space.check().is_err(), is_open, "{kind:?} {visibility:?}");
             }
         }
         let mut space =
-            Space::new(SpaceManifest::Initiatives, Translated::default(), datetime!(2026-01-01 0:00 UTC));
+            Space::new(SpaceKind::Initiatives, Translated::default(), datetime!(2026-01-01 0:00 UTC));
         space.visibility = Visibility::Transparent;
         assert_eq!(space.check().unwrap_err().description(), "initiatives cannot be transparent");
     }

@@ -22,12 +22,12 @@ pub const READ_SUBMISSIONS: Access =
 
 /// Finds questionnaires, and checks what users may do with them.
 #[derive(Clone, Copy)]
-pub(crate) struct Readers<'a> {
+pub(crate) struct QuestionnaireAccess<'a> {
     pub(crate) questionnaires: &'a dyn QuestionnaireStore,
     pub(crate) lookup: &'a dyn SurveyLookup,
 }
 
-impl Readers<'_> {
+impl QuestionnaireAccess<'_> {
     /// The questionnaire.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Readers<'_> {
     ) -> Result<Option<UserId>> {
         let Some(user) = ctx.participant() else { return Ok(None) };
         let administers = ctx.viewer.is_admin()
-            || self.lookup.administers(ctx.organization, user, questionnaire.place.space).await?;
+            || self.lookup.administers(ctx.organization, user, questionnaire.context.space).await?;
         Ok((!administers).then_some(user))
     }
 }

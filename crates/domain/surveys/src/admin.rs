@@ -9,9 +9,9 @@ mod rules;
 mod surveys;
 
 pub use conditions::MAX_CONDITIONS;
-pub use questions::{Direction, QuestionEdit};
+pub use questions::{QuestionEdit, QuestionMove};
 pub use responses::remove_response;
-pub(crate) use rules::Rules;
+pub(crate) use rules::QuestionWriter;
 pub use surveys::{SurveyAdmin, SurveyChange, SurveySettings};
 
 use crate::{AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore};
@@ -32,15 +32,15 @@ pub struct QuestionAdmin<'a> {
 }
 
 impl QuestionAdmin<'_> {
-    fn rules(&self) -> Rules<'_> {
-        Rules { questions: self.questions, options: self.options, files: self.files }
+    fn rules(&self) -> QuestionWriter<'_> {
+        QuestionWriter { questions: self.questions, options: self.options, files: self.files }
     }
 }
 
 /// A change of a part of a question: an option or a condition. Without `id` the part is new; without `value` it is
 /// removed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PartEdit<I, T> {
+pub struct QuestionPartEdit<I, T> {
     /// The name of the part in errors: `options[205]` is the field of an error of the option `205`.
     pub name: String,
     /// The stored part.

@@ -1,6 +1,6 @@
 //! Reads one submitted value by the shape of its question (contract 08 §4.3, §6.3).
 
-use crate::form::Shape;
+use crate::form::AnswerShape;
 use crate::{FormOption, FormQuestion};
 use civitas_kernel::{AnswerOptionId, MatrixRowId, whole};
 use serde_json::{Map, Value, json};
@@ -69,37 +69,37 @@ pub(crate) fn is_unanswered(sent: &Value) -> bool {
 }
 
 /// Reads a value without the rules on its size: its type, its options and rows. `None`: unanswered.
-pub(crate) fn read(shape: Shape<'_>, sent: &Value) -> Read<Option<Answer>> {
+pub(crate) fn read(shape: AnswerShape<'_>, sent: &Value) -> Read<Option<Answer>> {
     if is_unanswered(sent) {
         return Ok(None);
     }
     Ok(Some(match shape {
-        Shape::Text { .. } => Answer::Text(sent.as_str().ok_or(AnswerError::Invalid)?.to_owned()),
-        Shape::One { options } => Answer::Options(vec![option(options, sent)?]),
-        Shape::Many { options, .. } => Answer::Options(sorted(list(options, sent)?)),
-        Shape::Sorting { options } => Answer::Options(list(options, sent)?),
-        Shape::MatrixSingle { options, .. } => {
+        AnswerShape::Text { .. } => Answer::Text(sent.as_str().ok_or(AnswerError::Invalid)?.to_owned()),
+        AnswerShape::One { options } => Answer::Options(vec![option(options, sent)?]),
+        AnswerShape::Many { options, .. } => Answer::Options(sorted(list(options, sent)?)),
+        AnswerShape::Sorting { options } => Answer::Options(list(options, sent)?),
+        AnswerShape::MatrixSingle { options, .. } => {
             let rows = rows(shape, sent, |choice| option(options, choice))?;
             if rows.is_empty() {
                 return Ok(None);
             }
             Answer::Rows(rows)
         }
-        Shape::MatrixMultiple { options, .. } => {
+        AnswerShape::MatrixMultiple { options, .. } => {
             let rows = rows(shape, sent, |choices| Ok(sorted(list(options, choices)?)))?;
             if rows.is_empty() {
                 return Ok(None);
             }
             Answer::RowLists(rows)
         }
-        Shape::Files => Answer::Uploads(uploads(sent)?),
+        AnswerShape::Files => Answer::Uploads(uploads(sent)?),
     }))
 }
 
 /// Checks the size of a submitted value that is read: the rules of the question (contract 08 §6.3).
 pub(crate) fn check(
     question: &FormQuestion,
-    shape: Shape<'_>,
+    shape: AnswerShape<'_>,
     sent: &Value,
     answer: Option<&Answer>,
 ) -> Read<()> {
@@ -115,26 +115,26 @@ pub(crate) fn check(
     };
     let is_over = |count: usize, max: Option<usize>| max.is_some_and(|max| count > max);
     match (shape, answer) {
-        (Shape::Text { max }, Answer::Text(text)) if is_over(text.chars().count(), max) => {
+        (AnswerShape::Text { max }, Answer::Text(text)) if is_over(text.chars().count(), max) => {
             Err(AnswerError::TooLong)
         }
-        (Shape::Many { max, .. }, Answer::Options(chosen)) if is_over(chosen.len(), max) => {
+        (AnswerShape::Many { max, .. }, Answer::Options(chosen)) if is_over(chosen.len(), max) => {
             Err(AnswerError::TooMany)
         }
-        (Shape::Sorting { options }, Answer::Options(chosen)) if chosen.len() != options.len() => {
+        (AnswerShape::Sorting { options }, Answer::Options(chosen)) if chosen.len() != options.len() => {
             Err(AnswerError::Incomplete)
         }
-        (Shape::MatrixMultiple { max, .. }, Answer::RowLists(chosen))
+        (AnswerShape::MatrixMultiple { max, .. }, Answer::RowLists(chosen))
             if chosen.values().any(|row| is_over(row.len(), max)) =>
         {
             Err(AnswerError::TooMany)
         }
-        (Shape::MatrixSingle { rows, .. }, Answer::Rows(chosen))
+        (AnswerShape::MatrixSingle { rows, .. }, Answer::Rows(chosen))
             if is_mandatory && chosen.len() < rows.len() =>
         {
             Err(AnswerError::Incomplete)
         }
-        (Shape::MatrixMultiple { rows, .. }, Answer::RowLists(chosen))
+        (AnswerShape::MatrixMultiple { rows, .. }, Answer::RowLists(chosen))
             if is_mandatory && chosen.len() < rows.len() =>
         {
             Err(AnswerError::Incomplete)
@@ -174,11 +174,11 @@ fn sorted(mut chosen: Vec<AnswerOptionId>) -> Vec<AnswerOptionId> {
 
 /// The rows with a choice.
 fn rows<T>(
-    shape: Shape<'_>,
+    shape: AnswerShape<'_>,
     sent: &Value,
     read: impl Fn(&Value) -> Read<T>,
 ) -> Read<BTreeMap<MatrixRowId, T>> {
-    let (Shape::MatrixSingle { rows, .. } | Shape::MatrixMultiple { rows, .. }) = shape else {
+    let (AnswerShape::MatrixSingle { rows, .. } | AnswerShape::MatrixMultiple { rows, .. }) = shape else {
         return Err(AnswerError::Invalid);
     };
     let sent = sent.as_object().ok_or(AnswerError::Invalid)?;

@@ -5,14 +5,14 @@ mod options;
 mod questions;
 
 pub use commands::{
-    CreateAnswerOption, CreateQuestion, DestroyAnswerOption, DestroyQuestion, Replacement,
+    CreateAnswerOption, CreateQuestion, DestroyAnswerOption, DestroyQuestion, NullableValue,
     UpdateAnswerOption, UpdateQuestion, UpdateQuestionnaire,
 };
 
-use crate::admin::Rules;
+use crate::admin::QuestionWriter;
 use crate::{AnswerOption, Form, MANAGE_QUESTIONS, Question, QuestionnaireDetail, Questionnaires};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin, find_for_update};
 use civitas_kernel::{AnswerOptionId, CommandHandler, Ctx, Error, QuestionId, QuestionnaireId, Result};
 
 /// A question as the result of a command.
@@ -44,7 +44,11 @@ impl Questionnaires<'_> {
     }
 
     /// The questionnaire, locked until the transaction ends. Submissions and other changes of it wait.
-    async fn find_to_change(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<QuestionnaireDetail> {
+    async fn find_questionnaire_for_update(
+        &self,
+        ctx: &Ctx,
+        id: QuestionnaireId,
+    ) -> Result<QuestionnaireDetail> {
         let found = self.find_administered(ctx, id).await?;
         let questionnaire = find_for_update(self.questionnaires, ctx.organization, id).await?;
         Ok(QuestionnaireDetail { questionnaire, ..found })
@@ -56,15 +60,15 @@ impl Questionnaires<'_> {
     }
 
     /// The question, with its questionnaire locked until the transaction ends.
-    async fn find_question_to_change(&self, ctx: &Ctx, id: QuestionId) -> Result<Question> {
+    async fn find_question_for_update(&self, ctx: &Ctx, id: QuestionId) -> Result<Question> {
         ctx.require(&MANAGE_QUESTIONS)?;
         let question = self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)?;
-        self.find_to_change(ctx, question.questionnaire).await?;
+        self.find_questionnaire_for_update(ctx, question.questionnaire).await?;
         self.questions.find(ctx.organization, id).await?.ok_or(Error::NotFound)
     }
 
-    fn rules(&self) -> Rules<'_> {
-        Rules { questions: self.questions, options: self.options, files: self.files }
+    fn rules(&self) -> QuestionWriter<'_> {
+        QuestionWriter { questions: self.questions, options: self.options, files: self.files }
     }
 
     async fn touch(&self, ctx: &Ctx, id: QuestionnaireId) -> Result<()> {
@@ -80,12 +84,13 @@ impl CommandHandler<UpdateQuestionnaire> for Questionnaires<'_> {
 
     async fn handle(&self, ctx: &Ctx, command: UpdateQuestionnaire) -> Result<(QuestionnaireDetail, Form)> {
         let (id, has_title) = (command.id, command.title.is_some());
-        let found = self.find_to_change(ctx, id).await?;
-        let change = Change::of(found.questionnaire, ctx.now, |questionnaire| command.apply(questionnaire));
+        let found = self.find_questionnaire_for_update(ctx, id).await?;
+        let change =
+            Change::from_edit(found.questionnaire, ctx.now, |questionnaire| command.apply(questionnaire));
         change.after.check(has_title.then_some(ctx.default_locale))?;
-        Plain(self.questionnaires).change(ctx.organization, id, &change).await?;
+        AdminWithoutRules(self.questionnaires).change(ctx.organization, id, &change).await?;
         let form = self.questionnaires.form(ctx.organization, id).await?;
-        Ok((QuestionnaireDetail { id, questionnaire: change.after, place: found.place }, form))
+        Ok((QuestionnaireDetail { id, questionnaire: change.after, context: found.context }, form))
     }
 }
 

@@ -14,9 +14,9 @@ use crate::{
     SurveyStore,
 };
 use civitas_kernel::conformance::check_list;
-use civitas_kernel::filter::read;
+use civitas_kernel::filter::read_filters;
 use civitas_kernel::records::conformance::Samples;
-use civitas_kernel::testing::{ALL, seen_by, text};
+use civitas_kernel::testing::{ALL, text, viewer_read_context};
 use civitas_kernel::{
     AnswerId, AnswerOptionId, ComponentId, DisplayConditionId, Error, MatrixRowId, Page, PageRequest,
     QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SurveyId, UserId, Viewer,
@@ -64,7 +64,7 @@ fn new_response(of: QuestionnaireId, user: Option<UserId>, token: &str, answers:
 
 impl World<'_> {
     fn public(&self) -> ReadContext {
-        seen_by(self.mine, Viewer::Public)
+        viewer_read_context(self.mine, Viewer::Public)
     }
 
     async fn questionnaire_in(
@@ -194,11 +194,11 @@ pub async fn lists_what_is_visible(world: World<'_>) -> Result<()> {
     let option = world.option(question).await?;
     assert_eq!(world.listed(ALL).await?.items, [second, third, first]);
     for (page, expected, has_more) in [(1, vec![second, third], true), (2, vec![first], false)] {
-        let found = world.listed(PageRequest::of(page, 2)).await?;
+        let found = world.listed(PageRequest::new(page, 2)).await?;
         assert_eq!((found.items, found.has_more), (expected, has_more));
     }
     check_list(async |raw, page| {
-        let filters = read(QUESTIONNAIRE_FIELDS, &raw)?;
+        let filters = read_filters(QUESTIONNAIRE_FIELDS, &raw)?;
         let page = world.questionnaires.list(world.public(), &filters, page).await?;
         Ok(page.map(|(found, _)| (found.id, found.questionnaire.created_at, found.questionnaire.updated_at)))
     })
@@ -308,7 +308,7 @@ pub async fn finds_responses_by_their_answers(world: World<'_>) -> Result<()> {
     assert_eq!(listed(None).await?, [newest, ids[1], ids[0]]);
     assert_eq!(listed(Some(world.nora)).await?, [ids[1], ids[0]]);
     check_list(async |raw, page| {
-        let filters = read(ANSWER_FIELDS, &raw)?;
+        let filters = read_filters(ANSWER_FIELDS, &raw)?;
         let page = world.responses.list_answers(world.mine, questionnaire, None, &filters, page).await?;
         Ok(page.map(|answer| (answer.id, answer.created_at, answer.created_at)))
     })

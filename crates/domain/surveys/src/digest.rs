@@ -17,12 +17,12 @@ pub(crate) fn random() -> String {
 }
 
 /// The session token of the response of a user: the same for each response to the questionnaire with this salt.
-pub(crate) fn of_user(salt: &str, user: UserId) -> String {
+pub(crate) fn user_digest(salt: &str, user: UserId) -> String {
     keyed(salt, &format!("user {user}"))
 }
 
 /// The digest of an address, in its canonical form.
-pub(crate) fn of_address(salt: &str, address: IpAddr) -> String {
+pub(crate) fn address_digest(salt: &str, address: IpAddr) -> String {
     keyed(salt, &format!("address {}", address.to_canonical()))
 }
 
@@ -38,10 +38,10 @@ mod tests {
     fn a_digest_is_that_of_its_questionnaire_alone() {
         let address: IpAddr = "203.0.113.42".parse().unwrap();
         let mapped: IpAddr = "::ffff:203.0.113.42".parse().unwrap();
-        assert_eq!(of_address("a", address), of_address("a", mapped));
-        assert_ne!(of_address("a", address), of_address("b", address));
-        assert_eq!(of_user("a", UserId(1)), of_user("a", UserId(1)));
-        assert_ne!(of_user("a", UserId(1)), of_user("a", UserId(2)));
+        assert_eq!(address_digest("a", address), address_digest("a", mapped));
+        assert_ne!(address_digest("a", address), address_digest("b", address));
+        assert_eq!(user_digest("a", UserId(1)), user_digest("a", UserId(1)));
+        assert_ne!(user_digest("a", UserId(1)), user_digest("a", UserId(2)));
         assert_ne!(random(), random());
         assert_eq!(random().len(), 64);
     }

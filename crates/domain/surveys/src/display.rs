@@ -1,12 +1,12 @@
 //! Which questions are displayed (contract 08 §6.4).
 
 use crate::{Answer, ConditionType, DisplayCondition, Form, FormQuestion};
-use civitas_kernel::text::{fold, nfc};
+use civitas_kernel::text::{fold_case, nfc};
 use civitas_kernel::{QuestionId, Translated};
 use std::collections::HashMap;
 
 /// The answers to the displayed questions so far. A question that is not in it is not displayed, or has no answer.
-pub(crate) type Answered<'a> = HashMap<QuestionId, &'a Answer>;
+pub(crate) type AnswersByQuestion<'a> = HashMap<QuestionId, &'a Answer>;
 
 /// The conditions that count, and whether all of them must hold: the mandatory ones, if there is one; else one of them
 /// all.
@@ -16,7 +16,7 @@ pub(crate) fn relevant(conditions: &[DisplayCondition]) -> (Vec<&DisplayConditio
 }
 
 /// Whether a question is displayed after these answers to earlier questions.
-pub(crate) fn is_displayed(form: &Form, question: &FormQuestion, answered: &Answered<'_>) -> bool {
+pub(crate) fn is_displayed(form: &Form, question: &FormQuestion, answered: &AnswersByQuestion<'_>) -> bool {
     let (relevant, all) = relevant(&question.conditions);
     let holds = |condition: &&DisplayCondition| {
         let target = form.question(condition.condition_question);
@@ -42,9 +42,9 @@ fn holds(condition: &DisplayCondition, target: &FormQuestion, answer: Option<&An
 /// Whether the text, or the text of a chosen option in any language, contains the value in any language, ignoring case.
 fn matches(condition: &DisplayCondition, target: &FormQuestion, answer: &Answer) -> bool {
     let values = condition.value.iter().flat_map(Translated::iter);
-    let values: Vec<String> = values.map(|(_, value)| fold(&nfc(value))).collect();
+    let values: Vec<String> = values.map(|(_, value)| fold_case(&nfc(value))).collect();
     let contains = |text: &str| {
-        let text = fold(&nfc(text));
+        let text = fold_case(&nfc(text));
         values.iter().any(|value| text.contains(value))
     };
     let chosen = answer.options();

@@ -1,5 +1,5 @@
 //! A questionnaire as a form: its questions with their options, rows and conditions. The projection for clients, the
-//! display of questions and the validation of answers are computed from the same [`Shape`] of each question.
+//! display of questions and the validation of answers are computed from the same [`AnswerShape`] of each question.
 
 use crate::{AnswerOption, DisplayCondition, MatrixRow, Question, QuestionType};
 use civitas_kernel::{AnswerOptionId, Locale, QuestionId, Translated};
@@ -34,7 +34,7 @@ pub struct FormOption {
 
 /// What answers to a question consist of.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Shape<'a> {
+pub(crate) enum AnswerShape<'a> {
     /// A text of at most this many characters.
     Text { max: Option<usize> },
     /// One of the options.
@@ -91,27 +91,27 @@ impl Form {
     }
 
     /// The questions that have answers.
-    pub(crate) fn data_questions(&self) -> impl Iterator<Item = (&FormQuestion, Shape<'_>)> {
+    pub(crate) fn data_questions(&self) -> impl Iterator<Item = (&FormQuestion, AnswerShape<'_>)> {
         self.questions.iter().filter_map(|question| Some((question, question.shape()?)))
     }
 }
 
 impl FormQuestion {
     /// The shape of its answers; `None` if it has none.
-    pub(crate) fn shape(&self) -> Option<Shape<'_>> {
+    pub(crate) fn shape(&self) -> Option<AnswerShape<'_>> {
         let (options, rows) = (&self.options[..], &self.question.rows[..]);
         let limit = |number: i64| usize::try_from(number).ok().filter(|limit| *limit > 0);
         let max = self.question.max_choices.and_then(limit);
         Some(match self.question.kind {
             QuestionType::ShortAnswer | QuestionType::LongAnswer => {
-                Shape::Text { max: limit(self.question.max_characters) }
+                AnswerShape::Text { max: limit(self.question.max_characters) }
             }
-            QuestionType::SingleOption => Shape::One { options },
-            QuestionType::MultipleOption => Shape::Many { options, max },
-            QuestionType::Sorting => Shape::Sorting { options },
-            QuestionType::MatrixSingle => Shape::MatrixSingle { rows, options },
-            QuestionType::MatrixMultiple => Shape::MatrixMultiple { rows, options, max },
-            QuestionType::Files => Shape::Files,
+            QuestionType::SingleOption => AnswerShape::One { options },
+            QuestionType::MultipleOption => AnswerShape::Many { options, max },
+            QuestionType::Sorting => AnswerShape::Sorting { options },
+            QuestionType::MatrixSingle => AnswerShape::MatrixSingle { rows, options },
+            QuestionType::MatrixMultiple => AnswerShape::MatrixMultiple { rows, options, max },
+            QuestionType::Files => AnswerShape::Files,
             QuestionType::Separator | QuestionType::TitleAndDescription => return None,
         })
     }
@@ -126,7 +126,7 @@ impl FormQuestion {
     }
 }
 
-impl Shape<'_> {
+impl AnswerShape<'_> {
     /// Whether answers are lists.
     pub(crate) fn is_list(self) -> bool {
         matches!(self, Self::Many { .. } | Self::Sorting { .. } | Self::Files)

@@ -41,24 +41,24 @@ pub use access::{
     DESTROY_ANSWERS, MANAGE_QUESTIONS, READ_ANSWERS, READ_QUESTIONNAIRES, READ_SUBMISSIONS, SUBMIT_ANSWERS,
 };
 pub use admin::{
-    Direction, MAX_CONDITIONS, PartEdit, QuestionAdmin, QuestionEdit, SurveyAdmin, SurveyChange,
+    MAX_CONDITIONS, QuestionAdmin, QuestionEdit, QuestionMove, QuestionPartEdit, SurveyAdmin, SurveyChange,
     SurveySettings, remove_response,
 };
 pub use answer::Answer;
 pub use authoring::{
     AnswerOptionDetail, CreateAnswerOption, CreateQuestion, DestroyAnswerOption, DestroyQuestion,
-    QuestionDetail, Replacement, UpdateAnswerOption, UpdateQuestion, UpdateQuestionnaire,
+    NullableValue, QuestionDetail, UpdateAnswerOption, UpdateQuestion, UpdateQuestionnaire,
 };
 pub use form::{Form, FormOption, FormQuestion, TextLanguages};
-pub use model::{Period, Questionnaire, QuestionnaireParent, Survey};
+pub use model::{Questionnaire, QuestionnaireParent, Survey, SurveyPeriod};
 pub use ports::*;
 pub use projection::{Projection, Schema};
 pub use question::{
     AnswerOption, ConditionType, DisplayCondition, MAX_OPTIONS, MAX_QUESTIONS, MAX_ROWS, MatrixRow, Question,
     QuestionType,
 };
-pub use reading::{PageOf, QuestionnaireDetail, Questionnaires};
+pub use reading::{QuestionnaireDetail, QuestionnaireRecordPage, Questionnaires};
 pub use response::{AnswerDetail, AnswerRow, Response, ResponseDetail, already_answered};
 pub use search::{MAX_COUNTED, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary};
 pub use submitting::{DestroyResponse, SubmitAnswers};
-pub use validation::Checked;
+pub use validation::CheckedAnswers;

@@ -1,16 +1,16 @@
 //! Surveys and questionnaires.
 
 use crate::digest;
-use civitas_kernel::limits::{LINE, PROSE, any_too_long, text_error};
+use civitas_kernel::limits::{MAX_LINE_CHARS, MAX_PROSE_CHARS, text_error, translations_too_long};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     ComponentId, Error, Locale, MeetingId, QuestionnaireId, Result, SurveyId, Translated, Wording,
 };
 use time::OffsetDateTime;
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The time of a survey.
-    pub enum Period {
+    pub enum SurveyPeriod {
         /// It begins later.
         Planned = "planned",
         /// It accepts responses.
@@ -44,13 +44,13 @@ impl Survey {
     }
 
     /// Whether it accepts responses at this time, does not yet, or does not any more.
-    pub fn period(&self, now: OffsetDateTime) -> Period {
+    pub fn period(&self, now: OffsetDateTime) -> SurveyPeriod {
         if self.starts_at.is_some_and(|at| now < at) {
-            Period::Planned
+            SurveyPeriod::Planned
         } else if self.is_open(now) {
-            Period::Open
+            SurveyPeriod::Open
         } else {
-            Period::Closed
+            SurveyPeriod::Closed
         }
     }
 
@@ -132,9 +132,9 @@ impl Questionnaire {
     /// `Invalid` with `blank` for the title, and with `too_long`.
     pub fn check(&self, locale: Option<Locale>) -> Result<()> {
         let errors = [
-            text_error("title", "Title", &self.title, LINE, locale),
-            any_too_long("description", "Description", &self.description, PROSE),
-            any_too_long("tos", "Tos", &self.tos, PROSE),
+            text_error("title", "Title", &self.title, MAX_LINE_CHARS, locale),
+            translations_too_long("description", "Description", &self.description, MAX_PROSE_CHARS),
+            translations_too_long("tos", "Tos", &self.tos, MAX_PROSE_CHARS),
         ];
         Error::unless_valid(Wording::InvalidRequest, errors.into_iter().flatten().collect())
     }
@@ -162,9 +162,12 @@ mod tests {
             assert_eq!(survey.is_open(NOW + Duration::seconds(at)), is_open, "{at}");
         }
         let periods = [-1, 0, 3_600, 3_601].map(|at| survey.period(NOW + Duration::seconds(at)));
-        assert_eq!(periods, [Period::Planned, Period::Open, Period::Open, Period::Closed]);
-        for period in Period::ALL {
-            assert_eq!(Period::parse(period.as_str()), Some(period));
+        assert_eq!(
+            periods,
+            [SurveyPeriod::Planned, SurveyPeriod::Open, SurveyPeriod::Open, SurveyPeriod::Closed]
+        );
+        for period in SurveyPeriod::ALL {
+            assert_eq!(SurveyPeriod::parse(period.as_str()), Some(period));
         }
         assert!(Survey::new(ComponentId(1), NOW).is_open(NOW - Duration::DAY));
     }

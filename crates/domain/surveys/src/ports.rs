@@ -5,11 +5,11 @@ use crate::{
     QuestionnaireSearch, QuestionnaireSummary, Response, ResponseDetail, Survey,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::{Kind, RawFilter, RawValue};
+use civitas_kernel::filter::{FieldKind, RawFilter, RawValue};
 use civitas_kernel::records::Records;
 use civitas_kernel::{
     AnswerId, AnswerOptionId, ClientId, ComponentId, DisplayConditionId, LogPage, LogRequest, OrganizationId,
-    Page, PageRequest, QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SpaceManifest, SpaceRef,
+    Page, PageRequest, QuestionId, QuestionnaireId, ReadContext, ResponseId, Result, SpaceKind, SpaceRef,
     UserId, filter_fields, store,
 };
 use time::OffsetDateTime;
@@ -17,34 +17,34 @@ use time::OffsetDateTime;
 filter_fields! {
     /// The fields for filters of questionnaires (contract 08 §4.1, 01 §6.2).
     pub enum QuestionnaireField = QUESTIONNAIRE_FIELDS, QuestionnaireFilter {
-        Id: "questionnaire_id" | "id", Kind::Integer;
-        Component: "component_id", Kind::Integer;
+        Id: "questionnaire_id" | "id", FieldKind::Integer;
+        Component: "component_id", FieldKind::Integer;
         /// The number of the space; spaces of each kind have their own numbers.
-        Space: "participatory_space_id", Kind::Integer;
-        /// The kind of the space, as manifest or class name.
-        SpaceType: "participatory_space_type", Kind::Enum(SPACE_TYPES);
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
+        Space: "participatory_space_id", FieldKind::Integer;
+        /// The kind of the space, by its name or class name.
+        SpaceType: "participatory_space_type", FieldKind::Enum(SPACE_TYPES);
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
     }
 }
 
 filter_fields! {
     /// The fields for filters of questions and answer options (contract 01 §6.2), which have no times.
     pub enum FormField = FORM_FIELDS, FormFilter {
-        Id: "id", Kind::Integer;
+        Id: "id", FieldKind::Integer;
     }
 }
 
 filter_fields! {
     /// The fields for filters of answers (contract 01 §6.2).
     pub enum AnswerField = ANSWER_FIELDS, AnswerFilter {
-        Id: "id", Kind::Integer;
+        Id: "id", FieldKind::Integer;
         /// The time of the submission: answers do not change.
-        CreatedAt: "created_at" | "updated_at", Kind::Time;
+        CreatedAt: "created_at" | "updated_at", FieldKind::Time;
     }
 }
 
-/// The kinds of spaces in filters: manifests, class names, and class names of an older product.
+/// The kinds of spaces in filters: names, class names, and class names of an older product.
 const SPACE_TYPES: &[&str] = &[
     "participatory_processes",
     "assemblies",
@@ -61,23 +61,26 @@ const SPACE_TYPES: &[&str] = &[
 ];
 
 /// The kind of space of one of [`SPACE_TYPES`].
-pub fn space_type(name: &str) -> Option<SpaceManifest> {
+pub fn space_type(name: &str) -> Option<SpaceKind> {
     let class = name.rsplit("::").next().unwrap_or(name);
-    let is_class = |manifest: &SpaceManifest| manifest.class().rsplit("::").next() == Some(class);
-    SpaceManifest::parse(name).or_else(|| SpaceManifest::ALL.into_iter().find(is_class))
+    let is_class = |kind: &SpaceKind| kind.class().rsplit("::").next() == Some(class);
+    SpaceKind::parse(name).or_else(|| SpaceKind::ALL.into_iter().find(is_class))
 }
 
 /// Parses the filters of the list. A list without a predicate, `filter[component_id][]=1`, means `_in`.
 ///
 /// # Errors
-/// Those of [`civitas_kernel::filter::read`].
-pub(crate) fn read_filters(raw: &RawFilter) -> Result<Vec<QuestionnaireFilter>> {
+/// Those of [`civitas_kernel::filter::read_filters`].
+pub(crate) fn read_questionnaire_filters(raw: &RawFilter) -> Result<Vec<QuestionnaireFilter>> {
     let is_bare = |key: &str| QUESTIONNAIRE_FIELDS.iter().any(|field| field.name == key);
     let filters = raw.values.iter().map(|(key, value)| match value {
         RawValue::Many(_) if is_bare(key) => (format!("{key}_in"), value.clone()),
         _ => (key.clone(), value.clone()),
     });
-    civitas_kernel::filter::read(QUESTIONNAIRE_FIELDS, &RawFilter { values: filters.collect(), ..*raw })
+    civitas_kernel::filter::read_filters(
+        QUESTIONNAIRE_FIELDS,
+        &RawFilter { values: filters.collect(), ..*raw },
+    )
 }
 
 store! {
@@ -181,7 +184,7 @@ store! {
     /// Stores display conditions.
     pub trait DisplayConditionStore: Records<DisplayCondition> {
         /// The conditions of a question, in the order of ids: as in its form.
-        async fn of_question(&self, organization: OrganizationId, question: QuestionId)
+        async fn list_of_question(&self, organization: OrganizationId, question: QuestionId)
         -> Result<Vec<(DisplayConditionId, DisplayCondition)>>;
 
         /// Deletes the condition.
@@ -277,7 +280,7 @@ pub struct AnswerFile {
 pub trait AnswerFiles: Send + Sync {
     /// Those of these signed ids that cannot be attached to an answer: unknown, of another client or organization, not
     /// uploaded, expired, consumed, or of a type that participants may not upload. Consumes none.
-    async fn unusable(
+    async fn list_unusable_ids(
         &self,
         organization: OrganizationId,
         client: ClientId,
@@ -288,7 +291,7 @@ pub trait AnswerFiles: Send + Sync {
     /// attachments, in the order of the signed ids.
     ///
     /// # Errors
-    /// `Rejected` when one became unusable since [`Self::unusable`].
+    /// `Rejected` when one became unusable since [`Self::list_unusable_ids`].
     async fn attach(
         &self,
         organization: OrganizationId,
@@ -311,22 +314,22 @@ mod tests {
     #[test]
     fn a_bare_list_means_in_and_other_lists_are_as_everywhere() {
         let raw = |key: &str| {
-            RawFilter::of(vec![(key.to_owned(), RawValue::Many(vec!["1".to_owned(), "2".to_owned()]))])
+            RawFilter::new(vec![(key.to_owned(), RawValue::Many(vec!["1".to_owned(), "2".to_owned()]))])
         };
         assert_eq!(
-            read_filters(&raw("component_id")).unwrap(),
-            read_filters(&raw("component_id_in")).unwrap()
+            read_questionnaire_filters(&raw("component_id")).unwrap(),
+            read_questionnaire_filters(&raw("component_id_in")).unwrap()
         );
-        assert!(read_filters(&raw("component_id_eq")).is_err());
-        assert!(read_filters(&raw("title")).is_err());
+        assert!(read_questionnaire_filters(&raw("component_id_eq")).is_err());
+        assert!(read_questionnaire_filters(&raw("title")).is_err());
     }
 
     #[test]
-    fn each_space_type_is_known_by_manifest_and_class() {
+    fn each_space_type_is_known_by_name_and_class() {
         for name in SPACE_TYPES {
             assert!(space_type(name).is_some(), "{name}");
         }
-        assert_eq!(space_type("Platform::Assembly"), Some(SpaceManifest::Assemblies));
+        assert_eq!(space_type("Platform::Assembly"), Some(SpaceKind::Assemblies));
         assert_eq!(space_type("Platform::Component"), None);
     }
 }

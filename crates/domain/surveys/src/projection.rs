@@ -5,7 +5,7 @@ mod schema;
 
 pub use schema::Schema;
 
-use crate::form::{Shape, TextLanguages};
+use crate::form::{AnswerShape, TextLanguages};
 use crate::{Form, FormOption, FormQuestion, QuestionType};
 use civitas_kernel::Translated;
 use serde_json::{Map, Value, json};
@@ -49,7 +49,7 @@ impl Form {
         if !options.is_empty() {
             element["options"] = Value::Object(options);
         }
-        if let Some(rule) = rules::of(self, question, languages) {
+        if let Some(rule) = rules::question_rules(self, question, languages) {
             element["rule"] = rule;
         }
         element
@@ -61,21 +61,23 @@ fn scope(question: &FormQuestion) -> String {
 }
 
 /// The schema of an answer.
-fn property(question: &FormQuestion, shape: Shape<'_>, languages: TextLanguages) -> Schema {
+fn property(question: &FormQuestion, shape: AnswerShape<'_>, languages: TextLanguages) -> Schema {
     let title = |schema: Schema, body| schema.with("title", languages.text(body).unwrap_or_default());
     let schema = match shape {
-        Shape::Text { max } => Schema::of("string").with("maxLength", max),
-        Shape::One { options } => choice(options),
-        Shape::Many { options, max } => choices(options, max),
-        Shape::Sorting { options } => choices(options, Some(options.len())).with("minItems", options.len()),
-        Shape::MatrixSingle { rows, options } => {
+        AnswerShape::Text { max } => Schema::of_type("string").with("maxLength", max),
+        AnswerShape::One { options } => choice(options),
+        AnswerShape::Many { options, max } => choices(options, max),
+        AnswerShape::Sorting { options } => {
+            choices(options, Some(options.len())).with("minItems", options.len())
+        }
+        AnswerShape::MatrixSingle { rows, options } => {
             Schema::object(rows.iter().map(|row| (row.id.to_string(), title(choice(options), &row.body))))
         }
-        Shape::MatrixMultiple { rows, options, max } => {
+        AnswerShape::MatrixMultiple { rows, options, max } => {
             let list = || choices(options, max);
             Schema::object(rows.iter().map(|row| (row.id.to_string(), title(list(), &row.body))))
         }
-        Shape::Files => Schema::of("array").with("items", json!({"type": "string"})),
+        AnswerShape::Files => Schema::of_type("array").with("items", json!({"type": "string"})),
     };
     title(schema, &question.question.body)
 }
@@ -83,12 +85,12 @@ fn property(question: &FormQuestion, shape: Shape<'_>, languages: TextLanguages)
 /// One option. Without options there is no `enum`.
 fn choice(options: &[FormOption]) -> Schema {
     let ids = || options.iter().map(|option| option.id.to_string()).collect::<Vec<_>>();
-    Schema::of("string").with("enum", (!options.is_empty()).then(ids))
+    Schema::of_type("string").with("enum", (!options.is_empty()).then(ids))
 }
 
 /// Some options.
 fn choices(options: &[FormOption], max: Option<usize>) -> Schema {
-    let list = Schema::of("array").with("items", json!(choice(options))).with("uniqueItems", true);
+    let list = Schema::of_type("array").with("items", json!(choice(options))).with("uniqueItems", true);
     list.with("maxItems", max)
 }
 

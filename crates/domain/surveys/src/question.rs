@@ -1,6 +1,6 @@
 //! Questions, their options, rows and display conditions.
 
-use civitas_kernel::limits::{PROSE, any_too_long, text_error};
+use civitas_kernel::limits::{MAX_PROSE_CHARS, text_error, translations_too_long};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
     AnswerOptionId, DisplayConditionId, Error, FieldError, Locale, MatrixRowId, QuestionId, QuestionnaireId,
@@ -8,7 +8,7 @@ use civitas_kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The type of a question.
     #[derive(Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -38,7 +38,7 @@ civitas_kernel::names! {
 
 /// The limit of a question type that authors can set, besides the members of all questions (contract 08 §5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variant {
+pub enum QuestionLimit {
     /// `max_choices`
     Choice,
     /// `max_characters`
@@ -55,7 +55,7 @@ impl QuestionType {
 
     /// Whether questions of this type have options.
     pub fn has_options(self) -> bool {
-        self.variant() == Variant::Choice
+        self.variant() == QuestionLimit::Choice
     }
 
     /// Whether questions of this type have rows.
@@ -64,15 +64,17 @@ impl QuestionType {
     }
 
     /// The limit that authors can set.
-    pub fn variant(self) -> Variant {
+    pub fn variant(self) -> QuestionLimit {
         match self {
             Self::SingleOption
             | Self::MultipleOption
             | Self::Sorting
             | Self::MatrixSingle
-            | Self::MatrixMultiple => Variant::Choice,
-            Self::LongAnswer => Variant::LongText,
-            Self::ShortAnswer | Self::Files | Self::Separator | Self::TitleAndDescription => Variant::Plain,
+            | Self::MatrixMultiple => QuestionLimit::Choice,
+            Self::LongAnswer => QuestionLimit::LongText,
+            Self::ShortAnswer | Self::Files | Self::Separator | Self::TitleAndDescription => {
+                QuestionLimit::Plain
+            }
         }
     }
 }
@@ -139,10 +141,10 @@ impl Question {
     /// Removes the limits that authors cannot set for its type. Call it when the type changes.
     pub fn reset_limits(&mut self) {
         let variant = self.kind.variant();
-        if variant != Variant::Choice {
+        if variant != QuestionLimit::Choice {
             self.max_choices = None;
         }
-        if variant != Variant::LongText {
+        if variant != QuestionLimit::LongText {
             self.max_characters = 0;
         }
     }
@@ -159,8 +161,9 @@ impl Question {
         let description = self.description.as_ref();
         let errors = [
             small("position", self.position < 0, "0 or more"),
-            text_error("body", "Body", &self.body, PROSE, Some(locale)),
-            description.and_then(|text| any_too_long("description", "Description", text, PROSE)),
+            text_error("body", "Body", &self.body, MAX_PROSE_CHARS, Some(locale)),
+            description
+                .and_then(|text| translations_too_long("description", "Description", text, MAX_PROSE_CHARS)),
             small("max_choices", self.max_choices.is_some_and(|most| most < 1), "1 or more"),
             small("max_characters", self.max_characters < 0, "0 or more"),
         ];
@@ -189,7 +192,7 @@ impl AnswerOption {
     /// `Invalid` with `blank` for a body that is blank in `locale`, the default one of the organization, and with
     /// `too_long`.
     pub fn check(&self, locale: Locale) -> Result<()> {
-        let error = text_error("body", "Body", &self.body, PROSE, Some(locale));
+        let error = text_error("body", "Body", &self.body, MAX_PROSE_CHARS, Some(locale));
         Error::unless_valid(Wording::InvalidRequest, error.into_iter().collect())
     }
 }
@@ -198,7 +201,7 @@ impl Entity for AnswerOption {
     type Id = AnswerOptionId;
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// What a display condition compares.
     pub enum ConditionType {
         /// The condition question has an answer.

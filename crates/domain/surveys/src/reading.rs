@@ -1,15 +1,15 @@
 //! Reading questionnaires, questions, options and responses.
 
-use crate::access::Readers;
-use crate::ports::read_filters;
+use crate::access::QuestionnaireAccess;
+use crate::ports::read_questionnaire_filters;
 use crate::{
     ANSWER_FIELDS, AnswerDetail, AnswerFiles, AnswerOption, AnswerOptionStore, FORM_FIELDS, Form,
     MANAGE_QUESTIONS, Question, QuestionStore, Questionnaire, QuestionnaireStore, READ_ANSWERS,
     READ_QUESTIONNAIRES, ResponseDetail, ResponseStore, SurveyLookup, SurveyStore,
 };
-use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::filter::{RawFilter, read_filters};
 use civitas_kernel::{
-    AnswerId, AnswerOptionId, ComponentPlace, Ctx, Error, Page, PageRequest, QuestionId, QuestionnaireId,
+    AnswerId, AnswerOptionId, ComponentContext, Ctx, Error, Page, PageRequest, QuestionId, QuestionnaireId,
     Result,
 };
 use time::OffsetDateTime;
@@ -21,20 +21,20 @@ pub struct QuestionnaireDetail {
     pub id: QuestionnaireId,
     /// The questionnaire.
     pub questionnaire: Questionnaire,
-    /// The place of the record it belongs to.
-    pub place: ComponentPlace,
+    /// The component and space of the record it belongs to.
+    pub context: ComponentContext,
 }
 
 impl QuestionnaireDetail {
     /// The latest change of the questionnaire, its component and its space.
     pub fn changed_at(&self) -> OffsetDateTime {
-        self.questionnaire.updated_at.max(self.place.changed_at)
+        self.questionnaire.updated_at.max(self.context.changed_at)
     }
 }
 
 /// A page of records of a questionnaire, with the time of the latest change of the questionnaire.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PageOf<T> {
+pub struct QuestionnaireRecordPage<T> {
     /// The records.
     pub page: Page<T>,
     /// The latest change of the questionnaire.
@@ -60,8 +60,8 @@ pub struct Questionnaires<'a> {
 }
 
 impl Questionnaires<'_> {
-    pub(crate) fn readers(&self) -> Readers<'_> {
-        Readers { questionnaires: self.questionnaires, lookup: self.lookup }
+    pub(crate) fn readers(&self) -> QuestionnaireAccess<'_> {
+        QuestionnaireAccess { questionnaires: self.questionnaires, lookup: self.lookup }
     }
 
     /// The visible questionnaires, last changed first, each with its form.
@@ -75,7 +75,7 @@ impl Questionnaires<'_> {
         page: PageRequest,
     ) -> Result<Page<(QuestionnaireDetail, Form)>> {
         ctx.require(&READ_QUESTIONNAIRES)?;
-        self.questionnaires.list(ctx.read_context(), &read_filters(filter)?, page).await
+        self.questionnaires.list(ctx.read_context(), &read_questionnaire_filters(filter)?, page).await
     }
 
     /// A questionnaire with its form.
@@ -98,12 +98,12 @@ impl Questionnaires<'_> {
         questionnaire: QuestionnaireId,
         filter: &RawFilter,
         page: PageRequest,
-    ) -> Result<PageOf<(QuestionId, Question)>> {
+    ) -> Result<QuestionnaireRecordPage<(QuestionId, Question)>> {
         ctx.require(&MANAGE_QUESTIONS)?;
-        let filters = read(FORM_FIELDS, filter)?;
+        let filters = read_filters(FORM_FIELDS, filter)?;
         let changed_at = self.readers().find_administered(ctx, questionnaire).await?.changed_at();
         let page = self.questions.list(ctx.organization, questionnaire, &filters, page).await?;
-        Ok(PageOf { page, changed_at })
+        Ok(QuestionnaireRecordPage { page, changed_at })
     }
 
     /// A question, with the time of the latest change of its questionnaire.
@@ -127,12 +127,12 @@ impl Questionnaires<'_> {
         question: QuestionId,
         filter: &RawFilter,
         page: PageRequest,
-    ) -> Result<PageOf<(AnswerOptionId, AnswerOption)>> {
+    ) -> Result<QuestionnaireRecordPage<(AnswerOptionId, AnswerOption)>> {
         ctx.require(&MANAGE_QUESTIONS)?;
-        let filters = read(FORM_FIELDS, filter)?;
+        let filters = read_filters(FORM_FIELDS, filter)?;
         let (_, changed_at) = self.question(ctx, question).await?;
         let page = self.options.list(ctx.organization, question, &filters, page).await?;
-        Ok(PageOf { page, changed_at })
+        Ok(QuestionnaireRecordPage { page, changed_at })
     }
 
     /// The answers to a questionnaire, newest first. A user who is no administrator sees their own.
@@ -145,13 +145,13 @@ impl Questionnaires<'_> {
         questionnaire: QuestionnaireId,
         filter: &RawFilter,
         page: PageRequest,
-    ) -> Result<PageOf<AnswerDetail>> {
+    ) -> Result<QuestionnaireRecordPage<AnswerDetail>> {
         ctx.require(&READ_ANSWERS)?;
-        let filters = read(ANSWER_FIELDS, filter)?;
+        let filters = read_filters(ANSWER_FIELDS, filter)?;
         let found = self.readers().find(ctx, questionnaire).await?;
         let user = self.readers().restricted_user(ctx, &found).await?;
         let page = self.responses.list_answers(ctx.organization, questionnaire, user, &filters, page).await?;
-        Ok(PageOf { page, changed_at: found.changed_at() })
+        Ok(QuestionnaireRecordPage { page, changed_at: found.changed_at() })
     }
 
     /// The response with an answer of this id.

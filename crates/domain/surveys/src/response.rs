@@ -19,7 +19,7 @@ pub struct AnswerRow {
 
 impl AnswerRow {
     /// The row of an answer. Files have no value before they are attached.
-    pub fn of(question: QuestionId, answer: Option<&Answer>) -> Self {
+    pub fn new(question: QuestionId, answer: Option<&Answer>) -> Self {
         Self {
             question,
             body: answer.and_then(Answer::text).map(str::to_owned),
@@ -62,7 +62,7 @@ impl Response {
         user: Option<UserId>,
         now: OffsetDateTime,
     ) -> Self {
-        let token = |user| digest::of_user(&questionnaire.salt, user);
+        let token = |user| digest::user_digest(&questionnaire.salt, user);
         Self {
             questionnaire: id,
             user,
@@ -77,7 +77,7 @@ impl Response {
 impl Entity for Response {
     type Id = ResponseId;
 
-    fn taken() -> Error {
+    fn key_taken_error() -> Error {
         already_answered()
     }
 }

@@ -1,7 +1,7 @@
 //! The list of questionnaires for administrators.
 
-use crate::{Period, Questionnaire, QuestionnaireParent, Survey};
-use civitas_kernel::{ComponentId, ComponentPlace, QuestionnaireId};
+use crate::{Questionnaire, QuestionnaireParent, Survey, SurveyPeriod};
+use civitas_kernel::{ComponentContext, ComponentId, QuestionnaireId};
 use time::OffsetDateTime;
 
 /// Counts stop at this number: it means "10,000 or more".
@@ -13,7 +13,7 @@ pub struct QuestionnaireSearch {
     /// A part of the title in any language.
     pub text: Option<String>,
     /// Surveys in this period at this time. The forms of meetings have no dates, and count as open.
-    pub period: Option<(Period, OffsetDateTime)>,
+    pub period: Option<(SurveyPeriod, OffsetDateTime)>,
     /// Those of this component.
     pub component: Option<ComponentId>,
     /// The order.
@@ -37,8 +37,8 @@ pub struct QuestionnaireSummary {
     pub id: QuestionnaireId,
     /// The questionnaire.
     pub questionnaire: Questionnaire,
-    /// The place of the record it belongs to.
-    pub place: ComponentPlace,
+    /// The component and space of the record it belongs to.
+    pub context: ComponentContext,
     /// The survey; `None` for the form of a meeting.
     pub survey: Option<Survey>,
     /// The number of its questions of all types.
@@ -49,8 +49,8 @@ pub struct QuestionnaireSummary {
 
 impl QuestionnaireSummary {
     /// The period at this time. Forms of meetings are open.
-    pub fn period(&self, now: OffsetDateTime) -> Period {
-        self.survey.as_ref().map_or(Period::Open, |survey| survey.period(now))
+    pub fn period(&self, now: OffsetDateTime) -> SurveyPeriod {
+        self.survey.as_ref().map_or(SurveyPeriod::Open, |survey| survey.period(now))
     }
 
     /// Whether it belongs to a survey.

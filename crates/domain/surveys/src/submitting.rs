@@ -2,8 +2,8 @@
 
 use crate::digest;
 use crate::{
-    AnswerRow, Checked, DESTROY_ANSWERS, QuestionnaireDetail, QuestionnaireParent, Questionnaires, Response,
-    ResponseDetail, SUBMIT_ANSWERS, remove_response,
+    AnswerRow, CheckedAnswers, DESTROY_ANSWERS, QuestionnaireDetail, QuestionnaireParent, Questionnaires,
+    Response, ResponseDetail, SUBMIT_ANSWERS, remove_response,
 };
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -93,14 +93,14 @@ impl Questionnaires<'_> {
     }
 
     /// The answers, with the errors of files that cannot be attached.
-    async fn validate(&self, ctx: &Ctx, command: &SubmitAnswers) -> Result<Checked> {
+    async fn validate(&self, ctx: &Ctx, command: &SubmitAnswers) -> Result<CheckedAnswers> {
         let form = self.questionnaires.form(ctx.organization, command.questionnaire).await?;
         let mut checked = form.validate(&command.answers);
         let named: Vec<String> = checked.uploads().flat_map(|(_, uploads)| uploads.to_vec()).collect();
         if named.is_empty() {
             return Ok(checked);
         }
-        let unusable = self.files.unusable(ctx.organization, ctx.caller.client, &named).await?;
+        let unusable = self.files.list_unusable_ids(ctx.organization, ctx.caller.client, &named).await?;
         // An upload can be attached once: the second question that names it cannot have it.
         let is_usable = |upload: &String| {
             !unusable.contains(upload) && named.iter().filter(|other| *other == upload).count() == 1
@@ -171,12 +171,12 @@ impl CommandHandler<SubmitAnswers> for Questionnaires<'_> {
                 "Questionnaire has no questions to answer",
             ));
         }
-        let digest = |address| digest::of_address(&questionnaire.salt, address);
+        let digest = |address| digest::address_digest(&questionnaire.salt, address);
         let mut response = Response {
             client_ip: command.client_ip.map(digest),
             answers: answers
                 .iter()
-                .map(|(question, answer)| AnswerRow::of(*question, answer.as_ref()))
+                .map(|(question, answer)| AnswerRow::new(*question, answer.as_ref()))
                 .collect(),
             ..Response::new(found.id, questionnaire, user, ctx.now)
         };

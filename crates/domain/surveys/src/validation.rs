@@ -2,7 +2,7 @@
 //! (contract 08 §6.3).
 
 use crate::answer::{self, AnswerError};
-use crate::display::{self, Answered};
+use crate::display::{self, AnswersByQuestion};
 use crate::{Answer, Form, FormQuestion};
 use civitas_kernel::{Error, FieldError, QuestionId, Result, Wording};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// The answers of a submission.
 #[derive(Debug, Clone, Default)]
-pub struct Checked {
+pub struct CheckedAnswers {
     /// The displayed data questions in their order, with their answers; `None`: unanswered.
     pub answers: Vec<(QuestionId, Option<Answer>)>,
     /// The errors, by the position of the question in the form; unknown keys come last.
@@ -19,8 +19,8 @@ pub struct Checked {
 
 impl Form {
     /// Validates the submitted answers, by question id. Answers to questions that are not displayed are ignored.
-    pub fn validate(&self, sent: &Map<String, Value>) -> Checked {
-        let mut checked = Checked::default();
+    pub fn validate(&self, sent: &Map<String, Value>) -> CheckedAnswers {
+        let mut checked = CheckedAnswers::default();
         let read: Vec<_> = self
             .questions()
             .iter()
@@ -29,8 +29,8 @@ impl Form {
                 question.shape().map(|shape| (shape, value, answer::read(shape, value)))
             })
             .collect();
-        let mut answered = Answered::new();
-        for (place, (question, read)) in self.questions().iter().zip(&read).enumerate() {
+        let mut answered = AnswersByQuestion::new();
+        for (position, (question, read)) in self.questions().iter().zip(&read).enumerate() {
             let Some((shape, value, read)) = read else { continue };
             if !display::is_displayed(self, question, &answered) {
                 continue;
@@ -39,7 +39,7 @@ impl Form {
             let outcome = read.as_ref().map_err(|fault| *fault);
             let outcome = outcome.and_then(|read| answer::check(question, *shape, value, read.as_ref()));
             if let Err(fault) = outcome {
-                checked.add_fault(place, question.id, fault);
+                checked.add_fault(position, question.id, fault);
             }
             if let Some(answer) = answer {
                 answered.insert(question.id, answer);
@@ -74,18 +74,18 @@ fn foreign(key: &str) -> FieldError {
     FieldError { code: "inclusion".into(), field: format!("answers.{key}").into(), description }
 }
 
-impl Checked {
-    fn add_fault(&mut self, place: usize, question: QuestionId, fault: AnswerError) {
+impl CheckedAnswers {
+    fn add_fault(&mut self, position: usize, question: QuestionId, fault: AnswerError) {
         let (code, description) = fault.wording();
         let field = format!("answers.{question}").into();
         let error = FieldError { code: code.into(), field, description: description.to_owned() };
-        self.faults.entry(place).or_default().push(error);
+        self.faults.entry(position).or_default().push(error);
     }
 
     /// Adds the error of a question whose files cannot be attached.
     pub(crate) fn refuse_files(&mut self, form: &Form, question: QuestionId) {
-        let place = form.questions().iter().position(|other| other.id == question);
-        self.add_fault(place.unwrap_or(usize::MAX), question, AnswerError::Invalid);
+        let position = form.questions().iter().position(|other| other.id == question);
+        self.add_fault(position.unwrap_or(usize::MAX), question, AnswerError::Invalid);
     }
 
     /// The signed ids of uploads, by question.

@@ -76,7 +76,7 @@ pub async fn takes_over_what_a_dead_process_left(world: World<'_>) -> Result<()>
     let claimed = world.claim(now).await?;
     assert_eq!(payloads(&claimed), [&json!(1), &json!(2)]);
     assert!(world.tasks.postpone(&claimed[1], now + LEASE, true).await?);
-    assert_eq!(world.tasks.take_over(now).await?, 1);
+    assert_eq!(world.tasks.reclaim_all(now).await?, 1);
     let again = world.claim(now).await?;
     assert_eq!(payloads(&again), [&json!(1)]);
     assert!(!world.tasks.end(&claimed[0]).await?, "the dead one has lost it");
@@ -116,11 +116,11 @@ pub async fn postpones(world: World<'_>) -> Result<()> {
 /// For one organization, kind and subject there is one task: the last that was added. The attempts begin again, and the
 /// worker of the previous one has lost it.
 pub async fn keeps_one_task_about_a_subject(world: World<'_>) -> Result<()> {
-    let about = |number: i64, seconds| task(world.mine, json!(number), seconds).about("7");
+    let about = |number: i64, seconds| task(world.mine, json!(number), seconds).with_subject("7");
     world.queue.add(&about(1, 0)).await?;
     let running = world.claim(NOW).await?.remove(0);
     world.queue.add(&about(2, 5)).await?;
-    assert!(!world.tasks.end(&running).await?, "another one has taken its place");
+    assert!(!world.tasks.end(&running).await?, "another one has replaced it");
     assert!(world.claim(NOW).await?.is_empty(), "which is not due yet");
     let claimed = world.claim(NOW + Duration::seconds(5)).await?;
     assert_eq!((payloads(&claimed), claimed[0].attempt), (vec![&json!(2)], 1));
@@ -134,7 +134,7 @@ pub async fn keeps_one_task_about_a_subject(world: World<'_>) -> Result<()> {
     for stranger in &strangers {
         world.queue.add(stranger).await?;
     }
-    assert_eq!(world.claim(NOW).await?.len(), strangers.len(), "each has a place of its own");
+    assert_eq!(world.claim(NOW).await?.len(), strangers.len(), "each has a key of its own");
     assert!(world.tasks.end(&claimed[0]).await?);
     Ok(())
 }
@@ -142,7 +142,7 @@ pub async fn keeps_one_task_about_a_subject(world: World<'_>) -> Result<()> {
 /// A withdrawn task is removed: that of this organization, kind and subject, and no other.
 pub async fn withdraws(world: World<'_>) -> Result<()> {
     for organization in [world.mine, world.other] {
-        world.queue.add(&task(organization, json!(organization), 0).about("7")).await?;
+        world.queue.add(&task(organization, json!(organization), 0).with_subject("7")).await?;
     }
     assert!(!world.queue.withdraw(world.mine, "mail", "7").await?);
     assert!(!world.queue.withdraw(world.mine, "look", "8").await?);
@@ -167,7 +167,10 @@ pub async fn wakes_who_waits(world: World<'_>) -> Result<()> {
 /// The log has the tasks of its kinds, the last added first, in pages without gaps.
 pub async fn logs_what_waits(world: World<'_>) -> Result<()> {
     for (number, organization) in [(1, world.mine), (2, world.other), (3, world.mine)] {
-        world.queue.add(&task(organization, json!(number), 60 - number).about(number.to_string())).await?;
+        world
+            .queue
+            .add(&task(organization, json!(number), 60 - number).with_subject(number.to_string()))
+            .await?;
     }
     let all = TaskFilter { kinds: &["look"], is_retried: false };
     let page = async |start| world.log.page(&all, LogRequest { start, limit: 2 }).await;
@@ -196,12 +199,12 @@ pub async fn logs_what_waits(world: World<'_>) -> Result<()> {
 /// Tasks that wait for another attempt can be listed alone, and brought forward; claimed and new ones are not.
 pub async fn brings_retried_tasks_forward(world: World<'_>) -> Result<()> {
     for number in [1, 2] {
-        world.queue.add(&task(world.mine, json!(number), number).about(number.to_string())).await?;
+        world.queue.add(&task(world.mine, json!(number), number).with_subject(number.to_string())).await?;
     }
     let now = NOW + Duration::seconds(10);
     let claimed = world.claim(now).await?;
     assert!(world.tasks.postpone(&claimed[0], now + Duration::hours(2), true).await?);
-    world.queue.add(&task(world.mine, json!(3), 3600).about("3")).await?;
+    world.queue.add(&task(world.mine, json!(3), 3600).with_subject("3")).await?;
     let retried = TaskFilter { kinds: &["look"], is_retried: true };
     let page = LogRequest { start: LogStart::Newest, limit: 9 };
     let listed = world.log.page(&retried, page).await?.items;

@@ -21,7 +21,7 @@ pub trait TaskStore: Send + Sync {
         limit: i64,
     ) -> Result<Vec<Task>>;
     /// Makes all claimed tasks due at `now`. For a process without other workers. Returns their number.
-    async fn take_over(&self, now: OffsetDateTime) -> Result<u64>;
+    async fn reclaim_all(&self, now: OffsetDateTime) -> Result<u64>;
     /// Postpones a claimed task until `due`. Whether the worker still owned it: not when its lease has expired and
     /// another one claimed it, nor when it was replaced or withdrawn. The attempt can be not counted, after a fault of
     /// the database.

@@ -18,7 +18,7 @@ impl DeliveryId {
     }
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The state of a delivery.
     pub enum DeliveryStatus {
         /// An attempt will follow.
@@ -104,7 +104,7 @@ pub struct LoggedDelivery {
 
 /// An attempt at a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
+pub struct DeliveryAttempt {
     /// The first is 1.
     pub number: i64,
     /// When it began.
@@ -112,12 +112,12 @@ pub struct Attempt {
     /// How long it took.
     pub duration: Duration,
     /// What the receiver answered.
-    pub result: Result<Response, SendError>,
+    pub result: Result<ReceiverResponse, SendError>,
 }
 
 /// The answer of a receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response {
+pub struct ReceiverResponse {
     /// The HTTP status.
     pub status: u16,
     /// How long the receiver wants to wait, if it says so.
@@ -126,7 +126,7 @@ pub struct Response {
     pub body: String,
 }
 
-impl Response {
+impl ReceiverResponse {
     /// The most bytes of a body that are stored.
     pub const STORED_BODY: usize = 1024;
 
@@ -145,7 +145,7 @@ pub struct SendError {
     pub cause: String,
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// Why there was no answer.
     pub enum SendErrorKind {
         /// The address is not public (contract 09 C.5).
@@ -184,7 +184,7 @@ pub struct DeliveryOutcome {
     /// The delivery.
     pub delivery: DeliveryId,
     /// The attempt; `None` when there was none.
-    pub attempt: Option<Attempt>,
+    pub attempt: Option<DeliveryAttempt>,
     /// What follows.
     pub verdict: Verdict,
 }

@@ -35,13 +35,13 @@ impl OutboxEvent {
 
 /// The position of an event in the order of commits. The relay gives it, once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Position(pub i64);
+pub struct EventPosition(pub i64);
 
 /// An event that the relay has given its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RelayedEvent {
     /// Its position.
-    pub position: Position,
+    pub position: EventPosition,
     /// The event.
     pub event: OutboxEvent,
 }
@@ -85,7 +85,7 @@ pub fn describes_user(payload: &str, user: UserId) -> bool {
 
 /// The switches of an organization that stop its events (contract 09 C.1, receivers, d).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Switches {
+pub struct EventSwitches {
     /// The interface.
     pub api: bool,
     /// Proposals.
@@ -94,7 +94,7 @@ pub struct Switches {
     pub meetings: bool,
 }
 
-impl Switches {
+impl EventSwitches {
     /// Nothing is switched off; also for a client without organization.
     pub const ALL_ON: Self = Self { api: true, proposals: true, meetings: true };
 
@@ -150,10 +150,10 @@ mod tests {
 
     #[test]
     fn a_switch_stops_the_events_of_its_scope_and_the_interface_all() {
-        let proposals_off = Switches { proposals: false, ..Switches::ALL_ON };
+        let proposals_off = EventSwitches { proposals: false, ..EventSwitches::ALL_ON };
         assert!(!proposals_off.allow(EventName::ProposalCreation));
         assert!(proposals_off.allow(EventName::MeetingReminder));
-        let off = Switches { api: false, ..Switches::ALL_ON };
+        let off = EventSwitches { api: false, ..EventSwitches::ALL_ON };
         assert!(EventName::ALL.iter().filter(|name| name.is_event()).all(|event| !off.allow(*event)));
     }
 

@@ -21,17 +21,22 @@ mod service;
 mod target;
 
 pub use delivery::{
-    Attempt, DeliveryContent, DeliveryId, DeliveryOutcome, DeliveryStatus, DueDelivery, LoggedDelivery,
-    NewDelivery, Response, SendError, SendErrorKind, Verdict,
+    DeliveryAttempt, DeliveryContent, DeliveryId, DeliveryOutcome, DeliveryStatus, DueDelivery,
+    LoggedDelivery, NewDelivery, ReceiverResponse, SendError, SendErrorKind, Verdict,
 };
 pub use event::{
-    EventHead, OutboxEvent, Position, ReceiverRights, RelayedEvent, Switches, describes_user, envelope,
-    is_of_system, parse_event,
+    EventHead, EventPosition, EventSwitches, OutboxEvent, ReceiverRights, RelayedEvent, describes_user,
+    envelope, is_of_system, parse_event,
 };
-pub use log::{DeliveryFilter, Figures, RegistrationFilter, RegistrationReport, RegistrationState, Replay};
+pub use log::{
+    DeliveryFigures, DeliveryFilter, RegistrationFilter, RegistrationReport, RegistrationState,
+    ReplaySelection,
+};
 pub use ports::*;
-pub use registration::{FAILING_TO_DISABLE, FAILURES_TO_DISABLE, Health, MAX_URL, Receiver, Registration};
-pub use schedule::{Schedule, is_gone};
+pub use registration::{
+    EventReceiver, FAILING_TO_DISABLE, FAILURES_TO_DISABLE, MAX_URL, Registration, RegistrationHealth,
+};
+pub use schedule::{RetrySchedule, is_gone};
 #[cfg(any(test, feature = "mocks"))]
 pub use secret::MockSecretCipher;
 pub use secret::{SealedSecret, SecretCipher, SigningSecret};

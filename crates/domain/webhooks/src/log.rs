@@ -48,7 +48,7 @@ pub struct RegistrationFilter {
 
 /// Which deliveries to send again. Their ids stay the same: a receiver that has one ignores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replay {
+pub enum ReplaySelection {
     /// One.
     One(DeliveryId),
     /// Those of a registration that were queued in this time; the end is not included.
@@ -74,12 +74,12 @@ pub struct RegistrationReport {
     /// The `client_id` of its client.
     pub client_uid: String,
     /// Its figures.
-    pub figures: Figures,
+    pub figures: DeliveryFigures,
 }
 
 /// The deliveries of a registration that are still stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Figures {
+pub struct DeliveryFigures {
     /// Waiting for an attempt.
     pub pending: i64,
     /// Accepted.

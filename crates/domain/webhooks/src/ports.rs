@@ -1,12 +1,13 @@
 //! What webhooks need from outside.
 
 use crate::{
-    Attempt, CheckedRegistration, DeliveryFilter, DeliveryId, DeliveryOutcome, DeliveryStatus, DueDelivery,
-    EventHead, Health, LoggedDelivery, NewDelivery, OutboxEvent, Position, Receiver, ReceiverRights,
-    Registration, RegistrationFilter, RegistrationReport, RelayedEvent, Replay, SigningSecret,
+    CheckedRegistration, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryOutcome, DeliveryStatus,
+    DueDelivery, EventHead, EventPosition, EventReceiver, LoggedDelivery, NewDelivery, OutboxEvent,
+    ReceiverRights, Registration, RegistrationFilter, RegistrationHealth, RegistrationReport, RelayedEvent,
+    ReplaySelection, SigningSecret,
 };
 use async_trait::async_trait;
-use civitas_kernel::filter::Kind;
+use civitas_kernel::filter::FieldKind;
 use civitas_kernel::{
     ClientId, EventName, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result,
     UserId, filter_fields,
@@ -39,20 +40,20 @@ pub trait Outbox: Send + Sync {
     /// `Internal` outside a transaction.
     async fn lock_unrelayed(&self, limit: i64) -> Result<Vec<EventHead>>;
     /// Gives these events the next positions, in this order. Their transaction has locked them.
-    async fn give_positions(&self, events: &[Uuid]) -> Result<()>;
+    async fn assign_positions(&self, events: &[Uuid]) -> Result<()>;
 
     /// The last position given; 0 before the first.
-    async fn last_position(&self) -> Result<Position>;
+    async fn last_position(&self) -> Result<EventPosition>;
     /// The position of an event of this organization, if it is still stored and has one.
-    async fn position_of(&self, organization: OrganizationId, event: Uuid) -> Result<Option<Position>>;
+    async fn position_of(&self, organization: OrganizationId, event: Uuid) -> Result<Option<EventPosition>>;
     /// The events of all organizations after a position, in order, at most `limit`.
-    async fn relayed_after(&self, after: Position, limit: i64) -> Result<Vec<RelayedEvent>>;
+    async fn relayed_after(&self, after: EventPosition, limit: i64) -> Result<Vec<RelayedEvent>>;
     /// The events of an organization with one of these names, after a position, in order, at most `limit`.
     async fn relayed_of(
         &self,
         organization: OrganizationId,
         names: &[EventName],
-        after: Position,
+        after: EventPosition,
         limit: i64,
     ) -> Result<Vec<RelayedEvent>>;
 
@@ -70,9 +71,9 @@ pub trait Outbox: Send + Sync {
 filter_fields! {
     /// The fields for filters of registrations (contract 01 §6.2).
     pub enum RegistrationField = REGISTRATION_FIELDS, RegistrationListFilter {
-        Id: "id", Kind::Integer;
-        CreatedAt: "created_at", Kind::Time;
-        UpdatedAt: "updated_at", Kind::Time;
+        Id: "id", FieldKind::Integer;
+        CreatedAt: "created_at", FieldKind::Time;
+        UpdatedAt: "updated_at", FieldKind::Time;
     }
 }
 
@@ -120,12 +121,12 @@ pub trait RegistrationStore: Send + Sync {
     async fn remove(&self, client: ClientId, id: RegistrationId) -> Result<bool>;
 
     /// The registration, of any client; for administrators.
-    async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>>;
+    async fn find_unrestricted(&self, id: RegistrationId) -> Result<Option<Registration>>;
     /// The same, locked until the transaction ends.
     ///
     /// # Errors
     /// `Internal` outside a transaction.
-    async fn find_any_for_update(&self, id: RegistrationId) -> Result<Option<Registration>>;
+    async fn find_unrestricted_for_update(&self, id: RegistrationId) -> Result<Option<Registration>>;
     /// The registrations in ascending order of id; `organization`: those of its clients, `None`: all. For export.
     async fn page_after(
         &self,
@@ -135,7 +136,7 @@ pub trait RegistrationStore: Send + Sync {
     ) -> Result<Vec<(RegistrationId, Registration)>>;
     /// The registrations that may receive events of these organizations: those of their clients, and those of
     /// deployment-wide clients. Without disabled ones; paused ones are included.
-    async fn receivers(&self, organizations: &[OrganizationId]) -> Result<Vec<Receiver>>;
+    async fn receivers(&self, organizations: &[OrganizationId]) -> Result<Vec<EventReceiver>>;
 }
 
 /// The deliveries, for the relay and the workers that send them.
@@ -162,9 +163,9 @@ pub trait DeliveryQueue: Send + Sync {
     /// Extends all leases of a worker.
     async fn renew(&self, worker: &str, until: OffsetDateTime) -> Result<()>;
     /// Ends all leases: no other worker is running.
-    async fn take_over(&self) -> Result<u64>;
+    async fn reclaim_all(&self) -> Result<u64>;
     /// The target of a leased registration; `None` when it was deleted, disabled or paused, or the lease is lost.
-    async fn target(&self, worker: &str, id: RegistrationId) -> Result<Option<Target>>;
+    async fn target(&self, worker: &str, id: RegistrationId) -> Result<Option<WebhookTarget>>;
     /// Due deliveries of a registration, the longest due first, at most `limit`, without `except`.
     async fn due(
         &self,
@@ -177,13 +178,13 @@ pub trait DeliveryQueue: Send + Sync {
     ///
     /// # Errors
     /// `Internal` outside a transaction.
-    async fn lock_leased(&self, worker: &str, id: RegistrationId) -> Result<Option<Health>>;
+    async fn lock_leased(&self, worker: &str, id: RegistrationId) -> Result<Option<RegistrationHealth>>;
     /// Stores the ends of attempts at deliveries of one registration, and its health.
     async fn record(
         &self,
         id: RegistrationId,
         outcomes: &[DeliveryOutcome],
-        health: &Health,
+        health: &RegistrationHealth,
         now: OffsetDateTime,
     ) -> Result<()>;
     /// Ends the lease. The registration is due when its next delivery is.
@@ -209,7 +210,7 @@ pub struct WaitingRegistration {
 
 /// A leased registration as its worker sends to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct WebhookTarget {
     /// The registration.
     pub registration: Registration,
     /// The rights of its client.
@@ -241,13 +242,13 @@ pub trait DeliveryLog: Send + Sync {
         id: DeliveryId,
     ) -> Result<Option<LoggedDelivery>>;
     /// The attempts at a delivery, the first one first; at most the newest 100.
-    async fn attempts(&self, id: DeliveryId) -> Result<Vec<Attempt>>;
+    async fn attempts(&self, id: DeliveryId) -> Result<Vec<DeliveryAttempt>>;
     /// Makes deliveries pending and due now, at most `limit`, the oldest first. Returns their number; call it until it is
     /// 0. Deliveries that are pending, or were replayed at `now`, are left out.
     async fn replay(
         &self,
         organization: Option<OrganizationId>,
-        which: &Replay,
+        which: &ReplaySelection,
         now: OffsetDateTime,
         limit: i64,
     ) -> Result<u64>;
@@ -255,7 +256,7 @@ pub trait DeliveryLog: Send + Sync {
     async fn count_replayable(
         &self,
         organization: Option<OrganizationId>,
-        which: &Replay,
+        which: &ReplaySelection,
         now: OffsetDateTime,
         limit: i64,
     ) -> Result<i64>;
@@ -289,7 +290,7 @@ pub trait TargetResolver: Send + Sync {
 
 /// A signed request to send.
 #[derive(Debug, Clone, Copy)]
-pub struct Message<'a> {
+pub struct SignedRequest<'a> {
     /// The callback address.
     pub url: &'a str,
     /// The key of the signature.
@@ -307,5 +308,5 @@ pub struct Message<'a> {
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
     /// Makes one attempt. Ends after 15 s at the latest. The number of the attempt is that of the caller.
-    async fn send<'a>(&self, message: Message<'a>, number: i64) -> Attempt;
+    async fn send<'a>(&self, message: SignedRequest<'a>, number: i64) -> DeliveryAttempt;
 }

@@ -1,6 +1,6 @@
 //! Registrations: where a client wants its events (contract 09 B), and their health (C.4).
 
-use crate::{ReceiverRights, SealedSecret, Switches, is_of_system};
+use crate::{EventSwitches, ReceiverRights, SealedSecret, is_of_system};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{ClientId, EventName, OrganizationId, RegistrationId};
 use time::{Duration, OffsetDateTime};
@@ -26,7 +26,7 @@ pub struct Registration {
     /// The encrypted key of signatures.
     pub secret: SealedSecret,
     /// What the last deliveries came to.
-    pub health: Health,
+    pub health: RegistrationHealth,
     /// When an administrator paused it; its deliveries wait.
     pub paused_at: Option<OffsetDateTime>,
     /// When it was created.
@@ -50,7 +50,7 @@ impl Registration {
             url,
             subscriptions: Vec::new(),
             secret,
-            health: Health::default(),
+            health: RegistrationHealth::default(),
             paused_at: None,
             created_at: now,
             updated_at: now,
@@ -79,7 +79,7 @@ impl Entity for Registration {
 
 /// What the last attempts at a registration came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Health {
+pub struct RegistrationHealth {
     /// Failed attempts since the last success.
     pub failures: i64,
     /// The first of them.
@@ -90,7 +90,7 @@ pub struct Health {
     pub disabled_at: Option<OffsetDateTime>,
 }
 
-impl Health {
+impl RegistrationHealth {
     /// Notes a success.
     pub fn succeed(&mut self, at: OffsetDateTime) {
         self.failures = 0;
@@ -116,7 +116,7 @@ impl Health {
 
 /// A registration for the relay: who receives what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receiver {
+pub struct EventReceiver {
     /// The registration.
     pub id: RegistrationId,
     /// The organization of its client; `None` for a deployment-wide client.
@@ -126,10 +126,10 @@ pub struct Receiver {
     /// The rights of its client.
     pub rights: ReceiverRights,
     /// The switches of its organization.
-    pub switches: Switches,
+    pub switches: EventSwitches,
 }
 
-impl Receiver {
+impl EventReceiver {
     /// Whether it receives an event of this organization (contract 09 C.1, receivers).
     pub fn receives(&self, organization: OrganizationId, event: EventName) -> bool {
         let concerns = self.organization.map_or(is_of_system(event), |own| own == organization);
@@ -148,8 +148,8 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
 
-    fn receiver(organization: Option<i64>, events: &[EventName], scopes: &str) -> Receiver {
-        Receiver {
+    fn receiver(organization: Option<i64>, events: &[EventName], scopes: &str) -> EventReceiver {
+        EventReceiver {
             id: RegistrationId(1),
             organization: organization.map(OrganizationId),
             subscriptions: events.to_vec(),
@@ -157,13 +157,13 @@ mod tests {
                 scopes: Scopes::read(scopes),
                 permissions: events.iter().copied().collect(),
             },
-            switches: Switches::ALL_ON,
+            switches: EventSwitches::ALL_ON,
         }
     }
 
     #[test]
     fn a_registration_is_disabled_after_twenty_failures_over_three_days() {
-        let mut health = Health::default();
+        let mut health = RegistrationHealth::default();
         for _ in 0..30 {
             health.fail(NOW, false);
         }
@@ -171,12 +171,12 @@ mod tests {
         health.fail(NOW + FAILING_TO_DISABLE, false);
         assert_eq!(health.disabled_at, Some(NOW + FAILING_TO_DISABLE));
         health.reset();
-        assert_eq!(health, Health::default());
+        assert_eq!(health, RegistrationHealth::default());
     }
 
     #[test]
     fn a_success_ends_the_count_and_a_410_disables_at_once() {
-        let mut health = Health::default();
+        let mut health = RegistrationHealth::default();
         (0..19).for_each(|_| health.fail(NOW, false));
         health.succeed(NOW + Duration::days(4));
         health.fail(NOW + Duration::days(5), false);

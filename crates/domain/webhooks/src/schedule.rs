@@ -1,6 +1,6 @@
 //! When the next attempt at a delivery follows (contract 09 C.4).
 
-use crate::{Attempt, Verdict};
+use crate::{DeliveryAttempt, Verdict};
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -9,20 +9,26 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The delays between the attempts at a delivery. There is one attempt more than delays.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schedule(pub Vec<Duration>);
+pub struct RetrySchedule(pub Vec<Duration>);
 
-impl Default for Schedule {
+impl Default for RetrySchedule {
     /// `5, 60, 300, 1800, 7200, 21600, 86400` seconds.
     fn default() -> Self {
         Self([5, 60, 300, 1800, 7200, 21_600, 86_400].map(Duration::from_secs).to_vec())
     }
 }
 
-impl Schedule {
+impl RetrySchedule {
     /// What follows from an attempt. `number`: of the attempt since the last replay; the first is 1. `jitter`: -1.0 to
     /// 1.0, the part of the 10 % by which the delay varies. `Retry-After` of a 429 or 503 lengthens the delay, up to
     /// 24 h. After a 410 no attempt follows.
-    pub fn verdict(&self, number: i64, attempt: &Attempt, now: OffsetDateTime, jitter: f64) -> Verdict {
+    pub fn verdict(
+        &self,
+        number: i64,
+        attempt: &DeliveryAttempt,
+        now: OffsetDateTime,
+        jitter: f64,
+    ) -> Verdict {
         let asked = match &attempt.result {
             Ok(response) if response.is_success() => return Verdict::Delivered,
             Ok(response) if response.status == 410 => return Verdict::Dead("410 Gone".into()),
@@ -39,27 +45,27 @@ impl Schedule {
 }
 
 /// Whether the receiver wants no more deliveries.
-pub fn is_gone(attempt: &Attempt) -> bool {
+pub fn is_gone(attempt: &DeliveryAttempt) -> bool {
     attempt.result.as_ref().is_ok_and(|response| response.status == 410)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Response, SendError, SendErrorKind};
+    use crate::{ReceiverResponse, SendError, SendErrorKind};
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
 
-    fn answered(status: u16, retry_after: Option<u64>) -> Attempt {
+    fn answered(status: u16, retry_after: Option<u64>) -> DeliveryAttempt {
         let retry_after = retry_after.map(Duration::from_secs);
-        let result = Ok(Response { status, retry_after, body: String::new() });
-        Attempt { number: 1, at: NOW, duration: Duration::ZERO, result }
+        let result = Ok(ReceiverResponse { status, retry_after, body: String::new() });
+        DeliveryAttempt { number: 1, at: NOW, duration: Duration::ZERO, result }
     }
 
-    fn failed(kind: SendErrorKind) -> Attempt {
+    fn failed(kind: SendErrorKind) -> DeliveryAttempt {
         let result = Err(SendError { kind, cause: String::new() });
-        Attempt { number: 1, at: NOW, duration: Duration::ZERO, result }
+        DeliveryAttempt { number: 1, at: NOW, duration: Duration::ZERO, result }
     }
 
     fn after(seconds: u64) -> Verdict {
@@ -68,7 +74,7 @@ mod tests {
 
     #[test]
     fn only_200_to_299_are_a_success() {
-        let schedule = Schedule::default();
+        let schedule = RetrySchedule::default();
         for status in [200, 204, 299] {
             assert_eq!(
                 schedule.verdict(1, &answered(status, None), NOW, 0.0),
@@ -83,7 +89,7 @@ mod tests {
 
     #[test]
     fn eight_attempts_follow_the_delays_and_then_it_is_dead() {
-        let schedule = Schedule::default();
+        let schedule = RetrySchedule::default();
         let attempt = failed(SendErrorKind::Timeout);
         for (number, delay) in (1..).zip([5, 60, 300, 1800, 7200, 21_600, 86_400]) {
             assert_eq!(schedule.verdict(number, &attempt, NOW, 0.0), after(delay));
@@ -93,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_delay_varies_by_a_tenth() {
-        let schedule = Schedule::default();
+        let schedule = RetrySchedule::default();
         let attempt = failed(SendErrorKind::Connection);
         assert_eq!(schedule.verdict(2, &attempt, NOW, 1.0), after(66));
         assert_eq!(schedule.verdict(2, &attempt, NOW, -1.0), after(54));
@@ -102,8 +108,8 @@ mod tests {
 
     #[test]
     fn retry_after_lengthens_the_delay_up_to_a_day() {
-        let schedule = Schedule::default();
-        let next = |attempt: &Attempt| schedule.verdict(1, attempt, NOW, 0.0);
+        let schedule = RetrySchedule::default();
+        let next = |attempt: &DeliveryAttempt| schedule.verdict(1, attempt, NOW, 0.0);
         assert_eq!(next(&answered(503, Some(120))), after(120));
         assert_eq!(next(&answered(429, Some(1))), after(5), "it shortens none");
         assert_eq!(next(&answered(429, Some(1_000_000))), after(86_400));
@@ -114,7 +120,7 @@ mod tests {
     fn after_a_410_no_attempt_follows() {
         assert!(is_gone(&answered(410, None)) && !is_gone(&answered(404, None)));
         assert_eq!(
-            Schedule::default().verdict(1, &answered(410, None), NOW, 0.0),
+            RetrySchedule::default().verdict(1, &answered(410, None), NOW, 0.0),
             Verdict::Dead("410 Gone".into())
         );
     }

@@ -4,7 +4,7 @@ use crate::{
     REGISTRATION_FIELDS, ReceiverRights, Registration, RegistrationStore, SecretCipher, SigningSecret,
     TargetError, TargetPolicy, TargetResolver, parse_event,
 };
-use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::filter::{RawFilter, read_filters};
 use civitas_kernel::{
     Ability, Access, ClientId, Ctx, Error, EventName, FieldError, OrganizationId, Page, PageRequest,
     RegistrationId, Result, Scope, Wording,
@@ -75,7 +75,7 @@ impl Registrations<'_> {
         page: PageRequest,
     ) -> Result<Page<(RegistrationId, Registration)>> {
         ctx.require(&READ_WEBHOOKS)?;
-        self.store.list(ctx.caller.client, &read(REGISTRATION_FIELDS, filter)?, page).await
+        self.store.list(ctx.caller.client, &read_filters(REGISTRATION_FIELDS, filter)?, page).await
     }
 
     /// A registration of the client.
@@ -220,7 +220,7 @@ impl RegistrationChecks<'_> {
 
 /// The rights of the caller's client concerning events.
 pub fn rights_of(ctx: &Ctx) -> ReceiverRights {
-    ReceiverRights { scopes: ctx.caller.owned, permissions: ctx.caller.abilities }
+    ReceiverRights { scopes: ctx.caller.client_scopes, permissions: ctx.caller.abilities }
 }
 
 /// The events in a list of names, each once. Adds an error for each one that is not granted.

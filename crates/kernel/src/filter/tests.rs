@@ -9,32 +9,32 @@ enum By {
     At,
     Words,
 }
-const FIELDS: &[Field<By>] = &[
-    Field::new("id", Kind::Integer, By::Id),
-    Field::new("kind", Kind::Enum(&["a", "b"]), By::Kind),
-    Field::new("title", Kind::Text, By::Title),
-    Field::new("extended_data", Kind::ExtendedData, By::Data),
-    Field::new("start_time", Kind::Time, By::At),
-    Field::new("search_text", Kind::SearchText, By::Words),
+const FIELDS: &[FilterField<By>] = &[
+    FilterField::new("id", FieldKind::Integer, By::Id),
+    FilterField::new("kind", FieldKind::Enum(&["a", "b"]), By::Kind),
+    FilterField::new("title", FieldKind::Text, By::Title),
+    FilterField::new("extended_data", FieldKind::ExtendedData, By::Data),
+    FilterField::new("start_time", FieldKind::Time, By::At),
+    FilterField::new("search_text", FieldKind::SearchText, By::Words),
 ];
 
-fn one(key: &str, value: &str) -> Result<Vec<Condition>> {
-    let raw = RawFilter::of(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
-    Ok(read(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
+fn one(key: &str, value: &str) -> Result<Vec<FilterCondition>> {
+    let raw = RawFilter::new(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
+    Ok(read_filters(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
 }
 
-fn list(key: &str, values: &[&str]) -> Result<Vec<Condition>> {
+fn list(key: &str, values: &[&str]) -> Result<Vec<FilterCondition>> {
     let values = values.iter().map(|v| (*v).to_owned()).collect();
-    let raw = RawFilter::of(vec![(key.to_owned(), RawValue::Many(values))]);
-    Ok(read(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
+    let raw = RawFilter::new(vec![(key.to_owned(), RawValue::Many(values))]);
+    Ok(read_filters(FIELDS, &raw)?.into_iter().map(|f| f.condition).collect())
 }
 
 #[test]
 fn the_longest_predicate_wins_and_a_bare_field_means_equal() {
-    assert_eq!(list("id_not_in", &["3"]).unwrap(), [Condition::Integer(Comparison::NotIn(vec![3]))]);
-    assert_eq!(one("id_not_eq", "3").unwrap(), [Condition::Integer(Comparison::NotEq(3))]);
-    assert_eq!(one("kind", "a").unwrap(), [Condition::Text(Comparison::Eq("a".into()))]);
-    assert_eq!(one("id_in", "3").unwrap(), [Condition::Integer(Comparison::In(vec![3]))]);
+    assert_eq!(list("id_not_in", &["3"]).unwrap(), [FilterCondition::Integer(Comparison::NotIn(vec![3]))]);
+    assert_eq!(one("id_not_eq", "3").unwrap(), [FilterCondition::Integer(Comparison::NotEq(3))]);
+    assert_eq!(one("kind", "a").unwrap(), [FilterCondition::Text(Comparison::Eq("a".into()))]);
+    assert_eq!(one("id_in", "3").unwrap(), [FilterCondition::Integer(Comparison::In(vec![3]))]);
 }
 
 #[test]
@@ -53,10 +53,10 @@ fn empty_values_filter_nothing_but_their_key_must_be_known() {
 #[test]
 fn a_request_has_at_most_fifty_filters_and_a_value_at_most_1024_bytes() {
     let filters = |count: usize| {
-        RawFilter::of((0..count).map(|n| ("id_gt".to_owned(), RawValue::One(n.to_string()))).collect())
+        RawFilter::new((0..count).map(|n| ("id_gt".to_owned(), RawValue::One(n.to_string()))).collect())
     };
-    assert_eq!(read(FIELDS, &filters(50)).unwrap().len(), 50);
-    let refused = read(FIELDS, &filters(51)).unwrap_err();
+    assert_eq!(read_filters(FIELDS, &filters(50)).unwrap().len(), 50);
+    let refused = read_filters(FIELDS, &filters(51)).unwrap_err();
     assert_eq!(refused.description(), "Too many filters (maximum is 50)");
     one("title_matches", &"x".repeat(1024)).unwrap();
     let refused = one("title_matches", &"x".repeat(1025)).unwrap_err();
@@ -82,7 +82,7 @@ fn values_of_another_type_are_refused_by_name() {
     }
     assert!(list("title_eq", &["a"]).is_err(), "a list where one value is asked");
     assert!(list("id_in", &["1"; 101]).is_err(), "too many values");
-    assert_eq!(one("kind_start", "c").unwrap(), [Condition::Start("c".into())], "free text is free");
+    assert_eq!(one("kind_start", "c").unwrap(), [FilterCondition::Start("c".into())], "free text is free");
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn a_date_alone_is_its_first_moment_in_the_zone() {
             values: vec![("start_time_gteq".to_owned(), value)],
             time_zone: TimeZone::named("Europe/Paris"),
         };
-        read(FIELDS, &raw).map(|filters| filters[0].condition.clone())
+        read_filters(FIELDS, &raw).map(|filters| filters[0].condition.clone())
     };
-    let from = |time| Condition::Time(Comparison::AtLeast(time));
+    let from = |time| FilterCondition::Time(Comparison::AtLeast(time));
     assert_eq!(at("2025-07-01").unwrap(), from(time::macros::datetime!(2025-06-30 22:00 UTC)));
     assert_eq!(at("2025-07-01T00:00:00Z").unwrap(), from(time::macros::datetime!(2025-07-01 00:00 UTC)));
     assert_eq!(
@@ -112,10 +112,13 @@ fn a_date_alone_is_its_first_moment_in_the_zone() {
 #[test]
 fn words_are_read_in_their_searchable_form() {
     for key in ["title_cont", "title_i_cont", "search_text_cont"] {
-        assert_eq!(one(key, "Vélo%").unwrap(), [Condition::Words("velo%".into())]);
+        assert_eq!(one(key, "Vélo%").unwrap(), [FilterCondition::Words("velo%".into())]);
         assert_eq!(one(key, "\u{301}").unwrap(), [], "nothing is searched");
     }
-    assert_eq!(one("search_text_eq", "Vélo").unwrap(), [Condition::Text(Comparison::Eq("velo".into()))]);
-    assert_eq!(one("title_eq", "Vélo").unwrap(), [Condition::Text(Comparison::Eq("Vélo".into()))]);
-    assert_eq!(one("title_cont", " ").unwrap(), [Condition::Words(" ".into())]);
+    assert_eq!(
+        one("search_text_eq", "Vélo").unwrap(),
+        [FilterCondition::Text(Comparison::Eq("velo".into()))]
+    );
+    assert_eq!(one("title_eq", "Vélo").unwrap(), [FilterCondition::Text(Comparison::Eq("Vélo".into()))]);
+    assert_eq!(one("title_cont", " ").unwrap(), [FilterCondition::Words(" ".into())]);
 }

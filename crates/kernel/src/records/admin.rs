@@ -76,10 +76,10 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
 }
 
 /// Records of a kind without rules.
-pub struct Plain<'a, E>(pub &'a dyn Records<E>);
+pub struct AdminWithoutRules<'a, E>(pub &'a dyn Records<E>);
 
 #[async_trait]
-impl<E: Entity> RecordAdmin<E> for Plain<'_, E> {
+impl<E: Entity> RecordAdmin<E> for AdminWithoutRules<'_, E> {
     fn records(&self) -> &dyn Records<E> {
         self.0
     }
@@ -101,7 +101,7 @@ pub async fn edit<E: Entity>(
     edit: impl FnOnce(&mut E) + Send,
 ) -> Result<E> {
     let before = find_for_update(admin.records(), organization, id).await?;
-    let change = Change::of(before, now, edit);
+    let change = Change::from_edit(before, now, edit);
     admin.change(organization, id, &change).await?;
     Ok(change.after)
 }
@@ -321,9 +321,9 @@ mod tests {
 
     #[test]
     fn a_change_has_the_time_of_its_edit_unless_it_changes_nothing() {
-        let change = Change::of(note("trees"), LATER, |note| note.text.push('!'));
+        let change = Change::from_edit(note("trees"), LATER, |note| note.text.push('!'));
         assert_eq!((change.is_empty(), change.after.updated_at), (false, LATER));
-        let empty = Change::of(note("trees"), LATER + Duration::DAY, |_| {});
+        let empty = Change::from_edit(note("trees"), LATER + Duration::DAY, |_| {});
         assert_eq!((empty.is_empty(), empty.after), (true, note("trees")));
     }
 }

@@ -1,8 +1,8 @@
 //! The fields of a record, described once: what the audit trail says of a change, and which texts are blank or too long.
 //!
 //! ```
-//! use civitas_kernel::limits::LINE;
-//! use civitas_kernel::records::{Described, Entity, RecordField};
+//! use civitas_kernel::limits::MAX_LINE_CHARS;
+//! use civitas_kernel::records::{RecordFields, Entity, RecordField};
 //! use civitas_kernel::{Locale, PostId, Translated};
 //! use time::OffsetDateTime;
 //!
@@ -18,10 +18,10 @@
 //!
 //! type Field = RecordField<Note>;
 //!
-//! impl Described for Note {
+//! impl RecordFields for Note {
 //!     const NAME: &'static str = "note";
 //!     const FIELDS: &'static [Field] = &[
-//!         Field::texts("title", LINE, |note| &note.title).required(),
+//!         Field::texts("title", MAX_LINE_CHARS, |note| &note.title).required(),
 //!         Field::time("due", |note| note.due),
 //!     ];
 //! }
@@ -124,7 +124,7 @@ impl<E: 'static> RecordField<E> {
 }
 
 /// A record whose fields are described.
-pub trait Described: Entity {
+pub trait RecordFields: Entity {
     /// The name of one: `meeting`.
     const NAME: &'static str;
     /// Its fields, in the order of errors and of the audit trail.
@@ -169,7 +169,7 @@ mod tests {
 
     type Field = RecordField<Group>;
 
-    impl Described for Group {
+    impl RecordFields for Group {
         const NAME: &'static str = "group";
         const FIELDS: &'static [Field] = &[
             Field::texts("main_name", 3, |group| &group.main_name).required(),

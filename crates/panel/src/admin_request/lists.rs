@@ -1,7 +1,7 @@
 //! What pages of lists share: filters, the filters in use, the number found, pages, and what is shown without rows.
 
 use super::AdminRequest;
-use crate::parts::{Chip, Column, Empty, Html, Pages, Results, Table};
+use crate::parts::{Chip, Column, EmptyState, Html, Pagination, Results, Table};
 use civitas_kernel::PageRequest;
 
 impl AdminRequest {
@@ -25,7 +25,7 @@ impl AdminRequest {
 
     /// How many rows are shown.
     pub(crate) fn row_count_text(&self, rows: usize) -> String {
-        self.translator.count("found-shown", i64::try_from(rows).unwrap_or_default())
+        self.translator.tr_count("found-shown", rows)
     }
 
     /// All below the filters. `text` says how many records were found, or their order.
@@ -41,31 +41,31 @@ impl AdminRequest {
     }
 
     /// The links to the pages before and after this one.
-    pub(crate) fn pages(&self, path: &str, request: PageRequest, has_more: bool) -> Html {
-        self.named_pages(path, self.tr("pages-of-list"), request, has_more).html()
+    pub(crate) fn pagination(&self, path: &str, request: PageRequest, has_more: bool) -> Html {
+        self.labelled_pagination(path, self.tr("pages-of-list"), request, has_more).html()
     }
 
-    /// As [`Self::pages`], with a name for screen readers.
-    pub(crate) fn named_pages(
+    /// As [`Self::pagination`], with a name for screen readers.
+    pub(crate) fn labelled_pagination(
         &self,
         path: &str,
         label: String,
         request: PageRequest,
         has_more: bool,
-    ) -> Pages<'_> {
+    ) -> Pagination<'_> {
         let page = |number: i64| self.query.with(path, "page", Some(&number.to_string()));
-        Pages {
+        Pagination {
             translator: &self.translator,
             label,
             previous: (request.page > 1).then(|| page(request.page - 1)),
             next: has_more.then(|| page(request.page + 1)),
             is_log: false,
-            place: self.tr_with("pages-place", "page", request.page),
+            position: self.tr_with("pages-place", "page", request.page),
         }
     }
 
     /// What a list shows when no row matches its filters.
-    pub(crate) fn no_match(&self, path: &str, title: String) -> Empty {
-        Empty { title, text: String::new(), action: Some((path.to_owned(), self.tr("filter-clear"))) }
+    pub(crate) fn no_match(&self, path: &str, title: String) -> EmptyState {
+        EmptyState { title, text: String::new(), action: Some((path.to_owned(), self.tr("filter-clear"))) }
     }
 }

@@ -13,9 +13,9 @@ macro_rules! routes {
 
 mod clients;
 pub(crate) mod content;
-mod forms;
 mod operations;
 pub(crate) mod people;
+mod questionnaires;
 
 use crate::admin_request::AdminRequest;
 use crate::reply::Reply;
@@ -35,7 +35,7 @@ pub(crate) struct Route {
 
 /// All routes for administrators. PUT and DELETE arrive as POST with `_method`.
 pub(crate) fn routes() -> Vec<Route> {
-    let areas =
-        [operations::routes(), content::routes(), people::routes(), forms::routes(), clients::routes()];
-    areas.into_iter().flatten().collect()
+    let areas: [fn() -> Vec<Route>; 5] =
+        [operations::routes, content::routes, people::routes, questionnaires::routes, clients::routes];
+    areas.into_iter().flat_map(|routes| routes()).collect()
 }

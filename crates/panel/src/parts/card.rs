@@ -61,7 +61,7 @@ pub(crate) struct Json<'a> {
 }
 
 /// The most bytes of JSON on a page.
-const SHOWN: usize = 64 * 1024;
+const MAX_SHOWN_BYTES: usize = 64 * 1024;
 
 impl<'a> Json<'a> {
     /// Indented; cut after 64 KiB.
@@ -75,9 +75,9 @@ impl<'a> Json<'a> {
         let mut text = value
             .and_then(|value| serde_json::to_string_pretty(&value).ok())
             .unwrap_or_else(|| text.to_owned());
-        let is_cut = text.len() > SHOWN;
+        let is_cut = text.len() > MAX_SHOWN_BYTES;
         if is_cut {
-            let end = (0..=SHOWN).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+            let end = (0..=MAX_SHOWN_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
             text.truncate(end);
         }
         Self { translator, id, title: title.into(), text, is_cut }
@@ -117,7 +117,7 @@ pub(crate) struct Timeline {
     source = r#"<div class="split"><div class="flow">{{ left }}</div><div class="flow">{{ right }}</div></div>"#,
     ext = "html"
 )]
-pub(crate) struct Split {
+pub(crate) struct TwoColumns {
     pub(crate) left: Html,
     pub(crate) right: Html,
 }

@@ -62,7 +62,7 @@ struct FieldView<'a> {
 impl Field {
     fn new(name: &str, label: impl Into<String>, value: impl Into<String>, control: Control) -> Self {
         Self {
-            id: id_of(name),
+            id: field_id(name),
             name: name.to_owned(),
             label: label.into(),
             hint: String::new(),
@@ -101,7 +101,7 @@ impl Field {
     }
 
     /// A date with a time.
-    pub(crate) fn moment(name: &str, label: impl Into<String>, value: impl Into<String>) -> Self {
+    pub(crate) fn datetime(name: &str, label: impl Into<String>, value: impl Into<String>) -> Self {
         Self::line("datetime-local", name, label, value)
     }
 
@@ -163,7 +163,7 @@ impl Field {
 
     /// Shows the problem of this field, if there is one.
     pub(crate) fn check(mut self, problems: &[FormError]) -> Self {
-        self.problem = FormError::of(problems, &self.name);
+        self.problem = FormError::text_for(problems, &self.name);
         self
     }
 
@@ -182,7 +182,7 @@ impl Field {
 text_setters!(Field: placeholder, hint);
 
 /// The id of the field with this name: `organization[name][en]` as `organization-name-en`.
-pub(crate) fn id_of(name: &str) -> String {
+pub(crate) fn field_id(name: &str) -> String {
     let id: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     id.replace("--", "-").trim_matches('-').to_owned()
@@ -214,7 +214,7 @@ impl Checkbox {
     }
 
     fn id(&self) -> String {
-        id_of(&self.name)
+        field_id(&self.name)
     }
 }
 
@@ -222,7 +222,7 @@ text_setters!(Checkbox: hint);
 
 /// Boxes of one name, of which several can be ticked; or radio buttons, of which one can be chosen.
 #[derive(Debug, Clone)]
-pub(crate) struct Group {
+pub(crate) struct ChoiceGroup {
     pub(crate) name: String,
     pub(crate) legend: String,
     pub(crate) hint: String,
@@ -237,13 +237,13 @@ pub(crate) struct Group {
 
 #[derive(Template)]
 #[template(path = "parts/group.html")]
-struct GroupView<'a> {
+struct ChoiceGroupView<'a> {
     translator: &'a Translator,
-    group: &'a Group,
+    group: &'a ChoiceGroup,
 }
 
-impl Group {
-    pub(crate) fn ticks(
+impl ChoiceGroup {
+    pub(crate) fn checkboxes(
         name: &str,
         legend: impl Into<String>,
         choices: Vec<Choice>,
@@ -256,7 +256,7 @@ impl Group {
             choices,
             chosen,
             is_radio: false,
-            id: id_of(name),
+            id: field_id(name),
             class: "",
             problem: None,
         }
@@ -268,7 +268,7 @@ impl Group {
         choices: Vec<Choice>,
         chosen: impl Into<String>,
     ) -> Self {
-        Self { is_radio: true, ..Self::ticks(name, legend, choices, vec![chosen.into()]) }
+        Self { is_radio: true, ..Self::checkboxes(name, legend, choices, vec![chosen.into()]) }
     }
 
     /// Another id than that of the name: a name can have several groups.
@@ -278,12 +278,12 @@ impl Group {
     }
 
     pub(crate) fn check(mut self, problems: &[FormError]) -> Self {
-        self.problem = FormError::of(problems, self.name.trim_end_matches("[]"));
+        self.problem = FormError::text_for(problems, self.name.trim_end_matches("[]"));
         self
     }
 
     pub(crate) fn html(&self, translator: &Translator) -> Html {
-        render(&GroupView { translator, group: self })
+        render(&ChoiceGroupView { translator, group: self })
     }
 
     fn is_on(&self, choice: &Choice) -> bool {
@@ -291,7 +291,7 @@ impl Group {
     }
 }
 
-text_setters!(Group: hint);
+text_setters!(ChoiceGroup: hint);
 
 #[cfg(test)]
 mod tests {
@@ -299,15 +299,15 @@ mod tests {
 
     #[test]
     fn the_id_of_a_field_is_its_name_without_brackets() {
-        assert_eq!(id_of("organization[name][en]"), "organization-name-en");
-        assert_eq!(id_of("system_api_client[scopes][]"), "system_api_client-scopes");
-        assert_eq!(id_of("q"), "q");
+        assert_eq!(field_id("organization[name][en]"), "organization-name-en");
+        assert_eq!(field_id("system_api_client[scopes][]"), "system_api_client-scopes");
+        assert_eq!(field_id("q"), "q");
     }
 
     #[test]
     fn a_field_keeps_what_was_typed_and_says_what_is_wrong() {
         let problems = [FormError::new("admin[email]", "Enter an address.")];
-        let translator = Translator::of(civitas_kernel::Locale::EN);
+        let translator = Translator::for_locale(civitas_kernel::Locale::EN);
         let html =
             Field::email("admin[email]", "E-mail", "a\"b").check(&problems).html(&translator).to_string();
         assert!(html.contains(r#"value="a&#34;b""#), "{html}");

@@ -1,7 +1,7 @@
 //! Forms: sections with fields, one bar to save, and the list of problems of a refused form.
 
 use super::Html;
-use super::field::id_of;
+use super::field::field_id;
 use crate::translator::Translator;
 use askama::Template;
 
@@ -22,7 +22,7 @@ impl FormError {
     }
 
     /// The text of the problem of this field.
-    pub(crate) fn of(problems: &[Self], field: &str) -> Option<String> {
+    pub(crate) fn text_for(problems: &[Self], field: &str) -> Option<String> {
         let of_field = problems.iter().filter(|problem| problem.field == field);
         let text = of_field.map(|problem| problem.text.as_str()).collect::<Vec<_>>().join(" ");
         (!text.is_empty()).then_some(text)
@@ -30,7 +30,7 @@ impl FormError {
 
     /// The id of the field.
     pub(crate) fn target(&self) -> String {
-        id_of(&self.field)
+        field_id(&self.field)
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Form<'a> {
     pub(crate) hidden: Vec<(String, String)>,
     pub(crate) sections: Vec<Section>,
     /// The label of the button.
-    pub(crate) save: String,
+    pub(crate) submit_label: String,
     pub(crate) cancel: String,
     pub(crate) note: String,
     /// Whether the form is sent as `multipart/form-data`.
@@ -81,7 +81,7 @@ impl<'a> Form<'a> {
         translator: &'a Translator,
         action: impl Into<String>,
         token: String,
-        save: &str,
+        submit_key: &str,
     ) -> Self {
         Self {
             translator,
@@ -90,7 +90,7 @@ impl<'a> Form<'a> {
             token,
             hidden: Vec::new(),
             sections: Vec::new(),
-            save: translator.tr(save),
+            submit_label: translator.tr(submit_key),
             cancel: String::new(),
             note: String::new(),
             has_file: false,

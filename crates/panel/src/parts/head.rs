@@ -162,7 +162,7 @@ impl Head {
     }
 
     /// The tabs of a record with this address: the last part of the address of each, or nothing, with its label.
-    pub(crate) fn tabs_of(
+    pub(crate) fn record_tabs(
         self,
         label: impl Into<String>,
         path: &str,

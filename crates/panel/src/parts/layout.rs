@@ -46,11 +46,11 @@ impl Layout<'_> {
 
     /// The heading of the list of problems.
     fn problems_title(&self) -> String {
-        self.translator.count("problems-title", i64::try_from(self.problems.len()).unwrap_or_default())
+        self.translator.tr_count("problems-title", self.problems.len())
     }
 
     /// An entry of the navigation.
-    fn entry(&self, href: &str, icon: &'static str, key: &str) -> NavigationEntry {
+    fn navigation_entry(&self, href: &str, icon: &'static str, key: &str) -> NavigationEntry {
         let below = self.path.strip_prefix(href).unwrap_or_default();
         // The pages of an organization have entries of their own.
         let has_entries = href == "/system" || (href == "/system/organizations" && below != "/new");
@@ -59,14 +59,14 @@ impl Layout<'_> {
     }
 
     /// An entry for the pages at this path below the organization.
-    fn entry_of(
+    fn organization_entry(
         &self,
         organization: &OpenedOrganization,
         path: &str,
         icon: &'static str,
         key: &str,
     ) -> NavigationEntry {
-        self.entry(&format!("/system/organizations/{}/{path}", organization.id), icon, key)
+        self.navigation_entry(&format!("/system/organizations/{}/{path}", organization.id), icon, key)
     }
 }
 

@@ -39,18 +39,18 @@ pub(crate) struct Results<'a> {
 /// The way to the pages before and after this one.
 #[derive(Template)]
 #[template(path = "parts/pages.html")]
-pub(crate) struct Pages<'a> {
+pub(crate) struct Pagination<'a> {
     pub(crate) translator: &'a Translator,
     pub(crate) label: String,
     pub(crate) previous: Option<String>,
     pub(crate) next: Option<String>,
     /// Whether the list is a log: newer and older instead of previous and next.
     pub(crate) is_log: bool,
-    /// Where this page is.
-    pub(crate) place: String,
+    /// The number of this page, as text.
+    pub(crate) position: String,
 }
 
-impl Pages<'_> {
+impl Pagination<'_> {
     /// Nothing for a list of one page.
     pub(crate) fn html(&self) -> Html {
         if self.previous.is_none() && self.next.is_none() { Html::default() } else { render(self) }

@@ -13,7 +13,7 @@ macro_rules! text_setters {
 }
 
 mod card;
-mod confirm;
+mod confirmation;
 mod field;
 mod form;
 mod head;
@@ -24,17 +24,17 @@ mod matrix;
 mod table;
 mod texts;
 
-pub(crate) use card::{Card, Json, KeyValues, Split, Timeline, TimelineEvent};
-pub(crate) use confirm::Confirm;
-pub(crate) use field::{Checkbox, Choice, Field, Group};
+pub(crate) use card::{Card, Json, KeyValues, Timeline, TimelineEvent, TwoColumns};
+pub(crate) use confirmation::Confirmation;
+pub(crate) use field::{Checkbox, Choice, ChoiceGroup, Field};
 pub(crate) use form::{Form, FormError, FormErrors, Section};
 pub(crate) use head::{Badge, Head, PageAction, Tab};
 pub(crate) use html::{Html, render};
 pub(crate) use layout::{Layout, OpenedOrganization, StandalonePage};
-pub(crate) use list::{Chip, Filters, Pages, Results};
+pub(crate) use list::{Chip, Filters, Pagination, Results};
 pub(crate) use matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow};
-pub(crate) use table::{Cell, Column, Empty, RowAction, Table};
-pub(crate) use texts::{Texts, language_name};
+pub(crate) use table::{Cell, Column, EmptyState, RowAction, Table};
+pub(crate) use texts::{TranslatedFields, language_name};
 
 /// Gives each of these templates a method that renders it.
 macro_rules! html_parts {
@@ -55,7 +55,7 @@ html_parts!(
     KeyValues,
     Matrix,
     Results<'_>,
-    Split,
+    TwoColumns,
     Table,
     Checkbox,
     Timeline

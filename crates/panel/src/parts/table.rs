@@ -49,25 +49,25 @@ pub(crate) struct Cell {
     class: &'static str,
 }
 
-/// An action on a row; its hidden text names the row.
+/// An action on a row. Screen readers also get the name of the row.
 #[derive(Debug, Clone)]
 pub(crate) enum RowAction {
-    Link { href: String, label: String, of: String },
-    Post { action: String, label: String, of: String, token: String, method: &'static str },
+    Link { href: String, label: String, row_name: String },
+    Post { action: String, label: String, row_name: String, token: String, method: &'static str },
 }
 
 impl RowAction {
-    pub(crate) fn link(href: impl Into<String>, label: String, of: impl Into<String>) -> Self {
-        Self::Link { href: href.into(), label, of: of.into() }
+    pub(crate) fn link(href: impl Into<String>, label: String, row_name: impl Into<String>) -> Self {
+        Self::Link { href: href.into(), label, row_name: row_name.into() }
     }
 
     pub(crate) fn post(
         action: impl Into<String>,
         label: String,
-        of: impl Into<String>,
+        row_name: impl Into<String>,
         token: String,
     ) -> Self {
-        Self::Post { action: action.into(), label, of: of.into(), token, method: "" }
+        Self::Post { action: action.into(), label, row_name: row_name.into(), token, method: "" }
     }
 }
 
@@ -107,23 +107,18 @@ impl Cell {
         Self::html(Html::text(text))
     }
 
-    /// A number.
-    pub(crate) fn num(text: &str) -> Self {
-        Self::text(text)
-    }
-
     /// Something that is absent.
-    pub(crate) fn soft(text: &str) -> Self {
+    pub(crate) fn muted(text: &str) -> Self {
         Self::html(render(&Named { href: "", class: "soft", text, sub: "" }))
     }
 
-    /// The name of a row, which leads to its page. `sub` is below it.
+    /// A link, such as the name of a row to its page, with a text below it.
     pub(crate) fn link(href: &str, text: &str, sub: &str) -> Self {
         Self::html(render(&Named { href, class: "", text, sub }))
     }
 
     /// Text with something below it.
-    pub(crate) fn with_sub(text: &str, sub: &str) -> Self {
+    pub(crate) fn with_subtext(text: &str, sub: &str) -> Self {
         Self::html(render(&Named { href: "", class: "", text, sub }))
     }
 
@@ -142,7 +137,7 @@ impl Cell {
     }
 
     /// A state, and why it is so.
-    pub(crate) fn badge_with_sub(badge: &Badge, sub: &str) -> Self {
+    pub(crate) fn badge_with_subtext(badge: &Badge, sub: &str) -> Self {
         Self::html(Html::join([badge.html(), render(&Named { href: "", class: "sub", text: sub, sub: "" })]))
     }
 
@@ -166,19 +161,31 @@ impl Cell {
     }
 
     /// Over the whole width where rows are cards.
-    pub(crate) fn whole(mut self) -> Self {
+    pub(crate) fn full_width(mut self) -> Self {
         self.class = "whole";
         self
     }
 }
 
-/// What is shown without rows.
+/// What a table without rows shows.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Empty {
+pub(crate) struct EmptyState {
     pub(crate) title: String,
     pub(crate) text: String,
     /// Address and label of the one action.
     pub(crate) action: Option<(String, String)>,
+}
+
+impl EmptyState {
+    /// Without an action.
+    pub(crate) fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { title: title.into(), text: text.into(), action: None }
+    }
+
+    /// With the link to the form of a new record: address and label.
+    pub(crate) fn with_new(self, new: (String, String)) -> Self {
+        Self { action: Some(new), ..self }
+    }
 }
 
 /// A table. The first cell of a row is its name.
@@ -188,12 +195,12 @@ pub(crate) struct Table {
     caption: String,
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
-    empty: Empty,
+    empty: EmptyState,
 }
 
 impl Table {
     pub(crate) fn new(caption: impl Into<String>, columns: Vec<Column>) -> Self {
-        Self { caption: caption.into(), columns, rows: Vec::new(), empty: Empty::default() }
+        Self { caption: caption.into(), columns, rows: Vec::new(), empty: EmptyState::default() }
     }
 
     pub(crate) fn rows(mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
@@ -201,14 +208,14 @@ impl Table {
         self
     }
 
-    pub(crate) fn empty(mut self, empty: Empty) -> Self {
+    pub(crate) fn empty(mut self, empty: EmptyState) -> Self {
         self.empty = empty;
         self
     }
 
-    /// Makes a column sort the list: its place, the address of the other direction, the direction now.
-    pub(crate) fn sorted(mut self, place: usize, href: String, direction: Option<&'static str>) -> Self {
-        if let Some(column) = self.columns.get_mut(place) {
+    /// Makes a column sort the list: its position, the address of the other direction, the direction now.
+    pub(crate) fn sorted(mut self, position: usize, href: String, direction: Option<&'static str>) -> Self {
+        if let Some(column) = self.columns.get_mut(position) {
             (column.sort, column.sorted) = (Some(href), direction);
         }
         self

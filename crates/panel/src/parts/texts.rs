@@ -1,6 +1,7 @@
-//! Texts in several languages: one switch for a group of fields. Without support in the browser all languages show.
+//! Fields for texts in several languages, in groups with one switch of language. Browsers without support for it show all
+//! languages.
 
-use super::field::id_of;
+use super::field::field_id;
 use super::html::render;
 use super::{FormError, Html};
 use crate::translator::Translator;
@@ -21,7 +22,7 @@ struct Text {
 
 /// A group of texts, all in the same languages.
 #[derive(Debug, Clone)]
-pub(crate) struct Texts {
+pub(crate) struct TranslatedFields {
     id: String,
     legend: String,
     /// The main language first.
@@ -52,7 +53,7 @@ struct Input<'a> {
 
 #[derive(Template)]
 #[template(path = "parts/texts.html")]
-struct TextsView<'a> {
+struct TranslatedFieldsView<'a> {
     translator: &'a Translator,
     id: &'a str,
     legend: &'a str,
@@ -62,7 +63,7 @@ struct TextsView<'a> {
     shown: String,
 }
 
-impl Texts {
+impl TranslatedFields {
     /// A group for these languages, of which `main` comes first.
     pub(crate) fn new(id: &str, legend: impl Into<String>, locales: &Locales, main: Locale) -> Self {
         let others = locales.iter().filter(|locale| *locale != main);
@@ -91,7 +92,7 @@ impl Texts {
             .locales
             .iter()
             .enumerate()
-            .map(|(place, locale)| language(*locale, place == 0, &inputs, translator))
+            .map(|(position, locale)| language(*locale, position == 0, &inputs, translator))
             .collect();
         let mut wrong = languages.iter().filter(|language| language.has_problem);
         let shown = match (wrong.next(), wrong.next()) {
@@ -99,7 +100,8 @@ impl Texts {
             (Some(one), None) => one.locale.to_string(),
             _ => self.locales.first().map(ToString::to_string).unwrap_or_default(),
         };
-        render(&TextsView { translator, id: &self.id, legend: &self.legend, languages, inputs, shown })
+        let Self { id, legend, .. } = self;
+        render(&TranslatedFieldsView { translator, id, legend, languages, inputs, shown })
     }
 
     fn inputs_in(&self, locale: Locale, translator: &Translator, problems: &[FormError]) -> Vec<Input<'_>> {
@@ -107,7 +109,7 @@ impl Texts {
         let inputs = self.list.iter().map(|text| {
             let Text { name, label, hint, values, rows } = text;
             let (name, value) = (format!("{name}[{locale}]"), values.get(locale).unwrap_or_default());
-            let (id, problem) = (id_of(&name), FormError::of(problems, &name));
+            let (id, problem) = (field_id(&name), FormError::text_for(problems, &name));
             let (rows, language) = (*rows, language.clone());
             Input { locale, id, name, label, hint, language, value, rows, problem }
         });
@@ -119,16 +121,12 @@ fn language(locale: Locale, is_main: bool, inputs: &[Input<'_>], translator: &Tr
     let of_language: Vec<_> = inputs.iter().filter(|input| input.locale == locale).collect();
     let problems = of_language.iter().filter(|input| input.problem.is_some()).count();
     let empty = of_language.iter().filter(|input| input.value.trim().is_empty()).count();
-    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let state = if problems > 0 {
-        translator.count("text-problems", number(problems))
+        translator.tr_count("text-problems", problems)
     } else if empty == of_language.len() {
         translator.tr("text-empty")
     } else if empty > 0 {
-        translator.tr_args(
-            "text-partly-empty",
-            &[("empty", number(empty).into()), ("all", number(of_language.len()).into())],
-        )
+        translator.tr_args("text-partly-empty", &[("empty", empty.into()), ("all", of_language.len().into())])
     } else if is_main {
         translator.tr("text-main")
     } else {

@@ -67,7 +67,7 @@ pub(crate) fn moderation(req: &AdminRequest, actions: Vec<(Html, String)>) -> Ht
 }
 
 /// The actions that can be done with a record, each with what it does.
-pub(super) fn of_record<E: RecordPages>(req: &AdminRequest, opened: &OpenedRecord<E>) -> Html {
+pub(super) fn moderation_of_record<E: RecordPages>(req: &AdminRequest, opened: &OpenedRecord<E>) -> Html {
     let offered = E::ACTIONS.iter().filter(|action| (action.is_offered)(&opened.record, req.now));
     let actions = offered.map(|action| {
         let (key, url) =
@@ -84,20 +84,20 @@ pub(super) fn of_record<E: RecordPages>(req: &AdminRequest, opened: &OpenedRecor
 }
 
 /// The action of the path.
-pub(super) fn of_path<E: RecordPages>(req: &AdminRequest) -> Result<&'static RecordAction<E>> {
+pub(super) fn action_from_path<E: RecordPages>(req: &AdminRequest) -> Result<&'static RecordAction<E>> {
     E::ACTIONS.iter().find(|action| action.name == req.action).ok_or(Error::NotFound)
 }
 
 /// `GET .../{action}`: the confirmation page.
 pub(crate) async fn confirm<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedRecord::<E>::of_path(req).await?;
-    let action = of_path::<E>(req)?;
+    let opened = OpenedRecord::<E>::from_path(req).await?;
+    let action = action_from_path::<E>(req)?;
     let effects = action.effects.ok_or(Error::NotFound)?;
     let text = |part: &str| req.tr(&format!("{}-{}-{part}", E::NAME, action.name));
     let (is_deletion, path) = (action.name == DELETE, opened.path());
     let url = if is_deletion { path.clone() } else { format!("{path}/{}", action.name) };
     let confirm = req
-        .confirm(url, text("button"), format!("{path}/edit"))
+        .confirmation(url, text("button"), format!("{path}/edit"))
         .effects(effects.iter().map(|part| text(part)))
         .effects(opened.record.more_effects(req, action.name))
         .stays(text("stays"));
@@ -109,9 +109,10 @@ pub(crate) async fn confirm<E: RecordPages>(req: &AdminRequest) -> Result<Reply>
 
 /// `DELETE` of the record.
 pub(crate) async fn delete<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedRecord::<E>::of_path(req).await?;
+    let opened = OpenedRecord::<E>::from_path(req).await?;
     let action = E::ACTIONS.iter().find(|action| action.name == DELETE).ok_or(Error::NotFound)?;
     change(req, opened.target(), E::AUDIT_ACTIONS.deleted, |record| (action.edit)(record, req.now)).await?;
     let key = format!("{}-deleted", E::NAME);
-    req.done(&key, &[("title", opened.title(req).into())], list_path::<E>(opened.organization_id)).await
+    req.redirect_done(&key, &[("title", opened.title(req).into())], list_path::<E>(opened.organization_id))
+        .await
 }

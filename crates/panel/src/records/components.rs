@@ -4,25 +4,22 @@ use crate::admin_request::AdminRequest;
 use crate::pages::content::organization;
 use crate::pages::content::shared;
 use crate::parts::{Chip, Choice, Field, FormError, Html};
-use civitas_kernel::{ComponentId, OrganizationId, Result, SpaceManifest, SpaceRef, Within};
-use civitas_spaces::{ComponentManifest, TitledComponent};
+use civitas_kernel::{ComponentId, LocationFilter, OrganizationId, Result, SpaceRef};
+use civitas_spaces::{ComponentKind, TitledComponent};
 
 /// The most components that a page offers; above this, the number of the component is typed.
 const MAX_COMPONENTS: i64 = 50;
 /// The parameter with a component, `12`, or a space, `assemblies/3`.
-const PLACE: &str = "in";
+const WITHIN: &str = "in";
 
 /// The space or component that the address names; the whole organization for any other value.
-pub(super) fn within_of_query(req: &AdminRequest) -> Within {
-    let text = req.query.get(PLACE).unwrap_or_default();
-    match text.split_once('/') {
-        Some((manifest, id)) => match (SpaceManifest::parse(manifest), id.parse().ok()) {
-            (Some(manifest), Some(id)) => {
-                Within { space_manifest: Some(manifest), space_id: Some(id), component: None }
-            }
-            _ => Within::default(),
-        },
-        None => Within { component: text.parse().ok().map(ComponentId), ..Within::default() },
+pub(super) fn within_from_query(req: &AdminRequest) -> LocationFilter {
+    let text = req.query.get(WITHIN).unwrap_or_default();
+    match shared::parse_space_ref(text) {
+        Some(space) => {
+            LocationFilter { space_kind: Some(space.kind), space_id: Some(space.id), component: None }
+        }
+        None => LocationFilter { component: text.parse().ok().map(ComponentId), ..LocationFilter::default() },
     }
 }
 
@@ -36,10 +33,10 @@ impl Components {
     pub(crate) async fn load(
         req: &AdminRequest,
         organization: OrganizationId,
-        kind: ComponentManifest,
+        kind: ComponentKind,
     ) -> Result<Self> {
-        let reader = organization::as_administrator(organization);
-        let components = req.panel.store().components();
+        let reader = organization::admin_read_context(organization);
+        let components = req.store().components();
         let mut items = components.titled(reader, kind, MAX_COMPONENTS + 1).await?;
         let most = usize::try_from(MAX_COMPONENTS).unwrap_or(usize::MAX);
         let has_more = items.len() > most;
@@ -75,24 +72,24 @@ impl Components {
 
     /// The filter of a list.
     pub(super) fn filter(&self, req: &AdminRequest) -> Field {
-        let chosen = req.query.field_value(PLACE);
+        let chosen = req.query.field_value(WITHIN);
         if self.has_more {
             let label = req.tr("component-one");
-            return Field::number(PLACE, label, chosen).hint(req.tr("component-number"));
+            return Field::number(WITHIN, label, chosen).hint(req.tr("component-number"));
         }
         let mut choices = vec![Choice::new("", req.tr("all"))];
         choices.extend(self.spaces(req));
         choices.extend(self.choices(req));
-        Field::select(PLACE, req.tr("publication-place"), chosen, choices)
+        Field::select(WITHIN, req.tr("publication-place"), chosen, choices)
     }
 
     /// The filter in use, as text.
     pub(super) fn chip(&self, req: &AdminRequest, path: &str) -> Option<Chip> {
-        let chosen = req.query.get(PLACE)?;
+        let chosen = req.query.get(WITHIN)?;
         let known = self.spaces(req).into_iter().chain(self.choices(req));
         let label = known.into_iter().find(|choice| choice.value == chosen).map(|choice| choice.label);
         let text = label.unwrap_or_else(|| format!("{} {chosen}", req.tr("component-one")));
-        Some(req.chip(path, PLACE, text))
+        Some(req.chip(path, WITHIN, text))
     }
 
     /// The component of a new record.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
-use crate::pages::content::shared::{languages, open_organization_in_zone, title};
+use crate::pages::content::shared::{form_languages, open_organization_in_zone, title};
 use crate::parts::{Form, FormError, FormErrors, Html};
 use crate::reply::Reply;
 use civitas_kernel::{Error, OrganizationId, Result};
@@ -20,17 +20,17 @@ fn form<'a, E: RecordPages>(
     record: &E,
     problems: &[FormError],
     action: String,
-    save: &str,
+    submit_key: &str,
     component: Option<Html>,
 ) -> Form<'a> {
-    let locales = languages(organization, &record.texts());
+    let locales = form_languages(organization, &record.texts());
     let is_new = component.is_some();
     let view = FormView { req, organization, name: E::NAME, locales: &locales, problems, is_new };
     let mut sections = record.sections(&view);
     if let (Some(first), Some(component)) = (sections.first_mut(), component) {
         first.fields.insert(0, component);
     }
-    let form = Form::new(&req.translator, action, req.token(), &format!("{}-{save}", E::NAME));
+    let form = Form::new(&req.translator, action, req.token(), &format!("{}-{submit_key}", E::NAME));
     sections.into_iter().fold(form, Form::section)
 }
 
@@ -45,23 +45,23 @@ fn blank<E: RecordPages>(req: &AdminRequest) -> E {
 }
 
 /// Writes what was typed into a record, and returns what cannot be read.
-fn read<E: RecordPages>(
+fn read_form<E: RecordPages>(
     req: &AdminRequest,
     organization: &Organization,
     record: &mut E,
     is_new: bool,
 ) -> FormErrors {
-    let locales = languages(organization, &record.texts());
+    let locales = form_languages(organization, &record.texts());
     let mut input = FormInput::new(req, E::NAME, &locales);
     input.is_new = is_new;
-    record.read(&mut input);
+    record.read_form(&mut input);
     input.into_problems()
 }
 
 /// What was done with the record of this title. The key of its text begins with the name of the kind.
-fn done<E: RecordPages>(req: &AdminRequest, key: &str, record: &E) -> Notice {
+fn success_notice<E: RecordPages>(req: &AdminRequest, key: &str, record: &E) -> Notice {
     let name = title(req, (E::TITLE)(record));
-    Notice::good(req.tr_with(&format!("{}-{key}", E::NAME), "title", name))
+    Notice::success(req.tr_with(&format!("{}-{key}", E::NAME), "title", name))
 }
 
 /// `GET .../new`
@@ -77,7 +77,7 @@ async fn show_new<E: RecordPages>(
     record: &E,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let components = Components::load(req, id, E::MANIFEST).await?;
+    let components = Components::load(req, id, E::COMPONENT_KIND).await?;
     let component = components.field(req, &component_name::<E>(), &problems);
     let path = list_path::<E>(id);
     let form =
@@ -91,17 +91,19 @@ async fn show_new<E: RecordPages>(
 pub(crate) async fn create<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = open_organization_in_zone(req).await?;
     let mut record = blank::<E>(req);
-    let problems = read(req, &organization, &mut record, true);
+    let problems = read_form(req, &organization, &mut record, true);
     if !problems.is_empty() {
         return show_new(req, id, &organization, &record, problems).await;
     }
     let created = save::create(req, id, &organization, &record, E::AUDIT_ACTIONS.created, async |ports| {
-        component_for_record(ports.components(), id, (E::COMPONENT)(&record), E::MANIFEST).await.map(drop)
+        component_for_record(ports.components(), id, (E::COMPONENT)(&record), E::COMPONENT_KIND)
+            .await
+            .map(drop)
     });
     let problems = match created.await {
         Ok(record_id) => {
             let next = E::AFTER_CREATION.map(|next| req.tr(next)).unwrap_or_default();
-            let notice = done(req, "created", &record).text(next);
+            let notice = success_notice(req, "created", &record).text(next);
             return req.redirect(format!("{}/{record_id}/edit", list_path::<E>(id)), notice).await;
         }
         // The component does not exist, or has no records of this kind.
@@ -113,7 +115,7 @@ pub(crate) async fn create<E: RecordPages>(req: &AdminRequest) -> Result<Reply> 
 
 /// `GET .../edit`
 pub(crate) async fn edit<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedRecord::<E>::of_path(req).await?;
+    let opened = OpenedRecord::<E>::from_path(req).await?;
     show_edit(req, &opened, &opened.record, Vec::new()).await
 }
 
@@ -129,18 +131,18 @@ async fn show_edit<E: RecordPages>(
         .hidden("revision", req.revision(opened.record.revision()))
         .cancel(list_path::<E>(opened.organization_id));
     let head = E::complete_head(req, opened, opened.head_below_list(req, opened.title(req))).await?;
-    req.form_page(head, Html::join([form.html(), actions::of_record(req, opened)]), problems).await
+    req.form_page(head, Html::join([form.html(), actions::moderation_of_record(req, opened)]), problems).await
 }
 
 /// `PUT` to the record.
 pub(crate) async fn update<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedRecord::<E>::of_path(req).await?;
+    let opened = OpenedRecord::<E>::from_path(req).await?;
     let saved = save(req, opened.target(), E::AUDIT_ACTIONS.updated, |record| {
-        read(req, &opened.organization, record, false)
+        read_form(req, &opened.organization, record, false)
     });
     match saved.await? {
         Saved::Stored(record) => {
-            req.redirect(format!("{}/edit", opened.path()), done(req, "saved", &record)).await
+            req.redirect(format!("{}/edit", opened.path()), success_notice(req, "saved", &record)).await
         }
         Saved::Refused(record, problems) => show_edit(req, &opened, &record, problems).await,
     }
@@ -148,14 +150,14 @@ pub(crate) async fn update<E: RecordPages>(req: &AdminRequest) -> Result<Reply> 
 
 /// `POST .../{action}`: an action at once. Where it is refused, the page of the record says why.
 pub(crate) async fn perform<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedRecord::<E>::of_path(req).await?;
-    let action = actions::of_path::<E>(req)?;
+    let opened = OpenedRecord::<E>::from_path(req).await?;
+    let action = actions::action_from_path::<E>(req)?;
     let edit = |record: &mut E| (action.edit)(record, req.now);
     match change(req, opened.target(), E::AUDIT_ACTIONS.updated, edit).await {
         Ok(record) => {
             let key = format!("{}-done", action.name);
             let undo = req.tr(&format!("{}-{key}-undo", E::NAME));
-            let notice = done(req, &key, &record).text(undo);
+            let notice = success_notice(req, &key, &record).text(undo);
             req.redirect(format!("{}/edit", opened.path()), notice).await
         }
         Err(error) => {

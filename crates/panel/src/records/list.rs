@@ -1,20 +1,22 @@
 //! The list of the records of a kind: filters, order, columns, pages.
 
-use super::components::within_of_query;
+use super::components::within_from_query;
 use super::{Components, RecordPages, list_path};
 use crate::admin_request::AdminRequest;
 use crate::pages::content::organization::head;
 use crate::pages::content::shared::{open_organization_in_zone, title};
-use crate::parts::{Cell, Chip, Choice, Empty, Field, Filters, Head, Html, PageAction, RowAction, Table};
+use crate::parts::{
+    Cell, Chip, Choice, EmptyState, Field, Filters, Head, Html, PageAction, RowAction, Table,
+};
 use crate::reply::Reply;
-use civitas_kernel::{Direction, OrganizationId, Result, SpaceRef, Translated, Within};
+use civitas_kernel::{Direction, LocationFilter, OrganizationId, Result, SpaceRef, Translated};
 use std::fmt::Display;
 
 /// The rows of a page of a list.
 pub(crate) const PER_PAGE: i64 = 25;
 
-/// The filters of a list. Each is declared once: it is a field, a condition, and a mark above the list when it is in use.
-/// Unknown values in the address are left out.
+/// The filters of a list. Each is declared once: it is a field, a condition, and a chip above the list when it is in use.
+/// Unknown values in the address are ignored.
 pub(crate) struct ListFilters<'a> {
     pub(crate) req: &'a AdminRequest,
     path: &'a str,
@@ -31,7 +33,7 @@ impl<'a> ListFilters<'a> {
         Self { req, path, fields: Vec::new(), chips: Vec::new(), order: (None, Direction::Ascending) }
     }
 
-    /// A field, and its mark when it is in use.
+    /// Adds a field, and its chip when it is in use.
     pub(crate) fn field(&mut self, field: &Field, chip: Option<Chip>) {
         self.fields.push(field.html(&self.req.translator));
         self.chips.extend(chip);
@@ -41,7 +43,7 @@ impl<'a> ListFilters<'a> {
         Field::select(name, self.req.tr(label), self.req.query.field_value(name), choices)
     }
 
-    /// A part of a text, with the text of its placeholder.
+    /// Adds a search field with this placeholder, and returns its text.
     pub(crate) fn text(&mut self, placeholder: &str) -> Option<String> {
         let (req, query) = (self.req, &self.req.query);
         let field = Field::search("q", req.tr("search"), query.field_value("q"));
@@ -51,13 +53,13 @@ impl<'a> ListFilters<'a> {
         text
     }
 
-    /// A component or a space.
-    pub(crate) fn place(&mut self, components: &Components) -> Within {
+    /// Adds a choice of a component or a space.
+    pub(crate) fn within(&mut self, components: &Components) -> LocationFilter {
         self.field(&components.filter(self.req), components.chip(self.req, self.path));
-        within_of_query(self.req)
+        within_from_query(self.req)
     }
 
-    /// One of these: the value of the parameter, its text, and what it stands for.
+    /// Adds a choice of these: the value of the parameter, the key of its text, and what it stands for.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         name: &str,
@@ -73,7 +75,7 @@ impl<'a> ListFilters<'a> {
         chosen.map(|(.., one)| *one)
     }
 
-    /// The order: descending, or ascending with this value of `sort`. The texts of both, descending first.
+    /// Adds the choice of the order: descending, or with this value of `sort` ascending. `texts`: the keys of both.
     pub(crate) fn order(&mut self, ascending: &'static str, texts: [&str; 2]) -> Direction {
         let [first, second] = texts.map(|key| self.req.tr(key));
         let choices = vec![Choice::new("", first), Choice::new(ascending, second)];
@@ -122,7 +124,7 @@ impl<'a> ListFilters<'a> {
     ) -> Result<Reply> {
         let text = |part: &str| self.req.tr(&format!("{name}-{part}"));
         let empty = if self.chips.is_empty() {
-            Empty { title: text("none"), text: text("lede"), action: Some(new.clone()) }
+            EmptyState::new(text("none"), text("lede")).with_new(new.clone())
         } else {
             self.req.no_match(self.path, text("no-match"))
         };
@@ -141,9 +143,9 @@ pub(crate) struct ShownList<'a> {
 
 impl ShownList<'_> {
     /// The cell of the component of a record, with its space.
-    pub(crate) fn place(&self, name: &Translated, space: SpaceRef) -> Cell {
+    pub(crate) fn component(&self, name: &Translated, space: SpaceRef) -> Cell {
         let space = self.components.space_title(self.req, space).unwrap_or_default();
-        Cell::with_sub(&title(self.req, name), &space)
+        Cell::with_subtext(&title(self.req, name), &space)
     }
 
     /// A row: the title of the record, these cells, and an action: the last part of its address, and the text of its button.
@@ -155,12 +157,12 @@ impl ShownList<'_> {
         key: &str,
         cells: Vec<Cell>,
     ) -> Vec<Cell> {
-        let (req, path, of) = (self.req, format!("{}/{id}", self.path), title(self.req, name));
+        let (req, path, row_name) = (self.req, format!("{}/{id}", self.path), title(self.req, name));
         let (edit, number) = (format!("{path}/edit"), req.tr_with("component-id", "id", id.to_string()));
-        let title = Cell::link(&edit, &of, &number);
+        let title = Cell::link(&edit, &row_name, &number);
         let actions = [
-            RowAction::post(format!("{path}/{action}"), req.tr(key), of.clone(), req.token()),
-            RowAction::link(edit, req.tr("edit"), of),
+            RowAction::post(format!("{path}/{action}"), req.tr(key), row_name.clone(), req.token()),
+            RowAction::link(edit, req.tr("edit"), row_name),
         ];
         std::iter::once(title).chain(cells).chain([Cell::actions(&actions)]).collect()
     }
@@ -171,7 +173,7 @@ pub(crate) async fn show<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = open_organization_in_zone(req).await?;
     let (path, request) = (list_path::<E>(id), req.query.page(PER_PAGE));
     let new = (format!("{path}/new"), req.tr(&format!("{}-new", E::NAME)));
-    let components = Components::load(req, id, E::MANIFEST).await?;
+    let components = Components::load(req, id, E::COMPONENT_KIND).await?;
     let mut filters = ListFilters::new(req, &path);
     let page = E::search(&mut filters, &components, id, request).await?;
     let list = ShownList { req, organization: id, path: &path, components: &components };
@@ -179,6 +181,6 @@ pub(crate) async fn show<E: RecordPages>(req: &AdminRequest) -> Result<Reply> {
     let (name, shown) = (req.tr(&format!("nav-{}", E::PATH)), req.row_count_text(rows.len()));
     let table = Table::new(name.clone(), req.columns(E::COLUMNS)).rows(rows);
     let table = filters.sorted(table, E::SORTED);
-    let pages = req.pages(&path, request, page.has_more);
+    let pages = req.pagination(&path, request, page.has_more);
     filters.show_with_new(E::PATH, head(req, id, &organization, name), shown, table, pages, new).await
 }

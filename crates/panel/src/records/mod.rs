@@ -1,6 +1,6 @@
-//! The one save of records, and the pages of records that belong to a component: list, form, actions. A kind of record with
-//! such pages gives [`RecordPages`]; its routes name the functions of these modules: `list::show::<Meeting>`,
-//! `form::update::<Meeting>`, `actions::confirm::<Meeting>`.
+//! Creates and changes records ([`save()`]), and serves the pages of records that belong to a component: list, form, actions. A
+//! kind of record with such pages implements [`RecordPages`]; its routes name the functions of these modules:
+//! `list::show::<Meeting>`, `form::update::<Meeting>`, `actions::confirm::<Meeting>`.
 
 pub(crate) mod actions;
 mod components;
@@ -23,10 +23,10 @@ use civitas_audit::Action;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{ComponentId, Error, OrganizationId, Page, PageRequest, Result, Translated};
 use civitas_organizations::Organization;
-use civitas_spaces::{Component, ComponentManifest};
+use civitas_spaces::{Component, ComponentKind};
 use time::OffsetDateTime;
 
-/// A kind of record with pages. Its texts begin with [`Described::NAME`](civitas_kernel::records::Described::NAME):
+/// A kind of record with pages. Its texts begin with [`RecordFields::NAME`](civitas_kernel::records::RecordFields::NAME):
 /// `meeting-new`, `meeting-save`, `meeting-publish-done`; those of its list with [`Self::PATH`]: `meetings-lede`.
 pub(crate) trait RecordPages: EditableRecord {
     /// The last part of the address of the list: `meetings`.
@@ -34,7 +34,7 @@ pub(crate) trait RecordPages: EditableRecord {
     /// The parameter of the path with the id of a record: `mid`.
     const PARAM: &'static str;
     /// The components it belongs to.
-    const MANIFEST: ComponentManifest;
+    const COMPONENT_KIND: ComponentKind;
     /// The actions of the audit trail.
     const AUDIT_ACTIONS: AuditActions;
     /// The text after the creation, besides that it is created.
@@ -43,7 +43,7 @@ pub(crate) trait RecordPages: EditableRecord {
     const ACTIONS: &'static [RecordAction<Self>];
     /// The columns of the list ([`AdminRequest::columns`]).
     const COLUMNS: &'static str;
-    /// The place of the column that the list is sorted by.
+    /// The position of the column that the list is sorted by.
     const SORTED: usize;
     /// The id with this number.
     const ID: fn(i64) -> Self::Id;
@@ -69,7 +69,7 @@ pub(crate) trait RecordPages: EditableRecord {
     async fn rows(list: &ShownList<'_>, summaries: &[Self::Summary]) -> Result<Vec<Vec<Cell>>>;
 
     /// Writes what was typed into the record.
-    fn read(&mut self, input: &mut FormInput<'_>);
+    fn read_form(&mut self, input: &mut FormInput<'_>);
 
     /// The sections of its form.
     fn sections(&self, form: &FormView<'_>) -> Vec<Section>;
@@ -102,9 +102,9 @@ pub(crate) struct OpenedRecord<E: Entity> {
 
 impl<E: RecordPages> OpenedRecord<E> {
     /// The record of the path; neither it nor its component is deleted.
-    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
+    pub(crate) async fn from_path(req: &AdminRequest) -> Result<Self> {
         let (organization_id, organization) = open_organization_in_zone(req).await?;
-        let (id, store) = ((E::ID)(req.path_id(E::PARAM)?), req.panel.store());
+        let (id, store) = ((E::ID)(req.path_id(E::PARAM)?), req.store());
         let found = E::admin(store, &organization).records().find(organization_id, id).await?;
         let record = found.filter(|record| !record.is_deleted()).ok_or(Error::NotFound)?;
         let component = store.components().find(organization_id, (E::COMPONENT)(&record)).await?;

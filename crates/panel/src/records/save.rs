@@ -1,20 +1,21 @@
 //! Creates and changes records. One transaction locks the record, reads the form, compares the revision, checks, stores, and
-//! appends the entry of the audit trail.
+//! appends the entry of the audit trail. Kinds with a use case that does part of this call it with
+//! [`AdminRequest::change_with_audit`]; the documentation of their pages says why.
 
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::pages::content::shared::{field_of, with_changes};
+use crate::pages::content::shared::{OpenedSpace, field_name, with_changes};
 use crate::parts::FormErrors;
 use civitas_application::{Ports, Transaction};
-use civitas_audit::Action;
-use civitas_kernel::records::{Change, Described, Entity, RecordAdmin, check_revision, find_for_update};
-use civitas_kernel::{Error, OrganizationId, Result};
+use civitas_audit::{Action, NewAuditEntry};
+use civitas_kernel::records::{Change, Entity, RecordAdmin, RecordFields, check_revision, find_for_update};
+use civitas_kernel::{Error, FieldError, OrganizationId, Result};
 use civitas_organizations::Organization;
 use std::cell::RefCell;
 use std::fmt::Display;
 
 /// A kind of record that pages save.
-pub(crate) trait EditableRecord: Described<Id: Display> {
+pub(crate) trait EditableRecord: RecordFields<Id: Display> {
     /// The rules by which it is written, over the stores of a transaction.
     fn admin<'a>(ports: &'a dyn Ports, organization: &Organization) -> Box<dyn RecordAdmin<Self> + 'a>;
 
@@ -29,14 +30,23 @@ pub(crate) trait EditableRecord: Described<Id: Display> {
     /// The name that the audit trail gives it.
     fn label(&self, req: &AdminRequest) -> String;
 
+    /// The fields that the audit trail names when it is created.
+    fn creation_details(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// The field and the key of the text for a refusal of the use case. `None`: the form shows the text of the refusal.
+    fn refusal(_text: &str) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// The problems of a refused record, beside their fields.
     ///
     /// # Errors
     /// The error itself when no value is to blame.
     fn form_errors(req: &AdminRequest, organization: &Organization, error: Error) -> Result<FormErrors> {
-        error::form_errors(&req.translator, error, |field_error| {
-            field_of(Self::NAME, organization, field_error)
-        })
+        let field = |field_error: &FieldError| field_name(Self::NAME, organization, field_error);
+        error::form_errors_with_refusals(&req.translator, error, field, Self::refusal)
     }
 }
 
@@ -48,6 +58,13 @@ pub(crate) struct Target<'a, E: Entity> {
     pub(crate) id: E::Id,
 }
 
+impl<'a, E: Entity> Target<'a, E> {
+    /// A record of the organization of this space.
+    pub(crate) fn in_space(opened: &'a OpenedSpace, id: E::Id) -> Self {
+        Self { organization_id: opened.organization_id, organization: &opened.organization, id }
+    }
+}
+
 /// The result of a save.
 pub(crate) enum Saved<E> {
     /// The record as it is stored.
@@ -56,7 +73,7 @@ pub(crate) enum Saved<E> {
     Refused(E, FormErrors),
 }
 
-/// Saves the form of a record. `read` writes what was typed into the record, and returns what cannot be read; it is
+/// Saves the form of a record. `read_form` writes what was typed into the record, and returns what cannot be read; it is
 /// called under the lock. The form is refused when the record is not as it was when the form was opened.
 ///
 /// # Errors
@@ -65,34 +82,37 @@ pub(crate) async fn save<E: EditableRecord>(
     req: &AdminRequest,
     target: Target<'_, E>,
     action: Action,
-    read: impl Fn(&mut E) -> FormErrors,
+    read_form: impl Fn(&mut E) -> FormErrors,
 ) -> Result<Saved<E>> {
     let typed = RefCell::new(None);
-    let saved = req
-        .change(async |tx| {
-            let admin = E::admin(tx, target.organization);
-            let before = find_for_update(admin.records(), target.organization_id, target.id).await?;
-            let mut after = before.clone();
-            let mut problems = read(&mut after);
-            if problems.is_empty()
-                && let Err(error) = check_revision(Some(req.form_revision()), &before.revision())
-            {
-                problems = E::form_errors(req, target.organization, error)?;
-            }
-            if !problems.is_empty() {
-                return Ok(Saved::Refused(after, problems));
-            }
-            *typed.borrow_mut() = Some(after.clone());
-            let change = Change::of(before, req.now, |stored| *stored = after);
-            store(req, tx, &target, action, change).await.map(Saved::Stored)
-        })
-        .await;
-    match (saved, typed.into_inner()) {
-        (Err(error), Some(typed)) => {
-            let problems = E::form_errors(req, target.organization, error)?;
-            Ok(Saved::Refused(typed, problems))
+    let use_case = async |tx: &dyn Transaction| {
+        let admin = E::admin(tx, target.organization);
+        let before = find_for_update(admin.records(), target.organization_id, target.id).await?;
+        let mut after = before.clone();
+        let mut problems = read_form(&mut after);
+        if problems.is_empty()
+            && let Err(error) = check_revision(Some(req.form_revision()), &before.revision())
+        {
+            problems = E::form_errors(req, target.organization, error)?;
         }
-        (saved, _) => saved,
+        if !problems.is_empty() {
+            return Ok(Err((after, problems)));
+        }
+        *typed.borrow_mut() = Some(after.clone());
+        let change = Change::from_edit(before, req.now, |stored| *stored = after);
+        store(tx, &target, change).await.map(Ok)
+    };
+    let audit_entry = |outcome: &Result<Change<E>, _>| {
+        outcome.as_ref().ok().and_then(|change| change_entry(req, &target, action, change))
+    };
+    let saved = req.change_with_audit(use_case, audit_entry).await;
+    match (saved, typed.into_inner()) {
+        (Ok(Ok(change)), _) => Ok(Saved::Stored(change.after)),
+        (Ok(Err((typed, problems))), _) => Ok(Saved::Refused(typed, problems)),
+        (Err(error), Some(typed)) => {
+            E::form_errors(req, target.organization, error).map(|problems| Saved::Refused(typed, problems))
+        }
+        (Err(error), None) => Err(error),
     }
 }
 
@@ -106,44 +126,39 @@ pub(crate) async fn change<E: EditableRecord>(
     action: Action,
     edit: impl Fn(&mut E),
 ) -> Result<E> {
-    req.change(async |tx| {
+    let use_case = async |tx: &dyn Transaction| {
         let admin = E::admin(tx, target.organization);
         let before = find_for_update(admin.records(), target.organization_id, target.id).await?;
-        store(req, tx, &target, action, Change::of(before, req.now, |record| edit(record))).await
-    })
-    .await
+        store(tx, &target, Change::from_edit(before, req.now, |record| edit(record))).await
+    };
+    let changed = req.change_with_audit(use_case, |change| change_entry(req, &target, action, change));
+    Ok(changed.await?.after)
 }
 
-/// Stores a change with an entry in the audit trail. A change without effect is neither checked nor recorded.
+/// Stores a change. One without effect is neither checked nor stored.
 async fn store<E: EditableRecord>(
-    req: &AdminRequest,
     tx: &dyn Transaction,
     target: &Target<'_, E>,
-    action: Action,
     change: Change<E>,
-) -> Result<E> {
-    if change.is_empty() {
-        return Ok(change.after);
+) -> Result<Change<E>> {
+    if !change.is_empty() {
+        change.after.check(Some(&change.before), target.organization)?;
+        E::admin(tx, target.organization).change(target.organization_id, target.id, &change).await?;
     }
-    change.after.check(Some(&change.before), target.organization)?;
-    E::admin(tx, target.organization).change(target.organization_id, target.id, &change).await?;
-    record_change(req, tx, target.organization_id, target.id, action, &change).await?;
-    Ok(change.after)
+    Ok(change)
 }
 
-/// Adds the entry of a stored change to the audit trail.
-async fn record_change<E: EditableRecord>(
+/// The entry of the audit trail about a change; `None` for one without effect.
+fn change_entry<E: EditableRecord>(
     req: &AdminRequest,
-    tx: &dyn Transaction,
-    organization_id: OrganizationId,
-    id: E::Id,
+    target: &Target<'_, E>,
     action: Action,
-    Change { before, after }: &Change<E>,
-) -> Result<()> {
-    let entry = req.audit_entry(action).of(organization_id);
-    let entry = entry.on(E::NAME, &id.to_string(), &after.label(req));
-    let entry = with_changes(entry, after.differences(before));
-    req.append_audit_entry(tx, &entry).await
+    change: &Change<E>,
+) -> Option<NewAuditEntry> {
+    let Change { before, after } = change;
+    let entry = req.audit_entry(action).in_organization(target.organization_id);
+    let entry = entry.with_object(E::NAME, &target.id.to_string(), &after.label(req));
+    (!change.is_empty()).then(|| with_changes(entry, after.differences(before)))
 }
 
 /// Stores a new record, with an entry in the audit trail. `before_create` runs first, in the same transaction.
@@ -158,14 +173,16 @@ pub(crate) async fn create<E: EditableRecord>(
     action: Action,
     before_create: impl AsyncFn(&dyn Ports) -> Result<()>,
 ) -> Result<E::Id> {
-    req.change(async |tx| {
+    let use_case = async |tx: &dyn Transaction| {
         before_create(tx).await?;
         record.check(None, organization)?;
-        let id = E::admin(tx, organization).create(organization_id, record).await?;
-        let entry = req.audit_entry(action).of(organization_id);
-        let entry = entry.on(E::NAME, &id.to_string(), &record.label(req));
-        req.append_audit_entry(tx, &entry).await?;
-        Ok(id)
-    })
-    .await
+        E::admin(tx, organization).create(organization_id, record).await
+    };
+    let audit_entry = |id: &E::Id| {
+        let entry = req.audit_entry(action).in_organization(organization_id);
+        let entry = entry.with_object(E::NAME, &id.to_string(), &record.label(req));
+        let details = record.creation_details().into_iter();
+        Some(details.fold(entry, |entry, (field, value)| entry.with_change(field, None, Some(&value))))
+    };
+    req.change_with_audit(use_case, audit_entry).await
 }

@@ -1,12 +1,12 @@
 use super::*;
 use civitas_accounts::RoleType;
-use civitas_accounts::administrators::Theme;
-use civitas_application::{Dependency, Share};
+use civitas_accounts::administrators::PanelTheme;
+use civitas_application::{Dependency, SharedResource};
 use civitas_audit::{Action, ActorKind};
 use civitas_jobs::JobStatus;
-use civitas_kernel::{Scope, SpaceManifest};
-use civitas_spaces::ComponentManifest;
-use civitas_surveys::{ConditionType, Period, QuestionType};
+use civitas_kernel::{Scope, SpaceKind};
+use civitas_spaces::ComponentKind;
+use civitas_surveys::{ConditionType, QuestionType, SurveyPeriod};
 use civitas_webhooks::DeliveryStatus;
 use std::collections::BTreeSet;
 use std::fs;
@@ -84,7 +84,8 @@ fn every_text_that_a_page_names_is_in_the_catalogue() {
     let mut named = 0;
     for path in sources {
         let source = fs::read_to_string(&path).unwrap();
-        for call in [".tr(", ".tr_with(", ".tr_args(", ".count(", ".done(", "req.head(", columns] {
+        for call in [".tr(", ".tr_with(", ".tr_args(", ".tr_count(", ".redirect_done(", "req.head(", columns]
+        {
             for rest in source.split(call).skip(1) {
                 let Some(text) = rest.trim_start().strip_prefix('"').and_then(|text| text.split('"').next())
                 else {
@@ -115,7 +116,7 @@ macro_rules! names {
 #[test]
 fn every_text_whose_key_is_made_of_a_name_is_in_the_catalogue() {
     let jobs: Vec<String> = JobStatus::NAMES.iter().map(|&name| name.to_owned()).collect();
-    let shares = Share::ALL.iter().map(|share| share.as_str().replace('_', "-"));
+    let shares = SharedResource::ALL.iter().map(|share| share.as_str().replace('_', "-"));
     let logs = ["audit", "deliveries", "jobs", "mails", "registrations"].map(str::to_owned).to_vec();
     let families = [
         ("nav-", logs.clone(), vec![""]),
@@ -127,13 +128,13 @@ fn every_text_whose_key_is_made_of_a_name_is_in_the_catalogue() {
         ("delivery-", names!(DeliveryStatus::ALL), vec![""]),
         ("scope-", names!(Scope::ALL), vec![""]),
         ("role-", names!(RoleType::ALL), vec!["", "-hint"]),
-        ("space-", names!(SpaceManifest::ALL), vec![""]),
-        ("space-one-", names!(SpaceManifest::ALL), vec![""]),
-        ("component-", names!(ComponentManifest::ALL), vec![""]),
-        ("survey-", names!(Period::ALL), vec![""]),
+        ("space-", names!(SpaceKind::ALL), vec![""]),
+        ("space-one-", names!(SpaceKind::ALL), vec![""]),
+        ("component-", names!(ComponentKind::ALL), vec![""]),
+        ("survey-", names!(SurveyPeriod::ALL), vec![""]),
         ("question-", names!(QuestionType::ALL), vec![""]),
         ("condition-", names!(ConditionType::ALL), vec![""]),
-        ("theme-", names!(Theme::ALL), vec![""]),
+        ("theme-", names!(PanelTheme::ALL), vec![""]),
         ("share-", shares.collect(), vec![""]),
     ];
     let known: BTreeSet<String> = keys(&SOURCES[0].1).into_iter().map(|(key, _)| key).collect();
@@ -146,20 +147,20 @@ fn every_text_whose_key_is_made_of_a_name_is_in_the_catalogue() {
 
 #[test]
 fn a_text_that_is_missing_is_shown_as_such() {
-    assert_eq!(Translator::of(Locale::FR).tr("No such text"), "{No such text}");
+    assert_eq!(Translator::for_locale(Locale::FR).tr("No such text"), "{No such text}");
 }
 
 #[test]
 fn a_plural_follows_the_number() {
-    let english = Translator::of(Locale::EN);
-    assert_eq!(english.count("revoke-tokens", 1), "1 valid token stops working");
-    assert_eq!(english.count("revoke-tokens", 1_214), "1,214 valid tokens stop working");
-    assert_eq!(english.count("revoke-tokens", 0), "No token is valid now");
-    assert_ne!(Translator::of(Locale::FR).tr("cancel"), english.tr("cancel"));
+    let english = Translator::for_locale(Locale::EN);
+    assert_eq!(english.tr_count("revoke-tokens", 1_i64), "1 valid token stops working");
+    assert_eq!(english.tr_count("revoke-tokens", 1_214_i64), "1,214 valid tokens stop working");
+    assert_eq!(english.tr_count("revoke-tokens", 0_i64), "No token is valid now");
+    assert_ne!(Translator::for_locale(Locale::FR).tr("cancel"), english.tr("cancel"));
 }
 
 #[test]
 fn a_language_without_texts_is_english() {
     let german = Locale::parse("de").unwrap();
-    assert_eq!(Translator::of(german).locale, Locale::EN);
+    assert_eq!(Translator::for_locale(german).locale, Locale::EN);
 }

@@ -1,7 +1,7 @@
 //! `civitas admin`: the accounts of the system panel.
 
-use super::{CommandError, Console, Outcome, actor, because, configure, open_store};
-use crate::config::Sources;
+use super::{CommandError, CommandResult, Console, actor, command_error, configure, open_store};
+use crate::config::SettingSources;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Passwords, Secret, is_email, normal_email};
 use civitas_application::Store;
@@ -31,8 +31,12 @@ pub(super) struct CreateArgs {
     password_stdin: bool,
 }
 
-pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
+pub(super) async fn run(
+    command: AdminCommand,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
     let args = match command {
         AdminCommand::Create(args) => args,
         AdminCommand::DisableSecondFactor { email } => {
@@ -46,7 +50,7 @@ pub(super) async fn run(command: AdminCommand, sources: &Sources, console: &mut 
     }
     let password = if args.password_stdin { read_password(console)? } else { Secret::random("", 20) };
     let store = open_store(&config).await?;
-    let known = set_password(&*store, &Argon2Passwords::patient(), &email, &password).await?;
+    let known = set_password(&*store, &Argon2Passwords::without_wait_limit(), &email, &password).await?;
     let done = if known { "has a new password" } else { "is a system administrator" };
     console.print(format_args!("{email} {done}"))?;
     if args.password_stdin {
@@ -62,9 +66,9 @@ pub(super) async fn set_password(
     passwords: &dyn Passwords,
     email: &str,
     password: &Secret,
-) -> Outcome<bool> {
-    let password = NewPassword::of(passwords, email, password).await.map_err(refused)?;
-    let transaction = store.begin().await.map_err(because)?;
+) -> CommandResult<bool> {
+    let password = NewPassword::new(passwords, email, password).await.map_err(refused)?;
+    let transaction = store.begin().await.map_err(command_error)?;
     let change = async {
         let (store, now) = (transaction.administrators(), clock::now());
         let administrators = Administrators { administrators: store, sessions: transaction.panel_sessions() };
@@ -76,48 +80,48 @@ pub(super) async fn set_password(
             }
             None => (administrators.create(password, now).await?, Action::AdministratorCreated),
         };
-        let record = NewAuditEntry::new(actor("admin create"), action);
-        let record = record.on("administrator", &id.to_string(), email);
-        transaction.audit().append(&record, now).await?;
+        let audit_entry = NewAuditEntry::new(actor("admin create"), action);
+        let audit_entry = audit_entry.with_object("administrator", &id.to_string(), email);
+        transaction.audit().append(&audit_entry, now).await?;
         Ok(known.is_some())
     };
     let known: civitas_kernel::Result<bool> = change.await;
     let known = known.map_err(refused)?;
-    transaction.commit().await.map_err(because)?;
+    transaction.commit().await.map_err(command_error)?;
     Ok(known)
 }
 
-async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Console<'_>) -> Outcome {
+async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Console<'_>) -> CommandResult {
     let email = normal_email(email);
-    let transaction = store.begin().await.map_err(because)?;
+    let transaction = store.begin().await.map_err(command_error)?;
     let change = async {
         let (store, now) = (transaction.administrators(), clock::now());
         let (id, _) = store.find_by_email(&email).await?.ok_or(Error::NotFound)?;
         let administrators = Administrators { administrators: store, sessions: transaction.panel_sessions() };
         administrators.disable_second_factor(id, now).await?;
         let actor = actor("admin disable-second-factor");
-        let record = NewAuditEntry::new(actor, Action::AdministratorSecondFactorDisabled);
-        let record = record.on("administrator", &id.to_string(), &email);
-        transaction.audit().append(&record, now).await.map(drop)
+        let audit_entry = NewAuditEntry::new(actor, Action::AdministratorSecondFactorDisabled);
+        let audit_entry = audit_entry.with_object("administrator", &id.to_string(), &email);
+        transaction.audit().append(&audit_entry, now).await.map(drop)
     };
     change.await.map_err(|error| match error {
         Error::NotFound => CommandError::Because(format!("{email} is no system administrator")),
         other => refused(other),
     })?;
-    transaction.commit().await.map_err(because)?;
+    transaction.commit().await.map_err(command_error)?;
     console.print(format_args!("{email} signs in without a second factor"))
 }
 
 fn refused(error: Error) -> CommandError {
     match error {
         Error::Rejected(text) => CommandError::Because(text.into_owned()),
-        other => because(other),
+        other => command_error(other),
     }
 }
 
-fn read_password(console: &mut Console<'_>) -> Outcome<Secret> {
+fn read_password(console: &mut Console<'_>) -> CommandResult<Secret> {
     let mut line = String::new();
-    console.stdin.read_line(&mut line).map_err(because)?;
+    console.stdin.read_line(&mut line).map_err(command_error)?;
     let password = line.trim_end_matches(['\r', '\n']).trim_start_matches('\u{feff}');
     if password.trim().is_empty() {
         return Err(CommandError::Because("the password must not be blank".to_owned()));

@@ -1,8 +1,8 @@
 //! `civitas api-client` (contract 04 §4). For programs: errors too are written to standard output, in the
 //! requested format, with exit code 1.
 
-use super::{Cli, CommandError, Console, Outcome, actor, because, configure, open_store};
-use crate::config::Sources;
+use super::{Cli, CommandError, CommandResult, Console, actor, command_error, configure, open_store};
+use crate::config::SettingSources;
 use civitas_accounts::{ApiClient, ClientAdmin, ClientAdminError, NewClient, Secret};
 use civitas_application::{Store, Transaction};
 use civitas_audit::{Action, NewAuditEntry};
@@ -26,13 +26,13 @@ enum ApiClientCommand {
     /// Creates a client and prints its secret, once.
     Create(CreateArgs),
     /// Prints a client, or all of them.
-    Get(Named),
+    Get(ClientArg),
     /// Grants permissions to a client.
     Grant(Permissions),
     /// Revokes permissions of a client.
     Revoke(Permissions),
     /// Removes a client with its tokens, permissions and webhook registrations.
-    Delete(Named),
+    Delete(ClientArg),
     #[command(external_subcommand)]
     Unknown(Vec<String>),
 }
@@ -64,16 +64,16 @@ struct CreateArgs {
     #[arg(long)]
     allow_login: bool,
     #[command(flatten)]
-    shape: ShapeArg,
+    format: FormatArg,
 }
 
 #[derive(Debug, clap::Args)]
-struct Named {
+struct ClientArg {
     /// The public name of the client.
     #[arg(long)]
     id: Option<String>,
     #[command(flatten)]
-    shape: ShapeArg,
+    format: FormatArg,
 }
 
 #[derive(Debug, clap::Args)]
@@ -82,18 +82,18 @@ struct Permissions {
     #[arg(long = "permission", visible_alias = "perm", value_name = "P")]
     permissions: Vec<String>,
     #[command(flatten)]
-    client: Named,
+    client: ClientArg,
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]
-struct ShapeArg {
+struct FormatArg {
     /// The output format.
     #[arg(long = "format", value_enum, default_value = "json")]
-    shape: Shape,
+    format: OutputFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Shape {
+enum OutputFormat {
     /// One object a line.
     Json,
     /// `key=value` lines.
@@ -101,17 +101,21 @@ enum Shape {
 }
 
 impl ApiClientCommand {
-    fn shape(&self) -> Shape {
+    fn format(&self) -> OutputFormat {
         match self {
-            Self::Create(args) => args.shape.shape,
-            Self::Get(named) | Self::Delete(named) => named.shape.shape,
-            Self::Grant(args) | Self::Revoke(args) => args.client.shape.shape,
-            Self::Unknown(_) => Shape::Json,
+            Self::Create(args) => args.format.format,
+            Self::Get(named) | Self::Delete(named) => named.format.format,
+            Self::Grant(args) | Self::Revoke(args) => args.client.format.format,
+            Self::Unknown(_) => OutputFormat::Json,
         }
     }
 }
 
-pub(super) async fn run(args: ApiClientArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+pub(super) async fn run(
+    args: ApiClientArgs,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
     let Some(command) = args.command else { return usage(console) };
     if let ApiClientCommand::Unknown(words) = &command {
         usage(console)?;
@@ -119,21 +123,21 @@ pub(super) async fn run(args: ApiClientArgs, sources: &Sources, console: &mut Co
         console.print(format_args!("Unknown command: {word}"))?;
         return Err(CommandError::Reported);
     }
-    let shape = command.shape();
+    let format = command.format();
     match execute(command, sources).await {
-        Ok(outputs) => outputs.iter().try_for_each(|output| console.print(output.text(shape))),
+        Ok(outputs) => outputs.iter().try_for_each(|output| console.print(output.text(format))),
         Err(fault) => {
-            console.print(fault_text(&fault, shape))?;
+            console.print(fault_text(&fault, format))?;
             Err(CommandError::Reported)
         }
     }
 }
 
-fn usage(console: &mut Console<'_>) -> Outcome {
+fn usage(console: &mut Console<'_>) -> CommandResult {
     let mut command = Cli::command();
     command.build();
     let help = command.find_subcommand_mut("api-client").map(clap::Command::render_help);
-    write!(console.stdout, "{}", help.unwrap_or_default()).map_err(because)
+    write!(console.stdout, "{}", help.unwrap_or_default()).map_err(command_error)
 }
 
 /// Whether arguments that cannot be parsed seem to be for this command.
@@ -149,9 +153,9 @@ pub(super) fn misused(error: &clap::Error, arguments: &[OsString], console: &mut
     let words: Vec<_> = arguments.iter().filter_map(|word| word.to_str()).collect();
     let wants_text =
         words.windows(2).any(|pair| pair == ["--format", "text"]) || words.contains(&"--format=text");
-    let shape = if wants_text { Shape::Text } else { Shape::Json };
+    let format = if wants_text { OutputFormat::Text } else { OutputFormat::Json };
     // The exit code is 1 in both cases.
-    let _ = console.print(fault_text(&fault, shape));
+    let _ = console.print(fault_text(&fault, format));
     1
 }
 
@@ -184,11 +188,11 @@ impl Output {
         })
     }
 
-    fn text(&self, shape: Shape) -> String {
-        match (self, shape) {
+    fn text(&self, format: OutputFormat) -> String {
+        match (self, format) {
             // The members have the order of the type.
-            (Self::Client(client), Shape::Json) => serde_json::to_string(client).unwrap_or_default(),
-            (Self::Client(client), Shape::Text) => {
+            (Self::Client(client), OutputFormat::Json) => serde_json::to_string(client).unwrap_or_default(),
+            (Self::Client(client), OutputFormat::Text) => {
                 let ClientFields { id, name, .. } = client;
                 let (scopes, permissions) = (client.scopes.join(","), client.permissions.join(","));
                 let organization = client.organization_id.map(|id| id.to_string()).unwrap_or_default();
@@ -198,21 +202,21 @@ impl Output {
                      organization_id={organization}"
                 )
             }
-            (Self::Deleted(id), Shape::Json) => json!({"deleted": true, "id": id}).to_string(),
-            (Self::Deleted(id), Shape::Text) => format!("\ndeleted id={id}"),
+            (Self::Deleted(id), OutputFormat::Json) => json!({"deleted": true, "id": id}).to_string(),
+            (Self::Deleted(id), OutputFormat::Text) => format!("\ndeleted id={id}"),
         }
     }
 }
 
-fn fault_text(fault: &str, shape: Shape) -> String {
-    match shape {
-        Shape::Json => json!({"error": fault}).to_string(),
-        Shape::Text => format!("\n\x1b[31m{fault}\x1b[0m"),
+fn fault_text(fault: &str, format: OutputFormat) -> String {
+    match format {
+        OutputFormat::Json => json!({"error": fault}).to_string(),
+        OutputFormat::Text => format!("\n\x1b[31m{fault}\x1b[0m"),
     }
 }
 
 /// The error with the text of the contract, if that names an option.
-fn words(fault: &ClientAdminError) -> String {
+fn error_text(fault: &ClientAdminError) -> String {
     match fault {
         ClientAdminError::NoScope => "Error: at least one --scope is required".to_owned(),
         ClientAdminError::NoOrganization => {
@@ -222,7 +226,7 @@ fn words(fault: &ClientAdminError) -> String {
     }
 }
 
-async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Output>, String> {
+async fn execute(command: ApiClientCommand, sources: &SettingSources) -> Result<Vec<Output>, String> {
     let missing = match &command {
         ApiClientCommand::Grant(args) if args.client.id.is_none() => Some(" for grant command"),
         ApiClientCommand::Revoke(args) if args.client.id.is_none() => Some(" for revoke command"),
@@ -237,7 +241,7 @@ async fn execute(command: ApiClientCommand, sources: &Sources) -> Result<Vec<Out
         CommandError::Because(reason) => format!("Error: {reason}"),
         _ => "Error: the database cannot be opened".to_owned(),
     })?;
-    if let ApiClientCommand::Get(Named { id: None, .. }) = command {
+    if let ApiClientCommand::Get(ClientArg { id: None, .. }) = command {
         return all(&*store).await.map_err(|error| format!("Error: {error}"));
     }
     let work = store.begin().await.map_err(|error| format!("Error: {error}"))?;
@@ -266,15 +270,17 @@ async fn all(store: &dyn Store) -> civitas_kernel::Result<Vec<Output>> {
 async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Output, String> {
     let admin = ClientAdmin { clients: work.clients(), organizations: work.organization_lookup() };
     let now = clock::now();
-    let find = async |id: &str| admin.find(id).await.map(|(_, client)| client).map_err(|fault| words(&fault));
-    let (output, record) = match command {
+    let find =
+        async |id: &str| admin.find(id).await.map(|(_, client)| client).map_err(|fault| error_text(&fault));
+    let (output, audit_entry) = match command {
         ApiClientCommand::Create(args) => {
-            let (client, secret) = admin.create(args.into(), now).await.map_err(|fault| words(&fault))?;
+            let (client, secret) =
+                admin.create(args.into(), now).await.map_err(|fault| error_text(&fault))?;
             let scopes = client.scopes.iter().map(Scope::as_str).collect::<Vec<_>>().join(", ");
-            let record = record("create", Action::ApiClientCreated, &client);
-            let record = record.changed("scopes", None, Some(&scopes));
-            let record = with_permissions(record, &Abilities::default(), &client.permissions);
-            (Output::client(client, Some(&secret)), Some(record))
+            let audit_entry = client_audit_entry("create", Action::ApiClientCreated, &client);
+            let audit_entry = audit_entry.with_change("scopes", None, Some(&scopes));
+            let audit_entry = with_permissions(audit_entry, &Abilities::default(), &client.permissions);
+            (Output::client(client, Some(&secret)), Some(audit_entry))
         }
         ApiClientCommand::Get(named) => {
             (Output::client(find(&named.id.unwrap_or_default()).await?, None), None)
@@ -282,8 +288,8 @@ async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Out
         ApiClientCommand::Delete(named) => {
             let id = named.id.unwrap_or_default();
             let client = find(&id).await?;
-            admin.delete(&id).await.map_err(|fault| words(&fault))?;
-            (Output::Deleted(id), Some(record("delete", Action::ApiClientRevoked, &client)))
+            admin.delete(&id).await.map_err(|fault| error_text(&fault))?;
+            (Output::Deleted(id), Some(client_audit_entry("delete", Action::ApiClientRevoked, &client)))
         }
         ApiClientCommand::Grant(ref args) | ApiClientCommand::Revoke(ref args) => {
             let before = find(args.client.id.as_deref().unwrap_or_default()).await?;
@@ -297,31 +303,33 @@ async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Out
                 let after = admin.revoke(&before.uid, &args.permissions, now).await;
                 (after, "revoke", Action::ApiClientPermissionsRevoked)
             };
-            let after = after.map_err(|fault| words(&fault))?;
-            let record = record(name, action, &before);
-            let record = with_permissions(record, &before.permissions, &after.permissions);
-            (Output::client(after, None), Some(record).filter(NewAuditEntry::has_changes))
+            let after = after.map_err(|fault| error_text(&fault))?;
+            let audit_entry = client_audit_entry(name, action, &before);
+            let audit_entry = with_permissions(audit_entry, &before.permissions, &after.permissions);
+            (Output::client(after, None), Some(audit_entry).filter(NewAuditEntry::has_changes))
         }
         ApiClientCommand::Unknown(_) => return Err("Error: unknown command".to_owned()),
     };
-    if let Some(record) = record {
-        work.audit().append(&record, now).await.map_err(|error| format!("Error: {error}"))?;
+    if let Some(audit_entry) = audit_entry {
+        work.audit().append(&audit_entry, now).await.map_err(|error| format!("Error: {error}"))?;
     }
     Ok(output)
 }
 
-/// The record of a command on a client, in the organization of the client.
-fn record(command: &str, action: Action, client: &ApiClient) -> NewAuditEntry {
-    let record = NewAuditEntry::new(actor(&format!("api-client {command}")), action);
-    record.of(client.organization).on("api_client", &client.uid, &client.name)
+/// The audit entry of a command on a client, in the organization of the client.
+fn client_audit_entry(command: &str, action: Action, client: &ApiClient) -> NewAuditEntry {
+    let audit_entry = NewAuditEntry::new(actor(&format!("api-client {command}")), action);
+    audit_entry.in_organization(client.organization).with_object("api_client", &client.uid, &client.name)
 }
 
 /// Adds each permission that was granted or revoked.
-fn with_permissions(record: NewAuditEntry, before: &Abilities, after: &Abilities) -> NewAuditEntry {
+fn with_permissions(audit_entry: NewAuditEntry, before: &Abilities, after: &Abilities) -> NewAuditEntry {
     let revoked = before.iter().filter(|one| !after.has(*one)).map(|one| (one, "granted", "not granted"));
     let granted = after.iter().filter(|one| !before.has(*one)).map(|one| (one, "not granted", "granted"));
     let changes = revoked.chain(granted);
-    changes.fold(record, |record, (one, old, new)| record.changed(one.as_str(), Some(old), Some(new)))
+    changes.fold(audit_entry, |audit_entry, (one, old, new)| {
+        audit_entry.with_change(one.as_str(), Some(old), Some(new))
+    })
 }
 
 impl From<CreateArgs> for NewClient {

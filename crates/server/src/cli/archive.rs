@@ -1,13 +1,13 @@
 //! `civitas import` and `civitas export` (contract 10).
 
 use super::progress::ProgressLine;
-use super::{CommandError, Console, Outcome, actor, because, configure, open_store};
-use crate::config::{Config, Scheme, Sources};
+use super::{CommandError, CommandResult, Console, actor, command_error, configure, open_store};
+use crate::config::{Config, Scheme, SettingSources};
 use crate::{files, paths, webhooks};
 use civitas_application::Store;
 use civitas_archive::{
-    self as archive, ExportError, ExportOptions, ExportServices, FileServices, ImportOptions, Pass, Progress,
-    WebhookArchive,
+    self as archive, ExportError, ExportOptions, ExportServices, FileServices, ImportOptions, ImportPass,
+    Progress, WebhookArchive,
 };
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Result, clock};
@@ -98,11 +98,15 @@ pub(super) fn is_console(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
-    let committer = civitas_api::event_committer(crate::site::of(&config));
-    let objects = files::store_of(&config).map_err(because)?;
-    let intake = files::intake_of(&config).map_err(because)?;
+pub(super) async fn import(
+    args: ImportArgs,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
+    let committer = civitas_api::event_committer(crate::site::from_config(&config));
+    let objects = files::open_file_store(&config).map_err(command_error)?;
+    let intake = files::open_intake(&config).map_err(command_error)?;
     // Paths of files are relative to the archive.
     let directory = if is_console(&args.file) { None } else { Some(paths::directory_of(&args.file)) };
     let (cipher, policy) = (ArchiveCipher::new(&config), webhooks::policy(&config));
@@ -122,7 +126,7 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
     let store = open_store(&config).await?;
     let length = file.as_ref().and_then(|(_, length)| *length);
     let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
-    let passwords = Argon2Passwords::patient();
+    let passwords = Argon2Passwords::without_wait_limit();
     let mut observe = |progress: Progress| show(&mut line, length, progress);
     let report = match file {
         Some((file, Some(_))) => {
@@ -132,12 +136,12 @@ pub(super) async fn import(args: ImportArgs, sources: &Sources, console: &mut Co
         None => archive::import(&*store, &passwords, &mut *console.stdin, options, &mut observe).await,
     };
     line.clear();
-    console.print(report.map_err(because)?.to_json())
+    console.print(report.map_err(command_error)?.to_json())
 }
 
 /// The file and its length; a pipe has none, and can be read only once.
-pub(super) fn open(path: &Path) -> Outcome<(BufReader<File>, Option<u64>)> {
-    let fault = |error| because(paths::at(path, error));
+pub(super) fn open(path: &Path) -> CommandResult<(BufReader<File>, Option<u64>)> {
+    let fault = |error| command_error(paths::at(path, error));
     let file = File::open(path).map_err(fault)?;
     let found = file.metadata().map_err(fault)?;
     Ok((BufReader::new(file), found.is_file().then_some(found.len())))
@@ -147,19 +151,23 @@ pub(super) fn open(path: &Path) -> Outcome<(BufReader<File>, Option<u64>)> {
 pub(super) fn show(line: &mut ProgressLine<'_>, length: Option<u64>, progress: Progress) {
     line.show(|time| {
         let speed = u128::from(progress.lines) * 1000 / time.as_millis().max(1);
-        let pass = if progress.pass == Pass::Check { "checked" } else { "written" };
+        let pass = if progress.pass == ImportPass::Check { "checked" } else { "written" };
         let part =
             length.map_or_else(String::new, |all| format!("{} %, ", progress.bytes * 100 / all.max(1)));
         format!("{part}{} lines {pass}, {speed} lines/s", progress.lines)
     });
 }
 
-pub(super) async fn export(args: ExportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
+pub(super) async fn export(
+    args: ExportArgs,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
     let options = ExportOptions { organization: args.organization, with_secrets: args.with_secrets };
     let store = open_store(&config).await?;
-    record_export(&*store, &export_record(&options)).await?;
-    let objects = files::store_of(&config).map_err(because)?;
+    write_export_entry(&*store, &export_audit_entry(&options)).await?;
+    let objects = files::open_file_store(&config).map_err(command_error)?;
     let cipher = ArchiveCipher::new(&config);
     let export = async |writer: &mut (dyn Write + Send)| {
         let services = ExportServices { objects: &objects, cipher: &cipher };
@@ -173,7 +181,7 @@ pub(super) async fn write_to(
     output: &Path,
     console: &mut Console<'_>,
     export: impl AsyncFn(&mut (dyn Write + Send)) -> Result<(), ExportError>,
-) -> Outcome {
+) -> CommandResult {
     // An archive that is not read to its end is a failure.
     let failed = |error: ExportError| CommandError::Because(error.to_string());
     // A second opening of `/dev/stdout` would write over what a redirected output has already.
@@ -188,26 +196,26 @@ pub(super) async fn write_to(
     }
     // Written under another name until complete, so that an incomplete archive is not taken for a complete one. Only its
     // owner may read it: it has content of private spaces.
-    let target = paths::target(output);
+    let target = paths::follow_links(output);
     let draft = tempfile::Builder::new().suffix(".part").tempfile_in(paths::directory_of(&target));
     let mut draft = draft.map_err(fault)?;
     export(draft.as_file_mut()).await.map_err(failed)?;
     draft.persist(target).map(drop).map_err(|failed| fault(failed.error))
 }
 
-fn export_record(options: &ExportOptions) -> NewAuditEntry {
+fn export_audit_entry(options: &ExportOptions) -> NewAuditEntry {
     let secrets = if options.with_secrets { "with secrets" } else { "without secrets" };
-    let record = NewAuditEntry::new(actor("export"), Action::ArchiveExported);
-    let mut record = record.changed("content", None, Some(secrets));
+    let audit_entry = NewAuditEntry::new(actor("export"), Action::ArchiveExported);
+    let mut audit_entry = audit_entry.with_change("content", None, Some(secrets));
     if let Some(host) = &options.organization {
-        record = record.on("organization", "", host);
+        audit_entry = audit_entry.with_object("organization", "", host);
     }
-    record
+    audit_entry
 }
 
 /// Writes an export into the audit trail, before it begins.
-pub(super) async fn record_export(store: &dyn Store, record: &NewAuditEntry) -> Outcome {
-    let tx = store.begin().await.map_err(because)?;
-    tx.audit().append(record, clock::now()).await.map_err(because)?;
-    tx.commit().await.map_err(because)
+pub(super) async fn write_export_entry(store: &dyn Store, audit_entry: &NewAuditEntry) -> CommandResult {
+    let tx = store.begin().await.map_err(command_error)?;
+    tx.audit().append(audit_entry, clock::now()).await.map_err(command_error)?;
+    tx.commit().await.map_err(command_error)
 }

@@ -1,9 +1,10 @@
 //! `civitas audit`: lists and verifies the audit trail.
 
 use super::{
-    CommandError, Console, Outcome, because, configure, find_organization, open_store, read_time, time_text,
+    CommandError, CommandResult, Console, command_error, configure, find_organization, open_store, read_time,
+    time_text,
 };
-use crate::config::Sources;
+use crate::config::SettingSources;
 use civitas_application::Store;
 use civitas_application::audit::{AuditTrail, Verification};
 use civitas_audit::{Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditScope};
@@ -66,8 +67,12 @@ enum Format {
     Text,
 }
 
-pub(super) async fn run(command: AuditCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
+pub(super) async fn run(
+    command: AuditCommand,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
     let store = open_store(&config).await?;
     match command {
         AuditCommand::List(args) => list(args, &*store, console).await,
@@ -75,7 +80,7 @@ pub(super) async fn run(command: AuditCommand, sources: &Sources, console: &mut 
     }
 }
 
-async fn list(args: ListArgs, store: &dyn Store, console: &mut Console<'_>) -> Outcome {
+async fn list(args: ListArgs, store: &dyn Store, console: &mut Console<'_>) -> CommandResult {
     let scope = match &args.organization {
         Some(host) => AuditScope::Organization(find_organization(store, host).await?),
         None if args.deployment => AuditScope::Deployment,
@@ -90,8 +95,8 @@ async fn list(args: ListArgs, store: &dyn Store, console: &mut Console<'_>) -> O
         since: args.since.map(clock::to_microseconds),
         until: args.until.map(clock::to_microseconds),
     };
-    let page = PageRequest::of(args.page, args.limit);
-    let listed = store.audit().list(&filter, page).await.map_err(because)?;
+    let page = PageRequest::new(args.page, args.limit);
+    let listed = store.audit().list(&filter, page).await.map_err(command_error)?;
     for entry in &listed.items {
         match args.format {
             Format::Json => console.print(entry_json(entry))?,
@@ -104,7 +109,7 @@ async fn list(args: ListArgs, store: &dyn Store, console: &mut Console<'_>) -> O
     Ok(())
 }
 
-async fn verify(host: Option<&str>, store: &dyn Store, console: &mut Console<'_>) -> Outcome {
+async fn verify(host: Option<&str>, store: &dyn Store, console: &mut Console<'_>) -> CommandResult {
     let trail = AuditTrail { log: store.audit() };
     let mut faults = Vec::new();
     let mut lines = String::new();
@@ -121,11 +126,11 @@ async fn verify(host: Option<&str>, store: &dyn Store, console: &mut Console<'_>
     match host {
         Some(host) => {
             let organization = find_organization(store, host).await?;
-            report(trail.verify(Some(organization)).await.map_err(because)?);
+            report(trail.verify(Some(organization)).await.map_err(command_error)?);
         }
-        None => trail.verify_all(report).await.map_err(because)?,
+        None => trail.verify_all(report).await.map_err(command_error)?,
     }
-    write!(console.stdout, "{lines}").map_err(because)?;
+    write!(console.stdout, "{lines}").map_err(command_error)?;
     if faults.is_empty() { Ok(()) } else { Err(CommandError::Because(faults.join("; "))) }
 }
 

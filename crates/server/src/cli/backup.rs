@@ -1,13 +1,13 @@
 //! `civitas backup` and `civitas restore`.
 
-use super::{CommandError, Console, Outcome, because, configure, open_store};
-use crate::backup::{BackupResult, backups_at, cause, copies, make, record};
-use crate::config::{Config, Sources};
-use crate::files::{intake_of, store_of};
+use super::{CommandError, CommandResult, Console, command_error, configure, open_store};
+use crate::backup::{BackupResult, backups_at, cause, copies, make_backup, write_audit_entry};
+use crate::config::{Config, SettingSources};
+use crate::files::{open_file_store, open_intake};
 use crate::secret_key::{self, create_private_directory};
 use crate::store::Database;
-use civitas_application::backups::{Backups, Manifest, Name, Proof};
-use civitas_application::{Digests, FileTransfer};
+use civitas_application::backups::{BackupManifest, BackupName, Backups, RestoreCheck};
+use civitas_application::{FileDigests, FileTransfer};
 use civitas_audit::Action;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ pub(super) struct RestoreArgs {
     from: String,
     /// The name of the backup [default: the newest complete one].
     #[arg(long, value_name = "NAME", value_parser = read_name)]
-    backup: Option<Name>,
+    backup: Option<BackupName>,
     /// Changes nothing: restores the database into a temporary one, and reads all files.
     #[arg(long)]
     check: bool,
@@ -43,26 +43,30 @@ pub(super) struct RestoreArgs {
     files_only: bool,
 }
 
-fn read_name(text: &str) -> Result<Name, String> {
-    Name::parse(text).ok_or_else(|| "expected a name as 20261123T023000Z-8f1c22d0".to_owned())
+fn read_name(text: &str) -> Result<BackupName, String> {
+    BackupName::parse(text).ok_or_else(|| "expected a name as 20261123T023000Z-8f1c22d0".to_owned())
 }
 
-pub(super) async fn backup(args: BackupArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
+pub(super) async fn backup(
+    args: BackupArgs,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
     let to = args.to.or_else(|| config.backup_to.clone());
     let to =
         to.ok_or_else(|| CommandError::Because("say where to: --to DIR, or set backup_to".to_owned()))?;
     if args.list {
-        return list(&backups_at(&config, &to).map_err(because)?, console).await;
+        return list(&backups_at(&config, &to).map_err(command_error)?, console).await;
     }
     let store = open_store(&config).await?;
-    let backups = backups_at(&config, &to).map_err(because)?;
-    let made = make(&config, &*store, &backups, "civitas backup").await;
-    let BackupResult { manifest, new_files, removed } = made.map_err(because)?;
+    let backups = backups_at(&config, &to).map_err(command_error)?;
+    let made = make_backup(&config, &*store, &backups, "civitas backup").await;
+    let BackupResult { manifest, new_files, removed } = made.map_err(command_error)?;
     let mut report = summary(&manifest);
     report["new_files"] = json!(new_files);
     console.print(json!({"backup": report, "removed": removed}))?;
-    if manifest.proof == Proof::Read && !args.quiet {
+    if manifest.proof == RestoreCheck::Read && !args.quiet {
         console.note(ONLY_READ)?;
     }
     if config.secret_key.is_empty() && !args.quiet {
@@ -78,7 +82,7 @@ pub(super) async fn backup(args: BackupArgs, sources: &Sources, console: &mut Co
     }
 }
 
-fn summary(manifest: &Manifest) -> Value {
+fn summary(manifest: &BackupManifest) -> Value {
     json!({
         "name": manifest.name,
         "complete": true,
@@ -92,8 +96,8 @@ fn summary(manifest: &Manifest) -> Value {
     })
 }
 
-async fn list(backups: &Backups, console: &mut Console<'_>) -> Outcome {
-    for (name, complete) in backups.names().await.map_err(because)? {
+async fn list(backups: &Backups, console: &mut Console<'_>) -> CommandResult {
+    for (name, complete) in backups.names().await.map_err(command_error)? {
         let line = match backups.find(Some(&name)).await {
             Ok(manifest) => summary(&manifest),
             Err(error) if complete => json!({"name": name, "complete": true, "fault": cause(&error)}),
@@ -104,10 +108,14 @@ async fn list(backups: &Backups, console: &mut Console<'_>) -> Outcome {
     Ok(())
 }
 
-pub(super) async fn restore(args: RestoreArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
-    let backups = backups_at(&config, &args.from).map_err(because)?;
-    let manifest = backups.find(args.backup.as_ref()).await.map_err(because)?;
+pub(super) async fn restore(
+    args: RestoreArgs,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
+    let backups = backups_at(&config, &args.from).map_err(command_error)?;
+    let manifest = backups.find(args.backup.as_ref()).await.map_err(command_error)?;
     if args.check {
         return check(&backups, &manifest, &config, console).await;
     }
@@ -116,12 +124,15 @@ pub(super) async fn restore(args: RestoreArgs, sources: &Sources, console: &mut 
         report["database"] = database(&backups, &manifest, &config).await?;
     }
     let store = open_store(&config).await?;
-    let (to, intake) = (store_of(&config).map_err(because)?, intake_of(&config).map_err(because)?);
-    let (rows, known) = (store.files(), Digests::new());
+    let (to, intake) =
+        (open_file_store(&config).map_err(command_error)?, open_intake(&config).map_err(command_error)?);
+    let (rows, known) = (store.files(), FileDigests::new());
     let transfer = FileTransfer { rows, intake: &intake, from: &*backups.files, to: &to, known };
-    let files = transfer.run(&mut |_, _, _| {}).await.map_err(because)?;
+    let files = transfer.run(&mut |_, _, _| {}).await.map_err(command_error)?;
     report["files"] = json!(files);
-    record(&*store, Action::BackupRestored, "civitas restore", &manifest.name).await.map_err(because)?;
+    write_audit_entry(&*store, Action::BackupRestored, "civitas restore", &manifest.name)
+        .await
+        .map_err(command_error)?;
     console.print(report)?;
     let key = secret_key::path(&config);
     if config.secret_key.is_empty() && !key.exists() {
@@ -141,19 +152,19 @@ pub(super) async fn restore(args: RestoreArgs, sources: &Sources, console: &mut 
 
 async fn check(
     backups: &Backups,
-    manifest: &Manifest,
+    manifest: &BackupManifest,
     config: &Config,
     console: &mut Console<'_>,
-) -> Outcome {
-    let copies = copies(config).map_err(because)?;
-    let copy = backups.database(manifest, copies.engine()).await.map_err(because)?;
-    let proof = copies.check(&copy).await.map_err(because)?;
-    let missing = backups.check_files(manifest).await.map_err(because)?;
+) -> CommandResult {
+    let copies = copies(config).map_err(command_error)?;
+    let copy = backups.database(manifest, copies.engine()).await.map_err(command_error)?;
+    let proof = copies.check(&copy).await.map_err(command_error)?;
+    let missing = backups.check_files(manifest).await.map_err(command_error)?;
     let mut report = summary(manifest);
     report["proof"] = json!(proof);
     report["missing"] = json!(missing);
     console.print(report)?;
-    if proof == Proof::Read {
+    if proof == RestoreCheck::Read {
         console.note(ONLY_READ)?;
     }
     match missing {
@@ -163,14 +174,14 @@ async fn check(
 }
 
 /// Restores the database, and applies newer migrations.
-async fn database(backups: &Backups, manifest: &Manifest, config: &Config) -> Outcome<Value> {
-    let copies = copies(config).map_err(because)?;
-    let copy = backups.database(manifest, copies.engine()).await.map_err(because)?;
-    let database = Database::of(config);
+async fn database(backups: &Backups, manifest: &BackupManifest, config: &Config) -> CommandResult<Value> {
+    let copies = copies(config).map_err(command_error)?;
+    let copy = backups.database(manifest, copies.engine()).await.map_err(command_error)?;
+    let database = Database::from_config(config);
     if let Some(directory) = database.file().and_then(|file| file.parent()) {
-        create_private_directory(directory).map_err(because)?;
+        create_private_directory(directory).map_err(command_error)?;
     }
-    copies.restore(&copy).await.map_err(because)?;
-    let applied = database.migrate().await.map_err(because)?;
+    copies.restore(&copy).await.map_err(command_error)?;
+    let applied = database.migrate().await.map_err(command_error)?;
     Ok(json!({"tables": copy.rows.0.len(), "rows": copy.rows.total(), "applied_migrations": applied}))
 }

@@ -1,8 +1,8 @@
 //! `civitas compare`: what differs between the answers of two servers (sheet 13 §9).
 
-use super::{CommandError, Console, Outcome, because};
+use super::{CommandError, CommandResult, Console, command_error};
 use crate::paths;
-use civitas_compare::{Actor, Old, Options, SecretString, Url};
+use civitas_compare::{Actor, CompareOptions, OldServer, SecretString, Url};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use serde_json::Value;
@@ -87,17 +87,19 @@ fn read_sample(text: &str) -> Result<usize, String> {
 }
 
 /// Exit code 0 without a difference, 3 with one.
-pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> Outcome {
+pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> CommandResult {
     let client_secret = read_secret(args.client_secret_file.as_deref(), console)?;
     let import_report = match &args.import_report {
-        Some(file) => serde_json::from_slice(&paths::read(file).map_err(because)?).map_err(because)?,
+        Some(file) => {
+            serde_json::from_slice(&paths::read(file).map_err(command_error)?).map_err(command_error)?
+        }
         None => Value::Null,
     };
     let old = match (args.replay, args.old) {
-        (None, Some(url)) => Old::Server(url, args.record),
-        (replay, _) => Old::Recorded(replay.unwrap_or_default()),
+        (None, Some(url)) => OldServer::Server(url, args.record),
+        (replay, _) => OldServer::Recorded(replay.unwrap_or_default()),
     };
-    let options = Options {
+    let options = CompareOptions {
         old,
         new: args.new,
         host: args.host,
@@ -111,10 +113,10 @@ pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> Outcome
         show_values: args.show_values,
         parallel: args.parallel.into(),
     };
-    let report = civitas_compare::compare(options).await.map_err(because)?;
+    let report = civitas_compare::compare(options).await.map_err(command_error)?;
     if let Some(file) = &args.report {
-        let json = serde_json::to_vec(&report).map_err(because)?;
-        write_private(file, &json).map_err(|error| because(paths::at(file, error)))?;
+        let json = serde_json::to_vec(&report).map_err(command_error)?;
+        write_private(file, &json).map_err(|error| command_error(paths::at(file, error)))?;
     }
     match args.format {
         Format::Text => console.print(&report)?,
@@ -123,12 +125,12 @@ pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> Outcome
     if report.differences() == 0 { Ok(()) } else { Err(CommandError::Different) }
 }
 
-fn read_secret(file: Option<&Path>, console: &mut Console<'_>) -> Outcome<SecretString> {
+fn read_secret(file: Option<&Path>, console: &mut Console<'_>) -> CommandResult<SecretString> {
     let text = if let Some(file) = file {
-        fs::read_to_string(file).map_err(|error| because(paths::at(file, error)))?
+        fs::read_to_string(file).map_err(|error| command_error(paths::at(file, error)))?
     } else {
         let mut line = String::new();
-        console.stdin.read_line(&mut line).map_err(because)?;
+        console.stdin.read_line(&mut line).map_err(command_error)?;
         line
     };
     Ok(SecretString::from(text.trim()))

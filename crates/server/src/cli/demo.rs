@@ -1,8 +1,8 @@
 //! `civitas demo`: sets up and serves a platform with demo data.
 
 use super::serve::{Signals, until_stopped};
-use super::{CommandError, Console, Outcome, because};
-use crate::config::{Config, Scheme, Sources};
+use super::{CommandError, CommandResult, Console, command_error};
+use crate::config::{Config, Scheme, SettingSources};
 use crate::files;
 use crate::store::Database;
 use crate::{telemetry, webhooks, wiring};
@@ -24,23 +24,23 @@ const PROPOSAL: &str = "river-steps";
 /// The client of the examples: it has every scope and ability.
 const CLIENT: &str = "full-access";
 
-pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome {
+pub(super) async fn run(sources: SettingSources, console: &mut Console<'_>) -> CommandResult {
     let config = configure(sources).map_err(CommandError::Because)?;
     let traces =
         telemetry::begin_server(&config).map_err(|error| CommandError::Because(error.to_string()))?;
-    let database = Database::of(&config);
-    let schema = database.schema().await.map_err(because)?;
+    let database = Database::from_config(&config);
+    let schema = database.schema().await.map_err(command_error)?;
     if let Some(refusal) = schema.refusal().filter(|_| !schema.can_be_migrated()) {
         return Err(CommandError::Because(refusal));
     }
-    database.migrate().await.map_err(because)?;
-    let signals = Signals::listen().map_err(because)?;
+    database.migrate().await.map_err(command_error)?;
+    let signals = Signals::listen().map_err(command_error)?;
     let origin = format!("{}://localhost:{}", scheme(&config).as_str(), config.listen.port());
     let locales = config.locales.clone();
-    let objects = files::store_of(&config).map_err(because)?;
-    let intake = files::intake_of(&config).map_err(because)?;
+    let objects = files::open_file_store(&config).map_err(command_error)?;
+    let intake = files::open_intake(&config).map_err(command_error)?;
     let files = FileServices { objects: &objects, intake: &intake, directory: None };
-    let (cipher, policy) = (webhooks::cipher(&config).map_err(because)?, webhooks::policy(&config));
+    let (cipher, policy) = (webhooks::cipher(&config).map_err(command_error)?, webhooks::policy(&config));
     let options = ImportOptions {
         single_label_hosts: true,
         files: Some(files),
@@ -48,15 +48,15 @@ pub(super) async fn run(sources: Sources, console: &mut Console<'_>) -> Outcome 
         allow_operators: true,
         ..ImportOptions::new(&locales, clock::now())
     };
-    let running = wiring::start(config).await.map_err(because)?;
+    let running = wiring::start(config).await.map_err(command_error)?;
     // Listens first: if the address were found in use after the import, the secrets would not be printed.
     let first = first_start(&*running.store, options).await?;
-    greet(console.stdout, &origin, first.as_ref()).map_err(because)?;
+    greet(console.stdout, &origin, first.as_ref()).map_err(command_error)?;
     until_stopped(running, traces, signals).await
 }
 
 /// Links begin with `http` and have the port, unless configured otherwise.
-fn configure(mut sources: Sources) -> Result<Config, String> {
+fn configure(mut sources: SettingSources) -> Result<Config, String> {
     sources.defaults.push(("public_scheme".to_owned(), "http".to_owned()));
     let mut config = Config::load(&sources).map_err(|error| error.to_string())?;
     if config.listen.port() == 0 {
@@ -84,19 +84,20 @@ struct FirstStart {
 }
 
 /// Imports the demo into an empty database; `None` when it has an organization already.
-async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> Outcome<Option<FirstStart>> {
-    if !store.organizations().ids(None, 1).await.map_err(because)?.is_empty() {
+async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> CommandResult<Option<FirstStart>> {
+    if !store.organizations().ids(None, 1).await.map_err(command_error)?.is_empty() {
         return Ok(None);
     }
-    let passwords = Argon2Passwords::patient();
-    let demo = Cursor::new(archive::demo());
+    let passwords = Argon2Passwords::without_wait_limit();
+    let demo = Cursor::new(archive::demo_archive());
     let report = archive::import_seekable(store, &passwords, demo, options, &mut |_| ()).await;
-    let report = report.map_err(because)?;
-    let admins = store.administrators().page_after(None, 1).await.map_err(because)?;
-    let (_, admin) = admins.into_iter().next().ok_or_else(|| because("the demo has no administrator"))?;
+    let report = report.map_err(command_error)?;
+    let admins = store.administrators().page_after(None, 1).await.map_err(command_error)?;
+    let (_, admin) =
+        admins.into_iter().next().ok_or_else(|| command_error("the demo has no administrator"))?;
     let (admin, password) = (admin.email, Secret::random("", 20));
     super::admin::set_password(store, &passwords, &admin, &password).await?;
-    let clients = clients(store, &report).await.map_err(because)?;
+    let clients = clients(store, &report).await.map_err(command_error)?;
     let proposal = row(&report, "proposal", PROPOSAL);
     Ok(Some(FirstStart { admin, password, clients, proposal }))
 }

@@ -1,11 +1,11 @@
 //! `civitas doctor`: checks each thing that a server needs, and prints what to do if it is missing.
 
-use super::{CommandError, Console, Outcome, configure};
-use crate::config::Sources;
+use super::{CommandError, CommandResult, Console, configure};
+use crate::config::SettingSources;
 use crate::doctor::Doctor;
 use civitas_application::{Dependency, HealthChecks, HealthFinding};
 
-pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome {
+pub(super) async fn run(sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
     let findings = match configure(sources) {
         Ok(config) => Doctor { config }.run().await,
         Err(error) => {

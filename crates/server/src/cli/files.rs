@@ -1,10 +1,10 @@
 //! `civitas files`: moves the bytes of files to another store, and compares the store with the database.
 
 use super::progress::ProgressLine;
-use super::{CommandError, Console, Outcome, because, configure, open_store};
-use crate::config::Sources;
-use crate::files::{intake_of, store_at, store_of};
-use civitas_application::{Digest, Digests, FileCheck, FileTransfer, Finding, Moved};
+use super::{CommandError, CommandResult, Console, command_error, configure, open_store};
+use crate::config::SettingSources;
+use crate::files::{open_file_store, open_intake, open_store_at};
+use civitas_application::{FileCheck, FileDigest, FileDigests, FileFinding, FileTransfer, TransferResult};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum FilesCommand {
@@ -32,28 +32,38 @@ pub(super) struct CheckArgs {
     delete_unknown: bool,
 }
 
-pub(super) async fn run(command: FilesCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+pub(super) async fn run(
+    command: FilesCommand,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
     match command {
         FilesCommand::Move(args) => copy(args, sources, console).await,
         FilesCommand::Check(args) => check(&args, sources, console).await,
     }
 }
 
-async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
+async fn copy(args: MoveArgs, sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
     if args.to == config.files_url {
         return Err(CommandError::Because(format!("{} is already files_url", args.to)));
     }
     if !["file://", "s3://"].iter().any(|scheme| args.to.starts_with(scheme)) {
         return Err(CommandError::Because("--to must begin with file:// or s3://".to_owned()));
     }
-    let (from, intake) = (store_of(&config).map_err(because)?, intake_of(&config).map_err(because)?);
-    let to = store_at(&args.to, &config.object_storage).map_err(because)?;
+    let (from, intake) =
+        (open_file_store(&config).map_err(command_error)?, open_intake(&config).map_err(command_error)?);
+    let to = open_store_at(&args.to, &config.object_storage).map_err(command_error)?;
     let store = open_store(&config).await?;
     let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
-    let transfer =
-        FileTransfer { rows: store.files(), intake: &intake, from: &from, to: &to, known: Digests::new() };
-    let mut observe = |moved: Moved, object: &str, digest: Option<&Digest>| {
+    let transfer = FileTransfer {
+        rows: store.files(),
+        intake: &intake,
+        from: &from,
+        to: &to,
+        known: FileDigests::new(),
+    };
+    let mut observe = |moved: TransferResult, object: &str, digest: Option<&FileDigest>| {
         if digest.is_none() {
             line.print(&format!("missing or damaged: {object}"));
         }
@@ -62,7 +72,7 @@ async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> O
     };
     let moved = transfer.run(&mut observe).await;
     line.clear();
-    let moved = moved.map_err(because)?;
+    let moved = moved.map_err(command_error)?;
     console.print_json(&moved)?;
     if moved.missing > 0 {
         return Err(CommandError::Reported);
@@ -73,18 +83,18 @@ async fn copy(args: MoveArgs, sources: &Sources, console: &mut Console<'_>) -> O
     Ok(())
 }
 
-async fn check(args: &CheckArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
-    let objects = store_of(&config).map_err(because)?;
+async fn check(args: &CheckArgs, sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
+    let objects = open_file_store(&config).map_err(command_error)?;
     let store = open_store(&config).await?;
     let mut failed = None;
-    let mut print = |finding: Finding| {
+    let mut print = |finding: FileFinding| {
         if let Err(failure) = console.print_json(&finding) {
             failed.get_or_insert(failure);
         }
     };
     let found = FileCheck::run((store.files(), &objects), args.delete_unknown, &mut print).await;
-    let found = found.map_err(because)?;
+    let found = found.map_err(command_error)?;
     if let Some(failure) = failed {
         return Err(failure);
     }

@@ -1,8 +1,8 @@
 //! `civitas healthcheck`: asks the server of this configuration whether it answers, for service managers of containers.
 
-use super::{CommandError, Console, Outcome, because};
-use crate::config::{Config, Sources};
-use civitas_api::BASE;
+use super::{CommandError, CommandResult, Console, command_error};
+use crate::config::{Config, SettingSources};
+use civitas_api::BASE_PATH;
 use reqwest::Client;
 use reqwest::redirect::Policy;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -11,14 +11,14 @@ use std::time::Duration;
 /// How long the server may take for its answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) async fn run(sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = Config::load(sources).map_err(because)?;
+pub(super) async fn run(sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
+    let config = Config::load(sources).map_err(command_error)?;
     let url = url(&config);
     // reqwest uses the provider of the process. It may be installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().redirect(Policy::none()).no_proxy().timeout(TIMEOUT);
     // The certificate has the public name, not this address; nothing secret is sent.
-    let client = client.tls_danger_accept_invalid_certs(true).build().map_err(because)?;
+    let client = client.tls_danger_accept_invalid_certs(true).build().map_err(command_error)?;
     match client.get(&url).send().await {
         Ok(answer) if answer.status().as_u16() < 400 => {
             console.print(format_args!("{url} answers {}", answer.status()))
@@ -37,7 +37,7 @@ fn url(config: &Config) -> String {
             if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
         address.set_ip(loopback);
     }
-    format!("{scheme}://{address}{BASE}/health")
+    format!("{scheme}://{address}{BASE_PATH}/health")
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
             ("[::]:3000", "[::1]:3000"),
         ] {
             let flags = vec![("listen".to_owned(), listen.to_owned())];
-            let config = Config::load(&Sources { flags, ..Sources::default() }).unwrap();
+            let config = Config::load(&SettingSources { flags, ..SettingSources::default() }).unwrap();
             assert_eq!(url(&config), format!("http://{host}/api/rest_full/v0.3/health"));
         }
     }

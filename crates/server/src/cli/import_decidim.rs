@@ -2,13 +2,15 @@
 
 use super::archive::{ArchiveCipher, is_console, open, show};
 use super::progress::ProgressLine;
-use super::{CommandError, Console, Outcome, because, configure, open_store};
-use crate::config::{Config, Scheme, Sources};
+use super::{CommandError, CommandResult, Console, command_error, configure, open_store};
+use crate::config::{Config, Scheme, SettingSources};
 use crate::secret_key::create_private_directory;
 use crate::{files, paths, webhooks};
 use civitas_application::Store;
 use civitas_archive::{FileServices, ImportOptions, Progress, Report, WebhookArchive, import_seekable};
-use civitas_decidim::{Accepted, DecidimError, Options, Outcome as Extracted, SourceFiles, extract, is_loss};
+use civitas_decidim::{
+    AcceptedLosses, DecidimError, ExtractOptions, Extraction, SourceFiles, extract, is_loss,
+};
 use civitas_kernel::clock;
 use civitas_storage_postgres::connect_to_read;
 use civitas_tokens::Argon2Passwords;
@@ -81,9 +83,13 @@ fn code(text: &str) -> Result<String, String> {
     if text == "all" || is_loss(text) { Ok(text.to_owned()) } else { Err("is no code of a loss".to_owned()) }
 }
 
-pub(super) async fn run(args: ImportDecidimArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+pub(super) async fn run(
+    args: ImportDecidimArgs,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
     let begun = Instant::now();
-    let config = configure(sources).map_err(because)?;
+    let config = configure(sources).map_err(command_error)?;
     let of_environment = || console.environment.iter().find(|(name, _)| name == SOURCE).map(|(_, url)| url);
     let Some(url) = args.source.as_ref().or_else(of_environment) else {
         return Err(CommandError::Misused(format!(
@@ -93,7 +99,7 @@ pub(super) async fn run(args: ImportDecidimArgs, sources: &Sources, console: &mu
     let store = open_target(&args, &config).await?;
     let target = Target::of(&args, &config)?;
     let options = options(&args, &config, &target, store.is_none())?;
-    let client = connect_to_read(url).await.map_err(because)?;
+    let client = connect_to_read(url).await.map_err(command_error)?;
     let mut residue = args.residue.as_deref().map(private_file).transpose()?.map(BufWriter::new);
     let residue = residue.as_mut().map(|file| file as &mut (dyn Write + Send));
     let mut draft = target.draft()?;
@@ -101,9 +107,9 @@ pub(super) async fn run(args: ImportDecidimArgs, sources: &Sources, console: &mu
         Some(draft) => extract(client, &options, &mut BufWriter::new(draft.as_file_mut()), residue).await,
         None => extract(client, &options, &mut *console.stdout, residue).await,
     };
-    let Extracted { report, obstacles } = match extracted {
+    let Extraction { report, obstacles } = match extracted {
         Err(DecidimError::Stopped(lines)) => return stop(&lines, console),
-        extracted => extracted.map_err(because)?,
+        extracted => extracted.map_err(command_error)?,
     };
     if !args.quiet {
         console.note(&report)?;
@@ -122,14 +128,14 @@ pub(super) async fn run(args: ImportDecidimArgs, sources: &Sources, console: &mu
             _ => &obstacles,
         };
         let done = imported.as_ref().ok().and_then(Option::as_ref);
-        let report = whole_report(&report, done, failure, &args, begun).map_err(because)?;
-        writeln!(private_file(path)?, "{report}").map_err(because)?;
+        let report = whole_report(&report, done, failure, &args, begun).map_err(command_error)?;
+        writeln!(private_file(path)?, "{report}").map_err(command_error)?;
     }
     if obstacles.is_empty() { imported.map(drop) } else { stop(&obstacles, console) }
 }
 
 /// The database to import into; `None` for an archive, and for a dry run without a database.
-async fn open_target(args: &ImportDecidimArgs, config: &Config) -> Outcome<Option<Arc<dyn Store>>> {
+async fn open_target(args: &ImportDecidimArgs, config: &Config) -> CommandResult<Option<Arc<dyn Store>>> {
     if args.output.is_some() {
         return Ok(None);
     }
@@ -140,7 +146,7 @@ async fn open_target(args: &ImportDecidimArgs, config: &Config) -> Outcome<Optio
 }
 
 /// Prints why nothing was stored, a line each.
-fn stop(lines: &[String], console: &mut Console<'_>) -> Outcome {
+fn stop(lines: &[String], console: &mut Console<'_>) -> CommandResult {
     for line in lines {
         console.note(line)?;
     }
@@ -156,10 +162,10 @@ struct Target {
 }
 
 impl Target {
-    fn of(args: &ImportDecidimArgs, config: &Config) -> Outcome<Self> {
+    fn of(args: &ImportDecidimArgs, config: &Config) -> CommandResult<Self> {
         let (archive, directory) = match &args.output {
             Some(output) if is_console(output) => (None, None),
-            Some(output) => (Some(paths::target(output)), None),
+            Some(output) => (Some(paths::follow_links(output)), None),
             None => {
                 let directory = PrivateDirectory::create(&config.data_dir)?;
                 (Some(directory.directory.path().join("archive.ndjson")), Some(directory))
@@ -176,15 +182,15 @@ impl Target {
     }
 
     /// The file that is written until the archive is complete. Only its owner may read it: it has hashes of passwords.
-    fn draft(&self) -> Outcome<Option<NamedTempFile>> {
+    fn draft(&self) -> CommandResult<Option<NamedTempFile>> {
         let Some(archive) = &self.archive else { return Ok(None) };
         let draft = tempfile::Builder::new().suffix(".part").tempfile_in(paths::directory_of(archive));
-        draft.map(Some).map_err(|error| because(paths::at(archive, error)))
+        draft.map(Some).map_err(|error| command_error(paths::at(archive, error)))
     }
 
-    fn keep(&self, draft: NamedTempFile) -> Outcome<PathBuf> {
+    fn keep(&self, draft: NamedTempFile) -> CommandResult<PathBuf> {
         let archive = self.archive.clone().unwrap_or_default();
-        draft.persist(&archive).map_err(|failed| because(paths::at(&archive, failed.error)))?;
+        draft.persist(&archive).map_err(|failed| command_error(paths::at(&archive, failed.error)))?;
         Ok(archive)
     }
 }
@@ -201,9 +207,9 @@ impl PrivateDirectory {
     const PREFIX: &str = "import-decidim-";
 
     /// Creates one, and deletes those of runs that were killed: their archives have hashes of passwords.
-    fn create(data_dir: &Path) -> Outcome<Self> {
-        create_private_directory(data_dir).map_err(because)?;
-        let failed = |error| because(paths::at(data_dir, error));
+    fn create(data_dir: &Path) -> CommandResult<Self> {
+        create_private_directory(data_dir).map_err(command_error)?;
+        let failed = |error| command_error(paths::at(data_dir, error));
         let lock = private_file(&data_dir.join("import-decidim.lock"))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -217,7 +223,7 @@ impl PrivateDirectory {
             let path = entry.map_err(failed)?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
             if name.starts_with(Self::PREFIX) {
-                fs::remove_dir_all(&path).map_err(|error| because(paths::at(&path, error)))?;
+                fs::remove_dir_all(&path).map_err(|error| command_error(paths::at(&path, error)))?;
             }
         }
         let mode = Permissions::from_mode(0o700);
@@ -227,30 +233,35 @@ impl PrivateDirectory {
 }
 
 /// An empty file that only its owner may read, also if it was there before.
-fn private_file(path: &Path) -> Outcome<File> {
+fn private_file(path: &Path) -> CommandResult<File> {
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
     let file = opened.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file));
-    file.map_err(|error| because(paths::at(path, error)))
+    file.map_err(|error| command_error(paths::at(path, error)))
 }
 
-fn options(args: &ImportDecidimArgs, config: &Config, target: &Target, no_target: bool) -> Outcome<Options> {
+fn options(
+    args: &ImportDecidimArgs,
+    config: &Config,
+    target: &Target,
+    no_target: bool,
+) -> CommandResult<ExtractOptions> {
     let services = args.files.iter().map(|(service, url)| Ok((service.clone(), source_files(url, config)?)));
     let files_directory = target.files();
     if let (Some(directory), false) = (&files_directory, args.files.is_empty()) {
-        create_private_directory(directory).map_err(because)?;
+        create_private_directory(directory).map_err(command_error)?;
     }
-    Ok(Options {
+    Ok(ExtractOptions {
         locales: config.locales.clone(),
         organizations: args.organization.iter().map(|host| host.trim().to_lowercase()).collect(),
         locale_map: args.locale_map.iter().cloned().collect(),
         time_zone_map: args.time_zone_map.iter().cloned().collect(),
-        files: services.collect::<Outcome<_>>()?,
+        files: services.collect::<CommandResult<_>>()?,
         without_files: args.without_files.iter().cloned().collect(),
         files_directory,
         accepted: if args.accept.iter().any(|code| code == "all") {
-            Accepted::All
+            AcceptedLosses::All
         } else {
-            Accepted::Codes(args.accept.iter().cloned().collect())
+            AcceptedLosses::Codes(args.accept.iter().cloned().collect())
         },
         allow_pending_jobs: args.allow_pending_jobs,
         single_label_hosts: config.public_scheme == Scheme::Http,
@@ -259,7 +270,7 @@ fn options(args: &ImportDecidimArgs, config: &Config, target: &Target, no_target
 }
 
 /// The store of a storage service. The parameters `region` and `endpoint` of a bucket replace the variables `AWS_*`.
-fn source_files(address: &str, config: &Config) -> Outcome<SourceFiles> {
+fn source_files(address: &str, config: &Config) -> CommandResult<SourceFiles> {
     let misused = |reason: &str| CommandError::Misused(format!("--files {address}: {reason}"));
     let mut url = Url::parse(address).map_err(|error| misused(&error.to_string()))?;
     let mut settings = config.object_storage.clone();
@@ -274,7 +285,7 @@ fn source_files(address: &str, config: &Config) -> Outcome<SourceFiles> {
     if nested && !url.to_file_path().is_ok_and(|path| path.is_dir()) {
         return Err(misused("there is no such directory"));
     }
-    let store = civitas_files::Store::open_to_read(url.as_str(), settings).map_err(because)?;
+    let store = civitas_files::FileStorage::open_to_read(url.as_str(), settings).map_err(command_error)?;
     Ok(SourceFiles { store: Arc::new(store), nested })
 }
 
@@ -287,12 +298,12 @@ async fn import(
     extracted: &civitas_decidim::Report,
     (args, config): (&ImportDecidimArgs, &Config),
     console: &mut Console<'_>,
-) -> Outcome<Option<Report>> {
+) -> CommandResult<Option<Report>> {
     let Some(draft) = draft else { return Ok(None) };
     let archive = target.keep(draft)?;
     let Some(store) = store else { return Ok(None) };
-    let objects = files::store_of(config).map_err(because)?;
-    let intake = files::intake_of(config).map_err(because)?;
+    let objects = files::open_file_store(config).map_err(command_error)?;
+    let intake = files::open_intake(config).map_err(command_error)?;
     let (cipher, policy) = (ArchiveCipher::new(config), webhooks::policy(config));
     let (directory, expected) = (Some(paths::directory_of(&archive)), extracted.written());
     let options = ImportOptions {
@@ -309,10 +320,10 @@ async fn import(
     let (file, length) = open(&archive)?;
     let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
     let mut observe = |progress: Progress| show(&mut line, length, progress);
-    let passwords = Argon2Passwords::patient();
+    let passwords = Argon2Passwords::without_wait_limit();
     let report = import_seekable(&*store, &passwords, file, options, &mut observe).await;
     line.clear();
-    report.map(Some).map_err(because)
+    report.map(Some).map_err(command_error)
 }
 
 /// The report (§8), with the options, what the import did, and why nothing was stored.
@@ -353,23 +364,23 @@ mod tests {
 
     #[test]
     fn a_run_deletes_what_killed_ones_left_and_only_its_owner_may_read_its_own() {
-        let place = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let (left, other) =
-            (place.path().join("import-decidim-killed"), place.path().join("decidim-storage"));
+            (directory.path().join("import-decidim-killed"), directory.path().join("decidim-storage"));
         for path in [&left, &other] {
             fs::create_dir(path).unwrap();
             fs::write(path.join("archive.ndjson"), "hashes").unwrap();
         }
-        let run = PrivateDirectory::create(place.path()).ok().unwrap();
+        let run = PrivateDirectory::create(directory.path()).ok().unwrap();
         assert!(!left.exists() && other.join("archive.ndjson").exists());
         let own = run.directory.path().to_owned();
         assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o700);
-        let second = PrivateDirectory::create(place.path());
+        let second = PrivateDirectory::create(directory.path());
         assert!(
             matches!(second, Err(CommandError::Because(text)) if text.contains("another import-decidim"))
         );
         assert!(own.exists(), "a run that is refused deletes nothing");
         drop(run);
-        assert!(!own.exists() && PrivateDirectory::create(place.path()).is_ok());
+        assert!(!own.exists() && PrivateDirectory::create(directory.path()).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! `civitas key`: rotates the secret key.
 
-use super::{CommandError, Console, Outcome, actor, because, configure, open_store};
-use crate::config::{Config, Sources};
+use super::{CommandError, CommandResult, Console, actor, command_error, configure, open_store};
+use crate::config::{Config, SettingSources};
 use crate::secret_key;
 use civitas_application::{Reencryption, Store};
 use civitas_audit::{Action, NewAuditEntry};
@@ -19,12 +19,16 @@ pub(super) enum KeyCommand {
     Reencrypt,
 }
 
-pub(super) async fn run(command: KeyCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
+pub(super) async fn run(
+    command: KeyCommand,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
     match command {
         KeyCommand::Rotate if config.secret_key.is_empty() => rotate(&config, console).await,
         KeyCommand::Rotate => {
-            let key = secret_key::random().map_err(because)?.encoded();
+            let key = secret_key::random().map_err(command_error)?.encoded();
             console.print(format_args!(
                 "secret_key is configured; set this key before the present ones, separated by a comma, on all nodes, \
                  and restart them:\n{key}"
@@ -35,7 +39,7 @@ pub(super) async fn run(command: KeyCommand, sources: &Sources, console: &mut Co
 }
 
 /// Writes the audit entry and the file. The entry is committed after the file was written.
-async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
+async fn rotate(config: &Config, console: &mut Console<'_>) -> CommandResult {
     let path = secret_key::path(config);
     let store = open_store(config).await?;
     if !path.exists() {
@@ -44,11 +48,11 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
             path.display()
         )));
     }
-    let tx = store.begin().await.map_err(because)?;
-    let record = NewAuditEntry::new(actor("key rotate"), Action::KeyRotated);
-    tx.audit().append(&record, clock::now()).await.map_err(because)?;
-    let keys = secret_key::rotate(&path).map_err(because)?;
-    tx.commit().await.map_err(because)?;
+    let tx = store.begin().await.map_err(command_error)?;
+    let audit_entry = NewAuditEntry::new(actor("key rotate"), Action::KeyRotated);
+    tx.audit().append(&audit_entry, clock::now()).await.map_err(command_error)?;
+    let keys = secret_key::rotate(&path).map_err(command_error)?;
+    tx.commit().await.map_err(command_error)?;
     let (id, count) = (key_id(keys.first()), keys.count());
     console.print(format_args!(
         "{} has {count} keys; the first is new ({id}). Restart the server, then run `civitas key reencrypt`.",
@@ -56,9 +60,9 @@ async fn rotate(config: &Config, console: &mut Console<'_>) -> Outcome {
     ))
 }
 
-async fn reencrypt(config: &Config, console: &mut Console<'_>) -> Outcome {
-    let keys = secret_key::of(config).map_err(because)?;
-    let (webhooks, panel) = (WebhookCipher::of(&keys), PurposeCipher::of_panel(&keys));
+async fn reencrypt(config: &Config, console: &mut Console<'_>) -> CommandResult {
+    let keys = secret_key::load(config).map_err(command_error)?;
+    let (webhooks, panel) = (WebhookCipher::new(&keys), PurposeCipher::for_panel(&keys));
     let store = open_store(config).await?;
     let store: &dyn Store = &*store;
     let reencryption = Reencryption {
@@ -67,7 +71,7 @@ async fn reencrypt(config: &Config, console: &mut Console<'_>) -> Outcome {
         second_factor: &|sealed| panel.reseal(sealed),
         actor: actor("key reencrypt"),
     };
-    let done = reencryption.run(clock::now()).await.map_err(because)?;
+    let done = reencryption.run(clock::now()).await.map_err(command_error)?;
     let counts = json!({"encrypted": done.changed, "current": done.current, "unreadable": done.unreadable});
     console.print(counts)?;
     if done.unreadable > 0 {

@@ -1,7 +1,7 @@
 //! `civitas migrate`: brings the schema up to date and stores the texts that are missing, or prints its state.
 
-use super::{CommandError, Console, Outcome, because, configure};
-use crate::config::Sources;
+use super::{CommandError, CommandResult, Console, command_error, configure};
+use crate::config::SettingSources;
 use crate::store::Database;
 use civitas_application::{fill_texts, index_texts};
 use tokio::sync::watch;
@@ -13,23 +13,27 @@ pub(super) struct MigrateArgs {
     check: bool,
 }
 
-pub(super) async fn run(args: MigrateArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let database = Database::of(&configure(sources).map_err(because)?);
-    let schema = database.schema().await.map_err(because)?;
+pub(super) async fn run(
+    args: MigrateArgs,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let database = Database::from_config(&configure(sources).map_err(command_error)?);
+    let schema = database.schema().await.map_err(command_error)?;
     let is_final = args.check || !schema.can_be_migrated();
     if let Some(refusal) = schema.refusal().filter(|_| is_final) {
         return Err(CommandError::Because(refusal));
     }
-    let applied = if args.check { Vec::new() } else { database.migrate().await.map_err(because)? };
+    let applied = if args.check { Vec::new() } else { database.migrate().await.map_err(command_error)? };
     for name in &applied {
         console.print(format_args!("applied {name}"))?;
     }
     if !args.check {
-        let store = database.open().await.map_err(because)?;
+        let store = database.open().await.map_err(command_error)?;
         // Also those that an interrupted command left.
         let (_sender, stop) = watch::channel(false);
-        let filled = fill_texts(&*store, stop.clone()).await.map_err(because)?;
-        index_texts(&*store, stop).await.map_err(because)?;
+        let filled = fill_texts(&*store, stop.clone()).await.map_err(command_error)?;
+        index_texts(&*store, stop).await.map_err(command_error)?;
         if filled > 0 {
             console.print(format_args!("stored the texts of records: {filled}"))?;
         }

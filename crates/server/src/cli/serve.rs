@@ -1,10 +1,10 @@
 //! `civitas serve`: runs until a signal stops it.
 
-use super::{CommandError, Outcome, because, configure_server};
-use crate::config::Sources;
+use super::{CommandError, CommandResult, command_error, configure_server};
+use crate::config::SettingSources;
 use crate::store::Database;
 use crate::traces::Traces;
-use crate::wiring::{self, Parts, Running};
+use crate::wiring::{self, RunningServer, ServerParts};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 #[derive(Debug, clap::Args)]
@@ -17,17 +17,17 @@ pub(super) struct ServeArgs {
     only_workers: bool,
 }
 
-pub(super) async fn run(args: ServeArgs, sources: &Sources) -> Outcome {
+pub(super) async fn run(args: ServeArgs, sources: &SettingSources) -> CommandResult {
     let (config, traces) = configure_server(sources)?;
     // Reported first: a missing key can be detected without a database.
-    crate::secret_key::of(&config).map_err(because)?;
-    let parts = Parts { http: !args.only_workers, workers: !args.no_workers };
-    let database = Database::of(&config);
-    let store = database.open_current().await.map_err(because)?.map_err(CommandError::Because)?;
+    crate::secret_key::load(&config).map_err(command_error)?;
+    let parts = ServerParts { http: !args.only_workers, workers: !args.no_workers };
+    let database = Database::from_config(&config);
+    let store = database.open_current().await.map_err(command_error)?.map_err(CommandError::Because)?;
     // Not earlier: while the database does not answer, or is migrated, a signal ends the process.
-    let signals = Signals::listen().map_err(because)?;
-    let lock = database.lock().map_err(because)?;
-    let running = wiring::start_over(config, parts, store, lock).await.map_err(because)?;
+    let signals = Signals::listen().map_err(command_error)?;
+    let lock = database.lock().map_err(command_error)?;
+    let running = wiring::start_with_store(config, parts, store, lock).await.map_err(command_error)?;
     if let Some(link) = &running.setup_link {
         tracing::warn!(%link, "there is no administrator: this link creates the first one, and an organization");
     }
@@ -53,7 +53,11 @@ impl Signals {
 }
 
 /// Runs until SIGTERM or SIGINT, then stops in order. SIGHUP reads the certificate again.
-pub(super) async fn until_stopped(running: Running, traces: Option<Traces>, mut signals: Signals) -> Outcome {
+pub(super) async fn until_stopped(
+    running: RunningServer,
+    traces: Option<Traces>,
+    mut signals: Signals,
+) -> CommandResult {
     loop {
         tokio::select! {
             _ = signals.terminate.recv() => break,

@@ -1,6 +1,6 @@
 //! Every setting as a flag of every command.
 
-use crate::config::{self, RETIRED, SETTINGS, Setting, Sources};
+use crate::config::{self, RETIRED, SETTINGS, Setting, SettingSources};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 
@@ -15,8 +15,8 @@ pub(super) struct SettingFlags {
 
 impl SettingFlags {
     /// With the environment behind them.
-    pub(super) fn sources(self, environment: &[(String, String)]) -> Sources {
-        Sources {
+    pub(super) fn sources(self, environment: &[(String, String)]) -> SettingSources {
+        SettingSources {
             flags: self.flags,
             file: self.file,
             environment: environment.to_vec(),

@@ -1,8 +1,10 @@
 //! `civitas user`: blocks and locks accounts of participants, and exports what is kept of a person.
 
-use super::archive::{ArchiveCipher, record_export, write_to};
-use super::{CommandError, Console, Outcome, actor, because, configure, find_organization, open_store};
-use crate::config::Sources;
+use super::archive::{ArchiveCipher, write_export_entry, write_to};
+use super::{
+    CommandError, CommandResult, Console, actor, command_error, configure, find_organization, open_store,
+};
+use crate::config::SettingSources;
 use crate::files;
 use civitas_application::{UserStateChange, UserStates};
 use civitas_archive::{ExportServices, export_person};
@@ -44,7 +46,11 @@ pub(super) struct ExportArgs {
     output: PathBuf,
 }
 
-pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+pub(super) async fn run(
+    command: UserCommand,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
     let (act, name, args, state) = match command {
         UserCommand::Export(args) => return export(args, sources, console).await,
         UserCommand::Block(args) => (UserStateChange::Block, "block", args, "blocked"),
@@ -52,8 +58,8 @@ pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut C
         UserCommand::Lock(args) => (UserStateChange::Lock, "lock", args, "locked"),
         UserCommand::Unlock(args) => (UserStateChange::Unlock, "unlock", args, "not locked"),
     };
-    let config = configure(sources).map_err(because)?;
-    let committer = civitas_api::event_committer(crate::site::of(&config));
+    let config = configure(sources).map_err(command_error)?;
+    let committer = civitas_api::event_committer(crate::site::from_config(&config));
     let store = open_store(&config).await?;
     let organization = find_organization(&*store, &args.organization).await?;
     let (nickname, now) = (args.nickname.trim(), clock::now());
@@ -64,7 +70,7 @@ pub(super) async fn run(command: UserCommand, sources: &Sources, console: &mut C
     };
     let changed = committer.in_transaction(&*store, now, change).await.map_err(|error| match error {
         Error::NotFound => unknown(&args),
-        other => because(other),
+        other => command_error(other),
     })?;
     let before = if changed { "" } else { ", as before" };
     console.print(format_args!("{nickname} is {state}{before}"))
@@ -75,16 +81,18 @@ fn unknown(args: &UserArgs) -> CommandError {
     CommandError::Because(format!("{} has no account {:?}", args.organization.trim(), args.nickname.trim()))
 }
 
-async fn export(args: ExportArgs, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+async fn export(args: ExportArgs, sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
     let ExportArgs { user: args, output } = args;
-    let config = configure(sources).map_err(because)?;
+    let config = configure(sources).map_err(command_error)?;
     let store = open_store(&config).await?;
     let organization = find_organization(&*store, &args.organization).await?;
-    let found = store.users().find_by_nickname(organization, args.nickname.trim()).await.map_err(because)?;
+    let found =
+        store.users().find_by_nickname(organization, args.nickname.trim()).await.map_err(command_error)?;
     let (id, user) = found.ok_or_else(|| unknown(&args))?;
-    let record = NewAuditEntry::new(actor("user export"), Action::ArchiveExported).of(organization);
-    record_export(&*store, &record.on("user", &id.to_string(), &user.nickname)).await?;
-    let objects = files::store_of(&config).map_err(because)?;
+    let audit_entry =
+        NewAuditEntry::new(actor("user export"), Action::ArchiveExported).in_organization(organization);
+    write_export_entry(&*store, &audit_entry.with_object("user", &id.to_string(), &user.nickname)).await?;
+    let objects = files::open_file_store(&config).map_err(command_error)?;
     let cipher = ArchiveCipher::new(&config);
     let export = async |writer: &mut (dyn Write + Send)| {
         let services = ExportServices { objects: &objects, cipher: &cipher };

@@ -3,8 +3,8 @@
 mod fire;
 mod log;
 
-use super::{Console, Outcome};
-use crate::config::Sources;
+use super::{CommandResult, Console};
+use crate::config::SettingSources;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum WebhookCommand {
@@ -15,7 +15,11 @@ pub(super) enum WebhookCommand {
     Log(log::LogCommand),
 }
 
-pub(super) async fn run(command: WebhookCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
+pub(super) async fn run(
+    command: WebhookCommand,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
     match command {
         WebhookCommand::Fire(args) => fire::run(args, sources, console).await,
         WebhookCommand::Log(command) => log::run(command, sources, console).await,

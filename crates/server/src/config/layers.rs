@@ -1,4 +1,4 @@
-//! The sources of settings, and the place of each value.
+//! The sources of settings, and the source of each value.
 
 use super::SETTINGS;
 use super::retired::RETIRED;
@@ -19,7 +19,7 @@ const OF_OTHERS: [&str; 3] = ["CIVITAS_TEST_", "CIVITAS_REQUIRE_", "CIVITAS_DECI
 
 /// The sources of settings, highest precedence first; the defaults come last.
 #[derive(Debug, Clone, Default)]
-pub struct Sources {
+pub struct SettingSources {
     /// Names of settings and their values, from the command line.
     pub flags: Vec<(String, String)>,
     /// All environment variables.
@@ -30,7 +30,7 @@ pub struct Sources {
     pub defaults: Vec<(String, String)>,
 }
 
-/// An error of the configuration with its place, in one line.
+/// An error of the configuration with its source, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError(String);
 
@@ -49,18 +49,18 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A value as written, and its place in words. `None`: no setting has a value of its type.
-struct PlacedValue {
-    place: String,
+/// A value as written, and its source in words. `None`: no setting has a value of its type.
+struct SourcedValue {
+    source: String,
     raw: Option<Raw>,
 }
 
 /// Of each name, the value with the highest precedence.
-pub(super) struct Layers(BTreeMap<String, PlacedValue>);
+pub(super) struct MergedSettings(BTreeMap<String, SourcedValue>);
 
-impl Layers {
+impl MergedSettings {
     /// Reads all sources; values are not checked yet.
-    pub(super) fn of(sources: &Sources) -> Result<Self, ConfigError> {
+    pub(super) fn of(sources: &SettingSources) -> Result<Self, ConfigError> {
         let mut layers = Self(BTreeMap::new());
         let of_settings = SETTINGS.iter().map(|setting| (setting.name, setting.default));
         let of_command = sources.defaults.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -84,8 +84,8 @@ impl Layers {
         }
     }
 
-    fn add(&mut self, name: &str, place: String, raw: Option<Raw>) {
-        self.0.insert(name.to_owned(), PlacedValue { place, raw });
+    fn add(&mut self, name: &str, source: String, raw: Option<Raw>) {
+        self.0.insert(name.to_owned(), SourcedValue { source, raw });
     }
 
     /// Adds the values of the configured file, or of the usual one.
@@ -97,14 +97,14 @@ impl Layers {
             return Ok(());
         }
         let text = read_file(file).map_err(|error| ConfigError(paths::at(file, error).to_string()))?;
-        let place = relative_path(file).display();
+        let source = relative_path(file).display();
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
-            ConfigError(format!("{place}, line {line}: {}", error.message()))
+            ConfigError(format!("{source}, line {line}: {}", error.message()))
         })?;
         for (name, value) in table {
-            self.add(&name, format!("{name} in {place}"), raw(value));
+            self.add(&name, format!("{name} in {source}"), raw(value));
         }
         Ok(())
     }
@@ -115,10 +115,10 @@ impl Layers {
         raw.and_then(T::read).ok_or_else(|| self.fault(name, T::MUST_BE))
     }
 
-    /// An error of a setting, beginning with its place.
+    /// An error of a setting, beginning with its source.
     pub(super) fn fault(&self, name: &str, what: &str) -> ConfigError {
-        let place = self.0.get(name).map_or(name, |found| found.place.as_str());
-        ConfigError(format!("{place} {what}"))
+        let source = self.0.get(name).map_or(name, |found| found.source.as_str());
+        ConfigError(format!("{source} {what}"))
     }
 }
 

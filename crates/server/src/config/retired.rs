@@ -16,6 +16,10 @@ pub const RETIRED: &[(&str, &str)] = &[
         "max_extended_data_stored_bytes",
         "the extended data of a record has at most 1 MiB, and less with max_extended_data_payload_bytes",
     ),
+    (
+        "otlp_endpoint",
+        "set OTEL_EXPORTER_OTLP_ENDPOINT, the variable of OpenTelemetry, to the address without /v1/traces",
+    ),
     ("stalled_connection_seconds", "a client has 30 seconds to receive what was sent to it"),
     ("token_retention_days", "expired access tokens, links and sessions are kept for 7 days"),
     (

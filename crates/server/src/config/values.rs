@@ -79,7 +79,7 @@ readable! {
     Pepper: Text, "must be a text";
     TimeOfDay: Text, "must be a time of day, as 02:30";
     Origin: Text, "must be an origin, as https://app.example, or *";
-    Endpoint: Text, "must be an address, as http://127.0.0.1:4318";
+    Endpoint: Text, "must be an address, as https://ca.example/directory";
     bool: Switch, "must be true or false";
     NonZeroU16: Number, "must be a number from 1 to 65535";
     NonZeroU32: Number, "must be a number from 1 to 4294967295";
@@ -168,7 +168,7 @@ impl Readable for IpNet {
     }
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The scheme of absolute links.
     pub enum Scheme {
         /// `http`
@@ -178,7 +178,7 @@ civitas_kernel::names! {
     }
 }
 
-civitas_kernel::names! {
+civitas_kernel::named_enum! {
     /// The format of the log.
     pub enum LogFormat {
         /// A line of text for each event.

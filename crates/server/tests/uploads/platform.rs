@@ -1,8 +1,8 @@
 //! The binary on a database and a store of files, and requests to it.
 
-use civitas_application::{Files, Site};
+use civitas_application::{Files, SiteSettings};
 use civitas_attachments::PENDING;
-use civitas_files::{Intake, Store};
+use civitas_files::{DirectoryIntake, FileStorage};
 use civitas_kernel::clock;
 use civitas_tests::{Database, ObjectServer};
 use serde_json::{Value, json};
@@ -112,14 +112,14 @@ impl Platform {
         server
     }
 
-    pub fn objects(&self) -> Store {
-        Store::open(&self.url(), self.bucket.iter().flat_map(ObjectServer::settings)).unwrap()
+    pub fn objects(&self) -> FileStorage {
+        FileStorage::open(&self.url(), self.bucket.iter().flat_map(ObjectServer::settings)).unwrap()
     }
 
     /// Runs the reaper as if the time for pending files were over.
     pub async fn reap(&self) {
-        let site = Site::default();
-        let intake = Intake::open(self.directory.path().join("reaper")).unwrap();
+        let site = SiteSettings::default();
+        let intake = DirectoryIntake::open(self.directory.path().join("reaper")).unwrap();
         let (store, objects) = (self.database.store.clone(), Arc::new(self.objects()));
         let files = Files::new(store, civitas_api::event_committer(site), objects, Arc::new(intake));
         files.remove_incomplete(Duration::ZERO).await;

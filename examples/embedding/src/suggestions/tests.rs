@@ -2,10 +2,10 @@
 
 use super::*;
 use civitas_kernel::records::Change;
-use civitas_kernel::{ClientId, Locale, OrganizationId, SpaceManifest, SpaceRef, Translated, UserId};
+use civitas_kernel::{ClientId, Locale, OrganizationId, SpaceKind, SpaceRef, Translated, UserId};
 use civitas_proposals::{
-    DRAFT, MockComponentLookup, MockProposalStore, Proposal, ProposalDetail, ProposalPlace, PublicState,
-    Rules,
+    ComponentRules, DRAFT, MockComponentLookup, MockProposalStore, Proposal, ProposalContext, ProposalDetail,
+    PublicState,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -18,13 +18,13 @@ fn nora() -> Ctx {
     Ctx::for_user(OrganizationId(1), ClientId(1), UserId(7), &[DRAFT], NOW)
 }
 
-fn place() -> ProposalPlace {
-    ProposalPlace {
+fn context() -> ProposalContext {
+    ProposalContext {
         component: COMPONENT,
         name: Translated::default(),
-        space: SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 1 },
+        space: SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: 1 },
         scope: None,
-        rules: Rules::default(),
+        rules: ComponentRules::default(),
         participates: true,
         changed_at: NOW,
     }
@@ -41,7 +41,7 @@ fn draft(title: &str) -> ProposalDetail {
         state,
         voted,
         votes_count: 0,
-        place: place().into(),
+        context: context().into(),
         changed_at: NOW,
     }
 }
@@ -49,7 +49,7 @@ fn draft(title: &str) -> ProposalDetail {
 /// A component in which the user takes part.
 fn components() -> MockComponentLookup {
     let mut components = MockComponentLookup::new();
-    components.expect_find().returning(|_, _| Ok(Some(place())));
+    components.expect_find().returning(|_, _| Ok(Some(context())));
     components
 }
 

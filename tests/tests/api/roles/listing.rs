@@ -1,6 +1,6 @@
 use super::{ASSEMBLY, ORGANIZATION, PROCESS, body, bring, create, named, old, path};
 use civitas_accounts::{RoleKind, User};
-use civitas_kernel::{OrganizationId, SpaceManifest, UserId, clock};
+use civitas_kernel::{OrganizationId, SpaceKind, UserId, clock};
 use civitas_tests::replace;
 use civitas_tests::service::Service;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ async fn the_validators_follow_what_leaves_the_list() {
         let machine = service.machine().await;
         let nora = service.id("user", "norablum");
         let role =
-            bring(&service, "council", SpaceManifest::Assemblies, old(Some(nora), RoleKind::SpaceModerator))
+            bring(&service, "council", SpaceKind::Assemblies, old(Some(nora), RoleKind::SpaceModerator))
                 .await;
         let id = named(&format!(
             r#"{{"resource_type":"Platform::Assembly","resource_id":{},"user_id":{nora},"invited_at":null,"type":"space_moderator"}}"#,

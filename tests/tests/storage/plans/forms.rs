@@ -2,7 +2,7 @@
 
 use super::{PAGE, RECORDS, check, plans, recorder, scans, sights};
 use civitas_attachments::AttachmentReader;
-use civitas_kernel::filter::{Comparison, Condition};
+use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::{QuestionId, QuestionnaireId, clock};
 use civitas_surveys::{QuestionnaireField, QuestionnaireFilter};
 use civitas_tests::{Engine, World};
@@ -145,7 +145,7 @@ async fn questionnaires_are_read_by_ranges_of_indexes() {
         let (ports, table) = (world.ports(), "questionnaires");
         let of_component = QuestionnaireFilter {
             field: QuestionnaireField::Component,
-            condition: Condition::Integer(Comparison::Eq(world.fixtures.surveys.0)),
+            condition: FilterCondition::Integer(Comparison::Eq(world.fixtures.surveys.0)),
         };
         for read_context in sights(&world) {
             for (filters, index) in [

@@ -2,9 +2,9 @@
 
 use super::webhooks::not_measured;
 use super::{recorder, statements};
-use civitas_kernel::{JobId, RegistrationId, SpaceManifest, SpaceRef, clock, random_job_id};
+use civitas_kernel::{JobId, RegistrationId, SpaceKind, SpaceRef, clock, random_job_id};
 use civitas_tests::{Engine, World};
-use civitas_webhooks::{DeliveryId, DeliveryOutcome, Health, Verdict};
+use civitas_webhooks::{DeliveryId, DeliveryOutcome, RegistrationHealth, Verdict};
 use diesel::connection::set_default_instrumentation;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -49,7 +49,7 @@ async fn recorded_deliveries_are_found_by_their_ids_without_statistics() {
     let (now, pending) = (clock::now(), Uuid::from_u128(21));
     for verdict in [Verdict::Retry(now), Verdict::Dropped("paused"), Verdict::Delivered] {
         let outcomes = [DeliveryOutcome { delivery: DeliveryId(pending), attempt: None, verdict }];
-        let health = Health::default();
+        let health = RegistrationHealth::default();
         let tx = world.store().begin().await.unwrap();
         let sent = statements(&world, async {
             let recorded = tx.deliveries().record(RegistrationId(2), &outcomes, &health, now);
@@ -72,7 +72,7 @@ async fn what_several_spaces_have_is_found_by_the_spaces_without_statistics() {
     set_default_instrumentation(recorder).unwrap();
     let Some(world) = World::fresh(Engine::Sqlite).await else { return };
     let spaces: Vec<SpaceRef> =
-        (1..=20).map(|id| SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id }).collect();
+        (1..=20).map(|id| SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id }).collect();
     let (mine, store) = (world.fixtures.mine, world.store());
     let sent = statements(&world, async {
         store.components().count_in(mine, &spaces).await.unwrap();

@@ -2,7 +2,7 @@
 
 use super::webhooks::{check_order, moment, uuid};
 use super::{PAGE, RECORDS, plans, recorder, scans, statements};
-use civitas_accounts::{ListedState, UserSearch, UserSort};
+use civitas_accounts::{UserSearch, UserSort, UserStateFilter};
 use civitas_application::AlertKind;
 use civitas_jobs::{JobLogFilter, JobStatus};
 use civitas_kernel::{LogRequest, LogStart, UserId, clock};
@@ -167,11 +167,11 @@ async fn people_are_searched_by_ranges_of_indexes() {
         assert_eq!(page.unwrap().items.len(), 20);
         for (state, index) in [
             (None, "users_in_order"),
-            (Some(ListedState::Active), "users_in_order"),
-            (Some(ListedState::Blocked), "users_blocked"),
-            (Some(ListedState::Locked), "users_locked"),
-            (Some(ListedState::Unconfirmed), "users_unconfirmed"),
-            (Some(ListedState::Admin), "users_general_admins"),
+            (Some(UserStateFilter::Active), "users_in_order"),
+            (Some(UserStateFilter::Blocked), "users_blocked"),
+            (Some(UserStateFilter::Locked), "users_locked"),
+            (Some(UserStateFilter::Unconfirmed), "users_unconfirmed"),
+            (Some(UserStateFilter::Admin), "users_general_admins"),
         ] {
             let (page, steps) =
                 plans(&world, "users", users.search(mine, &UserSearch { state, ..any() }, PAGE)).await;

@@ -1,14 +1,14 @@
 //! Lists of the proposals that the reader has voted on.
 
 use super::{PAGE, filled, plans, scans, sights};
-use civitas_kernel::filter::{Comparison, Condition};
+use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::{Direction, Order, PageRequest, clock};
 use civitas_proposals::{ProposalField, ProposalFilter, ProposalQuery, Vote};
 use civitas_tests::Engine;
 
 fn voted(condition: Comparison<i64>) -> ProposalQuery {
     let filter =
-        ProposalFilter { field: ProposalField::VotedWeight, condition: Condition::Integer(condition) };
+        ProposalFilter { field: ProposalField::VotedWeight, condition: FilterCondition::Integer(condition) };
     ProposalQuery { filters: vec![filter], ..ProposalQuery::default() }
 }
 
@@ -17,7 +17,7 @@ async fn proposals_with_a_vote_of_the_reader_are_found_by_the_votes() {
     for engine in Engine::BOTH {
         let Some(world) = filled(engine).await else { continue };
         let fixtures = &world.fixtures;
-        let far = PageRequest::of(20, 30);
+        let far = PageRequest::new(20, 30);
         let some =
             world.ports().proposals().list(sights(&world)[0], &ProposalQuery::default(), far).await.unwrap();
         let now = clock::now();

@@ -119,7 +119,7 @@ async fn random_pages_wrap_round_and_have_each_member_and_the_drafts_of_the_read
             ..ProposalQuery::default()
         };
         let read = async |page| -> Vec<ProposalId> {
-            let some = proposals.list(nora, &query, PageRequest::of(page, 3)).await.unwrap();
+            let some = proposals.list(nora, &query, PageRequest::new(page, 3)).await.unwrap();
             some.items.iter().map(|found| found.id).collect()
         };
         let (mut seen, mut orders) = (HashSet::new(), HashSet::new());

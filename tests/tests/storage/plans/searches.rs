@@ -2,7 +2,7 @@
 //! is sorted as a whole.
 
 use super::{PAGE, RECORDS, doubled, parent, plans, sights, within};
-use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::filter::{RawFilter, RawValue, read_filters};
 use civitas_kernel::testing::text;
 use civitas_kernel::{Direction, Order, PageRequest, Sort, SortColumn, clock};
 use civitas_proposals::{PROPOSAL_FIELDS, Proposal, ProposalQuery};
@@ -38,8 +38,8 @@ async fn with_texts(engine: Engine) -> Option<World> {
 
 /// A query with this filter.
 fn filtered(key: &str, value: &str) -> ProposalQuery {
-    let raw = RawFilter::of(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
-    ProposalQuery { filters: read(PROPOSAL_FIELDS, &raw).unwrap(), ..ProposalQuery::default() }
+    let raw = RawFilter::new(vec![(key.to_owned(), RawValue::One(value.to_owned()))]);
+    ProposalQuery { filters: read_filters(PROPOSAL_FIELDS, &raw).unwrap(), ..ProposalQuery::default() }
 }
 
 /// The plans of a list in one text.

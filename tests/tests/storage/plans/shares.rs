@@ -2,7 +2,7 @@
 
 use super::webhooks::{moment, uuid};
 use super::{plans, recorder};
-use civitas_application::Share;
+use civitas_application::SharedResource;
 use civitas_tests::{Engine, World};
 use diesel::connection::set_default_instrumentation;
 
@@ -60,9 +60,9 @@ async fn what_is_stored_is_read_from_indexes_alone() {
         let Some(world) = filled(engine).await else { continue };
         let (mine, client, shares) = (world.fixtures.mine, world.fixtures.client, world.ports().shares());
         for (share, table, indexes) in [
-            (Share::Jobs, "jobs", vec!["jobs_of_organization", "jobs_in_turn_of_organization"]),
-            (Share::UnattachedFiles, "uploads", vec!["uploads_of_organization"]),
-            (Share::KeptAnswers, "idempotency_keys", vec!["idempotency_keys_of_organization"]),
+            (SharedResource::Jobs, "jobs", vec!["jobs_of_organization", "jobs_in_turn_of_organization"]),
+            (SharedResource::UnattachedFiles, "uploads", vec!["uploads_of_organization"]),
+            (SharedResource::KeptAnswers, "idempotency_keys", vec!["idempotency_keys_of_organization"]),
         ] {
             let stored = plans(&world, table, shares.stored(share, mine, Some(client))).await.1;
             let by_tenant = plans(&world, table, shares.stored_by_tenant(share, 9)).await.1;

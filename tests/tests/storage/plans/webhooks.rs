@@ -3,7 +3,9 @@
 use super::{PAGE, RECORDS, plans, recorder, scans};
 use civitas_kernel::{Ability, RegistrationId, clock};
 use civitas_tests::{Engine, World};
-use civitas_webhooks::{DeliveryFilter, DeliveryStatus, Health, Position, RegistrationFilter, Replay};
+use civitas_webhooks::{
+    DeliveryFilter, DeliveryStatus, EventPosition, RegistrationFilter, RegistrationHealth, ReplaySelection,
+};
 use diesel::connection::set_default_instrumentation;
 use time::{Duration, OffsetDateTime};
 
@@ -124,12 +126,12 @@ async fn events_are_read_by_ranges_of_indexes() {
         assert_eq!(heads.unwrap().len(), 10);
         tx.rollback().await;
         let outbox = world.ports().outbox();
-        let (events, steps) = plans(&world, "outbox", outbox.relayed_after(Position(1000), 10)).await;
+        let (events, steps) = plans(&world, "outbox", outbox.relayed_after(EventPosition(1000), 10)).await;
         check(&world, "relayed_after", &steps, "outbox_in_order");
         check_order(&world, "relayed_after", &steps);
         assert_eq!(events.unwrap().len(), 10);
         let names = [Ability::UserCreated, Ability::UserUpdated];
-        let read = outbox.relayed_of(world.fixtures.mine, &names, Position(1000), 10);
+        let read = outbox.relayed_of(world.fixtures.mine, &names, EventPosition(1000), 10);
         let (events, steps) = plans(&world, "outbox", read).await;
         // PostgreSQL reads `outbox_in_order` where most events have one of the names.
         let index = if engine == Engine::Sqlite { "outbox_of_name" } else { "outbox_in_order" };
@@ -168,9 +170,12 @@ async fn due_deliveries_and_registrations_are_read_by_ranges_of_indexes() {
         let (_, steps) = plans(&world, "webhook_deliveries", tx.deliveries().release("w", one)).await;
         check(&world, "release", &steps, "webhook_deliveries_due");
         check_order(&world, "release", &steps);
-        let (_, steps) =
-            plans(&world, "webhook_deliveries", tx.deliveries().record(one, &[], &Health::default(), now))
-                .await;
+        let (_, steps) = plans(
+            &world,
+            "webhook_deliveries",
+            tx.deliveries().record(one, &[], &RegistrationHealth::default(), now),
+        )
+        .await;
         assert!(!steps.iter().any(|plan| scans(engine, plan, "webhook_deliveries")), "{steps:#?}");
         tx.rollback().await;
         let (before, log) = (OffsetDateTime::UNIX_EPOCH, world.ports().delivery_log());
@@ -210,10 +215,14 @@ async fn the_log_is_read_in_the_order_of_indexes() {
             }
         }
         let now = clock::now();
-        let failed = Replay::Failed(RegistrationId(1));
+        let failed = ReplaySelection::Failed(RegistrationId(1));
         let (_, steps) = plans(&world, "webhook_deliveries", log.replay(None, &failed, now, 10)).await;
         check_replay(&world, &steps);
-        let range = Replay::Range { registration: RegistrationId(1), since: now, until: now + Duration::DAY };
+        let range = ReplaySelection::Range {
+            registration: RegistrationId(1),
+            since: now,
+            until: now + Duration::DAY,
+        };
         let (_, steps) = plans(&world, "webhook_deliveries", log.replay(None, &range, now, 10)).await;
         check(&world, "replay of a range", &steps, "webhook_deliveries_of_registration");
         let (_, steps) = plans(

@@ -1,6 +1,6 @@
 //! Sheet 13 §5.12: `attachment_collection`, `attachment`, and the bytes of files.
 
-use super::{Result, Row, Run, each_row, kind_of, manifest_of, put, reference};
+use super::{ExtractionRun, Result, Row, each_row, kind_of, manifest_of, reference, write_row_record};
 use crate::options::SourceFiles;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -41,7 +41,7 @@ fn attachments_statement() -> String {
     )
 }
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     let collections = "SELECT * FROM decidim_attachment_collections ORDER BY id";
     each_row(run, "decidim_attachment_collections", collections, collection).await?;
     let mut rows = run.source.rows("decidim_attachments", &attachments_statement()).await?;
@@ -51,12 +51,12 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     Ok(())
 }
 
-fn collection(run: &mut Run<'_>, row: &Row) -> Result {
+fn collection(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let Some((of, attached_to)) = attached_to(run, row, COLLECTION, "collection_for")? else { return Ok(()) };
-    put(run, COLLECTION, row, of, json!({ "attached_to": attached_to }))
+    write_row_record(run, COLLECTION, row, of, json!({ "attached_to": attached_to }))
 }
 
-async fn attachment(run: &mut Run<'_>, row: &Row) -> Result {
+async fn attachment(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let Some((of, attached_to)) = attached_to(run, row, ATTACHMENT, "attached_to")? else { return Ok(()) };
     let content = match row.filled("link").map(str::trim) {
         Some(link) if is_web_address(link) => Ok([("link".to_owned(), link.into())].into_iter().collect()),
@@ -65,7 +65,7 @@ async fn attachment(run: &mut Run<'_>, row: &Row) -> Result {
     };
     let mut members = match content {
         Ok(content) => content,
-        Err(code) => return run.drop_row(ATTACHMENT, row, Some(of), code),
+        Err(code) => return run.drop_to_residue(ATTACHMENT, row, Some(of), code),
     };
     let collection = row.int("attachment_collection_id").filter(|_| row.flag("is_of_same"));
     let collection = collection.filter(|id| run.is_imported(COLLECTION, Some(*id), of));
@@ -74,13 +74,13 @@ async fn attachment(run: &mut Run<'_>, row: &Row) -> Result {
     }
     members.insert("attached_to".to_owned(), attached_to);
     members.insert("collection".to_owned(), reference(collection));
-    put(run, ATTACHMENT, row, of, members.into())
+    write_row_record(run, ATTACHMENT, row, of, members.into())
 }
 
 /// The organization of a row, and its member `attached_to`. `None`: it is left out. `columns`: the begin of the names of the
 /// columns with the class and the id of what it is attached to.
 fn attached_to(
-    run: &mut Run<'_>,
+    run: &mut ExtractionRun<'_>,
     row: &Row,
     kind: &'static str,
     columns: &str,
@@ -90,8 +90,8 @@ fn attached_to(
     let is_holder = is_space || ["proposal", "meeting", "post"].contains(&holder);
     if !is_holder && (holder, kind) != ("organization", ATTACHMENT) {
         let is_of_response = ["Decidim::Forms::Response", "Decidim::Forms::Answer"].contains(&class);
-        run.tally(None, kind).source += 1;
-        run.drop_row(kind, row, None, if is_of_response { "W-ORPHAN" } else { "W-PARENT" })?;
+        run.counts(None, kind).source += 1;
+        run.drop_to_residue(kind, row, None, if is_of_response { "W-ORPHAN" } else { "W-PARENT" })?;
         return Ok(None);
     }
     let Some(of) = run.organization_of(kind, row, holder, id)? else { return Ok(None) };
@@ -106,7 +106,7 @@ fn attached_to(
 
 /// The members of a record that give it a file, or the code why it has none. In the first pass the bytes are only read.
 /// S-FILES without a store.
-pub(super) async fn content(run: &mut Run<'_>, row: &Row) -> Result<Content> {
+pub(super) async fn content(run: &mut ExtractionRun<'_>, row: &Row) -> Result<Content> {
     let content = read(run, row).await?;
     if content.is_ok() {
         run.files.0 += 1;
@@ -117,7 +117,7 @@ pub(super) async fn content(run: &mut Run<'_>, row: &Row) -> Result<Content> {
     Ok(content)
 }
 
-async fn read(run: &mut Run<'_>, row: &Row) -> Result<Content> {
+async fn read(run: &mut ExtractionRun<'_>, row: &Row) -> Result<Content> {
     let (key, service) = (row.str("key"), row.str("service_name"));
     let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if key.is_empty() || !key.bytes().all(is_key) || size(row) == 0 {

@@ -1,6 +1,6 @@
 //! `api_client` and `webhook_registration` (sheet 13 §5.4).
 
-use super::{Result, Row, Run, each_row, reference};
+use super::{ExtractionRun, Result, Row, each_row, reference};
 use crate::run::Record;
 use civitas_accounts::{ApiClient, DEPLOYMENT_WIDE, Secret};
 use civitas_kernel::{Ability, Scope, Scopes};
@@ -17,7 +17,7 @@ const CLASSES: [&str; 2] = ["Decidim::RestFull::Core::ApiClient", "Decidim::Rest
 /// A shorter secret is named: it should be replaced.
 const SHORT_SECRET: usize = 20;
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     // The clients of the whole deployment.
     let mut wide = HashSet::new();
     each_row(run, "oauth_applications", CLIENTS, |run, row| client(run, row, &mut wide)).await?;
@@ -25,19 +25,19 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     each_row(run, "webhooks_tables", statement, |run, row| webhook(run, row, &wide)).await
 }
 
-fn client(run: &mut Run<'_>, row: &Row, wide: &mut HashSet<i64>) -> Result {
+fn client(run: &mut ExtractionRun<'_>, row: &Row, wide: &mut HashSet<i64>) -> Result {
     let organization = row.int("decidim_organization_id");
     if organization.is_some() {
         if run.organization_of("api_client", row, "organization", organization)?.is_none() {
             return Ok(());
         }
     } else if run.options.organizations.is_empty() {
-        run.tally(None, "api_client").source += 1;
+        run.counts(None, "api_client").source += 1;
     } else {
         return Ok(());
     }
     if !CLASSES.contains(&row.str("type")) {
-        return run.drop_row("api_client", row, organization, "W-OAUTHAPP");
+        return run.drop_to_residue("api_client", row, organization, "W-OAUTHAPP");
     }
     let scopes = Scopes::read(row.str("scopes"));
     let (uid, is_wide) = (row.str("uid"), scopes == DEPLOYMENT_WIDE.into_iter().collect());
@@ -45,7 +45,7 @@ fn client(run: &mut Run<'_>, row: &Row, wide: &mut HashSet<i64>) -> Result {
     // Tables of the module name the permissions of clients (§2.2).
     let has_module = run.source.has("decidim_rest_full_api_client_permissions");
     if !has_module || is_short || scopes.iter().next().is_none() || (organization.is_none() && !is_wide) {
-        return run.drop_row("api_client", row, organization, "W-CLIENT");
+        return run.drop_to_residue("api_client", row, organization, "W-CLIENT");
     }
     if row.str("scopes").split_whitespace().any(|scope| Scope::parse(scope).is_none()) {
         run.codes.count_loss("W-ABILITY", row.table, row.id());
@@ -54,7 +54,7 @@ fn client(run: &mut Run<'_>, row: &Row, wide: &mut HashSet<i64>) -> Result {
     // The import makes a new secret and prints it.
     let is_hash = secret.trim().is_empty() || secret.starts_with("$2");
     if is_hash || secret.len() < SHORT_SECRET {
-        run.record_loss(row, organization, "W-SECRET")?;
+        run.write_loss(row, organization, "W-SECRET")?;
     }
     let members = json!({
         "client_id": uid,
@@ -68,12 +68,12 @@ fn client(run: &mut Run<'_>, row: &Row, wide: &mut HashSet<i64>) -> Result {
     if organization.is_none() {
         wide.insert(id);
     }
-    run.put_record(Record { kind, reference: id.to_string(), id: Some(id), organization, members })
+    run.write_record(Record { kind, reference: id.to_string(), id: Some(id), organization, members })
 }
 
 /// The known permissions whose scope the client owns; W-ABILITY for the rest. The name of an event is a permission only
 /// where it is marked as one.
-fn permissions(run: &mut Run<'_>, row: &Row, scopes: Scopes) -> Vec<&'static str> {
+fn permissions(run: &mut ExtractionRun<'_>, row: &Row, scopes: Scopes) -> Vec<&'static str> {
     let mut permissions = BTreeSet::new();
     for permission in row.children("permissions", "decidim_rest_full_api_client_permissions") {
         let ability = Ability::parse(permission.str("permission"))
@@ -95,11 +95,11 @@ fn permissions(run: &mut Run<'_>, row: &Row, scopes: Scopes) -> Vec<&'static str
     permissions.into_iter().collect()
 }
 
-fn webhook(run: &mut Run<'_>, row: &Row, wide: &HashSet<i64>) -> Result {
+fn webhook(run: &mut ExtractionRun<'_>, row: &Row, wide: &HashSet<i64>) -> Result {
     let kind = "webhook_registration";
     let client = row.int("api_client_id");
     let organization = if client.is_some_and(|client| wide.contains(&client)) {
-        run.tally(None, kind).source += 1;
+        run.counts(None, kind).source += 1;
         None
     } else {
         let Some(of) = run.organization_of(kind, row, "api_client", client)? else { return Ok(()) };
@@ -109,12 +109,12 @@ fn webhook(run: &mut Run<'_>, row: &Row, wide: &HashSet<i64>) -> Result {
         row.list("subscriptions").filter_map(parse_event).map(Ability::as_str).collect();
     events.dedup();
     if events.is_empty() || TargetPolicy::parse(row.str("url")).is_err() {
-        return run.drop_row(kind, row, organization, "W-WEBHOOK");
+        return run.drop_to_residue(kind, row, organization, "W-WEBHOOK");
     }
     let key = row.str("private_key");
     let is_key = key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_key {
-        run.record_loss(row, organization, "W-WEBHOOK")?;
+        run.write_loss(row, organization, "W-WEBHOOK")?;
     }
     let members = json!({
         "api_client": reference(client),
@@ -125,5 +125,5 @@ fn webhook(run: &mut Run<'_>, row: &Row, wide: &HashSet<i64>) -> Result {
         "updated_at": row.time("updated_at"),
     });
     let (reference, id) = (row.id().to_string(), Some(row.id()));
-    run.put_record(Record { kind, reference, id, organization, members })
+    run.write_record(Record { kind, reference, id, organization, members })
 }

@@ -1,14 +1,14 @@
 //! `component` (sheet 13 §5.8).
 
-use super::{Result, Row, Run, each_row, manifest_of, put, select_data};
+use super::{ExtractionRun, Result, Row, each_row, manifest_of, select_data, write_row_record};
 use crate::row::integer;
-use crate::run::ComponentFacts;
-use crate::settings::{Mapped, Mapper, boolean};
+use crate::run::MappedComponent;
+use crate::settings::{MappedSettings, SettingsMapper, boolean};
 use crate::version::Version;
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use serde_json::{Value, json};
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     let statement = format!(
         "SELECT t.*, {} AS data, (SELECT json_agg(s.id) FROM decidim_participatory_process_steps s \
          WHERE s.decidim_participatory_process_id = t.participatory_space_id \
@@ -20,18 +20,18 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     each_row(run, "decidim_components", &statement, component).await
 }
 
-fn component(run: &mut Run<'_>, row: &Row) -> Result {
+fn component(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let (kind, space) = (manifest_of(row.str("participatory_space_type")), row.int("participatory_space_id"));
     let Some(of) = run.organization_of("component", row, kind, space)? else { return Ok(()) };
-    let Some(manifest) = ComponentManifest::parse(row.str("manifest_name")) else {
-        return run.drop_row("component", row, Some(of), "W-MANIFEST");
+    let Some(component_kind) = ComponentKind::parse(row.str("manifest_name")) else {
+        return run.drop_to_residue("component", row, Some(of), "W-MANIFEST");
     };
     if let Some(actions) = row.get("permissions").as_object().filter(|permissions| !permissions.is_empty()) {
         let actions: Vec<_> = actions.keys().collect();
         run.codes.count_loss_with_example("W-PERMISSION", row.table, row.id(), &json!(actions), &Value::Null);
     }
-    let mapper = Mapper {
-        manifest,
+    let mapper = SettingsMapper {
+        kind: component_kind,
         version: run.source.version,
         has_awesome: run.source.has("decidim_awesome_vote_weights"),
         languages: run.languages(of),
@@ -42,22 +42,23 @@ fn component(run: &mut Run<'_>, row: &Row) -> Result {
     let steps: Vec<_> = row.get("steps").as_array().into_iter().flatten().filter_map(integer).collect();
     settings.steps.retain(|step, _| step.parse::<i64>().is_ok_and(|step| steps.contains(&step)));
     let (name, global) = (run.name(row, "name", of), settings.global.clone());
-    let facts = ComponentFacts { manifest: manifest.as_str(), name: name.clone(), settings: settings.global };
+    let facts =
+        MappedComponent { manifest: component_kind.as_str(), name: name.clone(), settings: settings.global };
     run.components.insert(row.id(), facts);
     let members = json!({
         "space": format!("{kind}/{}", space.unwrap_or_default()),
-        "manifest": manifest.as_str(),
+        "manifest": component_kind.as_str(),
         "name": name,
         "settings": global,
         "default_step_settings": settings.default_step,
         "step_settings": settings.steps,
         "scope_id": scope(run, row),
     });
-    put(run, "component", row, of, members)
+    write_row_record(run, "component", row, of, members)
 }
 
 /// Counts the settings that are lost, and writes their values into the residue.
-fn count_losses(run: &mut Run<'_>, row: &Row, of: i64, settings: &mut Mapped) -> Result {
+fn count_losses(run: &mut ExtractionRun<'_>, row: &Row, of: i64, settings: &mut MappedSettings) -> Result {
     for (key, value) in settings.refused.drain(..) {
         run.codes.count_loss_with_example(
             "W-SETTING",
@@ -77,7 +78,7 @@ fn count_losses(run: &mut Run<'_>, row: &Row, of: i64, settings: &mut Mapped) ->
 }
 
 /// The scope of a component: to 0.30, where it has scopes and the scope exists.
-fn scope(run: &Run<'_>, row: &Row) -> Option<i64> {
+fn scope(run: &ExtractionRun<'_>, row: &Row) -> Option<i64> {
     let has_scopes = row.get("settings").pointer("/global/scopes_enabled").and_then(boolean);
     row.int("scope").filter(|_| run.source.version < Version::V31 && has_scopes == Some(true))
 }

@@ -1,7 +1,7 @@
 //! Sheet 13 §5.11: `survey`, `questionnaire`, `question`, `answer_option`, `display_condition`.
 //! The responses are in `responses`.
 
-use super::{Result, Row, Run, each_row, kind_of, put, reference};
+use super::{ExtractionRun, Result, Row, each_row, kind_of, reference, write_row_record};
 use crate::settings::boolean;
 use crate::version::Version;
 use civitas_surveys::{ConditionType, QuestionType};
@@ -19,7 +19,7 @@ const SURVEYS: &str = "SELECT t.*, c.settings->'global' AS global, CASE WHEN s.i
          AND s.decidim_participatory_process_id = c.participatory_space_id \
      ORDER BY t.id";
 
-/// `place`: the place among the questionnaires of the same host, those with questions first.
+/// `place`: the position among the questionnaires of the same host, those with questions first.
 const QUESTIONNAIRES: &str = "SELECT t.*, row_number() OVER (PARTITION BY t.questionnaire_for_type, \
          t.questionnaire_for_id ORDER BY q.id IS NULL, t.id) AS place \
      FROM decidim_forms_questionnaires t \
@@ -41,18 +41,18 @@ const OPTIONS: &str = "SELECT t.*, q.question_type FROM decidim_forms_response_o
 
 /// `is_earlier`: the condition question comes before the question, in the same questionnaire. `option`: the option, if it
 /// is one of the condition question.
-const CONDITIONS: &str = "WITH places AS (SELECT id, decidim_questionnaire_id, row_number() OVER ( \
-         PARTITION BY decidim_questionnaire_id ORDER BY position, id) AS place FROM decidim_forms_questions) \
-     SELECT t.*, c.place < q.place AS is_earlier, o.id AS option \
+const CONDITIONS: &str = "WITH positions AS (SELECT id, decidim_questionnaire_id, row_number() OVER ( \
+         PARTITION BY decidim_questionnaire_id ORDER BY position, id) AS ordinal FROM decidim_forms_questions) \
+     SELECT t.*, c.ordinal < q.ordinal AS is_earlier, o.id AS option \
      FROM decidim_forms_display_conditions t \
-     LEFT JOIN places q ON q.id = t.decidim_question_id \
-     LEFT JOIN places c ON c.id = t.decidim_condition_question_id \
+     LEFT JOIN positions q ON q.id = t.decidim_question_id \
+     LEFT JOIN positions c ON c.id = t.decidim_condition_question_id \
          AND c.decidim_questionnaire_id = q.decidim_questionnaire_id \
      LEFT JOIN decidim_forms_response_options o ON o.id = t.decidim_response_option_id \
          AND o.decidim_question_id = t.decidim_condition_question_id \
      ORDER BY t.id";
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     let mut rows = run.source.rows("decidim_surveys_surveys", SURVEYS).await?;
     while let Some(row) = rows.next().await? {
         survey(run, &row).await?;
@@ -63,7 +63,7 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     each_row(run, "decidim_forms_display_conditions", CONDITIONS, display_condition).await
 }
 
-async fn survey(run: &mut Run<'_>, row: &Row) -> Result {
+async fn survey(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let Some((of, _)) = run.organization_and_component("survey", row, "surveys")? else { return Ok(()) };
     let (mut starts_at, mut ends_at) = (row.time("starts_at"), row.time("ends_at"));
     let mut is_open = row.flag("allow_responses") && !row.time("published_at").is_null();
@@ -82,11 +82,11 @@ async fn survey(run: &mut Run<'_>, row: &Row) -> Result {
     if !is_for_all {
         run.codes.count_loss("W-ANONYMOUS", row.table, row.id());
     }
-    put(run, "survey", row, of, json!({ "starts_at": starts_at, "ends_at": ends_at }))
+    write_row_record(run, "survey", row, of, json!({ "starts_at": starts_at, "ends_at": ends_at }))
 }
 
 /// A time in ISO 8601, without an offset in the time zone of the organization. Null if it is none.
-async fn local_time(run: &Run<'_>, text: &Value, of: i64) -> Result<Value> {
+async fn local_time(run: &ExtractionRun<'_>, text: &Value, of: i64) -> Result<Value> {
     let text = text.as_str().unwrap_or_default();
     if OffsetDateTime::parse(text, &Rfc3339).is_ok() {
         return Ok(text.into());
@@ -118,17 +118,17 @@ fn earlier(first: Value, second: Value) -> Value {
     }
 }
 
-fn questionnaire(run: &mut Run<'_>, row: &Row) -> Result {
+fn questionnaire(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let (kind, host) = (kind_of(row.str("questionnaire_for_type")), row.int("questionnaire_for_id"));
     if !["survey", "meeting"].contains(&kind) || run.outcome(kind, host).is_none() {
-        run.tally(None, "questionnaire").source += 1;
-        return run.drop_row("questionnaire", row, None, "W-FORM");
+        run.counts(None, "questionnaire").source += 1;
+        return run.drop_to_residue("questionnaire", row, None, "W-FORM");
     }
     let Some(of) = run.organization_of("questionnaire", row, kind, host)? else { return Ok(()) };
     if row.int("place") != Some(1) {
-        return run.drop_row("questionnaire", row, Some(of), "W-FORM");
+        return run.drop_to_residue("questionnaire", row, Some(of), "W-FORM");
     }
-    put(run, "questionnaire", row, of, json!({ kind: reference(host) }))
+    write_row_record(run, "questionnaire", row, of, json!({ kind: reference(host) }))
 }
 
 /// The type of a question; 0.31 has renamed two of them.
@@ -140,14 +140,14 @@ pub(super) fn question_type(row: &Row) -> Option<QuestionType> {
     })
 }
 
-fn question(run: &mut Run<'_>, row: &Row) -> Result {
+fn question(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let parent = row.int("decidim_questionnaire_id");
     let Some(of) = run.organization_of("question", row, "questionnaire", parent)? else { return Ok(()) };
     let Some(kind) = question_type(row) else {
-        return run.drop_row("question", row, Some(of), "W-QUESTION");
+        return run.drop_to_residue("question", row, Some(of), "W-QUESTION");
     };
     let members = json!({
-        "position": row.int("place").map(|place| place.max(0)),
+        "position": row.int("place").map(|position| position.max(0)),
         "question_type": kind.as_str(),
         "description": match row.get("description") {
             Value::Null => Value::Null,
@@ -157,15 +157,15 @@ fn question(run: &mut Run<'_>, row: &Row) -> Result {
         "max_characters": row.int("max_characters").map(|most| most.max(0)),
         "matrix_rows": matrix_rows(run, row, kind, of)?,
     });
-    put(run, "question", row, of, members)
+    write_row_record(run, "question", row, of, members)
 }
 
 /// The rows of a matrix; null for other questions.
-fn matrix_rows(run: &mut Run<'_>, row: &Row, kind: QuestionType, of: i64) -> Result<Value> {
+fn matrix_rows(run: &mut ExtractionRun<'_>, row: &Row, kind: QuestionType, of: i64) -> Result<Value> {
     let (mut rows, mut next) = (Vec::new(), 0);
     for matrix_row in row.children("matrix_rows", "decidim_forms_question_matrix_rows") {
         if !kind.has_rows() {
-            run.record_loss(&matrix_row, Some(of), "W-ORPHAN")?;
+            run.write_loss(&matrix_row, Some(of), "W-ORPHAN")?;
             continue;
         }
         let (id, position) = (matrix_row.id(), matrix_row.int("position").unwrap_or(next));
@@ -176,16 +176,16 @@ fn matrix_rows(run: &mut Run<'_>, row: &Row, kind: QuestionType, of: i64) -> Res
     Ok(if kind.has_rows() { rows.into() } else { Value::Null })
 }
 
-fn answer_option(run: &mut Run<'_>, row: &Row) -> Result {
+fn answer_option(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let question = row.int("decidim_question_id");
     let Some(of) = run.organization_of("answer_option", row, "question", question)? else { return Ok(()) };
     if !question_type(row).is_some_and(QuestionType::has_options) {
-        return run.drop_row("answer_option", row, Some(of), "W-ORPHAN");
+        return run.drop_to_residue("answer_option", row, Some(of), "W-ORPHAN");
     }
-    put(run, "answer_option", row, of, Value::Null)
+    write_row_record(run, "answer_option", row, of, Value::Null)
 }
 
-fn display_condition(run: &mut Run<'_>, row: &Row) -> Result {
+fn display_condition(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let (question, other) = (row.int("decidim_question_id"), row.int("decidim_condition_question_id"));
     let Some(of) = run.organization_of("display_condition", row, "question", question)? else {
         return Ok(());
@@ -194,7 +194,7 @@ fn display_condition(run: &mut Run<'_>, row: &Row) -> Result {
     let option = row.int("option").filter(|option| run.is_imported("answer_option", Some(*option), of));
     let kind = condition_type(row.int("condition_type"), option, &value);
     let (Some(kind), true) = (kind, row.flag("is_earlier") && run.is_imported("question", other, of)) else {
-        return run.drop_row("display_condition", row, Some(of), "W-CONDITION");
+        return run.drop_to_residue("display_condition", row, Some(of), "W-CONDITION");
     };
     let has_option = matches!(kind, ConditionType::Equal | ConditionType::NotEqual);
     let members = json!({
@@ -202,7 +202,7 @@ fn display_condition(run: &mut Run<'_>, row: &Row) -> Result {
         "answer_option": reference(option.filter(|_| has_option)),
         "value": Some(value).filter(|_| kind == ConditionType::Match),
     });
-    put(run, "display_condition", row, of, members)
+    write_row_record(run, "display_condition", row, of, members)
 }
 
 /// The type of a condition; `None` if it has no option or value to compare with.

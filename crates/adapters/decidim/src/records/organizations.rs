@@ -1,14 +1,14 @@
 //! `system_admin` and `organization` (sheet 13 §5.1, §5.2).
 
 use super::users::password_hash;
-use super::{Result, Row, Run, data, each_row, put, select_data};
+use super::{ExtractionRun, Result, Row, data, each_row, select_data, write_row_record};
 use crate::row::integer;
-use crate::run::{OrganizationFacts, Record, RowOutcome};
+use crate::run::{MappedOrganization, Record, RowOutcome};
 use crate::settings::boolean;
 use crate::time_zones;
 use crate::version::Version;
 use civitas_accounts::normal_email;
-use civitas_kernel::limits::ITEMS;
+use civitas_kernel::limits::MAX_LIST_ITEMS;
 use civitas_organizations::is_host;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,12 +18,12 @@ const FEATURES: &str = "enabled proposals_enabled blogs_enabled debates_enabled 
 
 /// Hosts and names that organizations of this source have.
 #[derive(Default)]
-struct Taken {
+struct TakenNames {
     hosts: BTreeSet<String>,
     names: BTreeMap<String, String>,
 }
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     // Those of the deployment come only with the whole of it.
     if run.options.organizations.is_empty() {
         let (statement, mut emails) = ("SELECT * FROM decidim_system_admins ORDER BY id", BTreeSet::new());
@@ -36,7 +36,7 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
          AS features FROM decidim_organizations t ORDER BY t.id",
         select_data("Decidim::Organization")
     );
-    let mut taken = Taken::default();
+    let mut taken = TakenNames::default();
     each_row(run, "decidim_organizations", &statement, |run, row| organization(run, row, &mut taken)).await?;
     for host in &run.options.organizations {
         if !run.organizations.values().any(|facts| facts.host == *host) {
@@ -46,25 +46,25 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     Ok(())
 }
 
-fn system_admin(run: &mut Run<'_>, row: &Row, emails: &mut BTreeSet<String>) -> Result {
-    run.tally(None, "system_admin").source += 1;
+fn system_admin(run: &mut ExtractionRun<'_>, row: &Row, emails: &mut BTreeSet<String>) -> Result {
+    run.counts(None, "system_admin").source += 1;
     let email = normal_email(row.str("email"));
     if !emails.insert(email.clone()) {
-        return run.drop_row("system_admin", row, None, "W-EMAIL");
+        return run.drop_to_residue("system_admin", row, None, "W-EMAIL");
     }
     let members = json!({ "email": email, "password_hash": password_hash(run, row, None)? });
     let (kind, reference, id) = ("system_admin", row.id().to_string(), Some(row.id()));
-    run.put_record(Record { kind, reference, id, organization: None, members })
+    run.write_record(Record { kind, reference, id, organization: None, members })
 }
 
-fn organization(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
+fn organization(run: &mut ExtractionRun<'_>, row: &Row, taken: &mut TakenNames) -> Result {
     let (id, host) = (row.id(), row.str("host").trim().to_lowercase());
     if !run.options.organizations.is_empty() && !run.options.organizations.contains(&host) {
         run.set_outcome("organization", id, RowOutcome::NotSelected);
         return Ok(());
     }
-    run.tally(Some(id), "organization").source += 1;
-    let facts = OrganizationFacts {
+    run.counts(Some(id), "organization").source += 1;
+    let facts = MappedOrganization {
         host: host.clone(),
         default_locale: default_locale(run, row, &host),
         time_zone: time_zone(run, row, &host),
@@ -106,14 +106,14 @@ fn organization(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
         "features": features(row.get("features")),
         "extended_data": data,
     });
-    put(run, "organization", row, id, members)
+    write_row_record(run, "organization", row, id, members)
 }
 
 /// The hosts that texts may link to; what is no host is left out, and more than an organization can have: W-SETTING.
-fn allowlist<'r>(run: &mut Run<'_>, row: &'r Row) -> Vec<&'r str> {
+fn allowlist<'r>(run: &mut ExtractionRun<'_>, row: &'r Row) -> Vec<&'r str> {
     let (mut hosts, mut lost): (Vec<_>, Vec<_>) =
         row.list("external_domain_allowlist").partition(|host| is_host(host, true));
-    lost.extend(hosts.drain(hosts.len().min(ITEMS)..));
+    lost.extend(hosts.drain(hosts.len().min(MAX_LIST_ITEMS)..));
     if !lost.is_empty() {
         let lost = json!({ "external_domain_allowlist": lost });
         run.codes.count_loss_with_example("W-SETTING", row.table, row.id(), &lost, &Value::Null);
@@ -122,7 +122,7 @@ fn allowlist<'r>(run: &mut Run<'_>, row: &'r Row) -> Vec<&'r str> {
 }
 
 /// S-LOCALE unless the default locale is one of the deployment, after mapping.
-fn default_locale(run: &mut Run<'_>, row: &Row, host: &str) -> String {
+fn default_locale(run: &mut ExtractionRun<'_>, row: &Row, host: &str) -> String {
     let locale = row.str("default_locale");
     if let Some(locale) = run.languages(row.id()).locale(locale) {
         return locale;
@@ -134,7 +134,7 @@ fn default_locale(run: &mut Run<'_>, row: &Row, host: &str) -> String {
     run.options.locales.iter().next().map_or_else(|| "en".to_owned(), |locale| locale.as_str().to_owned())
 }
 
-fn time_zone(run: &mut Run<'_>, row: &Row, host: &str) -> String {
+fn time_zone(run: &mut ExtractionRun<'_>, row: &Row, host: &str) -> String {
     let zone = row.filled("time_zone").unwrap_or("UTC");
     let mapped = run.options.time_zone_map.get(zone).map_or(zone, String::as_str);
     if let Some(zone) = time_zones::resolve(mapped) {
@@ -147,13 +147,18 @@ fn time_zone(run: &mut Run<'_>, row: &Row, host: &str) -> String {
 }
 
 /// The other hosts. S-HOST if one of all hosts is no name of a host, or of another organization too.
-fn secondary_hosts(run: &mut Run<'_>, row: &Row, host: &str, taken: &mut Taken) -> Result<Vec<String>> {
+fn secondary_hosts(
+    run: &mut ExtractionRun<'_>,
+    row: &Row,
+    host: &str,
+    taken: &mut TakenNames,
+) -> Result<Vec<String>> {
     let mut hosts = vec![host.to_owned()];
     for secondary in row.list("secondary_hosts") {
         let secondary = secondary.trim().to_lowercase();
         let is_local = secondary == "localhost" || secondary.parse::<std::net::IpAddr>().is_ok();
         if is_local && secondary != host {
-            run.record_loss(row, Some(row.id()), "W-HOST")?;
+            run.write_loss(row, Some(row.id()), "W-HOST")?;
         } else if !secondary.is_empty() && !hosts.contains(&secondary) {
             hosts.push(secondary);
         }
@@ -179,7 +184,7 @@ fn with_default(mut text: Value, default_locale: &str) -> Value {
     text
 }
 
-fn check_name(run: &mut Run<'_>, name: &Value, host: &str, taken: &mut Taken) {
+fn check_name(run: &mut ExtractionRun<'_>, name: &Value, host: &str, taken: &mut TakenNames) {
     for text in name.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_str) {
         let other = taken.names.entry(text.to_owned()).or_insert_with(|| host.to_owned());
         if other != host {

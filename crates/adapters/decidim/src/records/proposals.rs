@@ -1,6 +1,9 @@
 //! Sheet 13 §5.9: `proposal_state`, `proposal`, `vote`.
 
-use super::{Result, Row, Run, each_row, join_moderation, put, reference, select_data, user_loss_code};
+use super::{
+    ExtractionRun, Result, Row, each_row, join_moderation, reference, select_data, user_loss_code,
+    write_row_record,
+};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -47,7 +50,7 @@ const VOTES: &str = "SELECT t.*, w.weight, p.decidim_component_id, p.published_a
          ORDER BY proposal_vote_id, id) w ON w.proposal_vote_id = t.id \
      ORDER BY t.id";
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     each_row(run, "decidim_proposals_proposal_states", STATES, state).await?;
     let (statement, mut drafts) = (proposals_statement(), HashSet::new());
     each_row(run, "decidim_proposals_proposals", &statement, |run, row| proposal(run, row, &mut drafts))
@@ -55,37 +58,37 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     each_row(run, "decidim_proposals_proposal_votes", VOTES, vote).await
 }
 
-fn state(run: &mut Run<'_>, row: &Row) -> Result {
+fn state(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let Some((of, _)) = run.organization_and_component("proposal_state", row, "proposals")? else {
         return Ok(());
     };
-    put(run, "proposal_state", row, of, Value::Null)
+    write_row_record(run, "proposal_state", row, of, Value::Null)
 }
 
 /// `drafts`: component and authors of the drafts that were imported; an author has one in a component.
-fn proposal(run: &mut Run<'_>, row: &Row, drafts: &mut HashSet<(i64, i64)>) -> Result {
+fn proposal(run: &mut ExtractionRun<'_>, row: &Row, drafts: &mut HashSet<(i64, i64)>) -> Result {
     let Some((of, component)) = run.organization_and_component("proposal", row, "proposals")? else {
         return Ok(());
     };
     let is_draft = row.time("published_at").is_null();
     if is_draft && row.int("amendment_state") == Some(0) {
-        return run.drop_row("proposal", row, Some(of), "W-DRAFT");
+        return run.drop_to_residue("proposal", row, Some(of), "W-DRAFT");
     }
     let authors = authors(run, row, of)?;
     if is_draft {
         if authors.is_empty() {
-            return run.drop_row("proposal", row, Some(of), "W-ORPHAN");
+            return run.drop_to_residue("proposal", row, Some(of), "W-ORPHAN");
         }
         if row.get("deleted_at").is_null() {
             if authors.iter().any(|author| drafts.contains(&(component, *author))) {
-                return run.drop_row("proposal", row, Some(of), "W-DRAFT");
+                return run.drop_to_residue("proposal", row, Some(of), "W-DRAFT");
             }
             drafts.extend(authors.iter().map(|author| (component, *author)));
         }
     }
     let state = ProposalState::of(row);
     if state.token.is_none() && row.int("decidim_proposals_proposal_state_id").is_some() {
-        run.record_loss(row, Some(of), "W-ORPHAN")?;
+        run.write_loss(row, Some(of), "W-ORPHAN")?;
     }
     let clients = row.get("clients").as_array().into_iter().flatten().map(Value::as_i64);
     let client = clients.flatten().find(|client| run.is_imported("api_client", Some(*client), of));
@@ -96,16 +99,16 @@ fn proposal(run: &mut Run<'_>, row: &Row, drafts: &mut HashSet<(i64, i64)>) -> R
         "state_published_at": state.published_at,
         "withdrawn_at": state.withdrawn_at,
     });
-    put(run, "proposal", row, of, members)
+    write_row_record(run, "proposal", row, of, members)
 }
 
 /// The accounts among the coauthors, in their order.
-fn authors(run: &mut Run<'_>, row: &Row, of: i64) -> Result<Vec<i64>> {
+fn authors(run: &mut ExtractionRun<'_>, row: &Row, of: i64) -> Result<Vec<i64>> {
     let mut authors = Vec::new();
     for coauthorship in row.children("authors", "decidim_coauthorships") {
         let author = coauthorship.int("decidim_author_id");
         match user_loss_code(run, author, of) {
-            Some(code) => run.record_loss(&coauthorship, Some(of), code)?,
+            Some(code) => run.write_loss(&coauthorship, Some(of), code)?,
             None => authors.extend(author.filter(|author| !authors.contains(author))),
         }
     }
@@ -142,12 +145,12 @@ impl ProposalState {
     }
 }
 
-fn vote(run: &mut Run<'_>, row: &Row) -> Result {
+fn vote(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let (proposal, user) = (row.int("decidim_proposal_id"), row.int("decidim_author_id"));
     let Some(of) = run.organization_of("vote", row, "proposal", proposal)? else { return Ok(()) };
-    let fault = if row.flag("is_of_draft") { Some("W-ORPHAN") } else { user_loss_code(run, user, of) };
-    if let Some(code) = fault {
-        return run.drop_row("vote", row, Some(of), code);
+    let loss_code = if row.flag("is_of_draft") { Some("W-ORPHAN") } else { user_loss_code(run, user, of) };
+    if let Some(code) = loss_code {
+        return run.drop_to_residue("vote", row, Some(of), code);
     }
     let component = row.int("decidim_component_id").and_then(|id| run.components.get(&id));
     let setting = |name: &str| component.and_then(|component| component.settings.get(name));
@@ -161,7 +164,7 @@ fn vote(run: &mut Run<'_>, row: &Row) -> Result {
     if (row.int("votes") < Some(minimum)) != row.flag("temporary") {
         run.codes.count_loss("W-TEMPORARY", row.table, row.id());
     }
-    put(run, "vote", row, of, json!({ "weight": kept }))
+    write_row_record(run, "vote", row, of, json!({ "weight": kept }))
 }
 
 /// The weight of a vote. `stored`: that of the voting module, in components that may have a voting manifest.

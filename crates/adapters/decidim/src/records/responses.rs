@@ -1,12 +1,12 @@
 //! Sheet 13 §5.11: `questionnaire_response`. The source has a row for each answered question.
 
 use super::forms::question_type;
-use super::{Result, Row, Run, attachments, put, reference, user_loss_code};
+use super::{ExtractionRun, Result, Row, attachments, reference, user_loss_code, write_row_record};
 use civitas_surveys::QuestionType;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// One row for each response, with its `rows`. `place`: the place among the responses of the user. Options and rows of
+/// One row for each response, with its `rows`. `place`: the position among the responses of the user. Options and rows of
 /// choices are null if they are not those of the question.
 fn statement() -> String {
     let files = attachments::FILES;
@@ -40,7 +40,7 @@ fn statement() -> String {
     )
 }
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     let mut rows = run.source.rows("decidim_forms_responses", &statement()).await?;
     while let Some(row) = rows.next().await? {
         response(run, &row).await?;
@@ -48,46 +48,46 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     Ok(())
 }
 
-async fn response(run: &mut Run<'_>, row: &Row) -> Result {
+async fn response(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     const KIND: &str = "questionnaire_response";
     let questionnaire = row.int("decidim_questionnaire_id");
     let Some(of) = run.organization_of(KIND, row, "questionnaire", questionnaire)? else { return Ok(()) };
     let user = row.int("decidim_user_id");
     if user.is_some() && row.int("place") != Some(1) {
-        return run.drop_row(KIND, row, Some(of), "W-RESPONSE");
+        return run.drop_to_residue(KIND, row, Some(of), "W-RESPONSE");
     }
     let given = row.children("rows", "decidim_forms_responses");
     let is_answer = |row: &Row| {
         answered_type(row).is_some() && run.is_imported("question", row.int("decidim_question_id"), of)
     };
     if !given.iter().any(is_answer) {
-        return run.drop_row(KIND, row, Some(of), "W-ORPHAN");
+        return run.drop_to_residue(KIND, row, Some(of), "W-ORPHAN");
     }
-    let fault = user.and_then(|user| user_loss_code(run, Some(user), of));
-    match fault {
+    let loss_code = user.and_then(|user| user_loss_code(run, Some(user), of));
+    match loss_code {
         Some(code) if row.str("questionnaire_for_type") == "Decidim::Meetings::Meeting" => {
-            return run.drop_row(KIND, row, Some(of), code);
+            return run.drop_to_residue(KIND, row, Some(of), code);
         }
-        Some(code) => run.record_loss(row, Some(of), code)?,
+        Some(code) => run.write_loss(row, Some(of), code)?,
         None => {}
     }
     let (mut answers, mut row_ids) = (Map::new(), Map::new());
     for answer in &given {
         let Some(question) = answer.int("decidim_question_id").map(|id| id.to_string()) else {
-            run.record_loss(answer, Some(of), "W-ORPHAN")?;
+            run.write_loss(answer, Some(of), "W-ORPHAN")?;
             continue;
         };
         // Questions of unknown types are left out with the answers to them.
         let Some(kind) = answered_type(answer) else { continue };
         if answers.contains_key(&question) {
-            run.record_loss(answer, Some(of), "W-RESPONSE")?;
+            run.write_loss(answer, Some(of), "W-RESPONSE")?;
             continue;
         }
         answers.insert(question.clone(), value(run, answer, kind, of).await?);
         row_ids.insert(question, answer.id().into());
     }
-    let user = reference(user.filter(|_| fault.is_none()));
-    put(run, KIND, row, of, json!({ "user": user, "answers": answers, "row_ids": row_ids }))
+    let user = reference(user.filter(|_| loss_code.is_none()));
+    write_row_record(run, KIND, row, of, json!({ "user": user, "answers": answers, "row_ids": row_ids }))
 }
 
 /// The type of the question of a row; `None` if it takes no answers.
@@ -96,7 +96,7 @@ fn answered_type(row: &Row) -> Option<QuestionType> {
 }
 
 /// The answer to a question; null if it has none.
-async fn value(run: &mut Run<'_>, answer: &Row, kind: QuestionType, of: i64) -> Result<Value> {
+async fn value(run: &mut ExtractionRun<'_>, answer: &Row, kind: QuestionType, of: i64) -> Result<Value> {
     let files = files(run, answer, kind, of).await?;
     if kind == QuestionType::Files {
         return Ok(Some(files).filter(|files| !files.is_empty()).into());
@@ -107,14 +107,14 @@ async fn value(run: &mut Run<'_>, answer: &Row, kind: QuestionType, of: i64) -> 
     let mut choices = Vec::new();
     for choice in answer.children("choices", "decidim_forms_response_choices") {
         if choice.filled("custom_body").is_some() {
-            run.record_loss(&choice, Some(of), "W-FREETEXT")?;
+            run.write_loss(&choice, Some(of), "W-FREETEXT")?;
         }
         let row = choice.int("row").filter(|_| kind.has_rows());
         match choice.int("option").filter(|option| run.is_imported("answer_option", Some(*option), of)) {
             Some(option) if row.is_some() == kind.has_rows() => {
                 choices.push(Choice { option, row, position: choice.int("position") });
             }
-            _ => run.record_loss(&choice, Some(of), "W-ORPHAN")?,
+            _ => run.write_loss(&choice, Some(of), "W-ORPHAN")?,
         }
     }
     let (value, lost) = chosen(kind, choices);
@@ -125,11 +125,11 @@ async fn value(run: &mut Run<'_>, answer: &Row, kind: QuestionType, of: i64) -> 
 }
 
 /// The files of an answer. Only questions for files have any.
-async fn files(run: &mut Run<'_>, answer: &Row, kind: QuestionType, of: i64) -> Result<Vec<Value>> {
+async fn files(run: &mut ExtractionRun<'_>, answer: &Row, kind: QuestionType, of: i64) -> Result<Vec<Value>> {
     let mut files = Vec::new();
     for file in answer.children("files", "decidim_attachments") {
         if kind != QuestionType::Files {
-            run.record_loss(&file, Some(of), "W-PARENT")?;
+            run.write_loss(&file, Some(of), "W-PARENT")?;
             continue;
         }
         match attachments::content(run, &file).await? {
@@ -137,7 +137,7 @@ async fn files(run: &mut Run<'_>, answer: &Row, kind: QuestionType, of: i64) -> 
                 content.insert("id".to_owned(), file.id().into());
                 files.push(content.into());
             }
-            Err(code) => run.record_loss(&file, Some(of), code)?,
+            Err(code) => run.write_loss(&file, Some(of), code)?,
         }
     }
     Ok(files)

@@ -1,6 +1,6 @@
 //! `role` (sheet 13 §5.7).
 
-use super::{Result, Row, Run, each_row, members, user_loss_code};
+use super::{ExtractionRun, Result, Row, each_row, members, user_loss_code};
 use crate::run::Record;
 use serde_json::json;
 
@@ -32,11 +32,11 @@ const STATEMENT: &str = "SELECT r.*, row_number() OVER (PARTITION BY r.decidim_u
      updated_at FROM decidim_participatory_process_user_roles) s \
      LEFT JOIN decidim_users u ON u.id = s.decidim_user_id) r ORDER BY r.source, r.id";
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     each_row(run, "decidim_members", STATEMENT, role).await
 }
 
-fn role(run: &mut Run<'_>, row: &Row) -> Result {
+fn role(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let source = row.int("source").and_then(|source| usize::try_from(source).ok());
     let table = source.and_then(|source| TABLES.get(source)).copied().unwrap_or(row.table);
     let row = &Row { table, columns: row.columns.clone() };
@@ -44,22 +44,22 @@ fn role(run: &mut Run<'_>, row: &Row) -> Result {
     let Some(of) = run.organization_of("role", row, manifest, space)? else { return Ok(()) };
     let user = row.int("decidim_user_id");
     let is_deleted = user.is_some_and(|user| run.deleted_users.contains(&user));
-    let fault = user_loss_code(run, user, of)
+    let loss_code = user_loss_code(run, user, of)
         .or(is_deleted.then_some("W-ORPHAN"))
         .or(row.filled("kind").is_none().then_some("W-USERROLE"));
-    if let Some(code) = fault {
-        return run.drop_row("role", row, Some(of), code);
+    if let Some(code) = loss_code {
+        return run.drop_to_residue("role", row, Some(of), code);
     }
     if row.int("n") != Some(1) {
-        *run.tally(Some(of), "role").dropped.entry("repeated".to_owned()).or_default() += 1;
+        *run.counts(Some(of), "role").dropped.entry("repeated".to_owned()).or_default() += 1;
         return Ok(());
     }
     if row.str("role") == "collaborator" {
-        run.record_loss(row, Some(of), "W-COLLABORATOR")?;
+        run.write_loss(row, Some(of), "W-COLLABORATOR")?;
     }
     let space = json!({ "space": format!("{manifest}/{}", space.unwrap_or_default()) });
     let members = members(run, "role", row, of, space)?;
     // Role ids are computed from other values; the ids of the tables overlap.
     let reference = format!("{}/{}", table.strip_prefix("decidim_").unwrap_or(table), row.id());
-    run.put_record(Record { kind: "role", reference, id: None, organization: Some(of), members })
+    run.write_record(Record { kind: "role", reference, id: None, organization: Some(of), members })
 }

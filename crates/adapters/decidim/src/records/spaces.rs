@@ -1,6 +1,6 @@
 //! `space` and `step` (sheet 13 §5.5, §5.6).
 
-use super::{Result, Row, Run, each_row, kind_of, members, put, select_data};
+use super::{ExtractionRun, Result, Row, each_row, kind_of, members, select_data, write_row_record};
 use crate::run::Record;
 use crate::version::Version;
 use serde_json::json;
@@ -20,7 +20,7 @@ const STEPS: &str = "SELECT t.*, coalesce(t.position, row_number() OVER (PARTITI
      WHERE l.decidim_participatory_process_id = t.decidim_participatory_process_id)) AS place \
      FROM decidim_participatory_process_steps t ORDER BY t.id";
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
     for (table, class, migration) in SPACES {
         let filled = format!("SELECT count(*) FROM data_migrations WHERE version = '{migration}'");
         let is_filled = run.source.value(&filled).await?.as_i64() > Some(0);
@@ -30,16 +30,16 @@ pub(super) async fn write(run: &mut Run<'_>) -> Result {
     each_row(run, "decidim_participatory_process_steps", STEPS, step).await
 }
 
-fn space(run: &mut Run<'_>, row: &Row, kind: &'static str, is_filled: bool) -> Result {
+fn space(run: &mut ExtractionRun<'_>, row: &Row, kind: &'static str, is_filled: bool) -> Result {
     let parent = row.int("decidim_organization_id");
     let Some(of) = run.organization_of(kind, row, "organization", parent)? else { return Ok(()) };
     if !row.get("deleted_at").is_null() {
-        return run.drop_row(kind, row, Some(of), "W-DELETEDSPACE");
+        return run.drop_to_residue(kind, row, Some(of), "W-DELETEDSPACE");
     }
     let visibility = visibility(run.source.version, row, kind, is_filled);
     let members = members(run, "space", row, of, json!({ "manifest": kind, "visibility": visibility }))?;
     let reference = format!("{kind}/{}", row.id());
-    run.put_record(Record { kind, reference, id: Some(row.id()), organization: Some(of), members })
+    run.write_record(Record { kind, reference, id: Some(row.id()), organization: Some(of), members })
 }
 
 /// From 0.32 on `access_mode` decides. Where it may never have been filled (0 is its default), the more closed of mode and
@@ -66,14 +66,14 @@ fn visibility(version: Version, row: &Row, kind: &str, is_filled: bool) -> &'sta
     }
 }
 
-fn step(run: &mut Run<'_>, row: &Row) -> Result {
+fn step(run: &mut ExtractionRun<'_>, row: &Row) -> Result {
     let (kind, id) = ("participatory_processes", row.int("decidim_participatory_process_id"));
     let Some(of) = run.organization_of("step", row, kind, id)? else { return Ok(()) };
     let members = json!({
         "space": format!("{kind}/{}", id.unwrap_or_default()),
         "position": row.int("place").unwrap_or_default().max(0),
     });
-    put(run, "step", row, of, members)
+    write_row_record(run, "step", row, of, members)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `user` (sheet 13 §5.3).
 
-use super::{Result, Row, Run, each_row, put};
+use super::{ExtractionRun, Result, Row, each_row, write_row_record};
 use civitas_accounts::{NICKNAME_LENGTH, is_email, is_nickname, normal_email};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -15,23 +15,23 @@ const STATEMENT: &str = "SELECT t.*, \
 
 /// Nicknames and addresses that are taken, as hashes of organization and folded text.
 #[derive(Default)]
-struct Taken {
+struct TakenNames {
     state: RandomState,
     nicknames: HashSet<u64>,
     emails: HashSet<u64>,
 }
 
-pub(super) async fn write(run: &mut Run<'_>) -> Result {
-    let mut taken = Taken::default();
+pub(super) async fn write(run: &mut ExtractionRun<'_>) -> Result {
+    let mut taken = TakenNames::default();
     each_row(run, "decidim_users", STATEMENT, |run, row| user(run, row, &mut taken)).await
 }
 
-fn user(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
+fn user(run: &mut ExtractionRun<'_>, row: &Row, taken: &mut TakenNames) -> Result {
     let parent = row.int("decidim_organization_id");
     let Some(of) = run.organization_of("user", row, "organization", parent)? else { return Ok(()) };
     let is_group = row.str("type") == "Decidim::UserGroup";
     if !is_group && row.str("type") != "Decidim::User" {
-        return run.drop_row("user", row, Some(of), "W-ACCOUNT");
+        return run.drop_to_residue("user", row, Some(of), "W-ACCOUNT");
     }
     if !row.get("deleted_at").is_null() {
         return deleted(run, row, of);
@@ -40,7 +40,7 @@ fn user(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
     let is_managed = is_group || row.flag("managed");
     let hash = if is_managed { None } else { password_hash(run, row, Some(of))? };
     if row.list("roles").next().is_some() {
-        run.record_loss(row, Some(of), "W-USERROLE")?;
+        run.write_loss(row, Some(of), "W-USERROLE")?;
     }
     let blocked_at = row.time(if row.time("blocked_at").is_null() { "updated_at" } else { "blocked_at" });
     let members = json!({
@@ -55,7 +55,7 @@ fn user(run: &mut Run<'_>, row: &Row, taken: &mut Taken) -> Result {
         "locked_at": row.flag("is_locked").then(|| row.time("locked_at")),
         "tos_accepted_at": row.flag("has_accepted").then(|| row.time("accepted_tos_version")),
     });
-    put(run, "user", row, of, members)
+    write_row_record(run, "user", row, of, members)
 }
 
 /// A character that no name of an account has here: it ends the line, or turns the direction of what follows.
@@ -64,7 +64,7 @@ fn has_no_place_in_a_name(c: char) -> bool {
 }
 
 /// A deleted account: Decidim emptied it. Votes and authorships point to it.
-fn deleted(run: &mut Run<'_>, row: &Row, of: i64) -> Result {
+fn deleted(run: &mut ExtractionRun<'_>, row: &Row, of: i64) -> Result {
     run.deleted_users.insert(row.id());
     let members = json!({
         "nickname": format!("deleted-{}", row.id()),
@@ -76,11 +76,11 @@ fn deleted(run: &mut Run<'_>, row: &Row, of: i64) -> Result {
         "created_at": row.time("created_at"),
         "updated_at": row.time("updated_at"),
     });
-    run.put("user", row.id(), of, members)
+    run.write_row_record("user", row.id(), of, members)
 }
 
 /// The nickname, or a new one that is valid and free: W-NICKNAME.
-fn nickname(run: &mut Run<'_>, row: &Row, of: i64, taken: &mut Taken) -> String {
+fn nickname(run: &mut ExtractionRun<'_>, row: &Row, of: i64, taken: &mut TakenNames) -> String {
     let old = row.str("nickname");
     let hash = |nickname: &str| taken.state.hash_one((of, nickname.to_lowercase()));
     let new = free_nickname(old, row.id(), |nickname| taken.nicknames.insert(hash(nickname)));
@@ -110,7 +110,7 @@ fn free_nickname(old: &str, id: i64, mut take: impl FnMut(&str) -> bool) -> Stri
 }
 
 /// The address, or one that no mail is sent to: W-EMAIL. Examples have no addresses of persons.
-fn email(run: &mut Run<'_>, row: &Row, of: i64, taken: &mut Taken) -> String {
+fn email(run: &mut ExtractionRun<'_>, row: &Row, of: i64, taken: &mut TakenNames) -> String {
     let email = normal_email(row.str("email"));
     if is_email(&email) && taken.emails.insert(taken.state.hash_one((of, &email))) {
         return email;
@@ -126,11 +126,15 @@ fn import_email(id: i64) -> String {
 }
 
 /// The hash of the password, if it is bcrypt as Devise writes it; else W-PASSWORD (§6.1).
-pub(super) fn password_hash(run: &mut Run<'_>, row: &Row, of: Option<i64>) -> Result<Option<String>> {
+pub(super) fn password_hash(
+    run: &mut ExtractionRun<'_>,
+    row: &Row,
+    of: Option<i64>,
+) -> Result<Option<String>> {
     let stored = row.filled("encrypted_password");
     let hash = stored.filter(|hash| is_bcrypt(hash));
     if hash != stored {
-        run.record_loss(row, of, "W-PASSWORD")?;
+        run.write_loss(row, of, "W-PASSWORD")?;
     }
     Ok(hash.map(str::to_owned))
 }

@@ -2,7 +2,7 @@
 
 use crate::receiver::{Receiver, Reply, Seen};
 use crate::{TIMEOUTS, Table, answered, attempt, loopback};
-use civitas_delivery::Sender;
+use civitas_delivery::HttpWebhookSender;
 use civitas_kernel::{Error, EventName, Result, Scopes};
 use civitas_webhooks::{
     CheckedRegistration, ReceiverRights, RegistrationRules, SendErrorKind, SentRegistration, TargetPolicy,
@@ -208,8 +208,8 @@ async fn nothing_arrived(seen: &Seen) {
     assert_eq!(seen.connections.load(Ordering::SeqCst), 0);
 }
 
-fn with(policy: TargetPolicy, resolver: Arc<dyn TargetResolver>) -> Sender {
-    Sender::with(policy, resolver, TIMEOUTS, RootCertStore::empty()).unwrap()
+fn with(policy: TargetPolicy, resolver: Arc<dyn TargetResolver>) -> HttpWebhookSender {
+    HttpWebhookSender::with(policy, resolver, TIMEOUTS, RootCertStore::empty()).unwrap()
 }
 
 async fn register(
@@ -234,7 +234,7 @@ async fn refusal(resolver: &dyn TargetResolver, url: &str) -> String {
 }
 
 /// The error of an attempt.
-async fn kind(sender: &Sender, url: &str) -> Option<SendErrorKind> {
+async fn kind(sender: &HttpWebhookSender, url: &str) -> Option<SendErrorKind> {
     attempt(sender, url).await.result.err().map(|error| error.kind)
 }
 

@@ -9,11 +9,11 @@ mod receiver;
 mod tls;
 
 use async_trait::async_trait;
-use civitas_delivery::{Sender, Timeouts};
+use civitas_delivery::{HttpWebhookSender, Timeouts};
 use civitas_kernel::{Result, clock};
 use civitas_webhooks::{
-    Attempt, DeliveryId, Message, Response, SendErrorKind, SigningSecret, TargetPolicy, TargetResolver,
-    WebhookSender,
+    DeliveryAttempt, DeliveryId, ReceiverResponse, SendErrorKind, SignedRequest, SigningSecret, TargetPolicy,
+    TargetResolver, WebhookSender,
 };
 use rustls::RootCertStore;
 use std::collections::HashMap;
@@ -56,26 +56,27 @@ fn loopback() -> TargetPolicy {
 }
 
 /// A sender that may reach receivers on this machine; `hooks.example` is one.
-fn sender() -> Sender {
+fn sender() -> HttpWebhookSender {
     let names = Table::of(&[("hooks.example", &[&["127.0.0.1"]])]);
-    Sender::with(loopback(), names, TIMEOUTS, RootCertStore::empty()).unwrap()
+    HttpWebhookSender::with(loopback(), names, TIMEOUTS, RootCertStore::empty()).unwrap()
 }
 
-async fn attempt(sender: &Sender, url: &str) -> Attempt {
+async fn attempt(sender: &HttpWebhookSender, url: &str) -> DeliveryAttempt {
     let secret = SigningSecret::new(SECRET);
-    let message = Message { url, secret: &secret, id: DeliveryId::generate(), at: clock::now(), body: BODY };
+    let message =
+        SignedRequest { url, secret: &secret, id: DeliveryId::generate(), at: clock::now(), body: BODY };
     let attempt = sender.send(message, 3).await;
     assert_eq!((attempt.number, attempt.at), (3, message.at));
     attempt
 }
 
 /// The answer to an attempt.
-async fn answered(sender: &Sender, url: &str) -> Response {
+async fn answered(sender: &HttpWebhookSender, url: &str) -> ReceiverResponse {
     attempt(sender, url).await.result.unwrap_or_else(|error| panic!("{url}: {error:?}"))
 }
 
 /// The kind of the error of an attempt.
-async fn failed(sender: &Sender, url: &str) -> SendErrorKind {
+async fn failed(sender: &HttpWebhookSender, url: &str) -> SendErrorKind {
     let attempt = attempt(sender, url).await;
     let error = attempt.result.expect_err(url);
     assert!(!error.cause.is_empty(), "{url}: {error:?}");

@@ -2,7 +2,7 @@
 
 use crate::receiver::{Receiver, Reply, Seen, serve};
 use crate::{TIMEOUTS, Table, attempt, failed, loopback};
-use civitas_delivery::Sender;
+use civitas_delivery::HttpWebhookSender;
 use civitas_webhooks::SendErrorKind;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use rustls::crypto::ring::default_provider;
@@ -49,11 +49,11 @@ async fn secure(name: &str, last_year: i32) -> Secure {
 }
 
 /// A sender that trusts this certificate, and none of the system.
-fn trusting(certificate: Option<&CertificateDer<'static>>) -> Sender {
+fn trusting(certificate: Option<&CertificateDer<'static>>) -> HttpWebhookSender {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(certificate.cloned());
     let names = Table::of(&[("hooks.example", &[&["127.0.0.1"]]), ("other.example", &[&["127.0.0.1"]])]);
-    Sender::with(loopback(), names, TIMEOUTS, roots).unwrap()
+    HttpWebhookSender::with(loopback(), names, TIMEOUTS, roots).unwrap()
 }
 
 #[tokio::test]

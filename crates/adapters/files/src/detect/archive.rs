@@ -64,7 +64,7 @@ fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_usual)
 }
 
-/// The list of entries; `None` where it is not at its place or beyond the limits.
+/// The list of entries; `None` where it is not at its position or beyond the limits.
 fn list(file: &File, size: u64) -> io::Result<Option<Vec<u8>>> {
     let length = size.min((END + MAX_COMMENT) as u64);
     let tail = read_up_to(file, size - length, usize::try_from(length).unwrap_or(END + MAX_COMMENT))?;
@@ -79,11 +79,11 @@ fn list(file: &File, size: u64) -> io::Result<Option<Vec<u8>>> {
     else {
         return Ok(None);
     };
-    let place = size - tail.len() as u64 + at as u64;
+    let position = size - tail.len() as u64 + at as u64;
     if disks != 0
         || entries > MAX_ENTRIES
         || length > MAX_LIST
-        || u64::from(offset) + u64::from(length) != place
+        || u64::from(offset) + u64::from(length) != position
     {
         return Ok(None);
     }

@@ -33,18 +33,18 @@ const UNKNOWN: &str = "application/octet-stream";
 
 /// What a file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Detected {
+pub(crate) enum DetectedType {
     /// An image that is decoded.
-    Picture(ImageFormat),
+    Image(ImageFormat),
     /// The media type of any other file.
     Other(String),
 }
 
 /// Detects the type of a file of `size` bytes. May move the position of the file.
-pub(crate) fn detect(file: &File, size: u64) -> io::Result<Detected> {
+pub(crate) fn detect(file: &File, size: u64) -> io::Result<DetectedType> {
     let head = read_up_to(file, 0, HEAD)?;
     if let Some(format) = images::format_of(&head) {
-        return Ok(Detected::Picture(format));
+        return Ok(DetectedType::Image(format));
     }
     let begins = |signatures: &[&[u8]]| signatures.iter().any(|signature| head.starts_with(signature));
     let content_type = if begins(&[b"PK\x03\x04", b"PK\x05\x06"]) {
@@ -62,7 +62,7 @@ pub(crate) fn detect(file: &File, size: u64) -> io::Result<Detected> {
         (if [text::PLAIN, UNKNOWN].contains(&found) && has_pdf_header(&head) { PDF } else { found })
             .to_owned()
     };
-    Ok(Detected::Other(content_type))
+    Ok(DetectedType::Other(content_type))
 }
 
 fn has_pdf_header(head: &[u8]) -> bool {

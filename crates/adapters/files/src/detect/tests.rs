@@ -6,8 +6,8 @@ use proptest::prelude::*;
 fn detected(bytes: &[u8]) -> String {
     let content = content(bytes);
     match detect(&content.file, content.byte_size).unwrap() {
-        Detected::Picture(format) => format.to_mime_type().to_owned(),
-        Detected::Other(content_type) => content_type,
+        DetectedType::Image(format) => format.to_mime_type().to_owned(),
+        DetectedType::Other(content_type) => content_type,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The segments of a JPEG file. Format: ITU-T T.81, annex B.
 
-use super::{Facts, array, finished, malformed, read_exif};
+use super::{ImageMetadata, array, finished, malformed, read_exif};
 use civitas_attachments::FileContent;
 use image::metadata::Orientation;
 use std::fs::File;
@@ -10,12 +10,12 @@ use std::io::{self, BufRead, BufWriter, Seek, SeekFrom, Write};
 const MAX_SCANS: u32 = 100;
 
 /// Copies the segments that pixels and colours need, up to the end of the image.
-pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<Facts> {
+pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<ImageMetadata> {
     if array(from)? != [0xff, 0xd8] {
         return Err(malformed());
     }
     to.write_all(&[0xff, 0xd8])?;
-    let mut facts = Facts::default();
+    let mut facts = ImageMetadata::default();
     let mut scans = 0;
     let mut marker = next_marker(from)?;
     loop {
@@ -75,7 +75,12 @@ fn next_marker(from: &mut impl BufRead) -> io::Result<u8> {
 
 /// Copies the parts of a segment that pixels and colours need. Of application segments: the density (JFIF), the colour
 /// profile, and the colour transformation (Adobe).
-fn segment(from: &mut impl BufRead, to: &mut impl Write, marker: u8, facts: &mut Facts) -> io::Result<()> {
+fn segment(
+    from: &mut impl BufRead,
+    to: &mut impl Write,
+    marker: u8,
+    facts: &mut ImageMetadata,
+) -> io::Result<()> {
     let length = u16::from_be_bytes(array(from)?).checked_sub(2).ok_or_else(malformed)?;
     let mut content = vec![0; length.into()];
     from.read_exact(&mut content)?;

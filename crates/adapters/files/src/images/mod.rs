@@ -32,17 +32,17 @@ pub(crate) fn format_of(head: &[u8]) -> Option<ImageFormat> {
 }
 
 /// An image without metadata, and its thumbnail if it was decoded.
-pub(crate) struct Picture {
+pub(crate) struct ProcessedImage {
     pub content: FileContent,
     pub thumbnail: Option<FileContent>,
 }
 
 /// An image, or why it cannot be attached.
-pub(crate) type Processed = Result<Picture, ContentError>;
+pub(crate) type ImageResult = Result<ProcessedImage, ContentError>;
 
 /// What the blocks of an image say.
 #[derive(Debug, Default)]
-struct Facts {
+struct ImageMetadata {
     /// The largest width of the image and its parts, in pixels.
     width: u32,
     height: u32,
@@ -51,20 +51,24 @@ struct Facts {
     animated: bool,
 }
 
-impl Facts {
+impl ImageMetadata {
     fn include(&mut self, width: u32, height: u32) {
         self.width = self.width.max(width);
         self.height = self.height.max(height);
     }
 }
 
-/// A block has a length or a place that it cannot have.
+/// A block has a length or a position that it cannot have.
 fn malformed() -> io::Error {
     ErrorKind::InvalidData.into()
 }
 
 /// Removes metadata, decodes the image, and makes a thumbnail. Temporary files are in `directory`.
-pub(crate) fn process(content: &FileContent, format: ImageFormat, directory: &Path) -> io::Result<Processed> {
+pub(crate) fn process(
+    content: &FileContent,
+    format: ImageFormat,
+    directory: &Path,
+) -> io::Result<ImageResult> {
     let (stripped, facts) = match strip(content, format, directory) {
         Ok(done) => done,
         Err(cause) if matches!(cause.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) => {
@@ -83,9 +87,9 @@ pub(crate) fn process(content: &FileContent, format: ImageFormat, directory: &Pa
         Ok(Ok(Some(decoded))) => decoded,
         Ok(Ok(None)) if orientation != Orientation::NoTransforms && format == ImageFormat::Jpeg => {
             let content = jpeg::with_orientation(stripped, orientation, tempfile::tempfile_in(directory)?)?;
-            return Ok(Ok(Picture { content, thumbnail: None }));
+            return Ok(Ok(ProcessedImage { content, thumbnail: None }));
         }
-        Ok(Ok(None)) => return Ok(Ok(Picture { content: stripped, thumbnail: None })),
+        Ok(Ok(None)) => return Ok(Ok(ProcessedImage { content: stripped, thumbnail: None })),
         Ok(Err(fault)) => return Ok(Err(fault)),
         Err(_) => return Ok(Err(ContentError::Undecodable)),
     };
@@ -97,11 +101,15 @@ pub(crate) fn process(content: &FileContent, format: ImageFormat, directory: &Pa
         pixels::encode(&decoded, format, tempfile::tempfile_in(directory)?)?
     };
     let thumbnail = pixels::encode(&decoded.thumbnail(), format, tempfile::tempfile_in(directory)?)?;
-    Ok(Ok(Picture { content, thumbnail: Some(thumbnail) }))
+    Ok(Ok(ProcessedImage { content, thumbnail: Some(thumbnail) }))
 }
 
 /// Copies an image without its metadata.
-fn strip(content: &FileContent, format: ImageFormat, directory: &Path) -> io::Result<(FileContent, Facts)> {
+fn strip(
+    content: &FileContent,
+    format: ImageFormat,
+    directory: &Path,
+) -> io::Result<(FileContent, ImageMetadata)> {
     let mut from = BufReader::new(content.file.try_clone()?);
     from.rewind()?;
     let mut to = BufWriter::new(tempfile::tempfile_in(directory)?);

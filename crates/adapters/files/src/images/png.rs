@@ -1,6 +1,6 @@
 //! The chunks of a PNG file. Format: W3C Portable Network Graphics, third edition.
 
-use super::{Facts, array, copy, malformed, read_exif, skip};
+use super::{ImageMetadata, array, copy, malformed, read_exif, skip};
 use std::io::{self, BufRead, Write};
 
 /// The first bytes of a PNG file.
@@ -14,12 +14,12 @@ const KEPT_CHUNKS: [&[u8; 4]; 15] = [
 ];
 
 /// Copies the chunks that are kept, up to the end of the image.
-pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<Facts> {
+pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<ImageMetadata> {
     if array::<8>(from)? != SIGNATURE {
         return Err(malformed());
     }
     to.write_all(SIGNATURE)?;
-    let mut facts = Facts::default();
+    let mut facts = ImageMetadata::default();
     loop {
         let mut length = u32::from_be_bytes(array(from)?);
         let kind: [u8; 4] = array(from)?;

@@ -2,7 +2,7 @@ use super::pixels::MAX_DECODED_BYTES;
 use crate::tests::{
     SECRET, bytes, encoded, exif, inspect, jpeg_with, picture, png_chunk, png_with, webp_chunk, webp_with,
 };
-use civitas_attachments::{ContentError, Inspected, THUMBNAIL_HEIGHT};
+use civitas_attachments::{ContentError, FileInspection, THUMBNAIL_HEIGHT};
 use image::metadata::Orientation;
 use image::{
     DynamicImage, GenericImageView, GrayImage, ImageDecoder, ImageFormat, ImageReader, Rgba, RgbaImage,
@@ -13,7 +13,7 @@ use std::io::Cursor;
 const FORMATS: [ImageFormat; 3] = [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::WebP];
 
 /// The stored image and its thumbnail.
-fn accepted(inspected: Inspected, format: ImageFormat) -> (Vec<u8>, DynamicImage, DynamicImage) {
+fn accepted(inspected: FileInspection, format: ImageFormat) -> (Vec<u8>, DynamicImage, DynamicImage) {
     assert_eq!((inspected.fault, inspected.content_type.as_str()), (None, format.to_mime_type()));
     let stored = bytes(inspected.content);
     assert_eq!(ring::digest::digest(&ring::digest::SHA256, &stored).as_ref(), inspected.sha256);

@@ -1,6 +1,6 @@
 //! The chunks of a WebP file. Format: RFC 9649.
 
-use super::{Facts, array, copy, malformed, read_exif, skip};
+use super::{ImageMetadata, array, copy, malformed, read_exif, skip};
 use std::io::{self, BufRead, Seek, SeekFrom, Write};
 
 /// Flags of an extended file: XMP, and Exif.
@@ -19,7 +19,7 @@ pub(super) fn strip(
     from: &mut (impl BufRead + Seek),
     to: &mut (impl Write + Seek),
     size: u64,
-) -> io::Result<Facts> {
+) -> io::Result<ImageMetadata> {
     let head: [u8; 12] = array(from)?;
     let [b'R', b'I', b'F', b'F', a, b, c, d, b'W', b'E', b'B', b'P'] = head else {
         return Err(malformed());
@@ -29,7 +29,7 @@ pub(super) fn strip(
         return Err(malformed());
     }
     to.write_all(&head)?;
-    let mut facts = Facts::default();
+    let mut facts = ImageMetadata::default();
     let mut at = 12;
     let mut has_frame = false;
     while at + HEAD <= end {
@@ -49,7 +49,7 @@ fn chunk(
     from: &mut (impl BufRead + Seek),
     to: &mut (impl Write + Seek),
     (at, end): (u64, u64),
-    facts: &mut Facts,
+    facts: &mut ImageMetadata,
     has_frame: &mut bool,
 ) -> io::Result<u64> {
     let kind: [u8; 4] = array(from)?;
@@ -96,7 +96,7 @@ fn write_head(to: &mut impl Write, kind: [u8; 4], length: u32) -> io::Result<()>
 /// Reads width and height of the picture data that begins at `begin`, those of a frame too, and returns there.
 fn measure(
     from: &mut (impl BufRead + Seek),
-    facts: &mut Facts,
+    facts: &mut ImageMetadata,
     kind: [u8; 4],
     begin: u64,
     length: u32,

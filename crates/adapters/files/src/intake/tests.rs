@@ -5,8 +5,8 @@ use futures_util::stream;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-fn intake() -> Intake {
-    Intake::open(std::env::temp_dir()).unwrap()
+fn intake() -> DirectoryIntake {
+    DirectoryIntake::open(std::env::temp_dir()).unwrap()
 }
 
 fn body(chunks: &[&[u8]]) -> ByteStream {
@@ -14,7 +14,7 @@ fn body(chunks: &[&[u8]]) -> ByteStream {
     stream::iter(chunks).boxed()
 }
 
-async fn complete(body: ByteStream, limit: u64) -> Received {
+async fn complete(body: ByteStream, limit: u64) -> ReceivedBody {
     match intake().receive(body, limit).await.unwrap() {
         ReceiveOutcome::Complete(received) => received,
         ReceiveOutcome::TooLong => panic!("too long"),
@@ -69,7 +69,7 @@ async fn an_error_of_the_stream_is_returned() {
 #[tokio::test]
 async fn nothing_has_a_name_in_the_directory() {
     let directory = tempfile::tempdir().unwrap();
-    let intake = Intake::open(directory.path().join("a/b")).unwrap();
+    let intake = DirectoryIntake::open(directory.path().join("a/b")).unwrap();
     let ReceiveOutcome::Complete(received) =
         intake.receive(body(&[&vec![0; 400_000]]), 1 << 20).await.unwrap()
     else {
@@ -82,13 +82,13 @@ async fn nothing_has_a_name_in_the_directory() {
 #[test]
 fn a_directory_that_cannot_be_written_is_unavailable() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    assert!(matches!(Intake::open(file.path()), Err(Error::Unavailable(_))));
+    assert!(matches!(DirectoryIntake::open(file.path()), Err(Error::Unavailable(_))));
 }
 
 #[tokio::test]
 async fn a_directory_that_disappears_is_unavailable() {
     let directory = tempfile::tempdir().unwrap();
-    let intake = Intake::open(directory.path()).unwrap();
+    let intake = DirectoryIntake::open(directory.path()).unwrap();
     drop(directory);
     assert!(matches!(intake.receive(body(&[b"x"]), 10).await, Err(Error::Unavailable(_))));
 }

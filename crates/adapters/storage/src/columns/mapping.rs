@@ -15,11 +15,11 @@
 //! }
 //! ```
 //!
-//! gives `Row` (selectable; `row.into_model()`, and `From<Row>` for `Entry`) and `Changeset` (`Changeset::of(&entry)`, for
-//! inserts and updates). Further clauses: `read_only { .. }` for columns that are no members; `nested { space: SpaceRef {
-//! manifest as space_manifest: SpaceManifest, id as space_id: i64 } }` for a member of several columns; `read_with { authors:
-//! Vec<UserId> }` for members that are stored elsewhere (arguments of `into_model`, without `From<Row>`); `write_with { .. }`
-//! for columns that are computed elsewhere (arguments of `Changeset::of`).
+//! gives `Row` (selectable; `row.into_model()`, and `From<Row>` for `Entry`) and `Changeset` (`Changeset::new(&entry)`,
+//! for inserts and updates). Further clauses: `read_only { .. }` for columns that are no members; `nested { space:
+//! kind as space_manifest: SpaceKind, id as space_id: i64 } }` for a member of several columns;
+//! `read_with { authors: Vec<UserId> }` for members that are stored elsewhere (arguments of `into_model`, without
+//! `From<Row>`); `write_with { .. }` for columns that are computed elsewhere (arguments of `Changeset::of`).
 
 /// See the documentation of this module.
 macro_rules! columns {
@@ -111,7 +111,7 @@ macro_rules! columns {
 
         impl<'a> Changeset<'a> {
             /// Builds it from a model, with columns that are computed elsewhere.
-            pub(super) fn of(from: &'a $Model $(, $with: $With)*) -> Self {
+            pub(super) fn new(from: &'a $Model $(, $with: $With)*) -> Self {
                 use $crate::columns::ColumnValue;
                 Self {
                     $($($inner_column: from.$outer.$inner.to_column(),)+)*

@@ -1,7 +1,7 @@
 //! What is specific to PostgreSQL.
 
-use crate::changes::{Changes, Observer};
-use crate::failure::Cause;
+use crate::change_counters::{ChangeCounters, StatementObserver};
+use crate::failure::ErrorCause;
 use crate::page_rows::{PageBounds, count};
 use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools};
 use civitas_kernel::{Error, Result};
@@ -28,14 +28,14 @@ use std::time::Duration;
 mod copies;
 #[path = "postgres/dialect.rs"]
 pub mod dialect;
+#[path = "postgres/sql_state_stream.rs"]
+mod sql_state_stream;
 #[path = "postgres/tls.rs"]
 mod tls;
-#[path = "postgres/wire.rs"]
-mod wire;
 #[path = "postgres/writer.rs"]
 mod writer;
-pub use copies::{Copies, connect_to_read};
-use tls::{Silence, Usage};
+pub use copies::{EngineDatabaseCopies, connect_to_read};
+use tls::{ConnectionPurpose, SilenceLimits};
 pub use writer::{WriteTransaction, Writer};
 
 /// The database.
@@ -43,7 +43,7 @@ pub type Db = diesel::pg::Pg;
 /// A connection.
 pub type Conn = AsyncPgConnection;
 /// The runner of migrations.
-pub type Harness = AsyncConnectionWrapper<AsyncPgConnection>;
+pub type MigrationConnection = AsyncConnectionWrapper<AsyncPgConnection>;
 /// The migrations of this build.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/postgres");
 
@@ -92,19 +92,19 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
 }
 
 /// The meaning of an error without a kind of Diesel, by the SQLSTATE that [`wire`] writes before its message.
-pub fn cause(message: &str) -> Cause {
+pub fn cause(message: &str) -> ErrorCause {
     let state = message.split_once(": ").map_or("", |(state, _)| state);
     match state {
         // query_canceled (by statement_timeout).
-        "57014" => Cause::Timeout,
+        "57014" => ErrorCause::Timeout,
         // Serialization failure, deadlock.
-        _ if state.starts_with("40") => Cause::Conflict,
+        _ if state.starts_with("40") => ErrorCause::Conflict,
         // Connection, insufficient resources (a full disk, no memory, too many connections), operator intervention,
         // system error; read_only_sql_transaction, idle_in_transaction_session_timeout; lock_not_available: an accepted job
         // waits as long as somebody else holds a lock, as on SQLite.
-        "25006" | "25P03" | "55P03" => Cause::Machine,
-        _ if ["08", "53", "57", "58"].iter().any(|class| state.starts_with(class)) => Cause::Machine,
-        _ => Cause::Other,
+        "25006" | "25P03" | "55P03" => ErrorCause::Machine,
+        _ if ["08", "53", "57", "58"].iter().any(|class| state.starts_with(class)) => ErrorCause::Machine,
+        _ => ErrorCause::Other,
     }
 }
 
@@ -134,9 +134,9 @@ impl Planning {
 
 /// The pools of the readers and the writers of requests have up to `pool_size` connections each, that of the writers of
 /// background work half as many, those of searches and of the readers of background work a quarter.
-pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Result<ProcessPools> {
+pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<ChangeCounters>) -> Result<ProcessPools> {
     let unconfirmed = settings.limits.unconfirmed;
-    let manager = |usage: Usage, planning: Planning, limit: Duration, lock: Duration| {
+    let manager = |usage: ConnectionPurpose, planning: Planning, limit: Duration, lock: Duration| {
         let mut config = ManagerConfig::default();
         config.recycling_method = RecyclingMethod::Fast;
         let changes = changes.clone();
@@ -144,8 +144,8 @@ pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Resu
             let changes = changes.clone();
             let connecting = async move {
                 let mut connection = connect(url, usage, planning, (limit, lock), unconfirmed).await?;
-                if usage == Usage::Writing {
-                    connection.set_instrumentation(Observer::new(changes));
+                if usage == ConnectionPurpose::Writing {
+                    connection.set_instrumentation(StatementObserver::new(changes));
                 }
                 Ok(connection)
             };
@@ -160,10 +160,10 @@ pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Resu
     let (half, quarter) = (settings.pool_size.div_ceil(2), settings.pool_size.div_ceil(4));
     let (reading, writing) = (read * 4 / 5, write * 4 / 5);
     let requests = Pools {
-        reader: pool(Usage::Reading, Planning::Once, read, reading, settings.pool_size)?,
-        searcher: Some(pool(Usage::Reading, Planning::Free, read, reading, quarter)?),
+        reader: pool(ConnectionPurpose::Reading, Planning::Once, read, reading, settings.pool_size)?,
+        searcher: Some(pool(ConnectionPurpose::Reading, Planning::Free, read, reading, quarter)?),
         writer: Writer::new(pool(
-            Usage::Writing,
+            ConnectionPurpose::Writing,
             Planning::Once,
             write,
             settings.limits.lock,
@@ -171,9 +171,9 @@ pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Resu
         )?),
     };
     let background = Pools {
-        reader: pool(Usage::Reading, Planning::ByIndex, read, reading, quarter)?,
+        reader: pool(ConnectionPurpose::Reading, Planning::ByIndex, read, reading, quarter)?,
         searcher: None,
-        writer: Writer::new(pool(Usage::Writing, Planning::ByIndex, write, writing, half)?),
+        writer: Writer::new(pool(ConnectionPurpose::Writing, Planning::ByIndex, write, writing, half)?),
     };
     Ok(ProcessPools { requests, background })
 }
@@ -183,13 +183,13 @@ pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Resu
 /// `unconfirmed`, the connection is closed.
 async fn connect(
     url: &str,
-    usage: Usage,
+    usage: ConnectionPurpose,
     planning: Planning,
     (limit, lock): (Duration, Duration),
     unconfirmed: Duration,
 ) -> ConnectionResult<Conn> {
     const DELAY: Duration = Duration::from_millis(500);
-    let silence = Silence { unconfirmed, unanswered: Some(limit + DELAY) };
+    let silence = SilenceLimits { unconfirmed, unanswered: Some(limit + DELAY) };
     let mut connection = tls::connect(url, usage, silence).await?;
     let (plan_cache_mode, enable_seqscan) = planning.settings();
     let settings = format!(
@@ -239,15 +239,15 @@ where
 /// Runs some work on a separate connection, in one transaction under an exclusive lock.
 pub async fn with_harness<R: Send + 'static>(
     settings: &DatabaseSettings,
-    work: impl FnOnce(&mut Harness) -> diesel::migration::Result<R> + Send + 'static,
+    work: impl FnOnce(&mut MigrationConnection) -> diesel::migration::Result<R> + Send + 'static,
 ) -> Result<R> {
     let url = settings.url.clone();
     let runtime = tokio::runtime::Handle::current();
     let task = tokio::task::spawn_blocking(move || {
         let connection = runtime
-            .block_on(tls::connect(&url, Usage::Writing, Silence::LONG))
+            .block_on(tls::connect(&url, ConnectionPurpose::Writing, SilenceLimits::LONG))
             .map_err(|e| Error::Unavailable(e.into()))?;
-        let mut harness = Harness::from(connection);
+        let mut harness = MigrationConnection::from(connection);
         let done = Connection::transaction(&mut harness, |harness| {
             // No other user of the database takes a lock with this number; it ends with the transaction.
             SimpleConnection::batch_execute(harness, "SELECT pg_advisory_xact_lock(20261121)")?;
@@ -265,15 +265,15 @@ mod tests {
     #[test]
     fn a_state_says_what_a_failure_means_in_any_language() {
         for (message, expected) in [
-            ("53100: impossible d'écrire", Cause::Machine),
-            ("57P01: FATAL", Cause::Machine),
-            ("25006: nur lesen", Cause::Machine),
-            ("57014: annulé", Cause::Timeout),
-            ("55P03: verrou", Cause::Machine),
-            ("40P01: Verklemmung entdeckt", Cause::Conflict),
-            ("54000: index row size exceeds the maximum", Cause::Other),
-            ("42P01: relation does not exist", Cause::Other),
-            ("deadlock detected", Cause::Other),
+            ("53100: impossible d'écrire", ErrorCause::Machine),
+            ("57P01: FATAL", ErrorCause::Machine),
+            ("25006: nur lesen", ErrorCause::Machine),
+            ("57014: annulé", ErrorCause::Timeout),
+            ("55P03: verrou", ErrorCause::Machine),
+            ("40P01: Verklemmung entdeckt", ErrorCause::Conflict),
+            ("54000: index row size exceeds the maximum", ErrorCause::Other),
+            ("42P01: relation does not exist", ErrorCause::Other),
+            ("deadlock detected", ErrorCause::Other),
         ] {
             assert_eq!(cause(message), expected, "{message}");
         }

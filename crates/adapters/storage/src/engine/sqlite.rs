@@ -3,8 +3,8 @@
 //! caller's thread: they take a few microseconds from the page cache, and are never cancelled. Commits wait for the disk:
 //! they run on a blocking thread.
 
-use crate::changes::{Changes, Observer};
-use crate::failure::Cause;
+use crate::change_counters::{ChangeCounters, StatementObserver};
+use crate::failure::ErrorCause;
 use crate::page_rows::{PageBounds, count};
 use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, StatementLimits};
 use civitas_kernel::{Error, Result};
@@ -33,17 +33,17 @@ use tokio::sync::Semaphore;
 
 #[path = "sqlite/copies.rs"]
 mod copies;
-#[path = "sqlite/lock.rs"]
-mod lock;
 #[path = "sqlite/memory.rs"]
 mod memory;
 #[path = "sqlite/runtime.rs"]
 mod runtime;
 #[path = "sqlite/statement.rs"]
 mod statement;
+#[path = "sqlite/write_lock.rs"]
+mod write_lock;
 #[path = "sqlite/writer.rs"]
 mod writer;
-pub use copies::Copies;
+pub use copies::EngineDatabaseCopies;
 pub use memory::in_memory;
 use runtime::{Runtime, StatementThread};
 use statement::AnyStatement;
@@ -55,7 +55,7 @@ pub type Db = diesel::sqlite::Sqlite;
 /// A connection.
 pub type Conn = SyncConnectionWrapper<SqliteConnection, Runtime>;
 /// The runner of migrations.
-pub type Harness = SqliteConnection;
+pub type MigrationConnection = SqliteConnection;
 /// The migrations of this build.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
 
@@ -106,36 +106,38 @@ pub fn write_json<T: Serialize>(value: &T, out: &mut Output<'_, '_, Db>) -> seri
 
 /// The meaning of an error without a kind of Diesel. Diesel passes on SQLite's message without its code; the messages
 /// are those of the compiled-in library (`sqlite3_errstr`), always in English.
-pub fn cause(message: &str) -> Cause {
-    const CAUSES: [(&str, Cause); 8] = [
-        ("database is locked", Cause::Machine), // SQLITE_BUSY: another process has the lock
-        ("database table is locked", Cause::Conflict), // SQLITE_LOCKED
-        ("interrupted", Cause::Timeout),        // SQLITE_INTERRUPT
-        ("database or disk is full", Cause::Machine), // SQLITE_FULL
-        ("attempt to write a readonly database", Cause::Machine), // SQLITE_READONLY
-        ("disk I/O error", Cause::Machine),     // SQLITE_IOERR
-        ("unable to open database file", Cause::Machine), // SQLITE_CANTOPEN
-        ("out of memory", Cause::Machine),      // SQLITE_NOMEM
+pub fn cause(message: &str) -> ErrorCause {
+    const CAUSES: [(&str, ErrorCause); 8] = [
+        ("database is locked", ErrorCause::Machine), // SQLITE_BUSY: another process has the lock
+        ("database table is locked", ErrorCause::Conflict), // SQLITE_LOCKED
+        ("interrupted", ErrorCause::Timeout),        // SQLITE_INTERRUPT
+        ("database or disk is full", ErrorCause::Machine), // SQLITE_FULL
+        ("attempt to write a readonly database", ErrorCause::Machine), // SQLITE_READONLY
+        ("disk I/O error", ErrorCause::Machine),     // SQLITE_IOERR
+        ("unable to open database file", ErrorCause::Machine), // SQLITE_CANTOPEN
+        ("out of memory", ErrorCause::Machine),      // SQLITE_NOMEM
     ];
-    CAUSES.iter().find(|(start, _)| message.starts_with(start)).map_or(Cause::Other, |(_, cause)| *cause)
+    CAUSES.iter().find(|(start, _)| message.starts_with(start)).map_or(ErrorCause::Other, |(_, cause)| *cause)
 }
 
 /// The pools of the readers, of the readers for searches, and of the one writer. A read is never cancelled with its
 /// caller, a search is. Background work has the same pools: reads never wait for a connection, and searches are not of it.
-pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Result<ProcessPools> {
+pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<ChangeCounters>) -> Result<ProcessPools> {
     let path = path_of(&settings.url)?;
-    let manager =
-        |pragmas: &'static str, thread: StatementThread, limit: Duration, changes: Option<Arc<Changes>>| {
-            let mut config = ManagerConfig::default();
-            config.recycling_method = RecyclingMethod::Fast;
-            config.custom_setup = Box::new(move |path| {
-                let runtime = Runtime::new(thread.clone(), limit);
-                let connection =
-                    connect(path, pragmas).map(|connection| wrap(connection, runtime, changes.as_ref()));
-                std::future::ready(connection).boxed()
-            });
-            AsyncDieselConnectionManager::new_with_config(path, config)
-        };
+    let manager = |pragmas: &'static str,
+                   thread: StatementThread,
+                   limit: Duration,
+                   changes: Option<Arc<ChangeCounters>>| {
+        let mut config = ManagerConfig::default();
+        config.recycling_method = RecyclingMethod::Fast;
+        config.custom_setup = Box::new(move |path| {
+            let runtime = Runtime::new(thread.clone(), limit);
+            let connection =
+                connect(path, pragmas).map(|connection| wrap(connection, runtime, changes.as_ref()));
+            std::future::ready(connection).boxed()
+        });
+        AsyncDieselConnectionManager::new_with_config(path, config)
+    };
     let StatementLimits { read, write, .. } = settings.limits;
     let cores = available_parallelism().map_or(1, usize::from);
     let writer = ConnectionPool::new(
@@ -158,9 +160,9 @@ pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<Changes>) -> Resu
 }
 
 /// A connection whose statements run there. `changes`: where those that it commits are counted.
-fn wrap(mut connection: SqliteConnection, runtime: Runtime, changes: Option<&Arc<Changes>>) -> Conn {
+fn wrap(mut connection: SqliteConnection, runtime: Runtime, changes: Option<&Arc<ChangeCounters>>) -> Conn {
     if let Some(changes) = changes {
-        connection.set_instrumentation(Observer::new(changes.clone()));
+        connection.set_instrumentation(StatementObserver::new(changes.clone()));
     }
     SyncConnectionWrapper::with_runtime(connection, runtime)
 }
@@ -181,10 +183,10 @@ const SEARCHER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4000;";
 const WRITER: &str =
     "PRAGMA busy_timeout = 5; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000;";
 
-/// For a transaction that takes long, such as an import: it changes pages all over the indexes. Those that the cache has no
-/// place for are written to the log, and read again for the next row: with 256 MiB hardly any. Used as far as there are changed
-/// pages.
-const LONG_CACHE: &str = "PRAGMA cache_size = -262144";
+/// For a transaction that takes long, such as an import: it changes pages all over the indexes. Those that do not fit in
+/// the cache are written to the log, and read again for the next row: with 128 MiB few. Used as far as there are
+/// changed pages.
+const LONG_CACHE: &str = "PRAGMA cache_size = -131072";
 
 /// After it: the size of [`WRITER`] again.
 const SHORT_CACHE: &str = "PRAGMA cache_size = -16000; PRAGMA shrink_memory";
@@ -319,7 +321,7 @@ where
 /// Runs some work on a separate connection, in one transaction under the write lock.
 pub async fn with_harness<R: Send + 'static>(
     settings: &DatabaseSettings,
-    work: impl FnOnce(&mut Harness) -> diesel::migration::Result<R> + Send + 'static,
+    work: impl FnOnce(&mut MigrationConnection) -> diesel::migration::Result<R> + Send + 'static,
 ) -> Result<R> {
     let path = path_of(&settings.url)?.to_owned();
     let task = tokio::task::spawn_blocking(move || {
@@ -376,12 +378,12 @@ mod tests {
         let mut connection = connect(":memory:", "").unwrap();
         connection.batch_execute("CREATE TABLE t (x TEXT); PRAGMA max_page_count = 3").unwrap();
         let full = connection.batch_execute("INSERT INTO t VALUES (randomblob(100000))").unwrap_err();
-        assert_eq!(cause(&full.to_string()), Cause::Machine, "{full}");
+        assert_eq!(cause(&full.to_string()), ErrorCause::Machine, "{full}");
         connection.batch_execute("PRAGMA query_only = ON").unwrap();
         let read_only = connection.batch_execute("INSERT INTO t VALUES (1)").unwrap_err();
-        assert_eq!(cause(&read_only.to_string()), Cause::Machine, "{read_only}");
+        assert_eq!(cause(&read_only.to_string()), ErrorCause::Machine, "{read_only}");
         let bug = connection.batch_execute("SELECT nothing").unwrap_err();
-        assert_eq!(cause(&bug.to_string()), Cause::Other, "{bug}");
+        assert_eq!(cause(&bug.to_string()), ErrorCause::Other, "{bug}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Cached lookups of a session ([`crate::lookups`]).
 
-use super::{Session, Source};
-use crate::lookups::{Lookups, Stamp, Table};
+use super::{ConnectionSource, Session};
+use crate::lookups::{CacheStamp, Lookups, Table};
 use civitas_kernel::Result;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -65,7 +65,7 @@ impl Session {
     }
 
     /// The stamp of what is read from now on; `None` in a transaction, which uses no cached values.
-    fn stamp<K, V>(&self, table: &Table<K, V>) -> Option<Stamp> {
-        matches!(self.source, Source::Database(..)).then(|| self.shared.lookups.stamp(table.kind))
+    fn stamp<K, V>(&self, table: &Table<K, V>) -> Option<CacheStamp> {
+        matches!(self.source, ConnectionSource::Database(..)).then(|| self.shared.lookups.stamp(table.kind))
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum ConnectionGuard<'a> {
 
 impl ConnectionGuard<'static> {
     /// A connection of a pool.
-    pub(super) async fn of_pool(pool: &ConnectionPool) -> Result<Self> {
+    pub(super) async fn from_pool(pool: &ConnectionPool) -> Result<Self> {
         Ok(Self::Own(Box::new(pool.connection().await?)))
     }
 }

@@ -5,7 +5,7 @@
 use super::ConnectionGuard;
 use crate::columns;
 use crate::engine::{Conn, Db, any_statement};
-use crate::failure::{DieselResultExt, changed};
+use crate::failure::{DieselResultExt, require_changed};
 use civitas_kernel::{Error, Page, PageRequest, Result};
 use diesel::deserialize::FromSqlRow;
 use diesel::dsl::{Limit, Offset, Select};
@@ -20,12 +20,15 @@ use futures_util::future::BoxFuture;
 use std::future::{Ready, ready};
 
 /// A connection that is got when the statement runs, such as [`Session::read`](super::Session::read).
-pub(crate) trait Connecting<'q>: Future<Output = Result<ConnectionGuard<'q>>> + Send + 'q {}
+pub(crate) trait ConnectionFuture<'q>:
+    Future<Output = Result<ConnectionGuard<'q>>> + Send + 'q
+{
+}
 
-impl<'q, C: Future<Output = Result<ConnectionGuard<'q>>> + Send + 'q> Connecting<'q> for C {}
+impl<'q, C: Future<Output = Result<ConnectionGuard<'q>>> + Send + 'q> ConnectionFuture<'q> for C {}
 
 /// A connection that the caller has.
-pub(crate) fn borrowed(connection: &mut Conn) -> Ready<Result<ConnectionGuard<'_>>> {
+pub(crate) fn borrowed_connection(connection: &mut Conn) -> Ready<Result<ConnectionGuard<'_>>> {
     ready(Ok(ConnectionGuard::Borrowed(connection)))
 }
 
@@ -34,30 +37,30 @@ pub(crate) trait LoadRowsExt<'q, R: Send + 'static>: Sized {
     /// All rows, converted.
     fn rows_as<T: From<R> + Send + 'static>(
         self,
-        connection: impl Connecting<'q>,
+        connection: impl ConnectionFuture<'q>,
     ) -> BoxFuture<'q, Result<Vec<T>>>;
 
     /// The row, converted, if there is one.
     fn row_as<T: From<R> + Send + 'static>(
         self,
-        connection: impl Connecting<'q>,
+        connection: impl ConnectionFuture<'q>,
     ) -> BoxFuture<'q, Result<Option<T>>>;
 
     /// The row of a statement that always has one.
-    fn value_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<R>>;
+    fn value_from(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<R>>;
 
     /// All rows.
-    fn rows_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Vec<R>>> {
+    fn rows_from(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<Vec<R>>> {
         LoadRowsExt::<'q, R>::rows_as(self, connection)
     }
 
     /// The row, if there is one.
-    fn row_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Option<R>>> {
+    fn row_from(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<Option<R>>> {
         LoadRowsExt::<'q, R>::row_as(self, connection)
     }
 
     /// The first row, if there is one: with `LIMIT 1`.
-    fn first_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Option<R>>>
+    fn first_from(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<Option<R>>>
     where
         Self: LimitDsl,
         Limit<Self>: LoadRowsExt<'q, R>,
@@ -76,20 +79,20 @@ where
 {
     fn rows_as<T: From<R> + Send + 'static>(
         self,
-        connection: impl Connecting<'q>,
+        connection: impl ConnectionFuture<'q>,
     ) -> BoxFuture<'q, Result<Vec<T>>> {
         Box::pin(load::<_, R, ST, T, _>(any_statement(self.as_query()), connection))
     }
 
     fn row_as<T: From<R> + Send + 'static>(
         self,
-        connection: impl Connecting<'q>,
+        connection: impl ConnectionFuture<'q>,
     ) -> BoxFuture<'q, Result<Option<T>>> {
         let rows = load::<_, R, ST, T, _>(any_statement(self.as_query()), connection);
         Box::pin(async move { rows.await.map(|rows| rows.into_iter().next()) })
     }
 
-    fn value_from(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<R>> {
+    fn value_from(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<R>> {
         let row = LoadRowsExt::<'q, R>::row_from(self, connection);
         Box::pin(async move { row.await.and_then(|row| row.ok_or(Failure::NotFound).map_db_error()) })
     }
@@ -98,18 +101,18 @@ where
 /// Queries of a table, whose rows of a type `R` are read and converted.
 pub(crate) trait LoadModelsExt: Sized {
     /// All rows.
-    fn models_from<'q, R, T>(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Vec<T>>>
+    fn models_from<'q, R, T>(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<Vec<T>>>
     where
         R: Selectable<Db> + Send + 'static,
         T: From<R> + Send + 'static,
         Self: SelectDsl<R::SelectExpression>,
         Select<Self, R::SelectExpression>: LoadRowsExt<'q, R>,
     {
-        LoadRowsExt::<'q, R>::rows_as(SelectDsl::select(self, columns::of::<R>()), connection)
+        LoadRowsExt::<'q, R>::rows_as(SelectDsl::select(self, columns::all_columns::<R>()), connection)
     }
 
     /// The first row, if there is one.
-    fn model_from<'q, R, T>(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<Option<T>>>
+    fn model_from<'q, R, T>(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<Option<T>>>
     where
         R: Selectable<Db> + Send + 'static,
         T: From<R> + Send + 'static,
@@ -117,7 +120,7 @@ pub(crate) trait LoadModelsExt: Sized {
         Select<Self, R::SelectExpression>: LimitDsl,
         Limit<Select<Self, R::SelectExpression>>: LoadRowsExt<'q, R>,
     {
-        let first = LimitDsl::limit(SelectDsl::select(self, columns::of::<R>()), 1);
+        let first = LimitDsl::limit(SelectDsl::select(self, columns::all_columns::<R>()), 1);
         LoadRowsExt::<'q, R>::row_as(first, connection)
     }
 
@@ -125,7 +128,7 @@ pub(crate) trait LoadModelsExt: Sized {
     fn page_from<'q, R, T>(
         self,
         page: PageRequest,
-        connection: impl Connecting<'q>,
+        connection: impl ConnectionFuture<'q>,
     ) -> BoxFuture<'q, Result<Page<T>>>
     where
         R: Selectable<Db> + Send + 'static,
@@ -135,9 +138,10 @@ pub(crate) trait LoadModelsExt: Sized {
         Limit<Select<Self, R::SelectExpression>>: OffsetDsl,
         Offset<Limit<Select<Self, R::SelectExpression>>>: LoadRowsExt<'q, R>,
     {
-        let some = LimitDsl::limit(SelectDsl::select(self, columns::of::<R>()), page.fetch());
+        let some =
+            LimitDsl::limit(SelectDsl::select(self, columns::all_columns::<R>()), page.rows_to_fetch());
         let rows = LoadRowsExt::<'q, R>::rows_as(OffsetDsl::offset(some, page.offset()), connection);
-        Box::pin(async move { rows.await.map(|rows| Page::cut(rows, page)) })
+        Box::pin(async move { rows.await.map(|rows| Page::from_fetched(rows, page)) })
     }
 }
 
@@ -146,49 +150,57 @@ impl<Q> LoadModelsExt for Q {}
 /// Statements that return the number of rows that they changed. Errors as of [`DieselResultExt::map_db_error`].
 pub(crate) trait ExecuteExt<'q>: Sized {
     /// Executes the statement.
-    fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<u64>>;
+    fn run_on(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<u64>>;
 
     /// Executes the statement; whether it changes a row.
-    fn any_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<bool>>;
+    fn any_on(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<bool>>;
 
     /// Executes the statement, however many rows it changes.
-    fn done_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>>;
+    fn done_on(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<()>>;
 
     /// Executes a statement that changes one row.
     ///
     /// # Errors
     /// `NotFound` when there was no row.
-    fn change_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>>;
+    fn change_on(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<()>>;
 
     /// The same, but this error when a unique value is taken. On PostgreSQL this aborts the open transaction: to continue
     /// after a conflict, use `ON CONFLICT DO NOTHING` instead.
-    fn save_on(self, connection: impl Connecting<'q>, taken: fn() -> Error) -> BoxFuture<'q, Result<()>>;
+    fn save_on(
+        self,
+        connection: impl ConnectionFuture<'q>,
+        taken: fn() -> Error,
+    ) -> BoxFuture<'q, Result<()>>;
 }
 
 impl<'q, Q: QueryFragment<Db> + QueryId + Send + 'q> ExecuteExt<'q> for Q {
-    fn run_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<u64>> {
+    fn run_on(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<u64>> {
         let executed = execute(any_statement(self), connection);
         Box::pin(async move { executed.await?.map_db_error().map(|rows| rows as u64) })
     }
 
-    fn any_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<bool>> {
+    fn any_on(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<bool>> {
         let executed = execute(any_statement(self), connection);
         Box::pin(async move { executed.await?.map_db_error().map(|rows| rows > 0) })
     }
 
-    fn done_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>> {
+    fn done_on(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<()>> {
         let executed = execute(any_statement(self), connection);
         Box::pin(async move { executed.await?.map_db_error().map(drop) })
     }
 
-    fn change_on(self, connection: impl Connecting<'q>) -> BoxFuture<'q, Result<()>> {
+    fn change_on(self, connection: impl ConnectionFuture<'q>) -> BoxFuture<'q, Result<()>> {
         let executed = execute(any_statement(self), connection);
-        Box::pin(async move { executed.await?.map_db_error().and_then(changed) })
+        Box::pin(async move { executed.await?.map_db_error().and_then(require_changed) })
     }
 
-    fn save_on(self, connection: impl Connecting<'q>, taken: fn() -> Error) -> BoxFuture<'q, Result<()>> {
+    fn save_on(
+        self,
+        connection: impl ConnectionFuture<'q>,
+        taken: fn() -> Error,
+    ) -> BoxFuture<'q, Result<()>> {
         let executed = execute(any_statement(self), connection);
-        Box::pin(async move { executed.await?.map_unique_violation(taken).and_then(changed) })
+        Box::pin(async move { executed.await?.map_unique_violation(taken).and_then(require_changed) })
     }
 }
 
@@ -197,7 +209,7 @@ where
     S: Query + QueryFragment<Db> + QueryId + Send + 'q,
     R: FromSqlRow<ST, Db>,
     T: From<R>,
-    C: Connecting<'q>,
+    C: ConnectionFuture<'q>,
 {
     let mut guard = connection.await?;
     let mut rows = AsyncConnectionCore::load(&mut *guard, statement).await.map_db_error()?;
@@ -213,7 +225,7 @@ where
 async fn execute<'q, S, C>(statement: S, connection: C) -> Result<QueryResult<usize>>
 where
     S: QueryFragment<Db> + QueryId + Send + 'q,
-    C: Connecting<'q>,
+    C: ConnectionFuture<'q>,
 {
     let mut guard = connection.await?;
     Ok(AsyncConnectionCore::execute_returning_count(&mut *guard, statement).await)

@@ -1,6 +1,6 @@
 //! Open transactions: begin, events, commit and rollback.
 
-use super::{ConnectionGuard, KINDS, Session, Source, notify};
+use super::{ConnectionGuard, ConnectionSource, KINDS, Session, notify};
 use crate::engine::WriteTransaction;
 use crate::page_rows::PageBounds;
 use civitas_kernel::{Error, Event, OrganizationId, Result};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// An open transaction.
-pub(super) struct Open {
+pub(super) struct OpenTransaction {
     /// `None` after commit or rollback. Dropped by an error, a panic or with its request, it is rolled back.
     transaction: Mutex<Option<WriteTransaction>>,
     events: std::sync::Mutex<Vec<(OrganizationId, Event)>>,
@@ -24,7 +24,7 @@ fn is_over() -> Error {
     Error::internal("the transaction is over")
 }
 
-impl Open {
+impl OpenTransaction {
     /// Its connection, for one statement.
     pub(super) async fn guard(&self) -> Result<ConnectionGuard<'_>> {
         let connection = MutexGuard::try_map(self.transaction.lock().await, |transaction| {
@@ -37,22 +37,22 @@ impl Open {
 impl Session {
     /// Begins a transaction.
     pub(crate) async fn begin_own(&self) -> Result<Session> {
-        Ok(self.within(self.pools()?.writer.begin().await?))
+        Ok(self.in_transaction(self.pools()?.writer.begin().await?))
     }
 
     /// Begins a transaction that takes long.
     pub(crate) async fn begin_long(&self) -> Result<Session> {
-        Ok(self.within(self.pools()?.writer.begin_long().await?))
+        Ok(self.in_transaction(self.pools()?.writer.begin_long().await?))
     }
 
-    pub(super) fn within(&self, transaction: WriteTransaction) -> Session {
-        let open = Open {
+    pub(super) fn in_transaction(&self, transaction: WriteTransaction) -> Session {
+        let open = OpenTransaction {
             transaction: Mutex::new(Some(transaction)),
             events: std::sync::Mutex::default(),
             assigned: std::sync::Mutex::default(),
             has_work: Default::default(),
         };
-        let source = Source::Transaction(Box::new(open));
+        let source = ConnectionSource::Transaction(Box::new(open));
         Session {
             source,
             shared: self.shared.clone(),
@@ -63,7 +63,7 @@ impl Session {
 
     /// Commits the open transaction.
     pub(crate) async fn commit(&self) -> Result<()> {
-        let Source::Transaction(open) = &self.source else {
+        let ConnectionSource::Transaction(open) = &self.source else {
             return Err(Error::internal("only a transaction can be committed"));
         };
         let transaction = open.transaction.lock().await.take();
@@ -78,7 +78,7 @@ impl Session {
 
     /// Rolls the open transaction back.
     pub(crate) async fn rollback(&self) -> Result<()> {
-        let Source::Transaction(open) = &self.source else { return Ok(()) };
+        let ConnectionSource::Transaction(open) = &self.source else { return Ok(()) };
         match open.transaction.lock().await.take() {
             Some(transaction) => transaction.rollback().await,
             None => Ok(()),
@@ -92,8 +92,8 @@ impl Session {
     /// `Internal` when there are events and no transaction.
     pub(crate) fn check_recordable<T>(&self, events: &[T]) -> Result<()> {
         match &self.source {
-            Source::Database(..) if !events.is_empty() => {
-                Err(Error::internal("a write that announces events needs a transaction"))
+            ConnectionSource::Database(..) if !events.is_empty() => {
+                Err(Error::internal("a write with events needs a transaction"))
             }
             _ => Ok(()),
         }
@@ -110,7 +110,7 @@ impl Session {
     ) -> Result<()> {
         let events: Vec<_> = events.into_iter().map(|event| (organization, event)).collect();
         self.check_recordable(&events)?;
-        if let Source::Transaction(open) = &self.source {
+        if let ConnectionSource::Transaction(open) = &self.source {
             open.events.lock().unwrap_or_else(PoisonError::into_inner).extend(events);
         }
         Ok(())
@@ -121,7 +121,7 @@ impl Session {
     /// # Errors
     /// `Internal` outside a transaction.
     pub(crate) fn assign_ids(&self, name: &'static str, ids: Vec<i64>) -> Result<()> {
-        let Source::Transaction(open) = &self.source else {
+        let ConnectionSource::Transaction(open) = &self.source else {
             return Err(Error::internal("ids are assigned in a transaction"));
         };
         open.assigned.lock().unwrap_or_else(PoisonError::into_inner).insert(name, ids);
@@ -130,7 +130,7 @@ impl Session {
 
     /// Takes the ids that the rows which are being added get; empty: those that the engine assigns.
     pub(crate) fn take_assigned(&self, name: &str) -> Vec<i64> {
-        let Source::Transaction(open) = &self.source else { return Vec::new() };
+        let ConnectionSource::Transaction(open) = &self.source else { return Vec::new() };
         open.assigned.lock().unwrap_or_else(PoisonError::into_inner).remove(name).unwrap_or_default()
     }
 
@@ -141,7 +141,7 @@ impl Session {
 
     /// Takes the events recorded since the last call.
     pub(crate) fn take_recorded_events(&self) -> Vec<(OrganizationId, Event)> {
-        let Source::Transaction(open) = &self.source else { return Vec::new() };
+        let ConnectionSource::Transaction(open) = &self.source else { return Vec::new() };
         std::mem::take(&mut open.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

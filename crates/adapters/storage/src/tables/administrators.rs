@@ -7,7 +7,7 @@ use crate::schema::administrators;
 use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::administrators::{SecondFactor, SignInSources};
-use civitas_accounts::{Administrator, AdministratorStore, Theme, normal_email};
+use civitas_accounts::{Administrator, AdministratorStore, PanelTheme, normal_email};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Page, PageRequest, Result};
 use diesel::prelude::*;
 use time::OffsetDateTime;
@@ -21,7 +21,7 @@ columns! {
         password as password_hash: Option<String>,
         sources as sign_in_sources: SignInSources,
         locale: Option<Locale>,
-        theme: Theme,
+        theme: PanelTheme,
         second_factor: Option<SecondFactor>,
         organization as organization_id: Option<OrganizationId>,
         created_at: OffsetDateTime,
@@ -48,18 +48,18 @@ impl AdministratorStore for Session {
     async fn add(&self, administrator: &Administrator) -> Result<AdministratorId> {
         let assigned = self.take_assigned_id("administrators").map(|id| administrators::id.eq(id));
         let id: Option<i64> = diesel::insert_into(administrators::table)
-            .values((assigned, Changeset::of(administrator)))
+            .values((assigned, Changeset::new(administrator)))
             .on_conflict_do_nothing()
             .returning(administrators::id)
             .row_from(self.write())
             .await?;
-        id.map(AdministratorId).ok_or_else(Administrator::taken)
+        id.map(AdministratorId).ok_or_else(Administrator::key_taken_error)
     }
 
     async fn save(&self, id: AdministratorId, administrator: &Administrator) -> Result<()> {
         diesel::update(administrators::table.find(id.0))
-            .set(Changeset::of(administrator))
-            .save_on(self.write(), Administrator::taken)
+            .set(Changeset::new(administrator))
+            .save_on(self.write(), Administrator::key_taken_error)
             .await
     }
 

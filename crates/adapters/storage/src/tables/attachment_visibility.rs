@@ -8,7 +8,7 @@ use crate::schema::{
     answers, attachments, components, meetings as meeting, posts as post, proposals as proposal,
     questionnaires, spaces, surveys,
 };
-use crate::tables::planner::Checked;
+use crate::tables::planner::CheckedRows;
 use crate::tables::select::{RecordSelect, correlated};
 use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::VisibilityRule;
@@ -23,39 +23,42 @@ fn found<QS: 'static>(record: RecordSelect) -> Expr<QS, BigInt> {
 }
 
 /// The records of a table that belong to visible components.
-fn visible_in(of: &VisibleComponents, table: &'static str) -> RecordSelect {
-    RecordSelect::of(table).filter(of.contain_by_id::<()>(table, Checked::Many))
+fn visible_in(components: &VisibleComponents, table: &'static str) -> RecordSelect {
+    RecordSelect::from_table(table).filter(components.contain_by_id::<()>(table, CheckedRows::Many))
 }
 
 /// The meeting with this id, if the reader sees it.
 fn seen_meeting(
     reader: &AttachmentReader,
-    of: &VisibleComponents,
+    components: &VisibleComponents,
     is_this: impl QueryFragment<Db> + Send + 'static,
 ) -> RecordSelect {
     let shown = meetings::visible(reader.read_context.viewer).into_iter();
-    shown.fold(visible_in(of, "meetings").filter(is_this), RecordSelect::filter)
+    shown.fold(visible_in(components, "meetings").filter(is_this), RecordSelect::filter)
 }
 
 /// Whether the reader sees the record of an attachment.
-pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Condition<attachments::table> {
+pub(super) fn visible(
+    reader: &AttachmentReader,
+    components: &VisibleComponents,
+) -> Condition<attachments::table> {
     let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
     let is_meeting = meeting::id.nullable().eq(attachments::meeting_id);
-    let seen_proposal = visible_in(of, "proposals")
+    let seen_proposal = visible_in(components, "proposals")
         .filter(proposal::id.nullable().eq(attachments::proposal_id))
         .filter(proposals::is_shown())
         .filter(proposals::published_or_own(participant));
-    let seen_post = visible_in(of, "posts")
+    let seen_post = visible_in(components, "posts")
         .filter(post::id.nullable().eq(attachments::post_id))
         .filter(posts::visible(participant, reader.now));
-    let seen_space = RecordSelect::of("spaces")
+    let seen_space = RecordSelect::from_table("spaces")
         .filter(spaces::manifest.nullable().eq(attachments::space_manifest))
         .filter(spaces::id.nullable().eq(attachments::space_id))
         .filter(VisibilityRule::SpaceIsVisible(viewer));
-    let seen = [seen_proposal, seen_meeting(reader, of, is_meeting), seen_post, seen_space];
+    let seen = [seen_proposal, seen_meeting(reader, components, is_meeting), seen_post, seen_space];
     let mut seen: Vec<Expr<attachments::table, BigInt>> = seen.into_iter().map(found).collect();
     if reader.reads_answers {
-        seen.push(found(seen_answer(reader, of)));
+        seen.push(found(seen_answer(reader, components)));
         return any(seen);
     }
     // The condition of an index: files of answers are not read and discarded one by one.
@@ -64,18 +67,18 @@ pub(super) fn visible(reader: &AttachmentReader, of: &VisibleComponents) -> Cond
 
 /// The answer of an attachment, if the reader sees its questionnaire. Users who are not administrators see their own
 /// answers only.
-fn seen_answer(reader: &AttachmentReader, of: &VisibleComponents) -> RecordSelect {
+fn seen_answer(reader: &AttachmentReader, components: &VisibleComponents) -> RecordSelect {
     let (viewer, participant) = (reader.read_context.viewer, reader.read_context.participant);
     let is_meeting = meeting::id.nullable().eq(questionnaires::meeting_id);
-    let meeting = found::<questionnaires::table>(seen_meeting(reader, of, is_meeting));
-    let survey = RecordSelect::of("surveys")
+    let meeting = found::<questionnaires::table>(seen_meeting(reader, components, is_meeting));
+    let survey = RecordSelect::from_table("surveys")
         .filter(surveys::id.nullable().eq(questionnaires::survey_id))
         .filter(surveys::deleted_at.is_null());
     let survey = found::<questionnaires::table>(survey);
-    let questionnaire = visible_in(of, "questionnaires")
+    let questionnaire = visible_in(components, "questionnaires")
         .filter(questionnaires::id.eq(answers::questionnaire_id))
         .filter(survey.is_not_null().or(meeting.is_not_null()));
-    let answer = RecordSelect::of("answers")
+    let answer = RecordSelect::from_table("answers")
         .filter(answers::id.nullable().eq(attachments::answer_id))
         .filter(found::<answers::table>(questionnaire).is_not_null());
     match participant.filter(|_| !viewer.is_admin()) {
@@ -87,16 +90,16 @@ fn seen_answer(reader: &AttachmentReader, of: &VisibleComponents) -> RecordSelec
 /// Whether the record of an attachment is neither deleted nor hidden, in a component that is not deleted.
 pub(super) fn shown_to_all() -> Condition<attachments::table> {
     let in_use = || components::table.filter(components::deleted_at.is_null()).select(components::id);
-    let shown_meeting = RecordSelect::of("meetings")
+    let shown_meeting = RecordSelect::from_table("meetings")
         .filter(meeting::id.nullable().eq(attachments::meeting_id))
         .filter(meeting::component_id.eq_any(in_use()))
         .filter(meeting::hidden_at.is_null())
         .filter(meeting::deleted_at.is_null());
-    let shown_proposal = RecordSelect::of("proposals")
+    let shown_proposal = RecordSelect::from_table("proposals")
         .filter(proposal::id.nullable().eq(attachments::proposal_id))
         .filter(proposal::component_id.eq_any(in_use()))
         .filter(proposals::is_shown());
-    let shown_post = RecordSelect::of("posts")
+    let shown_post = RecordSelect::from_table("posts")
         .filter(post::id.nullable().eq(attachments::post_id))
         .filter(post::component_id.eq_any(in_use()))
         .filter(posts::is_shown());

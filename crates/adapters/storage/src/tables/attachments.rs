@@ -1,14 +1,14 @@
 //! Attachments, and the records they belong to.
 
 use super::attachment_visibility::visible;
-use super::files::of_ids;
+use super::files::load_by_ids;
 use super::listing::ListedTable;
 use super::select::{RecordSelect, correlated};
 use super::texts::{self, TextPart};
 use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition, EnumColumn, JsonColumn, columns};
 use crate::engine::Conn;
-use crate::failure::{DieselResultExt, changed};
+use crate::failure::{DieselResultExt, require_changed};
 use crate::filter::{FilterColumn, column_condition, contains, translated};
 use crate::list_pages::count;
 use crate::page_rows::{LoadPage, PageBounds};
@@ -18,14 +18,15 @@ use crate::scoped::scoped;
 use crate::session::Session;
 use async_trait::async_trait;
 use civitas_attachments::{
-    Attachment, AttachmentDetail, AttachmentField, AttachmentFilter, AttachmentReader, AttachmentSearch,
-    AttachmentStore, FileType, MAX_SEARCHED, Parent, ParentKind, ParentLookup, StoredFile,
+    Attachment, AttachmentDetail, AttachmentField, AttachmentFilter, AttachmentParent, AttachmentReader,
+    AttachmentSearch, AttachmentStore, FileType, MAX_SEARCHED_ATTACHMENTS, ParentKind, ParentLookup,
+    StoredFile,
 };
 use civitas_blogs::PostStore;
-use civitas_kernel::filter::Condition as FilterCondition;
+use civitas_kernel::filter::FilterCondition;
 use civitas_kernel::{
-    AttachmentId, CollectionId, Direction, FileId, Locales, MeetingId, Order, OrganizationId, Page,
-    PageRequest, PostId, ProposalId, Result, SpaceManifest, SpaceRef, Translated, Within,
+    AttachmentId, CollectionId, Direction, FileId, Locales, LocationFilter, MeetingId, Order, OrganizationId,
+    Page, PageRequest, PostId, ProposalId, Result, SpaceKind, SpaceRef, Translated,
 };
 use civitas_meetings::MeetingStore;
 use civitas_proposals::ProposalStore;
@@ -50,14 +51,14 @@ columns! {
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
-    nested { parent: Parent { kind as attached_to_type: ParentKind, id as attached_to_id: i64 } }
+    nested { parent: AttachmentParent { kind as attached_to_type: ParentKind, id as attached_to_id: i64 } }
     write_only {
-        space_manifest: Option<EnumColumn<SpaceManifest>> = |of| of.parent.space().map(|space| EnumColumn(space.manifest)),
+        space_manifest: Option<EnumColumn<SpaceKind>> = |of| of.parent.space().map(|space| EnumColumn(space.kind)),
         space_id: Option<i64> = |of| of.parent.space().map(|space| space.id),
-        proposal_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Proposal),
-        meeting_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Meeting),
-        post_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Post),
-        answer_id: Option<i64> = |of| of.parent.of_kind(ParentKind::Answer),
+        proposal_id: Option<i64> = |of| of.parent.id_of_kind(ParentKind::Proposal),
+        meeting_id: Option<i64> = |of| of.parent.id_of_kind(ParentKind::Meeting),
+        post_id: Option<i64> = |of| of.parent.id_of_kind(ParentKind::Post),
+        answer_id: Option<i64> = |of| of.parent.id_of_kind(ParentKind::Answer),
     }
 }
 
@@ -91,10 +92,10 @@ fn satisfies(
 
 /// The oldest of the attachments whose files' names and links are searched; 0 when there are fewer.
 async fn first_searched(connection: &mut Conn, organization: OrganizationId) -> Result<i64> {
-    let first: Option<i64> = of(organization)
+    let first: Option<i64> = rows_of(organization)
         .filter(attachments::answer_id.is_null())
         .order(attachments::id.desc())
-        .offset(MAX_SEARCHED - 1)
+        .offset(MAX_SEARCHED_ATTACHMENTS - 1)
         .limit(1)
         .select(attachments::id)
         .first(connection)
@@ -124,7 +125,7 @@ async fn with_files(
     rows: Vec<Row>,
 ) -> Result<Vec<AttachmentDetail>> {
     let ids: Vec<i64> = rows.iter().filter_map(|row| row.file_id).collect();
-    let files = of_ids(connection, organization, &ids).await?;
+    let files = load_by_ids(connection, organization, &ids).await?;
     let mut files: HashMap<FileId, StoredFile> = files.into_iter().collect();
     let details = rows.into_iter().map(|row| {
         let (id, attachment): (AttachmentId, Attachment) = row.into();
@@ -151,16 +152,16 @@ async fn load(
     bounds: PageBounds,
 ) -> Result<Page<AttachmentDetail>> {
     let rows: Vec<Row> =
-        found.select(columns::of::<Row>()).load_page(connection, bounds).await.map_db_error()?;
-    let page = Page::cut(rows, page);
+        found.select(columns::all_columns::<Row>()).load_page(connection, bounds).await.map_db_error()?;
+    let page = Page::from_fetched(rows, page);
     let items = with_files(connection, organization, page.items).await?;
-    Ok(Page::of(items, page.has_more))
+    Ok(Page::new(items, page.has_more))
 }
 
 /// Adds the titles of the records of a table that are not deleted.
 macro_rules! titles {
     ($connection:ident, $organization:ident, $table:ident, $kind:expr, $parents:ident => $found:ident) => {
-        let ids: Vec<i64> = $parents.iter().filter_map(|parent| parent.of_kind($kind)).collect();
+        let ids: Vec<i64> = $parents.iter().filter_map(|parent| parent.id_of_kind($kind)).collect();
         if !ids.is_empty() {
             let rows: Vec<(i64, JsonColumn<Translated>)> = $table::table
                 .filter($table::organization_id.eq($organization.0))
@@ -170,7 +171,8 @@ macro_rules! titles {
                 .load($connection)
                 .await
                 .map_db_error()?;
-            $found.extend(rows.into_iter().map(|(id, title)| (Parent { kind: $kind, id }, title.0)));
+            $found
+                .extend(rows.into_iter().map(|(id, title)| (AttachmentParent { kind: $kind, id }, title.0)));
         }
     };
 }
@@ -184,7 +186,8 @@ impl AttachmentStore for Session {
         page: PageRequest,
     ) -> Result<Page<AttachmentDetail>> {
         let organization = reader.read_context.organization;
-        let components = VisibleComponents::load(self, reader.read_context, Within::default(), None).await?;
+        let components =
+            VisibleComponents::load(self, reader.read_context, LocationFilter::default(), None).await?;
         // A list that begins with many that the reader does not see skips them one by one.
         let connection = &mut *self.read_long().await?;
         let listed = || {
@@ -208,12 +211,13 @@ impl AttachmentStore for Session {
         id: AttachmentId,
     ) -> Result<Option<AttachmentDetail>> {
         let organization = reader.read_context.organization;
-        let components = VisibleComponents::load(self, reader.read_context, Within::default(), None).await?;
+        let components =
+            VisibleComponents::load(self, reader.read_context, LocationFilter::default(), None).await?;
         let connection = &mut *self.read().await?;
-        let row: Option<Row> = of(organization)
+        let row: Option<Row> = rows_of(organization)
             .filter(attachments::id.eq(id.0))
             .filter(visible(&reader, &components))
-            .select(columns::of::<Row>())
+            .select(columns::all_columns::<Row>())
             .first(connection)
             .await
             .optional_row()?;
@@ -260,12 +264,12 @@ impl AttachmentStore for Session {
         after: Option<AttachmentId>,
         limit: i64,
     ) -> Result<Vec<(AttachmentId, Attachment)>> {
-        let rows: Vec<Row> = of(organization)
+        let rows: Vec<Row> = rows_of(organization)
             .filter(attachments::id.gt(after.map_or(i64::MIN, |id| id.0)))
             .filter(attachments::answer_id.is_null())
             .order(attachments::id)
             .limit(limit)
-            .select(columns::of::<Row>())
+            .select(columns::all_columns::<Row>())
             .load(&mut *self.read().await?)
             .await
             .map_db_error()?;
@@ -278,7 +282,7 @@ impl AttachmentStore for Session {
         }
         let atomic = self.transaction().await?;
         let removed =
-            diesel::delete(of(organization).filter(columns::any_of(attachments::answer_id, answers)))
+            diesel::delete(rows_of(organization).filter(columns::any_of(attachments::answer_id, answers)))
                 .execute(&mut *atomic.connection().await?)
                 .await
                 .map_db_error()?;
@@ -290,11 +294,11 @@ impl AttachmentStore for Session {
 
     async fn remove(&self, organization: OrganizationId, id: AttachmentId) -> Result<()> {
         let atomic = self.transaction().await?;
-        diesel::delete(of(organization).filter(attachments::id.eq(id.0)))
+        diesel::delete(rows_of(organization).filter(attachments::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await
             .map_db_error()
-            .and_then(changed)?;
+            .and_then(require_changed)?;
         atomic.touch_list(organization, "attachments").await?;
         atomic.commit().await
     }
@@ -302,8 +306,8 @@ impl AttachmentStore for Session {
 
 #[async_trait]
 impl ParentLookup for Session {
-    async fn sees(&self, reader: AttachmentReader, parent: Parent) -> Result<bool> {
-        let (read_context, id, within) = (reader.read_context, parent.id, Within::default());
+    async fn can_see(&self, reader: AttachmentReader, parent: AttachmentParent) -> Result<bool> {
+        let (read_context, id, within) = (reader.read_context, parent.id, LocationFilter::default());
         Ok(match parent.kind {
             ParentKind::Organization => id == read_context.organization.0,
             ParentKind::Space(_) => match parent.space() {
@@ -326,8 +330,8 @@ impl ParentLookup for Session {
     async fn titles(
         &self,
         organization: OrganizationId,
-        parents: &[Parent],
-    ) -> Result<Vec<(Parent, Translated)>> {
+        parents: &[AttachmentParent],
+    ) -> Result<Vec<(AttachmentParent, Translated)>> {
         let connection = &mut *self.read().await?;
         let mut found = Vec::new();
         if parents.contains(&organization.into()) {
@@ -336,7 +340,7 @@ impl ParentLookup for Session {
         let ids: Vec<i64> =
             parents.iter().filter_map(|parent| parent.space()).map(|space| space.id).collect();
         if !ids.is_empty() {
-            let rows: Vec<(EnumColumn<SpaceManifest>, i64, JsonColumn<Translated>)> = spaces::table
+            let rows: Vec<(EnumColumn<SpaceKind>, i64, JsonColumn<Translated>)> = spaces::table
                 .filter(spaces::organization_id.eq(organization.0))
                 .filter(columns::any_of(spaces::id.nullable(), &ids))
                 .select((spaces::manifest, spaces::id, spaces::title))
@@ -345,7 +349,7 @@ impl ParentLookup for Session {
                 .map_db_error()?;
             let rows = rows
                 .into_iter()
-                .map(|(manifest, id, title)| (Parent::from(SpaceRef { manifest: manifest.0, id }), title.0));
+                .map(|(kind, id, title)| (AttachmentParent::from(SpaceRef { kind: kind.0, id }), title.0));
             // A number belongs to a space of each kind.
             found.extend(rows.filter(|(parent, _)| parents.contains(parent)));
         }

@@ -7,11 +7,11 @@ use crate::engine::{Db, dialect};
 use crate::filter::{containing, like};
 use crate::optional::filter_some;
 use crate::schema::{audit_entries as entries, audit_heads as heads};
-use crate::scoped::key_of;
+use crate::scoped::organization_key;
 use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_audit::{
-    AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, NewAuditEntry, ReadEntry, SEARCHED,
+    AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, MAX_SEARCHED_ENTRIES, NewAuditEntry, ReadEntry,
 };
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::{IntoBoxed, exists, sql};
@@ -109,17 +109,20 @@ impl Session {
 
     /// The head of the chain, locked until the transaction ends; a new one if there is none.
     async fn lock_head(&self, organization: Option<OrganizationId>) -> Result<ChainHead> {
-        let row = || heads::table.find(key_of(organization));
+        let row = || heads::table.find(organization_key(organization));
         let locked = dialect::for_update!(row()).model_from::<Row, _>(self.for_update()).await?;
         if let Some(head) = locked {
             return Ok(head);
         }
         diesel::insert_into(heads::table)
-            .values((heads::organization_id.eq(key_of(organization)), Changeset::of(&ChainHead::default())))
+            .values((
+                heads::organization_id.eq(organization_key(organization)),
+                Changeset::new(&ChainHead::default()),
+            ))
             .on_conflict_do_nothing()
             .run_on(self.for_update())
             .await?;
-        let row = row().select(columns::of::<Row>()).limit(1);
+        let row = row().select(columns::all_columns::<Row>()).limit(1);
         let locked: Row = dialect::for_update!(row).value_from(self.for_update()).await?;
         Ok(locked.into())
     }
@@ -127,12 +130,12 @@ impl Session {
     async fn append_after(
         &self,
         head: ChainHead,
-        record: &NewAuditEntry,
+        new_entry: &NewAuditEntry,
         now: OffsetDateTime,
     ) -> Result<AuditEntry> {
-        let entry = record.follow(&head, now);
+        let entry = new_entry.append_to(&head, now);
         diesel::insert_into(entries::table).values(EntryRow::new(&entry)?).run_on(self.for_update()).await?;
-        diesel::update(heads::table.find(key_of(entry.organization)))
+        diesel::update(heads::table.find(organization_key(entry.organization)))
             .set((heads::number.eq(entry.number), heads::hash.eq(&entry.hash)))
             .run_on(self.for_update())
             .await?;
@@ -140,19 +143,19 @@ impl Session {
     }
 
     /// Whether there is an entry with the same actor, action and object since this time.
-    async fn has_since(&self, record: &NewAuditEntry, since: OffsetDateTime) -> Result<bool> {
+    async fn has_since(&self, new_entry: &NewAuditEntry, since: OffsetDateTime) -> Result<bool> {
         let mut same = filtered(&AuditFilter {
-            scope: record.organization().map_or(AuditScope::Deployment, AuditScope::Organization),
-            action: Some(record.action()),
-            actor: Some(record.actor().kind()),
-            object: record.object().map(|object| (object.kind.clone(), object.id.clone())),
+            scope: new_entry.organization().map_or(AuditScope::Deployment, AuditScope::Organization),
+            action: Some(new_entry.action()),
+            actor: Some(new_entry.actor().kind()),
+            object: new_entry.object().map(|object| (object.kind.clone(), object.id.clone())),
             since: Some(since),
             ..AuditFilter::default()
         });
-        if record.object().is_none() {
+        if new_entry.object().is_none() {
             same = same.filter(entries::object_kind.is_null());
         }
-        if let Some(actor) = record.actor().id() {
+        if let Some(actor) = new_entry.actor().id() {
             same = same.filter(entries::actor_id.eq(actor));
         }
         let found: Option<i64> = same.select(entries::number).first_from(self.for_update()).await?;
@@ -176,33 +179,33 @@ impl Session {
 
 #[async_trait]
 impl AuditLog for Session {
-    async fn append(&self, record: &NewAuditEntry, now: OffsetDateTime) -> Result<AuditEntry> {
-        let head = self.lock_head(record.organization()).await?;
-        self.append_after(head, record, now).await
+    async fn append(&self, new_entry: &NewAuditEntry, now: OffsetDateTime) -> Result<AuditEntry> {
+        let head = self.lock_head(new_entry.organization()).await?;
+        self.append_after(head, new_entry, now).await
     }
 
     async fn append_unless_since(
         &self,
-        record: &NewAuditEntry,
+        new_entry: &NewAuditEntry,
         since: OffsetDateTime,
         now: OffsetDateTime,
     ) -> Result<bool> {
         // Most acts follow another one, and need not wait for the lock of the chain.
-        if self.has_since(record, since).await? {
+        if self.has_since(new_entry, since).await? {
             return Ok(false);
         }
-        let head = self.lock_head(record.organization()).await?;
-        if self.has_since(record, since).await? {
+        let head = self.lock_head(new_entry.organization()).await?;
+        if self.has_since(new_entry, since).await? {
             return Ok(false);
         }
-        self.append_after(head, record, now).await.map(|_| true)
+        self.append_after(head, new_entry, now).await.map(|_| true)
     }
 
     async fn list(&self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditEntry>> {
         let mut all = filtered(filter);
         if let Some(part) = &filter.text {
             let oldest: Option<OffsetDateTime> = filtered(filter)
-                .offset(SEARCHED - 1)
+                .offset(MAX_SEARCHED_ENTRIES - 1)
                 .select(entries::at)
                 .first_from(self.read_long())
                 .await?;
@@ -210,12 +213,12 @@ impl AuditLog for Session {
             all = all.filter(mentions(part));
         }
         let rows: Vec<EntryRow> = all
-            .limit(page.fetch())
+            .limit(page.rows_to_fetch())
             .offset(page.offset())
-            .select(columns::of::<EntryRow>())
+            .select(columns::all_columns::<EntryRow>())
             .rows_from(self.read_long())
             .await?;
-        let Page { items, has_more, .. } = Page::cut(rows, page);
+        let Page { items, has_more, .. } = Page::from_fetched(rows, page);
         let read = |row: EntryRow| {
             let (organization, number) = (row.organization_id, row.number);
             let entry = row.into_entry();
@@ -224,7 +227,7 @@ impl AuditLog for Session {
             }
             entry
         };
-        Ok(Page::of(items.into_iter().filter_map(read).collect(), has_more))
+        Ok(Page::new(items.into_iter().filter_map(read).collect(), has_more))
     }
 
     async fn page_after(
@@ -234,11 +237,11 @@ impl AuditLog for Session {
         limit: i64,
     ) -> Result<Vec<ReadEntry>> {
         let rows: Vec<EntryRow> = entries::table
-            .filter(entries::organization_id.eq(key_of(organization)))
+            .filter(entries::organization_id.eq(organization_key(organization)))
             .filter(entries::number.gt(number))
             .order(entries::number)
             .limit(limit)
-            .select(columns::of::<EntryRow>())
+            .select(columns::all_columns::<EntryRow>())
             .rows_from(self.read())
             .await?;
         Ok(rows.into_iter().map(|row| ReadEntry { number: row.number, entry: row.into_entry() }).collect())
@@ -266,7 +269,7 @@ impl AuditLog for Session {
     }
 
     async fn head(&self, organization: Option<OrganizationId>) -> Result<Option<ChainHead>> {
-        heads::table.find(key_of(organization)).model_from::<Row, _>(self.read()).await
+        heads::table.find(organization_key(organization)).model_from::<Row, _>(self.read()).await
     }
 
     async fn organizations_after(&self, after: OrganizationId, limit: i64) -> Result<Vec<OrganizationId>> {

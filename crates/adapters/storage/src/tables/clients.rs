@@ -32,30 +32,30 @@ columns! {
     }
 }
 
-type Living = Filter<api_clients::table, IsNull<api_clients::deleted_at>>;
+type ExistingClients = Filter<api_clients::table, IsNull<api_clients::deleted_at>>;
 
 /// The clients that were not removed; the only way to read the table.
-pub(super) fn living() -> Living {
+pub(super) fn existing_clients() -> ExistingClients {
     api_clients::table.filter(api_clients::deleted_at.is_null())
 }
 
 #[async_trait]
 impl ClientStore for Session {
     async fn find(&self, id: ClientId) -> Result<Option<ApiClient>> {
-        living().filter(api_clients::id.eq(id.0)).model_from::<Row, _>(self.read()).await
+        existing_clients().filter(api_clients::id.eq(id.0)).model_from::<Row, _>(self.read()).await
     }
 
     async fn find_by_uid(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
-        living().filter(api_clients::uid.eq(uid)).model_from::<Row, _>(self.read()).await
+        existing_clients().filter(api_clients::uid.eq(uid)).model_from::<Row, _>(self.read()).await
     }
 
     async fn find_by_uid_for_update(&self, uid: &str) -> Result<Option<(ClientId, ApiClient)>> {
-        let row = dialect::for_update!(living().filter(api_clients::uid.eq(uid)));
+        let row = dialect::for_update!(existing_clients().filter(api_clients::uid.eq(uid)));
         row.model_from::<Row, _>(self.for_update()).await
     }
 
     async fn list(&self, filter: &ClientFilter, page: PageRequest) -> Result<Page<(ClientId, ApiClient)>> {
-        let mut clients = living().into_boxed::<Db>();
+        let mut clients = existing_clients().into_boxed::<Db>();
         filter_some!(clients; filter.organization => |organization| api_clients::organization_id.eq(organization.0));
         if let Some(text) = &filter.search {
             let uid: Condition<api_clients::table> =
@@ -104,7 +104,7 @@ impl ClientStore for Session {
     async fn add(&self, client: &ApiClient) -> Result<ClientId> {
         let assigned = self.take_assigned_id("api_clients").map(|id| api_clients::id.eq(id));
         let id: Option<i64> = diesel::insert_into(api_clients::table)
-            .values((assigned, Changeset::of(client)))
+            .values((assigned, Changeset::new(client)))
             .on_conflict_do_nothing()
             .returning(api_clients::id)
             .row_from(self.write())
@@ -113,8 +113,8 @@ impl ClientStore for Session {
     }
 
     async fn save(&self, id: ClientId, client: &ApiClient) -> Result<()> {
-        diesel::update(living().filter(api_clients::id.eq(id.0)))
-            .set(Changeset::of(client))
+        diesel::update(existing_clients().filter(api_clients::id.eq(id.0)))
+            .set(Changeset::new(client))
             .change_on(self.write())
             .await
     }
@@ -131,7 +131,7 @@ impl ClientStore for Session {
         after: Option<ClientId>,
         limit: i64,
     ) -> Result<Vec<(ClientId, ApiClient)>> {
-        let mut clients = living().into_boxed::<Db>();
+        let mut clients = existing_clients().into_boxed::<Db>();
         filter_some!(clients; organization => |organization| api_clients::organization_id.eq(organization.0));
         clients
             .filter(api_clients::id.gt(after.map_or(i64::MIN, |id| id.0)))

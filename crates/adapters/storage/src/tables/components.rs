@@ -13,13 +13,13 @@ use crate::tables::texts::{self, TextPart};
 use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
-use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
+use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::{
-    ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
+    ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceKind, SpaceRef,
     StepId, Translated,
 };
 use civitas_spaces::{
-    Component, ComponentDetail, ComponentField, ComponentFilter, ComponentManifest, ComponentStore,
+    Component, ComponentDetail, ComponentField, ComponentFilter, ComponentKind, ComponentStore,
     MAX_RECORDS_COUNTED, TitledComponent,
 };
 use diesel::dsl::{self, And, Eq, InnerJoinQuerySource, case_when, count_star};
@@ -35,7 +35,7 @@ columns! {
     components as Component;
     id ComponentId;
     fields {
-        manifest: ComponentManifest,
+        kind as manifest: ComponentKind,
         name: Translated,
         published_at: Option<OffsetDateTime>,
         weight: i64,
@@ -49,20 +49,20 @@ columns! {
         updated_at: OffsetDateTime,
     }
     nested {
-        space: SpaceRef { manifest as space_manifest: SpaceManifest, id as space_id: i64 },
+        space: SpaceRef { kind as space_manifest: SpaceKind, id as space_id: i64 },
     }
     write_only { extended_data_text: String = |component| canonical_object(&component.extended_data) }
 }
 
 /// Components with their spaces.
-pub(super) type ComponentInSpace = InnerJoinQuerySource<components::table, spaces::table, OfSpace>;
+pub(super) type ComponentInSpace = InnerJoinQuerySource<components::table, spaces::table, IsInSpace>;
 
 /// The space a component belongs to.
-pub(super) type OfSpace =
+pub(super) type IsInSpace =
     And<Eq<components::space_manifest, spaces::manifest>, Eq<components::space_id, spaces::id>>;
 
 /// The space a component belongs to.
-pub(super) fn of_space() -> OfSpace {
+pub(super) fn is_in_space() -> IsInSpace {
     components::space_manifest.eq(spaces::manifest).and(components::space_id.eq(spaces::id))
 }
 
@@ -93,7 +93,7 @@ fn condition(
     locales: &Locales,
 ) -> Result<Condition<ComponentInSpace>> {
     let column = match filter.field {
-        ComponentField::Manifest => FilterColumn::Ascii(Box::new(components::manifest.nullable())),
+        ComponentField::Kind => FilterColumn::Ascii(Box::new(components::manifest.nullable())),
         ComponentField::Id => FilterColumn::Integer(Box::new(components::id.nullable())),
         ComponentField::SpaceId => FilterColumn::Integer(Box::new(components::space_id.nullable())),
         ComponentField::SpaceType => FilterColumn::Ascii(class_of_space()),
@@ -123,9 +123,9 @@ pub(super) fn space_id() -> Expr<ComponentInSpace, BigInt> {
 
 /// The class name of the component's space.
 pub(super) fn class_of_space() -> Expr<ComponentInSpace, Text> {
-    let [first, second, third, last] = SpaceManifest::ALL;
-    let kind = |manifest: SpaceManifest| components::space_manifest.eq(EnumColumn(manifest));
-    let class = |manifest: SpaceManifest| manifest.class().into_sql::<Text>();
+    let [first, second, third, last] = SpaceKind::ALL;
+    let kind = |kind: SpaceKind| components::space_manifest.eq(EnumColumn(kind));
+    let class = |kind: SpaceKind| kind.class().into_sql::<Text>();
     let classes = case_when(kind(first), class(first))
         .when(kind(second), class(second))
         .when(kind(third), class(third))
@@ -147,11 +147,11 @@ async fn visible(
     let organization = read_context.organization;
     let all = || {
         components::table
-            .inner_join(spaces::table.on(of_space()))
+            .inner_join(spaces::table.on(is_in_space()))
             .filter(components::organization_id.eq(organization.0))
             .filter(VisibilityRule::ComponentIsVisible(read_context.viewer))
             .select((
-                columns::of::<Row>(),
+                columns::all_columns::<Row>(),
                 spaces::title,
                 spaces::updated_at,
                 active_step::<ComponentInSpace>(),
@@ -162,7 +162,7 @@ async fn visible(
     let page: Page<ComponentColumns> = list_page!(connection, page, session.bounds; all();
         filters, |filter| condition(filter, organization, session.locales()); components, components::id);
     let ids: Vec<_> = page.items.iter().map(|(row, ..)| (row.id, row.manifest.0)).collect();
-    let mut resources = resources::of_components(connection, read_context, &ids).await?;
+    let mut resources = resources::load_for_components(connection, read_context, &ids).await?;
     Ok(page.map(|(row, space_title, space_at, active_step, steps_at)| {
         let resources = resources.remove(&row.id).unwrap_or_default();
         let (id, component) = row.into();
@@ -186,14 +186,14 @@ impl ComponentStore for Session {
     async fn list(
         &self,
         read_context: ReadContext,
-        manifest: Option<ComponentManifest>,
+        kind: Option<ComponentKind>,
         filters: &[ComponentFilter],
         page: PageRequest,
     ) -> Result<Page<ComponentDetail>> {
         let mut filters = filters.to_vec();
-        if let Some(manifest) = manifest {
-            let condition = FilterCondition::Text(Comparison::Eq(manifest.as_str().to_owned()));
-            filters.push(ComponentFilter { field: ComponentField::Manifest, condition });
+        if let Some(kind) = kind {
+            let condition = FilterCondition::Text(Comparison::Eq(kind.as_str().to_owned()));
+            filters.push(ComponentFilter { field: ComponentField::Kind, condition });
         }
         visible(self, &mut *self.read_long().await?, read_context, &filters, page).await
     }
@@ -205,24 +205,24 @@ impl ComponentStore for Session {
     ) -> Result<Option<ComponentDetail>> {
         let condition = FilterCondition::Integer(Comparison::Eq(id.0));
         let this = ComponentFilter { field: ComponentField::Id, condition };
-        let (connection, one) = (&mut *self.read().await?, PageRequest::of(1, 1));
+        let (connection, one) = (&mut *self.read().await?, PageRequest::new(1, 1));
         Ok(visible(self, connection, read_context, &[this], one).await?.items.pop())
     }
 
     async fn titled(
         &self,
         read_context: ReadContext,
-        manifest: ComponentManifest,
+        kind: ComponentKind,
         limit: i64,
     ) -> Result<Vec<TitledComponent>> {
         let rows: Vec<(Row, JsonColumn<Translated>)> = components::table
-            .inner_join(spaces::table.on(of_space()))
+            .inner_join(spaces::table.on(is_in_space()))
             .filter(components::organization_id.eq(read_context.organization.0))
             .filter(VisibilityRule::ComponentIsVisible(read_context.viewer))
-            .filter(components::manifest.eq(EnumColumn(manifest)))
+            .filter(components::manifest.eq(EnumColumn(kind)))
             .order(components::id)
             .limit(limit)
-            .select((columns::of::<Row>(), spaces::title))
+            .select((columns::all_columns::<Row>(), spaces::title))
             .rows_from(self.read())
             .await?;
         let titled = rows.into_iter().map(|(row, space_title)| {
@@ -232,14 +232,14 @@ impl ComponentStore for Session {
         Ok(titled.collect())
     }
 
-    async fn in_space(
+    async fn list_in_space(
         &self,
         organization: OrganizationId,
         space: SpaceRef,
         limit: i64,
     ) -> Result<Vec<(ComponentId, Component)>> {
-        of(organization)
-            .filter(components::space_manifest.eq(EnumColumn(space.manifest)))
+        rows_of(organization)
+            .filter(components::space_manifest.eq(EnumColumn(space.kind)))
             .filter(components::space_id.eq(space.id))
             .filter(components::deleted_at.is_null())
             .order((components::weight, components::manifest, components::id))
@@ -248,13 +248,13 @@ impl ComponentStore for Session {
             .await
     }
 
-    async fn in_space_for_update(
+    async fn list_in_space_for_update(
         &self,
         organization: OrganizationId,
         space: SpaceRef,
     ) -> Result<Vec<(ComponentId, Component)>> {
-        let rows = of(organization)
-            .filter(components::space_manifest.eq(EnumColumn(space.manifest)))
+        let rows = rows_of(organization)
+            .filter(components::space_manifest.eq(EnumColumn(space.kind)))
             .filter(components::space_id.eq(space.id))
             .order(components::id);
         dialect::for_update!(rows).models_from::<Row, _>(self.for_update()).await
@@ -265,17 +265,16 @@ impl ComponentStore for Session {
         organization: OrganizationId,
         spaces: &[SpaceRef],
     ) -> Result<Vec<(SpaceRef, i64)>> {
-        let rows: Vec<(EnumColumn<SpaceManifest>, i64, i64)> = components::table
+        let rows: Vec<(EnumColumn<SpaceKind>, i64, i64)> = components::table
             .filter(columns::equals_unindexed(components::organization_id.nullable(), organization.0))
-            .filter(components::space_manifest.eq_any(spaces.iter().map(|space| EnumColumn(space.manifest))))
+            .filter(components::space_manifest.eq_any(spaces.iter().map(|space| EnumColumn(space.kind))))
             .filter(components::space_id.eq_any(spaces.iter().map(|space| space.id)))
             .filter(components::deleted_at.is_null())
             .group_by((components::space_manifest, components::space_id))
             .select((components::space_manifest, components::space_id, count_star()))
             .rows_from(self.read())
             .await?;
-        let counts =
-            rows.into_iter().map(|(manifest, id, count)| (SpaceRef { manifest: manifest.0, id }, count));
+        let counts = rows.into_iter().map(|(kind, id, count)| (SpaceRef { kind: kind.0, id }, count));
         Ok(counts.filter(|(space, _)| spaces.contains(space)).collect())
     }
 
@@ -285,7 +284,7 @@ impl ComponentStore for Session {
         components: &[ComponentId],
     ) -> Result<Vec<(ComponentId, i64)>> {
         let ids: Vec<i64> = components.iter().map(|id| id.0).collect();
-        let rows: Vec<(i64, i64)> = of(organization)
+        let rows: Vec<(i64, i64)> = rows_of(organization)
             .filter(columns::any_of(components::id.nullable(), &ids))
             .select((components::id, records_of_component()))
             .rows_from(self.read())

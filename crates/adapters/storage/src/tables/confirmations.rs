@@ -31,26 +31,26 @@ impl ConfirmationStore for Session {
         now: OffsetDateTime,
     ) -> Result<()> {
         let atomic = self.transaction().await?;
-        let ended = of(organization)
+        let ended = rows_of(organization)
             .filter(confirmations::user_id.eq(confirmation.user.0))
             .filter(confirmations::expires_at.le(now));
         diesel::delete(ended).run_on(atomic.connection()).await?;
         diesel::insert_into(confirmations::table)
-            .values((confirmations::organization_id.eq(organization.0), Changeset::of(confirmation)))
+            .values((confirmations::organization_id.eq(organization.0), Changeset::new(confirmation)))
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await
     }
 
     async fn find(&self, organization: OrganizationId, digest: &Digest) -> Result<Option<Confirmation>> {
-        of(organization)
+        rows_of(organization)
             .filter(confirmations::digest.eq(digest.as_str()))
             .model_from::<Row, _>(self.read())
             .await
     }
 
     async fn remove_of_user(&self, organization: OrganizationId, user: UserId) -> Result<bool> {
-        let own = of(organization).filter(confirmations::user_id.eq(user.0));
+        let own = rows_of(organization).filter(confirmations::user_id.eq(user.0));
         diesel::delete(own).any_on(self.write()).await
     }
 }

@@ -6,14 +6,14 @@ use crate::schema::entries;
 use crate::session::{LoadModelsExt, Session};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, Translated};
-use civitas_spaces::{Entry, EntryKind, EntryRef, EntryStore};
+use civitas_spaces::{ComponentEntry, ComponentEntryKind, ComponentEntryRef, ComponentEntryStore};
 use diesel::prelude::*;
 use time::OffsetDateTime;
 
 columns! {
     /// An entry as its row stores it.
-    entries as Entry;
-    read_only { kind: EnumColumn<EntryKind>, id: i64 }
+    entries as ComponentEntry;
+    read_only { kind: EnumColumn<ComponentEntryKind>, id: i64 }
     fields {
         component as component_id: ComponentId,
         title: Translated,
@@ -22,28 +22,28 @@ columns! {
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
-    read_with { kind: EntryKind }
+    read_with { kind: ComponentEntryKind }
 }
 
-impl From<Row> for (EntryRef, Entry) {
+impl From<Row> for (ComponentEntryRef, ComponentEntry) {
     fn from(row: Row) -> Self {
-        let id = EntryRef { kind: row.kind.0, id: row.id };
+        let id = ComponentEntryRef { kind: row.kind.0, id: row.id };
         (id, row.into_model(id.kind))
     }
 }
 
-numbered_records! { scoped entries: EntryRef by kind: EntryKind => Entry; }
+numbered_records! { scoped entries: ComponentEntryRef by kind as kind: ComponentEntryKind => ComponentEntry; }
 
 #[async_trait]
-impl EntryStore for Session {
+impl ComponentEntryStore for Session {
     async fn page_of_kind_after(
         &self,
         organization: OrganizationId,
-        kind: EntryKind,
+        kind: ComponentEntryKind,
         after: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(EntryRef, Entry)>> {
-        of(organization)
+    ) -> Result<Vec<(ComponentEntryRef, ComponentEntry)>> {
+        rows_of(organization)
             .filter(entries::kind.eq(EnumColumn(kind)))
             .filter(entries::id.gt(after.unwrap_or(i64::MIN)))
             .order(entries::id)

@@ -6,10 +6,10 @@ use crate::schema::{components, meetings, organization_hosts, organizations, pro
 use crate::session::{ExecuteExt, Session, TransactionScope, lock_row};
 use async_trait::async_trait;
 use civitas_accounts::User;
-use civitas_extended_data::{ExtendedDataStore, Owner, StoredData};
+use civitas_extended_data::{ExtendedDataOwner, ExtendedDataStore, StoredData};
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::records::{Entity, Records};
-use civitas_kernel::{Error, OrganizationId, ReadContext, Result, Viewer, Within};
+use civitas_kernel::{Error, LocationFilter, OrganizationId, ReadContext, Result, Viewer};
 use civitas_meetings::{Meeting, MeetingStore};
 use civitas_organizations::OrganizationStore;
 use civitas_proposals::{Proposal, ProposalStore};
@@ -49,36 +49,43 @@ const KEY_OF_HOST: &str = "unconfirmed_host";
 
 #[async_trait]
 impl ExtendedDataStore for Session {
-    async fn find(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>> {
+    async fn find(&self, read_context: ReadContext, owner: ExtendedDataOwner) -> Result<Option<StoredData>> {
         let organization = read_context.organization;
         let found = match owner {
-            Owner::Organization(id) if id != organization => None,
-            Owner::Organization(id) => OrganizationStore::find(self, id).await?.map(|found| {
+            ExtendedDataOwner::Organization(id) if id != organization => None,
+            ExtendedDataOwner::Organization(id) => OrganizationStore::find(self, id).await?.map(|found| {
                 let mut data = Map::from(found.extended_data);
                 data.extend(found.unconfirmed_host.map(|host| (KEY_OF_HOST.to_owned(), Value::from(host))));
                 (data.into(), found.updated_at)
             }),
-            Owner::User(id) => data_of!(living(Records::<User>::find(self, organization, id).await?)),
-            Owner::Space(id) => {
+            ExtendedDataOwner::User(id) => {
+                data_of!(unless_deleted(Records::<User>::find(self, organization, id).await?))
+            }
+            ExtendedDataOwner::Space(id) => {
                 let found = SpaceStore::find_visible(self, read_context, id).await?;
                 data_of!(found.map(|found| found.space))
             }
-            Owner::Component(id) => {
+            ExtendedDataOwner::Component(id) => {
                 let found = ComponentStore::find_visible(self, read_context, id).await?;
                 data_of!(found.map(|found| found.component))
             }
-            Owner::Proposal(id) => {
-                let found = ProposalStore::find_visible(self, read_context, id, Within::default()).await?;
+            ExtendedDataOwner::Proposal(id) => {
+                let found =
+                    ProposalStore::find_visible(self, read_context, id, LocationFilter::default()).await?;
                 data_of!(found.map(|found| found.proposal))
             }
-            Owner::Meeting(id) => {
-                data_of!(MeetingStore::find_visible(self, read_context, id, Within::default()).await?)
+            ExtendedDataOwner::Meeting(id) => {
+                data_of!(MeetingStore::find_visible(self, read_context, id, LocationFilter::default()).await?)
             }
         };
         Ok(found.map(|(data, updated_at)| StoredData { data: data.into(), updated_at }))
     }
 
-    async fn find_for_update(&self, read_context: ReadContext, owner: Owner) -> Result<Option<StoredData>> {
+    async fn find_for_update(
+        &self,
+        read_context: ReadContext,
+        owner: ExtendedDataOwner,
+    ) -> Result<Option<StoredData>> {
         if self.lock_owner(read_context.organization, owner).await? {
             ExtendedDataStore::find(self, read_context, owner).await
         } else {
@@ -86,50 +93,66 @@ impl ExtendedDataStore for Session {
         }
     }
 
-    async fn find_any(&self, organization: OrganizationId, owner: Owner) -> Result<Option<StoredData>> {
+    async fn find_unrestricted(
+        &self,
+        organization: OrganizationId,
+        owner: ExtendedDataOwner,
+    ) -> Result<Option<StoredData>> {
         let found = match owner {
-            Owner::Organization(_) | Owner::User(_) => {
+            ExtendedDataOwner::Organization(_) | ExtendedDataOwner::User(_) => {
                 let read_context = ReadContext { organization, viewer: Viewer::Public, participant: None };
                 return ExtendedDataStore::find(self, read_context, owner).await;
             }
-            Owner::Space(id) => data_of!(Records::<Space>::find(self, organization, id).await?),
-            Owner::Component(id) => {
-                data_of!(living(Records::<Component>::find(self, organization, id).await?))
+            ExtendedDataOwner::Space(id) => data_of!(Records::<Space>::find(self, organization, id).await?),
+            ExtendedDataOwner::Component(id) => {
+                data_of!(unless_deleted(Records::<Component>::find(self, organization, id).await?))
             }
-            Owner::Proposal(id) => data_of!(living(Records::<Proposal>::find(self, organization, id).await?)),
-            Owner::Meeting(id) => data_of!(living(Records::<Meeting>::find(self, organization, id).await?)),
+            ExtendedDataOwner::Proposal(id) => {
+                data_of!(unless_deleted(Records::<Proposal>::find(self, organization, id).await?))
+            }
+            ExtendedDataOwner::Meeting(id) => {
+                data_of!(unless_deleted(Records::<Meeting>::find(self, organization, id).await?))
+            }
         };
         Ok(found.map(|(data, updated_at)| StoredData { data: data.into(), updated_at }))
     }
 
-    async fn find_any_for_update(
+    async fn find_unrestricted_for_update(
         &self,
         organization: OrganizationId,
-        owner: Owner,
+        owner: ExtendedDataOwner,
     ) -> Result<Option<StoredData>> {
         if self.lock_owner(organization, owner).await? {
-            self.find_any(organization, owner).await
+            self.find_unrestricted(organization, owner).await
         } else {
             Ok(None)
         }
     }
 
-    async fn save(&self, organization: OrganizationId, owner: Owner, data: &StoredData) -> Result<()> {
+    async fn save(
+        &self,
+        organization: OrganizationId,
+        owner: ExtendedDataOwner,
+        data: &StoredData,
+    ) -> Result<()> {
         let atomic = self.transaction().await?;
         match owner {
-            Owner::Organization(id) if id != organization => Err(Error::NotFound),
-            Owner::Organization(id) => keep_of_organization(&atomic, id, data.clone()).await,
-            Owner::User(id) => keep!(atomic, users, row!(users, organization, id.0), data),
-            Owner::Space(id) => {
-                let row =
-                    row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.manifest)));
+            ExtendedDataOwner::Organization(id) if id != organization => Err(Error::NotFound),
+            ExtendedDataOwner::Organization(id) => keep_of_organization(&atomic, id, data.clone()).await,
+            ExtendedDataOwner::User(id) => keep!(atomic, users, row!(users, organization, id.0), data),
+            ExtendedDataOwner::Space(id) => {
+                let row = row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.kind)));
                 keep!(atomic, spaces, row, data)
             }
-            Owner::Component(id) => {
+            ExtendedDataOwner::Component(id) => {
                 keep!(atomic, components, row!(components, organization, id.0), data)
             }
-            Owner::Proposal(id) => keep!(atomic, proposals, row!(proposals, organization, id.0), data),
-            Owner::Meeting(id) => keep!(atomic, meetings, row!(meetings, organization, id.0), data),
+            ExtendedDataOwner::Proposal(id) => {
+                keep!(atomic, proposals, row!(proposals, organization, id.0), data)
+            }
+            ExtendedDataOwner::Meeting(id) => {
+                keep!(atomic, meetings, row!(meetings, organization, id.0), data)
+            }
         }?;
         let events = owner.event().into_iter().collect();
         self.finish_write(atomic, organization, Vec::new(), events).await
@@ -137,28 +160,31 @@ impl ExtendedDataStore for Session {
 }
 
 /// The record, unless it is deleted.
-fn living<E: Entity>(found: Option<E>) -> Option<E> {
+fn unless_deleted<E: Entity>(found: Option<E>) -> Option<E> {
     found.filter(|record| !record.is_deleted())
 }
 
 impl Session {
     /// Locks the row of an owner until the transaction ends; false when there is none.
-    async fn lock_owner(&self, organization: OrganizationId, owner: Owner) -> Result<bool> {
+    async fn lock_owner(&self, organization: OrganizationId, owner: ExtendedDataOwner) -> Result<bool> {
         Ok(match owner {
-            Owner::Organization(id) => {
+            ExtendedDataOwner::Organization(id) => {
                 lock_row!(self, organizations::table.find(id.0).select(organizations::id))
             }
-            Owner::User(id) => lock_row!(self, row!(users, organization, id.0).select(users::id)),
-            Owner::Space(id) => {
-                let row =
-                    row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.manifest)));
+            ExtendedDataOwner::User(id) => lock_row!(self, row!(users, organization, id.0).select(users::id)),
+            ExtendedDataOwner::Space(id) => {
+                let row = row!(spaces, organization, id.id).filter(spaces::manifest.eq(EnumColumn(id.kind)));
                 lock_row!(self, row.select(spaces::id))
             }
-            Owner::Component(id) => {
+            ExtendedDataOwner::Component(id) => {
                 lock_row!(self, row!(components, organization, id.0).select(components::id))
             }
-            Owner::Proposal(id) => lock_row!(self, row!(proposals, organization, id.0).select(proposals::id)),
-            Owner::Meeting(id) => lock_row!(self, row!(meetings, organization, id.0).select(meetings::id)),
+            ExtendedDataOwner::Proposal(id) => {
+                lock_row!(self, row!(proposals, organization, id.0).select(proposals::id))
+            }
+            ExtendedDataOwner::Meeting(id) => {
+                lock_row!(self, row!(meetings, organization, id.0).select(meetings::id))
+            }
         })
     }
 }

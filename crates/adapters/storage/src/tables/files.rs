@@ -5,7 +5,7 @@ use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::{attachments, files};
-use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, borrowed};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, borrowed_connection};
 use async_trait::async_trait;
 use civitas_attachments::{ContentError, FileRegistry, FileState, NOT_YET, StoredFile};
 use civitas_kernel::{FileId, OrganizationId, Result};
@@ -35,7 +35,7 @@ columns! {
 records! { scoped files: FileId => StoredFile; }
 
 /// Files by the ids that a read of attachments names.
-pub(super) async fn of_ids(
+pub(super) async fn load_by_ids(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
@@ -43,9 +43,9 @@ pub(super) async fn of_ids(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    of(organization)
+    rows_of(organization)
         .filter(columns::any_of(files::id.nullable(), ids))
-        .models_from::<Row, _>(borrowed(connection))
+        .models_from::<Row, _>(borrowed_connection(connection))
         .await
 }
 
@@ -53,18 +53,19 @@ pub(super) async fn of_ids(
 impl FileRegistry for Session {
     async fn find_served(&self, organization: OrganizationId, key: &str) -> Result<Option<StoredFile>> {
         let connection = &mut *self.read().await?;
-        let row: Option<Row> = of(organization)
+        let row: Option<Row> = rows_of(organization)
             .filter(files::key.eq(key))
             .filter(files::state.eq(FileState::Stored.as_str()))
-            .select(columns::of::<Row>())
-            .first_from(borrowed(connection))
+            .select(columns::all_columns::<Row>())
+            .first_from(borrowed_connection(connection))
             .await?;
         let Some(row) = row else { return Ok(None) };
         let attachment = attachments::table
             .filter(attachments::file_id.eq(row.id))
             .filter(attachments::organization_id.eq(organization.0))
             .filter(shown_to_all());
-        let is_attached: bool = diesel::select(exists(attachment)).value_from(borrowed(connection)).await?;
+        let is_attached: bool =
+            diesel::select(exists(attachment)).value_from(borrowed_connection(connection)).await?;
         Ok(is_attached.then(|| row.into_model()))
     }
 
@@ -96,7 +97,7 @@ impl FileRegistry for Session {
 
     async fn adopt(&self, organization: OrganizationId, id: FileId, now: OffsetDateTime) -> Result<bool> {
         let pending =
-            of(NOT_YET).filter(files::id.eq(id.0)).filter(files::state.eq(FileState::Pending.as_str()));
+            rows_of(NOT_YET).filter(files::id.eq(id.0)).filter(files::state.eq(FileState::Pending.as_str()));
         diesel::update(pending)
             .set((
                 files::organization_id.eq(organization.0),
@@ -122,7 +123,7 @@ impl FileRegistry for Session {
         ids: &[FileId],
     ) -> Result<Vec<(FileId, StoredFile)>> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-        of_ids(&mut *self.read().await?, organization, &ids).await
+        load_by_ids(&mut *self.read().await?, organization, &ids).await
     }
 
     async fn stored_after(&self, after: Option<FileId>, limit: i64) -> Result<Vec<(FileId, StoredFile)>> {

@@ -3,11 +3,11 @@
 use crate::columns::cached_by_text;
 use crate::engine::{Conn, Db, dialect};
 use crate::schema::id_floors;
-use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed_connection};
 use async_trait::async_trait;
 use civitas_application::IdSpaces;
-use civitas_kernel::{Error, Result, SpaceManifest};
-use civitas_spaces::EntryKind;
+use civitas_kernel::{Error, Result, SpaceKind};
+use civitas_spaces::ComponentEntryKind;
 use diesel::dsl::sql_query;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment};
@@ -49,12 +49,12 @@ enum IdSpace {
 }
 
 impl IdSpace {
-    fn of(space: &str) -> Result<Self> {
+    fn parse(space: &str) -> Result<Self> {
         let table = TABLES.iter().find(|(name, _)| *name == space).map(|(_, table)| Self::Table(table));
-        let manifest =
-            || SpaceManifest::parse(space).map(|kind| Self::Kind("spaces", "manifest", kind.as_str()));
-        let entry = || EntryKind::parse(space).map(|kind| Self::Kind("entries", "kind", kind.as_str()));
-        let found = table.or_else(manifest).or_else(entry);
+        let kind = || SpaceKind::parse(space).map(|kind| Self::Kind("spaces", "manifest", kind.as_str()));
+        let entry =
+            || ComponentEntryKind::parse(space).map(|kind| Self::Kind("entries", "kind", kind.as_str()));
+        let found = table.or_else(kind).or_else(entry);
         found.ok_or_else(|| Error::rejected(format!("id space {space:?} is not known")))
     }
 
@@ -95,26 +95,26 @@ impl QueryFragment<Db> for Taken<'_> {
 }
 
 /// The number that new rows of a kind are above.
-pub(crate) async fn floor_of(connection: &mut Conn, kind: &str) -> Result<i64> {
+pub(crate) async fn highest_reserved_id(connection: &mut Conn, kind: &str) -> Result<i64> {
     let floor = id_floors::table.filter(id_floors::kind.eq(kind)).select(id_floors::last_id);
-    let found: Option<i64> = floor.first_from(borrowed(connection)).await?;
+    let found: Option<i64> = floor.first_from(borrowed_connection(connection)).await?;
     Ok(found.unwrap_or_default())
 }
 
 #[async_trait]
 impl IdSpaces for Session {
     async fn taken(&self, space: &str, ids: &[i64]) -> Result<Option<i64>> {
-        let space = IdSpace::of(space)?;
+        let space = IdSpace::parse(space)?;
         if ids.is_empty() { Ok(None) } else { Taken { space, ids }.row_from(self.read()).await }
     }
 
     async fn assign_next(&self, space: &str, ids: Vec<i64>) -> Result<()> {
-        self.assign_ids(IdSpace::of(space)?.name(), ids)
+        self.assign_ids(IdSpace::parse(space)?.name(), ids)
     }
 
     async fn raise(&self, space: &str, id: i64) -> Result<()> {
         // The names are constants and the id is a number, so that they can be part of the text.
-        let statements = match IdSpace::of(space)? {
+        let statements = match IdSpace::parse(space)? {
             IdSpace::Table(table) => dialect::raise_ids(table, id),
             IdSpace::Kind(_, _, kind) => vec![format!(
                 "INSERT INTO id_floors (kind, last_id) VALUES ('{kind}', {id}) ON CONFLICT (kind) DO UPDATE \
@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn an_id_space_has_the_name_of_its_record_type_or_kind() {
-        assert_eq!(IdSpace::of("proposal").unwrap(), IdSpace::Table("proposals"));
-        assert_eq!(IdSpace::of("assemblies").unwrap(), IdSpace::Kind("spaces", "manifest", "assemblies"));
-        assert_eq!(IdSpace::of("page").unwrap(), IdSpace::Kind("entries", "kind", "page"));
-        assert_eq!(IdSpace::of("space").unwrap_err().description(), "id space \"space\" is not known");
+        assert_eq!(IdSpace::parse("proposal").unwrap(), IdSpace::Table("proposals"));
+        assert_eq!(IdSpace::parse("assemblies").unwrap(), IdSpace::Kind("spaces", "manifest", "assemblies"));
+        assert_eq!(IdSpace::parse("page").unwrap(), IdSpace::Kind("entries", "kind", "page"));
+        assert_eq!(IdSpace::parse("space").unwrap_err().description(), "id space \"space\" is not known");
     }
 }

@@ -1,7 +1,7 @@
 //! The log of jobs, for administrators of the deployment.
 
 use super::clients;
-use super::jobs::{ReportRow, SummaryRow, ended};
+use super::jobs::{JobAnswerRow, SummaryRow, has_ended};
 use crate::columns::{self, EnumColumn, JsonColumn, UuidColumn};
 use crate::engine::Db;
 use crate::log_pages::log_page;
@@ -11,7 +11,7 @@ use crate::schema::{api_clients, jobs, users};
 use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_jobs::{
-    JobClient, JobDetail, JobLog, JobLogFilter, JobPayload, JobReport, JobStatus, JobUser, LoggedJob,
+    JobAnswer, JobClient, JobDetail, JobLog, JobLogFilter, JobPayload, JobStatus, JobUser, LoggedJob,
 };
 use civitas_kernel::{ClientId, JobId, LogPage, LogRequest, OrganizationId, Result, UserId};
 use diesel::dsl::IntoBoxed;
@@ -38,7 +38,7 @@ struct DetailRow {
     #[diesel(embed)]
     row: Row,
     #[diesel(embed)]
-    report: ReportRow,
+    answer: JobAnswerRow,
     due_at: OffsetDateTime,
     payload: JsonColumn<JobPayload>,
 }
@@ -72,7 +72,7 @@ impl Session {
         let mut names = Names::default();
         let clients = columns::distinct(rows.iter().map(|row| row.api_client_id));
         if !clients.is_empty() {
-            let found: Vec<(i64, String, String)> = clients::living()
+            let found: Vec<(i64, String, String)> = clients::existing_clients()
                 .filter(columns::any_of(api_clients::id.nullable(), &clients))
                 .select((api_clients::id, api_clients::uid, api_clients::name))
                 .rows_from(self.read())
@@ -124,8 +124,8 @@ impl JobLog for Session {
         };
         let some =
             log_page!(matching(filter, client), page, [jobs::created_at, jobs::id], |id| UuidColumn(id.0));
-        let rows: Vec<Row> = some.select(columns::of::<Row>()).rows_from(self.read_long()).await?;
-        let page = LogPage::cut(rows, &page);
+        let rows: Vec<Row> = some.select(columns::all_columns::<Row>()).rows_from(self.read_long()).await?;
+        let page = LogPage::from_fetched(rows, &page);
         let names = self.names_of(&page.items.iter().collect::<Vec<_>>()).await?;
         Ok(page.map(|row| names.logged(row)))
     }
@@ -133,15 +133,15 @@ impl JobLog for Session {
     async fn find(&self, id: JobId) -> Result<Option<JobDetail>> {
         let row: Option<DetailRow> = jobs::table
             .find(UuidColumn(id.0))
-            .select(columns::of::<DetailRow>())
+            .select(columns::all_columns::<DetailRow>())
             .first_from(self.read())
             .await?;
-        let Some(DetailRow { row, report, due_at, payload }) = row else { return Ok(None) };
+        let Some(DetailRow { row, answer, due_at, payload }) = row else { return Ok(None) };
         let names = self.names_of(&[&row]).await?;
-        let report = JobReport::from(report);
-        let has_ended = matches!(report.summary.status, JobStatus::Completed | JobStatus::Failed);
+        let answer = JobAnswer::from(answer);
+        let has_ended = matches!(answer.summary.status, JobStatus::Completed | JobStatus::Failed);
         let request = (!has_ended).then_some(payload.0.command);
-        Ok(Some(JobDetail { job: names.logged(row), report, due_at, request }))
+        Ok(Some(JobDetail { job: names.logged(row), answer, due_at, request }))
     }
 
     async fn remove(&self, id: JobId) -> Result<bool> {
@@ -149,7 +149,7 @@ impl JobLog for Session {
     }
 
     async fn remove_ended(&self, before: OffsetDateTime, limit: i64) -> Result<u64> {
-        let old = || jobs::table.filter(ended()).filter(jobs::updated_at.lt(before));
+        let old = || jobs::table.filter(has_ended()).filter(jobs::updated_at.lt(before));
         Ok(remove_oldest!(self, jobs by uuid, old(), order jobs::updated_at, limit))
     }
 

@@ -3,7 +3,7 @@
 mod rows;
 mod turns;
 
-pub(super) use self::rows::{ReportRow, SummaryRow};
+pub(super) use self::rows::{JobAnswerRow, SummaryRow};
 pub(super) use self::turns::WAITING;
 
 use self::rows::{ClaimedRow, Row, Transition};
@@ -13,11 +13,11 @@ use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
 use crate::prepared::PrepareOnce;
 use crate::schema::jobs;
-use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, Work};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, WorkKind};
 use async_trait::async_trait;
 use civitas_jobs::{
-    Failure, Finish, Job, JobField, JobFilter, JobOwner, JobReport, JobStatus, JobStore, JobSummary,
-    MAX_ATTEMPTS, next_attempt,
+    Job, JobAnswer, JobEndOutcome, JobFailure, JobField, JobFilter, JobOwner, JobStatus, JobStore,
+    JobSummary, MAX_ATTEMPTS, next_attempt,
 };
 use civitas_kernel::{Error, JobId, OrganizationId, Page, PageRequest, Result, clock};
 use diesel::dsl::{exists, sql};
@@ -31,7 +31,7 @@ use time::OffsetDateTime;
 type Boxed<'a> = diesel::dsl::IntoBoxed<'a, jobs::table, Db>;
 
 /// The jobs of one owner. Those of a service token have no user: null is compared as a value.
-fn of<'a>(organization: OrganizationId, owner: JobOwner) -> Boxed<'a> {
+fn rows_of_owner<'a>(organization: OrganizationId, owner: JobOwner) -> Boxed<'a> {
     let jobs = jobs::table
         .into_boxed()
         .filter(jobs::organization_id.eq(organization.0))
@@ -53,7 +53,7 @@ fn condition(filter: &JobFilter) -> Result<Condition<jobs::table>> {
 }
 
 /// The jobs that have ended: the same condition as the index `jobs_ended`.
-pub(super) fn ended() -> SqlLiteral<Bool> {
+pub(super) fn has_ended() -> SqlLiteral<Bool> {
     sql("jobs.status IN ('completed', 'failed')")
 }
 
@@ -90,7 +90,7 @@ impl Session {
         let (claimed, broken) = columns::readable(rows.into_iter().map(ClaimedRow::into_job));
         if !broken.is_empty() {
             let these = columns::any_uuid(jobs::id.nullable(), broken.iter().map(|(id, _)| *id));
-            let failure = Failure::from(&Error::internal("the payload cannot be read"));
+            let failure = JobFailure::from(&Error::internal("the payload cannot be read"));
             diesel::update(jobs::table.filter(these))
                 .filter(jobs::worker.eq(worker))
                 .set(Transition::failed(&failure, now).ended())
@@ -104,34 +104,34 @@ impl Session {
     }
 
     /// The result of an update that found the job of this worker, or did not.
-    async fn finish(&self, id: JobId, is_found: bool) -> Result<Finish> {
+    async fn finish(&self, id: JobId, is_found: bool) -> Result<JobEndOutcome> {
         if is_found {
-            return Ok(Finish::Recorded);
+            return Ok(JobEndOutcome::Recorded);
         }
         let is_there = diesel::select(exists(jobs::table.find(UuidColumn(id.0))));
         let is_there: bool = is_there.value_from(self.write()).await?;
-        Ok(if is_there { Finish::Lost } else { Finish::Gone })
+        Ok(if is_there { JobEndOutcome::Lost } else { JobEndOutcome::Gone })
     }
 }
 
 #[async_trait]
 impl JobStore for Session {
     async fn add(&self, job: &Job) -> Result<()> {
-        let row = Row::of(job, self.database_time(job.created_at).await?);
+        let row = Row::from_job(job, self.database_time(job.created_at).await?);
         let turn = turns::next(row.organization_id, row.due_at);
         let insert = diesel::insert_into(jobs::table).values((row, jobs::turn.eq(turn))).prepare_once();
         let single = self.transaction_of_one().await?;
         insert.run_on(single.connection()).await?;
         single.commit().await?;
-        self.notify(Work::Jobs);
+        self.notify(WorkKind::Jobs);
         Ok(())
     }
 
-    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobReport>> {
+    async fn find(&self, organization: OrganizationId, id: JobId) -> Result<Option<JobAnswer>> {
         jobs::table
             .find(UuidColumn(id.0))
             .filter(jobs::organization_id.eq(organization.0))
-            .model_from::<ReportRow, _>(self.read())
+            .model_from::<JobAnswerRow, _>(self.read())
             .await
     }
 
@@ -143,14 +143,14 @@ impl JobStore for Session {
         page: PageRequest,
     ) -> Result<Page<JobSummary>> {
         let connection = &mut *self.read_page(page, false).await?;
-        let rows = || of(organization, owner).select(columns::of::<SummaryRow>());
+        let rows = || rows_of_owner(organization, owner).select(columns::all_columns::<SummaryRow>());
         let page: Page<SummaryRow> = list_page!(connection, page, self.bounds; rows();
             filters, |filter| condition(filter); jobs, (jobs::created_at.desc(), jobs::id.desc()));
         Ok(page.map(Into::into))
     }
 
     async fn remove(&self, organization: OrganizationId, owner: JobOwner, id: JobId) -> Result<bool> {
-        let own = of(organization, owner).filter(jobs::id.eq(UuidColumn(id.0))).select(jobs::id);
+        let own = rows_of_owner(organization, owner).filter(jobs::id.eq(UuidColumn(id.0))).select(jobs::id);
         diesel::delete(jobs::table.filter(jobs::id.eq_any(own))).any_on(self.write()).await
     }
 
@@ -181,7 +181,7 @@ impl JobStore for Session {
             .await
     }
 
-    async fn reclaim(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
+    async fn reclaim(&self, now: OffsetDateTime, lost: &JobFailure) -> Result<u64> {
         let at = self.database_time(now).await?;
         let atomic = self.transaction().await?;
         let ended = || jobs::table.filter(processing()).filter(jobs::leased_until.lt(at));
@@ -202,7 +202,7 @@ impl JobStore for Session {
         Ok(reclaimed)
     }
 
-    async fn take_over(&self, now: OffsetDateTime, lost: &Failure) -> Result<u64> {
+    async fn reclaim_all(&self, now: OffsetDateTime, lost: &JobFailure) -> Result<u64> {
         let due = self.database_time(now).await?;
         let atomic = self.transaction().await?;
         let failed = diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MAX_ATTEMPTS)))
@@ -233,9 +233,9 @@ impl JobStore for Session {
         &self,
         worker: &str,
         id: JobId,
-        outcome: Result<&'a Value, &'a Failure>,
+        outcome: Result<&'a Value, &'a JobFailure>,
         now: OffsetDateTime,
-    ) -> Result<Finish> {
+    ) -> Result<JobEndOutcome> {
         let transition = match outcome {
             Ok(result) => Transition::completed(result, now),
             Err(failure) => Transition::failed(failure, now),
@@ -250,7 +250,13 @@ impl JobStore for Session {
         self.finish(id, ended).await
     }
 
-    async fn release(&self, worker: &str, id: JobId, due: OffsetDateTime, forgive: bool) -> Result<Finish> {
+    async fn release(
+        &self,
+        worker: &str,
+        id: JobId,
+        due: OffsetDateTime,
+        forgive: bool,
+    ) -> Result<JobEndOutcome> {
         let due = self.database_time(due).await?;
         let released = diesel::update(jobs::table.find(UuidColumn(id.0)))
             .filter(jobs::worker.eq(worker))
@@ -267,6 +273,6 @@ impl JobStore for Session {
     }
 
     async fn wait(&self, at_most: Duration) {
-        self.listen(Work::Jobs, at_most).await;
+        self.listen(WorkKind::Jobs, at_most).await;
     }
 }

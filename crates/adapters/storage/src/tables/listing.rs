@@ -9,10 +9,10 @@ mod neighbours;
 mod random;
 
 pub(super) use self::fields::ListedField;
-pub(super) use self::neighbours::{Beside, neighbours, seeks, with_drafts};
+pub(super) use self::neighbours::{NeighbourIds, neighbours, seeks, with_drafts};
 
-use super::planner::{BY_RANDOM_PAGES, Checked, LimitOffset, Sql};
-use super::select::{Key, RecordSelect, TableColumn};
+use super::planner::{BY_RANDOM_PAGES, BoxedSql, CheckedRows, LimitOffset};
+use super::select::{OrderKey, RecordSelect, TableColumn};
 use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
@@ -22,9 +22,10 @@ use crate::page_rows::PageBounds;
 use crate::session::{ConnectionGuard, Session};
 use async_trait::async_trait;
 use civitas_kernel::{
-    Direction, Locales, Order, Page, PageRequest, ReadContext, Result, Sort, SortColumn, Within, filter,
+    Direction, Locales, LocationFilter, Order, Page, PageRequest, ReadContext, Result, Sort, SortColumn,
+    filter,
 };
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use diesel::dsl::count_star;
 use diesel_async::RunQueryDsl;
 
@@ -46,12 +47,12 @@ pub(super) struct ListedTable {
 impl ListedTable {
     /// All its records.
     pub(super) fn records(self) -> RecordSelect {
-        RecordSelect::of(self.name)
+        RecordSelect::from_table(self.name)
     }
 
     /// Its column of this name.
     pub(super) fn column(self, name: &'static str) -> TableColumn {
-        TableColumn::of(self.name, name)
+        TableColumn::new(self.name, name)
     }
 
     /// The column of the order.
@@ -82,31 +83,31 @@ impl ListedTable {
 }
 
 /// How the members that satisfy a filter are found.
-pub(super) enum FilterCondition {
+pub(super) enum ListCondition {
     /// Each member is compared.
-    Compared(Sql),
+    Compared(BoxedSql),
     /// An index finds them; they are few.
-    Few(Sql),
+    Few(BoxedSql),
     /// An index finds them, few or many. `test` compares each member, and costs less for few.
     Sought {
         /// For few members.
-        test: Sql,
+        test: BoxedSql,
         /// For all of them.
-        found: Sql,
+        found: BoxedSql,
         /// What `found` finds, in the order of the index, if it finds members alone: nothing else of a member needs to be
         /// compared.
         members: Option<RecordSelect>,
     },
 }
 
-impl FilterCondition {
+impl ListCondition {
     /// The condition that each member is compared.
     pub(super) fn compared<QS: 'static>(condition: Condition<QS>) -> Self {
         Self::Compared(Box::new(condition))
     }
 
     /// The condition for few records, each of which is compared; also for records that are no members with a date.
-    fn test(self) -> Sql {
+    fn test(self) -> BoxedSql {
         match self {
             Self::Compared(condition) | Self::Few(condition) | Self::Sought { test: condition, .. } => {
                 condition
@@ -115,7 +116,7 @@ impl FilterCondition {
     }
 
     /// The condition by an index, where one finds the members.
-    fn found(self) -> Sql {
+    fn found(self) -> BoxedSql {
         match self {
             Self::Compared(condition) | Self::Few(condition) | Self::Sought { found: condition, .. } => {
                 condition
@@ -129,7 +130,7 @@ pub(super) struct ListKind<F> {
     /// The table, with the list's own order.
     pub(super) table: ListedTable,
     /// The kind of the components.
-    pub(super) manifest: ComponentManifest,
+    pub(super) component_kind: ComponentKind,
     /// What a field compares.
     pub(super) field: fn(F) -> ListedField,
 }
@@ -142,7 +143,7 @@ pub(super) struct ListBase {
     pub(super) components: VisibleComponents,
     order: Order,
     /// The filters of records.
-    pub(super) filters: Vec<(ListedField, filter::Condition)>,
+    pub(super) filters: Vec<(ListedField, filter::FilterCondition)>,
     /// What is read of the rows.
     pub(super) bounds: PageBounds,
     locales: Locales,
@@ -154,18 +155,24 @@ impl ListBase {
         session: &Session,
         read_context: ReadContext,
         kind: &ListKind<F>,
-        (within, filters, order): (Within, &[filter::Filter<F>], Order),
+        (within, filters, order): (LocationFilter, &[filter::Filter<F>], Order),
     ) -> Result<Self> {
-        let (mut places, mut of_records) = (Vec::new(), Vec::new());
+        let (mut of_components, mut of_records) = (Vec::new(), Vec::new());
         for filter::Filter { field, condition } in filters {
             let field = (kind.field)(*field);
-            match field.of_component() {
-                Some(column) => places.push(column_condition(column, condition)?),
+            match field.component_column() {
+                Some(column) => of_components.push(column_condition(column, condition)?),
                 None => of_records.push((field, condition.clone())),
             }
         }
-        let components =
-            VisibleComponents::load_filtered(session, read_context, within, kind.manifest, places).await?;
+        let components = VisibleComponents::load_filtered(
+            session,
+            read_context,
+            within,
+            kind.component_kind,
+            of_components,
+        )
+        .await?;
         Ok(Self {
             table: kind.table.sorted(order),
             components,
@@ -191,7 +198,7 @@ impl ListBase {
 }
 
 /// The members of a list.
-pub(super) trait Members: Sync {
+pub(super) trait ListMembers: Sync {
     /// What all lists have.
     fn base(&self) -> &ListBase;
     /// The members with a date, without filters. The conditions of the partial indexes are among theirs, exactly.
@@ -201,11 +208,11 @@ pub(super) trait Members: Sync {
         self.unfiltered(of_components)
     }
     /// How the members that satisfy a filter are found, if not by [`ListedField::condition`].
-    fn own_condition(&self, _: ListedField, _: &filter::Condition) -> Result<Option<FilterCondition>> {
+    fn own_condition(&self, _: ListedField, _: &filter::FilterCondition) -> Result<Option<ListCondition>> {
         Ok(None)
     }
     /// What the order compares.
-    fn key(&self) -> Key {
+    fn key(&self) -> OrderKey {
         self.base().table.key().into()
     }
     /// The reader's own drafts, without filters; `None` if there are none in the list, or they are among those with a date.
@@ -215,75 +222,79 @@ pub(super) trait Members: Sync {
 }
 
 /// The filters of a list.
-fn filters(list: &dyn Members) -> Result<Vec<FilterCondition>> {
-    let condition =
-        |(field, wanted): &(ListedField, filter::Condition)| match list.own_condition(*field, wanted)? {
-            Some(own) => Ok(own),
-            None => field.condition(list, wanted),
-        };
+fn filters(list: &dyn ListMembers) -> Result<Vec<ListCondition>> {
+    let condition = |(field, wanted): &(ListedField, filter::FilterCondition)| match list
+        .own_condition(*field, wanted)?
+    {
+        Some(own) => Ok(own),
+        None => field.condition(list, wanted),
+    };
     list.base().filters.iter().map(condition).collect()
 }
 
 /// These members in the order by dates, and by ids within a date.
-fn in_order(list: &dyn Members, records: RecordSelect, dates: Direction, ids: Direction) -> RecordSelect {
+fn in_order(list: &dyn ListMembers, records: RecordSelect, dates: Direction, ids: Direction) -> RecordSelect {
     let (ordered, table) = (records.order(list.key(), dates), list.base().table);
     if table.order_column == "id" { ordered } else { ordered.order(table.column("id"), ids) }
 }
 
 /// The members with a date.
-fn dated(list: &dyn Members, checked: Checked) -> Result<RecordSelect> {
+fn dated(list: &dyn ListMembers, checked: CheckedRows) -> Result<RecordSelect> {
     let filters = filters(list)?;
-    if filters.iter().any(|filter| matches!(filter, FilterCondition::Sought { members: Some(_), .. })) {
+    if filters.iter().any(|filter| matches!(filter, ListCondition::Sought { members: Some(_), .. })) {
         return Ok(filtered(list.base().table.records(), filters));
     }
     // With filters, all rows may be checked for the first ones in an order.
-    let checked = if filters.is_empty() { checked } else { Checked::Many };
-    let of_components = of_components(list, &filters, checked);
+    let checked = if filters.is_empty() { checked } else { CheckedRows::Many };
+    let of_components = components_condition(list, &filters, checked);
     Ok(filtered(list.unfiltered(of_components), filters))
 }
 
 /// Whether a record belongs to the components. With a filter that an index finds, no index of components is used.
-fn of_components(list: &dyn Members, filters: &[FilterCondition], checked: Checked) -> Condition<()> {
+fn components_condition(
+    list: &dyn ListMembers,
+    filters: &[ListCondition],
+    checked: CheckedRows,
+) -> Condition<()> {
     let ListBase { components, table, .. } = list.base();
     if are_found(filters) {
-        components.contain_by_id(table.name, Checked::Few)
+        components.contain_by_id(table.name, CheckedRows::Few)
     } else {
         components.contain(table.name, checked)
     }
 }
 
 /// Whether one of the filters finds the members.
-fn are_found(filters: &[FilterCondition]) -> bool {
-    filters.iter().any(|filter| !matches!(filter, FilterCondition::Compared(_)))
+fn are_found(filters: &[ListCondition]) -> bool {
+    filters.iter().any(|filter| !matches!(filter, ListCondition::Compared(_)))
 }
 
 /// Those that satisfy these filters.
-fn filtered(records: RecordSelect, filters: Vec<FilterCondition>) -> RecordSelect {
-    filters.into_iter().map(FilterCondition::found).fold(records, RecordSelect::filter)
+fn filtered(records: RecordSelect, filters: Vec<ListCondition>) -> RecordSelect {
+    filters.into_iter().map(ListCondition::found).fold(records, RecordSelect::filter)
 }
 
 /// Those of few records that satisfy the filters of a list; also of records that are no members with a date.
-pub(super) fn compared(list: &dyn Members, records: RecordSelect) -> Result<RecordSelect> {
-    Ok(filters(list)?.into_iter().map(FilterCondition::test).fold(records, RecordSelect::filter))
+pub(super) fn compared(list: &dyn ListMembers, records: RecordSelect) -> Result<RecordSelect> {
+    Ok(filters(list)?.into_iter().map(ListCondition::test).fold(records, RecordSelect::filter))
 }
 
 /// The first members with a date in the order, of which those are read that satisfy the filters: complete if the rows that
 /// are wanted are among them. `None`: no filter is sought, or the rows are far from the first.
-fn beginning(list: &dyn Members, direction: Direction, rows: LimitOffset) -> Result<Option<Beginning>> {
+fn beginning(list: &dyn ListMembers, direction: Direction, rows: LimitOffset) -> Result<Option<Beginning>> {
     let filters = filters(list)?;
-    let is_sought = |filter: &FilterCondition| matches!(filter, FilterCondition::Sought { .. });
-    let are_few = filters.iter().any(|filter| matches!(filter, FilterCondition::Few(_)));
+    let is_sought = |filter: &ListCondition| matches!(filter, ListCondition::Sought { .. });
+    let are_few = filters.iter().any(|filter| matches!(filter, ListCondition::Few(_)));
     let Some(window) = rows.window().filter(|_| !are_few && filters.iter().any(is_sought)) else {
         return Ok(None);
     };
     let (sought, compared): (Vec<_>, Vec<_>) = filters.into_iter().partition(is_sought);
     let is_short = compared.is_empty();
-    let checked = if is_short { Checked::Few } else { Checked::Many };
-    let members = list.unfiltered(of_components(list, &compared, checked));
+    let checked = if is_short { CheckedRows::Few } else { CheckedRows::Many };
+    let members = list.unfiltered(components_condition(list, &compared, checked));
     let first = in_order(list, filtered(members, compared), direction, Direction::Ascending);
     let first = first.on_page(LimitOffset { limit: window, offset: 0 });
-    let members =
-        sought.into_iter().map(FilterCondition::test).fold(first, RecordSelect::filter).limited(rows);
+    let members = sought.into_iter().map(ListCondition::test).fold(first, RecordSelect::filter).limited(rows);
     Ok(Some(Beginning { members, is_short }))
 }
 
@@ -296,7 +307,7 @@ struct Beginning {
 
 /// A list whose rows can be read.
 #[async_trait]
-pub(super) trait Listing: Members {
+pub(super) trait Listing: ListMembers {
     /// The type of a row.
     type Row: Send;
 
@@ -328,33 +339,33 @@ impl<'s> Connections<'s> {
 pub(super) async fn page<L: Listing>(list: &L, session: &Session, page: PageRequest) -> Result<Page<L::Row>> {
     let base = list.base();
     if base.components.is_empty() {
-        return Ok(Page::of(Vec::new(), false).with_total(page.is_counted.then_some(0)));
+        return Ok(Page::new(Vec::new(), false).with_total(page.is_counted.then_some(0)));
     }
-    let is_indexed = matches!(list.key(), Key::Column(_)) && base.filters.is_empty();
+    let is_indexed = matches!(list.key(), OrderKey::Column(_)) && base.filters.is_empty();
     let is_long = !is_indexed || base.direction().is_none();
     let connections = Connections { session, page, is_long };
     let rows = match base.direction() {
         None => {
             let ids = random::ids(list, &mut *connections.any().await?, page.into()).await?;
-            let mut rows = rows_of(list, connections, &ids).await?;
+            let mut rows = load_list_rows(list, connections, &ids).await?;
             fastrand::shuffle(&mut rows);
             rows
         }
         Some(direction) => ordered(list, connections, direction, page.into()).await?,
     };
     let total = if page.is_counted { Some(count(list, &mut *connections.any().await?).await?) } else { None };
-    Ok(Page::cut(rows, page).with_total(total))
+    Ok(Page::from_fetched(rows, page).with_total(total))
 }
 
 /// The number of all members.
-async fn count(list: &dyn Members, connection: &mut Conn) -> Result<i64> {
+async fn count(list: &dyn ListMembers, connection: &mut Conn) -> Result<i64> {
     let drafts = length(&drafts(list, connection).await?);
     Ok(count_dated(list, connection).await? + drafts)
 }
 
 /// The number of members with a date.
-async fn count_dated(list: &dyn Members, connection: &mut Conn) -> Result<i64> {
-    dated(list, Checked::Many)?.select(count_star()).get_result(connection).await.map_db_error()
+async fn count_dated(list: &dyn ListMembers, connection: &mut Conn) -> Result<i64> {
+    dated(list, CheckedRows::Many)?.select(count_star()).get_result(connection).await.map_db_error()
 }
 
 /// Some rows in the order of the list.
@@ -366,7 +377,7 @@ async fn ordered<L: Listing>(
 ) -> Result<Vec<L::Row>> {
     if direction == Direction::Descending {
         let drafts = drafts(list, &mut *connections.short().await?).await?;
-        let mut found = rows_of(list, connections, part(&drafts, rows)).await?;
+        let mut found = load_list_rows(list, connections, part(&drafts, rows)).await?;
         let limit = rows.limit - length(&found);
         if limit > 0 {
             let rows = LimitOffset { limit, offset: (rows.offset - length(&drafts)).max(0) };
@@ -384,15 +395,16 @@ async fn ordered<L: Listing>(
             // The page begins after all members with a date.
             rows.offset - count_dated(list, &mut *connections.any().await?).await?
         };
-        found.extend(rows_of(list, connections, part(&drafts, LimitOffset { limit, offset })).await?);
+        found.extend(load_list_rows(list, connections, part(&drafts, LimitOffset { limit, offset })).await?);
     }
     Ok(found)
 }
 
-/// The ids of the members that a filter finds by an index, if they are few.
-async fn few_members(list: &dyn Members, connections: Connections<'_>) -> Result<Option<Vec<i64>>> {
+/// The ids of the members that a filter finds by an index, if they are few. Drafts and records of invisible components between
+/// them are read too, so it may cost more in a longer list.
+async fn few_members(list: &dyn ListMembers, connections: Connections<'_>) -> Result<Option<Vec<i64>>> {
     let found = filters(list)?.into_iter().find_map(|filter| match filter {
-        FilterCondition::Sought { members, .. } => members,
+        ListCondition::Sought { members, .. } => members,
         _ => None,
     });
     let Some(members) = found else { return Ok(None) };
@@ -402,16 +414,20 @@ async fn few_members(list: &dyn Members, connections: Connections<'_>) -> Result
 }
 
 /// The rows of these ids, ascending.
-async fn rows_of<L: Listing>(list: &L, connections: Connections<'_>, ids: &[i64]) -> Result<Vec<L::Row>> {
+async fn load_list_rows<L: Listing>(
+    list: &L,
+    connections: Connections<'_>,
+    ids: &[i64],
+) -> Result<Vec<L::Row>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let these = of_ids(list, ids).order(list.base().table.column("id"), Direction::Ascending);
+    let these = select_ids(list, ids).order(list.base().table.column("id"), Direction::Ascending);
     list.load(&mut *connections.short().await?, these).await
 }
 
 /// The records of these ids.
-fn of_ids(list: &dyn Members, ids: &[i64]) -> RecordSelect {
+fn select_ids(list: &dyn ListMembers, ids: &[i64]) -> RecordSelect {
     let table = list.base().table;
     table.records().filter(columns::any_of::<(), _>(table.column("id"), ids))
 }
@@ -428,7 +444,7 @@ async fn dated_rows<L: Listing>(
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let these = in_order(list, compared(list, of_ids(list, &ids))?, direction, Direction::Ascending);
+        let these = in_order(list, compared(list, select_ids(list, &ids))?, direction, Direction::Ascending);
         return list.load(&mut *connections.short().await?, these.limited(rows)).await;
     }
     if let Some(Beginning { members, is_short }) = beginning(list, direction, rows)? {
@@ -445,7 +461,7 @@ async fn dated_rows<L: Listing>(
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let these = in_order(list, of_ids(list, &ids), direction, Direction::Ascending);
+        let these = in_order(list, select_ids(list, &ids), direction, Direction::Ascending);
         return list.load(&mut *connections.short().await?, these).await;
     }
     let is_direct = table.is_read_in_order && rows.are_direct();
@@ -454,7 +470,7 @@ async fn dated_rows<L: Listing>(
 }
 
 /// The ids of the drafts, ascending.
-async fn drafts(list: &dyn Members, connection: &mut Conn) -> Result<Vec<i64>> {
+async fn drafts(list: &dyn ListMembers, connection: &mut Conn) -> Result<Vec<i64>> {
     let Some(drafts) = list.drafts() else { return Ok(Vec::new()) };
     let drafts = compared(list, drafts)?;
     drafts.order(list.base().table.column("id"), Direction::Ascending).load_ids(connection).await

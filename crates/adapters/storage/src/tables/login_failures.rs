@@ -22,7 +22,7 @@ scoped! { login_failures }
 #[async_trait]
 impl LoginFailureStore for Session {
     async fn find(&self, key: &LoginKey) -> Result<Option<FailedLogins>> {
-        let found: Option<(i64, Option<OffsetDateTime>)> = of(key.organization)
+        let found: Option<(i64, Option<OffsetDateTime>)> = rows_of(key.organization)
             .filter(dsl::name_digest.eq(key.name.as_str()))
             .filter(dsl::api_client_id.eq(key.client.0))
             .select((dsl::failures, dsl::locked_until))
@@ -65,7 +65,7 @@ impl LoginFailureStore for Session {
     }
 
     async fn reset(&self, key: &LoginKey, now: OffsetDateTime) -> Result<()> {
-        let own = of(key.organization)
+        let own = rows_of(key.organization)
             .filter(dsl::name_digest.eq(key.name.as_str()))
             .filter(dsl::api_client_id.eq(key.client.0));
         let open = own.filter(dsl::locked_until.is_null().or(dsl::locked_until.assume_not_null().le(now)));
@@ -97,7 +97,7 @@ impl LoginFailureStore for Session {
         name: &Digest,
         now: OffsetDateTime,
     ) -> Result<bool> {
-        let own = of(organization).filter(dsl::name_digest.eq(name.as_str()));
+        let own = rows_of(organization).filter(dsl::name_digest.eq(name.as_str()));
         let removed: Vec<Option<OffsetDateTime>> =
             diesel::delete(own).returning(dsl::locked_until).rows_from(self.write()).await?;
         Ok(removed.into_iter().flatten().any(|until| until > now))

@@ -28,12 +28,12 @@ scoped! { magic_links }
 
 #[async_trait]
 impl MagicLinkStore for Session {
-    async fn put(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId> {
+    async fn replace(&self, organization: OrganizationId, link: &MagicLink) -> Result<MagicLinkId> {
         let atomic = self.transaction().await?;
-        let former = of(organization).filter(magic_links::user_id.eq(link.user.0));
+        let former = rows_of(organization).filter(magic_links::user_id.eq(link.user.0));
         diesel::delete(former).run_on(atomic.connection()).await?;
         let id = diesel::insert_into(magic_links::table)
-            .values((magic_links::organization_id.eq(organization.0), Changeset::of(link)))
+            .values((magic_links::organization_id.eq(organization.0), Changeset::new(link)))
             .returning(magic_links::id)
             .value_from(atomic.connection())
             .await?;
@@ -46,14 +46,14 @@ impl MagicLinkStore for Session {
         organization: OrganizationId,
         digest: &Digest,
     ) -> Result<Option<(MagicLinkId, MagicLink)>> {
-        of(organization)
+        rows_of(organization)
             .filter(magic_links::digest.eq(digest.as_str()))
             .model_from::<Row, _>(self.read())
             .await
     }
 
     async fn remove(&self, organization: OrganizationId, id: MagicLinkId) -> Result<bool> {
-        let one = of(organization).filter(magic_links::id.eq(id.0));
+        let one = rows_of(organization).filter(magic_links::id.eq(id.0));
         diesel::delete(one).any_on(self.write()).await
     }
 }

@@ -2,7 +2,7 @@
 
 use super::texts::{KINDS, save_missing, scope};
 use crate::engine::dialect;
-use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed_connection};
 use async_trait::async_trait;
 use civitas_accounts::User;
 use civitas_application::{FillPosition, MissingTexts};
@@ -10,7 +10,7 @@ use civitas_attachments::Attachment;
 use civitas_blogs::Post;
 use civitas_kernel::records::{Entity, Records, SearchTexts};
 use civitas_kernel::{
-    AttachmentId, ComponentId, Error, MeetingId, OrganizationId, PostId, ProposalId, Result, SpaceManifest,
+    AttachmentId, ComponentId, Error, MeetingId, OrganizationId, PostId, ProposalId, Result, SpaceKind,
     SpaceRef, UserId,
 };
 use civitas_meetings::Meeting;
@@ -31,7 +31,7 @@ fn without_texts(
     (after, limit): (i64, i64),
     lock: &str,
 ) -> SqlLiteral<BigInt> {
-    let (table, of_kind) = match SpaceManifest::parse(kind) {
+    let (table, of_kind) = match SpaceKind::parse(kind) {
         Some(_) => ("spaces", format!("AND spaces.manifest = '{kind}'")),
         None => (kind, String::new()),
     };
@@ -68,7 +68,7 @@ impl Session {
         let connection = &mut *guard;
         // A record that was saved meanwhile has its texts, one that was deleted gets none.
         let ids = without_texts(organization, kind, (first - 1, STEP), dialect::KEY_SHARE);
-        let ids: Vec<i64> = ids.rows_from(borrowed(connection)).await?;
+        let ids: Vec<i64> = ids.rows_from(borrowed_connection(connection)).await?;
         texts.retain(|(id, _)| ids.binary_search(id).is_ok());
         let stored = texts.len() as u64;
         save_missing(connection, organization, kind, texts).await?;
@@ -95,10 +95,9 @@ impl MissingTexts for Session {
             "users" => self.fill_kind::<User>(at, UserId, |id| Some(id.0)).await?,
             "attachments" => self.fill_kind::<Attachment>(at, AttachmentId, |id| Some(id.0)).await?,
             _ => {
-                let manifest =
-                    SpaceManifest::parse(kind).ok_or_else(|| Error::internal("an unknown kind"))?;
-                let number = move |id: SpaceRef| (id.manifest == manifest).then_some(id.id);
-                self.fill_kind::<Space>(at, move |id| SpaceRef { manifest, id }, number).await?
+                let kind = SpaceKind::parse(kind).ok_or_else(|| Error::internal("an unknown kind"))?;
+                let number = move |id: SpaceRef| (id.kind == kind).then_some(id.id);
+                self.fill_kind::<Space>(at, move |id| SpaceRef { kind, id }, number).await?
             }
         };
         Ok(Some(done.map_or(((number + 1, 0), 0), |(last, stored)| ((number, last), stored))))

@@ -6,7 +6,7 @@ mod attachment_visibility;
 mod attachments;
 mod audit;
 mod clients;
-mod component_places;
+mod component_contexts;
 mod components;
 mod confirmations;
 mod ended_credentials;

@@ -1,6 +1,6 @@
 //! What needs attention, and the figures of a deployment.
 
-use crate::bounded::{Bounded, Counted};
+use crate::bounded_count::{BoundedCount, BoundedCountRow};
 use crate::columns::{self, EnumColumn};
 use crate::engine::Db;
 use crate::engine::dialect::DATABASE_BYTES;
@@ -14,7 +14,8 @@ use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{SendInvitation, SendMail};
 use civitas_application::{
-    AlertCount, AlertKind, DeploymentFigures, Load, MAX_FOUND, OldestWaiting, OperationsStore, Queue,
+    AlertCount, AlertKind, DatabaseLoad, DeploymentFigures, MAX_ALERT_COUNT, OldestWaiting, OperationsStore,
+    QueueFigures,
 };
 use civitas_jobs::JobStatus;
 use civitas_kernel::{OrganizationId, Result, TaskPayload};
@@ -29,8 +30,8 @@ use time::OffsetDateTime;
 /// The times of three queues.
 type Times = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);
 
-fn found((number, with_organization, first, last): Counted) -> AlertCount {
-    let is_one = number < MAX_FOUND && with_organization == number && first == last;
+fn found((number, with_organization, first, last): BoundedCountRow) -> AlertCount {
+    let is_one = number < MAX_ALERT_COUNT && with_organization == number && first == last;
     AlertCount { number, organization: first.filter(|_| is_one).map(OrganizationId) }
 }
 
@@ -58,37 +59,38 @@ impl Session {
         &self,
         status: DeliveryStatus,
         before: Option<OffsetDateTime>,
-    ) -> Result<Counted> {
+    ) -> Result<BoundedCountRow> {
         let mut some = deliveries::table
             .filter(deliveries::status.eq(EnumColumn(status)))
             .select(deliveries::organization_id)
-            .limit(MAX_FOUND)
+            .limit(MAX_ALERT_COUNT)
             .into_boxed::<Db>();
         filter_some!(some; before => |before| deliveries::created_at.lt(before));
-        Bounded(some).value_from(self.read_long()).await
+        BoundedCount(some).value_from(self.read_long()).await
     }
 }
 
 #[async_trait]
 impl OperationsStore for Session {
     async fn find(&self, kind: AlertKind, at: OffsetDateTime) -> Result<AlertCount> {
-        let registrations = registrations::table.select(registrations::organization_id).limit(MAX_FOUND);
-        let counted: Result<Counted> = match kind {
+        let registrations =
+            registrations::table.select(registrations::organization_id).limit(MAX_ALERT_COUNT);
+        let counted: Result<BoundedCountRow> = match kind {
             AlertKind::FailedJobs => {
                 let failed = jobs::table
                     .filter(jobs::status.eq(EnumColumn(JobStatus::Failed)))
                     .filter(jobs::created_at.ge(at))
                     .select(jobs::organization_id)
-                    .limit(MAX_FOUND);
-                Bounded(failed).value_from(self.read_long()).await
+                    .limit(MAX_ALERT_COUNT);
+                BoundedCount(failed).value_from(self.read_long()).await
             }
             AlertKind::DisabledRegistrations => {
                 let disabled = registrations.filter(registrations::disabled_at.is_not_null());
-                Bounded(disabled).value_from(self.read_long()).await
+                BoundedCount(disabled).value_from(self.read_long()).await
             }
             AlertKind::PausedRegistrations => {
                 let paused = registrations.filter(registrations::paused_at.is_not_null());
-                Bounded(paused).value_from(self.read_long()).await
+                BoundedCount(paused).value_from(self.read_long()).await
             }
             AlertKind::DeadDeliveries => self.count_deliveries(DeliveryStatus::Dead, None).await,
             AlertKind::WaitingDeliveries => self.count_deliveries(DeliveryStatus::Pending, Some(at)).await,
@@ -97,8 +99,8 @@ impl OperationsStore for Session {
                 let pending = organization_hosts::table
                     .filter(sql::<Bool>("state <> 'confirmed' OR kind IN ('unconfirmed', 'promoted')"))
                     .select(organization_hosts::organization_id)
-                    .limit(MAX_FOUND);
-                Bounded(pending).value_from(self.read_long()).await
+                    .limit(MAX_ALERT_COUNT);
+                BoundedCount(pending).value_from(self.read_long()).await
             }
             AlertKind::LockedAdministrators => {
                 let locked = users::table
@@ -106,8 +108,8 @@ impl OperationsStore for Session {
                     .filter(users::locked_at.is_not_null())
                     .filter(users::deleted_at.is_null())
                     .select(users::organization_id)
-                    .limit(MAX_FOUND);
-                Bounded(locked).value_from(self.read_long()).await
+                    .limit(MAX_ALERT_COUNT);
+                BoundedCount(locked).value_from(self.read_long()).await
             }
             AlertKind::FailedMails => {
                 // The same condition as the index `tasks_retried`. A running task has had one attempt.
@@ -116,8 +118,8 @@ impl OperationsStore for Session {
                     .filter(tasks::kind.eq(SendMail::KIND).or(tasks::kind.eq(SendInvitation::KIND)))
                     .filter(diesel::dsl::not(tasks::claimed))
                     .select(tasks::organization_id)
-                    .limit(MAX_FOUND);
-                Bounded(failed).value_from(self.read_long()).await
+                    .limit(MAX_ALERT_COUNT);
+                BoundedCount(failed).value_from(self.read_long()).await
             }
         };
         counted.map(found)
@@ -140,11 +142,11 @@ impl OperationsStore for Session {
         Ok(DeploymentFigures { organizations, clients, people, proposals, votes, jobs_today })
     }
 
-    async fn load(&self) -> Result<Load> {
+    async fn load(&self) -> Result<DatabaseLoad> {
         type First = (i64, Option<OffsetDateTime>);
         const JOBS: &str = "jobs WHERE status = 'pending'";
         const DELIVERIES: &str = "webhook_deliveries WHERE status = 'pending'";
-        let queue = |(number, first)| Queue { number, first };
+        let queue = |(number, first)| QueueFigures { number, first };
         let (jobs, deliveries, tasks, database_bytes): (First, First, First, i64) = diesel::select((
             (number(JOBS), first("created_at", JOBS, "created_at")),
             (number(DELIVERIES), first("created_at", DELIVERIES, "created_at")),
@@ -153,7 +155,12 @@ impl OperationsStore for Session {
         ))
         .value_from(self.read_long())
         .await?;
-        Ok(Load { jobs: queue(jobs), deliveries: queue(deliveries), tasks: queue(tasks), database_bytes })
+        Ok(DatabaseLoad {
+            jobs: queue(jobs),
+            deliveries: queue(deliveries),
+            tasks: queue(tasks),
+            database_bytes,
+        })
     }
 
     async fn oldest_waiting(&self) -> Result<OldestWaiting> {

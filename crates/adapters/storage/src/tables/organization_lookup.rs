@@ -5,13 +5,13 @@ use crate::columns::JsonColumn;
 use crate::schema::{organization_hosts, organizations};
 use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
-use civitas_accounts::{AccountsOrganization, OrganizationLookup};
+use civitas_accounts::{AccountSettings, OrganizationLookup};
 use civitas_kernel::{OrganizationId, Result};
 use diesel::prelude::*;
 
 #[async_trait]
 impl OrganizationLookup for Session {
-    async fn find(&self, organization: OrganizationId) -> Result<Option<AccountsOrganization>> {
+    async fn find(&self, organization: OrganizationId) -> Result<Option<AccountSettings>> {
         let found: Option<(bool, JsonColumn<Vec<String>>)> = organizations::table
             .find(organization.0)
             .filter(organizations::deleted_at.is_null())
@@ -27,6 +27,6 @@ impl OrganizationLookup for Session {
             .rows_from(self.read())
             .await?;
         destinations.extend(allowlist.0);
-        Ok(Some(AccountsOrganization { welcomes, destinations }))
+        Ok(Some(AccountSettings { welcomes, destinations }))
     }
 }

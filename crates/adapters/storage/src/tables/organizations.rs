@@ -7,11 +7,11 @@ use crate::engine::{Conn, Db};
 use crate::filter::{FilterColumn, column_condition, containing};
 use crate::list_pages::{in_order, page_of};
 use crate::schema::{organization_hosts, organization_names, organizations};
-use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope, borrowed, lock_row};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope, borrowed_connection, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::{Change, Entity};
-use civitas_kernel::text::{fold, nfc};
+use civitas_kernel::text::{fold_case, nfc};
 use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated};
 use civitas_organizations::{
     Features, HostMatch, Organization, OrganizationField, OrganizationFilter, OrganizationQuery,
@@ -87,8 +87,8 @@ impl Row {
 }
 
 /// The form in which names are unique.
-fn folded(text: &str) -> String {
-    fold(&nfc(text))
+fn folded_name(text: &str) -> String {
+    fold_case(&nfc(text))
 }
 
 /// Replaces the names of an organization.
@@ -96,7 +96,7 @@ async fn write_names(atomic: &TransactionScope<'_>, id: OrganizationId, name: &T
     let own = organization_names::table.filter(organization_names::organization_id.eq(id.0));
     diesel::delete(own).run_on(atomic.connection()).await?;
     let texts: BTreeSet<String> =
-        name.iter().map(|(_, text)| folded(text)).filter(|t| !t.is_empty()).collect();
+        name.iter().map(|(_, text)| folded_name(text)).filter(|t| !t.is_empty()).collect();
     for text in texts {
         let written = diesel::insert_into(organization_names::table)
             .values((organization_names::folded.eq(text), organization_names::organization_id.eq(id.0)))
@@ -117,13 +117,13 @@ async fn with_hosts(
 ) -> Result<Page<(OrganizationId, Organization)>> {
     let Page { items, has_more, total } = page;
     if items.is_empty() {
-        return Ok(Page::of(Vec::new(), has_more).with_total(total));
+        return Ok(Page::new(Vec::new(), has_more).with_total(total));
     }
     let hosts: Vec<HostRow> = organization_hosts::table
         .filter(organization_hosts::organization_id.eq_any(items.iter().map(|(id, _)| *id)))
         .order(organization_hosts::position)
-        .select(columns::of::<HostRow>())
-        .rows_from(borrowed(connection))
+        .select(columns::all_columns::<HostRow>())
+        .rows_from(borrowed_connection(connection))
         .await?;
     let mut by_organization: HashMap<i64, Vec<HostRow>> = HashMap::new();
     for host in hosts {
@@ -133,12 +133,12 @@ async fn with_hosts(
         let hosts = by_organization.remove(&id).unwrap_or_default();
         row.with(hosts).map(|organization| (OrganizationId(id), organization))
     });
-    Ok(Page::of(items.collect::<Result<_>>()?, has_more).with_total(total))
+    Ok(Page::new(items.collect::<Result<_>>()?, has_more).with_total(total))
 }
 
 /// Whether an organization has a name or a primary host that contains a text. Both columns are folded.
 fn called(text: &str) -> Box<dyn BoxableExpression<organizations::table, Db, SqlType = Bool>> {
-    let pattern = containing(&folded(text));
+    let pattern = containing(&folded_name(text));
     let condition = sql::<Bool>(
         "(EXISTS (SELECT 1 FROM organization_names WHERE organization_names.organization_id = organizations.id \
          AND organization_names.folded LIKE ",
@@ -168,7 +168,11 @@ impl Session {
     async fn check_hosts(&self, organization: &Organization, own: Option<OrganizationId>) -> Result<()> {
         let id = own.unwrap_or(OrganizationId(0));
         let wanted: Vec<String> = hosts_of(id, organization).into_iter().map(|h| h.host).collect();
-        if self.taken_hosts(own, &wanted).await?.is_empty() { Ok(()) } else { Err(Organization::taken()) }
+        if self.taken_hosts(own, &wanted).await?.is_empty() {
+            Ok(())
+        } else {
+            Err(Organization::key_taken_error())
+        }
     }
 }
 
@@ -187,7 +191,7 @@ impl OrganizationStore for Session {
             .inner_join(organization_hosts::table)
             .filter(organizations::id.eq(id.0))
             .order(organization_hosts::position)
-            .select((columns::of::<Row>(), columns::of::<HostRow>()))
+            .select((columns::all_columns::<Row>(), columns::all_columns::<HostRow>()))
             .rows_from(self.read())
             .await?;
         let (mut rows, hosts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
@@ -207,7 +211,7 @@ impl OrganizationStore for Session {
         let listed = || {
             let mut rows = organizations::table
                 .filter(organizations::deleted_at.is_null())
-                .select((organizations::id, columns::of::<Row>()))
+                .select((organizations::id, columns::all_columns::<Row>()))
                 .into_boxed::<Db>();
             match query {
                 OrganizationQuery::ById(only, filters) => {
@@ -247,14 +251,14 @@ impl OrganizationStore for Session {
     }
 
     async fn taken_names(&self, own: Option<OrganizationId>, texts: &[String]) -> Result<Vec<String>> {
-        let wanted: Vec<String> = texts.iter().map(|text| folded(text)).collect();
+        let wanted: Vec<String> = texts.iter().map(|text| folded_name(text)).collect();
         let taken: Vec<String> = organization_names::table
             .filter(organization_names::folded.eq_any(&wanted))
             .filter(organization_names::organization_id.ne(own.map_or(0, |id| id.0)))
             .select(organization_names::folded)
             .rows_from(self.read())
             .await?;
-        let is_taken = |text: &&String| taken.contains(&folded(text));
+        let is_taken = |text: &&String| taken.contains(&folded_name(text));
         Ok(texts.iter().filter(is_taken).cloned().collect())
     }
 
@@ -273,7 +277,7 @@ impl OrganizationStore for Session {
         let atomic = self.transaction().await?;
         let assigned = self.take_assigned_id("organizations").map(|id| organizations::id.eq(id));
         let id: i64 = diesel::insert_into(organizations::table)
-            .values((assigned, Changeset::of(organization)))
+            .values((assigned, Changeset::new(organization)))
             .returning(organizations::id)
             .value_from(atomic.connection())
             .await?;
@@ -292,11 +296,11 @@ impl OrganizationStore for Session {
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let kept: Vec<HostRow> = own
             .order(organization_hosts::position)
-            .select(columns::of::<HostRow>())
+            .select(columns::all_columns::<HostRow>())
             .rows_from(atomic.connection())
             .await?;
         diesel::update(organizations::table.find(id.0))
-            .set(Changeset::of(state))
+            .set(Changeset::new(state))
             .change_on(atomic.connection())
             .await?;
         // An update alone claims no released host again.

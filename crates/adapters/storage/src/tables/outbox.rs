@@ -1,15 +1,15 @@
 //! The outbox of events.
 
-use crate::columns::{self, EnumColumn, Tolerant, UuidColumn, columns};
+use crate::columns::{self, EnumColumn, LenientColumn, UuidColumn, columns};
 use crate::engine::{Db, dialect};
 use crate::insert::{insert_rows, inserted};
 use crate::old_rows::remove_oldest;
 use crate::prepared::PrepareOnce;
 use crate::schema::{outbox, relay, webhook_deliveries};
-use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, Work};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, WorkKind};
 use async_trait::async_trait;
 use civitas_kernel::{Ability, Error, EventName, OrganizationId, Result, UserId};
-use civitas_webhooks::{EventHead, Outbox, OutboxEvent, Position, RelayedEvent, describes_user};
+use civitas_webhooks::{EventHead, EventPosition, Outbox, OutboxEvent, RelayedEvent, describes_user};
 use diesel::dsl::{exists, sql, sql_query};
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
@@ -37,15 +37,15 @@ inserted! { Changeset<'_> as outbox [id, organization_id, name, payload, occurre
 struct RelayedRow {
     id: UuidColumn,
     organization_id: i64,
-    name: Tolerant<EnumColumn<EventName>>,
+    name: LenientColumn<EnumColumn<EventName>>,
     payload: String,
     occurred_at: OffsetDateTime,
     position: Option<i64>,
 }
 
 impl RelayedRow {
-    fn position(&self) -> Position {
-        Position(self.position.unwrap_or_default())
+    fn position(&self) -> EventPosition {
+        EventPosition(self.position.unwrap_or_default())
     }
 
     /// The event; `None` if nobody knows its name.
@@ -68,7 +68,7 @@ impl RelayedRow {
 fn with_names(
     organization: OrganizationId,
     names: &[EventName],
-    after: Position,
+    after: EventPosition,
     limit: i64,
 ) -> SqlLiteral<Bool> {
     let range = |(n, name): (usize, &EventName)| {
@@ -129,13 +129,16 @@ impl Outbox for Session {
         let atomic = self.transaction().await?;
         if let [one] = events {
             // The text of this statement is always the same, so that it stays prepared.
-            diesel::insert_into(outbox::table).values(Changeset::of(one)).run_on(atomic.connection()).await?;
+            diesel::insert_into(outbox::table)
+                .values(Changeset::new(one))
+                .run_on(atomic.connection())
+                .await?;
         } else {
-            let rows: Vec<_> = events.iter().map(Changeset::of).collect();
+            let rows: Vec<_> = events.iter().map(Changeset::new).collect();
             insert_rows(&mut *atomic.connection().await?, &rows).await?;
         }
         atomic.commit().await?;
-        self.notify(Work::Events);
+        self.notify(WorkKind::Events);
         Ok(())
     }
 
@@ -169,7 +172,7 @@ impl Outbox for Session {
         if locked.is_none() {
             return Ok(Vec::new());
         }
-        let rows: Vec<(UuidColumn, i64, Tolerant<EnumColumn<EventName>>)> = outbox::table
+        let rows: Vec<(UuidColumn, i64, LenientColumn<EnumColumn<EventName>>)> = outbox::table
             .filter(outbox::position.is_null())
             .order(outbox::id)
             .limit(limit)
@@ -189,11 +192,11 @@ impl Outbox for Session {
             }
         }
         // With a position it is not read again.
-        self.give_positions(&broken).await?;
+        self.assign_positions(&broken).await?;
         Ok(heads)
     }
 
-    async fn give_positions(&self, events: &[uuid::Uuid]) -> Result<()> {
+    async fn assign_positions(&self, events: &[uuid::Uuid]) -> Result<()> {
         if events.is_empty() {
             return Ok(());
         }
@@ -206,34 +209,38 @@ impl Outbox for Session {
             .await?;
         sql_query(dialect::GIVE_POSITIONS)
             .bind::<BigInt, _>(last - number)
-            .bind::<dialect::Uuids, _>(dialect::uuids(events))
+            .bind::<dialect::UuidList, _>(dialect::uuids(events))
             .prepare_once()
             .done_on(self.for_update())
             .await
     }
 
-    async fn last_position(&self) -> Result<Position> {
+    async fn last_position(&self) -> Result<EventPosition> {
         let last = relay::table.find(1).select(relay::position).limit(1);
-        last.value_from(self.read()).await.map(Position)
+        last.value_from(self.read()).await.map(EventPosition)
     }
 
-    async fn position_of(&self, organization: OrganizationId, event: uuid::Uuid) -> Result<Option<Position>> {
+    async fn position_of(
+        &self,
+        organization: OrganizationId,
+        event: uuid::Uuid,
+    ) -> Result<Option<EventPosition>> {
         let position: Option<Option<i64>> = outbox::table
             .find(UuidColumn(event))
             .filter(outbox::organization_id.eq(organization.0))
             .select(outbox::position)
             .first_from(self.read())
             .await?;
-        Ok(position.flatten().map(Position))
+        Ok(position.flatten().map(EventPosition))
     }
 
-    async fn relayed_after(&self, mut after: Position, limit: i64) -> Result<Vec<RelayedEvent>> {
+    async fn relayed_after(&self, mut after: EventPosition, limit: i64) -> Result<Vec<RelayedEvent>> {
         loop {
             let rows: Vec<RelayedRow> = outbox::table
                 .filter(outbox::position.gt(after.0))
                 .order(outbox::position)
                 .limit(limit)
-                .select(columns::of::<RelayedRow>())
+                .select(columns::all_columns::<RelayedRow>())
                 .rows_from(self.read())
                 .await?;
             let last = rows.last().map(RelayedRow::position);
@@ -250,7 +257,7 @@ impl Outbox for Session {
         &self,
         organization: OrganizationId,
         names: &[EventName],
-        after: Position,
+        after: EventPosition,
         limit: i64,
     ) -> Result<Vec<RelayedEvent>> {
         if names.is_empty() {
@@ -259,7 +266,7 @@ impl Outbox for Session {
         let rows: Vec<RelayedRow> = outbox::table
             .filter(with_names(organization, names, after, limit))
             .order(outbox::position)
-            .select(columns::of::<RelayedRow>())
+            .select(columns::all_columns::<RelayedRow>())
             .rows_from(self.read())
             .await?;
         Ok(rows.into_iter().filter_map(RelayedRow::into_event).collect())
@@ -299,6 +306,6 @@ impl Outbox for Session {
     }
 
     async fn wait(&self, at_most: Duration) {
-        self.listen(Work::Events, at_most).await;
+        self.listen(WorkKind::Events, at_most).await;
     }
 }

@@ -46,7 +46,7 @@ impl PanelSessionStore for Session {
                 .await?;
         }
         diesel::insert_into(panel_sessions::table)
-            .values(Changeset::of(session))
+            .values(Changeset::new(session))
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await
@@ -61,7 +61,7 @@ impl PanelSessionStore for Session {
             .inner_join(administrators::table)
             .filter(panel_sessions::digest.eq(digest.as_str()))
             .filter(panel_sessions::expires_at.gt(now))
-            .select((columns::of::<AdministratorRow>(), columns::of::<Row>()))
+            .select((columns::all_columns::<AdministratorRow>(), columns::all_columns::<Row>()))
             .first_from(self.read())
             .await?;
         Ok(found.map(|(administrator, session)| {

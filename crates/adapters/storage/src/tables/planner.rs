@@ -11,12 +11,12 @@ use diesel::sql_types::Nullable;
 use std::ops::Add;
 
 /// A part of a statement.
-pub(super) type Sql = Box<dyn QueryFragment<Db> + Send>;
+pub(super) type BoxedSql = Box<dyn QueryFragment<Db> + Send>;
 
 /// How many rows a statement checks, as far as is known before. SQLite fills a table with a set of ids before it compares
 /// many rows with them; for few rows a function searches the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Checked {
+pub(super) enum CheckedRows {
     /// About as many as a page has.
     Few,
     /// Any number.
@@ -49,7 +49,7 @@ pub(super) struct LimitOffset {
 impl From<PageRequest> for LimitOffset {
     /// The rows of a page, and one more to detect whether another page follows.
     fn from(page: PageRequest) -> Self {
-        Self { limit: page.fetch(), offset: page.offset() }
+        Self { limit: page.rows_to_fetch(), offset: page.offset() }
     }
 }
 
@@ -62,8 +62,8 @@ impl LimitOffset {
     const NEAR: i64 = 200;
 
     /// How many rows are checked in the order of an index, if most are members.
-    pub(super) fn checked(self) -> Checked {
-        if self.offset <= Self::NEAR { Checked::Few } else { Checked::Many }
+    pub(super) fn checked(self) -> CheckedRows {
+        if self.offset <= Self::NEAR { CheckedRows::Few } else { CheckedRows::Many }
     }
 
     /// How many rows in the order are compared with a filter before an index is asked: few different numbers, as limits

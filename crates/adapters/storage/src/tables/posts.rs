@@ -2,9 +2,9 @@
 
 mod listing;
 
-use self::listing::{Changeset, List, POSTS, Row, details, load, of};
+use self::listing::{Changeset, POSTS, PostList, Row, load, load_details, rows_of};
 pub(super) use self::listing::{is_shown, visible};
-use super::component_places;
+use super::component_contexts;
 use crate::columns;
 use crate::failure::DieselResultExt;
 use crate::page_rows::PageBounds;
@@ -12,7 +12,7 @@ use crate::records::records;
 use crate::schema::{posts, roles};
 use crate::session::Session;
 use crate::tables::listing as lists;
-use crate::tables::planner::Checked;
+use crate::tables::planner::CheckedRows;
 use crate::tables::texts::{self, TextPart};
 use crate::tables::visible_components::VisibleComponents;
 use async_trait::async_trait;
@@ -22,10 +22,10 @@ use civitas_blogs::{
 };
 use civitas_kernel::records::Records;
 use civitas_kernel::{
-    ComponentId, ComponentPlace, Direction, OrganizationId, Page, PageRequest, PostId, ReadContext, Result,
-    SpaceRef, UserId, Within, filter,
+    ComponentContext, ComponentId, Direction, LocationFilter, OrganizationId, Page, PageRequest, PostId,
+    ReadContext, Result, SpaceRef, UserId, filter,
 };
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -39,15 +39,15 @@ impl Session {
         &self,
         read_context: ReadContext,
         id: PostId,
-        within: Within,
+        within: LocationFilter,
     ) -> Result<Option<PostDetail>> {
         let post = Records::<Post>::find(self, read_context.organization, id).await?;
         let Some(post) = post.filter(Post::is_shown) else { return Ok(None) };
         let connection = &mut *self.read().await?;
-        let manifest = ComponentManifest::Blogs;
-        let place =
-            component_places::visible(connection, read_context, within, post.component, manifest).await?;
-        Ok(place.map(|place| PostDetail { id, post, place }))
+        let kind = ComponentKind::Blogs;
+        let context =
+            component_contexts::visible(connection, read_context, within, post.component, kind).await?;
+        Ok(context.map(|context| PostDetail { id, post, context }))
     }
 }
 
@@ -60,9 +60,9 @@ impl PostStore for Session {
         query: &PostQuery,
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
-        let list = List::open(self, read_context, now, query).await?;
+        let list = PostList::open(self, read_context, now, query).await?;
         let page = lists::page(&list, self, page).await?;
-        details(&mut *self.read().await?, read_context.organization, page).await
+        load_details(&mut *self.read().await?, read_context.organization, page).await
     }
 
     async fn find_visible(
@@ -70,7 +70,7 @@ impl PostStore for Session {
         read_context: ReadContext,
         now: OffsetDateTime,
         id: PostId,
-        within: Within,
+        within: LocationFilter,
     ) -> Result<Option<PostDetail>> {
         let is_own =
             |post: &Post| read_context.participant.is_some() && post.author == read_context.participant;
@@ -86,7 +86,7 @@ impl PostStore for Session {
         id: PostId,
         published_at: Option<OffsetDateTime>,
     ) -> Result<PostNeighbours> {
-        let list = List::open(self, read_context, now, query).await?;
+        let list = PostList::open(self, read_context, now, query).await?;
         if list.base.components.is_empty() {
             return Ok(PostNeighbours::default());
         }
@@ -101,15 +101,16 @@ impl PostStore for Session {
         read_context: ReadContext,
         id: PostId,
     ) -> Result<Option<PostDetail>> {
-        self.located(read_context, id, Within::default()).await
+        self.located(read_context, id, LocationFilter::default()).await
     }
 
     async fn detail(&self, organization: OrganizationId, id: PostId) -> Result<Option<PostDetail>> {
         let post = Records::<Post>::find(self, organization, id).await?;
         let Some(post) = post.filter(|post| post.deleted_at.is_none()) else { return Ok(None) };
         let ids = vec![post.component.0];
-        let places = component_places::of_components(&mut *self.read().await?, organization, ids).await?;
-        Ok(places.into_values().next().map(|place| PostDetail { id, post, place }))
+        let contexts =
+            component_contexts::load_for_components(&mut *self.read().await?, organization, ids).await?;
+        Ok(contexts.into_values().next().map(|context| PostDetail { id, post, context }))
     }
 
     async fn search(
@@ -120,13 +121,14 @@ impl PostStore for Session {
         page: PageRequest,
     ) -> Result<Page<PostDetail>> {
         let connection = &mut *self.read_long().await?;
-        let kind = ComponentManifest::Blogs;
-        let components = VisibleComponents::of_kind(connection, organization, search.within, kind).await?;
+        let kind = ComponentKind::Blogs;
+        let components =
+            VisibleComponents::load_of_kind(connection, organization, search.within, kind).await?;
         if components.is_empty() {
-            return Ok(Page::of(Vec::new(), false));
+            return Ok(Page::new(Vec::new(), false));
         }
         let found = POSTS.records().filter(posts::deleted_at.is_null());
-        let found = found.filter(components.contain::<()>(POSTS.name, Checked::Many));
+        let found = found.filter(components.contain::<()>(POSTS.name, CheckedRows::Many));
         // The conditions on drafts are those of their partial index, exactly.
         let dated = posts::published_at.is_not_null();
         let mut found = match search.state {
@@ -140,12 +142,12 @@ impl PostStore for Session {
             Some(PostState::Hidden) => found.filter(posts::hidden_at.is_not_null()),
             None => found,
         };
-        if let Some(words) = search.text.as_deref().and_then(filter::Condition::words) {
+        if let Some(words) = search.text.as_deref().and_then(filter::FilterCondition::words) {
             found = found.filter(texts::found::<()>(POSTS.name, organization, TextPart::Title, &words)?);
         }
         let found = found.order(POSTS.column("id"), search.direction).on_page(page.into());
         let rows = load(connection, found, PageBounds::NONE).await?;
-        details(connection, organization, Page::cut(rows, page)).await
+        load_details(connection, organization, Page::from_fetched(rows, page)).await
     }
 }
 
@@ -155,16 +157,16 @@ impl BlogLookup for Session {
         &self,
         read_context: ReadContext,
         component: ComponentId,
-    ) -> Result<Option<ComponentPlace>> {
-        let (within, manifest) = (Within::default(), ComponentManifest::Blogs);
-        component_places::visible(&mut *self.read().await?, read_context, within, component, manifest).await
+    ) -> Result<Option<ComponentContext>> {
+        let (within, kind) = (LocationFilter::default(), ComponentKind::Blogs);
+        component_contexts::visible(&mut *self.read().await?, read_context, within, component, kind).await
     }
 
     async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool> {
         let accepted = roles::invited_at.is_null().or(roles::accepted_at.is_not_null());
         let given = roles::table
             .filter(roles::organization_id.eq(organization.0))
-            .filter(roles::space_manifest.eq(columns::EnumColumn(space.manifest)))
+            .filter(roles::space_manifest.eq(columns::EnumColumn(space.kind)))
             .filter(roles::space_id.eq(space.id))
             .filter(roles::user_id.eq(user.0))
             .filter(roles::kind.eq(columns::EnumColumn(RoleKind::SpaceAdministrator)))

@@ -8,8 +8,8 @@ mod rows;
 pub(super) use self::reading::{is_shown, published_or_own};
 
 use self::authors::{with_authors, write_authors, write_authors_of, written_by};
-use self::listing::{List, details};
-use self::reading::{Facts, PROPOSALS, load};
+use self::listing::{ProposalList, load_details};
+use self::reading::{PROPOSALS, ProposalColumns, load};
 use self::rows::{Row, changeset, changesets};
 use crate::failure::DieselResultExt;
 use crate::filter::{FilterColumn, column_condition};
@@ -18,18 +18,18 @@ use crate::records::records;
 use crate::schema::proposals;
 use crate::scoped::scoped;
 use crate::session::{Session, lock_row};
-use crate::tables::component_places::visible_of_proposals;
-use crate::tables::listing::{self as lists, Beside};
+use crate::tables::component_contexts::load_visible_for_proposals;
+use crate::tables::listing::{self as lists, NeighbourIds};
 use crate::tables::planner::without_index;
 use crate::tables::texts::{self, TextPart};
 use async_trait::async_trait;
 use civitas_kernel::{
-    ClientId, ComponentId, Direction, Order, OrganizationId, Page, PageRequest, ProposalId, ReadContext,
-    Result, UserId, Within,
+    ClientId, ComponentId, Direction, LocationFilter, Order, OrganizationId, Page, PageRequest, ProposalId,
+    ReadContext, Result, UserId,
 };
 use civitas_proposals::{
-    HiddenProposals, Neighbours, Position, Proposal, ProposalDetail, ProposalQuery, ProposalStore,
-    VotingStatus,
+    HiddenProposals, ListPosition, Proposal, ProposalDetail, ProposalNeighbours, ProposalQuery,
+    ProposalStore, VotingStatus,
 };
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -46,16 +46,16 @@ records! {
 }
 
 /// The direction in which neighbours are searched.
-fn direction(list: &List) -> Direction {
+fn direction(list: &ProposalList) -> Direction {
     list.base.direction().unwrap_or(Direction::Ascending)
 }
 
 /// In random order the next one is any other proposal, and there is no previous one.
-fn in_order(order: Order, (next, prev): Beside) -> Neighbours {
+fn in_order(order: Order, (next, prev): NeighbourIds) -> ProposalNeighbours {
     let (next, prev) = (next.map(ProposalId), prev.map(ProposalId));
     match order {
-        Order::Column(_) | Order::By(_) => Neighbours { next, prev },
-        Order::Random => Neighbours { next: next.or(prev), prev: None },
+        Order::Column(_) | Order::By(_) => ProposalNeighbours { next, prev },
+        Order::Random => ProposalNeighbours { next: next.or(prev), prev: None },
     }
 }
 
@@ -67,9 +67,9 @@ impl ProposalStore for Session {
         query: &ProposalQuery,
         page: PageRequest,
     ) -> Result<Page<ProposalDetail>> {
-        let list = List::open(self, read_context, query).await?;
+        let list = ProposalList::open(self, read_context, query).await?;
         let page = lists::page(&list, self, page).await?;
-        details(self, read_context.organization, read_context.viewer.user(), page).await
+        load_details(self, read_context.organization, read_context.viewer.user(), page).await
     }
 
     async fn hidden(
@@ -98,14 +98,14 @@ impl ProposalStore for Session {
             found = found.order(PROPOSALS.column(column), list.direction);
         }
         let rows = load(&mut *self.read_long().await?, None, found.limited(page), PageBounds::NONE).await?;
-        details(self, organization, None, Page::cut(rows, page)).await
+        load_details(self, organization, None, Page::from_fetched(rows, page)).await
     }
 
     async fn find_visible(
         &self,
         read_context: ReadContext,
         id: ProposalId,
-        within: Within,
+        within: LocationFilter,
     ) -> Result<Option<ProposalDetail>> {
         reading::find(self, read_context, within, reading::visible(read_context, id, within)).await
     }
@@ -114,17 +114,17 @@ impl ProposalStore for Session {
         &self,
         read_context: ReadContext,
         query: &ProposalQuery,
-        position: Position,
-    ) -> Result<Neighbours> {
-        let list = List::open(self, read_context, query).await?;
+        position: ListPosition,
+    ) -> Result<ProposalNeighbours> {
+        let list = ProposalList::open(self, read_context, query).await?;
         if !list.base.components.ids().contains(&position.component.0) {
-            return Ok(Neighbours::default());
+            return Ok(ProposalNeighbours::default());
         }
         let connection = &mut *self.read().await?;
         if !query.filters.is_empty() && !list.has(connection, position.id).await? {
-            return Ok(Neighbours::default());
+            return Ok(ProposalNeighbours::default());
         }
-        let Position { id, published_at, .. } = position;
+        let ListPosition { id, published_at, .. } = position;
         let beside = lists::neighbours(&list, connection, direction(&list), id.0, published_at).await?;
         Ok(in_order(query.order, beside))
     }
@@ -134,24 +134,24 @@ impl ProposalStore for Session {
         read_context: ReadContext,
         query: &ProposalQuery,
         id: ProposalId,
-    ) -> Result<Option<(ProposalDetail, Neighbours)>> {
+    ) -> Result<Option<(ProposalDetail, ProposalNeighbours)>> {
         if !query.filters.is_empty() {
             let found = ProposalStore::find_visible(self, read_context, id, query.within).await?;
             let Some(detail) = found else { return Ok(None) };
             let beside = ProposalStore::neighbours(self, read_context, query, detail.position()).await?;
             return Ok(Some((detail, beside)));
         }
-        let list = List::open(self, read_context, query).await?;
+        let list = ProposalList::open(self, read_context, query).await?;
         let (next, prev) = lists::seeks(&list, direction(&list), id.0, None)?;
         // One statement for a published one.
         let columns = (reading::read(read_context.participant), next, prev);
         let found = reading::visible(read_context, id, query.within).select(columns);
-        let rows: Vec<(Facts, Option<i64>, Option<i64>)> =
+        let rows: Vec<(ProposalColumns, Option<i64>, Option<i64>)> =
             found.load(&mut *self.read().await?).await.map_db_error()?;
         let Some((facts, next, prev)) = rows.into_iter().next() else { return Ok(None) };
-        let place = visible_of_proposals(self, read_context, query.within, facts.component()).await?;
-        let Some(detail) = place.map(|place| facts.detail(place)) else { return Ok(None) };
-        let Position { component, published_at, .. } = detail.position();
+        let context = load_visible_for_proposals(self, read_context, query.within, facts.component()).await?;
+        let Some(detail) = context.map(|context| facts.detail(context)) else { return Ok(None) };
+        let ListPosition { component, published_at, .. } = detail.position();
         let beside = if !list.base.components.ids().contains(&component.0) {
             (None, None)
         } else if published_at.is_some() && !list.has_drafts() {
@@ -171,7 +171,7 @@ impl ProposalStore for Session {
         read_context: ReadContext,
         client: ClientId,
         id: ProposalId,
-        within: Within,
+        within: LocationFilter,
     ) -> Result<Option<ProposalDetail>> {
         let draft = reading::visible(read_context, id, within)
             .filter(proposals::published_at.is_null())
@@ -184,16 +184,16 @@ impl ProposalStore for Session {
         read_context: ReadContext,
         client: ClientId,
         id: ProposalId,
-        within: Within,
+        within: LocationFilter,
     ) -> Result<Option<ProposalDetail>> {
-        let row = of(read_context.organization).filter(proposals::id.eq(id.0)).select(proposals::id);
+        let row = rows_of(read_context.organization).filter(proposals::id.eq(id.0)).select(proposals::id);
         if lock_row!(self, row) { self.find_draft(read_context, client, id, within).await } else { Ok(None) }
     }
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
         let found = reading::any(organization, id);
         let items = load(&mut *self.read().await?, None, found, PageBounds::NONE).await?;
-        let found = details(self, organization, None, Page::of(items, false)).await?;
+        let found = load_details(self, organization, None, Page::new(items, false)).await?;
         Ok(found.items.into_iter().next())
     }
 
@@ -228,7 +228,7 @@ impl ProposalStore for Session {
 
     async fn remove(&self, organization: OrganizationId, id: ProposalId) -> Result<()> {
         let atomic = self.transaction().await?;
-        let removed = diesel::delete(of(organization).filter(proposals::id.eq(id.0)))
+        let removed = diesel::delete(rows_of(organization).filter(proposals::id.eq(id.0)))
             .execute(&mut *atomic.connection().await?)
             .await
             .map_db_error()?;
@@ -245,7 +245,13 @@ impl ProposalStore for Session {
         client: ClientId,
         components: &[ComponentId],
     ) -> Result<Vec<VotingStatus>> {
-        super::voting_statuses::of_user(&mut *self.read().await?, organization, user, client, components)
-            .await
+        super::voting_statuses::load_for_user(
+            &mut *self.read().await?,
+            organization,
+            user,
+            client,
+            components,
+        )
+        .await
     }
 }

@@ -4,7 +4,7 @@ use crate::columns::cached_by_text;
 use crate::engine::{Db, dialect};
 use crate::insert::{InsertedRow, insert_rows};
 use crate::schema::archive_refs::{self, dsl};
-use crate::scoped::key_of;
+use crate::scoped::organization_key;
 use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_application::RefStore;
@@ -47,8 +47,9 @@ impl QueryFragment<Db> for Wanted {
 
 /// A ref that is stored gets the new id.
 impl InsertedRow for RefRow {
-    const INTO: &'static str = "INSERT INTO archive_refs (organization_id, kind, ref, record_id) VALUES ";
-    const END: &'static str =
+    const INSERT_INTO: &'static str =
+        "INSERT INTO archive_refs (organization_id, kind, ref, record_id) VALUES ";
+    const AFTER_VALUES: &'static str =
         " ON CONFLICT (organization_id, kind, ref) DO UPDATE SET record_id = excluded.record_id";
 
     fn bind<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
@@ -72,9 +73,9 @@ impl RefStore for Session {
         let mut found = Vec::with_capacity(references.len());
         for some in references.chunks(FOUND_AT_ONCE) {
             let wanted = Wanted {
-                organization_id: key_of(organization),
+                organization_id: organization_key(organization),
                 kind: kind.to_owned(),
-                references: dialect::BoundTexts::of(some),
+                references: dialect::BoundTexts::new(some),
             };
             let rows: Vec<(String, Option<String>)> = wanted.rows_from(self.read()).await?;
             found.extend(rows.into_iter().filter_map(|(reference, id)| Some((reference, id?))));
@@ -89,7 +90,7 @@ impl RefStore for Session {
         ids: &[(&str, String)],
     ) -> Result<()> {
         let row = |(reference, id): &(&str, String)| RefRow {
-            organization_id: key_of(organization),
+            organization_id: organization_key(organization),
             kind: kind.to_owned(),
             reference: (*reference).to_owned(),
             record_id: id.clone(),

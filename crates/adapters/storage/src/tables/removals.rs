@@ -60,7 +60,7 @@ fn delete(table: &str, condition: &str, limit: i64) -> String {
 }
 
 /// The statements for an organization, in their order. Ids are numbers, so that they can be part of the text.
-fn of_organization(id: i64, limit: i64) -> Vec<String> {
+fn organization_conditions(id: i64, limit: i64) -> Vec<String> {
     let registered = format!("meeting_id IN (SELECT id FROM meetings WHERE organization_id = {id})");
     let own = format!("organization_id = {id}");
     let tables = OF_ORGANIZATION.iter().map(|table| delete(table, &own, limit));
@@ -69,7 +69,7 @@ fn of_organization(id: i64, limit: i64) -> Vec<String> {
 }
 
 /// The statements for an API client, in their order.
-fn of_client(id: i64, limit: i64) -> Vec<String> {
+fn client_conditions(id: i64, limit: i64) -> Vec<String> {
     let own = format!("api_client_id = {id}");
     let delivered =
         format!("registration_id IN (SELECT id FROM webhook_registrations WHERE api_client_id = {id})");
@@ -178,7 +178,7 @@ impl Removals for Session {
             .first_from(self.read())
             .await?;
         if let Some(id) = organization {
-            return self.first_effect(of_organization(id, limit)).await;
+            return self.first_effect(organization_conditions(id, limit)).await;
         }
         let client: Option<i64> = api_clients::table
             .filter(api_clients::deleted_at.is_not_null())
@@ -187,7 +187,7 @@ impl Removals for Session {
             .first_from(self.read())
             .await?;
         match client {
-            Some(id) => self.first_effect(of_client(id, limit)).await,
+            Some(id) => self.first_effect(client_conditions(id, limit)).await,
             None => Ok(0),
         }
     }

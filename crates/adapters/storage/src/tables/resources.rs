@@ -3,10 +3,10 @@
 use crate::columns::{self, Condition, ListColumn, cached_by_text};
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::schema::{components, meeting_registrations, meetings, posts, proposal_authors, proposals, votes};
-use crate::session::{LoadRowsExt, borrowed};
+use crate::session::{LoadRowsExt, borrowed_connection};
 use crate::visibility::VisibilityRule;
 use civitas_kernel::{ReadContext, Result, UserId, Viewer, clock};
-use civitas_spaces::{ComponentDetail, ComponentManifest};
+use civitas_spaces::{ComponentDetail, ComponentKind};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment};
 use diesel::result::QueryResult;
@@ -24,7 +24,7 @@ extern "SQL" {
 
 /// The visible resources of one component.
 #[derive(Debug, Default)]
-pub(super) struct Resources {
+pub(super) struct ComponentResources {
     /// The first [`ComponentDetail::MAX_RESOURCES`], by id.
     pub(super) first: Vec<i64>,
     /// Their number.
@@ -33,7 +33,7 @@ pub(super) struct Resources {
     pub(super) changed_at: Option<OffsetDateTime>,
 }
 
-impl Resources {
+impl ComponentResources {
     fn changed(&mut self, at: Option<OffsetDateTime>) {
         self.changed_at = self.changed_at.max(at);
     }
@@ -47,23 +47,23 @@ impl Resources {
 }
 
 /// The visible resources of visible components, with those that only the user of the token sees.
-pub(super) async fn of_components(
+pub(super) async fn load_for_components(
     connection: &mut Conn,
     read_context: ReadContext,
-    components: &[(i64, ComponentManifest)],
-) -> Result<HashMap<i64, Resources>> {
+    components: &[(i64, ComponentKind)],
+) -> Result<HashMap<i64, ComponentResources>> {
     let now = clock::now();
-    let with = |manifests: &[ComponentManifest]| -> Vec<i64> {
-        components.iter().filter(|(_, manifest)| manifests.contains(manifest)).map(|(id, _)| *id).collect()
+    let with = |kinds: &[ComponentKind]| -> Vec<i64> {
+        components.iter().filter(|(_, kind)| kinds.contains(kind)).map(|(id, _)| *id).collect()
     };
     let mut found = HashMap::new();
-    let proposals = with(&[ComponentManifest::Proposals]);
+    let proposals = with(&[ComponentKind::Proposals]);
     shown_in(connection, Shown::Proposals, &proposals, &mut found).await?;
     if let Some(user) = read_context.participant.filter(|_| !proposals.is_empty()) {
         add(&mut found, drafts(connection, user, &proposals).await?);
         voted(connection, user, &proposals, &mut found).await?;
     }
-    let meetings = with(&[ComponentManifest::Meetings]);
+    let meetings = with(&[ComponentKind::Meetings]);
     let restricted = shown_in(connection, Shown::Meetings, &meetings, &mut found).await?;
     let open = with_access(connection, read_context.viewer, &restricted).await?;
     shown_in(connection, Shown::RestrictedMeetings, &open, &mut found).await?;
@@ -71,19 +71,19 @@ pub(super) async fn of_components(
     if let Some(user) = read_context.viewer.user().filter(|_| !closed.is_empty()) {
         add(&mut found, registered(connection, user, &closed).await?);
     }
-    let blogs = with(&[ComponentManifest::Blogs]);
+    let blogs = with(&[ComponentKind::Blogs]);
     shown_in(connection, Shown::Posts(now), &blogs, &mut found).await?;
     if let Some(user) = read_context.participant.filter(|_| !blogs.is_empty()) {
         add(&mut found, not_yet_published(connection, user, now, &blogs).await?);
     }
     let entries = with(&[
-        ComponentManifest::Pages,
-        ComponentManifest::Budgets,
-        ComponentManifest::Accountability,
-        ComponentManifest::Debates,
+        ComponentKind::Pages,
+        ComponentKind::Budgets,
+        ComponentKind::Accountability,
+        ComponentKind::Debates,
     ]);
     shown_in(connection, Shown::Entries, &entries, &mut found).await?;
-    shown_in(connection, Shown::Surveys, &with(&[ComponentManifest::Surveys]), &mut found).await?;
+    shown_in(connection, Shown::Surveys, &with(&[ComponentKind::Surveys]), &mut found).await?;
     Ok(found)
 }
 
@@ -151,15 +151,15 @@ impl Shown {
 
 /// The number of these records in each component, that of restricted meetings, the time of the latest change, and the first
 /// ids. Component by component: as a join, PostgreSQL may read the records of all components.
-struct Summary {
+struct ResourceSummary {
     shown: Shown,
     components: Condition<components::table>,
 }
 
-/// A row of [`Summary`].
+/// A row of [`ResourceSummary`].
 type Summarized = (i64, i64, i64, Option<OffsetDateTime>, ListColumn);
 
-impl Summary {
+impl ResourceSummary {
     /// The records of the component, by an index with the order that is appended.
     fn records<'b>(&'b self, what: &str, pass: &mut AstPass<'_, 'b, Db>) -> QueryResult<()> {
         let (table, condition) = (self.shown.table(), self.shown.condition());
@@ -177,9 +177,9 @@ impl Summary {
 }
 
 // The text depends on the kind.
-cached_by_text! { [] Summary: (BigInt, BigInt, BigInt, Nullable<sql::Moment>, dialect::List) }
+cached_by_text! { [] ResourceSummary: (BigInt, BigInt, BigInt, Nullable<sql::Moment>, dialect::NumberList) }
 
-impl QueryFragment<Db> for Summary {
+impl QueryFragment<Db> for ResourceSummary {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         let table = self.shown.table();
         pass.push_sql(&format!("SELECT components.id, coalesce({}, 0)", self.shown.stored_count()));
@@ -215,14 +215,14 @@ async fn shown_in(
     connection: &mut Conn,
     shown: Shown,
     ids: &[i64],
-    found: &mut HashMap<i64, Resources>,
+    found: &mut HashMap<i64, ComponentResources>,
 ) -> Result<Vec<i64>> {
     let mut restricted = Vec::new();
     if ids.is_empty() {
         return Ok(restricted);
     }
     let rows: Vec<Summarized> =
-        Summary { shown, components: these(ids) }.rows_from(borrowed(connection)).await?;
+        ResourceSummary { shown, components: these(ids) }.rows_from(borrowed_connection(connection)).await?;
     for (component, count, others, changed_at, first) in rows {
         if others > 0 {
             restricted.push(component);
@@ -238,7 +238,7 @@ async fn shown_in(
 /// A record that only some readers see: its component, its id and its latest change.
 type PersonalRecord = (i64, i64, OffsetDateTime);
 
-fn add(found: &mut HashMap<i64, Resources>, records: Vec<PersonalRecord>) {
+fn add(found: &mut HashMap<i64, ComponentResources>, records: Vec<PersonalRecord>) {
     for (component, id, changed_at) in records {
         let resources = found.entry(component).or_default();
         resources.count += 1;
@@ -257,7 +257,7 @@ async fn drafts(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Vec<
         .filter(proposals::hidden_at.is_null())
         .filter(proposals::deleted_at.is_null())
         .select((proposals::component_id, proposals::id, proposals::updated_at))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await
 }
 
@@ -266,14 +266,14 @@ async fn voted(
     connection: &mut Conn,
     user: UserId,
     ids: &[i64],
-    found: &mut HashMap<i64, Resources>,
+    found: &mut HashMap<i64, ComponentResources>,
 ) -> Result<()> {
     let voted: Vec<(i64, Option<OffsetDateTime>)> = votes::table
         .filter(votes::user_id.eq(user.0))
         .filter(columns::any_of(votes::component_id.nullable(), ids))
         .group_by(votes::component_id)
         .select((votes::component_id, newest(votes::updated_at)))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await?;
     for (component, voted_at) in voted {
         found.entry(component).or_default().changed(voted_at);
@@ -290,7 +290,7 @@ async fn with_access(connection: &mut Conn, viewer: Viewer, ids: &[i64]) -> Resu
                 .filter(these(ids))
                 .filter(VisibilityRule::HasRole(user))
                 .select(components::id)
-                .rows_from(borrowed(connection))
+                .rows_from(borrowed_connection(connection))
                 .await
         }
         Viewer::Participant(_) | Viewer::Public => Ok(Vec::new()),
@@ -305,7 +305,7 @@ async fn registered(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<
         .filter(columns::any_of(meetings::component_id.nullable(), ids))
         .filter(diesel::dsl::sql::<Bool>(Shown::RestrictedMeetings.condition()))
         .select((meetings::component_id, meetings::id, meetings::updated_at))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await
 }
 
@@ -323,6 +323,6 @@ async fn not_yet_published(
         .filter(posts::deleted_at.is_null())
         .filter(columns::any_of(posts::component_id.nullable(), ids))
         .select((posts::component_id, posts::id, posts::updated_at))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await
 }

@@ -9,7 +9,7 @@ use crate::schema::{roles, spaces};
 use crate::session::{LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{Role, RoleDetail, RoleFilter, RoleKind, RoleStore, SpaceRoleId};
-use civitas_kernel::{OrganizationId, Page, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
+use civitas_kernel::{OrganizationId, Page, PageRequest, Result, SpaceKind, SpaceRef, UserId};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use time::{Duration, OffsetDateTime};
@@ -28,7 +28,7 @@ columns! {
         updated_at: OffsetDateTime,
     }
     nested {
-        space: SpaceRef { manifest as space_manifest: SpaceManifest, id as space_id: i64 },
+        space: SpaceRef { kind as space_manifest: SpaceKind, id as space_id: i64 },
     }
 }
 
@@ -40,7 +40,7 @@ impl From<Row> for (i64, Role) {
 
 /// The role of this name. The time of an invitation is more precise in rows than in names.
 fn named(id: &SpaceRoleId) -> Condition<roles::table> {
-    let place = roles::space_manifest.eq(EnumColumn(id.space.manifest)).and(roles::space_id.eq(id.space.id));
+    let in_space = roles::space_manifest.eq(EnumColumn(id.space.kind)).and(roles::space_id.eq(id.space.id));
     let user: Condition<roles::table> = match id.user {
         Some(user) => Box::new(roles::user_id.eq(user.0)),
         None => Box::new(roles::user_id.is_null().nullable()),
@@ -51,7 +51,13 @@ fn named(id: &SpaceRoleId) -> Condition<roles::table> {
         }
         None => Box::new(roles::invited_at.is_null().nullable()),
     };
-    Box::new(place.and(roles::kind.eq(EnumColumn(id.kind))).and(user).and(invited).and(listing::of_living()))
+    Box::new(
+        in_space
+            .and(roles::kind.eq(EnumColumn(id.kind)))
+            .and(user)
+            .and(invited)
+            .and(listing::is_of_existing_user()),
+    )
 }
 
 records! { scoped roles: i64 => Role; many plain; }
@@ -69,7 +75,7 @@ impl RoleStore for Session {
     }
 
     async fn find_by_id(&self, organization: OrganizationId, id: &SpaceRoleId) -> Result<Option<Role>> {
-        let role = of(organization).filter(named(id)).order(roles::id);
+        let role = rows_of(organization).filter(named(id)).order(roles::id);
         Ok(role.model_from::<Row, (i64, Role)>(self.read()).await?.map(|(_, role)| role))
     }
 
@@ -78,7 +84,7 @@ impl RoleStore for Session {
         organization: OrganizationId,
         id: &SpaceRoleId,
     ) -> Result<Option<(i64, Role)>> {
-        let first = of(organization).filter(named(id)).order(roles::id);
+        let first = rows_of(organization).filter(named(id)).order(roles::id);
         dialect::for_update!(first).model_from::<Row, _>(self.for_update()).await
     }
 
@@ -89,8 +95,8 @@ impl RoleStore for Session {
         user: UserId,
         kind: RoleKind,
     ) -> Result<bool> {
-        let given = of(organization)
-            .filter(roles::space_manifest.eq(EnumColumn(space.manifest)))
+        let given = rows_of(organization)
+            .filter(roles::space_manifest.eq(EnumColumn(space.kind)))
             .filter(roles::space_id.eq(space.id))
             .filter(roles::user_id.eq(user.0))
             .filter(roles::kind.eq(EnumColumn(kind)));
@@ -100,15 +106,15 @@ impl RoleStore for Session {
     async fn has_space(&self, organization: OrganizationId, space: SpaceRef) -> Result<bool> {
         let here = spaces::table
             .filter(spaces::organization_id.eq(organization.0))
-            .filter(spaces::manifest.eq(EnumColumn(space.manifest)))
+            .filter(spaces::manifest.eq(EnumColumn(space.kind)))
             .filter(spaces::id.eq(space.id));
         diesel::select(exists(here)).value_from(self.read()).await
     }
 
     async fn remove(&self, organization: OrganizationId, id: i64) -> Result<()> {
         let atomic = self.transaction().await?;
-        let removed: Option<Row> = diesel::delete(of(organization).filter(roles::id.eq(id)))
-            .returning(columns::of::<Row>())
+        let removed: Option<Row> = diesel::delete(rows_of(organization).filter(roles::id.eq(id)))
+            .returning(columns::all_columns::<Row>())
             .row_from(atomic.connection())
             .await?;
         let lists = removed.map(|row| row.into_model().lists_of_removal()).unwrap_or_default();

@@ -15,7 +15,7 @@ scoped! { sessions }
 impl SessionStore for Session {
     async fn add(&self, organization: OrganizationId, session: &ParticipantSession) -> Result<()> {
         let atomic = self.transaction().await?;
-        let ended = of(organization)
+        let ended = rows_of(organization)
             .filter(sessions::user_id.eq(session.user.0))
             .filter(sessions::expires_at.le(session.created_at));
         diesel::delete(ended).run_on(atomic.connection()).await?;
@@ -38,7 +38,7 @@ impl SessionStore for Session {
         digest: &Digest,
         now: OffsetDateTime,
     ) -> Result<Option<UserId>> {
-        let user: Option<i64> = of(organization)
+        let user: Option<i64> = rows_of(organization)
             .filter(sessions::digest.eq(digest.as_str()))
             .filter(sessions::expires_at.gt(now))
             .select(sessions::user_id)

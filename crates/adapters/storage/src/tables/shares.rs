@@ -6,7 +6,7 @@ use crate::engine::Db;
 use crate::engine::sql::Moment;
 use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
-use civitas_application::{Share, ShareStore, Stored};
+use civitas_application::{ShareStore, SharedResource, Stored};
 use civitas_attachments::UPLOAD_WINDOW;
 use civitas_kernel::{ClientId, OrganizationId, Result, clock};
 use diesel::query_builder::{AstPass, QueryFragment};
@@ -16,20 +16,20 @@ use time::{Duration, OffsetDateTime};
 
 /// The rows of an organization that count for a share, `|organization|`, `|client|` and `|since|` being values: a job for a
 /// day, and until it has ended; an upload with a file, or whose file may arrive.
-fn rows(share: Share) -> &'static str {
+fn rows(share: SharedResource) -> &'static str {
     match share {
-        Share::UnattachedFiles => {
+        SharedResource::UnattachedFiles => {
             "SELECT api_client_id, byte_size AS used FROM uploads WHERE organization_id = |organization| \
              AND (file_id IS NOT NULL OR created_at > |since|)"
         }
         // The range of turns as for the turn of a new job.
-        Share::Jobs => {
+        SharedResource::Jobs => {
             "SELECT api_client_id, bytes AS used FROM jobs \
              WHERE organization_id = |organization| AND created_at > |since| \
              UNION ALL SELECT api_client_id, bytes FROM jobs \
              WHERE organization_id = |organization| AND created_at <= |since| AND turn >= 0 AND |waiting|"
         }
-        Share::KeptAnswers => {
+        SharedResource::KeptAnswers => {
             "SELECT api_client_id, bytes AS used FROM idempotency_keys WHERE organization_id = |organization|"
         }
         // Those of a client of the whole deployment have no organization.
@@ -51,8 +51,8 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(share: Share, text: &str) -> Self {
-        let window = if share == Share::Jobs { Duration::DAY } else { UPLOAD_WINDOW };
+    fn new(share: SharedResource, text: &str) -> Self {
+        let window = if share == SharedResource::Jobs { Duration::DAY } else { UPLOAD_WINDOW };
         let (text, since) = (text.replace("|rows|", rows(share)), clock::now() - window);
         Self { text, organization: None, client: None, since }
     }
@@ -80,7 +80,7 @@ impl QueryFragment<Db> for Sums {
 impl ShareStore for Session {
     async fn stored(
         &self,
-        share: Share,
+        share: SharedResource,
         organization: OrganizationId,
         client: Option<ClientId>,
     ) -> Result<Stored> {
@@ -95,7 +95,11 @@ impl ShareStore for Session {
         Ok(Stored { client: client.unsigned_abs(), tenant: tenant.unsigned_abs() })
     }
 
-    async fn stored_by_tenant(&self, share: Share, limit: i64) -> Result<Vec<(OrganizationId, u64)>> {
+    async fn stored_by_tenant(
+        &self,
+        share: SharedResource,
+        limit: i64,
+    ) -> Result<Vec<(OrganizationId, u64)>> {
         let each = format!(
             "SELECT organizations.id, (SELECT CAST(coalesce(sum(used), 0) AS BIGINT) FROM (|rows|) AS stored) AS used \
              FROM organizations WHERE deleted_at IS NULL ORDER BY used DESC, organizations.id LIMIT {limit}"

@@ -7,7 +7,7 @@ use crate::list_pages::list_page;
 use crate::prepared::PrepareOnce;
 use crate::records::numbered_records;
 use crate::schema::{components, spaces};
-use crate::session::{LoadModelsExt, LoadRowsExt, Session, borrowed};
+use crate::session::{LoadModelsExt, LoadRowsExt, Session, borrowed_connection};
 use crate::tables::texts::{self, TextPart};
 use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
@@ -15,11 +15,11 @@ use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
 use civitas_kernel::filter;
 use civitas_kernel::text::nfc;
 use civitas_kernel::{
-    ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceManifest, SpaceRef,
+    ComponentId, Locales, OrganizationId, Page, PageRequest, ReadContext, Result, SpaceKind, SpaceRef,
     Translated, Viewer,
 };
 use civitas_spaces::{
-    ComponentManifest, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceSearch, SpaceStore, Visibility,
+    ComponentKind, Space, SpaceDetail, SpaceField, SpaceFilter, SpaceSearch, SpaceStore, Visibility,
 };
 use diesel::dsl::case_when;
 use diesel::prelude::*;
@@ -30,7 +30,7 @@ use time::OffsetDateTime;
 columns! {
     /// A space as its row stores it.
     spaces as Space;
-    read_only { manifest: EnumColumn<SpaceManifest>, id: i64 }
+    read_only { manifest: EnumColumn<SpaceKind>, id: i64 }
     fields {
         slug: Option<String>,
         title: Translated,
@@ -44,14 +44,14 @@ columns! {
         created_at: OffsetDateTime,
         updated_at: OffsetDateTime,
     }
-    read_with { manifest: SpaceManifest }
+    read_with { kind: SpaceKind }
     write_only { extended_data_text: String = |space| canonical_object(&space.extended_data) }
 }
 
 impl From<Row> for (SpaceRef, Space) {
     fn from(row: Row) -> Self {
-        let id = SpaceRef { manifest: row.manifest.0, id: row.id };
-        (id, row.into_model(id.manifest))
+        let id = SpaceRef { kind: row.manifest.0, id: row.id };
+        (id, row.into_model(id.kind))
     }
 }
 
@@ -61,16 +61,16 @@ fn condition(
     locales: &Locales,
 ) -> Result<Condition<spaces::table>> {
     let column = match filter.field {
-        SpaceField::Manifest => FilterColumn::Ascii(Box::new(spaces::manifest.nullable())),
+        SpaceField::Kind => FilterColumn::Ascii(Box::new(spaces::manifest.nullable())),
         SpaceField::Id => FilterColumn::Integer(Box::new(spaces::id.nullable())),
         SpaceField::Slug => FilterColumn::Text(Box::new(
             case_when(
-                spaces::manifest.eq(EnumColumn(SpaceManifest::Initiatives)),
+                spaces::manifest.eq(EnumColumn(SpaceKind::Initiatives)),
                 "i-".into_sql::<Text>().concat(spaces::id.cast::<Text>()).nullable(),
             )
             .otherwise(spaces::slug),
         )),
-        SpaceField::Title if matches!(filter.condition, filter::Condition::Words(_)) => {
+        SpaceField::Title if matches!(filter.condition, filter::FilterCondition::Words(_)) => {
             return has_words(organization, &filter.condition);
         }
         SpaceField::Title => translated!(spaces::title, locales),
@@ -83,11 +83,14 @@ fn condition(
 }
 
 /// Whether the title has these words. Spaces of each kind have their own numbers.
-fn has_words(organization: OrganizationId, words: &filter::Condition) -> Result<Condition<spaces::table>> {
+fn has_words(
+    organization: OrganizationId,
+    words: &filter::FilterCondition,
+) -> Result<Condition<spaces::table>> {
     let mut found: Condition<spaces::table> = Box::new(false.into_sql::<Nullable<Bool>>());
-    for manifest in SpaceManifest::ALL {
-        let titled = texts::found(manifest.as_str(), organization, TextPart::Title, words)?;
-        found = Box::new(found.or(spaces::manifest.eq(EnumColumn(manifest)).and(titled)));
+    for kind in SpaceKind::ALL {
+        let titled = texts::found(kind.as_str(), organization, TextPart::Title, words)?;
+        found = Box::new(found.or(spaces::manifest.eq(EnumColumn(kind)).and(titled)));
     }
     Ok(found)
 }
@@ -95,10 +98,10 @@ fn has_words(organization: OrganizationId, words: &filter::Condition) -> Result<
 /// A visible component of a space, as listed in the space.
 #[derive(Queryable)]
 struct ListedComponent {
-    space_manifest: EnumColumn<SpaceManifest>,
+    space_manifest: EnumColumn<SpaceKind>,
     space_id: i64,
     id: i64,
-    manifest: EnumColumn<ComponentManifest>,
+    kind: EnumColumn<ComponentKind>,
     updated_at: OffsetDateTime,
 }
 
@@ -110,12 +113,12 @@ async fn with_components(
     rows: Vec<Row>,
 ) -> Result<Vec<SpaceDetail>> {
     // Each kind once, so that there are few different statements.
-    let manifests: BTreeSet<&str> = rows.iter().map(|row| row.manifest.0.name()).collect();
+    let kinds: BTreeSet<&str> = rows.iter().map(|row| row.manifest.0.name()).collect();
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let parts: Vec<ListedComponent> = components::table
-        .inner_join(spaces::table.on(super::components::of_space()))
+        .inner_join(spaces::table.on(super::components::is_in_space()))
         .filter(columns::equals_unindexed(components::organization_id.nullable(), organization.0))
-        .filter(components::space_manifest.eq_any(manifests))
+        .filter(components::space_manifest.eq_any(kinds))
         .filter(columns::any_of(components::space_id.nullable(), &ids))
         .filter(VisibilityRule::ComponentIsVisible(viewer))
         .order((components::weight, components::manifest, components::id))
@@ -127,11 +130,11 @@ async fn with_components(
             components::updated_at,
         ))
         .prepare_once()
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await?;
     let mut by_space: HashMap<SpaceRef, Vec<ListedComponent>> = HashMap::new();
     for part in parts {
-        let space = SpaceRef { manifest: part.space_manifest.0, id: part.space_id };
+        let space = SpaceRef { kind: part.space_manifest.0, id: part.space_id };
         by_space.entry(space).or_default().push(part);
     }
     let details = rows.into_iter().map(|row| {
@@ -141,7 +144,7 @@ async fn with_components(
         let named = parts.iter().take(usize::try_from(SpaceDetail::MAX_COMPONENTS).unwrap_or(usize::MAX));
         SpaceDetail {
             id,
-            components: named.map(|p| (ComponentId(p.id), p.manifest.0)).collect(),
+            components: named.map(|p| (ComponentId(p.id), p.kind.0)).collect(),
             component_count: i64::try_from(parts.len()).unwrap_or(i64::MAX),
             changed_at: space.updated_at.max(newest.unwrap_or(space.updated_at)),
             space,
@@ -151,7 +154,7 @@ async fn with_components(
 }
 
 numbered_records! {
-    scoped spaces: SpaceRef by manifest: SpaceManifest => Space;
+    scoped spaces: SpaceRef by kind as manifest: SpaceKind => Space;
     unique (organization_id, manifest, slug);
 }
 
@@ -160,16 +163,16 @@ impl SpaceStore for Session {
     async fn list(
         &self,
         read_context: ReadContext,
-        manifest: Option<SpaceManifest>,
+        kind: Option<SpaceKind>,
         filters: &[SpaceFilter],
         page: PageRequest,
     ) -> Result<Page<SpaceDetail>> {
         let ReadContext { organization, viewer, .. } = read_context;
         let listed = || {
-            let visible = of(organization).filter(VisibilityRule::SpaceIsVisible(viewer));
-            let rows = visible.select(columns::of::<Row>()).into_boxed::<Db>();
-            match manifest {
-                Some(manifest) => rows.filter(spaces::manifest.eq(EnumColumn(manifest))),
+            let visible = rows_of(organization).filter(VisibilityRule::SpaceIsVisible(viewer));
+            let rows = visible.select(columns::all_columns::<Row>()).into_boxed::<Db>();
+            match kind {
+                Some(kind) => rows.filter(spaces::manifest.eq(EnumColumn(kind))),
                 None => rows,
             }
         };
@@ -179,17 +182,17 @@ impl SpaceStore for Session {
             [spaces::id, spaces::created_at, spaces::updated_at; (spaces::id, spaces::manifest)],
             (spaces::created_at, spaces::manifest, spaces::id));
         let items = with_components(connection, organization, viewer, page.items).await?;
-        Ok(Page::of(items, page.has_more).with_total(page.total))
+        Ok(Page::new(items, page.has_more).with_total(page.total))
     }
 
     async fn find_visible(&self, read_context: ReadContext, id: SpaceRef) -> Result<Option<SpaceDetail>> {
         let connection = &mut *self.read().await?;
-        let row: Option<Row> = of(read_context.organization)
-            .filter(spaces::manifest.eq(EnumColumn(id.manifest)))
+        let row: Option<Row> = rows_of(read_context.organization)
+            .filter(spaces::manifest.eq(EnumColumn(id.kind)))
             .filter(spaces::id.eq(id.id))
             .filter(VisibilityRule::SpaceIsVisible(read_context.viewer))
-            .select(columns::of::<Row>())
-            .first_from(borrowed(connection))
+            .select(columns::all_columns::<Row>())
+            .first_from(borrowed_connection(connection))
             .await?;
         let Some(row) = row else { return Ok(None) };
         Ok(with_components(connection, read_context.organization, read_context.viewer, vec![row])
@@ -200,11 +203,12 @@ impl SpaceStore for Session {
     async fn find_by_slug(
         &self,
         organization: OrganizationId,
-        manifest: SpaceManifest,
+        kind: SpaceKind,
         slug: &str,
     ) -> Result<Option<SpaceRef>> {
-        let mut found = of(organization).filter(spaces::manifest.eq(EnumColumn(manifest))).into_boxed::<Db>();
-        found = if manifest == SpaceManifest::Initiatives {
+        let mut found =
+            rows_of(organization).filter(spaces::manifest.eq(EnumColumn(kind))).into_boxed::<Db>();
+        found = if kind == SpaceKind::Initiatives {
             let number = slug.strip_prefix("i-").and_then(|n| n.parse::<i64>().ok());
             let Some(number) = number.filter(|n| slug == format!("i-{n}")) else { return Ok(None) };
             found.filter(spaces::id.eq(number))
@@ -212,7 +216,7 @@ impl SpaceStore for Session {
             found.filter(spaces::slug.eq(nfc(slug)))
         };
         let id: Option<i64> = found.select(spaces::id).first_from(self.read()).await?;
-        Ok(id.map(|id| SpaceRef { manifest, id }))
+        Ok(id.map(|id| SpaceRef { kind, id }))
     }
 
     async fn search(
@@ -221,9 +225,9 @@ impl SpaceStore for Session {
         search: &SpaceSearch,
         page: PageRequest,
     ) -> Result<Page<(SpaceRef, Space)>> {
-        let mut rows = of(organization).into_boxed::<Db>();
-        if let Some(manifest) = search.manifest {
-            rows = rows.filter(spaces::manifest.eq(EnumColumn(manifest)));
+        let mut rows = rows_of(organization).into_boxed::<Db>();
+        if let Some(kind) = search.kind {
+            rows = rows.filter(spaces::manifest.eq(EnumColumn(kind)));
         }
         match search.published {
             Some(true) => rows = rows.filter(spaces::published_at.is_not_null()),
@@ -231,9 +235,9 @@ impl SpaceStore for Session {
             None => {}
         }
         if let Some(text) = &search.text
-            && let Some(words) = filter::Condition::words(text)
+            && let Some(words) = filter::FilterCondition::words(text)
         {
-            let part = filter::Condition::Contains(text.clone());
+            let part = filter::FilterCondition::Contains(text.clone());
             let slug = SpaceFilter { field: SpaceField::Slug, condition: part };
             let slug = condition(&slug, organization, self.locales())?;
             rows = rows.filter(has_words(organization, &words)?.or(slug));

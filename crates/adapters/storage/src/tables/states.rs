@@ -4,7 +4,7 @@ use crate::columns::columns;
 use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::{proposal_states, proposals};
-use crate::session::{ExecuteExt, LoadModelsExt, Session, borrowed};
+use crate::session::{ExecuteExt, LoadModelsExt, Session, borrowed_connection};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, StateId, Translated};
 use civitas_proposals::{ProposalState, StateStore};
@@ -43,7 +43,10 @@ async fn write_public_tokens(
         .filter(proposals::state_id.eq(id.0))
         .filter(proposals::state_published_at.is_not_null())
         .filter(proposals::withdrawn_at.is_null());
-    diesel::update(answered).set(proposals::public_state.eq(&after.token)).done_on(borrowed(connection)).await
+    diesel::update(answered)
+        .set(proposals::public_state.eq(&after.token))
+        .done_on(borrowed_connection(connection))
+        .await
 }
 
 records! {
@@ -59,7 +62,7 @@ impl StateStore for Session {
         component: ComponentId,
         token: &str,
     ) -> Result<Option<(StateId, ProposalState)>> {
-        of(organization)
+        rows_of(organization)
             .filter(proposal_states::component_id.eq(component.0))
             .filter(proposal_states::token.eq(token))
             .model_from::<Row, _>(self.read())
@@ -68,19 +71,19 @@ impl StateStore for Session {
 
     async fn renumber(&self, organization: OrganizationId, id: StateId, to: StateId) -> Result<bool> {
         let used = proposals::table.filter(proposals::state_id.eq(id.0));
-        diesel::update(of(organization).filter(proposal_states::id.eq(id.0)).filter(not(exists(used))))
+        diesel::update(rows_of(organization).filter(proposal_states::id.eq(id.0)).filter(not(exists(used))))
             .set(proposal_states::id.eq(to.0))
             .any_on(self.write())
             .await
     }
 
-    async fn of_component(
+    async fn list_of_component(
         &self,
         organization: OrganizationId,
         component: ComponentId,
         limit: i64,
     ) -> Result<Vec<(StateId, ProposalState)>> {
-        of(organization)
+        rows_of(organization)
             .filter(proposal_states::component_id.eq(component.0))
             .order(proposal_states::token)
             .limit(limit)

@@ -5,7 +5,7 @@ use crate::records::records;
 use crate::schema::steps;
 use crate::session::{ExecuteExt, LoadModelsExt, Session};
 use async_trait::async_trait;
-use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, StepId, Translated};
+use civitas_kernel::{OrganizationId, Result, SpaceKind, SpaceRef, StepId, Translated};
 use civitas_spaces::{Step, StepStore};
 use diesel::prelude::*;
 use time::OffsetDateTime;
@@ -23,7 +23,7 @@ columns! {
         updated_at: OffsetDateTime,
     }
     nested {
-        space: SpaceRef { manifest as space_manifest: SpaceManifest, id as space_id: i64 },
+        space: SpaceRef { kind as space_manifest: SpaceKind, id as space_id: i64 },
     }
 }
 
@@ -32,22 +32,22 @@ records! { scoped steps: StepId => Step; }
 #[async_trait]
 impl StepStore for Session {
     async fn active(&self, organization: OrganizationId, space: SpaceRef) -> Result<Option<(StepId, Step)>> {
-        of(organization)
-            .filter(steps::space_manifest.eq(EnumColumn(space.manifest)))
+        rows_of(organization)
+            .filter(steps::space_manifest.eq(EnumColumn(space.kind)))
             .filter(steps::space_id.eq(space.id))
             .filter(steps::active)
             .model_from::<Row, _>(self.read())
             .await
     }
 
-    async fn of_process(
+    async fn list_of_process(
         &self,
         organization: OrganizationId,
         space: SpaceRef,
         limit: i64,
     ) -> Result<Vec<(StepId, Step)>> {
-        of(organization)
-            .filter(steps::space_manifest.eq(EnumColumn(space.manifest)))
+        rows_of(organization)
+            .filter(steps::space_manifest.eq(EnumColumn(space.kind)))
             .filter(steps::space_id.eq(space.id))
             .order((steps::position, steps::id))
             .limit(limit)
@@ -61,8 +61,8 @@ impl StepStore for Session {
         spaces: &[SpaceRef],
     ) -> Result<Vec<(StepId, Step)>> {
         // Only processes have steps.
-        let with_steps = SpaceManifest::ParticipatoryProcesses;
-        let ids: Vec<i64> = spaces.iter().filter(|s| s.manifest == with_steps).map(|s| s.id).collect();
+        let with_steps = SpaceKind::ParticipatoryProcesses;
+        let ids: Vec<i64> = spaces.iter().filter(|s| s.kind == with_steps).map(|s| s.id).collect();
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -76,6 +76,6 @@ impl StepStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: StepId) -> Result<()> {
-        diesel::delete(of(organization).filter(steps::id.eq(id.0))).change_on(self.write()).await
+        diesel::delete(rows_of(organization).filter(steps::id.eq(id.0))).change_on(self.write()).await
     }
 }

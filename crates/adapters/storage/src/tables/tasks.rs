@@ -1,11 +1,11 @@
 //! Tasks and their leases. A claimed task is due again when its lease expires.
 
-use crate::columns::{self, JsonColumn, Tolerant, UuidColumn};
+use crate::columns::{self, JsonColumn, LenientColumn, UuidColumn};
 use crate::engine::{Db, dialect};
 use crate::log_pages::log_page;
 use crate::prepared::PrepareOnce;
 use crate::schema::tasks;
-use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope, Work};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope, WorkKind};
 use async_trait::async_trait;
 use civitas_kernel::{LogPage, LogRequest, NewTask, OrganizationId, Result, TaskId, TaskQueue, sortable_id};
 use civitas_tasks::{Task, TaskFilter, TaskLog, TaskStore, WaitingTask};
@@ -24,7 +24,7 @@ struct Row {
     id: UuidColumn,
     organization_id: i64,
     kind: String,
-    payload: Tolerant<JsonColumn<Value>>,
+    payload: LenientColumn<JsonColumn<Value>>,
     attempts: i64,
 }
 
@@ -44,7 +44,7 @@ impl Row {
 
 /// Of one of these kinds. They are names of the code, so that they can be part of the text: PostgreSQL then knows how rare a
 /// kind is, and takes the index `tasks_due_of_kind` for it.
-fn of_kinds(kinds: &[&'static str]) -> SqlLiteral<Bool> {
+fn kinds_condition(kinds: &[&'static str]) -> SqlLiteral<Bool> {
     match kinds {
         [] => sql("1 = 0"),
         [kind] => sql(&format!("tasks.kind = '{kind}'")),
@@ -65,7 +65,7 @@ impl Session {
         let mut oldest: Vec<(OffsetDateTime, UuidColumn)> = Vec::new();
         for kind in kinds {
             let of_kind = tasks::table
-                .filter(of_kinds(&[*kind]))
+                .filter(kinds_condition(&[*kind]))
                 .filter(tasks::due_at.le(now))
                 .order((tasks::due_at, tasks::id))
                 .limit(limit)
@@ -120,19 +120,19 @@ impl TaskQueue for Session {
             tasks::claimed.eq(false),
             tasks::due_at.eq(due_at),
         );
-        let place = (
+        let key = (
             tasks::organization_id.eq(task.organization.0),
             tasks::kind.eq(task.kind),
             tasks::subject.eq(task.subject.as_deref()),
         );
         diesel::insert_into(tasks::table)
-            .values((place, fresh))
+            .values((key, fresh))
             .on_conflict((tasks::organization_id, tasks::kind, tasks::subject))
             .do_update()
             .set(fresh)
             .run_on(self.write())
             .await?;
-        self.notify(Work::Tasks);
+        self.notify(WorkKind::Tasks);
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl TaskStore for Session {
         limit: i64,
     ) -> Result<Vec<Task>> {
         let (now, until) = (self.database_time(now).await?, self.database_time(until).await?);
-        let due = tasks::table.filter(of_kinds(kinds)).filter(tasks::due_at.le(now));
+        let due = tasks::table.filter(kinds_condition(kinds)).filter(tasks::due_at.le(now));
         // Reads first: mostly there is nothing to do, and then it need not wait for the writer.
         let is_due = diesel::select(exists(due)).prepare_once();
         let any: bool = is_due.value_from(self.read()).await?;
@@ -176,7 +176,7 @@ impl TaskStore for Session {
         }
     }
 
-    async fn take_over(&self, now: OffsetDateTime) -> Result<u64> {
+    async fn reclaim_all(&self, now: OffsetDateTime) -> Result<u64> {
         let now = self.database_time(now).await?;
         diesel::update(tasks::table.filter(tasks::claimed))
             .set((tasks::due_at.eq(now), tasks::claimed.eq(false)))
@@ -202,7 +202,7 @@ impl TaskStore for Session {
     }
 
     async fn wait(&self, at_most: Duration) {
-        self.listen(Work::Tasks, at_most).await;
+        self.listen(WorkKind::Tasks, at_most).await;
     }
 }
 
@@ -247,7 +247,7 @@ impl TaskLog for Session {
         }
         let waiting = log_page!(waiting, page, [tasks::id], |id| UuidColumn(id.0));
         let rows: Vec<WaitingRow> = waiting.rows_from(self.read_long()).await?;
-        Ok(LogPage::cut(rows, &page).map(Into::into))
+        Ok(LogPage::from_fetched(rows, &page).map(Into::into))
     }
 
     async fn bring_forward(&self, kinds: &[&'static str], now: OffsetDateTime, limit: i64) -> Result<u64> {
@@ -267,7 +267,7 @@ impl TaskLog for Session {
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await?;
-        self.notify(Work::Tasks);
+        self.notify(WorkKind::Tasks);
         Ok(moved)
     }
 }

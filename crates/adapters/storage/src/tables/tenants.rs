@@ -47,7 +47,7 @@ impl Session {
             .inner_join(organizations::table)
             .filter(organization_hosts::host.eq(host))
             .filter(organization_hosts::state.eq(CONFIRMED))
-            .select((organization_hosts::kind, columns::of::<TenantRow>()))
+            .select((organization_hosts::kind, columns::all_columns::<TenantRow>()))
             .first_from(self.read())
             .await?;
         Ok(match found {
@@ -66,7 +66,7 @@ impl Session {
             .inner_join(organizations::table)
             .filter(organization_hosts::organization_id.eq(id.0))
             .filter(organization_hosts::kind.eq(PRIMARY))
-            .select((organization_hosts::host, columns::of::<TenantRow>()))
+            .select((organization_hosts::host, columns::all_columns::<TenantRow>()))
             .first_from(self.read())
             .await?;
         Ok(found.map(|(host, row)| row.at(host)))

@@ -3,15 +3,15 @@
 //! A condition has two forms with the same meaning: [`TextCondition::test`] is cheap for few records, and
 //! [`TextCondition::found`] finds all records by an index.
 
-use super::planner::Sql;
-use super::select::{Template, number, sql, text};
+use super::planner::BoxedSql;
+use super::select::{SqlTemplate, number, sql, text};
 use crate::columns::Condition;
 use crate::engine::{Conn, dialect};
 use crate::insert::{insert_rows, inserted};
 use civitas_kernel::filter::{self, Comparison};
 use civitas_kernel::records::{Change, Entity, SearchTexts};
 use civitas_kernel::text::TRANSLATION_END;
-use civitas_kernel::{Error, OrganizationId, Result, SpaceManifest};
+use civitas_kernel::{Error, OrganizationId, Result, SpaceKind};
 use diesel::sql_types::{BigInt, Text};
 
 /// The texts of a record that are compared.
@@ -35,7 +35,7 @@ impl TextPart {
     }
 }
 
-/// The kinds of records that have texts: tables, and the kinds of spaces, whose ids are numbered for each kind. The place of
+/// The kinds of records that have texts: tables, and the kinds of spaces, whose ids are numbered for each kind. The position of
 /// a kind is in the triggers of the migrations.
 pub(super) const KINDS: [&str; 10] = [
     "proposals",
@@ -102,33 +102,33 @@ impl TextCondition {
     ///
     /// # Errors
     /// `Internal` for a condition on numbers, times or extended data.
-    pub(crate) fn of(
+    pub(crate) fn new(
         organization: OrganizationId,
         kind: &str,
         part: TextPart,
-        condition: &filter::Condition,
+        condition: &filter::FilterCondition,
     ) -> Result<Self> {
         let whole = |text: &String| format!("{TRANSLATION_END}{text}{TRANSLATION_END}");
         let comparison = match condition {
-            filter::Condition::Words(words) => TextComparison::Contain(vec![words.clone()]),
-            filter::Condition::Start(start) => {
+            filter::FilterCondition::Words(words) => TextComparison::Contain(vec![words.clone()]),
+            filter::FilterCondition::Start(start) => {
                 TextComparison::Contain(vec![format!("{TRANSLATION_END}{start}")])
             }
-            filter::Condition::Matches(pattern) => {
+            filter::FilterCondition::Matches(pattern) => {
                 let closed = crate::filter::closed(pattern);
                 TextComparison::Like(format!("%{TRANSLATION_END}{closed}{TRANSLATION_END}%"))
             }
-            filter::Condition::Text(Comparison::Eq(text)) => TextComparison::Contain(vec![whole(text)]),
-            filter::Condition::Text(Comparison::In(texts)) => {
+            filter::FilterCondition::Text(Comparison::Eq(text)) => TextComparison::Contain(vec![whole(text)]),
+            filter::FilterCondition::Text(Comparison::In(texts)) => {
                 TextComparison::Contain(texts.iter().map(whole).collect())
             }
-            filter::Condition::Text(Comparison::NotEq(text)) => {
+            filter::FilterCondition::Text(Comparison::NotEq(text)) => {
                 TextComparison::ContainNone(vec![whole(text)])
             }
-            filter::Condition::Text(Comparison::NotIn(texts)) => {
+            filter::FilterCondition::Text(Comparison::NotIn(texts)) => {
                 TextComparison::ContainNone(texts.iter().map(whole).collect())
             }
-            filter::Condition::Text(Comparison::Blank(blank)) => TextComparison::Empty(*blank),
+            filter::FilterCondition::Text(Comparison::Blank(blank)) => TextComparison::Empty(*blank),
             _ => return Err(Error::internal("a filter compares texts with a value of another type")),
         };
         let (scope, columns) = (scope(organization, kind), part.columns());
@@ -139,7 +139,7 @@ impl TextCondition {
             }
             _ => None,
         };
-        let table = SpaceManifest::parse(kind).map_or(kind, |_| "spaces");
+        let table = SpaceKind::parse(kind).map_or(kind, |_| "spaces");
         Ok(Self {
             id: format!("{table}.id"),
             organization: organization.0,
@@ -159,7 +159,7 @@ impl TextCondition {
     /// texts of the scope.
     pub(crate) fn test<QS: 'static>(&self) -> Condition<QS> {
         let texts = format!("(SELECT ? FROM record_texts WHERE ? AND record_texts.record_id = {})", self.id);
-        Box::new(Template::condition(texts, vec![self.compared(false), self.is_in_scope(true)]))
+        Box::new(SqlTemplate::condition(texts, vec![self.compared(false), self.is_in_scope(true)]))
     }
 
     /// The same: all records whose texts satisfy it are found first.
@@ -174,9 +174,9 @@ impl TextCondition {
                     dialect::TO_INDEX
                 );
                 let scope = || self.is_in_scope(true);
-                Template::condition(words, vec![text(query), scope(), scope(), self.compared(false)])
+                SqlTemplate::condition(words, vec![text(query), scope(), scope(), self.compared(false)])
             }
-            None => Template::condition(
+            None => SqlTemplate::condition(
                 format!("{begin} record_texts WHERE ? AND ?)"),
                 vec![self.is_in_scope(self.index.is_none()), self.compared(true)],
             ),
@@ -184,7 +184,7 @@ impl TextCondition {
     }
 
     /// Whether a row of `record_texts` is of the organization and kind, by the index of these columns or without it.
-    fn is_in_scope(&self, by_index: bool) -> Sql {
+    fn is_in_scope(&self, by_index: bool) -> BoxedSql {
         let scope = if by_index {
             "record_texts.organization_id = ? AND record_texts.scope = ?"
         } else {
@@ -194,8 +194,8 @@ impl TextCondition {
     }
 
     /// The comparison of the texts of a row of `record_texts`.
-    fn compared(&self, is_found: bool) -> Sql {
-        let of_each = |operator: &str, condition: &dyn Fn(&str) -> Sql| {
+    fn compared(&self, is_found: bool) -> BoxedSql {
+        let of_each = |operator: &str, condition: &dyn Fn(&str) -> BoxedSql| {
             joined(self.columns.iter().map(|column| condition(column)).collect(), operator)
         };
         match &self.comparison {
@@ -224,22 +224,22 @@ impl TextCondition {
 }
 
 /// Whether a text has nothing behind its scope (`=`), or something (`<>`).
-fn is_empty(column: &str, operator: &str) -> Sql {
+fn is_empty(column: &str, operator: &str) -> BoxedSql {
     sql(format!("record_texts.{column} {operator} record_texts.scope"), Vec::new())
 }
 
 /// Whether a text contains one of these.
-fn contains(column: &str, parts: &[String]) -> Sql {
+fn contains(column: &str, parts: &[String]) -> BoxedSql {
     let [begin, between, end] = dialect::CONTAINS;
     let one = |part: &String| {
         let column = format!("{begin}record_texts.{column}{between}?{end}");
-        sql(column, vec![text(dialect::contained(part))])
+        sql(column, vec![text(dialect::contains_operand(part))])
     };
     joined(parts.iter().map(one).collect(), " OR ")
 }
 
 /// These conditions with an operator between them.
-fn joined(conditions: Vec<Sql>, operator: &str) -> Sql {
+fn joined(conditions: Vec<BoxedSql>, operator: &str) -> BoxedSql {
     sql(format!("({})", vec!["?"; conditions.len()].join(operator)), conditions)
 }
 
@@ -248,19 +248,19 @@ pub(crate) fn found<QS: 'static>(
     kind: &str,
     organization: OrganizationId,
     part: TextPart,
-    condition: &filter::Condition,
+    condition: &filter::FilterCondition,
 ) -> Result<Condition<QS>> {
-    Ok(TextCondition::of(organization, kind, part, condition)?.found())
+    Ok(TextCondition::new(organization, kind, part, condition)?.found())
 }
 
 /// The texts of a record, if it has texts.
-pub(crate) fn of<E: Entity>(id: i64, record: &E) -> Option<(i64, SearchTexts)> {
+pub(crate) fn search_texts<E: Entity>(id: i64, record: &E) -> Option<(i64, SearchTexts)> {
     record.search_texts().map(|texts| (id, texts))
 }
 
 /// The texts of a record, if it has texts that a change changes.
-pub(crate) fn changed<E: Entity>(id: i64, change: &Change<E>) -> Option<(i64, SearchTexts)> {
-    of(id, &change.after).filter(|after| of(id, &change.before).as_ref() != Some(after))
+pub(crate) fn changed_search_texts<E: Entity>(id: i64, change: &Change<E>) -> Option<(i64, SearchTexts)> {
+    search_texts(id, &change.after).filter(|after| search_texts(id, &change.before).as_ref() != Some(after))
 }
 
 /// Stores texts of records of one of [`KINDS`], over those that they have.

@@ -6,7 +6,7 @@ use crate::engine::Db;
 use crate::schema::{access_tokens, api_clients, users};
 use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
-use civitas_accounts::{AccessToken, Digest, Identity, IdentityUser, TokenStore};
+use civitas_accounts::{AccessToken, Digest, IdentityUser, TokenIdentity, TokenStore};
 use civitas_kernel::{ClientId, Locale, OrganizationId, Result, TokenId, UserId, UserState};
 use diesel::prelude::*;
 use time::OffsetDateTime;
@@ -61,7 +61,11 @@ fn state(blocked_at: Option<OffsetDateTime>, locked_at: Option<OffsetDateTime>) 
 diesel::alias!(users as admins: Admins);
 
 impl Session {
-    async fn find_identity(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>> {
+    async fn find_identity(
+        &self,
+        organization: OrganizationId,
+        id: TokenId,
+    ) -> Result<Option<TokenIdentity>> {
         // The same condition as the index `users_eligible_admins`.
         let first_admin = admins
             .filter(admins.field(users::organization_id).eq(organization.0))
@@ -80,14 +84,14 @@ impl Session {
             .filter(access_tokens::organization_id.eq(organization.0))
             .filter(api_clients::deleted_at.is_null())
             .select((
-                columns::of::<Row>(),
-                columns::of::<clients::Row>(),
-                columns::of::<Option<UserRow>>(),
+                columns::all_columns::<Row>(),
+                columns::all_columns::<clients::Row>(),
+                columns::all_columns::<Option<UserRow>>(),
                 first_admin,
             ))
             .first_from(self.read())
             .await?;
-        Ok(found.map(|(token, client, user, first_admin)| Identity {
+        Ok(found.map(|(token, client, user, first_admin)| TokenIdentity {
             token: token.into(),
             client: client.into(),
             user: user.map(Into::into),
@@ -101,7 +105,7 @@ impl TokenStore for Session {
     async fn add(&self, token: &AccessToken) -> Result<TokenId> {
         let atomic = self.transaction_of_one().await?;
         let id = diesel::insert_into(access_tokens::table)
-            .values(Changeset::of(token))
+            .values(Changeset::new(token))
             .returning(access_tokens::id)
             .value_from(atomic.connection())
             .await?;
@@ -109,7 +113,7 @@ impl TokenStore for Session {
         Ok(TokenId(id))
     }
 
-    async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<Identity>> {
+    async fn identify(&self, organization: OrganizationId, id: TokenId) -> Result<Option<TokenIdentity>> {
         let found = self.find_identity(organization, id);
         self.look_up(|lookups| &lookups.identities, (organization.0, id.0), found).await
     }

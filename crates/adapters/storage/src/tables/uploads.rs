@@ -32,7 +32,7 @@ records! { scoped uploads: UploadId => Upload; }
 #[async_trait]
 impl UploadStore for Session {
     async fn remove(&self, organization: OrganizationId, id: UploadId) -> Result<()> {
-        diesel::delete(of(organization).filter(uploads::id.eq(id.0))).change_on(self.write()).await
+        diesel::delete(rows_of(organization).filter(uploads::id.eq(id.0))).change_on(self.write()).await
     }
 
     async fn remove_requested_before(&self, before: OffsetDateTime, limit: i64) -> Result<i64> {

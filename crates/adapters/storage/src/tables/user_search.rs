@@ -1,11 +1,11 @@
 //! The search for accounts by administrators.
 
-use super::users::{folded, nickname};
+use super::users::{folded_nickname, nickname};
 use crate::columns::{self, Expr};
 use crate::engine::{Db, dialect};
 use crate::schema::users;
 use crate::session::{LoadRowsExt, Session};
-use civitas_accounts::{ListedState, MAX_FOUND_BY_TEXT, UserSearch, normal_email};
+use civitas_accounts::{MAX_FOUND_BY_TEXT, UserSearch, UserStateFilter, normal_email};
 use civitas_kernel::{OrganizationId, Result};
 use diesel::dsl::IntoBoxed;
 use diesel::prelude::*;
@@ -17,21 +17,21 @@ const LAST: char = '\u{10FFFF}';
 type Boxed<'a> = IntoBoxed<'a, users::table, Db>;
 
 /// The accounts of the organization in this state. The conditions are those of the partial indexes.
-fn in_state<'a>(organization: OrganizationId, state: Option<ListedState>) -> Boxed<'a> {
+fn in_state<'a>(organization: OrganizationId, state: Option<UserStateFilter>) -> Boxed<'a> {
     let living = users::table
         .filter(users::organization_id.eq(organization.0))
         .filter(users::deleted_at.is_null())
         .into_boxed::<Db>();
     match state {
         None => living,
-        Some(ListedState::Active) => living
+        Some(UserStateFilter::Active) => living
             .filter(users::confirmed_at.is_not_null())
             .filter(users::blocked_at.is_null())
             .filter(users::locked_at.is_null()),
-        Some(ListedState::Blocked) => living.filter(users::blocked_at.is_not_null()),
-        Some(ListedState::Locked) => living.filter(users::locked_at.is_not_null()),
-        Some(ListedState::Unconfirmed) => living.filter(users::confirmed_at.is_null()),
-        Some(ListedState::Admin) => living.filter(users::admin),
+        Some(UserStateFilter::Blocked) => living.filter(users::blocked_at.is_not_null()),
+        Some(UserStateFilter::Locked) => living.filter(users::locked_at.is_not_null()),
+        Some(UserStateFilter::Unconfirmed) => living.filter(users::confirmed_at.is_null()),
+        Some(UserStateFilter::Admin) => living.filter(users::admin),
     }
 }
 
@@ -44,7 +44,7 @@ impl Session {
     async fn found_by_text(
         &self,
         organization: OrganizationId,
-        state: Option<ListedState>,
+        state: Option<UserStateFilter>,
         text: &str,
     ) -> Result<Vec<i64>> {
         let found = |column: fn() -> Expr<users::table, Text>, prefix: String| {
@@ -55,7 +55,8 @@ impl Session {
                 .limit(MAX_FOUND_BY_TEXT)
                 .select(users::id)
         };
-        let by_nickname: Vec<i64> = found(nickname, folded(text)).rows_from(self.read_long()).await?;
+        let by_nickname: Vec<i64> =
+            found(nickname, folded_nickname(text)).rows_from(self.read_long()).await?;
         let by_email: Vec<i64> = found(email, normal_email(text)).rows_from(self.read_long()).await?;
         Ok(columns::distinct(by_nickname.into_iter().chain(by_email).chain(text.parse::<i64>().ok())))
     }

@@ -11,7 +11,7 @@ use crate::tables::texts::{self, TextPart};
 use async_trait::async_trait;
 use civitas_accounts::{MAX_COUNTED, User, UserField, UserFilter, UserSearch, UserSort, UserStore};
 use civitas_kernel::extended_data::{ExtendedDataValue, canonical_object};
-use civitas_kernel::filter::Condition as FilterCondition;
+use civitas_kernel::filter::FilterCondition;
 use civitas_kernel::{Locale, OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -42,7 +42,7 @@ columns! {
         updated_at: OffsetDateTime,
     }
     write_only {
-        nickname_folded: String = |user| folded(&user.nickname),
+        nickname_folded: String = |user| folded_nickname(&user.nickname),
         extended_data_text: String = |user| canonical_object(&user.extended_data),
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn nickname() -> Expr<users::table, Text> {
 }
 
 /// The form in which nicknames are unique.
-pub(super) fn folded(nickname: &str) -> String {
+pub(super) fn folded_nickname(nickname: &str) -> String {
     nickname.to_lowercase()
 }
 
@@ -84,7 +84,9 @@ impl UserStore for Session {
         page: PageRequest,
     ) -> Result<Page<(UserId, User)>> {
         let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
-        let living = || of(organization).filter(users::deleted_at.is_null()).select(columns::of::<Row>());
+        let living = || {
+            rows_of(organization).filter(users::deleted_at.is_null()).select(columns::all_columns::<Row>())
+        };
         let page: Page<Row> = list_page!(connection, page, self.bounds; living().into_boxed::<Db>();
             filters, |filter| condition(filter, organization); users, users::id);
         Ok(page.map(Into::into))
@@ -98,7 +100,7 @@ impl UserStore for Session {
     ) -> Result<Page<(UserId, User)>> {
         // At most three statements.
         let Some(found) = self.found(organization, search).await? else {
-            return Ok(Page::of(Vec::new(), false));
+            return Ok(Page::new(Vec::new(), false));
         };
         let found = match search.sort {
             UserSort::Newest => found.order((users::created_at.desc(), users::id.desc())),
@@ -117,15 +119,15 @@ impl UserStore for Session {
         organization: OrganizationId,
         nickname: &str,
     ) -> Result<Option<(UserId, User)>> {
-        of(organization)
-            .filter(users::nickname_folded.eq(folded(nickname)))
+        rows_of(organization)
+            .filter(users::nickname_folded.eq(folded_nickname(nickname)))
             .filter(users::deleted_at.is_null())
             .model_from::<Row, _>(self.read())
             .await
     }
 
     async fn has_email(&self, organization: OrganizationId, email: &str) -> Result<bool> {
-        let living = of(organization).filter(users::email.eq(email)).filter(users::deleted_at.is_null());
+        let living = rows_of(organization).filter(users::email.eq(email)).filter(users::deleted_at.is_null());
         diesel::select(exists(living)).value_from(self.read()).await
     }
 }

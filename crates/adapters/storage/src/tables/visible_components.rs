@@ -3,19 +3,19 @@
 //! partial index on `(organization_id, time, id, component_id)` or `(component_id, time, id)`. [`super::listing`] reads the
 //! rows of a page.
 
-use super::components::{ComponentInSpace, of_space};
-use super::planner::Checked;
+use super::components::{ComponentInSpace, is_in_space};
+use super::planner::CheckedRows;
 use super::select::{RecordSelect, TableColumn};
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::dialect::BoundIds;
 use crate::engine::{Conn, Db, dialect};
-use crate::lookups::SetKey;
+use crate::lookups::VisibleSetKey;
 use crate::optional::filter_some;
 use crate::schema::{components, spaces};
-use crate::session::{LoadRowsExt, Session, borrowed};
+use crate::session::{LoadRowsExt, Session, borrowed_connection};
 use crate::visibility::VisibilityRule;
-use civitas_kernel::{OrganizationId, ReadContext, Result, Within};
-use civitas_spaces::ComponentManifest;
+use civitas_kernel::{LocationFilter, OrganizationId, ReadContext, Result};
+use civitas_spaces::ComponentKind;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use std::sync::Arc;
@@ -51,12 +51,12 @@ impl Default for ComponentIds {
 
 impl From<Vec<i64>> for ComponentIds {
     fn from(ids: Vec<i64>) -> Self {
-        Self { bound: BoundIds::of(&ids), ids, all: false }
+        Self { bound: BoundIds::new(&ids), ids, all: false }
     }
 }
 
 impl VisibleComponents {
-    fn of(organization: OrganizationId, ids: ComponentIds) -> Self {
+    fn new(organization: OrganizationId, ids: ComponentIds) -> Self {
         Self { organization: organization.0, ids: Arc::new(ids) }
     }
 
@@ -65,14 +65,14 @@ impl VisibleComponents {
     pub(super) async fn load(
         session: &Session,
         read_context: ReadContext,
-        within: Within,
-        kind: Option<ComponentManifest>,
+        within: LocationFilter,
+        kind: Option<ComponentKind>,
     ) -> Result<Self> {
         let organization = read_context.organization.0;
         let read = async || {
             let connection = &mut *session.read().await?;
             match kind {
-                Some(kind) if within == Within::default() => {
+                Some(kind) if within == LocationFilter::default() => {
                     Self::load_kind(connection, read_context, kind).await
                 }
                 _ => {
@@ -81,10 +81,11 @@ impl VisibleComponents {
                 }
             }
         };
-        if within.space_manifest.is_some() || within.space_id.is_some() {
+        if within.space_kind.is_some() || within.space_id.is_some() {
             return read().await;
         }
-        let key = SetKey { organization, viewer: read_context.viewer, component: within.component, kind };
+        let key =
+            VisibleSetKey { organization, viewer: read_context.viewer, component: within.component, kind };
         let ids = session.look_up(|lookups| &lookups.components, key, async {
             Ok(Some(read().await?.ids).filter(|found| found.len() > 0))
         });
@@ -95,8 +96,8 @@ impl VisibleComponents {
     pub(super) async fn load_filtered(
         session: &Session,
         read_context: ReadContext,
-        within: Within,
-        kind: ComponentManifest,
+        within: LocationFilter,
+        kind: ComponentKind,
         filters: Vec<Condition<ComponentInSpace>>,
     ) -> Result<Self> {
         if filters.is_empty() {
@@ -110,31 +111,31 @@ impl VisibleComponents {
     async fn load_kind(
         connection: &mut Conn,
         read_context: ReadContext,
-        kind: ComponentManifest,
+        kind: ComponentKind,
     ) -> Result<Self> {
         let of_kind: Vec<(i64, Option<bool>)> = components::table
-            .inner_join(spaces::table.on(of_space()))
+            .inner_join(spaces::table.on(is_in_space()))
             .filter(components::organization_id.eq(read_context.organization.0))
             .filter(is_of_kind(kind))
             .select((components::id, VisibilityRule::ComponentIsVisible(read_context.viewer)))
-            .rows_from(borrowed(connection))
+            .rows_from(borrowed_connection(connection))
             .await?;
         let count = of_kind.len();
         let visible = of_kind.into_iter().filter(|(_, visible)| *visible == Some(true));
         let ids: Vec<i64> = visible.map(|(id, _)| id).collect();
         let all = !ids.is_empty() && ids.len() == count;
-        Ok(Self::of(read_context.organization, ComponentIds { all, ..ids.into() }))
+        Ok(Self::new(read_context.organization, ComponentIds { all, ..ids.into() }))
     }
 
     /// Reads the part of the set that satisfies these conditions.
     pub(super) async fn load_where(
         connection: &mut Conn,
         read_context: ReadContext,
-        within: Within,
+        within: LocationFilter,
         conditions: Vec<Condition<ComponentInSpace>>,
     ) -> Result<Self> {
         let mut visible = components::table
-            .inner_join(spaces::table.on(of_space()))
+            .inner_join(spaces::table.on(is_in_space()))
             .filter(components::organization_id.eq(read_context.organization.0))
             .filter(VisibilityRule::ComponentIsVisible(read_context.viewer))
             .filter(VisibilityRule::IsWithin(within))
@@ -144,24 +145,24 @@ impl VisibleComponents {
         for condition in conditions {
             visible = visible.filter(condition);
         }
-        let ids: Vec<i64> = visible.rows_from(borrowed(connection)).await?;
-        Ok(Self::of(read_context.organization, ids.into()))
+        let ids: Vec<i64> = visible.rows_from(borrowed_connection(connection)).await?;
+        Ok(Self::new(read_context.organization, ids.into()))
     }
 
     /// Reads the components of this kind that are not deleted, visible or not.
-    pub(super) async fn of_kind(
+    pub(super) async fn load_of_kind(
         connection: &mut Conn,
         organization: OrganizationId,
-        within: Within,
-        kind: ComponentManifest,
+        within: LocationFilter,
+        kind: ComponentKind,
     ) -> Result<Self> {
-        let mut found = RecordSelect::of("components")
+        let mut found = RecordSelect::from_table("components")
             .filter(components::organization_id.eq(organization.0))
             .filter(is_of_kind(kind))
             .filter(components::deleted_at.is_null())
             .filter(VisibilityRule::IsWithin(within));
         filter_some!(found; within.component => |component| components::id.eq(component.0));
-        Ok(Self::of(organization, found.load_ids(connection).await?.into()))
+        Ok(Self::new(organization, found.load_ids(connection).await?.into()))
     }
 
     /// Their ids.
@@ -177,9 +178,9 @@ impl VisibleComponents {
     /// Whether a record of a table belongs to one of them, for a statement that reads in the order of an index: with one
     /// component the index by component gives the order, else the index by organization. If they are all components of the
     /// kind, the component of a record is not compared: a skipped record costs a step in the index.
-    pub(super) fn contain<QS: 'static>(&self, table: &'static str, checked: Checked) -> Condition<QS> {
+    pub(super) fn contain<QS: 'static>(&self, table: &'static str, checked: CheckedRows) -> Condition<QS> {
         let [organization, component] = ["organization_id", "component_id"]
-            .map(|name| -> Expr<QS, BigInt> { Box::new(TableColumn::of(table, name)) });
+            .map(|name| -> Expr<QS, BigInt> { Box::new(TableColumn::new(table, name)) });
         match self.ids.ids[..] {
             [id] => Box::new(component.eq(id)),
             _ if self.ids.all => Box::new(organization.eq(self.organization)),
@@ -188,18 +189,22 @@ impl VisibleComponents {
     }
 
     /// The same for a statement that finds its rows by id.
-    pub(super) fn contain_by_id<QS: 'static>(&self, table: &'static str, checked: Checked) -> Condition<QS> {
-        let component: Expr<QS, BigInt> = Box::new(TableColumn::of(table, "component_id"));
+    pub(super) fn contain_by_id<QS: 'static>(
+        &self,
+        table: &'static str,
+        checked: CheckedRows,
+    ) -> Condition<QS> {
+        let component: Expr<QS, BigInt> = Box::new(TableColumn::new(table, "component_id"));
         let component = dialect::unindexed(component);
         match (&self.ids.ids[..], checked) {
             ([id], _) => Box::new(component.eq(*id)),
-            (_, Checked::Few) => dialect::among_for_few(component, &self.ids.bound),
-            (_, Checked::Many) => dialect::among(component, &self.ids.bound),
+            (_, CheckedRows::Few) => dialect::is_one_of_few(component, &self.ids.bound),
+            (_, CheckedRows::Many) => dialect::is_one_of(component, &self.ids.bound),
         }
     }
 }
 
 /// Whether a component is of this kind.
-pub(super) fn is_of_kind(kind: ComponentManifest) -> Condition<ComponentInSpace> {
+pub(super) fn is_of_kind(kind: ComponentKind) -> Condition<ComponentInSpace> {
     Box::new(components::manifest.eq(EnumColumn(kind)).nullable())
 }

@@ -1,6 +1,6 @@
 //! Votes.
 
-use super::components::{OfSpace, of_space};
+use super::components::{IsInSpace, is_in_space};
 use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
 use crate::filter::{FilterColumn, column_condition};
@@ -9,14 +9,14 @@ use crate::page_rows::PageBounds;
 use crate::prepared::PrepareOnce;
 use crate::records::records;
 use crate::schema::{components, proposals, spaces, votes};
-use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, borrowed};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, borrowed_connection};
 use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
-use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
+use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{
-    ComponentId, Error, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result, UserId, VoteId,
-    Within,
+    ComponentId, Error, LocationFilter, OrganizationId, Page, PageRequest, ProposalId, ReadContext, Result,
+    UserId, VoteId,
 };
 use civitas_proposals::{Vote, VoteField, VoteFilter, VoteStore};
 use diesel::dsl::{Eq, InnerJoinQuerySource, count_star, sql_query};
@@ -50,14 +50,14 @@ type Cast = InnerJoinQuerySource<
         Eq<components::id, votes::component_id>,
     >,
     spaces::table,
-    OfSpace,
+    IsInSpace,
 >;
 
 /// The visible votes of a reader inside a part of the organization that satisfy these filters, by id.
 async fn visible(
     connection: &mut Conn,
     read_context: ReadContext,
-    within: Within,
+    within: LocationFilter,
     filters: &[VoteFilter],
     page: PageRequest,
 ) -> Result<Page<(VoteId, Vote)>> {
@@ -73,14 +73,14 @@ async fn visible(
         votes::table
             .inner_join(proposals::table)
             .inner_join(components::table.on(components::id.eq(votes::component_id)))
-            .inner_join(spaces::table.on(of_space()))
+            .inner_join(spaces::table.on(is_in_space()))
             .filter(votes::organization_id.eq(read_context.organization.0))
             .filter(proposals::published_at.is_not_null())
             .filter(proposals::hidden_at.is_null())
             .filter(proposals::deleted_at.is_null())
             .filter(VisibilityRule::ComponentIsVisible(read_context.viewer))
             .filter(inside())
-            .select(columns::of::<Row>())
+            .select(columns::all_columns::<Row>())
             .into_boxed::<Db>()
     };
     // A vote does not change: one index for both times.
@@ -114,9 +114,9 @@ async fn changeset<'a>(
         .filter(proposals::organization_id.eq(organization.0))
         .filter(proposals::id.eq(vote.proposal.0))
         .select(proposals::component_id)
-        .first_from(borrowed(connection))
+        .first_from(borrowed_connection(connection))
         .await?;
-    Ok(Changeset::of(vote, component.ok_or(Error::NotFound)?))
+    Ok(Changeset::new(vote, component.ok_or(Error::NotFound)?))
 }
 
 /// The same for several votes.
@@ -130,12 +130,12 @@ async fn changesets<'a>(
         .filter(proposals::organization_id.eq(organization.0))
         .filter(columns::any_of(proposals::id.nullable(), &ids))
         .select((proposals::id, proposals::component_id))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await?;
     let components: HashMap<i64, i64> = components.into_iter().collect();
     let changeset = |vote: &'a Vote| {
         let component = components.get(&vote.proposal.0).ok_or(Error::NotFound)?;
-        Ok::<_, Error>(Changeset::of(vote, *component))
+        Ok::<_, Error>(Changeset::new(vote, *component))
     };
     votes.iter().map(changeset).collect()
 }
@@ -151,7 +151,7 @@ impl VoteStore for Session {
     async fn list(
         &self,
         read_context: ReadContext,
-        within: Within,
+        within: LocationFilter,
         filters: &[VoteFilter],
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
@@ -163,11 +163,11 @@ impl VoteStore for Session {
         &self,
         read_context: ReadContext,
         id: VoteId,
-        within: Within,
+        within: LocationFilter,
     ) -> Result<Option<(VoteId, Vote)>> {
         let this =
             VoteFilter { field: VoteField::Id, condition: FilterCondition::Integer(Comparison::Eq(id.0)) };
-        let one = PageRequest::of(1, 1);
+        let one = PageRequest::new(1, 1);
         Ok(visible(&mut *self.read().await?, read_context, within, &[this], one).await?.items.pop())
     }
 
@@ -180,7 +180,7 @@ impl VoteStore for Session {
             .bind::<BigInt, _>(proposal.0)
             .bind::<BigInt, _>(user.0)
             .prepare_once()
-            .done_on(borrowed(connection))
+            .done_on(borrowed_connection(connection))
             .await
     }
 
@@ -192,12 +192,12 @@ impl VoteStore for Session {
     ) -> Result<VoteId> {
         let atomic = self.transaction().await?;
         let id: Option<i64> = diesel::insert_into(votes::table)
-            .values((votes::organization_id.eq(organization.0), Changeset::of(vote, component.0)))
+            .values((votes::organization_id.eq(organization.0), Changeset::new(vote, component.0)))
             .on_conflict_do_nothing()
             .returning(votes::id)
             .row_from(atomic.connection())
             .await?;
-        let id = id.map(VoteId).ok_or_else(Vote::taken)?;
+        let id = id.map(VoteId).ok_or_else(Vote::key_taken_error)?;
         self.finish_write(atomic, organization, vote.lists_changed(None), vote.events(id, None)).await?;
         Ok(id)
     }
@@ -208,7 +208,7 @@ impl VoteStore for Session {
         user: UserId,
         component: ComponentId,
     ) -> Result<i64> {
-        of(organization)
+        rows_of(organization)
             .filter(votes::user_id.eq(user.0))
             .filter(votes::component_id.eq(component.0))
             .count()
@@ -216,13 +216,13 @@ impl VoteStore for Session {
             .await
     }
 
-    async fn of_proposal(
+    async fn list_of_proposal(
         &self,
         organization: OrganizationId,
         proposal: ProposalId,
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
-        of(organization)
+        rows_of(organization)
             .filter(votes::proposal_id.eq(proposal.0))
             .order((votes::created_at.desc(), votes::id.desc()))
             .page_from::<Row, _>(page, self.read())
@@ -231,8 +231,9 @@ impl VoteStore for Session {
 
     async fn remove(&self, organization: OrganizationId, id: VoteId) -> Result<()> {
         let atomic = self.transaction().await?;
-        let removed =
-            diesel::delete(of(organization).filter(votes::id.eq(id.0))).run_on(atomic.connection()).await?;
+        let removed = diesel::delete(rows_of(organization).filter(votes::id.eq(id.0)))
+            .run_on(atomic.connection())
+            .await?;
         if removed > 0 {
             atomic.touch_list(organization, "votes").await?;
         }
@@ -253,7 +254,7 @@ impl VoteStore for Session {
                 .group_by(ballots.field(votes::user_id))
                 .having(count_star().lt(minimum).eq(temporary))
                 .select(ballots.field(votes::user_id));
-            let settled = of(organization)
+            let settled = rows_of(organization)
                 .filter(votes::component_id.eq(component.0))
                 .filter(votes::temporary.ne(temporary))
                 .filter(votes::user_id.eq_any(voters));
@@ -269,7 +270,7 @@ impl VoteStore for Session {
         component: ComponentId,
         temporary: bool,
     ) -> Result<()> {
-        let others = of(organization)
+        let others = rows_of(organization)
             .filter(votes::user_id.eq(user.0))
             .filter(votes::component_id.eq(component.0))
             .filter(votes::temporary.ne(temporary));

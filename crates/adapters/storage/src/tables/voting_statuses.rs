@@ -1,22 +1,22 @@
 //! The voting status of users in proposals components (contract 05 §3.8).
 
-use super::components::of_space;
+use super::components::is_in_space;
 use super::planner::without_index;
 use super::proposals::authors::written_by;
 use super::select::correlated;
 use crate::columns;
 use crate::engine::Conn;
 use crate::schema::{components, proposal_counts, proposals, spaces, votes};
-use crate::session::{LoadRowsExt, borrowed};
+use crate::session::{LoadRowsExt, borrowed_connection};
 use crate::visibility::VisibilityRule;
 use civitas_kernel::{ClientId, ComponentId, OrganizationId, ProposalId, Result, UserId};
-use civitas_proposals::{Tally, VotingStatus};
+use civitas_proposals::{VoteTally, VotingStatus};
 use diesel::dsl::count_star;
 use diesel::prelude::*;
 use std::collections::HashMap;
 
 /// The voting status of a user in each of these components, by id.
-pub(super) async fn of_user(
+pub(super) async fn load_for_user(
     connection: &mut Conn,
     organization: OrganizationId,
     user: UserId,
@@ -71,7 +71,7 @@ async fn own_votes(
         .limit(1)
         .select(proposals::id);
     components::table
-        .inner_join(spaces::table.on(of_space()))
+        .inner_join(spaces::table.on(is_in_space()))
         .filter(components::organization_id.eq(organization.0))
         .filter(columns::any_of(components::id.nullable(), ids))
         .order(components::id)
@@ -82,19 +82,19 @@ async fn own_votes(
             correlated(draft),
             VisibilityRule::Participates(Some(user)),
         ))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await
 }
 
 /// How many published, visible proposals each component has by public state, and how many of them the user has
 /// voted on: stored counts, and a count of the user's votes along an index.
-async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<HashMap<i64, Vec<Tally>>> {
+async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<HashMap<i64, Vec<VoteTally>>> {
     let totals: Vec<(i64, String, i64)> = proposal_counts::table
         .filter(columns::any_of(proposal_counts::component_id.nullable(), ids))
         .filter(proposal_counts::shown.gt(0))
         .order((proposal_counts::component_id, proposal_counts::public_state))
         .select((proposal_counts::component_id, proposal_counts::public_state, proposal_counts::shown))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await?;
     let voted: Vec<(i64, String, i64)> = votes::table
         .inner_join(proposals::table)
@@ -105,14 +105,14 @@ async fn tallies(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<Has
         .filter(proposals::deleted_at.is_null())
         .group_by((proposals::component_id, proposals::public_state))
         .select((proposals::component_id, proposals::public_state, count_star()))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await?;
     let mut voted: HashMap<(i64, String), i64> =
         voted.into_iter().map(|(component, token, count)| ((component, token), count)).collect();
-    let mut tallies: HashMap<i64, Vec<Tally>> = HashMap::new();
+    let mut tallies: HashMap<i64, Vec<VoteTally>> = HashMap::new();
     for (component, token, proposals) in totals {
         let voted = voted.remove(&(component, token.clone())).unwrap_or_default();
-        tallies.entry(component).or_default().push(Tally { token, proposals, voted });
+        tallies.entry(component).or_default().push(VoteTally { token, proposals, voted });
     }
     Ok(tallies)
 }

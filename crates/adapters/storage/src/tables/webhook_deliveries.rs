@@ -7,19 +7,19 @@ mod log;
 mod recording;
 
 use super::webhook_registrations::{Row as RegistrationRow, rights};
-use crate::columns::{self, EnumColumn, Tolerant, UuidColumn};
-use crate::engine::dialect::{self, GREATEST, IN_EACH};
+use crate::columns::{self, EnumColumn, LenientColumn, UuidColumn};
+use crate::engine::dialect::{self, GREATEST, IN_CORRELATED_ROWS};
 use crate::engine::{Conn, Db, sql as sql_types};
 use crate::insert::{insert_rows, inserted};
 use crate::prepared::PrepareOnce;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::{api_clients, outbox, webhook_registrations as registrations};
-use crate::session::{ExecuteExt, LoadRowsExt, Session, Work, borrowed, lock_row};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, WorkKind, borrowed_connection, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{ClientId, EventName, OrganizationId, RegistrationId, Result, clock};
 use civitas_webhooks::{
-    DeliveryContent, DeliveryId, DeliveryOutcome, DeliveryQueue, DeliveryStatus, DueDelivery, Health,
-    NewDelivery, Target, WaitingRegistration,
+    DeliveryContent, DeliveryId, DeliveryOutcome, DeliveryQueue, DeliveryStatus, DueDelivery, NewDelivery,
+    RegistrationHealth, WaitingRegistration, WebhookTarget,
 };
 use diesel::dsl::{case_when, exists, not, sql};
 use diesel::expression::SqlLiteral;
@@ -52,7 +52,7 @@ inserted! {
 }
 
 impl<'a> NewRow<'a> {
-    fn of(
+    fn new(
         delivery: &'a NewDelivery,
         organization: Option<i64>,
         due_at: OffsetDateTime,
@@ -82,7 +82,7 @@ impl<'a> NewRow<'a> {
 type DueRow = (
     UuidColumn,
     Option<UuidColumn>,
-    Tolerant<EnumColumn<EventName>>,
+    LenientColumn<EnumColumn<EventName>>,
     Option<String>,
     Option<String>,
     i64,
@@ -125,7 +125,7 @@ async fn make_due(connection: &mut Conn, ids: &[i64], at: OffsetDateTime) -> Res
         .filter(columns::any_of(registrations::id.nullable(), ids))
         .set(registrations::due_at.eq(earlier))
         .prepare_once()
-        .done_on(borrowed(connection))
+        .done_on(borrowed_connection(connection))
         .await
 }
 
@@ -135,7 +135,7 @@ async fn lock_registrations(connection: &mut Conn, ids: &[i64]) -> Result<Vec<(i
         .filter(columns::any_of(registrations::id.nullable(), ids))
         .order(registrations::id)
         .select((registrations::id, registrations::organization_id));
-    dialect::for_update!(rows).rows_from(borrowed(connection)).await
+    dialect::for_update!(rows).rows_from(borrowed_connection(connection)).await
 }
 
 impl Session {
@@ -175,13 +175,13 @@ impl DeliveryQueue for Session {
             .iter()
             .filter_map(|one| {
                 let organization = *organizations.get(&one.registration.0)?;
-                Some(NewRow::of(one, organization, one.due_at + offset, now))
+                Some(NewRow::new(one, organization, one.due_at + offset, now))
             })
             .collect();
         insert_rows(&mut *atomic.connection().await?, &rows).await?;
         make_due(&mut *atomic.connection().await?, &ids, earliest + offset).await?;
         atomic.commit().await?;
-        self.notify(Work::Deliveries);
+        self.notify(WorkKind::Deliveries);
         Ok(())
     }
 
@@ -189,7 +189,7 @@ impl DeliveryQueue for Session {
         // From one client with pending deliveries to the next by an index, then the first registrations of each: the cost
         // grows with the number of these clients, not with that of their registrations.
         let now = self.database_time(now).await?;
-        let (begin, end) = IN_EACH;
+        let (begin, end) = IN_CORRELATED_ROWS;
         let select = format!(
             "WITH RECURSIVE clients (id) AS (SELECT CAST(0 AS bigint) UNION ALL \
              SELECT (SELECT api_client_id FROM webhook_registrations WHERE {PENDING} AND api_client_id > clients.id \
@@ -270,7 +270,7 @@ impl DeliveryQueue for Session {
         atomic.commit().await
     }
 
-    async fn take_over(&self) -> Result<u64> {
+    async fn reclaim_all(&self) -> Result<u64> {
         diesel::update(registrations::table.filter(registrations::worker.is_not_null()))
             .set((
                 registrations::worker.eq(None::<&str>),
@@ -280,7 +280,7 @@ impl DeliveryQueue for Session {
             .await
     }
 
-    async fn target(&self, worker: &str, id: RegistrationId) -> Result<Option<Target>> {
+    async fn target(&self, worker: &str, id: RegistrationId) -> Result<Option<WebhookTarget>> {
         let row: Option<(RegistrationRow, String, String)> = registrations::table
             .inner_join(api_clients::table)
             .filter(registrations::id.eq(id.0))
@@ -288,10 +288,14 @@ impl DeliveryQueue for Session {
             .filter(api_clients::deleted_at.is_null())
             .filter(registrations::disabled_at.is_null())
             .filter(registrations::paused_at.is_null())
-            .select((columns::of::<RegistrationRow>(), api_clients::scopes, api_clients::permissions))
+            .select((
+                columns::all_columns::<RegistrationRow>(),
+                api_clients::scopes,
+                api_clients::permissions,
+            ))
             .first_from(self.read())
             .await?;
-        Ok(row.map(|(row, scopes, permissions)| Target {
+        Ok(row.map(|(row, scopes, permissions)| WebhookTarget {
             registration: row.into_model(),
             rights: rights(&scopes, &permissions),
         }))
@@ -335,7 +339,7 @@ impl DeliveryQueue for Session {
         Ok(found)
     }
 
-    async fn lock_leased(&self, worker: &str, id: RegistrationId) -> Result<Option<Health>> {
+    async fn lock_leased(&self, worker: &str, id: RegistrationId) -> Result<Option<RegistrationHealth>> {
         let row = registrations::table.find(id.0).filter(registrations::worker.eq(worker)).select((
             registrations::failures,
             registrations::failing_since,
@@ -343,7 +347,7 @@ impl DeliveryQueue for Session {
             registrations::disabled_at,
         ));
         let row: Option<HealthRow> = dialect::for_update!(row).first_from(self.for_update()).await?;
-        Ok(row.map(|(failures, failing_since, succeeded_at, disabled_at)| Health {
+        Ok(row.map(|(failures, failing_since, succeeded_at, disabled_at)| RegistrationHealth {
             failures,
             failing_since,
             succeeded_at,
@@ -355,7 +359,7 @@ impl DeliveryQueue for Session {
         &self,
         id: RegistrationId,
         outcomes: &[DeliveryOutcome],
-        health: &Health,
+        health: &RegistrationHealth,
         now: OffsetDateTime,
     ) -> Result<()> {
         recording::record(self, id, outcomes, health, now).await
@@ -392,6 +396,6 @@ impl DeliveryQueue for Session {
     }
 
     async fn wait(&self, at_most: Duration) {
-        self.listen(Work::Deliveries, at_most).await;
+        self.listen(WorkKind::Deliveries, at_most).await;
     }
 }

@@ -1,21 +1,21 @@
 //! Registrations for webhooks.
 
-use crate::columns::{self, ColumnValue, Condition, JsonColumn, Tolerant, columns};
+use crate::columns::{self, ColumnValue, Condition, JsonColumn, LenientColumn, columns};
 use crate::engine::{Db, dialect};
 use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
 use crate::optional::filter_some;
 use crate::schema::webhook_registrations::{self, self as registrations};
 use crate::schema::{api_clients, organizations};
-use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, Work, lock_row};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, WorkKind, lock_row};
 use async_trait::async_trait;
 use civitas_kernel::{
     Abilities, ClientId, EventName, OrganizationId, Page, PageRequest, RegistrationId, Result, Scopes,
 };
 use civitas_organizations::Features;
 use civitas_webhooks::{
-    CheckedRegistration, Health, Receiver, ReceiverRights, Registration, RegistrationField,
-    RegistrationListFilter, RegistrationStore, SealedSecret, Switches,
+    CheckedRegistration, EventReceiver, EventSwitches, ReceiverRights, Registration, RegistrationField,
+    RegistrationHealth, RegistrationListFilter, RegistrationStore, SealedSecret,
 };
 use diesel::dsl::{Eq, Filter, exists, sql};
 use diesel::expression::SqlLiteral;
@@ -38,7 +38,7 @@ columns! {
         updated_at: OffsetDateTime,
     }
     nested {
-        health: Health {
+        health: RegistrationHealth {
             failures as failures: i64,
             failing_since as failing_since: Option<OffsetDateTime>,
             succeeded_at as succeeded_at: Option<OffsetDateTime>,
@@ -51,10 +51,10 @@ columns! {
 type ReceiverRow = (
     i64,
     Option<i64>,
-    Tolerant<JsonColumn<Vec<String>>>,
+    LenientColumn<JsonColumn<Vec<String>>>,
     String,
     String,
-    Option<Tolerant<JsonColumn<Features>>>,
+    Option<LenientColumn<JsonColumn<Features>>>,
 );
 
 /// The rights of a client with these columns.
@@ -66,7 +66,7 @@ pub(super) fn rights(scopes: &str, permissions: &str) -> ReceiverRights {
 /// be read: the receivers of others are not concerned.
 fn receiver(
     (id, organization, subscriptions, scopes, permissions, features): ReceiverRow,
-) -> Option<Receiver> {
+) -> Option<EventReceiver> {
     let columns = subscriptions
         .0
         .and_then(|subscriptions| Ok((subscriptions, features.map(|features| features.0).transpose()?)));
@@ -77,12 +77,12 @@ fn receiver(
             return None;
         }
     };
-    let switches = features.map_or(Switches::ALL_ON, |JsonColumn(features)| Switches {
+    let switches = features.map_or(EventSwitches::ALL_ON, |JsonColumn(features)| EventSwitches {
         api: features.enabled,
         proposals: features.proposals_enabled,
         meetings: features.meetings_enabled,
     });
-    Some(Receiver {
+    Some(EventReceiver {
         id: RegistrationId(id),
         organization: organization.map(OrganizationId),
         subscriptions: ColumnValue::from_column(subscriptions),
@@ -109,7 +109,7 @@ fn condition(filter: &RegistrationListFilter) -> Result<Condition<registrations:
 }
 
 /// Whether the client of a registration was not removed.
-fn is_of_living_client() -> SqlLiteral<Bool> {
+fn is_of_existing_client() -> SqlLiteral<Bool> {
     sql("webhook_registrations.api_client_id IN (SELECT id FROM api_clients WHERE deleted_at IS NULL)")
 }
 
@@ -136,11 +136,11 @@ impl RegistrationStore for Session {
                 registrations::disabled_at.eq(none),
                 registrations::updated_at.eq(now),
             ))
-            .returning(columns::of::<Row>())
+            .returning(columns::all_columns::<Row>())
             .row_from(self.write())
             .await?;
         // Deliveries may have waited while it was disabled.
-        self.notify(Work::Deliveries);
+        self.notify(WorkKind::Deliveries);
         Ok(row.map(Row::into_model))
     }
 
@@ -160,7 +160,7 @@ impl RegistrationStore for Session {
     ) -> Result<Page<(RegistrationId, Registration)>> {
         let connection = &mut *self.read_page(page, false).await?;
         let of_client = || registrations::table.filter(registrations::api_client_id.eq(client.0));
-        let rows = || of_client().select(columns::of::<Row>()).into_boxed::<Db>();
+        let rows = || of_client().select(columns::all_columns::<Row>()).into_boxed::<Db>();
         let page: Page<Row> = list_page!(connection, page, self.bounds; rows();
             filters, |filter| condition(filter); registrations,
             (registrations::created_at.desc(), registrations::id.desc()));
@@ -178,7 +178,7 @@ impl RegistrationStore for Session {
     async fn add(&self, registration: &Registration) -> Result<Option<RegistrationId>> {
         let assigned = self.take_assigned_id("webhook_registrations").map(|id| registrations::id.eq(id));
         let id: Option<i64> = diesel::insert_into(registrations::table)
-            .values((assigned, Changeset::of(registration)))
+            .values((assigned, Changeset::new(registration)))
             .on_conflict_do_nothing()
             .returning(registrations::id)
             .row_from(self.write())
@@ -188,11 +188,11 @@ impl RegistrationStore for Session {
 
     async fn save(&self, id: RegistrationId, registration: &Registration) -> Result<()> {
         diesel::update(registrations::table.find(id.0))
-            .set(Changeset::of(registration))
+            .set(Changeset::new(registration))
             .change_on(self.write())
             .await?;
         // Deliveries may have waited while it was paused.
-        self.notify(Work::Deliveries);
+        self.notify(WorkKind::Deliveries);
         Ok(())
     }
 
@@ -200,13 +200,13 @@ impl RegistrationStore for Session {
         diesel::delete(registration_of(client, id)).any_on(self.write()).await
     }
 
-    async fn find_any(&self, id: RegistrationId) -> Result<Option<Registration>> {
-        let row = registrations::table.find(id.0).filter(is_of_living_client());
+    async fn find_unrestricted(&self, id: RegistrationId) -> Result<Option<Registration>> {
+        let row = registrations::table.find(id.0).filter(is_of_existing_client());
         row.model_from::<Row, _>(self.read()).await
     }
 
-    async fn find_any_for_update(&self, id: RegistrationId) -> Result<Option<Registration>> {
-        let row = registrations::table.find(id.0).filter(is_of_living_client());
+    async fn find_unrestricted_for_update(&self, id: RegistrationId) -> Result<Option<Registration>> {
+        let row = registrations::table.find(id.0).filter(is_of_existing_client());
         dialect::for_update!(row).model_from::<Row, _>(self.for_update()).await
     }
 
@@ -219,14 +219,14 @@ impl RegistrationStore for Session {
         let mut all = registrations::table.into_boxed::<Db>();
         filter_some!(all; organization => |organization| registrations::organization_id.eq(organization.0));
         all.filter(registrations::id.gt(after.map_or(i64::MIN, |id| id.0)))
-            .filter(is_of_living_client())
+            .filter(is_of_existing_client())
             .order(registrations::id)
             .limit(limit)
             .models_from::<Row, _>(self.read())
             .await
     }
 
-    async fn receivers(&self, organizations: &[OrganizationId]) -> Result<Vec<Receiver>> {
+    async fn receivers(&self, organizations: &[OrganizationId]) -> Result<Vec<EventReceiver>> {
         let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
         let rows: Vec<ReceiverRow> = registrations::table
             .inner_join(api_clients::table)

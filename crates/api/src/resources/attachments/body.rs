@@ -3,7 +3,9 @@
 use crate::request::Request;
 use crate::shapes::read_translated;
 use crate::typed_body::check_keys;
-use civitas_attachments::{AttachFile, AttachmentEdit, Grouping, Parent, ParentKind, SentText, Source};
+use civitas_attachments::{
+    AttachFile, AttachmentEdit, AttachmentParent, AttachmentSource, CollectionChoice, ParentKind, SentText,
+};
 use civitas_kernel::{AttachmentId, CollectionId, Error, FieldError, Locales, Result, integer};
 use serde_json::{Map, Value};
 
@@ -60,12 +62,16 @@ fn members_of(body: &Value, id: Option<AttachmentId>) -> Result<(&Members, &'sta
 ///
 /// # Errors
 /// `MissingParameter`, `Unknown attached_to_type: ..`, `Unknown key: ..`.
-pub(super) fn new_attachment(request: &Request, members: &Members, source: Source) -> Result<AttachFile> {
+pub(super) fn new_attachment(
+    request: &Request,
+    members: &Members,
+    source: AttachmentSource,
+) -> Result<AttachFile> {
     check_keys(members, "", |name| EDITABLE.contains(&name) || OF_NEW.contains(&name))?;
     let kind = filled(members, "attached_to_type").ok_or_else(|| Error::missing("attached_to_type"))?;
     let kind = kind
         .as_str()
-        .and_then(|name| ParentKind::named(&request.class_names().canonical(name)))
+        .and_then(|name| ParentKind::named(&request.class_names().from_wire(name)))
         .ok_or_else(|| {
             let name = kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
             Error::rejected(format!("Unknown attached_to_type: {name}"))
@@ -73,12 +79,12 @@ pub(super) fn new_attachment(request: &Request, members: &Members, source: Sourc
     if kind == ParentKind::Answer {
         return Err(Error::rejected(format!(
             "Unknown attached_to_type: {}",
-            request.class_names().written(kind.as_str())
+            request.class_names().to_wire(kind.as_str())
         )));
     }
     let id = filled(members, "attached_to_id").ok_or_else(|| Error::missing("attached_to_id"))?;
     let id = integer(id).ok_or_else(|| Error::rejected("attached_to_id must be an integer"))?;
-    Ok(AttachFile { parent: Parent { kind, id }, source, edit: edit(request, members) })
+    Ok(AttachFile { parent: AttachmentParent { kind, id }, source, edit: edit(request, members) })
 }
 
 /// The members that can be changed.
@@ -94,7 +100,7 @@ pub(super) fn edit(request: &Request, members: &Members) -> AttachmentEdit {
         }
         weight
     });
-    let collection = members.get("attachment_collection_id").map(|sent| Grouping {
+    let collection = members.get("attachment_collection_id").map(|sent| CollectionChoice {
         // What is no number is no collection of any record.
         id: if sent.is_null() || sent == "" { None } else { Some(CollectionId(integer(sent).unwrap_or(0))) },
     });

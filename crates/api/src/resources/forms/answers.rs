@@ -3,11 +3,11 @@
 mod body;
 
 use self::body::{AnswersToCreate, submit};
-use super::shapes::{FormsLink, InQuestionnaire, LocaleMeta, QUESTIONNAIRE, list};
+use super::shapes::{FormsLink, LocaleMeta, QUESTIONNAIRE, QuestionnaireRelationship, list};
 use super::submissions::{SubmissionAccepted, accepted};
 use super::{LISTS, service};
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::error::ApiError;
 use crate::reply::Document;
 use crate::request::Request;
@@ -29,7 +29,7 @@ pub(crate) struct ResponseView {
     id: String,
     r#type: ResponseType,
     attributes: ResponseAttributes,
-    relationships: InQuestionnaire,
+    relationships: QuestionnaireRelationship,
     links: ResponseLinks,
     meta: ResponseMeta,
 }
@@ -83,7 +83,7 @@ pub(crate) struct AnswerView {
     id: String,
     r#type: AnswersType,
     attributes: AnswerAttributes,
-    relationships: InQuestionnaire,
+    relationships: QuestionnaireRelationship,
 }
 
 /// The content of an answer.
@@ -100,19 +100,22 @@ struct AnswerAttributes {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::page::<AnswerView>("Lists the answers to a questionnaire").sorted_pages().locale();
+    let doc =
+        OperationDoc::page::<AnswerView>("Lists the answers to a questionnaire").sorted_pages().locale();
     let doc = doc.filters(ANSWER_FIELDS);
     routes.read("listAnswers", "/answers", READ_ANSWERS, QUESTIONNAIRE.describe(doc), index);
-    let doc =
-        Doc::item::<ResponseView>("Submits answers to a questionnaire").locale().created().with_location();
+    let doc = OperationDoc::item::<ResponseView>("Submits answers to a questionnaire")
+        .locale()
+        .created()
+        .with_location();
     let submission = Write::<AnswersToCreate, _> {
         at: post(["createAnswersAsync", "createAnswers"], "/answers"),
         read: submit,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
-        doc: doc.fails(404).fails(422),
+        doc: doc.with_failure(404).with_failure(422),
     };
-    routes.write_to(
+    routes.write_with_endpoints(
         &submission,
         &Endpoints {
             accepted,
@@ -121,17 +124,17 @@ pub(super) fn routes(routes: &mut Routes) {
         },
     );
     let path = "/questionnaire_responses/{id}";
-    let doc = Doc::item::<ResponseView>("Shows a response").locale();
+    let doc = OperationDoc::item::<ResponseView>("Shows a response").locale();
     routes.read("getQuestionnaireResponse", path, READ_ANSWERS, doc, show_one);
     routes.write(&Write {
         at: delete(["deleteQuestionnaireResponseAsync", "deleteQuestionnaireResponse"], path),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyResponse { id: AnswerId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
-        doc: Doc::silent("Deletes a response with all its answers", StatusCode::NO_CONTENT),
+        doc: OperationDoc::without_json("Deletes a response with all its answers", StatusCode::NO_CONTENT),
     });
-    let doc = Doc::silent("Responses cannot be changed", StatusCode::METHOD_NOT_ALLOWED);
-    routes.on("", Method::PUT, path, RequiredAccess::Open, doc, async |_| {
+    let doc = OperationDoc::without_json("Responses cannot be changed", StatusCode::METHOD_NOT_ALLOWED);
+    routes.add_route("", Method::PUT, path, RequiredAccess::Open, doc, async |_| {
         Err(ApiError::MethodNotAllowed("GET, HEAD, DELETE"))
     });
 }
@@ -159,7 +162,7 @@ fn result(context: &RenderContext<'_>, response: ResponseDetail) -> Value {
 }
 
 fn view(context: &RenderContext<'_>, ResponseDetail { id, response, .. }: ResponseDetail) -> ResponseView {
-    let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
+    let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::new(context);
     let answers = response.answers.iter().map(|row| (row.question.to_string(), row.read_back()));
     let user =
         response.user.map(|user| RespondentIdentifier { id: user.to_string(), r#type: RespondentType });
@@ -168,7 +171,7 @@ fn view(context: &RenderContext<'_>, ResponseDetail { id, response, .. }: Respon
         id: id.to_string(),
         r#type: ResponseType,
         attributes: ResponseAttributes { answers: answers.collect(), client_ip: response.client_ip },
-        relationships: InQuestionnaire::of(response.questionnaire),
+        relationships: QuestionnaireRelationship::new(response.questionnaire),
         links: ResponseLinks { this: FormsLink::get(context, path, "Questionnaire response", "self") },
         meta: ResponseMeta {
             locale,
@@ -185,7 +188,7 @@ fn answer(found: AnswerDetail) -> AnswerView {
     AnswerView {
         id: found.id.to_string(),
         r#type: AnswersType,
-        relationships: InQuestionnaire::of(found.questionnaire),
+        relationships: QuestionnaireRelationship::new(found.questionnaire),
         attributes: AnswerAttributes {
             body: found.row.body,
             question_id: found.row.question.to_string(),

@@ -3,11 +3,11 @@
 use super::bodies::{Texts, id as read_id};
 use super::service;
 use super::shapes::{LocaleMeta, LocalizedDocument, QUESTION, list};
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes, Write, delete, post, put};
 use crate::shapes::{AnswerOptionsType, QuestionsType, TranslatedProp, number_or_text};
-use crate::typed_body::{ClosedData, NoBody, RawBody, read_at};
+use crate::typed_body::{ClosedDataBody, NoBody, RawBody, read_at};
 use actix_web::http::StatusCode;
 use civitas_application::RenderContext;
 use civitas_kernel::{AnswerOptionId, Error, Result, Translated};
@@ -40,13 +40,13 @@ struct OptionAttributes {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = answer_option_relationships)]
 struct OptionRelationships {
-    question: ToQuestion,
+    question: ToQuestionRelationship,
 }
 
 /// A relationship to a question.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_question)]
-struct ToQuestion {
+struct ToQuestionRelationship {
     data: QuestionIdentifier,
 }
 
@@ -93,13 +93,13 @@ struct AttributesToWrite {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::page::<OptionView>("Lists the options of a question").sorted_pages().locale();
+    let doc = OperationDoc::page::<OptionView>("Lists the options of a question").sorted_pages().locale();
     let doc = doc.filters(FORM_FIELDS);
     routes.read("listAnswerOptions", "/answer_options", MANAGE_QUESTIONS, QUESTION.describe(doc), index);
-    let doc = Doc::item::<OptionView>("Adds an option to a question").locale().created();
+    let doc = OperationDoc::item::<OptionView>("Adds an option to a question").locale().created();
     routes.write(&Write {
         at: post(["createAnswerOptionAsync", "createAnswerOption"], "/answer_options"),
-        read: |request, sent: RawBody<'_, ClosedData<OptionToCreate>>| {
+        read: |request, sent: RawBody<'_, ClosedDataBody<OptionToCreate>>| {
             let question = QUESTION.id(request)?;
             let OptionToCreate { attributes, .. } = sent.read()?.data;
             Ok(CreateAnswerOption { question, body: body(request, &attributes)? })
@@ -110,7 +110,7 @@ pub(super) fn routes(routes: &mut Routes) {
     });
     routes.write_or_patch(&Write {
         at: put(["updateAnswerOptionAsync", "updateAnswerOption"], "/answer_options/{id}"),
-        read: |request, sent: RawBody<'_, ClosedData<OptionToUpdate>>| {
+        read: |request, sent: RawBody<'_, ClosedDataBody<OptionToUpdate>>| {
             let id = AnswerOptionId(request.id()?);
             let OptionToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
             if sent_id.is_some_and(|sent| read_id(&sent) != id.0) {
@@ -120,14 +120,14 @@ pub(super) fn routes(routes: &mut Routes) {
         },
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
-        doc: Doc::item::<OptionView>("Changes an option").locale(),
+        doc: OperationDoc::item::<OptionView>("Changes an option").locale(),
     });
     routes.write(&Write {
         at: delete(["deleteAnswerOptionAsync", "deleteAnswerOption"], "/answer_options/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAnswerOption { id: AnswerOptionId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
-        doc: Doc::silent("Deletes an option", StatusCode::NO_CONTENT),
+        doc: OperationDoc::without_json("Deletes an option", StatusCode::NO_CONTENT),
     });
 }
 
@@ -146,7 +146,7 @@ async fn index(request: Request) -> HandlerResult {
 
 /// An option as the result of a command.
 fn result(context: &RenderContext<'_>, AnswerOptionDetail { id, option }: AnswerOptionDetail) -> Value {
-    json!(LocalizedDocument { data: view(id, option), meta: LocaleMeta::of(context) })
+    json!(LocalizedDocument { data: view(id, option), meta: LocaleMeta::new(context) })
 }
 
 fn view(id: AnswerOptionId, option: AnswerOption) -> OptionView {
@@ -155,6 +155,6 @@ fn view(id: AnswerOptionId, option: AnswerOption) -> OptionView {
         id: id.to_string(),
         r#type: AnswerOptionsType,
         attributes: OptionAttributes { body: TranslatedProp(option.body) },
-        relationships: OptionRelationships { question: ToQuestion { data } },
+        relationships: OptionRelationships { question: ToQuestionRelationship { data } },
     }
 }

@@ -4,14 +4,14 @@ use super::bodies::{Texts, id as read_id};
 use super::shapes::{FormsLink, LocaleMeta, texts};
 use super::{LISTS, service};
 use crate::answers;
-use crate::document::{Doc, ParameterType};
+use crate::document::{OperationDoc, ParameterType};
 use crate::reply::Document;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes, Write, put};
 use crate::shapes::{EditionDate, QuestionnairesType, TranslatedProp};
-use crate::typed_body::{ClosedData, RawBody, read_at};
+use crate::typed_body::{ClosedDataBody, RawBody, read_at};
 use civitas_application::RenderContext;
-use civitas_kernel::filter::Kind;
+use civitas_kernel::filter::FieldKind;
 use civitas_kernel::{Error, QuestionnaireId, Result};
 use civitas_surveys::{
     Form, Projection, QUESTIONNAIRE_FIELDS, QuestionnaireDetail, READ_QUESTIONNAIRES, Schema,
@@ -110,11 +110,11 @@ struct AttributesToUpdate {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let list = Doc::page::<QuestionnaireView>("Lists the questionnaires").sorted_pages().locale();
+    let list = OperationDoc::page::<QuestionnaireView>("Lists the questionnaires").sorted_pages().locale();
     let list = list.filters(QUESTIONNAIRE_FIELDS);
-    let bare = QUESTIONNAIRE_FIELDS.iter().filter(|field| field.kind != Kind::Time);
+    let bare = QUESTIONNAIRE_FIELDS.iter().filter(|field| field.kind != FieldKind::Time);
     let list = bare.fold(list, |doc, field| {
-        let holds = if let Kind::Enum(words) = field.kind {
+        let holds = if let FieldKind::Enum(words) = field.kind {
             ParameterType::Word(words)
         } else {
             ParameterType::Integer
@@ -122,20 +122,20 @@ pub(super) fn routes(routes: &mut Routes) {
         doc.with(&format!("filter[{}]", field.name), holds)
     });
     routes.read("listQuestionnaires", "/questionnaires", READ_QUESTIONNAIRES, list, index);
-    let show = Doc::item::<QuestionnaireView>("Shows a questionnaire").locale();
+    let show = OperationDoc::item::<QuestionnaireView>("Shows a questionnaire").locale();
     routes.read("getQuestionnaire", "/questionnaires/{id}", READ_QUESTIONNAIRES, show, show_one);
     routes.write_or_patch(&Write {
         at: put(["updateQuestionnaireAsync", "updateQuestionnaire"], "/questionnaires/{id}"),
         read: update,
         use_case: |ports, _| Box::new(service(ports)),
         view: |context, (found, form)| json!(Document { data: view(context, &found, &form) }),
-        doc: Doc::item::<QuestionnaireView>("Changes the texts of a questionnaire").locale(),
+        doc: OperationDoc::item::<QuestionnaireView>("Changes the texts of a questionnaire").locale(),
     });
 }
 
 fn update(
     request: &Request,
-    sent: RawBody<'_, ClosedData<QuestionnaireToUpdate>>,
+    sent: RawBody<'_, ClosedDataBody<QuestionnaireToUpdate>>,
 ) -> Result<UpdateQuestionnaire> {
     let id = QuestionnaireId(request.id()?);
     let QuestionnaireToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
@@ -171,7 +171,7 @@ fn view(context: &RenderContext<'_>, found: &QuestionnaireDetail, form: &Form) -
     let languages = texts(context);
     let text = |text| languages.text(text).map(str::to_owned);
     let Projection { schema, ui } = form.project(languages);
-    let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
+    let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::new(context);
     let allows_anonymous = questionnaire.allows_anonymous();
     let submission = SubmissionPolicy { allows_anonymous, requires_participant_ip: allows_anonymous };
     let questions = format_args!("/questions?filter%5Bquestionnaire_id%5D={id}");

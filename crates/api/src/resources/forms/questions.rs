@@ -3,15 +3,15 @@
 mod body;
 
 use self::body::{QuestionToCreate, QuestionToUpdate, create, update};
-use super::shapes::{InQuestionnaire, LocaleMeta, LocalizedDocument, QUESTIONNAIRE, list};
+use super::shapes::{LocaleMeta, LocalizedDocument, QUESTIONNAIRE, QuestionnaireRelationship, list};
 use super::{LISTS, service};
 use crate::answers::newest;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::route::{HandlerResult, Routes, Write, delete, post, put};
 use crate::shapes::{QuestionTypeName, QuestionsType, TranslatedProp};
-use crate::typed_body::{ClosedData, NoBody, RawBody};
+use crate::typed_body::{ClosedDataBody, NoBody, RawBody};
 use actix_web::http::StatusCode;
 use civitas_application::RenderContext;
 use civitas_kernel::QuestionId;
@@ -29,7 +29,7 @@ pub(crate) struct QuestionView {
     id: String,
     r#type: QuestionsType,
     attributes: QuestionAttributes,
-    relationships: InQuestionnaire,
+    relationships: QuestionnaireRelationship,
 }
 
 /// The content of a question.
@@ -51,31 +51,38 @@ struct QuestionAttributes {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::page::<QuestionView>("Lists the questions of a questionnaire").sorted_pages().locale();
+    let doc =
+        OperationDoc::page::<QuestionView>("Lists the questions of a questionnaire").sorted_pages().locale();
     let doc = doc.filters(FORM_FIELDS);
     routes.read("listQuestions", "/questions", MANAGE_QUESTIONS, QUESTIONNAIRE.describe(doc), index);
-    let doc = Doc::item::<QuestionView>("Shows a question").locale();
+    let doc = OperationDoc::item::<QuestionView>("Shows a question").locale();
     routes.read("getQuestion", "/questions/{id}", MANAGE_QUESTIONS, doc, show_one);
-    routes.write::<ClosedData<QuestionToCreate>, _>(&Write {
+    routes.write::<ClosedDataBody<QuestionToCreate>, _>(&Write {
         at: post(["createQuestionsAsync", "createQuestions"], "/questions"),
         read: create,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
-        doc: Doc::item::<QuestionView>("Adds a question to a questionnaire").locale().created().fails(404),
+        doc: OperationDoc::item::<QuestionView>("Adds a question to a questionnaire")
+            .locale()
+            .created()
+            .with_failure(404),
     });
-    routes.write_or_patch::<ClosedData<QuestionToUpdate>, _>(&Write {
+    routes.write_or_patch::<ClosedDataBody<QuestionToUpdate>, _>(&Write {
         at: put(["updateQuestionAsync", "updateQuestion"], "/questions/{id}"),
         read: update,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
-        doc: Doc::item::<QuestionView>("Changes a question").locale().fails(422),
+        doc: OperationDoc::item::<QuestionView>("Changes a question").locale().with_failure(422),
     });
     routes.write(&Write {
         at: delete(["deleteQuestionAsync", "deleteQuestion"], "/questions/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyQuestion { id: QuestionId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
-        doc: Doc::silent("Deletes a question with its options and answers", StatusCode::NO_CONTENT),
+        doc: OperationDoc::without_json(
+            "Deletes a question with its options and answers",
+            StatusCode::NO_CONTENT,
+        ),
     });
 }
 
@@ -92,20 +99,20 @@ async fn show_one(request: Request) -> HandlerResult {
     let id = QuestionId(request.id()?);
     let (question, changed_at) = service(request.ports()).question(context.ctx, id).await?;
     let changed_at = newest(&request, LISTS, [changed_at].into_iter()).await?;
-    let document = LocalizedDocument { data: view(id, question), meta: LocaleMeta::of(&context) };
+    let document = LocalizedDocument { data: view(id, question), meta: LocaleMeta::new(&context) };
     Ok(Reply::read(&request, &document, changed_at)?.localized())
 }
 
 /// A question as the result of a command.
 fn result(context: &RenderContext<'_>, QuestionDetail { id, question }: QuestionDetail) -> Value {
-    json!(LocalizedDocument { data: view(id, question), meta: LocaleMeta::of(context) })
+    json!(LocalizedDocument { data: view(id, question), meta: LocaleMeta::new(context) })
 }
 
 fn view(id: QuestionId, question: Question) -> QuestionView {
     QuestionView {
         id: id.to_string(),
         r#type: QuestionsType,
-        relationships: InQuestionnaire::of(question.questionnaire),
+        relationships: QuestionnaireRelationship::new(question.questionnaire),
         attributes: QuestionAttributes {
             position: question.position,
             mandatory: question.mandatory,

@@ -2,14 +2,14 @@
 
 use super::LISTS;
 use crate::answers::newest;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::links::base;
 use crate::reply::{CollectionMeta, Reply};
 use crate::request::Request;
 use crate::route::HandlerResult;
 use crate::shapes::QuestionnairesType;
 use civitas_application::RenderContext;
-use civitas_kernel::filter::{Comparison, Condition, Field, Kind, RawFilter, read};
+use civitas_kernel::filter::{Comparison, FieldKind, FilterCondition, FilterField, RawFilter, read_filters};
 use civitas_kernel::{Error, Page, QuestionId, QuestionnaireId, Result};
 use civitas_surveys::TextLanguages;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub(crate) struct LocaleMeta {
 }
 
 impl LocaleMeta {
-    pub(super) fn of(context: &RenderContext<'_>) -> Self {
+    pub(super) fn new(context: &RenderContext<'_>) -> Self {
         let locale = context.language().to_string();
         Self { requested_locale: locale.clone(), locale, fallback_from: None }
     }
@@ -74,7 +74,7 @@ pub(super) async fn list<T, V: Serialize>(
     let changed_at = newest(request, LISTS, [changed_at].into_iter()).await?;
     let meta = |position: CollectionMeta| {
         let CollectionMeta { page, per_page, has_more, next, prev } = position;
-        let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::of(context);
+        let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::new(context);
         ListMeta { page, per_page, has_more, next, prev, locale, requested_locale, fallback_from }
     };
     Ok(Reply::list(request, page.map(view), false, changed_at, meta)?.localized())
@@ -145,7 +145,7 @@ impl FormsLink {
 /// A relationship to a questionnaire.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = to_questionnaire)]
-pub(crate) struct ToQuestionnaire {
+pub(crate) struct ToQuestionnaireRelationship {
     data: QuestionnaireIdentifier,
 }
 
@@ -160,14 +160,14 @@ pub(crate) struct QuestionnaireIdentifier {
 /// The questionnaire of a record.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = in_questionnaire)]
-pub(crate) struct InQuestionnaire {
-    questionnaire: ToQuestionnaire,
+pub(crate) struct QuestionnaireRelationship {
+    questionnaire: ToQuestionnaireRelationship,
 }
 
-impl InQuestionnaire {
-    pub(super) fn of(id: QuestionnaireId) -> Self {
+impl QuestionnaireRelationship {
+    pub(super) fn new(id: QuestionnaireId) -> Self {
         let data = QuestionnaireIdentifier { id: id.to_string(), r#type: QuestionnairesType };
-        Self { questionnaire: ToQuestionnaire { data } }
+        Self { questionnaire: ToQuestionnaireRelationship { data } }
     }
 }
 
@@ -179,20 +179,20 @@ pub(super) fn texts(context: &RenderContext<'_>) -> TextLanguages {
 /// A parent that a list is read from, as a filter or a parameter of the same name.
 pub(super) struct Parent<I> {
     name: &'static str,
-    fields: &'static [Field<()>],
+    fields: &'static [FilterField<()>],
     id_of: fn(i64) -> I,
 }
 
 /// The questionnaire of questions and answers.
 pub(super) const QUESTIONNAIRE: Parent<QuestionnaireId> = Parent {
     name: "questionnaire_id",
-    fields: &[Field::new("questionnaire_id", Kind::Integer, ())],
+    fields: &[FilterField::new("questionnaire_id", FieldKind::Integer, ())],
     id_of: QuestionnaireId,
 };
 /// The question of options.
 pub(super) const QUESTION: Parent<QuestionId> = Parent {
     name: "question_id",
-    fields: &[Field::new("question_id", Kind::Integer, ())],
+    fields: &[FilterField::new("question_id", FieldKind::Integer, ())],
     id_of: QuestionId,
 };
 
@@ -203,7 +203,7 @@ impl<I> Parent<I> {
     /// As [`Self::id_and_filters`]; `Unknown filter` for another one.
     pub(super) fn id(&self, request: &Request) -> Result<I> {
         let (id, others) = self.id_and_filters(request)?;
-        read::<()>(&[], &others)?;
+        read_filters::<()>(&[], &others)?;
         Ok(id)
     }
 
@@ -217,8 +217,8 @@ impl<I> Parent<I> {
             values.into_iter().partition(|(key, _)| key.starts_with(self.name));
         let [own, others] = [own, others].map(|values| RawFilter { values, time_zone });
         let mut id = None;
-        for filter in read(self.fields, &own)? {
-            let Condition::Integer(Comparison::Eq(number)) = filter.condition else {
+        for filter in read_filters(self.fields, &own)? {
+            let FilterCondition::Integer(Comparison::Eq(number)) = filter.condition else {
                 return Err(Error::rejected(format!("Unknown filter: {}", own.values[0].0)));
             };
             id = Some(number);
@@ -231,14 +231,14 @@ impl<I> Parent<I> {
         Ok(((self.id_of)(id), others))
     }
 
-    pub(super) fn describe(&self, doc: Doc) -> Doc {
+    pub(super) fn describe(&self, doc: OperationDoc) -> OperationDoc {
         use crate::document::ParameterType;
         let name = self.name;
-        let doc = doc.requires(&format!("filter[{name}]"), ParameterType::Integer);
+        let doc = doc.with_required_parameter(&format!("filter[{name}]"), ParameterType::Integer);
         let doc = doc
             .with(&format!("filter[{name}_eq]"), ParameterType::Integer)
             .with(name, ParameterType::Integer)
-            .fails(404);
-        doc.describing::<ListMeta>().describing::<LocaleMeta>()
+            .with_failure(404);
+        doc.with_schema::<ListMeta>().with_schema::<LocaleMeta>()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::shapes::FormsLink;
 use crate::answers;
-use crate::document::Doc;
+use crate::document::OperationDoc;
 use crate::error::ErrorDetail;
 use crate::reply::Reply;
 use crate::request::Request;
@@ -11,7 +11,7 @@ use crate::route::{HandlerResult, Routes};
 use crate::shapes::{JobStatusName, SubmissionType};
 use actix_web::http::StatusCode;
 use civitas_application::RenderContext;
-use civitas_jobs::{JobReport, JobStatus, Jobs};
+use civitas_jobs::{JobAnswer, JobStatus, Jobs};
 use civitas_kernel::{Command, Error, FieldError, JobId, Result};
 use civitas_surveys::{READ_SUBMISSIONS, SubmitAnswers};
 use serde::Serialize;
@@ -79,7 +79,7 @@ pub(crate) struct SubmissionAccepted {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = Doc::item::<SubmissionView>("Shows the state of an asynchronous submission");
+    let doc = OperationDoc::item::<SubmissionView>("Shows the state of an asynchronous submission");
     let path = "/submission_requests/{id}";
     routes.read("getSubmissionRequest", path, READ_SUBMISSIONS, doc, show_one);
 }
@@ -96,24 +96,24 @@ async fn show_one(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     context.ctx.require(&READ_SUBMISSIONS)?;
     let jobs = Jobs { store: request.ports().jobs() };
-    let report = jobs.find(context.ctx.organization, job_id(&request)?).await?;
-    if report.summary.command_key != SubmitAnswers::KEY {
+    let answer = jobs.find(context.ctx.organization, job_id(&request)?).await?;
+    if answer.summary.command_key != SubmitAnswers::KEY {
         return Err(Error::NotFound.into());
     }
-    let (status, changed_at) = (report.summary.status, report.summary.updated_at);
-    let reply = answers::item(&request, &[], changed_at, completed(&context, report)).await?.localized();
+    let (status, changed_at) = (answer.summary.status, answer.summary.updated_at);
+    let reply = answers::item(&request, &[], changed_at, completed(&context, answer)).await?.localized();
     let is_running = matches!(status, JobStatus::Pending | JobStatus::Processing);
     Ok(if is_running { reply.with("Retry-After", RETRY_AFTER) } else { reply })
 }
 
 /// The state with its result or error.
-fn completed(context: &RenderContext<'_>, report: JobReport) -> SubmissionView {
-    let mut view = view(context, report.summary.id, report.summary.status);
-    if let Some(failure) = report.failure {
+fn completed(context: &RenderContext<'_>, answer: JobAnswer) -> SubmissionView {
+    let mut view = view(context, answer.summary.id, answer.summary.status);
+    if let Some(failure) = answer.failure {
         view.attributes.errors = Some(failure.details);
         view.attributes.error_description = Some(failure.message);
     }
-    let result: Option<Value> = report.result.and_then(|text| serde_json::from_str(&text).ok());
+    let result: Option<Value> = answer.result.and_then(|text| serde_json::from_str(&text).ok());
     let response = result.and_then(|result| result["questionnaire_response_id"].as_i64());
     view.links.result = response.map(|id| {
         let path = format_args!("/questionnaire_responses/{id}");

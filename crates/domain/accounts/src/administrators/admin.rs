@@ -1,6 +1,6 @@
 //! Changes of administrators. The caller is an administrator, or the command line; there are no further rights.
 
-use super::{Administrator, AdministratorStore, PanelSessionStore, Theme};
+use super::{Administrator, AdministratorStore, PanelSessionStore, PanelTheme};
 use crate::{Digest, Passwords, Secret, is_email, normal_email};
 use civitas_kernel::records::{Entity, check_revision};
 use civitas_kernel::text::nfc;
@@ -51,7 +51,7 @@ impl NewPassword {
     /// # Errors
     /// `Rejected` when the address is invalid, or the password has less than 12 characters, more than 1,000 bytes, only spaces, or is the
     /// address.
-    pub async fn of(passwords: &dyn Passwords, email: &str, password: &Secret) -> Result<Self> {
+    pub async fn new(passwords: &dyn Passwords, email: &str, password: &Secret) -> Result<Self> {
         let email = valid_email(email)?;
         let text = password.expose();
         let refusal = if nfc(text).chars().count() < Self::MIN_CHARACTERS {
@@ -105,9 +105,13 @@ impl Administrators<'_> {
     ///
     /// # Errors
     /// Those of [`check_revision`].
-    pub async fn find_for_update(&self, id: AdministratorId, seen: &str) -> Result<Administrator> {
+    pub async fn find_revision_for_update(
+        &self,
+        id: AdministratorId,
+        revision: &str,
+    ) -> Result<Administrator> {
         let found = self.administrators.find_for_update(id).await?.ok_or(Error::NotFound)?;
-        check_revision(Some(seen), &found.revision())?;
+        check_revision(Some(revision), &found.revision())?;
         Ok(found)
     }
 
@@ -119,7 +123,7 @@ impl Administrators<'_> {
         let email = valid_email(email)?;
         let holder = self.administrators.find_by_email(&email).await?;
         if holder.is_some_and(|(other, _)| other != id) {
-            return Err(Administrator::taken());
+            return Err(Administrator::key_taken_error());
         }
         edit(self.administrators, id, now, |administrator| {
             administrator.email = email;
@@ -198,7 +202,7 @@ impl Administrators<'_> {
         &self,
         id: AdministratorId,
         locale: Option<Locale>,
-        theme: Theme,
+        theme: PanelTheme,
         now: OffsetDateTime,
     ) -> Result<()> {
         edit(self.administrators, id, now, |administrator| {
@@ -210,7 +214,7 @@ impl Administrators<'_> {
     }
 
     /// Remembers the organization that was opened last. No change of the account: `updated_at` stays.
-    pub async fn remember_organization(
+    pub async fn set_last_organization(
         &self,
         id: AdministratorId,
         organization: Option<OrganizationId>,

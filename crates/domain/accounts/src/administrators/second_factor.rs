@@ -80,7 +80,7 @@ struct Pending {
     secret: String,
 }
 
-/// The purpose of a [`Pending`] secret: no other sealed text is accepted in its place.
+/// The purpose of a [`Pending`] secret: no other sealed text is accepted instead.
 const PURPOSE: &str = "new second factor";
 
 impl NewSecondFactor {

@@ -59,7 +59,7 @@ impl From<Error> for SignInError {
 
 /// A successful sign-in.
 #[derive(Debug)]
-pub struct SignedIn {
+pub struct AdministratorSignIn {
     /// Who signed in.
     pub id: AdministratorId,
     /// The account.
@@ -80,7 +80,7 @@ pub struct CheckedPassword {
 impl CheckedPassword {
     /// Compares it with that of the account with this address, in any case. Without such an account, or one without
     /// password, it takes as long.
-    pub async fn of_email(
+    pub async fn check_by_email(
         administrators: &dyn AdministratorStore,
         passwords: &dyn Passwords,
         email: &str,
@@ -91,21 +91,21 @@ impl CheckedPassword {
             // An older version stored domains as they were typed.
             found = administrators.find_by_email(&email.trim().to_lowercase()).await?;
         }
-        Self::of_found(passwords, found, password).await
+        Self::compare(passwords, found, password).await
     }
 
     /// Compares it with that of an account that is signed in.
-    pub async fn of(
+    pub async fn check(
         administrators: &dyn AdministratorStore,
         passwords: &dyn Passwords,
         id: AdministratorId,
         password: Secret,
     ) -> Result<Self> {
         let found = administrators.find(id).await?.map(|administrator| (id, administrator));
-        Self::of_found(passwords, found, password).await
+        Self::compare(passwords, found, password).await
     }
 
-    async fn of_found(
+    async fn compare(
         passwords: &dyn Passwords,
         found: Option<(AdministratorId, Administrator)>,
         password: Secret,
@@ -127,7 +127,7 @@ impl CheckedPassword {
     }
 
     /// Whether it is the password of this account, and it has not changed since it was compared.
-    pub fn opens(&self, id: AdministratorId, administrator: &Administrator) -> bool {
+    pub fn is_right_for(&self, id: AdministratorId, administrator: &Administrator) -> bool {
         let is_same = |(known, hash): &(AdministratorId, Option<String>)| {
             *known == id && hash.is_some() && *hash == administrator.password
         };
@@ -160,7 +160,7 @@ impl SignInPorts<'_> {
         code: Option<&str>,
         source: &str,
         now: OffsetDateTime,
-    ) -> Result<Result<SignedIn, SignInError>> {
+    ) -> Result<Result<AdministratorSignIn, SignInError>> {
         let (id, mut administrator) = match self.check(checked, code, source, now).await? {
             Ok(found) => found,
             Err(fault) => return Ok(Err(fault)),
@@ -170,7 +170,7 @@ impl SignInPorts<'_> {
         self.administrators.save(id, &administrator).await?;
         let (session, text) = PanelSession::begin(id, now);
         self.sessions.add(&session).await?;
-        Ok(Ok(SignedIn { id, administrator, session, text }))
+        Ok(Ok(AdministratorSignIn { id, administrator, session, text }))
     }
 
     /// Confirms a session ([`PanelSession::is_confirmed`]), and remembers its source. A failure counts like one to sign in;
@@ -239,7 +239,7 @@ impl SignInPorts<'_> {
         code: Option<&str>,
         now: OffsetDateTime,
     ) -> Result<Result<(), SignInError>> {
-        if !checked.opens(id, administrator) {
+        if !checked.is_right_for(id, administrator) {
             return Ok(Err(SignInError::REFUSED));
         }
         let Some(factor) = &mut administrator.second_factor else { return Ok(Ok(())) };
@@ -281,10 +281,14 @@ mod tests {
     }
 
     async fn try_at(memory: &Memory, password: &str, code: Option<&str>, now: OffsetDateTime) -> String {
-        let checked =
-            CheckedPassword::of_email(memory, &PlainPasswords, " Ada@City.example ", Secret::new(password))
-                .await
-                .unwrap();
+        let checked = CheckedPassword::check_by_email(
+            memory,
+            &PlainPasswords,
+            " Ada@City.example ",
+            Secret::new(password),
+        )
+        .await
+        .unwrap();
         let attempt = memory.sign_in();
         match attempt.decide(&checked, code, "home", now).await.unwrap() {
             Ok(signed_in) => format!("session of {}", signed_in.administrator.email),
@@ -337,7 +341,7 @@ mod tests {
         let (session, _) = PanelSession::begin(id, NOW);
         PanelSessionStore::add(&memory, &session).await.unwrap();
         let confirm = async |password: &str, code: &str| {
-            let checked = CheckedPassword::of(&memory, &PlainPasswords, id, Secret::new(password)).await;
+            let checked = CheckedPassword::check(&memory, &PlainPasswords, id, Secret::new(password)).await;
             let attempt = memory.sign_in();
             let at = (&session.digest, "home");
             match attempt.confirm(&checked.unwrap(), Some(code), at, NOW).await.unwrap() {
@@ -368,7 +372,7 @@ mod tests {
         PanelSessionStore::add(&memory, &session).await.unwrap();
         let attempt = memory.sign_in();
         let confirm = async |now| {
-            let checked = CheckedPassword::of(&memory, &PlainPasswords, id, Secret::new(RIGHT)).await;
+            let checked = CheckedPassword::check(&memory, &PlainPasswords, id, Secret::new(RIGHT)).await;
             let at = (&session.digest, "new");
             attempt.confirm(&checked.unwrap(), None, at, now).await.unwrap()
         };
@@ -399,12 +403,15 @@ mod tests {
     #[tokio::test]
     async fn a_password_that_changed_since_it_was_compared_opens_nothing() {
         let memory = ada(|_| ()).await;
-        let checked =
-            CheckedPassword::of_email(&memory, &PlainPasswords, EMAIL, Secret::new(RIGHT)).await.unwrap();
+        let checked = CheckedPassword::check_by_email(&memory, &PlainPasswords, EMAIL, Secret::new(RIGHT))
+            .await
+            .unwrap();
         let (id, before) = memory.find_by_email(EMAIL).await.unwrap().unwrap();
-        assert!(checked.opens(id, &before));
-        assert!(!checked.opens(AdministratorId(id.0 + 1), &before));
+        assert!(checked.is_right_for(id, &before));
+        assert!(!checked.is_right_for(AdministratorId(id.0 + 1), &before));
         memory.edit(id, |ada| ada.password = Some("another".to_owned()));
-        assert!(!checked.opens(id, &memory.only_account()) && checked.is_outdated(&memory.only_account()));
+        assert!(
+            !checked.is_right_for(id, &memory.only_account()) && checked.is_outdated(&memory.only_account())
+        );
     }
 }

@@ -20,8 +20,8 @@ fn debug_shows_no_hash_and_no_secret() {
 
 #[test]
 fn a_theme_is_read_by_its_name() {
-    for theme in Theme::ALL {
-        assert_eq!(Theme::parse(theme.as_str()), Some(theme));
+    for theme in PanelTheme::ALL {
+        assert_eq!(PanelTheme::parse(theme.as_str()), Some(theme));
     }
-    assert_eq!(Theme::parse("pink"), None);
+    assert_eq!(PanelTheme::parse("pink"), None);
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{AccountsOrganization, Digest, MockClientStore, MockOrganizationLookup};
+use crate::{AccountSettings, Digest, MockClientStore, MockOrganizationLookup};
 use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-01-01 12:00 UTC);
@@ -27,9 +27,7 @@ fn store() -> MockClientStore {
 
 fn organizations() -> MockOrganizationLookup {
     let mut organizations = MockOrganizationLookup::new();
-    organizations
-        .expect_find()
-        .returning(|id| Ok((id == OrganizationId(2)).then(AccountsOrganization::default)));
+    organizations.expect_find().returning(|id| Ok((id == OrganizationId(2)).then(AccountSettings::default)));
     organizations
 }
 

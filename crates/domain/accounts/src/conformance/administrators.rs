@@ -1,7 +1,8 @@
 //! Conformance tests of administrators and their sessions.
 
 use crate::administrators::{
-    Administrator, AdministratorStore, PanelSession, PanelSessionStore, SecondFactor, SignInSources, Theme,
+    Administrator, AdministratorStore, PanelSession, PanelSessionStore, PanelTheme, SecondFactor,
+    SignInSources,
 };
 use crate::{Digest, EndedCredentials, Secret};
 use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, PageRequest, Result};
@@ -36,7 +37,7 @@ fn unusual(world: &PanelWorld<'_>) -> Administrator {
         password: Some("$argon2id$v=19$..".to_owned()),
         sources,
         locale: Some(Locale::FR),
-        theme: Theme::Dark,
+        theme: PanelTheme::Dark,
         second_factor: Some(SecondFactor {
             secret: "v1.sealed".to_owned(),
             recovery_codes: vec![Secret::new("a").digest(), Secret::new("b").digest()],
@@ -81,7 +82,7 @@ pub async fn lists_administrators(world: PanelWorld<'_>) -> Result<()> {
         store.add(&administrator(name)).await?;
     }
     let list = async |search, number| {
-        let page = store.list(search, PageRequest::of(number, 3)).await?;
+        let page = store.list(search, PageRequest::new(number, 3)).await?;
         let names = page.items.iter().map(|(_, found)| found.email.replace("@city.example", ""));
         Result::<_>::Ok((names.collect::<Vec<_>>().join(" "), page.has_more))
     };

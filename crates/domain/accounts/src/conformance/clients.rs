@@ -22,7 +22,7 @@ pub async fn lists_clients(world: World<'_>) -> Result<()> {
         names.push((world.clients.add(&added).await?, uid));
     }
     let list = async |filter: ClientFilter, page| {
-        let page = world.clients.list(&filter, PageRequest::of(page, 2)).await?;
+        let page = world.clients.list(&filter, PageRequest::new(page, 2)).await?;
         let known =
             |id: &ClientId| names.iter().find(|(known, _)| known == id).map_or("?", |(_, uid)| &uid[3..6]);
         let found: Vec<_> = page.items.iter().map(|(id, _)| known(id)).collect();

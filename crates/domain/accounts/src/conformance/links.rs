@@ -87,11 +87,11 @@ pub async fn keeps_one_magic_link_of_a_user(world: LinkWorld<'_>) -> Result<()> 
     let (first, second, foreign) =
         (link(nora, "a", None), link(nora, "b", Some("https://mine.example/É")), link(ada, "c", None));
     let store = world.magic_links;
-    let replaced = store.put(world.mine, &first).await?;
-    let of_ada = store.put(world.mine, &foreign).await?;
-    let id = store.put(world.mine, &second).await?;
+    let replaced = store.replace(world.mine, &first).await?;
+    let of_ada = store.replace(world.mine, &foreign).await?;
+    let id = store.replace(world.mine, &second).await?;
     assert!(id != replaced && id != of_ada);
-    assert_eq!(store.find(world.mine, &first.digest).await?, None, "another one took its place");
+    assert_eq!(store.find(world.mine, &first.digest).await?, None, "another one replaced it");
     assert_eq!(store.find(world.mine, &second.digest).await?, Some((id, second.clone())));
     assert_eq!(store.find(world.mine, &foreign.digest).await?, Some((of_ada, foreign)));
     assert_eq!(store.find(world.other, &second.digest).await?, None);
@@ -159,7 +159,7 @@ pub async fn removes_ended_credentials(world: LinkWorld<'_>) -> Result<()> {
     };
     for (text, user, at) in [("old", nora, early), ("valid", ada, late)] {
         world.confirmations.add(world.mine, &confirmation(text, at + Duration::hours(2)), early).await?;
-        world.magic_links.put(world.mine, &link(user, text, at)).await?;
+        world.magic_links.replace(world.mine, &link(user, text, at)).await?;
         world.sessions.add(world.mine, &session(user, text, at)).await?;
     }
     let end = early + Duration::hours(2);
@@ -187,7 +187,7 @@ pub async fn removes_the_links_of_a_user(world: LinkWorld<'_>) -> Result<()> {
         let confirmation = Confirmation { user, digest: digest(text), expires_at };
         world.confirmations.add(world.mine, &confirmation, NOW).await?;
         let link = MagicLink { user, digest: digest(text), redirect_url: None, created_at: NOW, expires_at };
-        world.magic_links.put(world.mine, &link).await?;
+        world.magic_links.replace(world.mine, &link).await?;
         let session = ParticipantSession { user, digest: digest(text), created_at: NOW, expires_at };
         world.sessions.add(world.mine, &session).await?;
     }

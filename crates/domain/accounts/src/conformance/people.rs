@@ -1,15 +1,15 @@
 //! Conformance tests of the list of accounts.
 
 use super::{NOW, World, admin, unusual, user};
-use crate::{ListedState, USER_FIELDS, User, UserField, UserSearch, UserSort};
+use crate::{USER_FIELDS, User, UserField, UserSearch, UserSort, UserStateFilter};
 use civitas_kernel::conformance::check_list;
-use civitas_kernel::filter::read;
+use civitas_kernel::filter::read_filters;
 use civitas_kernel::testing::raw_filter;
 use civitas_kernel::{PageRequest, Result, UserId};
 use serde_json::json;
 
 async fn ids(world: &World<'_>, key: &str, value: &str) -> Result<Vec<UserId>> {
-    let filters = read(USER_FIELDS, &raw_filter(key, value))?;
+    let filters = read_filters(USER_FIELDS, &raw_filter(key, value))?;
     assert!(filters.iter().all(|f| f.field != UserField::Nickname || key.starts_with("nickname")));
     let page = world.users.list(world.mine, &filters, PageRequest::default()).await?;
     Ok(page.items.into_iter().map(|(id, _)| id).collect())
@@ -25,7 +25,7 @@ pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
     let ada = world.add_user(&User { extended_data: data.into(), ..admin("noradmin") }).await?;
     world.users.add(world.other, &user("Nora_Blum")).await?;
 
-    let first = PageRequest::of(1, 2);
+    let first = PageRequest::new(1, 2);
     let page = world.users.list(world.mine, &[], first).await?;
     assert_eq!((page.items, page.has_more), (vec![(nora, user("Nora_Blum")), (zoe, unusual())], true));
     let second = world.users.list(world.mine, &[], PageRequest { page: 2, ..first }).await?;
@@ -49,7 +49,7 @@ pub async fn lists_living_accounts(world: World<'_>) -> Result<()> {
     assert_eq!(ids(&world, "email_start", "nora").await?, [nora, ada]);
     assert_eq!(ids(&world, "name", "Nora").await?, ids(&world, "name_cont", "NÓRA").await?);
     check_list(async |raw, page| {
-        let page = world.users.list(world.mine, &read(USER_FIELDS, &raw)?, page).await?;
+        let page = world.users.list(world.mine, &read_filters(USER_FIELDS, &raw)?, page).await?;
         Ok(page.map(|(id, user)| (id, user.created_at, user.updated_at)))
     })
     .await
@@ -76,12 +76,12 @@ pub async fn searches_accounts(world: World<'_>) -> Result<()> {
         (text(&zoe.to_string()), vec![zoe]),
         (text(&foreign.to_string()), vec![]),
         (UserSearch { sort: UserSort::Nickname, ..text("b") }, vec![abe, bea]),
-        (state(ListedState::Active), vec![abe]),
-        (state(ListedState::Blocked), vec![zoe]),
-        (state(ListedState::Locked), vec![zoe]),
-        (state(ListedState::Unconfirmed), vec![bea]),
-        (state(ListedState::Admin), vec![abe, zoe]),
-        (UserSearch { state: Some(ListedState::Unconfirmed), ..text("bea") }, vec![bea]),
+        (state(UserStateFilter::Active), vec![abe]),
+        (state(UserStateFilter::Blocked), vec![zoe]),
+        (state(UserStateFilter::Locked), vec![zoe]),
+        (state(UserStateFilter::Unconfirmed), vec![bea]),
+        (state(UserStateFilter::Admin), vec![abe, zoe]),
+        (UserSearch { state: Some(UserStateFilter::Unconfirmed), ..text("bea") }, vec![bea]),
     ] {
         let page = world.users.search(world.mine, &search, PageRequest::default()).await?;
         let ids: Vec<_> = page.items.iter().map(|(id, _)| *id).collect();
@@ -89,7 +89,7 @@ pub async fn searches_accounts(world: World<'_>) -> Result<()> {
         let number = i64::try_from(expected.len()).unwrap_or_default();
         assert_eq!(world.users.count_found(world.mine, &search).await?, number, "{search:?}");
     }
-    let second = PageRequest::of(2, 2);
+    let second = PageRequest::new(2, 2);
     let page = world.users.search(world.mine, &UserSearch::default(), second).await?;
     assert_eq!((page.items[0].0, page.items.len(), page.has_more), (bea, 1, false));
     Ok(())

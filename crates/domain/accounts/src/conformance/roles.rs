@@ -2,9 +2,9 @@
 
 use super::{NOBODY, NOW, World, admin, user};
 use crate::{ROLE_FIELDS, Role, RoleDetail, RoleId, RoleKind, SpaceRoleId, User};
-use civitas_kernel::filter::{RawFilter, RawValue, read};
+use civitas_kernel::filter::{RawFilter, RawValue, read_filters};
 use civitas_kernel::records::conformance::{Samples, replace};
-use civitas_kernel::{Error, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
+use civitas_kernel::{Error, PageRequest, Result, SpaceKind, SpaceRef, UserId};
 use time::{Duration, OffsetDateTime};
 
 /// A role given directly.
@@ -57,7 +57,7 @@ pub async fn keeps_roles(world: World<'_>) -> Result<()> {
         assert!(!roles.has(mine, world.space, NOBODY, kind).await?);
     }
     assert!(roles.has_space(mine, world.conference).await?);
-    let elsewhere = SpaceRef { manifest: SpaceManifest::Initiatives, ..world.space };
+    let elsewhere = SpaceRef { kind: SpaceKind::Initiatives, ..world.space };
     assert!(!roles.has_space(mine, elsewhere).await?);
     let twice = replace(roles, mine, invitation, &member).await;
     assert!(is_taken(twice), "two of a kind by a change");
@@ -145,7 +145,7 @@ pub async fn lists_roles_in_order(world: World<'_>) -> Result<()> {
     let mut expected = Vec::new();
     for (id, nickname, created_at) in [(older, "older", at(-5)), (younger, "younger", at(5))] {
         let account = User { created_at, ..admin(nickname) };
-        expected.extend(RoleDetail::of_admin(mine, id, &account));
+        expected.extend(RoleDetail::from_admin(mine, id, &account));
     }
     expected.extend([first, second, third, moderator, member, last, waiting.detail()]);
     let all = world.roles.list(mine, &[], PageRequest::default()).await?;
@@ -153,13 +153,13 @@ pub async fn lists_roles_in_order(world: World<'_>) -> Result<()> {
     assert!(!expected[8].accepted_invite && expected[7].accepted_invite);
     let mut paged = Vec::new();
     for page in 1..=5 {
-        let page = PageRequest::of(page, 2);
+        let page = PageRequest::new(page, 2);
         let listed = world.roles.list(mine, &[], page).await?;
         assert_eq!(listed.has_more, page.page < 5);
         paged.extend(listed.items);
     }
     assert_eq!(paged, expected);
-    let beyond = PageRequest::of(i64::MAX, 100);
+    let beyond = PageRequest::new(i64::MAX, 100);
     assert_eq!(world.roles.list(mine, &[], beyond).await?.items, []);
     Ok(())
 }
@@ -191,7 +191,7 @@ const WORDS: &[(&str, &str, &[usize])] = &[
 
 async fn found(world: &World<'_>, pairs: &[(&str, &str)]) -> Result<Vec<RoleId>> {
     let pairs = pairs.iter().map(|(key, value)| ((*key).to_owned(), RawValue::One((*value).to_owned())));
-    let filters = read(ROLE_FIELDS, &RawFilter::of(pairs.collect()))?;
+    let filters = read_filters(ROLE_FIELDS, &RawFilter::new(pairs.collect()))?;
     let page = world.roles.list(world.mine, &filters, PageRequest::default()).await?;
     Ok(page.items.into_iter().map(|detail| detail.id).collect())
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 use civitas_kernel::extended_data::{check_size, compact};
 use civitas_kernel::limits::too_long;
-use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin, find_for_update};
 use civitas_kernel::{Error, FieldError, OrganizationId, Result, UserId, Wording, integer};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -45,7 +45,8 @@ impl Impersonation<'_> {
                 Ok((id, user, false))
             }
             (None, Some(username)) if asked.registration.on_missing && asked.id.is_none() => {
-                let registered = self.registered(organization, username, &asked.registration, now).await;
+                let registered =
+                    self.register_account(organization, username, &asked.registration, now).await;
                 let mut user = match registered {
                     // Of two concurrent registrations of one address, one finds it taken.
                     Err(_) if self.users.find_by_nickname(organization, username).await?.is_some() => {
@@ -55,7 +56,7 @@ impl Impersonation<'_> {
                 };
                 self.merged(&mut user, &asked.extra)?;
                 let id = self.users.add(organization, &user).await?;
-                self.registration_mails.registered(organization, id, &user, now).await?;
+                self.registration_mails.queue_registration_mails(organization, id, &user, now).await?;
                 Ok((id, user, true))
             }
             _ => Err(Error::rejected("User not found. To create one, user meta.register_on_missing")),
@@ -69,7 +70,7 @@ impl Impersonation<'_> {
     }
 
     /// A new account by the rules of the registration table.
-    async fn registered(
+    async fn register_account(
         &self,
         organization: OrganizationId,
         username: &str,
@@ -111,8 +112,8 @@ impl Impersonation<'_> {
         let user = find_for_update(self.users, organization, id).await?;
         let mut merged = user.clone();
         self.merged(&mut merged, extra)?;
-        let change = Change::of(user, now, |user| user.extended_data = merged.extended_data);
-        Plain(self.users).change(organization, id, &change).await
+        let change = Change::from_edit(user, now, |user| user.extended_data = merged.extended_data);
+        AdminWithoutRules(self.users).change(organization, id, &change).await
     }
 
     /// Each top-level key given replaces the stored one; then blank values are removed (contract 02 §2.4).

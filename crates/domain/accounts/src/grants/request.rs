@@ -24,7 +24,7 @@ pub struct TokenRequest {
 
 /// A request that passed all checks of the client.
 #[derive(Debug)]
-pub struct Granted {
+pub struct CheckedTokenRequest {
     /// The client.
     pub client: ClientId,
     /// Its public name.

@@ -1,16 +1,17 @@
 //! Issuing, describing and revoking tokens (contract 02 §2.5, §3, §4).
 
-use super::{Granted, TokenRequest};
-use crate::callers::{AuthContext, Callers};
+use super::{CheckedTokenRequest, TokenRequest};
+use crate::token_authenticator::{AuthContext, TokenAuthenticator};
 use crate::{
-    AccessToken, Claims, ClientStore, Identity, Secret, TokenError, TokenSigner, TokenStore, User, UserStore,
+    AccessToken, Claims, ClientStore, Secret, TokenError, TokenIdentity, TokenSigner, TokenStore, User,
+    UserStore,
 };
 use civitas_kernel::{ClientId, Error, Result, TokenId, UserId};
 use time::Duration;
 
 /// A token that was just issued. Its text is not available later.
 #[derive(Debug)]
-pub struct Issued {
+pub struct IssuedToken {
     /// The JWT.
     pub token: String,
     /// Its lifetime, in seconds.
@@ -27,19 +28,19 @@ pub async fn issue(
     signer: &dyn TokenSigner,
     auth: AuthContext,
     issuer: String,
-    granted: &Granted,
+    checked_request: &CheckedTokenRequest,
     user: Option<UserId>,
     lifetime: Duration,
-) -> Result<Issued> {
+) -> Result<IssuedToken> {
     let jti = Secret::random("", 43);
     let issued_at = auth.now.replace_nanosecond(0).map_err(Error::internal)?;
     let expires_at = issued_at + lifetime;
     let row = AccessToken {
         organization: auth.organization,
-        client: granted.client,
+        client: checked_request.client,
         user,
         digest: jti.digest(),
-        scope: granted.scope.clone(),
+        scope: checked_request.scope.clone(),
         issued_at,
         expires_at,
         revoked_at: None,
@@ -50,22 +51,22 @@ pub async fn issue(
         aud: issuer,
         sub: id.to_string(),
         jti: jti.expose().to_owned(),
-        client_id: granted.client_uid.clone(),
-        scope: granted.scope.clone(),
+        client_id: checked_request.client_uid.clone(),
+        scope: checked_request.scope.clone(),
         iat: issued_at.unix_timestamp(),
         exp: expires_at.unix_timestamp(),
     };
-    Ok(Issued {
+    Ok(IssuedToken {
         token: signer.sign(&claims)?,
         expires_in: lifetime.whole_seconds(),
-        scope: granted.scope.clone(),
+        scope: checked_request.scope.clone(),
         created_at: issued_at.unix_timestamp(),
     })
 }
 
 /// The result of introspection.
 #[derive(Debug)]
-pub enum Introspected {
+pub enum IntrospectionResult {
     /// Not active: unknown, expired, or of another client.
     Inactive,
     /// A valid token.
@@ -73,7 +74,7 @@ pub enum Introspected {
         /// The token's number.
         id: TokenId,
         /// The token and its client.
-        identity: Box<Identity>,
+        identity: Box<TokenIdentity>,
         /// Its user.
         user: Option<Box<User>>,
         /// Whether it can be used: its user, if any, may act.
@@ -84,7 +85,7 @@ pub enum Introspected {
 /// Describes tokens to the client they were issued to.
 pub struct Introspection<'a> {
     /// Authenticates tokens.
-    pub callers: Callers<'a>,
+    pub callers: TokenAuthenticator<'a>,
     /// The store of accounts.
     pub users: &'a dyn UserStore,
 }
@@ -96,12 +97,17 @@ impl Introspection<'_> {
     }
 
     /// Describes a token to a client.
-    pub async fn describe(&self, auth: AuthContext, client: ClientId, token: &str) -> Result<Introspected> {
+    pub async fn describe(
+        &self,
+        auth: AuthContext,
+        client: ClientId,
+        token: &str,
+    ) -> Result<IntrospectionResult> {
         let Ok((id, identity)) = self.callers.identify(auth, token).await? else {
-            return Ok(Introspected::Inactive);
+            return Ok(IntrospectionResult::Inactive);
         };
         if identity.token.client != client {
-            return Ok(Introspected::Inactive);
+            return Ok(IntrospectionResult::Inactive);
         }
         let user = match identity.token.user {
             Some(user) => self.users.find(auth.organization, user).await?,
@@ -109,7 +115,7 @@ impl Introspection<'_> {
         };
         let active = user.as_ref().is_none_or(|u| u.state().check().is_ok());
         let (identity, user) = (Box::new(identity), user.map(Box::new));
-        Ok(Introspected::Known { id, identity, user, active })
+        Ok(IntrospectionResult::Known { id, identity, user, active })
     }
 }
 
@@ -118,7 +124,7 @@ pub struct Revocation<'a> {
     /// The store of clients.
     pub clients: &'a dyn ClientStore,
     /// Authenticates tokens.
-    pub callers: Callers<'a>,
+    pub callers: TokenAuthenticator<'a>,
 }
 
 impl Revocation<'_> {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{AccountsOrganization, MockOrganizationLookup, MockSessionStore, MockUserStore};
+use crate::{AccountSettings, MockOrganizationLookup, MockSessionStore, MockUserStore};
 use serde_json::json;
 use time::macros::datetime;
 
@@ -10,7 +10,7 @@ fn organizations(destinations: &'static [&'static str]) -> MockOrganizationLooku
     let mut organizations = MockOrganizationLookup::new();
     organizations.expect_find().returning(move |_| {
         let destinations = destinations.iter().map(|host| (*host).to_owned()).collect();
-        Ok(Some(AccountsOrganization { welcomes: false, destinations }))
+        Ok(Some(AccountSettings { welcomes: false, destinations }))
     });
     organizations
 }
@@ -57,7 +57,7 @@ async fn follow(
     });
     let organizations = organizations(&["city.example"]);
     let sign_ins = MagicLinks { links, users, organizations: &organizations, sessions: &sessions };
-    let looked = sign_ins.look(HERE, token, now).await;
+    let looked = sign_ins.find_redirect(HERE, token, now).await;
     let signed_in = sign_ins.sign_in(HERE, token, now).await.map(|signed_in| signed_in.location);
     let sentence = |error: Error| error.description().into_owned();
     (looked.map_err(sentence), signed_in.map_err(sentence))
@@ -103,7 +103,7 @@ async fn a_link_that_was_removed_meanwhile_does_not_sign_in() {
 
 async fn create(ctx: &Ctx, redirect_url: Option<Value>, kept: Option<&'static str>) -> Result<NewMagicLink> {
     let mut links = MockMagicLinkStore::new();
-    links.expect_put().returning(move |_, link| {
+    links.expect_replace().returning(move |_, link| {
         assert_eq!((link.user, link.redirect_url.as_deref()), (UserId(5), kept));
         assert_eq!(link.expires_at - link.created_at, Duration::minutes(5));
         Ok(MagicLinkId(14))
@@ -117,7 +117,7 @@ async fn create(ctx: &Ctx, redirect_url: Option<Value>, kept: Option<&'static st
 
 #[tokio::test]
 async fn a_link_is_made_for_the_user_of_the_token() {
-    let ctx = Ctx::for_test().with(&CreateMagicLink::ACCESS).of_user(5);
+    let ctx = Ctx::for_test().with_access(&CreateMagicLink::ACCESS).with_user(5);
     let made = create(&ctx, None, None).await.unwrap();
     assert_eq!((made.id, made.redirect_url), (MagicLinkId(14), None));
     let there = "https://city.example/there";
@@ -129,9 +129,9 @@ async fn a_link_is_made_for_the_user_of_the_token() {
 
 #[tokio::test]
 async fn a_right_and_a_user_are_needed() {
-    let unable = Ctx::for_test().of_user(5);
+    let unable = Ctx::for_test().with_user(5);
     assert!(matches!(create(&unable, None, None).await, Err(Error::Forbidden)));
-    let service = Ctx::for_test().with(&CreateMagicLink::ACCESS);
+    let service = Ctx::for_test().with_access(&CreateMagicLink::ACCESS);
     let refused = create(&service, Some(json!("http://x")), None).await.unwrap_err();
     assert_eq!(refused.description(), "User required");
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::mail_limits::MockMailCounts;
-use crate::{AccountsOrganization, MockOrganizationLookup};
+use crate::{AccountSettings, MockOrganizationLookup};
 use civitas_kernel::MockTaskQueue;
 use serde_json::json;
 use time::macros::datetime;
@@ -12,7 +12,7 @@ pub(crate) fn organization(welcomes: bool) -> MockOrganizationLookup {
     let mut organizations = MockOrganizationLookup::new();
     organizations
         .expect_find()
-        .returning(move |_| Ok(Some(AccountsOrganization { welcomes, ..AccountsOrganization::default() })));
+        .returning(move |_| Ok(Some(AccountSettings { welcomes, ..AccountSettings::default() })));
     organizations
 }
 
@@ -43,7 +43,7 @@ async fn registered(email: &str, confirmed: bool, welcomes: bool, expected: &'st
     user.confirmed_at = confirmed.then_some(NOW);
     let registration_mails =
         RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client: None };
-    registration_mails.registered(OrganizationId(1), UserId(5), &user, NOW).await.unwrap();
+    registration_mails.queue_registration_mails(OrganizationId(1), UserId(5), &user, NOW).await.unwrap();
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_mail_beyond_the_limits_is_left_out_and_the_account_is_registered() {
     let client = Some(ClientId(4));
     let mails = RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client };
     let user = User::new("norablum".into(), "n@city.example".into(), "Nora".into(), NOW);
-    mails.registered(OrganizationId(1), UserId(5), &user, NOW).await.unwrap();
+    mails.queue_registration_mails(OrganizationId(1), UserId(5), &user, NOW).await.unwrap();
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use super::{RoleKind, Roles};
 use crate::{Role, RoleDetail, RoleId, User};
-use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin, find_for_update};
-use civitas_kernel::{Error, OrganizationId, Result, SpaceManifest, SpaceRef, UserId};
+use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdmin, find_for_update};
+use civitas_kernel::{Error, OrganizationId, Result, SpaceKind, SpaceRef, UserId};
 use time::OffsetDateTime;
 
 /// A role to give.
@@ -27,11 +27,15 @@ impl Roles<'_> {
             return Err(Error::NotFound);
         }
         let RoleGrant::InSpace(space, kind) = grant else { return Ok(()) };
-        let has_roles = space.manifest != SpaceManifest::Initiatives;
+        let has_roles = space.kind != SpaceKind::Initiatives;
         if !has_roles || !self.store.has_space(organization, space).await? {
             return Err(Error::NotFound);
         }
-        if self.store.has(organization, space, user, kind).await? { Err(Role::taken()) } else { Ok(()) }
+        if self.store.has(organization, space, user, kind).await? {
+            Err(Role::key_taken_error())
+        } else {
+            Ok(())
+        }
     }
 
     /// Assigns a role, without invitation.
@@ -48,7 +52,7 @@ impl Roles<'_> {
         self.check(organization, user, grant).await?;
         let RoleGrant::InSpace(space, kind) = grant else {
             let (account, _) = self.set_admin(organization, user, true, now).await?;
-            return RoleDetail::of_admin(organization, user, &account).ok_or(Error::NotFound);
+            return RoleDetail::from_admin(organization, user, &account).ok_or(Error::NotFound);
         };
         let role = Role::new(space, Some(user), kind, now);
         self.store.add(organization, &role).await?;
@@ -83,8 +87,8 @@ impl Roles<'_> {
         now: OffsetDateTime,
     ) -> Result<(User, bool)> {
         let user = find_for_update(self.users, organization, id).await?;
-        let change = Change::of(user, now, |user| user.admin = admin);
-        Plain(self.users).change(organization, id, &change).await?;
+        let change = Change::from_edit(user, now, |user| user.admin = admin);
+        AdminWithoutRules(self.users).change(organization, id, &change).await?;
         let is_changed = !change.is_empty();
         Ok((change.after, is_changed))
     }
@@ -99,7 +103,7 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
     const CITY: OrganizationId = OrganizationId(1);
     const NORA: UserId = UserId(42);
-    const SPACE: SpaceRef = SpaceRef { manifest: SpaceManifest::Assemblies, id: 7 };
+    const SPACE: SpaceRef = SpaceRef { kind: SpaceKind::Assemblies, id: 7 };
 
     fn accounts() -> MockUserStore {
         let nora = User::new("norablum".into(), "n@example.org".into(), "Nora".into(), NOW);
@@ -111,7 +115,7 @@ mod tests {
     #[tokio::test]
     async fn an_initiative_has_no_roles() {
         let (store, users) = (MockRoleStore::new(), accounts());
-        let initiative = SpaceRef { manifest: SpaceManifest::Initiatives, ..SPACE };
+        let initiative = SpaceRef { kind: SpaceKind::Initiatives, ..SPACE };
         let grant = RoleGrant::InSpace(initiative, RoleKind::SpaceModerator);
         let refused = Roles { store: &store, users: &users }.assign(CITY, NORA, grant, NOW).await;
         assert!(matches!(refused, Err(Error::NotFound)));

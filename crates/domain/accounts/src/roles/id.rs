@@ -12,7 +12,7 @@
 use super::{RoleKind, RoleType};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use civitas_kernel::{ClassNames, OrganizationId, SpaceManifest, SpaceRef, UserId};
+use civitas_kernel::{ClassNames, OrganizationId, SpaceKind, SpaceRef, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::format_description::BorrowedFormatItem;
@@ -75,15 +75,15 @@ impl RoleId {
         }
     }
 
-    /// The class name of the place of the role.
+    /// The class name of the organization or space of the role.
     pub fn resource_type(&self) -> &'static str {
         match self {
             Self::GeneralAdmin { .. } => Self::ORGANIZATION,
-            Self::InSpace(role) => role.space.manifest.class(),
+            Self::InSpace(role) => role.space.kind.class(),
         }
     }
 
-    /// The number of the place of the role.
+    /// The number of the organization or space of the role.
     pub fn resource_id(&self) -> i64 {
         match self {
             Self::GeneralAdmin { organization, .. } => organization.0,
@@ -114,7 +114,7 @@ impl RoleId {
 
     /// The text on the wire, with the prefix of these class names.
     pub fn encode_as(&self, names: &ClassNames) -> String {
-        self.encoded(&names.written(self.resource_type()))
+        self.encoded(&names.to_wire(self.resource_type()))
     }
 
     fn encoded(&self, resource_type: &str) -> String {
@@ -142,7 +142,7 @@ impl RoleId {
         let members: Map<String, Value> = serde_json::from_slice(&json).ok()?;
         let members: Members = serde_json::from_value(Value::Object(members)).ok()?;
         let Members { resource_type, resource_id, .. } = members;
-        let resource_type = names.canonical(&resource_type);
+        let resource_type = names.from_wire(&resource_type);
         let user = members.user_id.map(UserId);
         let invited_at = match members.invited_at {
             Some(text) => Some(read_iso(&text)?),
@@ -154,7 +154,7 @@ impl RoleId {
             }
             RoleType::GeneralAdmin => None,
             RoleType::InSpace(kind) => {
-                let space = SpaceRef { manifest: space_class(&resource_type)?, id: resource_id };
+                let space = SpaceRef { kind: space_class(&resource_type)?, id: resource_id };
                 Some(Self::InSpace(SpaceRoleId { space, user, invited_at, kind }))
             }
         }
@@ -176,8 +176,8 @@ impl TryFrom<String> for RoleId {
 }
 
 /// The kind of spaces of this class, if it can have roles.
-pub(super) fn space_class(class: &str) -> Option<SpaceManifest> {
-    SpaceManifest::of_class(class).filter(|manifest| *manifest != SpaceManifest::Initiatives)
+pub(super) fn space_class(class: &str) -> Option<SpaceKind> {
+    SpaceKind::of_class(class).filter(|kind| *kind != SpaceKind::Initiatives)
 }
 
 /// A time in the format of ids.
@@ -202,7 +202,7 @@ mod tests {
     use time::macros::datetime;
 
     const MODERATOR: RoleId = RoleId::InSpace(SpaceRoleId {
-        space: SpaceRef { manifest: SpaceManifest::ParticipatoryProcesses, id: 7 },
+        space: SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: 7 },
         user: Some(UserId(42)),
         invited_at: Some(datetime!(2026-02-01 08:00 UTC)),
         kind: RoleKind::SpaceModerator,
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn every_id_reads_back() {
         let pending = SpaceRoleId {
-            space: SpaceRef { manifest: SpaceManifest::Conferences, id: i64::MAX },
+            space: SpaceRef { kind: SpaceKind::Conferences, id: i64::MAX },
             user: None,
             invited_at: None,
             kind: RoleKind::SpaceValuator,

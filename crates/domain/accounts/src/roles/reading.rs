@@ -1,7 +1,7 @@
 //! Reading roles (contract 03 §4.2, §4.3).
 
 use crate::{ROLE_FIELDS, RoleDetail, RoleId, RoleStore, UserStore};
-use civitas_kernel::filter::{RawFilter, read};
+use civitas_kernel::filter::{RawFilter, read_filters};
 use civitas_kernel::{Ability, Access, Ctx, Error, Page, PageRequest, Result, Scope};
 
 /// The rights to read roles.
@@ -23,7 +23,7 @@ impl Roles<'_> {
     /// `Forbidden`; `Unknown filter`, `Invalid value for filter`.
     pub async fn list(&self, ctx: &Ctx, filter: &RawFilter, page: PageRequest) -> Result<Page<RoleDetail>> {
         ctx.require(&READ_ROLES)?;
-        self.store.list(ctx.organization, &read(ROLE_FIELDS, filter)?, page).await
+        self.store.list(ctx.organization, &read_filters(ROLE_FIELDS, filter)?, page).await
     }
 
     /// One role.
@@ -32,15 +32,15 @@ impl Roles<'_> {
     /// `Forbidden`; `NotFound` when there is no role of this name, or its account is deleted.
     pub async fn find(&self, ctx: &Ctx, id: &RoleId) -> Result<RoleDetail> {
         ctx.require(&READ_ROLES)?;
-        self.seek(ctx, id).await
+        self.find_unchecked(ctx, id).await
     }
 
     /// The role of this name, without checking permission.
-    pub(super) async fn seek(&self, ctx: &Ctx, id: &RoleId) -> Result<RoleDetail> {
+    pub(super) async fn find_unchecked(&self, ctx: &Ctx, id: &RoleId) -> Result<RoleDetail> {
         let found = match id {
             RoleId::GeneralAdmin { organization, user } if *organization == ctx.organization => {
                 let account = self.users.find(ctx.organization, *user).await?;
-                account.and_then(|account| RoleDetail::of_admin(ctx.organization, *user, &account))
+                account.and_then(|account| RoleDetail::from_admin(ctx.organization, *user, &account))
             }
             RoleId::GeneralAdmin { .. } => None,
             RoleId::InSpace(id) => {
@@ -78,7 +78,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_general_administrator_is_a_living_account_with_the_flag_in_this_organization() {
-        let ctx = Ctx::for_test().with(&READ_ROLES);
+        let ctx = Ctx::for_test().with_access(&READ_ROLES);
         let of = |admin, deleted: bool| {
             let mut users = MockUserStore::new();
             users.expect_find().returning(move |_, _| {
@@ -100,9 +100,9 @@ mod tests {
     async fn any_text_may_be_asked_of_a_type_and_no_text_of_a_number() {
         let users = MockUserStore::new();
         let mut store = MockRoleStore::new();
-        store.expect_list().once().returning(|_, _, _| Ok(Page::of(vec![], false)));
+        store.expect_list().once().returning(|_, _, _| Ok(Page::new(vec![], false)));
         let roles = Roles { store: &store, users: &users };
-        let ctx = Ctx::for_test().with(&READ_ROLES);
+        let ctx = Ctx::for_test().with_access(&READ_ROLES);
         let ask = async |key: &str, value: &str| {
             roles.list(&ctx, &raw_filter(key, value), PageRequest::default()).await.map(drop)
         };

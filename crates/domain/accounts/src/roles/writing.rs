@@ -4,7 +4,7 @@ use super::id::space_class;
 use super::{RoleKind, RoleType, Roles};
 use crate::{Role, RoleDetail, RoleGrant, RoleId, SpaceRoleId};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, Entity, Plain, RecordAdmin};
+use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdmin};
 use civitas_kernel::{
     Ability, Access, CommandHandler, Ctx, Error, Result, Scope, SpaceRef, UserId, commands, integer,
 };
@@ -17,7 +17,7 @@ pub const WRITE_ROLES: Access = Access::either(Scope::Roles, &[Ability::RolesWri
 /// Gives a user a role. The members are as sent: errors are in the order of contract 03 §4.4.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CreateRole {
-    /// The class name of the place of the role.
+    /// The class name of the organization or space of the role.
     pub resource_type: String,
     /// Its number.
     pub resource_id: i64,
@@ -53,7 +53,7 @@ commands! {
 
 impl RoleGrant {
     /// Rows 3 to 6 of the table of contract 03 §4.4.
-    fn of(ctx: &Ctx, command: &CreateRole) -> Result<Self> {
+    fn from_command(ctx: &Ctx, command: &CreateRole) -> Result<Self> {
         let CreateRole { resource_type, resource_id, .. } = command;
         let role = role_type(&command.role_type)?;
         let in_organization = resource_type == RoleId::ORGANIZATION;
@@ -68,11 +68,11 @@ impl RoleGrant {
         match role {
             RoleType::GeneralAdmin => Ok(Self::GeneralAdmin),
             RoleType::InSpace(kind) => {
-                let manifest = space_class(resource_type).ok_or_else(|| {
+                let space_kind = space_class(resource_type).ok_or_else(|| {
                     let text = format!("Unsupported resource_type for space role: {resource_type}");
                     Error::unprocessable("resource_type", "inclusion", text)
                 })?;
-                Ok(Self::InSpace(SpaceRef { manifest, id: *resource_id }, kind))
+                Ok(Self::InSpace(SpaceRef { kind: space_kind, id: *resource_id }, kind))
             }
         }
     }
@@ -82,7 +82,7 @@ impl Roles<'_> {
     /// Rows 3 to 8: the role to create, if it is allowed.
     async fn grant(&self, ctx: &Ctx, command: &CreateRole) -> Result<RoleGrant> {
         ctx.require(&WRITE_ROLES)?;
-        let grant = RoleGrant::of(ctx, command)?;
+        let grant = RoleGrant::from_command(ctx, command)?;
         self.check(ctx.organization, command.user, grant).await?;
         Ok(grant)
     }
@@ -99,7 +99,7 @@ impl Roles<'_> {
             Some(user) => self.store.has(ctx.organization, space, user, kind).await?,
             None => false,
         };
-        if given { Err(Role::taken()) } else { Ok(()) }
+        if given { Err(Role::key_taken_error()) } else { Ok(()) }
     }
 
     /// The new kind of an existing role, if it differs.
@@ -133,7 +133,7 @@ impl CommandHandler<CreateRole> for Roles<'_> {
 
     async fn handle(&self, ctx: &Ctx, command: CreateRole) -> Result<RoleDetail> {
         ctx.require(&WRITE_ROLES)?;
-        let grant = RoleGrant::of(ctx, &command)?;
+        let grant = RoleGrant::from_command(ctx, &command)?;
         self.assign(ctx.organization, command.user, grant, ctx.now).await
     }
 }
@@ -142,7 +142,7 @@ impl CommandHandler<CreateRole> for Roles<'_> {
 impl CommandHandler<UpdateRole> for Roles<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
         ctx.require(&WRITE_ROLES)?;
-        self.seek(ctx, &command.id).await.map(drop)
+        self.find_unchecked(ctx, &command.id).await.map(drop)
     }
 
     async fn precheck(&self, ctx: &Ctx, command: &UpdateRole) -> Result<()> {
@@ -152,12 +152,12 @@ impl CommandHandler<UpdateRole> for Roles<'_> {
 
     async fn handle(&self, ctx: &Ctx, command: UpdateRole) -> Result<RoleDetail> {
         ctx.require(&WRITE_ROLES)?;
-        let found = self.seek(ctx, &command.id).await?;
+        let found = self.find_unchecked(ctx, &command.id).await?;
         let kind = self.exchange(ctx, &command).await?;
         let (RoleId::InSpace(id), Some(kind)) = (&command.id, kind) else { return Ok(found) };
         let (row, role) = self.find_for_update(ctx, id).await?;
-        let change = Change::of(role, ctx.now, |role| role.kind = kind);
-        Plain(self.store).change(ctx.organization, row, &change).await?;
+        let change = Change::from_edit(role, ctx.now, |role| role.kind = kind);
+        AdminWithoutRules(self.store).change(ctx.organization, row, &change).await?;
         Ok(change.after.detail())
     }
 }
@@ -166,7 +166,7 @@ impl CommandHandler<UpdateRole> for Roles<'_> {
 impl CommandHandler<DestroyRole> for Roles<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {
         ctx.require(&WRITE_ROLES)?;
-        self.seek(ctx, &command.id).await.map(drop)
+        self.find_unchecked(ctx, &command.id).await.map(drop)
     }
 
     async fn precheck(&self, ctx: &Ctx, command: &DestroyRole) -> Result<()> {

@@ -1,8 +1,8 @@
 use super::*;
-use crate::commands::{AttachmentEdit, Grouping, SentText, Source};
+use crate::commands::{AttachmentEdit, AttachmentSource, CollectionChoice, SentText};
 use crate::{
-    Attachment, ContentError, FileState, MockAttachmentStore, MockCollectionStore, MockFileRegistry,
-    MockParentLookup, MockUploadStore, Parent, ParentKind, SignedId, StoredFile, Upload,
+    Attachment, AttachmentParent, ContentError, FileState, MockAttachmentStore, MockCollectionStore,
+    MockFileRegistry, MockParentLookup, MockUploadStore, ParentKind, SignedId, StoredFile, Upload,
 };
 use civitas_kernel::{
     AttachmentId, ClientId, CollectionId, FieldError, FileId, Locale, ProposalId, UploadId,
@@ -23,7 +23,7 @@ struct Mocks {
 }
 
 fn ctx() -> Ctx {
-    Ctx::for_test().with(&WRITE_ATTACHMENTS).with(&DESTROY_ATTACHMENTS).at(NOW)
+    Ctx::for_test().with_access(&WRITE_ATTACHMENTS).with_access(&DESTROY_ATTACHMENTS).at(NOW)
 }
 
 fn file(state: FileState) -> StoredFile {
@@ -33,7 +33,7 @@ fn file(state: FileState) -> StoredFile {
 impl Mocks {
     fn new(file: StoredFile, upload: Upload) -> Self {
         let mut parents = MockParentLookup::new();
-        parents.expect_sees().returning(|_, parent| Ok(parent.id == 904));
+        parents.expect_can_see().returning(|_, parent| Ok(parent.id == 904));
         let mut files = MockFileRegistry::new();
         let locked = file.clone();
         files.expect_find().returning(move |_, _| Ok(Some(file.clone())));
@@ -81,7 +81,7 @@ fn text(text: &str) -> SentText {
     SentText::Default(text.to_owned())
 }
 
-fn attach(source: Source) -> AttachFile {
+fn attach(source: AttachmentSource) -> AttachFile {
     let edit = AttachmentEdit {
         title: Some(text("Plan")),
         description: Some(text("1:500")),
@@ -98,10 +98,10 @@ fn codes(outcome: Result<()>) -> Vec<String> {
 #[tokio::test]
 async fn all_that_is_wrong_is_reported_in_the_order_of_the_members() {
     let mocks = Mocks::new(file(FileState::Pending), upload(String::new()));
-    let mut command = attach(Source::Missing);
+    let mut command = attach(AttachmentSource::Missing);
     command.edit.title = Some(text(" "));
     command.edit.description = Some(text(""));
-    command.edit.collection = Some(Grouping { id: Some(CollectionId(4)) });
+    command.edit.collection = Some(CollectionChoice { id: Some(CollectionId(4)) });
     command.edit.errors = vec![FieldError::new("weight", "not_a_number", "Weight is not a number")];
     let expected = [
         "file blank",
@@ -111,27 +111,27 @@ async fn all_that_is_wrong_is_reported_in_the_order_of_the_members() {
         "attachment_collection_id inclusion",
     ];
     assert_eq!(codes(mocks.check(&ctx(), command).await), expected);
-    let too_large = attach(Source::TooLarge { limit: 10_485_760 });
+    let too_large = attach(AttachmentSource::TooLarge { limit: 10_485_760 });
     let error = mocks.check(&ctx(), too_large).await.unwrap_err();
     assert_eq!(error.description(), "File must be at most 10 MB");
-    let odd = mocks.check(&ctx(), attach(Source::TooLarge { limit: 1_000 })).await.unwrap_err();
+    let odd = mocks.check(&ctx(), attach(AttachmentSource::TooLarge { limit: 1_000 })).await.unwrap_err();
     assert_eq!(odd.description(), "File must be at most 1000 bytes");
 }
 
 #[tokio::test]
 async fn a_record_that_is_not_visible_comes_before_what_is_wrong_with_the_file() {
     let mocks = Mocks::new(file(FileState::Pending), upload(String::new()));
-    let elsewhere = AttachFile { parent: ProposalId(905).into(), ..attach(Source::Missing) };
+    let elsewhere = AttachFile { parent: ProposalId(905).into(), ..attach(AttachmentSource::Missing) };
     assert!(matches!(mocks.check(&ctx(), elsewhere).await, Err(Error::NotFound)));
     let answer = AttachFile {
-        parent: Parent { kind: ParentKind::Answer, id: 904 },
-        ..attach(Source::Stored(FileId(1)))
+        parent: AttachmentParent { kind: ParentKind::Answer, id: 904 },
+        ..attach(AttachmentSource::Stored(FileId(1)))
     };
     assert!(matches!(mocks.check(&ctx(), answer).await, Err(Error::NotFound)));
-    let mut untitled = attach(Source::Stored(FileId(1)));
+    let mut untitled = attach(AttachmentSource::Stored(FileId(1)));
     untitled.edit.title = None;
     assert!(matches!(mocks.check(&ctx(), untitled).await, Err(Error::MissingParameter(_))));
-    let without_ability = mocks.check(&Ctx::for_test(), attach(Source::Stored(FileId(1)))).await;
+    let without_ability = mocks.check(&Ctx::for_test(), attach(AttachmentSource::Stored(FileId(1)))).await;
     assert!(matches!(without_ability, Err(Error::Forbidden)));
 }
 
@@ -141,7 +141,7 @@ async fn a_signed_id_is_for_its_client_for_a_day_and_for_a_file_that_arrived() {
     let signed = format!("7--{secret}");
     let verdict = async |ctx: &Ctx, upload: Upload, signed: &str| {
         let mocks = Mocks::new(file(FileState::Stored), upload);
-        let outcome = mocks.check(ctx, attach(Source::Uploaded(signed.to_owned()))).await;
+        let outcome = mocks.check(ctx, attach(AttachmentSource::Uploaded(signed.to_owned()))).await;
         if outcome.is_ok() { Vec::new() } else { codes(outcome) }
     };
     let own_upload = || upload(digest.clone());
@@ -162,7 +162,7 @@ async fn a_signed_id_is_for_its_client_for_a_day_and_for_a_file_that_arrived() {
 async fn what_the_bytes_are_is_checked_by_the_list_of_the_record() {
     let svg = StoredFile { content_type: "image/svg+xml".to_owned(), ..file(FileState::Pending) };
     let mocks = Mocks::new(svg, upload(String::new()));
-    let refused = mocks.check(&ctx(), attach(Source::Stored(FileId(1)))).await;
+    let refused = mocks.check(&ctx(), attach(AttachmentSource::Stored(FileId(1)))).await;
     assert_eq!(codes(refused), ["file content_type_not_allowed"]);
     let bomb = StoredFile {
         filename: "a.png".to_owned(),
@@ -171,7 +171,10 @@ async fn what_the_bytes_are_is_checked_by_the_list_of_the_record() {
         ..file(FileState::Pending)
     };
     let mocks = Mocks::new(bomb, upload(String::new()));
-    assert_eq!(codes(mocks.check(&ctx(), attach(Source::Stored(FileId(1)))).await), ["file image_too_big"]);
+    assert_eq!(
+        codes(mocks.check(&ctx(), attach(AttachmentSource::Stored(FileId(1)))).await),
+        ["file image_too_big"]
+    );
 }
 
 #[tokio::test]
@@ -187,7 +190,8 @@ async fn attaching_stores_the_file_and_uses_the_upload_up() {
         .returning(|_, _, _| Ok(()));
     mocks.uploads.expect_remove().once().returning(|_, _| Ok(()));
     let writes = mocks.ports();
-    let made = writes.handle(&ctx(), attach(Source::Uploaded(format!("7--{secret}")))).await.unwrap();
+    let made =
+        writes.handle(&ctx(), attach(AttachmentSource::Uploaded(format!("7--{secret}")))).await.unwrap();
     assert_eq!((made.id, made.attachment.title.get(Locale::EN)), (AttachmentId(58), Some("Plan")));
 }
 
@@ -197,7 +201,7 @@ async fn a_text_replaces_the_default_language_and_an_object_all_languages() {
         title: [(Locale::EN, "A".to_owned()), (Locale::FR, "B".to_owned())].into(),
         description: [(Locale::EN, "C".to_owned())].into(),
         collection: Some(CollectionId(3)),
-        ..Attachment::of_file(
+        ..Attachment::from_file(
             ProposalId(904).into(),
             FileId(1),
             &file(FileState::Stored),
@@ -224,7 +228,8 @@ async fn a_text_replaces_the_default_language_and_an_object_all_languages() {
         (all.attachment.title.get(Locale::EN), all.attachment.title.get(Locale::FR)),
         (Some("Y"), None)
     );
-    let cleared = AttachmentEdit { collection: Some(Grouping { id: None }), ..AttachmentEdit::default() };
+    let cleared =
+        AttachmentEdit { collection: Some(CollectionChoice { id: None }), ..AttachmentEdit::default() };
     assert_eq!(update(cleared, 1).await.unwrap().attachment.collection, None);
     let same =
         update(AttachmentEdit { title: Some(text("A")), weight: Some(0), ..AttachmentEdit::default() }, 0)
@@ -236,7 +241,9 @@ async fn a_text_replaces_the_default_language_and_an_object_all_languages() {
 
 #[test]
 fn absent_null_and_given_collections_survive_serialization() {
-    for collection in [None, Some(Grouping { id: None }), Some(Grouping { id: Some(CollectionId(3)) })] {
+    for collection in
+        [None, Some(CollectionChoice { id: None }), Some(CollectionChoice { id: Some(CollectionId(3)) })]
+    {
         let edit = AttachmentEdit { collection, ..AttachmentEdit::default() };
         let read: AttachmentEdit = serde_json::from_value(json!(edit)).unwrap();
         assert_eq!(read, edit);

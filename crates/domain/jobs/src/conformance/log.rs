@@ -32,8 +32,8 @@ pub async fn pages_of_the_log_do_not_overlap(world: World<'_>) -> Result<()> {
     all.sort_unstable_by_key(|job| std::cmp::Reverse(*job));
     let ids = |range: std::ops::Range<usize>| all[range].iter().map(|(_, id)| *id).collect::<Vec<_>>();
     let every = JobLogFilter::default();
-    let after = |place: usize| LogStart::OlderThan(all[place].0, all[place].1);
-    let before = |place: usize| LogStart::NewerThan(all[place].0, all[place].1);
+    let after = |position: usize| LogStart::OlderThan(all[position].0, all[position].1);
+    let before = |position: usize| LogStart::NewerThan(all[position].0, all[position].1);
     assert_eq!(world.turn(&every, LogStart::Newest).await?, (ids(0..2), false, true));
     assert_eq!(world.turn(&every, after(1)).await?, (ids(2..4), true, true));
     assert_eq!(world.turn(&every, after(3)).await?, (ids(4..5), true, false));
@@ -80,7 +80,7 @@ pub async fn shows_a_job_to_administrators(world: World<'_>) -> Result<()> {
     world.jobs.add(&job).await?;
     let shown = world.log.find(job.id).await?.expect("it is stored");
     assert_eq!(shown.request, Some(job.payload.command.clone()));
-    assert_eq!(shown.report.summary, pending(&job));
+    assert_eq!(shown.answer.summary, pending(&job));
     assert_eq!((shown.job.organization, shown.job.client.id), (world.mine, world.client));
     let uid = shown.job.client.uid_and_name.as_ref().map(|(uid, _)| uid.as_str());
     assert_eq!(uid, Some(world.client_uid));
@@ -88,7 +88,7 @@ pub async fn shows_a_job_to_administrators(world: World<'_>) -> Result<()> {
     world.claim("w", NOW).await?;
     world.jobs.end("w", job.id, Err(&refusal()), NOW).await?;
     let ended = world.log.find(job.id).await?.expect("it is stored");
-    assert_eq!((ended.request, ended.report.failure), (None, Some(refusal())));
+    assert_eq!((ended.request, ended.answer.failure), (None, Some(refusal())));
     assert_eq!(ended.job.error_class.as_deref(), Some("ValidationError"));
     assert!(world.log.remove(job.id).await?);
     assert!(!world.log.remove(job.id).await?);

@@ -1,9 +1,9 @@
 //! The search of administrators, and the lists of registered users.
 
-use super::{ALL, NOW, World, closed, open, text, within};
+use super::{ALL, NOW, World, closed, in_component, open, text};
 use crate::{Meeting, MeetingSearch, MeetingState, MeetingTime};
 use civitas_kernel::conformance::read_pages;
-use civitas_kernel::{Direction, MeetingId, PageRequest, Result, SpaceManifest, Within};
+use civitas_kernel::{Direction, LocationFilter, MeetingId, PageRequest, Result, SpaceKind};
 use time::Duration;
 
 impl World<'_> {
@@ -28,8 +28,8 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
     let time = |time| MeetingSearch { time: Some(time), ..all.clone() };
     let inside = |within| MeetingSearch { within, ..all.clone() };
     let named = |text: &str| MeetingSearch { text: Some(text.to_owned()), ..all.clone() };
-    let processes = Some(SpaceManifest::ParticipatoryProcesses);
-    let process = Within { space_manifest: processes, space_id: Some(world.space.id), component: None };
+    let processes = Some(SpaceKind::ParticipatoryProcesses);
+    let process = LocationFilter { space_kind: processes, space_id: Some(world.space.id), component: None };
     for (search, expected) in [
         (all.clone(), vec![past, draft, withdrawn, hidden]),
         (
@@ -42,8 +42,8 @@ pub async fn searches_for_administrators(world: World<'_>) -> Result<()> {
         (state(MeetingState::Hidden), vec![hidden]),
         (time(MeetingTime::Upcoming), vec![draft, withdrawn, hidden]),
         (time(MeetingTime::Past), vec![past]),
-        (inside(within(world.unpublished)), vec![withdrawn]),
-        (inside(within(world.blog)), vec![]),
+        (inside(in_component(world.unpublished)), vec![withdrawn]),
+        (inside(in_component(world.blog)), vec![]),
         (inside(process), vec![past, draft, withdrawn]),
         (named("KICK"), vec![past, draft, hidden]),
         (named("0% w"), vec![withdrawn]),
@@ -71,7 +71,7 @@ pub async fn pages_registered_users(world: World<'_>) -> Result<()> {
     let mut expected = vec![world.otto, world.nora];
     expected.sort();
     let page = async |organization, page| {
-        world.meetings.registered(organization, id, PageRequest::of(page, 1)).await
+        world.meetings.registered(organization, id, PageRequest::new(page, 1)).await
     };
     let (first, second) = (page(world.mine, 1).await?, page(world.mine, 2).await?);
     assert_eq!((first.has_more, second.has_more), (true, false));

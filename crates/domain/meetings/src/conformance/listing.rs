@@ -1,11 +1,11 @@
 //! Filters, order, pages, and parts of the organization.
 
-use super::{NOW, World, closed, everything, open, within};
+use super::{NOW, World, closed, everything, in_component, open};
 use crate::{MEETING_FIELDS, Meeting, MeetingQuery};
 use civitas_kernel::conformance::read_pages;
-use civitas_kernel::filter::read;
+use civitas_kernel::filter::read_filters;
 use civitas_kernel::testing::raw_filter;
-use civitas_kernel::{Direction, MeetingId, Order, Result, SpaceManifest, Within};
+use civitas_kernel::{Direction, LocationFilter, MeetingId, Order, Result, SpaceKind};
 use serde_json::json;
 use time::{Duration, OffsetDateTime};
 
@@ -19,7 +19,7 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
         // Meetings that are invisible to this reader must not appear in the list.
         world.add(&Meeting { start_time, ..closed(component) }).await?;
     }
-    let reader = world.of(world.otto);
+    let reader = world.read_context_of(world.otto);
     for direction in [Direction::Ascending, Direction::Descending] {
         let mut expected = all.clone();
         expected.sort_by(|(a, x), (b, y)| {
@@ -27,7 +27,7 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
             times.then(x.cmp(y))
         });
         let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
-        let query = everything(Within::default(), direction);
+        let query = everything(LocationFilter::default(), direction);
         for per_page in [1, 3, 100] {
             let list = async |page| world.meetings.list(reader, &query, page).await;
             let walked: Vec<_> =
@@ -57,9 +57,9 @@ pub async fn filters_by_number_and_extended_data(world: World<'_>) -> Result<()>
         ("extended_data_cont", r#""Key":{"IS":"été 50%"}"#.to_owned(), vec![first]),
         ("extended_data_cont", "5_%".to_owned(), vec![]),
     ] {
-        let filters = read(MEETING_FIELDS, &raw_filter(key, &value))?;
-        let query = MeetingQuery { filters, ..everything(within(world.agenda), Direction::Ascending) };
-        assert_eq!(world.list(world.of(world.nora), &query).await?, expected, "{key} {value}");
+        let filters = read_filters(MEETING_FIELDS, &raw_filter(key, &value))?;
+        let query = MeetingQuery { filters, ..everything(in_component(world.agenda), Direction::Ascending) };
+        assert_eq!(world.list(world.read_context_of(world.nora), &query).await?, expected, "{key} {value}");
     }
     Ok(())
 }
@@ -69,12 +69,12 @@ pub async fn stays_inside(world: World<'_>) -> Result<()> {
     let here = world.add(&open(world.agenda)).await?;
     let beside = world.add(&open(world.walks)).await?;
     let elsewhere = world.add(&open(world.sessions)).await?;
-    let reader = world.of(world.nora);
-    let part = |manifest, id, component| Within { space_manifest: manifest, space_id: id, component };
-    let (processes, assemblies) = (SpaceManifest::ParticipatoryProcesses, SpaceManifest::Assemblies);
+    let reader = world.read_context_of(world.nora);
+    let part = |kind, id, component| LocationFilter { space_kind: kind, space_id: id, component };
+    let (processes, assemblies) = (SpaceKind::ParticipatoryProcesses, SpaceKind::Assemblies);
     let number = world.space.id;
     for (part, expected) in [
-        (Within::default(), vec![here, beside, elsewhere]),
+        (LocationFilter::default(), vec![here, beside, elsewhere]),
         (part(Some(processes), None, None), vec![here, beside]),
         (part(Some(assemblies), None, None), vec![elsewhere]),
         (part(Some(processes), Some(number), None), vec![here, beside]),

@@ -1,10 +1,10 @@
 //! Writes: stored records and errors.
 
-use super::{ALL, NOW, World, open, text, within};
+use super::{ALL, NOW, World, in_component, open, text};
 use crate::{Meeting, MeetingQuery};
 use civitas_kernel::records::Change;
 use civitas_kernel::records::conformance::Samples;
-use civitas_kernel::{Error, Locale, MeetingId, Result, UserId, Within};
+use civitas_kernel::{Error, Locale, LocationFilter, MeetingId, Result, UserId};
 use serde_json::json;
 use time::Duration;
 
@@ -36,9 +36,9 @@ pub async fn meetings(world: World<'_>) -> Result<Samples<'_, Meeting>> {
 /// No organization sees another's meetings.
 pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     let (other, id) = (world.other, world.add(&open(world.agenda)).await?);
-    let mut foreign = world.of(world.admin);
+    let mut foreign = world.read_context_of(world.admin);
     foreign.organization = other;
-    for part in [Within::default(), within(world.agenda)] {
+    for part in [LocationFilter::default(), in_component(world.agenda)] {
         let query = MeetingQuery { within: part, ..MeetingQuery::default() };
         assert_eq!(world.meetings.list(foreign, &query, ALL).await?.items, []);
         assert_eq!(world.meetings.find_visible(foreign, id, part).await?, None);

@@ -1,9 +1,9 @@
 //! Visibility of meetings.
 
-use super::{ALL, NOW, World, closed, everything, open, text, within};
+use super::{ALL, NOW, World, closed, everything, in_component, open, text};
 use crate::Meeting;
 use civitas_kernel::records::conformance::replace;
-use civitas_kernel::{Direction, Error, MeetingId, ReadContext, Result, Within};
+use civitas_kernel::{Direction, Error, LocationFilter, MeetingId, ReadContext, Result};
 use serde_json::json;
 use time::Duration;
 
@@ -14,8 +14,8 @@ async fn found_by_each_read(
     id: MeetingId,
     meeting: &Meeting,
 ) -> Result<[bool; 3]> {
-    let part = within(meeting.component);
-    let found = world.meetings.find_visible(read_context, id, Within::default()).await?.is_some();
+    let part = in_component(meeting.component);
+    let found = world.meetings.find_visible(read_context, id, LocationFilter::default()).await?.is_some();
     let listed = world.list(read_context, &everything(part, Direction::Ascending)).await?.contains(&id);
     let inside = world.meetings.find_visible(read_context, id, part).await?.is_some();
     Ok([found, listed, inside])
@@ -26,8 +26,12 @@ async fn found_by_each_read(
 /// change visibility.
 pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     let [as_admin, as_public] = world.services();
-    let (nora, otto, admin) = (world.of(world.nora), world.of(world.otto), world.of(world.admin));
-    let (mona, ines) = (world.of(world.mona), world.of(world.ines));
+    let (nora, otto, admin) = (
+        world.read_context_of(world.nora),
+        world.read_context_of(world.otto),
+        world.read_context_of(world.admin),
+    );
+    let (mona, ines) = (world.read_context_of(world.mona), world.read_context_of(world.ines));
     let all = [as_admin, as_public, nora, otto, admin, mona, ines];
     let admins = vec![as_admin, admin];
     let of_otto = |meeting| Meeting { registrations: [world.otto].into(), ..meeting };
@@ -73,21 +77,26 @@ pub async fn tells_all_of_a_meeting(world: World<'_>) -> Result<()> {
         ..open(world.agenda)
     };
     let id = world.add(&meeting).await?;
-    let nora = world.of(world.nora);
-    let seen = world.meetings.find_visible(nora, id, Within::default()).await?.ok_or(Error::NotFound)?;
+    let nora = world.read_context_of(world.nora);
+    let seen =
+        world.meetings.find_visible(nora, id, LocationFilter::default()).await?.ok_or(Error::NotFound)?;
     assert_eq!((seen.id, &seen.title, &seen.description), (id, &meeting.title, &meeting.description));
     assert_eq!((seen.start_time, seen.end_time), (meeting.start_time, meeting.end_time));
     assert_eq!((seen.created_at, seen.updated_at, seen.changed_at), (NOW, later, later));
     assert_eq!(seen.extended_data, meeting.extended_data);
-    let place = &seen.place;
-    assert_eq!((place.component, &place.name, place.space), (world.agenda, &text("Component"), world.space));
+    let context = &seen.context;
+    assert_eq!(
+        (context.component, &context.name, context.space),
+        (world.agenda, &text("Component"), world.space)
+    );
     let listed =
-        world.meetings.list(nora, &everything(within(world.agenda), Direction::Ascending), ALL).await?;
+        world.meetings.list(nora, &everything(in_component(world.agenda), Direction::Ascending), ALL).await?;
     assert_eq!(listed.items, [seen], "the list tells the same");
 
     let aged = Meeting { updated_at: NOW - Duration::days(9_000), ..meeting };
     replace(world.meetings, world.mine, id, &aged).await?;
-    let seen = world.meetings.find_visible(nora, id, Within::default()).await?.ok_or(Error::NotFound)?;
+    let seen =
+        world.meetings.find_visible(nora, id, LocationFilter::default()).await?.ok_or(Error::NotFound)?;
     assert!(seen.changed_at > aged.updated_at, "its component was made since");
     Ok(())
 }
@@ -98,7 +107,7 @@ pub async fn reads_what_is_not_visible(world: World<'_>) -> Result<()> {
     let id = world.add(&hidden).await?;
     let found = world.meetings.detail(world.mine, id).await?.ok_or(Error::NotFound)?;
     assert_eq!((found.id, &found.title, found.start_time), (id, &hidden.title, hidden.start_time));
-    assert_eq!((found.place.component, found.place.space), (world.unpublished, world.space));
+    assert_eq!((found.context.component, found.context.space), (world.unpublished, world.space));
     assert_eq!(world.meetings.detail(world.other, id).await?, None);
     assert_eq!(world.meetings.detail(world.mine, MeetingId(i64::MAX)).await?, None);
     Ok(())

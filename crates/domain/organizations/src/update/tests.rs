@@ -19,7 +19,7 @@ fn city() -> Organization {
 }
 
 fn update(sent: &Value) -> Result<Organization> {
-    Update::read(city(), sent.as_object().unwrap(), &Locales::standard(), false).finish()
+    OrganizationEdit::read(city(), sent.as_object().unwrap(), &Locales::standard(), false).finish()
 }
 
 fn faults(sent: &Value) -> Vec<String> {
@@ -78,8 +78,9 @@ fn a_new_host_waits_and_the_own_one_ends_the_wait() {
         ("city.example", Some("new.example"))
     );
     let sent = json!({"host": "CITY.example"});
-    let ended =
-        Update::read(waiting, sent.as_object().unwrap(), &Locales::standard(), false).finish().unwrap();
+    let ended = OrganizationEdit::read(waiting, sent.as_object().unwrap(), &Locales::standard(), false)
+        .finish()
+        .unwrap();
     assert_eq!(ended.unconfirmed_host, None);
 }
 
@@ -125,7 +126,7 @@ fn of_hosts(mut kept: Organization, hosts: &[&str], is_local: bool) -> Result<Or
     kept.secondary_hosts = ["old.example", "lost.example", "127.0.0.1"].map(str::to_owned).to_vec();
     kept.unconfirmed_secondary_hosts = vec!["lost.example".into()];
     let sent = json!({"secondary_hosts": hosts});
-    Update::read(kept, sent.as_object().unwrap(), &Locales::standard(), is_local).finish()
+    OrganizationEdit::read(kept, sent.as_object().unwrap(), &Locales::standard(), is_local).finish()
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn www_of_a_host_of_another_organization_is_taken() {
     for field in ["host", "secondary_hosts"] {
         let sent = json!({field: "www.town.example"});
         let (sent, locales) = (sent.as_object().unwrap(), Locales::standard());
-        let mut update = Update::read(city(), sent, &locales, false);
+        let mut update = OrganizationEdit::read(city(), sent, &locales, false);
         assert_eq!(update.sent_hosts(), ["www.town.example", "town.example"]);
         update.taken(&[], &["town.example".to_owned()]);
         let error = update.finish().unwrap_err();
@@ -170,7 +171,7 @@ fn all_errors_are_in_the_order_of_the_settings() {
         "secondary_hosts": ["a.example"], "available_locales": []});
     let sent = sent.as_object().unwrap();
     let locales = Locales::standard();
-    let mut update = Update::read(city(), sent, &locales, false);
+    let mut update = OrganizationEdit::read(city(), sent, &locales, false);
     update.taken(&[Locale::FR], &["a.example".to_owned()]);
     let error = update.finish().unwrap_err();
     let told: Vec<_> = error.details().iter().map(|f| (f.field.as_ref(), f.code.as_ref())).collect();

@@ -1,12 +1,12 @@
 //! Filters, order, pages and neighbours.
 
-use super::{NOW, World, draft, everything, ids, published, within};
-use crate::{HiddenProposals, Neighbours, PROPOSAL_FIELDS, Proposal, ProposalQuery};
+use super::{NOW, World, draft, everything, ids, in_component, published};
+use crate::{HiddenProposals, PROPOSAL_FIELDS, Proposal, ProposalNeighbours, ProposalQuery};
 use civitas_kernel::conformance::read_pages;
-use civitas_kernel::filter::{Comparison, Condition, read};
+use civitas_kernel::filter::{Comparison, FilterCondition, read_filters};
 use civitas_kernel::testing::{raw_filter, text};
 use civitas_kernel::{
-    Direction, Error, Order, PageRequest, ProposalId, ReadContext, Result, SpaceManifest, Within,
+    Direction, Error, LocationFilter, Order, PageRequest, ProposalId, ReadContext, Result, SpaceKind,
 };
 use serde_json::json;
 use time::Duration;
@@ -18,7 +18,7 @@ impl World<'_> {
         key: &str,
         value: &str,
     ) -> Result<Vec<ProposalId>> {
-        let filters = read(PROPOSAL_FIELDS, &raw_filter(key, value))?;
+        let filters = read_filters(PROPOSAL_FIELDS, &raw_filter(key, value))?;
         self.list(read_context, &ProposalQuery { filters, ..everything(self.ideas, Direction::Ascending) })
             .await
     }
@@ -58,7 +58,11 @@ pub async fn filters_by_state_and_number(world: World<'_>) -> Result<()> {
         ("extended_data_cont", r#""Key":{"IS":"été 50%"}"#, vec![none]),
         ("extended_data_cont", "5_%", vec![]),
     ] {
-        assert_eq!(world.ideas_where(world.of(world.nora), key, value).await?, expected, "{key} {value}");
+        assert_eq!(
+            world.ideas_where(world.read_context_of(world.nora), key, value).await?,
+            expected,
+            "{key} {value}"
+        );
     }
     Ok(())
 }
@@ -75,7 +79,7 @@ pub async fn filters_by_votes_and_leaves_drafts_out(world: World<'_>) -> Result<
         all.push(id);
     }
     let own = world.add(&draft(world.ideas, world.nora)).await?;
-    let nora = world.of(world.nora);
+    let nora = world.read_context_of(world.nora);
     for (key, value, expected) in [
         ("voted_weight", "2", vec![all[2]]),
         ("voted_weight_not_eq", "2", vec![all[1], all[3]]),
@@ -139,7 +143,9 @@ fn in_order(mut all: Vec<(ProposalId, Proposal)>, direction: Direction) -> Vec<P
 /// Both directions, for readers with and without drafts; pages of any length have each once.
 pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
     let all = crowd(&world).await?;
-    for (read_context, has_drafts) in [(world.of(world.otto), true), (world.services()[1], false)] {
+    for (read_context, has_drafts) in
+        [(world.read_context_of(world.otto), true), (world.services()[1], false)]
+    {
         let visible: Vec<_> =
             all.iter().filter(|(_, p)| has_drafts || p.published_at.is_some()).cloned().collect();
         for direction in [Direction::Ascending, Direction::Descending] {
@@ -164,15 +170,17 @@ pub async fn lists_in_order_without_overlap(world: World<'_>) -> Result<()> {
 /// Following `next` from the first gives the whole list, and `prev` from the last gives it in reverse.
 pub async fn neighbours_are_those_of_the_list(world: World<'_>) -> Result<()> {
     crowd(&world).await?;
-    let parts = [Within::default(), within(world.ideas), within(world.wishes)];
-    for read_context in [world.of(world.otto), world.of(world.nora), world.services()[1]] {
+    let parts = [LocationFilter::default(), in_component(world.ideas), in_component(world.wishes)];
+    for read_context in
+        [world.read_context_of(world.otto), world.read_context_of(world.nora), world.services()[1]]
+    {
         for part in parts {
             for direction in [Direction::Ascending, Direction::Descending] {
                 let query =
                     ProposalQuery { within: part, filters: Vec::new(), order: Order::Column(direction) };
                 let list = world.list(read_context, &query).await?;
                 for (i, id) in list.iter().enumerate() {
-                    let expected = Neighbours {
+                    let expected = ProposalNeighbours {
                         next: list.get(i + 1).copied(),
                         prev: i.checked_sub(1).map(|before| list[before]),
                     };
@@ -184,7 +192,7 @@ pub async fn neighbours_are_those_of_the_list(world: World<'_>) -> Result<()> {
     }
     let random = ProposalQuery { order: Order::Random, ..ProposalQuery::default() };
     for id in world.list(world.services()[1], &random).await? {
-        let Neighbours { next, prev } = world.neighbours(world.services()[1], &random, id).await?;
+        let ProposalNeighbours { next, prev } = world.neighbours(world.services()[1], &random, id).await?;
         assert!(next.is_some_and(|next| next != id) && prev.is_none(), "any other, and none before");
     }
     Ok(())
@@ -201,22 +209,22 @@ pub async fn neighbours_stay_inside_and_satisfy_the_filters(world: World<'_>) ->
     let own = world.add(&draft(world.ideas, world.nora)).await?;
     world.vote(all[0], world.nora, 1).await?;
     world.vote(all[2], world.nora, 1).await?;
-    let nora = world.of(world.nora);
-    let voted = read(PROPOSAL_FIELDS, &raw_filter("voted_weight", "1"))?;
+    let nora = world.read_context_of(world.nora);
+    let voted = read_filters(PROPOSAL_FIELDS, &raw_filter("voted_weight", "1"))?;
     let filtered = ProposalQuery { filters: voted, ..ProposalQuery::default() };
     let of = async |query: &ProposalQuery, id| world.neighbours(nora, query, id).await;
-    let beside = |next: Option<ProposalId>, prev: Option<ProposalId>| Neighbours { next, prev };
+    let beside = |next: Option<ProposalId>, prev: Option<ProposalId>| ProposalNeighbours { next, prev };
     assert_eq!(of(&filtered, all[0]).await?, beside(Some(all[2]), None));
     assert_eq!(of(&filtered, all[2]).await?, beside(None, Some(all[0])));
-    assert_eq!(of(&filtered, all[1]).await?, Neighbours::default());
-    assert_eq!(of(&filtered, own).await?, Neighbours::default());
+    assert_eq!(of(&filtered, all[1]).await?, ProposalNeighbours::default());
+    assert_eq!(of(&filtered, own).await?, ProposalNeighbours::default());
     let ideas = everything(world.ideas, Direction::Ascending);
-    assert_eq!(of(&ideas, all[3]).await?, Neighbours::default());
+    assert_eq!(of(&ideas, all[3]).await?, ProposalNeighbours::default());
     assert_eq!(of(&ideas, all[2]).await?, beside(Some(own), Some(all[1])));
     assert_eq!(of(&ideas, own).await?, beside(None, Some(all[2])));
-    let assemblies = Within { space_manifest: Some(SpaceManifest::Assemblies), ..Within::default() };
+    let assemblies = LocationFilter { space_kind: Some(SpaceKind::Assemblies), ..LocationFilter::default() };
     let nowhere = ProposalQuery { within: assemblies, ..ProposalQuery::default() };
-    assert_eq!(of(&nowhere, all[0]).await?, Neighbours::default());
+    assert_eq!(of(&nowhere, all[0]).await?, ProposalNeighbours::default());
     Ok(())
 }
 
@@ -237,19 +245,19 @@ pub async fn lists_hidden_proposals(world: World<'_>) -> Result<()> {
         let page = world.proposals.hidden(organization, &query, page).await?;
         Ok::<_, Error>((page.items.iter().map(|found| found.id).collect::<Vec<_>>(), page.has_more))
     };
-    let (all, newest, oldest) = (PageRequest::of(1, 100), Direction::Descending, Direction::Ascending);
+    let (all, newest, oldest) = (PageRequest::new(1, 100), Direction::Descending, Direction::Ascending);
     assert_eq!(listed(world.mine, None, newest, all).await?, (vec![last, elsewhere, first], false));
-    let second = PageRequest::of(2, 1);
+    let second = PageRequest::new(2, 1);
     assert_eq!(listed(world.mine, None, newest, second).await?, (vec![elsewhere], true));
     assert_eq!(listed(world.mine, Some(world.ideas), oldest, all).await?.0, [first, last]);
     assert_eq!(listed(world.other, None, newest, all).await?.0, []);
     for (blank, words, expected) in [
         (true, None, vec![last, first]),
         (false, None, vec![]),
-        (true, Condition::words("GROSSE bau"), vec![last]),
-        (true, Condition::words("klein"), vec![]),
+        (true, FilterCondition::words("GROSSE bau"), vec![last]),
+        (true, FilterCondition::words("klein"), vec![]),
     ] {
-        let state = Some(Condition::Text(Comparison::Blank(blank)));
+        let state = Some(FilterCondition::Text(Comparison::Blank(blank)));
         let query = HiddenProposals { component: Some(world.ideas), state, words, direction: newest };
         let page = world.proposals.hidden(world.mine, &query, all).await?;
         assert_eq!(page.items.iter().map(|found| found.id).collect::<Vec<_>>(), expected);

@@ -1,9 +1,9 @@
 //! Visibility of proposals.
 
-use super::{ALL, NOW, World, draft, everything, published, within};
+use super::{ALL, NOW, World, draft, everything, in_component, published};
 use crate::{Proposal, ProposalDetail, PublicState, VotingManifest};
 use civitas_kernel::records::conformance::replace;
-use civitas_kernel::{Direction, Error, ProposalId, ReadContext, Result, SpaceManifest, Viewer, Within};
+use civitas_kernel::{Direction, Error, LocationFilter, ProposalId, ReadContext, Result, SpaceKind, Viewer};
 use time::Duration;
 
 /// Whether the proposal is found, listed, and found in its component.
@@ -13,10 +13,11 @@ async fn found_by_each_read(
     id: ProposalId,
     proposal: &Proposal,
 ) -> Result<[bool; 3]> {
-    let found = world.proposals.find_visible(read_context, id, Within::default()).await?.is_some();
+    let found = world.proposals.find_visible(read_context, id, LocationFilter::default()).await?.is_some();
     let query = everything(proposal.component, Direction::Ascending);
     let listed = world.list(read_context, &query).await?.contains(&id);
-    let inside = world.proposals.find_visible(read_context, id, within(proposal.component)).await?.is_some();
+    let inside =
+        world.proposals.find_visible(read_context, id, in_component(proposal.component)).await?.is_some();
     Ok([found, listed, inside])
 }
 
@@ -24,7 +25,11 @@ async fn found_by_each_read(
 /// deleted ones to no viewer. A service token has no drafts.
 pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
     let [as_admin, as_public] = world.services();
-    let (nora, otto, admin) = (world.of(world.nora), world.of(world.otto), world.of(world.admin));
+    let (nora, otto, admin) = (
+        world.read_context_of(world.nora),
+        world.read_context_of(world.otto),
+        world.read_context_of(world.admin),
+    );
     let everybody = vec![as_admin, as_public, nora, otto, admin];
     let of_otto = Proposal { authors: vec![world.admin, world.otto], ..Proposal::draft(world.wishes, NOW) };
     for (proposal, expected) in [
@@ -49,15 +54,15 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
             );
         }
     }
-    let (id, elsewhere) = (world.add(&published(world.ideas)).await?, within(world.wishes));
+    let (id, elsewhere) = (world.add(&published(world.ideas)).await?, in_component(world.wishes));
     assert_eq!(world.proposals.find_visible(nora, id, elsewhere).await?, None);
-    for (manifest, number, inside) in [
-        (Some(SpaceManifest::ParticipatoryProcesses), None, true),
-        (Some(SpaceManifest::Assemblies), None, false),
+    for (kind, number, inside) in [
+        (Some(SpaceKind::ParticipatoryProcesses), None, true),
+        (Some(SpaceKind::Assemblies), None, false),
         (None, Some(world.space.id), true),
         (None, Some(world.space.id + 100), false),
     ] {
-        let part = Within { space_manifest: manifest, space_id: number, component: None };
+        let part = LocationFilter { space_kind: kind, space_id: number, component: None };
         assert_eq!(world.proposals.find_visible(nora, id, part).await?.is_some(), inside, "{part:?}");
     }
     Ok(())
@@ -65,7 +70,7 @@ pub async fn shows_what_is_visible(world: World<'_>) -> Result<()> {
 
 /// A draft is found by its author through the client that created it, until it is published.
 pub async fn finds_drafts_of_their_client(world: World<'_>) -> Result<()> {
-    let nora = world.of(world.nora);
+    let nora = world.read_context_of(world.nora);
     let by_client = Proposal { client: Some(world.client), ..draft(world.ideas, world.nora) };
     let id = world.add(&by_client).await?;
     let find = async |read_context, client, part| {
@@ -73,11 +78,11 @@ pub async fn finds_drafts_of_their_client(world: World<'_>) -> Result<()> {
             world.proposals.find_draft(read_context, client, id, part).await?;
         Ok::<_, Error>(found.map(|detail| detail.proposal))
     };
-    let anywhere = Within::default();
+    let anywhere = LocationFilter::default();
     assert_eq!(find(nora, world.client, anywhere).await?.as_ref(), Some(&by_client));
-    assert_eq!(find(nora, world.client, within(world.wishes)).await?, None);
+    assert_eq!(find(nora, world.client, in_component(world.wishes)).await?, None);
     assert_eq!(find(nora, world.other_client, anywhere).await?, None);
-    assert_eq!(find(world.of(world.otto), world.client, anywhere).await?, None);
+    assert_eq!(find(world.read_context_of(world.otto), world.client, anywhere).await?, None);
     assert_eq!(find(world.services()[0], world.client, anywhere).await?, None);
     world.save(id, Proposal { client: None, ..by_client.clone() }).await?;
     assert_eq!(find(nora, world.client, anywhere).await?, None, "a draft of the web application");
@@ -99,7 +104,7 @@ pub async fn tells_all_of_a_proposal(world: World<'_>) -> Result<()> {
         ..published(world.ideas)
     };
     let id = world.add(&proposal).await?;
-    let nora = world.of(world.nora);
+    let nora = world.read_context_of(world.nora);
     let before = world.find(nora, id).await?;
     assert_eq!((before.id, &before.proposal), (id, &proposal));
     assert_eq!(before.client_uid.as_deref(), Some(world.client_uid));
@@ -108,19 +113,19 @@ pub async fn tells_all_of_a_proposal(world: World<'_>) -> Result<()> {
 
     let vote = world.vote(id, world.nora, 2).await?;
     let (_, mut cast) =
-        world.votes.find_visible(nora, vote, Within::default()).await?.ok_or(Error::NotFound)?;
+        world.votes.find_visible(nora, vote, LocationFilter::default()).await?.ok_or(Error::NotFound)?;
     cast.updated_at = proposal.updated_at + Duration::days(1);
     replace(world.votes, world.mine, vote, &cast).await?;
     let after = world.find(nora, id).await?;
     assert_eq!((after.voted, after.changed_at), (Some(2), cast.updated_at));
     let listed = world.proposals.list(nora, &everything(world.ideas, Direction::Ascending), ALL).await?;
     assert_eq!(listed.items, std::slice::from_ref(&after), "the list tells the same");
-    let otto = world.find(world.of(world.otto), id).await?;
+    let otto = world.find(world.read_context_of(world.otto), id).await?;
     assert_eq!((otto.voted, otto.changed_at), (None, proposal.updated_at));
     assert_eq!(world.find(world.services()[0], id).await?.voted, None);
 
     let nobody = world.proposals.detail(world.mine, id).await?.ok_or(Error::NotFound)?;
-    assert_eq!((&nobody.proposal, nobody.voted, nobody.place.participates), (&proposal, None, false));
+    assert_eq!((&nobody.proposal, nobody.voted, nobody.context.participates), (&proposal, None, false));
     let states = [
         (Proposal { withdrawn_at: Some(NOW), ..proposal.clone() }, PublicState::Withdrawn),
         (Proposal { state_published_at: None, ..proposal.clone() }, PublicState::None),
@@ -134,20 +139,24 @@ pub async fn tells_all_of_a_proposal(world: World<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A place is a visible proposals component, with its scope, the rules in force, and whether the reader takes part:
+/// A context is a visible proposals component, with its scope, the rules in force, and whether the reader takes part:
 /// in a public space every user, in another one its members and administrators.
-pub async fn shows_a_place_to_its_readers(world: World<'_>) -> Result<()> {
-    let (nora, otto, admin) = (world.of(world.nora), world.of(world.otto), world.of(world.admin));
+pub async fn shows_a_context_to_its_readers(world: World<'_>) -> Result<()> {
+    let (nora, otto, admin) = (
+        world.read_context_of(world.nora),
+        world.read_context_of(world.otto),
+        world.read_context_of(world.admin),
+    );
     let [_, public] = world.services();
-    let place = async |read_context, component| world.components.find(read_context, component).await;
-    let ideas = place(nora, world.ideas).await?.ok_or(Error::NotFound)?;
+    let context = async |read_context, component| world.components.find(read_context, component).await;
+    let ideas = context(nora, world.ideas).await?.ok_or(Error::NotFound)?;
     assert_eq!((ideas.component, ideas.space, ideas.scope), (world.ideas, world.space, Some(7)));
     assert!(ideas.rules.voting_is_open() && ideas.rules.voting_manifest == VotingManifest::Simple);
     assert_eq!((ideas.rules.vote_limit, ideas.rules.proposal_length), (3, 500));
-    assert_eq!(place(nora, world.wishes).await?.and_then(|p| p.scope), Some(9));
-    assert_eq!(place(nora, world.blog).await?, None);
-    assert_eq!(place(nora, world.unpublished).await?, None);
-    assert!(place(admin, world.unpublished).await?.is_some());
+    assert_eq!(context(nora, world.wishes).await?.and_then(|p| p.scope), Some(9));
+    assert_eq!(context(nora, world.blog).await?, None);
+    assert_eq!(context(nora, world.unpublished).await?, None);
+    assert!(context(admin, world.unpublished).await?.is_some());
     for (read_context, component, participates) in [
         (nora, world.ideas, true),
         (public, world.ideas, false),
@@ -156,10 +165,10 @@ pub async fn shows_a_place_to_its_readers(world: World<'_>) -> Result<()> {
         (admin, world.transparent, true),
         (public, world.transparent, false),
     ] {
-        let found = place(read_context, component).await?.ok_or(Error::NotFound)?;
+        let found = context(read_context, component).await?.ok_or(Error::NotFound)?;
         assert_eq!(found.participates, participates, "{:?} in {component}", read_context.viewer);
         let id = world.add(&published(component)).await?;
-        assert_eq!(*world.find(read_context, id).await?.place, found, "a proposal tells the same");
+        assert_eq!(*world.find(read_context, id).await?.context, found, "a proposal tells the same");
         let user = match read_context.viewer {
             Viewer::Participant(user) | Viewer::Admin(user) => user,
             Viewer::Public => continue,

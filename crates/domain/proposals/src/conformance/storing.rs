@@ -1,35 +1,41 @@
 //! Writes: stored records and errors.
 
-use super::{ALL, NOW, World, draft, everything, published, text, within};
+use super::{ALL, NOW, World, draft, everything, in_component, published, text};
 use crate::{PROPOSAL_FIELDS, Proposal, ProposalQuery, ProposalState};
-use civitas_kernel::filter::read;
+use civitas_kernel::filter::read_filters;
 use civitas_kernel::records::conformance::replace;
 use civitas_kernel::testing::raw_filter;
-use civitas_kernel::{Direction, Error, Locale, Result, StateId, Within};
+use civitas_kernel::{Direction, Error, Locale, LocationFilter, Result, StateId};
 
 /// No organization sees or changes another's proposals, states and votes.
 pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     let other = world.other;
     let id = world.add(&published(world.ideas)).await?;
     let vote = world.vote(id, world.nora, 1).await?;
-    let mut foreign = world.of(world.admin);
+    let mut foreign = world.read_context_of(world.admin);
     foreign.organization = other;
     for query in [ProposalQuery::default(), everything(world.ideas, Direction::Descending)] {
         assert_eq!(world.proposals.list(foreign, &query, ALL).await?.items, []);
-        assert_eq!(world.neighbours(foreign, &query, id).await?, crate::Neighbours::default());
+        assert_eq!(world.neighbours(foreign, &query, id).await?, crate::ProposalNeighbours::default());
     }
-    assert_eq!(world.proposals.find_visible(foreign, id, Within::default()).await?, None);
+    assert_eq!(world.proposals.find_visible(foreign, id, LocationFilter::default()).await?, None);
     assert_eq!(world.proposals.detail(other, id).await?, None);
     assert_eq!(world.proposals.voting_statuses(other, world.nora, world.client, &[world.ideas]).await?, []);
     assert_eq!(world.components.find(foreign, world.ideas).await?, None);
     assert_eq!(world.states.find_by_token(other, world.ideas, "accepted").await?, None);
-    assert_eq!(world.votes.find_visible(foreign, vote, Within::default()).await?, None);
-    assert_eq!(world.votes.list(foreign, Within::default(), &[], ALL).await?.items, []);
+    assert_eq!(world.votes.find_visible(foreign, vote, LocationFilter::default()).await?, None);
+    assert_eq!(world.votes.list(foreign, LocationFilter::default(), &[], ALL).await?.items, []);
     assert_eq!(world.votes.count_of_user(other, world.nora, world.ideas).await?, 0);
     assert!(!world.has_vote(other, id, world.nora).await?);
     world.proposals.remove(other, id).await?;
     world.votes.remove(other, vote).await?;
-    assert!(world.votes.find_visible(world.of(world.nora), vote, Within::default()).await?.is_some());
+    assert!(
+        world
+            .votes
+            .find_visible(world.read_context_of(world.nora), vote, LocationFilter::default())
+            .await?
+            .is_some()
+    );
     Ok(())
 }
 
@@ -76,7 +82,7 @@ pub async fn a_published_proposal_becomes_no_second_draft(world: World<'_>) -> R
 }
 
 /// The proposals of a user in a component are counted by authorship, once per proposal, without drafts.
-pub async fn knows_the_author_by_place(world: World<'_>) -> Result<()> {
+pub async fn knows_the_author_by_position(world: World<'_>) -> Result<()> {
     let of = |authors| Proposal { authors, ..published(world.ideas) };
     world.add(&of(vec![world.nora, world.otto])).await?;
     world.add(&of(vec![world.otto, world.nora])).await?;
@@ -105,10 +111,10 @@ pub async fn a_state_that_is_renamed_is_filtered_by_its_new_name(world: World<'_
     assert!(built_in.iter().all(|state| of_ideas.contains(state)));
     let mut by_token = built_in.clone();
     by_token.sort_by(|(_, one), (_, other)| one.token.cmp(&other.token));
-    assert_eq!(world.states.of_component(mine, ideas, 100).await?, by_token);
-    assert_eq!(world.states.of_component(mine, ideas, 2).await?, by_token[..2]);
-    assert_eq!(world.states.of_component(mine, world.blog, 100).await?, []);
-    assert_eq!(world.states.of_component(world.other, ideas, 100).await?, []);
+    assert_eq!(world.states.list_of_component(mine, ideas, 100).await?, by_token);
+    assert_eq!(world.states.list_of_component(mine, ideas, 2).await?, by_token[..2]);
+    assert_eq!(world.states.list_of_component(mine, world.blog, 100).await?, []);
+    assert_eq!(world.states.list_of_component(world.other, ideas, 100).await?, []);
 
     let (accepted, state) = built_in[2].clone();
     let answered = Proposal { state: Some(accepted), state_published_at: Some(NOW), ..published(ideas) };
@@ -116,15 +122,15 @@ pub async fn a_state_that_is_renamed_is_filtered_by_its_new_name(world: World<'_
     let hidden_answer = Proposal { state_published_at: None, ..answered };
     world.add(&hidden_answer).await?;
     let where_state = async |token: &str| {
-        let filters = read(PROPOSAL_FIELDS, &raw_filter("state", token))?;
-        let query = ProposalQuery { within: within(ideas), filters, ..ProposalQuery::default() };
-        world.list(world.of(world.nora), &query).await
+        let filters = read_filters(PROPOSAL_FIELDS, &raw_filter("state", token))?;
+        let query = ProposalQuery { within: in_component(ideas), filters, ..ProposalQuery::default() };
+        world.list(world.read_context_of(world.nora), &query).await
     };
     assert_eq!(where_state("accepted").await?, [id]);
     let renamed = ProposalState { token: "adopted".to_owned(), title: text("Adopted"), ..state };
     replace(world.states, mine, accepted, &renamed).await?;
     assert_eq!((where_state("accepted").await?, where_state("adopted").await?), (vec![], vec![id]));
-    assert_eq!(world.find(world.of(world.nora), id).await?.state.token(), "adopted");
+    assert_eq!(world.find(world.read_context_of(world.nora), id).await?.state.token(), "adopted");
 
     let (evaluating, state) = built_in[1].clone();
     let to = StateId(evaluating.0 + 1_000);

@@ -1,12 +1,12 @@
 //! Votes and the voting status of users.
 
-use super::{ALL, NOW, World, draft, published, within};
-use crate::{Proposal, Tally, VOTE_FIELDS, Vote, VotingStatus};
+use super::{ALL, NOW, World, draft, in_component, published};
+use crate::{Proposal, VOTE_FIELDS, Vote, VoteTally, VotingStatus};
 use civitas_kernel::conformance::{check_list, read_pages};
-use civitas_kernel::filter::read;
+use civitas_kernel::filter::read_filters;
 use civitas_kernel::records::conformance::replace;
 use civitas_kernel::testing::raw_filter;
-use civitas_kernel::{Error, PageRequest, ProposalId, Result, SpaceManifest, VoteId, Within};
+use civitas_kernel::{Error, LocationFilter, PageRequest, ProposalId, Result, SpaceKind, VoteId};
 use time::Duration;
 
 /// A user has one vote on a proposal; after its removal there may be another one.
@@ -29,7 +29,7 @@ pub async fn keeps_one_vote_of_a_user(world: World<'_>) -> Result<()> {
 
 /// The final votes on a proposal, counted one by one. The number in its detail is the same.
 async fn final_votes(world: &World<'_>, id: ProposalId) -> Result<i64> {
-    let votes = world.votes.of_proposal(world.mine, id, ALL).await?.items;
+    let votes = world.votes.list_of_proposal(world.mine, id, ALL).await?.items;
     let counted = votes.iter().filter(|(_, vote)| !vote.temporary).count();
     let detail = world.proposals.detail(world.mine, id).await?.ok_or(Error::NotFound)?;
     assert_eq!(usize::try_from(detail.votes_count).ok(), Some(counted));
@@ -110,7 +110,7 @@ pub async fn counts_final_votes_of_proposals(world: World<'_>) -> Result<()> {
 
 /// Votes of all users on visible proposals: published, neither hidden nor deleted, in a visible component.
 pub async fn shows_votes_on_what_is_visible(world: World<'_>) -> Result<()> {
-    let (nora, admin) = (world.of(world.nora), world.of(world.admin));
+    let (nora, admin) = (world.read_context_of(world.nora), world.read_context_of(world.admin));
     for (proposal, of_nora, of_admin) in [
         (published(world.ideas), true, true),
         (Proposal { withdrawn_at: Some(NOW), ..published(world.ideas) }, true, true),
@@ -122,8 +122,8 @@ pub async fn shows_votes_on_what_is_visible(world: World<'_>) -> Result<()> {
         let id = world.add(&proposal).await?;
         let vote = world.vote(id, world.otto, 1).await?;
         for (read_context, sees) in [(nora, of_nora), (admin, of_admin)] {
-            let found = world.votes.find_visible(read_context, vote, Within::default()).await?;
-            let listed = world.votes.list(read_context, Within::default(), &[], ALL).await?;
+            let found = world.votes.find_visible(read_context, vote, LocationFilter::default()).await?;
+            let listed = world.votes.list(read_context, LocationFilter::default(), &[], ALL).await?;
             let listed = listed.items.iter().any(|(id, _)| *id == vote);
             assert_eq!((found.is_some(), listed), (sees, sees), "{:?} on {proposal:?}", read_context.viewer);
         }
@@ -142,29 +142,29 @@ pub async fn filters_votes(world: World<'_>) -> Result<()> {
     ];
     let read_context = world.services()[1];
     let list = async |part, key: &str, value: String| {
-        let filters = read(VOTE_FIELDS, &raw_filter(key, &value))?;
+        let filters = read_filters(VOTE_FIELDS, &raw_filter(key, &value))?;
         let page = world.votes.list(read_context, part, &filters, ALL).await?;
         Ok::<_, Error>(page.items.into_iter().map(|(id, _)| id).collect::<Vec<VoteId>>())
     };
-    let all = Within::default();
+    let all = LocationFilter::default();
     assert_eq!(list(all, "creator_id", world.nora.to_string()).await?, votes[1..]);
     assert_eq!(list(all, "author_id_not_eq", world.nora.to_string()).await?, votes[..1]);
     assert_eq!(list(all, "proposal_id_in", first.to_string()).await?, [votes[0], votes[2]]);
     assert_eq!(list(all, "component_id", world.wishes.to_string()).await?, votes[1..2]);
     assert_eq!(list(all, "participatory_space_id", world.space.id.to_string()).await?, votes);
     assert_eq!(list(all, "participatory_space_id_gt", world.space.id.to_string()).await?, []);
-    let processes = Within { space_manifest: Some(SpaceManifest::ParticipatoryProcesses), ..all };
+    let processes = LocationFilter { space_kind: Some(SpaceKind::ParticipatoryProcesses), ..all };
     assert_eq!(list(processes, "creator_id_present", "1".to_owned()).await?, votes);
-    let assemblies = Within { space_manifest: Some(SpaceManifest::Assemblies), ..all };
+    let assemblies = LocationFilter { space_kind: Some(SpaceKind::Assemblies), ..all };
     assert_eq!(list(assemblies, "creator_id_present", "1".to_owned()).await?, []);
-    assert_eq!(list(within(world.ideas), "creator_id", world.nora.to_string()).await?, votes[2..]);
-    assert_eq!(world.votes.find_visible(read_context, votes[1], within(world.ideas)).await?, None);
+    assert_eq!(list(in_component(world.ideas), "creator_id", world.nora.to_string()).await?, votes[2..]);
+    assert_eq!(world.votes.find_visible(read_context, votes[1], in_component(world.ideas)).await?, None);
     let walked = read_pages(1, async |page| world.votes.list(read_context, all, &[], page).await).await?;
     assert_eq!(walked.into_iter().map(|(id, _)| id).collect::<Vec<_>>(), votes);
     assert_eq!(list(all, "weight", "1".to_owned()).await?, votes);
     assert_eq!(list(all, "id_gteq", votes[1].to_string()).await?, votes[1..]);
     check_list(async |raw, page| {
-        let page = world.votes.list(read_context, all, &read(VOTE_FIELDS, &raw)?, page).await?;
+        let page = world.votes.list(read_context, all, &read_filters(VOTE_FIELDS, &raw)?, page).await?;
         Ok(page.map(|(id, vote)| (id, vote.created_at, vote.updated_at)))
     })
     .await
@@ -191,7 +191,7 @@ pub async fn tells_how_a_user_stands(world: World<'_>) -> Result<()> {
     let components = [world.ideas, world.wishes];
     let voting_statuses =
         async |client| world.proposals.voting_statuses(mine, nora, client, &components).await;
-    let tally = |token: &str, proposals, voted| Tally { token: token.to_owned(), proposals, voted };
+    let tally = |token: &str, proposals, voted| VoteTally { token: token.to_owned(), proposals, voted };
     let mut found = voting_statuses(world.client).await?;
     for voting_status in &mut found {
         voting_status.tallies.sort_by(|a, b| a.token.cmp(&b.token));
@@ -235,11 +235,11 @@ pub async fn lists_the_votes_on_a_proposal(world: World<'_>) -> Result<()> {
     let oldest = world.votes.add(world.mine, &vote(world.otto, false, 0)).await?;
     let middle = world.votes.add(world.mine, &vote(world.admin, false, 1)).await?;
     let listed = async |organization, page| {
-        let page = world.votes.of_proposal(organization, id, page).await?;
+        let page = world.votes.list_of_proposal(organization, id, page).await?;
         Ok::<_, Error>((page.items.iter().map(|(id, _)| *id).collect::<Vec<VoteId>>(), page.has_more))
     };
     assert_eq!(listed(world.mine, ALL).await?, (vec![newest, middle, oldest], false));
-    assert_eq!(listed(world.mine, PageRequest::of(2, 1)).await?, (vec![middle], true));
+    assert_eq!(listed(world.mine, PageRequest::new(2, 1)).await?, (vec![middle], true));
     assert_eq!(listed(world.other, ALL).await?, (vec![], false));
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Filters (contract 01 §6, 05 §2.3 and §3.2).
 
 use super::{World, component, space, text};
-use crate::{COMPONENT_FIELDS, Component, ComponentManifest, SPACE_FIELDS, Space, Visibility};
-use civitas_kernel::filter::read;
+use crate::{COMPONENT_FIELDS, Component, ComponentKind, SPACE_FIELDS, Space, Visibility};
+use civitas_kernel::filter::read_filters;
 use civitas_kernel::testing::raw_filter;
-use civitas_kernel::{Locale, PageRequest, Result, SpaceManifest, SpaceRef, Translated, Viewer};
+use civitas_kernel::{Locale, PageRequest, Result, SpaceKind, SpaceRef, Translated, Viewer};
 use serde_json::json;
 
 /// The weight of the components of these tests.
@@ -13,8 +13,8 @@ const WEIGHT: i64 = 77;
 impl World<'_> {
     /// The titles of the spaces that match a filter, in their order.
     async fn spaces_where(&self, key: &str, value: &str) -> Result<Vec<String>> {
-        let filters = read(SPACE_FIELDS, &raw_filter(key, value))?;
-        let read_context = self.seen_by(Viewer::Public);
+        let filters = read_filters(SPACE_FIELDS, &raw_filter(key, value))?;
+        let read_context = self.viewer_read_context(Viewer::Public);
         let page = self.spaces.list(read_context, None, &filters, PageRequest::default()).await?;
         let title = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
         // The harness has other spaces; only those of these tests have extended data.
@@ -23,8 +23,8 @@ impl World<'_> {
     }
 
     async fn components_where(&self, key: &str, value: &str) -> Result<Vec<String>> {
-        let filters = read(COMPONENT_FIELDS, &raw_filter(key, value))?;
-        let read_context = self.seen_by(Viewer::Public);
+        let filters = read_filters(COMPONENT_FIELDS, &raw_filter(key, value))?;
+        let read_context = self.viewer_read_context(Viewer::Public);
         let page = self.components.list(read_context, None, &filters, PageRequest::default()).await?;
         let name = |texts: &Translated| texts.first_text().map(|(_, t)| t.to_owned()).unwrap_or_default();
         // As above: only those of these tests have a weight.
@@ -32,22 +32,17 @@ impl World<'_> {
         Ok(own.map(|d| name(&d.component.name)).collect())
     }
 
-    async fn add_marked(
-        &self,
-        manifest: SpaceManifest,
-        title: Translated,
-        slug: Option<&str>,
-    ) -> Result<SpaceRef> {
+    async fn add_marked(&self, kind: SpaceKind, title: Translated, slug: Option<&str>) -> Result<SpaceRef> {
         let data = json!({"Straße": {"Nº": 100}, "k": "50%_\\"}).as_object().cloned().unwrap_or_default();
         let slug = slug.map(str::to_owned);
-        self.add(&Space { slug, title, extended_data: data.into(), ..space(manifest, "") }).await
+        self.add(&Space { slug, title, extended_data: data.into(), ..space(kind, "") }).await
     }
 }
 
 /// Spaces by kind, number, slug, title and extended data; case-insensitive in every script for `start` and `matches`.
 pub async fn filters_spaces(world: World<'_>) -> Result<()> {
-    let trees = world.add_marked(SpaceManifest::Assemblies, text("Árboles 100%"), Some("Trees_1")).await?;
-    let votes = world.add_marked(SpaceManifest::Initiatives, text("ÉTÉ"), None).await?;
+    let trees = world.add_marked(SpaceKind::Assemblies, text("Árboles 100%"), Some("Trees_1")).await?;
+    let votes = world.add_marked(SpaceKind::Initiatives, text("ÉTÉ"), None).await?;
     let initiative = format!("i-{}", votes.id);
     let all = vec!["Árboles 100%".to_owned(), "ÉTÉ".to_owned()];
     let (first, second) = (vec![all[0].clone()], vec![all[1].clone()]);
@@ -86,10 +81,10 @@ pub async fn filters_spaces(world: World<'_>) -> Result<()> {
 pub async fn negations_look_at_every_translation(world: World<'_>) -> Result<()> {
     let both: Translated = [(Locale::EN, "Bench".to_owned()), (Locale::FR, "Banc".to_owned())].into();
     let hollow: Translated = [(Locale::ES, String::new())].into();
-    world.add_marked(SpaceManifest::Assemblies, both, None).await?;
-    world.add_marked(SpaceManifest::Assemblies, text("Banc"), None).await?;
-    world.add_marked(SpaceManifest::Assemblies, hollow, None).await?;
-    world.add_marked(SpaceManifest::Assemblies, Translated::default(), None).await?;
+    world.add_marked(SpaceKind::Assemblies, both, None).await?;
+    world.add_marked(SpaceKind::Assemblies, text("Banc"), None).await?;
+    world.add_marked(SpaceKind::Assemblies, hollow, None).await?;
+    world.add_marked(SpaceKind::Assemblies, Translated::default(), None).await?;
     let list = |titles: &[&str]| titles.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
     for (key, value, expected) in [
         ("title_eq", "Banc", list(&["Bench", "Banc"])),
@@ -109,15 +104,15 @@ pub async fn negations_look_at_every_translation(world: World<'_>) -> Result<()>
 /// Components by kind, id, space, name and extended data.
 pub async fn filters_components(world: World<'_>) -> Result<()> {
     let assembly = world.add_assembly("a", Visibility::Public).await?;
-    let conference = world.add(&space(SpaceManifest::Conferences, "c")).await?;
+    let conference = world.add(&space(SpaceKind::Conferences, "c")).await?;
     let data = json!({"key": {"is": "AWESOME"}}).as_object().cloned().unwrap_or_default();
     let ideas = Component {
         weight: WEIGHT,
         extended_data: data.into(),
-        ..component(assembly, ComponentManifest::Proposals, "Ideas")
+        ..component(assembly, ComponentKind::Proposals, "Ideas")
     };
     let ideas_id = world.add_component(&ideas).await?;
-    let map = component(conference, ComponentManifest::AwesomeMap, "Œuvres");
+    let map = component(conference, ComponentKind::AwesomeMap, "Œuvres");
     world.add_component(&Component { weight: WEIGHT, ..map }).await?;
     let (first, second) = (vec!["Ideas".to_owned()], vec!["Œuvres".to_owned()]);
     let both = [first.clone(), second.clone()].concat();
@@ -138,9 +133,9 @@ pub async fn filters_components(world: World<'_>) -> Result<()> {
     ] {
         assert_eq!(world.components_where(key, value).await?, *expected, "{key} {value}");
     }
-    let read_context = world.seen_by(Viewer::Public);
-    let typed = Some(ComponentManifest::Proposals);
-    let blogs = read(COMPONENT_FIELDS, &raw_filter("manifest_name", "blogs"))?;
+    let read_context = world.viewer_read_context(Viewer::Public);
+    let typed = Some(ComponentKind::Proposals);
+    let blogs = read_filters(COMPONENT_FIELDS, &raw_filter("manifest_name", "blogs"))?;
     let none = world.components.list(read_context, typed, &blogs, PageRequest::default()).await?;
     assert_eq!(none.items, [], "the kind of a typed list is a condition of its own");
     Ok(())

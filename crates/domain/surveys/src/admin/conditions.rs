@@ -1,9 +1,9 @@
 //! Display conditions (contract 08 §1). The caller has locked the questionnaire, and sets the time of its last change.
 
-use super::{PartEdit, QuestionAdmin};
+use super::{QuestionAdmin, QuestionPartEdit};
 use crate::{ConditionType, DisplayCondition, Form, FormQuestion};
-use civitas_kernel::limits::{LINE, any_too_long};
-use civitas_kernel::records::{Change, Plain, RecordAdmin};
+use civitas_kernel::limits::{MAX_LINE_CHARS, translations_too_long};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin};
 use civitas_kernel::{DisplayConditionId, Error, FieldError, OrganizationId, QuestionId, Result, Wording};
 
 /// The most display conditions of a question.
@@ -15,17 +15,17 @@ impl QuestionAdmin<'_> {
     ///
     /// # Errors
     /// `Invalid` with all errors, of the fields `conditions[name][question]`, `[option]` and `[value]`; `NotFound` for a
-    /// place without a condition.
+    /// position without a condition.
     pub(super) async fn edit_conditions(
         &self,
         organization: OrganizationId,
         (id, form): (QuestionId, &Form),
-        edits: &[PartEdit<usize, DisplayCondition>],
+        edits: &[QuestionPartEdit<usize, DisplayCondition>],
     ) -> Result<bool> {
         if edits.is_empty() {
             return Ok(false);
         }
-        let stored = self.conditions.of_question(organization, id).await?;
+        let stored = self.conditions.list_of_question(organization, id).await?;
         let added = edits.iter().filter(|edit| edit.id.is_none() && edit.value.is_some()).count();
         let removed = edits.iter().filter(|edit| edit.id.is_some() && edit.value.is_none()).count();
         if added > 0 && stored.len() + added > MAX_CONDITIONS + removed {
@@ -36,7 +36,7 @@ impl QuestionAdmin<'_> {
         for edit in edits {
             let value = edit.value.clone().map(|value| normal(DisplayCondition { question: id, ..value }));
             let before = match edit.id {
-                Some(place) => Some(stored.get(place).ok_or(Error::NotFound)?),
+                Some(position) => Some(stored.get(position).ok_or(Error::NotFound)?),
                 None => None,
             };
             if before.map(|(_, before)| before) == value.as_ref() {
@@ -62,10 +62,12 @@ impl QuestionAdmin<'_> {
         match (before, after) {
             (Some((id, before)), Some(after)) => {
                 let change = Change::new(before.clone(), after);
-                Plain(self.conditions).change(organization, *id, &change).await
+                AdminWithoutRules(self.conditions).change(organization, *id, &change).await
             }
             (Some((id, _)), None) => self.conditions.remove(organization, *id).await,
-            (None, Some(after)) => Plain(self.conditions).create(organization, &after).await.map(drop),
+            (None, Some(after)) => {
+                AdminWithoutRules(self.conditions).create(organization, &after).await.map(drop)
+            }
             (None, None) => Ok(()),
         }
     }
@@ -95,7 +97,7 @@ fn check(form: &Form, id: QuestionId, condition: &DisplayCondition) -> Option<(&
             (!is_own).then_some(("option", "inclusion"))
         }
         ConditionType::Match => match &condition.value {
-            Some(value) if any_too_long("value", "Value", value, LINE).is_some() => {
+            Some(value) if translations_too_long("value", "Value", value, MAX_LINE_CHARS).is_some() => {
                 Some(("value", "too_long"))
             }
             Some(value) if value.iter().any(|(_, text)| !text.trim().is_empty()) => None,

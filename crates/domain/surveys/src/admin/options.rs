@@ -1,6 +1,6 @@
 //! Answer options. The caller has locked the questionnaire, and sets the time of its last change.
 
-use super::{PartEdit, QuestionAdmin, faults, named};
+use super::{QuestionAdmin, QuestionPartEdit, faults, named};
 use crate::{AnswerOption, Question};
 use civitas_kernel::records::{Change, find_for_update};
 use civitas_kernel::{
@@ -16,7 +16,7 @@ impl QuestionAdmin<'_> {
         &self,
         organization: OrganizationId,
         (id, question): (QuestionId, &Question),
-        edits: &[PartEdit<AnswerOptionId, Translated>],
+        edits: &[QuestionPartEdit<AnswerOptionId, Translated>],
         locale: Locale,
     ) -> Result<bool> {
         let (mut has_changed, mut errors) = (false, Vec::new());
@@ -35,7 +35,7 @@ impl QuestionAdmin<'_> {
         &self,
         organization: OrganizationId,
         (question_id, question): (QuestionId, &Question),
-        edit: &PartEdit<AnswerOptionId, Translated>,
+        edit: &QuestionPartEdit<AnswerOptionId, Translated>,
         locale: Locale,
     ) -> Result<bool> {
         let Some(id) = edit.id else {

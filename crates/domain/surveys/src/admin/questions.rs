@@ -1,8 +1,10 @@
 //! Questions: creation, change, order, deletion.
 
-use super::{PartEdit, QuestionAdmin, faults, named};
+use super::{QuestionAdmin, QuestionPartEdit, faults, named};
 use crate::{AnswerOption, DisplayCondition, Form, MAX_ROWS, Question};
-use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update, find_revision_for_update};
+use civitas_kernel::records::{
+    AdminWithoutRules, Change, RecordAdmin, find_for_update, find_revision_for_update,
+};
 use civitas_kernel::{
     AnswerOptionId, Error, FieldError, Locale, OrganizationId, QuestionId, QuestionnaireId, Result,
     Translated, Wording,
@@ -16,14 +18,14 @@ pub struct QuestionEdit {
     /// The question with its rows. A new row has the id 0 and an empty reference. Its position has no effect.
     pub question: Question,
     /// Options to add, change and remove. Others stay.
-    pub options: Vec<PartEdit<AnswerOptionId, Translated>>,
-    /// Display conditions to add, change and remove, by their places in the form, from 0. Others stay.
-    pub conditions: Vec<PartEdit<usize, DisplayCondition>>,
+    pub options: Vec<QuestionPartEdit<AnswerOptionId, Translated>>,
+    /// Display conditions to add, change and remove, by their positions in the form, from 0. Others stay.
+    pub conditions: Vec<QuestionPartEdit<usize, DisplayCondition>>,
 }
 
 /// Where a question moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum QuestionMove {
     /// Before the question before it.
     Up,
     /// After the question after it.
@@ -35,7 +37,7 @@ impl QuestionAdmin<'_> {
     ///
     /// # Errors
     /// `NotFound`; `Invalid` with `changed_meanwhile` when `seen` is not the revision of the questionnaire, and with the
-    /// errors of the question, of `rows[place]`, of `options[name]` and of `conditions[name]`.
+    /// errors of the question, of `rows[index]`, of `options[name]` and of `conditions[name]`.
     pub async fn create(
         &self,
         organization: OrganizationId,
@@ -91,7 +93,7 @@ impl QuestionAdmin<'_> {
         Ok(has_changed)
     }
 
-    /// Moves a question by one place. The first question stays when it moves up, the last one when it moves down.
+    /// Moves a question by one position. The first question stays when it moves up, the last one when it moves down.
     /// Returns whether it moved.
     ///
     /// # Errors
@@ -101,15 +103,15 @@ impl QuestionAdmin<'_> {
         &self,
         organization: OrganizationId,
         (questionnaire, id): (QuestionnaireId, QuestionId),
-        direction: Direction,
+        direction: QuestionMove,
         now: OffsetDateTime,
     ) -> Result<bool> {
         find_for_update(self.questionnaires, organization, questionnaire).await?;
         let form = self.questionnaires.form(organization, questionnaire).await?;
-        let place = form.questions().iter().position(|question| question.id == id).ok_or(Error::NotFound)?;
+        let index = form.questions().iter().position(|question| question.id == id).ok_or(Error::NotFound)?;
         let first = match direction {
-            Direction::Up => place.checked_sub(1),
-            Direction::Down => Some(place).filter(|place| place + 1 < form.questions().len()),
+            QuestionMove::Up => index.checked_sub(1),
+            QuestionMove::Down => Some(index).filter(|index| index + 1 < form.questions().len()),
         };
         let Some(first) = first else { return Ok(false) };
         let (upper, lower) = (&form.questions()[first], &form.questions()[first + 1]);
@@ -119,7 +121,7 @@ impl QuestionAdmin<'_> {
         }
         for (id, before, position) in swapped(&form, first) {
             let change = Change::new(before.clone(), Question { position, ..before.clone() });
-            Plain(self.questions).change(organization, id, &change).await?;
+            AdminWithoutRules(self.questions).change(organization, id, &change).await?;
         }
         self.questionnaires.touch(organization, questionnaire, now).await?;
         Ok(true)
@@ -145,15 +147,15 @@ impl QuestionAdmin<'_> {
     }
 }
 
-/// The questions whose position changes when the question at the place `first` and the one after it are exchanged:
+/// The questions whose position changes when the question at the index `first` and the one after it are exchanged:
 /// these two where all positions differ.
 fn swapped(form: &Form, first: usize) -> Vec<(QuestionId, &Question, i64)> {
     let mut order: Vec<usize> = (0..form.questions().len()).collect();
     order.swap(first, first + 1);
     let mut next = 0;
     let mut changed = Vec::new();
-    for (place, index) in order.into_iter().enumerate() {
-        let position = form.questions()[place].question.position.max(next);
+    for (old, index) in order.into_iter().enumerate() {
+        let position = form.questions()[old].question.position.max(next);
         next = position.saturating_add(1);
         let question = &form.questions()[index];
         if question.question.position != position {
@@ -182,7 +184,7 @@ fn with_references(mut question: Question) -> Question {
 /// Checks a question with its rows, and the texts of its options.
 fn check(
     question: &Question,
-    options: &[PartEdit<AnswerOptionId, Translated>],
+    options: &[QuestionPartEdit<AnswerOptionId, Translated>],
     locale: Locale,
 ) -> Result<()> {
     let mut errors = faults(question.check(locale))?;
@@ -191,7 +193,7 @@ fn check(
     Error::unless_valid(Wording::InvalidRequest, errors)
 }
 
-/// The errors of the rows of a matrix, by their places.
+/// The errors of the rows of a matrix, by their indexes.
 fn row_errors(question: &Question, locale: Locale) -> Vec<FieldError> {
     if !question.kind.has_rows() {
         return Vec::new();
@@ -201,17 +203,20 @@ fn row_errors(question: &Question, locale: Locale) -> Vec<FieldError> {
         return vec![FieldError::new("rows", "too_many", text)];
     }
     let mut errors = Vec::new();
-    for (place, row) in question.rows.iter().enumerate() {
+    for (index, row) in question.rows.iter().enumerate() {
         let text = AnswerOption { question: QuestionId(0), body: row.body.clone() };
         if let Err(error) = text.check(locale) {
-            errors.extend(named(error.details(), &format!("rows[{place}]")));
+            errors.extend(named(error.details(), &format!("rows[{index}]")));
         }
     }
     errors
 }
 
 /// The errors of the texts of options.
-fn option_errors(edits: &[PartEdit<AnswerOptionId, Translated>], locale: Locale) -> Result<Vec<FieldError>> {
+fn option_errors(
+    edits: &[QuestionPartEdit<AnswerOptionId, Translated>],
+    locale: Locale,
+) -> Result<Vec<FieldError>> {
     let mut errors = Vec::new();
     for edit in edits {
         let Some(body) = edit.value.clone() else { continue };

@@ -5,18 +5,18 @@ use crate::{
     AnswerFiles, AnswerOption, AnswerOptionStore, MAX_OPTIONS, MAX_QUESTIONS, Question, QuestionStore,
     QuestionType,
 };
-use civitas_kernel::records::{Change, Plain, RecordAdmin};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin};
 use civitas_kernel::{AnswerOptionId, Error, Locale, OrganizationId, QuestionId, Result};
 
 /// Writes questions and options by their rules.
 #[derive(Clone, Copy)]
-pub(crate) struct Rules<'a> {
+pub(crate) struct QuestionWriter<'a> {
     pub(crate) questions: &'a dyn QuestionStore,
     pub(crate) options: &'a dyn AnswerOptionStore,
     pub(crate) files: &'a dyn AnswerFiles,
 }
 
-impl Rules<'_> {
+impl QuestionWriter<'_> {
     /// Adds a question.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl Rules<'_> {
         if self.questions.count(organization, question.questionnaire).await? >= MAX_QUESTIONS {
             return Err(full("questionnaire", "Questionnaire has too many questions", MAX_QUESTIONS));
         }
-        Plain(self.questions).create(organization, question).await
+        AdminWithoutRules(self.questions).create(organization, question).await
     }
 
     /// Stores a change of a question.
@@ -53,7 +53,7 @@ impl Rules<'_> {
                 "Question type cannot change once answers exist",
             ));
         }
-        Plain(self.questions).change(organization, id, change).await
+        AdminWithoutRules(self.questions).change(organization, id, change).await
     }
 
     /// Deletes a question with the files of its answers.
@@ -91,7 +91,7 @@ impl Rules<'_> {
         if self.options.count(organization, option.question).await? >= MAX_OPTIONS {
             return Err(full("question_id", "Question has too many options", MAX_OPTIONS));
         }
-        Plain(self.options).create(organization, option).await
+        AdminWithoutRules(self.options).create(organization, option).await
     }
 
     /// Stores a change of an option. Returns whether it changes something.
@@ -106,7 +106,7 @@ impl Rules<'_> {
         locale: Locale,
     ) -> Result<bool> {
         change.after.check(locale)?;
-        Plain(self.options).change(organization, id, change).await?;
+        AdminWithoutRules(self.options).change(organization, id, change).await?;
         Ok(!change.is_empty())
     }
 }

@@ -2,7 +2,9 @@
 
 use super::faults;
 use crate::{Questionnaire, QuestionnaireParent, QuestionnaireStore, Survey, SurveyLookup, SurveyStore};
-use civitas_kernel::records::{Change, Plain, RecordAdmin, find_for_update, find_revision_for_update};
+use civitas_kernel::records::{
+    AdminWithoutRules, Change, RecordAdmin, find_for_update, find_revision_for_update,
+};
 use civitas_kernel::{
     ComponentId, Error, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated, Wording,
 };
@@ -92,8 +94,10 @@ impl SurveyAdmin<'_> {
             questionnaire
         };
         settings.check(&new(QuestionnaireParent::Survey(civitas_kernel::SurveyId(0))), locale)?;
-        let survey = Plain(self.surveys).create(organization, &survey).await?;
-        Plain(self.questionnaires).create(organization, &new(QuestionnaireParent::Survey(survey))).await
+        let survey = AdminWithoutRules(self.surveys).create(organization, &survey).await?;
+        AdminWithoutRules(self.questionnaires)
+            .create(organization, &new(QuestionnaireParent::Survey(survey)))
+            .await
     }
 
     /// Changes the texts of a questionnaire, and the dates of its survey.
@@ -109,17 +113,17 @@ impl SurveyAdmin<'_> {
     ) -> Result<SurveyChange> {
         let before = find_revision_for_update(self.questionnaires, organization, id, Some(seen)).await?;
         let parent = before.parent;
-        let mut change = Change::of(before, now, |questionnaire| settings.apply(questionnaire));
+        let mut change = Change::from_edit(before, now, |questionnaire| settings.apply(questionnaire));
         settings.check(&change.after, locale)?;
         let survey = match parent {
             QuestionnaireParent::Meeting(_) => None,
             QuestionnaireParent::Survey(survey) => {
                 let before = find_for_update(self.surveys, organization, survey).await?;
-                let change = Change::of(before, now, |survey| {
+                let change = Change::from_edit(before, now, |survey| {
                     survey.starts_at = settings.starts_at;
                     survey.ends_at = settings.ends_at;
                 });
-                Plain(self.surveys).change(organization, survey, &change).await?;
+                AdminWithoutRules(self.surveys).change(organization, survey, &change).await?;
                 Some(change)
             }
         };
@@ -127,7 +131,7 @@ impl SurveyAdmin<'_> {
             // Clients that read the former dates see by this time that the dates changed.
             change.after.updated_at = now;
         }
-        Plain(self.questionnaires).change(organization, id, &change).await?;
+        AdminWithoutRules(self.questionnaires).change(organization, id, &change).await?;
         Ok(SurveyChange { questionnaire: change, survey })
     }
 }

@@ -113,15 +113,15 @@ async fn a_new_question_is_the_last_one_and_has_its_options_and_conditions() {
         assert_eq!((option.question, &option.body), (QuestionId(204), &text("Tram")));
         Ok(AnswerOptionId(302))
     });
-    stores.conditions.expect_of_question().returning(|_, _| Ok(Vec::new()));
+    stores.conditions.expect_list_of_question().returning(|_, _| Ok(Vec::new()));
     stores.conditions.expect_add().once().returning(|_, condition| {
         assert_eq!(condition.question, QuestionId(204));
         Ok(DisplayConditionId(9))
     });
     let edit = QuestionEdit {
         question: question(0, QuestionType::Sorting),
-        options: vec![PartEdit { name: "new-1".to_owned(), id: None, value: Some(text("Tram")) }],
-        conditions: vec![PartEdit { name: "new-1".to_owned(), id: None, value: Some(condition()) }],
+        options: vec![QuestionPartEdit { name: "new-1".to_owned(), id: None, value: Some(text("Tram")) }],
+        conditions: vec![QuestionPartEdit { name: "new-1".to_owned(), id: None, value: Some(condition()) }],
     };
     let created = stores.admin().create(HERE, Some(&revision_at(NOW)), edit, (Locale::EN, LATER)).await;
     assert_eq!(created.unwrap(), QuestionId(204));
@@ -132,7 +132,7 @@ async fn all_errors_of_a_question_are_found_together() {
     let stores = Stores::of(form(), 0);
     let row = MatrixRow { id: MatrixRowId(0), reference: String::new(), position: 0, body: text(" ") };
     let question = Question { rows: vec![row], body: text(""), ..question(0, QuestionType::MatrixSingle) };
-    let option = PartEdit { name: "new-1".to_owned(), id: None, value: Some(text("")) };
+    let option = QuestionPartEdit { name: "new-1".to_owned(), id: None, value: Some(text("")) };
     let edit = QuestionEdit { options: vec![option], ..plain(question) };
     let refused = stores.update(SECOND, edit).await.unwrap_err();
     let expected = [("body", "blank"), ("rows[0]", "blank"), ("options[new-1]", "blank")];
@@ -190,7 +190,8 @@ async fn options_of_a_question_are_changed_and_removed() {
     });
     stores.options.expect_save().once().returning(|_, _, _| Ok(()));
     stores.options.expect_remove().once().returning(|_, _| Ok(()));
-    let part = |id: i64, value| PartEdit { name: id.to_string(), id: Some(AnswerOptionId(id)), value };
+    let part =
+        |id: i64, value| QuestionPartEdit { name: id.to_string(), id: Some(AnswerOptionId(id)), value };
     let options = vec![part(301, Some(text("Tram"))), part(302, None), part(303, Some(text("Bus")))];
     let edit = QuestionEdit { options, ..plain(question(0, QuestionType::SingleOption)) };
     assert!(stores.update(FIRST, edit).await.unwrap());
@@ -209,8 +210,8 @@ async fn a_condition_names_an_earlier_question_and_one_of_its_options() {
         (DisplayCondition { kind: ConditionType::Match, ..condition() }, ("value", "blank")),
     ] {
         let mut stores = Stores::of(form(), 0);
-        stores.conditions.expect_of_question().returning(|_, _| Ok(Vec::new()));
-        let edit = PartEdit { name: "new-1".to_owned(), id: None, value: Some(change) };
+        stores.conditions.expect_list_of_question().returning(|_, _| Ok(Vec::new()));
+        let edit = QuestionPartEdit { name: "new-1".to_owned(), id: None, value: Some(change) };
         let edit = QuestionEdit { conditions: vec![edit], ..plain(question(0, QuestionType::MatrixSingle)) };
         let refused = stores.update(SECOND, edit).await.unwrap_err();
         let field = format!("conditions[new-1][{}]", expected.0);
@@ -225,13 +226,13 @@ async fn a_condition_loses_what_its_type_does_not_have_and_stays_when_it_does_no
     let mut stores = Stores::of(form(), 1);
     stores
         .conditions
-        .expect_of_question()
+        .expect_list_of_question()
         .returning(move |_, _| Ok(vec![(DisplayConditionId(9), kept.clone())]));
     stores.conditions.expect_save().once().returning(|_, _, change| {
         assert_eq!((change.after.kind, change.after.option), (ConditionType::Answered, None));
         Ok(())
     });
-    let part = |value| PartEdit { name: "0".to_owned(), id: Some(0), value: Some(value) };
+    let part = |value| QuestionPartEdit { name: "0".to_owned(), id: Some(0), value: Some(value) };
     let edit = |value| QuestionEdit {
         conditions: vec![part(value)],
         ..plain(question(0, QuestionType::MatrixSingle))
@@ -251,11 +252,11 @@ async fn a_question_moves_by_one_place_also_among_equal_positions() {
         Ok(())
     });
     let admin = stores.admin();
-    assert!(admin.reorder(HERE, (POLL, FIRST), Direction::Down, LATER).await.unwrap());
+    assert!(admin.reorder(HERE, (POLL, FIRST), QuestionMove::Down, LATER).await.unwrap());
     assert_eq!(*moved.lock().unwrap(), [(201, 1), (203, 2)]);
-    assert!(!admin.reorder(HERE, (POLL, FIRST), Direction::Up, LATER).await.unwrap());
-    assert!(!admin.reorder(HERE, (POLL, QuestionId(203)), Direction::Down, LATER).await.unwrap());
-    let missing = admin.reorder(HERE, (POLL, QuestionId(9)), Direction::Up, LATER).await;
+    assert!(!admin.reorder(HERE, (POLL, FIRST), QuestionMove::Up, LATER).await.unwrap());
+    assert!(!admin.reorder(HERE, (POLL, QuestionId(203)), QuestionMove::Down, LATER).await.unwrap());
+    let missing = admin.reorder(HERE, (POLL, QuestionId(9)), QuestionMove::Up, LATER).await;
     assert!(matches!(missing, Err(Error::NotFound)));
 }
 
@@ -269,7 +270,7 @@ async fn a_question_does_not_move_before_the_one_that_its_condition_names() {
     assert_eq!(form.comparable(Some(SECOND)).len(), 1);
     assert_eq!(form.comparable(None).len(), 3);
     let stores = Stores::of(form, 0);
-    for (id, direction) in [(SECOND, Direction::Up), (FIRST, Direction::Down)] {
+    for (id, direction) in [(SECOND, QuestionMove::Up), (FIRST, QuestionMove::Down)] {
         let refused = stores.admin().reorder(HERE, (POLL, id), direction, LATER).await.unwrap_err();
         assert_eq!(fields(&refused), pairs(&[("position", "before_condition")]));
     }

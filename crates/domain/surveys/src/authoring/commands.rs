@@ -1,7 +1,7 @@
 //! The commands.
 
 use super::{AnswerOptionDetail, QuestionDetail};
-use crate::question::Variant;
+use crate::question::QuestionLimit;
 use crate::{Form, MANAGE_QUESTIONS, Question, QuestionType, Questionnaire, QuestionnaireDetail};
 use civitas_kernel::{
     AnswerOptionId, Error, QuestionId, QuestionnaireId, Result, Translated, commands, set_given,
@@ -44,7 +44,7 @@ pub struct CreateQuestion {
 
 /// A member that may be null: its new value.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Replacement<T> {
+pub struct NullableValue<T> {
     /// The value; `None` for null.
     pub value: Option<T>,
 }
@@ -65,11 +65,11 @@ pub struct UpdateQuestion {
     /// The new text.
     pub body: Option<Translated>,
     /// The new text below it.
-    pub description: Option<Replacement<Translated>>,
+    pub description: Option<NullableValue<Translated>>,
     /// The most options of an answer, for types with options.
-    pub max_choices: Option<Replacement<i64>>,
+    pub max_choices: Option<NullableValue<i64>>,
     /// The most characters of an answer, for long answers; null for no limit.
-    pub max_characters: Option<Replacement<i64>>,
+    pub max_characters: Option<NullableValue<i64>>,
 }
 
 /// Deletes a question with its options and answers.
@@ -145,8 +145,8 @@ impl UpdateQuestion {
         }
         let variant = self.kind.unwrap_or(question.kind).variant();
         for (name, is_given, of) in [
-            ("max_choices", self.max_choices.is_some(), Variant::Choice),
-            ("max_characters", self.max_characters.is_some(), Variant::LongText),
+            ("max_choices", self.max_choices.is_some(), QuestionLimit::Choice),
+            ("max_characters", self.max_characters.is_some(), QuestionLimit::LongText),
         ] {
             if is_given && variant != of {
                 return Err(Error::rejected(format!("Unknown key: data.attributes.{name}")));

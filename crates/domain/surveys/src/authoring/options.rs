@@ -29,7 +29,7 @@ impl Questionnaires<'_> {
         id: AnswerOptionId,
     ) -> Result<(AnswerOption, QuestionnaireId)> {
         let option = self.find_option(ctx, id).await?;
-        let question = self.find_question_to_change(ctx, option.question).await?;
+        let question = self.find_question_for_update(ctx, option.question).await?;
         Ok((self.find_option(ctx, id).await?, question.questionnaire))
     }
 }
@@ -38,7 +38,7 @@ impl Questionnaires<'_> {
 impl CommandHandler<CreateAnswerOption> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateAnswerOption) -> Result<AnswerOptionDetail> {
         let CreateAnswerOption { question: id, body } = command;
-        let question = self.find_question_to_change(ctx, id).await?;
+        let question = self.find_question_for_update(ctx, id).await?;
         let option = AnswerOption { question: id, body };
         let id = self.rules().add_option(ctx.organization, &question, &option, ctx.default_locale).await?;
         self.touch(ctx, question.questionnaire).await?;
@@ -55,7 +55,7 @@ impl CommandHandler<UpdateAnswerOption> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: UpdateAnswerOption) -> Result<AnswerOptionDetail> {
         let UpdateAnswerOption { id, body } = command;
         let (before, questionnaire) = self.find_option_to_change(ctx, id).await?;
-        let change = Change::of(before, ctx.now, |option| option.body = body);
+        let change = Change::from_edit(before, ctx.now, |option| option.body = body);
         if self.rules().change_option(ctx.organization, id, &change, ctx.default_locale).await? {
             self.touch(ctx, questionnaire).await?;
         }

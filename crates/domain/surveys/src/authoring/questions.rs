@@ -11,7 +11,7 @@ impl CommandHandler<CreateQuestion> for Questionnaires<'_> {
     async fn handle(&self, ctx: &Ctx, command: CreateQuestion) -> Result<QuestionDetail> {
         ctx.require(&MANAGE_QUESTIONS)?;
         let questionnaire = command.questionnaire;
-        self.find_to_change(ctx, questionnaire).await?;
+        self.find_questionnaire_for_update(ctx, questionnaire).await?;
         let question = command.question();
         let id = self.rules().add(ctx.organization, &question, ctx.default_locale).await?;
         self.touch(ctx, questionnaire).await?;
@@ -27,9 +27,9 @@ impl CommandHandler<UpdateQuestion> for Questionnaires<'_> {
 
     async fn handle(&self, ctx: &Ctx, command: UpdateQuestion) -> Result<QuestionDetail> {
         let id = command.id;
-        let before = self.find_question_to_change(ctx, id).await?;
+        let before = self.find_question_for_update(ctx, id).await?;
         command.check(&before)?;
-        let change = Change::of(before, ctx.now, |question| command.apply(question));
+        let change = Change::from_edit(before, ctx.now, |question| command.apply(question));
         if change.is_empty() {
             return Ok(QuestionDetail { id, question: change.after });
         }
@@ -46,7 +46,7 @@ impl CommandHandler<DestroyQuestion> for Questionnaires<'_> {
     }
 
     async fn handle(&self, ctx: &Ctx, DestroyQuestion { id }: DestroyQuestion) -> Result<()> {
-        let question = self.find_question_to_change(ctx, id).await?;
+        let question = self.find_question_for_update(ctx, id).await?;
         self.rules().delete(ctx.organization, id, question.kind).await?;
         self.touch(ctx, question.questionnaire).await
     }

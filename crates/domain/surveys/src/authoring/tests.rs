@@ -4,14 +4,14 @@ use crate::{
     MockSurveyLookup, MockSurveyStore, QuestionType, Questionnaire, QuestionnaireParent,
 };
 use civitas_kernel::testing::text;
-use civitas_kernel::{ComponentId, ComponentPlace, SurveyId};
+use civitas_kernel::{ComponentContext, ComponentId, SurveyId};
 
 fn questionnaire(ctx: &Ctx) -> Questionnaire {
     Questionnaire::new(QuestionnaireParent::Survey(SurveyId(1)), ComponentId(3), text("Title"), ctx.now)
 }
 
 fn ctx() -> Ctx {
-    Ctx::for_test().with(&MANAGE_QUESTIONS)
+    Ctx::for_test().with_access(&MANAGE_QUESTIONS)
 }
 
 /// Stores with one questionnaire and a long answer in it; the time of the questionnaire is set as often.
@@ -20,8 +20,8 @@ fn stores(touched: usize) -> (MockQuestionnaireStore, MockQuestionStore) {
     let found = questionnaire(&ctx());
     let locked = found.clone();
     questionnaires.expect_find_visible().returning(move |_, id| {
-        let place = ComponentPlace::for_test(ComponentId(3), found.created_at);
-        Ok((id.0 == 40).then(|| QuestionnaireDetail { id, questionnaire: found.clone(), place }))
+        let context = ComponentContext::for_test(ComponentId(3), found.created_at);
+        Ok((id.0 == 40).then(|| QuestionnaireDetail { id, questionnaire: found.clone(), context }))
     });
     questionnaires.expect_find_for_update().returning(move |_, _| Ok(Some(locked.clone())));
     questionnaires.expect_touch().times(touched).returning(|_, _, _| Ok(()));
@@ -72,9 +72,9 @@ async fn updated(
 async fn users_write_if_they_administer_the_space_or_the_organization() {
     for (ctx, may) in [
         (ctx(), true),
-        (ctx().of_user(7), false),
-        (ctx().of_user(8), true),
-        (ctx().of_user(7).seen_by_admin(7), true),
+        (ctx().with_user(7), false),
+        (ctx().with_user(8), true),
+        (ctx().with_user(7).with_admin_viewer(7), true),
     ] {
         let outcome = updated(&ctx, stores(0), update()).await;
         assert_eq!(outcome.is_ok(), may);
@@ -103,7 +103,7 @@ async fn a_new_type_resets_limits_and_is_refused_once_there_are_answers() {
 
 #[tokio::test]
 async fn a_limit_of_another_variant_and_another_questionnaire_are_refused() {
-    let limit = UpdateQuestion { max_choices: Some(Replacement { value: None }), ..update() };
+    let limit = UpdateQuestion { max_choices: Some(NullableValue { value: None }), ..update() };
     let refused = updated(&ctx(), stores(0), limit).await.unwrap_err();
     assert_eq!(refused.description(), "Unknown key: data.attributes.max_choices");
     let moved = UpdateQuestion { questionnaire: Some(QuestionnaireId(41)), ..update() };

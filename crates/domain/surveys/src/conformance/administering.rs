@@ -2,8 +2,8 @@
 
 use super::{ALL, NOW, World, new_response, text};
 use crate::{
-    ConditionType, DisplayCondition, Period, QuestionType, Questionnaire, QuestionnaireParent,
-    QuestionnaireSearch, QuestionnaireSort, Response, Survey,
+    ConditionType, DisplayCondition, QuestionType, Questionnaire, QuestionnaireParent, QuestionnaireSearch,
+    QuestionnaireSort, Response, Survey, SurveyPeriod,
 };
 use civitas_kernel::{
     AnswerId, ComponentId, DisplayConditionId, Error, LogRequest, LogStart, PageRequest, QuestionId,
@@ -47,7 +47,9 @@ pub async fn lists_all_for_administrators(world: World<'_>) -> Result<()> {
     assert_eq!(world.found(&all).await?, [closed, planned, open]);
     let created = QuestionnaireSearch { sort: QuestionnaireSort::Created, ..all.clone() };
     assert_eq!(world.found(&created).await?, [open, planned, closed]);
-    for (period, expected) in [(Period::Open, open), (Period::Planned, planned), (Period::Closed, closed)] {
+    for (period, expected) in
+        [(SurveyPeriod::Open, open), (SurveyPeriod::Planned, planned), (SurveyPeriod::Closed, closed)]
+    {
         let search = QuestionnaireSearch { period: Some((period, NOW)), ..all.clone() };
         assert_eq!(world.found(&search).await?, [expected], "{period:?}");
     }
@@ -56,7 +58,7 @@ pub async fn lists_all_for_administrators(world: World<'_>) -> Result<()> {
     assert_eq!(world.found(&of("%")).await?, [closed]);
     let one = QuestionnaireSearch { component: Some(world.unpublished), ..all.clone() };
     assert_eq!(world.found(&one).await?, [planned]);
-    let request = PageRequest::of(2, 2);
+    let request = PageRequest::new(2, 2);
     let page = world.questionnaires.search(world.mine, &all, request).await?;
     assert_eq!((page.items.len(), page.has_more, page.items[0].id), (1, false, open));
     assert!(world.questionnaires.search(world.other, &all, ALL).await?.items.is_empty());
@@ -69,9 +71,9 @@ pub async fn lists_all_for_administrators(world: World<'_>) -> Result<()> {
     let question = world.question(open, 0, QuestionType::ShortAnswer).await?;
     world.responses.add(world.mine, &new_response(open, None, "a", &[question])).await?;
     let summary = world.questionnaires.summary(world.mine, open).await?.ok_or(Error::NotFound)?;
-    assert_eq!((summary.questions, summary.responses, summary.period(NOW)), (1, 1, Period::Open));
+    assert_eq!((summary.questions, summary.responses, summary.period(NOW)), (1, 1, SurveyPeriod::Open));
     assert_eq!(summary.survey.and_then(|survey| survey.ends_at), after);
-    assert_eq!(summary.place.component, world.component);
+    assert_eq!(summary.context.component, world.component);
     Ok(())
 }
 
@@ -132,10 +134,10 @@ pub async fn counts_and_removes_parts(world: World<'_>) -> Result<()> {
     };
     let id = world.conditions.add(world.mine, &condition).await?;
     let second = world.conditions.add(world.mine, &condition).await?;
-    let found = world.conditions.of_question(world.mine, shown).await?;
+    let found = world.conditions.list_of_question(world.mine, shown).await?;
     assert_eq!(found, [(id, condition.clone()), (second, condition)]);
-    assert!(world.conditions.of_question(world.mine, question).await?.is_empty());
-    assert!(world.conditions.of_question(world.other, shown).await?.is_empty());
+    assert!(world.conditions.list_of_question(world.mine, question).await?.is_empty());
+    assert!(world.conditions.list_of_question(world.other, shown).await?.is_empty());
     let refused = world.conditions.remove(world.other, id).await;
     assert!(matches!(refused, Err(Error::NotFound)));
     world.conditions.remove(world.mine, id).await?;

@@ -1,12 +1,16 @@
 //! Display conditions as rules of JSON Forms. The display evaluation of the server is authoritative.
 
 use crate::display::relevant;
-use crate::form::{Shape, TextLanguages};
+use crate::form::{AnswerShape, TextLanguages};
 use crate::{ConditionType, DisplayCondition, Form, FormQuestion};
 use serde_json::{Value, json};
 
 /// The rule of a question; `None` without conditions.
-pub(super) fn of(form: &Form, question: &FormQuestion, languages: TextLanguages) -> Option<Value> {
+pub(super) fn question_rules(
+    form: &Form,
+    question: &FormQuestion,
+    languages: TextLanguages,
+) -> Option<Value> {
     let (relevant, all) = relevant(&question.conditions);
     let mut conditions: Vec<Value> =
         relevant.iter().map(|condition| one(form, condition, languages)).collect();
@@ -28,7 +32,7 @@ fn one(form: &Form, condition: &DisplayCondition, languages: TextLanguages) -> V
     })
 }
 
-fn schema(condition: &DisplayCondition, shape: Option<Shape<'_>>, languages: TextLanguages) -> Value {
+fn schema(condition: &DisplayCondition, shape: Option<AnswerShape<'_>>, languages: TextLanguages) -> Value {
     let option = condition.option.map(|option| option.to_string());
     match (condition.kind, option) {
         (ConditionType::Answered, _) => answered(shape),
@@ -43,7 +47,7 @@ fn schema(condition: &DisplayCondition, shape: Option<Shape<'_>>, languages: Tex
     }
 }
 
-fn answered(shape: Option<Shape<'_>>) -> Value {
+fn answered(shape: Option<AnswerShape<'_>>) -> Value {
     let name = match shape {
         Some(shape) if shape.is_list() => "minItems",
         Some(shape) if shape.is_object() => "minProperties",
@@ -53,11 +57,11 @@ fn answered(shape: Option<Shape<'_>>) -> Value {
 }
 
 /// The option is the answer, in the list, or in a row.
-fn equal(option: &str, shape: Option<Shape<'_>>) -> Value {
+fn equal(option: &str, shape: Option<AnswerShape<'_>>) -> Value {
     let is_row = |row: Value| json!({"not": {"additionalProperties": {"not": row}}});
     match shape {
-        Some(Shape::MatrixSingle { .. }) => is_row(json!({"const": option})),
-        Some(Shape::MatrixMultiple { .. }) => is_row(json!({"contains": {"const": option}})),
+        Some(AnswerShape::MatrixSingle { .. }) => is_row(json!({"const": option})),
+        Some(AnswerShape::MatrixMultiple { .. }) => is_row(json!({"contains": {"const": option}})),
         Some(shape) if shape.is_list() => json!({"contains": {"const": option}}),
         _ => json!({"const": option}),
     }

@@ -14,13 +14,13 @@ pub struct Schema {
 
 impl Schema {
     /// The schema of values of this type.
-    pub(super) fn of(kind: &str) -> Self {
+    pub(super) fn of_type(kind: &str) -> Self {
         Self { keywords: Map::new(), properties: None }.with("type", kind)
     }
 
     /// The schema of objects with these properties.
     pub(super) fn object(properties: impl Iterator<Item = (String, Self)>) -> Self {
-        Self { properties: Some(properties.collect()), ..Self::of("object") }
+        Self { properties: Some(properties.collect()), ..Self::of_type("object") }
     }
 
     /// Adds a keyword; a null value adds none.

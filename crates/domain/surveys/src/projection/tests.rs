@@ -83,9 +83,9 @@ fn properties_are_in_the_order_of_positions_and_not_of_ids() {
             .collect(),
     );
     let schema = serde_json::to_string(&form.project(LANGUAGES).schema).unwrap();
-    let places =
+    let positions =
         ["\"3\":", "\"2\":", "\"1\":", "\"100\":", "\"31\":", "\"4\":"].map(|key| schema.find(key).unwrap());
-    assert!(places.is_sorted(), "{schema}");
+    assert!(positions.is_sorted(), "{schema}");
 }
 
 #[test]

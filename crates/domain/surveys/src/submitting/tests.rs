@@ -4,7 +4,7 @@ use crate::{
     MockResponseStore, MockSurveyLookup, MockSurveyStore, Question, QuestionType, Questionnaire, Respondent,
     Survey,
 };
-use civitas_kernel::{ComponentId, ComponentPlace, MeetingId, SurveyId, Translated};
+use civitas_kernel::{ComponentContext, ComponentId, MeetingId, SurveyId, Translated};
 use serde_json::json;
 use time::Duration;
 
@@ -34,7 +34,7 @@ impl Stores {
             Ok(Some(QuestionnaireDetail {
                 id,
                 questionnaire,
-                place: ComponentPlace::for_test(ComponentId(3), now),
+                context: ComponentContext::for_test(ComponentId(3), now),
             }))
         });
         questionnaires.expect_lock_for_submission().returning(|_, _| Ok(true));
@@ -85,7 +85,7 @@ impl Stores {
 }
 
 fn service() -> Ctx {
-    Ctx::for_test().with(&SUBMIT_ANSWERS).with(&DESTROY_ANSWERS)
+    Ctx::for_test().with_access(&SUBMIT_ANSWERS).with_access(&DESTROY_ANSWERS)
 }
 
 fn submission(user: Option<i64>, anonymous: bool) -> SubmitAnswers {
@@ -101,7 +101,7 @@ async fn the_respondent_is_the_one_of_the_table() {
         let saved = stores.submit(ctx, submission(user, anonymous)).await;
         saved.map(|saved| saved.response.user).map_err(|error| error.description().into_owned())
     };
-    let nora = service().of_user(7);
+    let nora = service().with_user(7);
     assert_eq!(respondent(&nora, None, false).await, Ok(Some(UserId(7))));
     assert_eq!(respondent(&nora, Some(7), false).await, Ok(Some(UserId(7))));
     assert_eq!(respondent(&nora, Some(8), false).await, Err("Forbidden".to_owned()));
@@ -120,7 +120,7 @@ async fn the_respondent_is_the_one_of_the_table() {
 #[tokio::test]
 async fn a_response_has_a_token_of_its_respondent_and_a_digest_of_the_address() {
     let stores = Stores::survey();
-    let nora = service().of_user(7);
+    let nora = service().with_user(7);
     let address = Some("203.0.113.42".parse().unwrap());
     let sent = || SubmitAnswers { client_ip: address, ..submission(None, false) };
     let (one, two) =
@@ -150,7 +150,7 @@ async fn files_are_checked_before_and_attached_after_the_response_is_stored() {
         SubmitAnswers { answers, ..submission(None, true) }
     };
     let mut stores = Stores::survey();
-    stores.files.expect_unusable().returning(|_, _, signed| {
+    stores.files.expect_list_unusable_ids().returning(|_, _, signed| {
         Ok(signed.iter().filter(|name| name.starts_with("dead")).cloned().collect())
     });
     stores
@@ -184,6 +184,6 @@ async fn only_administrators_delete_responses() {
     stores.files.expect_detach().once().withf(|_, answers| answers.len() == 2).returning(|_, _| Ok(()));
     let writes = stores.writes();
     let destroy = || DestroyResponse { id: AnswerId(514) };
-    assert!(matches!(writes.handle(&service().of_user(7), destroy()).await, Err(Error::Forbidden)));
+    assert!(matches!(writes.handle(&service().with_user(7), destroy()).await, Err(Error::Forbidden)));
     writes.handle(&service(), destroy()).await.unwrap();
 }

@@ -1,7 +1,7 @@
 //! The validation against an independent JSON Schema validator and a second evaluator of display conditions.
 
 use super::*;
-use crate::form::Shape;
+use crate::form::AnswerShape;
 use crate::{
     AnswerOption, ConditionType, DisplayCondition, FormOption, FormQuestion, MatrixRow, Question,
     QuestionType, TextLanguages,
@@ -150,7 +150,7 @@ fn may_differ(question: &FormQuestion, value: Option<&Value>) -> Option<bool> {
             return Some(strictly(question, shape, value));
         }
     }
-    if is_lenient(value) && !matches!(shape, Shape::Text { .. }) {
+    if is_lenient(value) && !matches!(shape, AnswerShape::Text { .. }) {
         return Some(strictly(question, shape, value));
     }
     // Without options a schema has no `enum`; no option can be chosen.
@@ -168,28 +168,28 @@ fn is_lenient(value: &Value) -> bool {
 
 /// The verdict of the schema on the value in its strict form: options as text, in a list where there may be several;
 /// empty rows left out.
-fn strictly(question: &FormQuestion, shape: Shape<'_>, value: &Value) -> bool {
+fn strictly(question: &FormQuestion, shape: AnswerShape<'_>, value: &Value) -> bool {
     let form = Form::new(vec![question.clone()]);
     let text = |value: &Value| value.as_i64().map_or_else(|| value.clone(), |id| json!(id.to_string()));
     let list = |value: &Value| -> Value {
         value.as_array().map_or_else(|| json!([text(value)]), |items| items.iter().map(text).collect())
     };
     let strict = match shape {
-        Shape::Many { .. } | Shape::Sorting { .. } | Shape::Files if !value.is_object() => {
-            if matches!(shape, Shape::Files) && !value.is_string() && !value.is_array() {
+        AnswerShape::Many { .. } | AnswerShape::Sorting { .. } | AnswerShape::Files if !value.is_object() => {
+            if matches!(shape, AnswerShape::Files) && !value.is_string() && !value.is_array() {
                 return false;
             }
-            if matches!(shape, Shape::Files) {
+            if matches!(shape, AnswerShape::Files) {
                 value.as_array().map_or(json!([value]), |v| json!(v))
             } else {
                 list(value)
             }
         }
-        Shape::One { .. } => text(value),
-        Shape::MatrixSingle { .. } | Shape::MatrixMultiple { .. } if value.is_object() => {
+        AnswerShape::One { .. } => text(value),
+        AnswerShape::MatrixSingle { .. } | AnswerShape::MatrixMultiple { .. } if value.is_object() => {
             let rows = value.as_object().into_iter().flatten();
             let rows = rows.filter(|(_, row)| !answer::is_unanswered(row)).map(|(id, row)| {
-                let is_many = matches!(shape, Shape::MatrixMultiple { .. });
+                let is_many = matches!(shape, AnswerShape::MatrixMultiple { .. });
                 (id.clone(), if is_many { list(row) } else { text(row) })
             });
             Value::Object(rows.collect())
@@ -210,9 +210,9 @@ proptest! {
             let value = sent.get(&question.id.to_string());
             let expected = may_differ(question, value);
             let expected = expected.unwrap_or_else(|| {
-                let repeated = matches!(question.shape(), Some(Shape::Files))
+                let repeated = matches!(question.shape(), Some(AnswerShape::Files))
                     && value.and_then(Value::as_array).is_some_and(|items| {
-                        items.iter().enumerate().any(|(place, item)| items[..place].contains(item))
+                        items.iter().enumerate().any(|(position, item)| items[..position].contains(item))
                     });
                 schema_accepts(&form, question, value) && !repeated
             });
@@ -225,7 +225,7 @@ proptest! {
         let Ok(answers) = form.validate(&sent).into_answers() else { return Ok(()) };
         prop_assert_eq!(answers.len(), 3, "one row for each displayed question");
         let read_back: Map<String, Value> = answers.iter().map(|(id, answer)| {
-            let value = crate::AnswerRow::of(*id, answer.as_ref()).read_back();
+            let value = crate::AnswerRow::new(*id, answer.as_ref()).read_back();
             let is_one = form.question(*id).is_some_and(|q| q.question.kind == QuestionType::SingleOption);
             (id.to_string(), if is_one { value.get(0).cloned().unwrap_or_default() } else { value })
         }).collect();

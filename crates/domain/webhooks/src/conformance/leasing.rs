@@ -1,7 +1,9 @@
 //! The queue, and leases of registrations.
 
 use super::{NOW, World, at, outbox_event, registration, test_delivery};
-use crate::{DeliveryContent, DeliveryId, Health, NewDelivery, Registration, WaitingRegistration};
+use crate::{
+    DeliveryContent, DeliveryId, NewDelivery, Registration, RegistrationHealth, WaitingRegistration,
+};
 use civitas_kernel::{Ability, RegistrationId, Result};
 use std::time::{Duration, Instant};
 
@@ -79,7 +81,7 @@ pub async fn leaves_out_paused_and_disabled_registrations(world: World<'_>) -> R
     }
     assert!(world.claim("w", at(1)).await?.is_empty());
     paused.paused_at = None;
-    disabled.health = Health::default();
+    disabled.health = RegistrationHealth::default();
     world.registrations.save(ids[0], &paused).await?;
     world.registrations.save(ids[1], &disabled).await?;
     assert_eq!(world.claim("w", at(1)).await?, ids);
@@ -164,9 +166,9 @@ pub async fn renews_the_leases_of_one_worker(world: World<'_>) -> Result<()> {
 pub async fn ends_all_leases(world: World<'_>) -> Result<()> {
     let id = world.register("a").await?;
     world.queue(id, 0).await?;
-    assert_eq!(world.deliveries.take_over().await?, 0);
+    assert_eq!(world.deliveries.reclaim_all().await?, 0);
     assert_eq!(world.claim("one", NOW).await?, [id]);
-    assert_eq!(world.deliveries.take_over().await?, 1);
+    assert_eq!(world.deliveries.reclaim_all().await?, 1);
     assert_eq!(world.deliveries.target("one", id).await?, None);
     assert_eq!(world.claim("two", NOW).await?, [id]);
     Ok(())

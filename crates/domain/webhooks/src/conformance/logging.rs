@@ -3,8 +3,8 @@
 use super::recording::{attempt, outcome};
 use super::{ALL, NOW, World, at, outbox_event, registration};
 use crate::{
-    DeliveryFilter, DeliveryId, DeliveryStatus, Figures, Health, RegistrationFilter, RegistrationState,
-    Replay, Verdict,
+    DeliveryFigures, DeliveryFilter, DeliveryId, DeliveryStatus, RegistrationFilter, RegistrationHealth,
+    RegistrationState, ReplaySelection, Verdict,
 };
 use civitas_kernel::{Ability, LogRequest, LogStart, OrganizationId, PageRequest, Result, clock};
 use time::Duration;
@@ -49,7 +49,7 @@ pub async fn lists_deliveries_by_registration_status_and_organization(world: Wor
     assert!(world.listed(Some(world.other), dropped).await?.is_empty());
     let pending_of_a = DeliveryFilter { status: Some(DeliveryStatus::Pending), ..of_a };
     assert_eq!(world.listed(Some(world.mine), pending_of_a).await?, [three]);
-    let page = |page| PageRequest::of(page, 2);
+    let page = |page| PageRequest::new(page, 2);
     let first = world.log.list(Some(world.mine), &any, page(1)).await?;
     let last = world.log.list(Some(world.mine), &any, page(2)).await?;
     assert_eq!((first.items.len(), first.has_more, last.items[0].id, last.has_more), (2, true, one, false));
@@ -77,14 +77,14 @@ pub async fn replays_each_ended_delivery_once(world: World<'_>) -> Result<()> {
         outcome(dead, Some(attempt(Ok(500))), Verdict::Dead("the last attempt failed".into())),
         outcome(other, None, Verdict::Dead("the last attempt failed".into())),
     ];
-    world.deliveries.record(id, &outcomes, &Health::default(), at(60)).await?;
+    world.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(60)).await?;
     let replay =
         async |organization, which, now, limit| world.log.replay(organization, &which, now, limit).await;
-    assert_eq!(replay(None, Replay::One(pending), at(100), 9).await?, 0);
-    assert_eq!(replay(None, Replay::One(DeliveryId::generate()), at(100), 9).await?, 0);
-    assert_eq!(replay(Some(world.other), Replay::One(dead), at(100), 9).await?, 0);
-    assert_eq!(replay(Some(world.other), Replay::Failed(id), at(100), 9).await?, 0);
-    let failed = Replay::Failed(id);
+    assert_eq!(replay(None, ReplaySelection::One(pending), at(100), 9).await?, 0);
+    assert_eq!(replay(None, ReplaySelection::One(DeliveryId::generate()), at(100), 9).await?, 0);
+    assert_eq!(replay(Some(world.other), ReplaySelection::One(dead), at(100), 9).await?, 0);
+    assert_eq!(replay(Some(world.other), ReplaySelection::Failed(id), at(100), 9).await?, 0);
+    let failed = ReplaySelection::Failed(id);
     let count =
         async |organization, limit| world.log.count_replayable(organization, &failed, at(100), limit).await;
     assert_eq!((count(None, 9).await?, count(None, 1).await?, count(Some(world.other), 9).await?), (2, 1, 0));
@@ -100,11 +100,16 @@ pub async fn replays_each_ended_delivery_once(world: World<'_>) -> Result<()> {
     assert_eq!(world.claim("w", at(99)).await?, [id], "due since the first delivery was queued");
     world
         .deliveries
-        .record(id, &[outcome(dead, None, Verdict::Dead("again".into()))], &Health::default(), at(101))
+        .record(
+            id,
+            &[outcome(dead, None, Verdict::Dead("again".into()))],
+            &RegistrationHealth::default(),
+            at(101),
+        )
         .await?;
     assert_eq!(replay(None, failed, at(100), 9).await?, 0, "it ended after the replay began");
     let now = clock::now();
-    let range = |since, until| Replay::Range { registration: id, since, until };
+    let range = |since, until| ReplaySelection::Range { registration: id, since, until };
     let (before, after) = (now - Duration::HOUR, now + Duration::HOUR);
     assert_eq!(replay(None, range(before - Duration::HOUR, before), at(200), 9).await?, 0);
     assert_eq!(replay(None, range(after, after + Duration::HOUR), at(200), 9).await?, 0);
@@ -129,16 +134,17 @@ pub async fn reports_figures(world: World<'_>) -> Result<()> {
         outcome(queued[2], None, Verdict::Dropped("")),
         outcome(queued[3], None, Verdict::Dropped("")),
     ];
-    world.deliveries.record(a, &outcomes, &Health::default(), at(60)).await?;
+    world.deliveries.record(a, &outcomes, &RegistrationHealth::default(), at(60)).await?;
     let every = RegistrationFilter::default();
     let oldest = world.logged(queued[4]).await?.created_at;
     let mine = world.log.registrations(Some(world.mine), &every, ALL).await?.items;
-    let expected = Figures { pending: 2, delivered: 1, dead: 1, dropped: 2, oldest_pending: Some(oldest) };
+    let expected =
+        DeliveryFigures { pending: 2, delivered: 1, dead: 1, dropped: 2, oldest_pending: Some(oldest) };
     assert_eq!((mine[0].id, mine[0].figures), (a, expected));
-    assert_eq!((mine[1].id, mine[1].figures, mine.len()), (b, Figures::default(), 2));
+    assert_eq!((mine[1].id, mine[1].figures, mine.len()), (b, DeliveryFigures::default(), 2));
     assert_eq!(mine[0].registration, registration(world.client, Some(world.mine), "a"));
     assert_eq!(mine[0].client_uid, mine[1].client_uid);
-    let page = PageRequest::of(2, 2);
+    let page = PageRequest::new(2, 2);
     let all = world.log.registrations(None, &every, page).await?;
     assert_eq!((all.items[0].id, all.items.len(), all.has_more), (wide, 1, false));
     assert!(world.log.registrations(Some(world.other), &every, ALL).await?.items.is_empty());
@@ -171,7 +177,7 @@ pub async fn removes_ended_deliveries(world: World<'_>) -> Result<()> {
     let (one, two, pending) =
         (world.queue(id, 0).await?, world.queue(id, 0).await?, world.queue(id, 0).await?);
     let outcomes = [one, two].map(|id| outcome(id, Some(attempt(Ok(200))), Verdict::Delivered));
-    world.deliveries.record(id, &outcomes, &Health::default(), at(60)).await?;
+    world.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(60)).await?;
     assert_eq!(world.log.remove_ended(&DeliveryStatus::ALL, at(60), 9).await?, 0, "the time is not included");
     for expected in [1, 1, 0] {
         assert_eq!(world.log.remove_ended(&DeliveryStatus::ALL, at(61), 1).await?, expected);

@@ -1,7 +1,7 @@
 //! The outbox.
 
 use super::{World, at, named, outbox_event};
-use crate::{OutboxEvent, Position, envelope};
+use crate::{EventPosition, OutboxEvent, envelope};
 use civitas_kernel::{Ability, Result, UserId, sortable_id};
 use serde_json::json;
 use time::Duration;
@@ -48,11 +48,11 @@ impl World<'_> {
                 return Ok(());
             }
             let ids: Vec<Uuid> = heads.iter().map(|head| head.id).collect();
-            self.outbox.give_positions(&ids).await?;
+            self.outbox.assign_positions(&ids).await?;
         }
     }
 
-    async fn relayed(&self, after: Position, limit: i64) -> Result<Vec<(Position, OutboxEvent)>> {
+    async fn relayed(&self, after: EventPosition, limit: i64) -> Result<Vec<(EventPosition, OutboxEvent)>> {
         let events = self.outbox.relayed_after(after, limit).await?;
         Ok(events.into_iter().map(|relayed| (relayed.position, relayed.event)).collect())
     }
@@ -103,8 +103,8 @@ pub async fn gives_positions_in_order_each_once(world: World<'_>) -> Result<()> 
     let known: Vec<_> = heads.iter().map(|head| (head.id, head.organization, head.name)).collect();
     let expected: Vec<_> = all[..3].iter().map(|event| (event.id, event.organization, event.name)).collect();
     assert_eq!(known, expected);
-    world.outbox.give_positions(&heads.iter().map(|head| head.id).collect::<Vec<_>>()).await?;
-    world.outbox.give_positions(&[]).await?;
+    world.outbox.assign_positions(&heads.iter().map(|head| head.id).collect::<Vec<_>>()).await?;
+    world.outbox.assign_positions(&[]).await?;
     let first = world.relayed(start, 9).await?;
     assert_eq!(first.iter().map(|(_, event)| event).collect::<Vec<_>>(), all[..3].iter().collect::<Vec<_>>());
     assert_eq!(world.outbox.last_position().await?, first[2].0);
@@ -114,7 +114,7 @@ pub async fn gives_positions_in_order_each_once(world: World<'_>) -> Result<()> 
         second.iter().map(|(_, event)| event).collect::<Vec<_>>(),
         all[3..].iter().collect::<Vec<_>>()
     );
-    let positions: Vec<Position> = first.iter().chain(&second).map(|(position, _)| *position).collect();
+    let positions: Vec<EventPosition> = first.iter().chain(&second).map(|(position, _)| *position).collect();
     assert!(positions.is_sorted_by(|a, b| a < b) && positions[0] > start, "{positions:?}");
     assert_eq!(world.relayed(start, 2).await?.len(), 2);
     assert!(!world.outbox.has_unrelayed().await? && world.outbox.lock_unrelayed(9).await?.is_empty());
@@ -140,7 +140,7 @@ pub async fn reads_relayed_events_by_name(world: World<'_>) -> Result<()> {
         all.into_iter().filter(|e| e.organization == world.mine && wanted.contains(&e.name)).collect();
     expected.sort_by_key(|event| event.id);
     let mut seen = Vec::new();
-    let mut after = Position::default();
+    let mut after = EventPosition::default();
     loop {
         let page = world.outbox.relayed_of(world.mine, &wanted, after, 3).await?;
         assert!(page.len() <= 3 && page.iter().all(|relayed| relayed.position > after));
@@ -149,7 +149,7 @@ pub async fn reads_relayed_events_by_name(world: World<'_>) -> Result<()> {
         seen.extend(page.into_iter().map(|relayed| relayed.event));
     }
     assert_eq!(seen, expected);
-    assert!(world.outbox.relayed_of(world.mine, &[], Position::default(), 3).await?.is_empty());
+    assert!(world.outbox.relayed_of(world.mine, &[], EventPosition::default(), 3).await?.is_empty());
     Ok(())
 }
 

@@ -2,22 +2,26 @@
 
 use super::{NOW, World, at};
 use crate::{
-    Attempt, DeliveryId, DeliveryOutcome, DeliveryStatus, Health, LoggedDelivery, Response, SendError,
-    SendErrorKind, Verdict,
+    DeliveryAttempt, DeliveryId, DeliveryOutcome, DeliveryStatus, LoggedDelivery, ReceiverResponse,
+    RegistrationHealth, SendError, SendErrorKind, Verdict,
 };
 use civitas_kernel::{RegistrationId, Result};
 use std::time::Duration;
 
 /// An attempt that took 1.5 s, with this result.
-pub(super) fn attempt(result: std::result::Result<u16, SendErrorKind>) -> Attempt {
+pub(super) fn attempt(result: std::result::Result<u16, SendErrorKind>) -> DeliveryAttempt {
     let result = match result {
-        Ok(status) => Ok(Response { status, retry_after: None, body: "Reçu".to_owned() }),
+        Ok(status) => Ok(ReceiverResponse { status, retry_after: None, body: "Reçu".to_owned() }),
         Err(kind) => Err(SendError { kind, cause: "no route".to_owned() }),
     };
-    Attempt { number: 1, at: at(1), duration: Duration::from_millis(1500), result }
+    DeliveryAttempt { number: 1, at: at(1), duration: Duration::from_millis(1500), result }
 }
 
-pub(super) fn outcome(delivery: DeliveryId, attempt: Option<Attempt>, verdict: Verdict) -> DeliveryOutcome {
+pub(super) fn outcome(
+    delivery: DeliveryId,
+    attempt: Option<DeliveryAttempt>,
+    verdict: Verdict,
+) -> DeliveryOutcome {
     DeliveryOutcome { delivery, attempt, verdict }
 }
 
@@ -29,7 +33,7 @@ impl World<'_> {
     /// Ends a delivery without an attempt.
     pub(super) async fn end(&self, id: RegistrationId, delivery: DeliveryId, verdict: Verdict) -> Result<()> {
         let outcomes = [outcome(delivery, None, verdict)];
-        self.deliveries.record(id, &outcomes, &Health::default(), at(60)).await
+        self.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(60)).await
     }
 }
 
@@ -41,7 +45,7 @@ pub async fn records_every_verdict(world: World<'_>) -> Result<()> {
         queued.push(world.queue(id, 0).await?);
     }
     world.claim("w", NOW).await?;
-    assert_eq!(world.deliveries.lock_leased("w", id).await?, Some(Health::default()));
+    assert_eq!(world.deliveries.lock_leased("w", id).await?, Some(RegistrationHealth::default()));
     let outcomes = [
         outcome(queued[0], Some(attempt(Ok(204))), Verdict::Delivered),
         outcome(queued[1], Some(attempt(Ok(503))), Verdict::Retry(at(90))),
@@ -50,7 +54,7 @@ pub async fn records_every_verdict(world: World<'_>) -> Result<()> {
         outcome(queued[4], None, Verdict::Dropped("not subscribed")),
         outcome(queued[5], None, Verdict::Dead("no secret".into())),
     ];
-    let health = Health {
+    let health = RegistrationHealth {
         failures: 3,
         failing_since: Some(at(1)),
         succeeded_at: Some(at(2)),
@@ -58,7 +62,7 @@ pub async fn records_every_verdict(world: World<'_>) -> Result<()> {
     };
     world.deliveries.record(id, &outcomes, &health, at(60)).await?;
     assert_eq!(world.deliveries.lock_leased("w", id).await?, Some(health));
-    assert_eq!(world.registrations.find_any(id).await?.map(|one| one.health), Some(health));
+    assert_eq!(world.registrations.find_unrestricted(id).await?.map(|one| one.health), Some(health));
     let expected = [
         (DeliveryStatus::Delivered, 1, None),
         (DeliveryStatus::Pending, 1, None),
@@ -81,7 +85,7 @@ pub async fn records_every_verdict(world: World<'_>) -> Result<()> {
     assert_eq!(world.log.attempts(queued[2]).await?, [attempt(Err(SendErrorKind::Timeout))]);
     assert!(world.log.attempts(queued[4]).await?.is_empty());
     let again = [outcome(queued[1], Some(attempt(Ok(200))), Verdict::Delivered)];
-    world.deliveries.record(id, &again, &Health::default(), at(91)).await?;
+    world.deliveries.record(id, &again, &RegistrationHealth::default(), at(91)).await?;
     let attempts = world.log.attempts(queued[1]).await?;
     let numbers: Vec<_> = attempts.iter().map(|attempt| attempt.number).collect();
     assert_eq!(numbers, [1, 2], "the first one first; counted by the store");
@@ -122,8 +126,8 @@ pub async fn skips_deliveries_that_are_gone(world: World<'_>) -> Result<()> {
         outcome(expired, failed(), Verdict::Retry(at(90))),
         outcome(accepted, Some(attempt(Ok(200))), Verdict::Delivered),
     ];
-    world.deliveries.record(id, &outcomes, &Health::default(), at(70)).await?;
-    world.deliveries.record(id, &[], &Health::default(), at(70)).await?;
+    world.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(70)).await?;
+    world.deliveries.record(id, &[], &RegistrationHealth::default(), at(70)).await?;
     let status = async |delivery| world.logged(delivery).await.map(|logged| logged.status);
     assert_eq!(status(foreign).await?, DeliveryStatus::Pending);
     let retried = world.logged(one).await?;
@@ -139,14 +143,14 @@ pub async fn records_texts_that_are_hard_to_store(world: World<'_>) -> Result<()
     let id = world.register("a").await?;
     let (one, two) = (world.queue(id, 0).await?, world.queue(id, 0).await?);
     let mut answered = attempt(Ok(500));
-    answered.result = Ok(Response { status: 500, retry_after: None, body: "a\0b".to_owned() });
+    answered.result = Ok(ReceiverResponse { status: 500, retry_after: None, body: "a\0b".to_owned() });
     let mut failed = attempt(Err(SendErrorKind::Tls));
     failed.result = Err(SendError { kind: SendErrorKind::Tls, cause: "é".repeat(2000) });
     let outcomes = [
         outcome(one, Some(answered), Verdict::Retry(at(90))),
         outcome(two, Some(failed), Verdict::Retry(at(90))),
     ];
-    world.deliveries.record(id, &outcomes, &Health::default(), at(70)).await?;
+    world.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(70)).await?;
     let kept = world.log.attempts(one).await?;
     assert_eq!(kept[0].result.as_ref().map(|response| response.body.as_str()), Ok("a\u{fffd}b"));
     let kept = world.log.attempts(two).await?;

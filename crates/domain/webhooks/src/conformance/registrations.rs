@@ -2,17 +2,18 @@
 
 use super::{ALL, NOW, World, at, registration};
 use crate::{
-    CheckedRegistration, DeliveryFilter, Health, REGISTRATION_FIELDS, Registration, SealedSecret, Switches,
+    CheckedRegistration, DeliveryFilter, EventSwitches, REGISTRATION_FIELDS, Registration,
+    RegistrationHealth, SealedSecret,
 };
 use civitas_kernel::conformance::check_list;
-use civitas_kernel::filter::read;
+use civitas_kernel::filter::read_filters;
 use civitas_kernel::{Ability, Error, PageRequest, RegistrationId, Result};
 
 /// A registration with every member set.
 fn everything(world: &World<'_>) -> Registration {
     Registration {
         subscriptions: vec![Ability::UserUpdated, Ability::OrganizationDeleted, Ability::UserCreated],
-        health: Health {
+        health: RegistrationHealth {
             failures: 7,
             failing_since: Some(at(1)),
             succeeded_at: Some(at(2)),
@@ -29,16 +30,16 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
     let mut all = everything(&world);
     let id = world.store(&all).await?;
     assert_eq!(world.registrations.find(world.client, id).await?.as_ref(), Some(&all));
-    assert_eq!(world.registrations.find_any(id).await?.as_ref(), Some(&all));
-    assert_eq!(world.registrations.find_any_for_update(id).await?.as_ref(), Some(&all));
+    assert_eq!(world.registrations.find_unrestricted(id).await?.as_ref(), Some(&all));
+    assert_eq!(world.registrations.find_unrestricted_for_update(id).await?.as_ref(), Some(&all));
     all.paused_at = None;
-    all.health = Health::default();
+    all.health = RegistrationHealth::default();
     all.secret = SealedSecret("other".to_owned());
     world.registrations.save(id, &all).await?;
-    assert_eq!(world.registrations.find_any(id).await?.as_ref(), Some(&all));
+    assert_eq!(world.registrations.find_unrestricted(id).await?.as_ref(), Some(&all));
     let none = RegistrationId(id.0 + 999);
-    assert_eq!(world.registrations.find_any(none).await?, None);
-    assert_eq!(world.registrations.find_any_for_update(none).await?, None);
+    assert_eq!(world.registrations.find_unrestricted(none).await?, None);
+    assert_eq!(world.registrations.find_unrestricted_for_update(none).await?, None);
     "https://hooks.example/free".clone_into(&mut all.url);
     assert!(matches!(world.registrations.save(none, &all).await, Err(Error::NotFound)));
     Ok(())
@@ -86,7 +87,10 @@ pub async fn updates_address_and_events(world: World<'_>) -> Result<()> {
     let expected = Registration {
         url: checked.url.clone(),
         subscriptions: checked.subscriptions.clone(),
-        health: Health { succeeded_at: before.health.succeeded_at, ..Health::default() },
+        health: RegistrationHealth {
+            succeeded_at: before.health.succeeded_at,
+            ..RegistrationHealth::default()
+        },
         updated_at: at(60),
         ..before
     };
@@ -109,8 +113,8 @@ pub async fn refuses_an_update_to_a_taken_address(world: World<'_>) -> Result<()
     let save = world.registrations.save(id, &taken).await;
     assert!(matches!(save, Err(Error::Conflict(_))), "{save:?}");
     let kept = registration(world.client, Some(world.mine), "hook");
-    assert_eq!(world.registrations.find_any(id).await?, Some(kept));
-    assert_eq!(world.registrations.find_any(taken_id).await?, Some(taken));
+    assert_eq!(world.registrations.find_unrestricted(id).await?, Some(kept));
+    assert_eq!(world.registrations.find_unrestricted(taken_id).await?, Some(taken));
     Ok(())
 }
 
@@ -124,14 +128,14 @@ pub async fn lists_registrations_in_order(world: World<'_>) -> Result<()> {
     }
     let other = world.store(&registration(world.other_client, Some(world.other), "a")).await?;
     let wide = world.store(&registration(world.wide_client, None, "a")).await?;
-    let page = |page| PageRequest::of(page, 3);
+    let page = |page| PageRequest::new(page, 3);
     let first = world.registrations.list(world.client, &[], page(1)).await?;
     let newest: Vec<_> = first.items.iter().map(|(id, _)| *id).collect();
     assert_eq!((newest, first.has_more), (vec![ids[3], ids[1], ids[0]], true));
     let last = world.registrations.list(world.client, &[], page(2)).await?;
     assert_eq!((last.items[0].0, last.items.len(), last.has_more), (ids[2], 1, false));
     check_list(async |raw, page| {
-        let filters = read(REGISTRATION_FIELDS, &raw)?;
+        let filters = read_filters(REGISTRATION_FIELDS, &raw)?;
         let page = world.registrations.list(world.client, &filters, page).await?;
         Ok(page.map(|(id, registration)| (id, registration.created_at, registration.updated_at)))
     })
@@ -154,7 +158,7 @@ pub async fn finds_receivers(world: World<'_>) -> Result<()> {
     let paused =
         Registration { paused_at: Some(NOW), ..registration(world.second_client, Some(world.mine), "a") };
     let paused = world.store(&paused).await?;
-    let disabled = Health { disabled_at: Some(NOW), ..Health::default() };
+    let disabled = RegistrationHealth { disabled_at: Some(NOW), ..RegistrationHealth::default() };
     let disabled = Registration { health: disabled, ..registration(world.client, Some(world.mine), "b") };
     world.store(&disabled).await?;
     let other = world.store(&registration(world.other_client, Some(world.other), "a")).await?;
@@ -168,8 +172,8 @@ pub async fn finds_receivers(world: World<'_>) -> Result<()> {
     assert_eq!(ids(&[]).await?, [wide]);
     let receivers = world.registrations.receivers(&[world.other]).await?;
     let known = |n: usize| (receivers[n].organization, receivers[n].switches);
-    assert_eq!(known(0), (Some(world.other), Switches::ALL_ON));
-    assert_eq!(known(1), (None, Switches::ALL_ON));
+    assert_eq!(known(0), (Some(world.other), EventSwitches::ALL_ON));
+    assert_eq!(known(1), (None, EventSwitches::ALL_ON));
     assert_eq!(receivers[0].subscriptions, [Ability::UserCreated, Ability::ProposalCreation]);
     assert!(receivers[0].rights.may_receive(Ability::UserCreated), "the rights are those of the client");
     assert!(!receivers[0].rights.may_receive(Ability::ProposalCreation));

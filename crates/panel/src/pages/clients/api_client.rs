@@ -11,13 +11,13 @@ use civitas_organizations::{OrganizationQuery, Tenant};
 pub(crate) const LIST: &str = "/system/api_clients";
 
 /// A client with its organization.
-pub(crate) struct ClientPage {
+pub(crate) struct OpenedClient {
     pub(crate) id: ClientId,
     pub(crate) client: ApiClient,
     pub(crate) tenant: Option<Tenant>,
 }
 
-impl ClientPage {
+impl OpenedClient {
     /// The address of its page.
     pub(crate) fn path(&self) -> String {
         format!("{LIST}/{}", self.id)
@@ -33,8 +33,8 @@ impl ClientPage {
 
     /// An entry of the audit trail about it.
     pub(crate) fn audit_entry(&self, req: &AdminRequest, action: Action) -> NewAuditEntry {
-        let entry = req.audit_entry(action).on("api_client", &self.client.uid, &self.client.name);
-        entry.of(self.client.organization)
+        let entry = req.audit_entry(action).with_object("api_client", &self.client.uid, &self.client.name);
+        entry.in_organization(self.client.organization)
     }
 }
 
@@ -44,15 +44,15 @@ pub(crate) fn admin(tx: &dyn Transaction) -> ClientAdmin<'_> {
 }
 
 /// The client of the path.
-pub(crate) async fn client(req: &AdminRequest, id: i64) -> Result<ClientPage> {
-    let store = req.panel.store();
+pub(crate) async fn find_client(req: &AdminRequest, id: i64) -> Result<OpenedClient> {
+    let store = req.store();
     let id = ClientId(id);
     let client = store.clients().find(id).await?.ok_or(Error::NotFound)?;
     let tenant = match client.organization {
         Some(organization) => store.organizations().tenant(organization).await?,
         None => None,
     };
-    Ok(ClientPage { id, client, tenant })
+    Ok(OpenedClient { id, client, tenant })
 }
 
 /// The error of a refused change.
@@ -65,7 +65,7 @@ pub(crate) fn client_admin_error(error: ClientAdminError) -> Error {
 }
 
 /// The head of the pages of one client.
-pub(crate) fn head(req: &AdminRequest, found: &ClientPage, tab: &str) -> Head {
+pub(crate) fn head(req: &AdminRequest, found: &OpenedClient, tab: &str) -> Head {
     let path = found.path();
     let tabs = [
         ("details", path.clone()),
@@ -85,15 +85,15 @@ pub(crate) fn head(req: &AdminRequest, found: &ClientPage, tab: &str) -> Head {
 
 /// The organizations to choose from, by name.
 pub(crate) async fn organizations(req: &AdminRequest) -> Result<Vec<(OrganizationId, String)>> {
-    let request = civitas_kernel::PageRequest::of(1, 100);
-    let page = req.panel.store().organizations().list(&OrganizationQuery::ByName(None), request).await?;
+    let request = civitas_kernel::PageRequest::new(1, 100);
+    let page = req.store().organizations().list(&OrganizationQuery::ByName(None), request).await?;
     let locale = req.translator.locale;
     let name = |o: &civitas_organizations::Organization| o.name.title(locale).unwrap_or(&o.host).to_owned();
     Ok(page.items.iter().map(|(id, organization)| (*id, name(organization))).collect())
 }
 
 /// The command that gets a token.
-pub(crate) fn token_command(req: &AdminRequest, found: &ClientPage, secret: &str) -> String {
+pub(crate) fn token_command(req: &AdminRequest, found: &OpenedClient, secret: &str) -> String {
     let host = found.tenant.as_ref().map_or("localhost", |tenant| tenant.host.as_str());
     let origin = req.panel.settings.site.origin(host);
     format!(

@@ -5,14 +5,14 @@ use super::permissions::is_offered;
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Choice, Field, Form, FormError, FormErrors, Group, Html, Section};
+use crate::parts::{Choice, ChoiceGroup, Field, Form, FormError, FormErrors, Html, Section};
 use crate::reply::Reply;
 use civitas_accounts::NewClient;
 use civitas_audit::Action;
 use civitas_kernel::{Error, OrganizationId, Result, Scope};
 
-const NAME: &str = "system_api_client[name]";
-const ORGANIZATION: &str = "system_api_client[organization_id]";
+const NAME_FIELD: &str = "system_api_client[name]";
+const ORGANIZATION_FIELD: &str = "system_api_client[organization_id]";
 const SCOPES: &str = "system_api_client[scopes][]";
 /// The scopes of content; the others are those of people and programs.
 const CONTENT: [Scope; 8] = [
@@ -35,17 +35,18 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
 /// The form, with what was typed.
 async fn show(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
-    let typed = req.form.get(ORGANIZATION).or_else(|| req.query.get("organization")).unwrap_or_default();
+    let typed =
+        req.form.get(ORGANIZATION_FIELD).or_else(|| req.query.get("organization")).unwrap_or_default();
     let features = match typed.parse().map(OrganizationId) {
-        Ok(id) => req.panel.store().organizations().tenant(id).await?.map(|tenant| tenant.features),
+        Ok(id) => req.store().organizations().tenant(id).await?.map(|tenant| tenant.features),
         Err(_) => None,
     };
     let organizations = api_client::organizations(req).await?;
     let choose = std::iter::once(Choice::new("", req.tr("choose")));
     let choices = choose.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
-    let name = Field::text(NAME, req.tr("column-name"), req.form.get(NAME).unwrap_or_default())
+    let name = Field::text(NAME_FIELD, req.tr("column-name"), req.form.get(NAME_FIELD).unwrap_or_default())
         .hint(req.tr("client-name-hint"));
-    let organization = Field::select(ORGANIZATION, req.tr("organization"), typed, choices.collect())
+    let organization = Field::select(ORGANIZATION_FIELD, req.tr("organization"), typed, choices.collect())
         .hint(req.tr("client-organization-hint"))
         .class("medium");
     let who = Section::new("who", req.tr("client-card"))
@@ -59,7 +60,7 @@ async fn show(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
             Choice::new(scope.as_str(), scope.as_str()).hint(req.tr(&format!("scope-{scope}")))
         };
         let choices = scopes.iter().filter(offered).map(choice).collect();
-        Group::ticks(SCOPES, req.tr(legend), choices, ticked.clone()).id(id).html(translator)
+        ChoiceGroup::checkboxes(SCOPES, req.tr(legend), choices, ticked.clone()).id(id).html(translator)
     };
     let scopes = Section::new("scopes", req.tr("client-scopes"))
         .hint(req.tr("client-scopes-hint"))
@@ -73,15 +74,15 @@ async fn show(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let name = req.form.text(NAME).to_owned();
-    let organization: Option<i64> = req.form.text(ORGANIZATION).parse().ok();
+    let name = req.form.text(NAME_FIELD).to_owned();
+    let organization: Option<i64> = req.form.text(ORGANIZATION_FIELD).parse().ok();
     let asked = req.form.values(SCOPES);
     let mut problems = Vec::new();
     if name.is_empty() {
-        problems.push(FormError::new(NAME, req.tr("problem-blank")));
+        problems.push(FormError::new(NAME_FIELD, req.tr("problem-blank")));
     }
     if organization.is_none() {
-        problems.push(FormError::new(ORGANIZATION, req.tr("problem-choose")));
+        problems.push(FormError::new(ORGANIZATION_FIELD, req.tr("problem-choose")));
     }
     if let Some(unknown) = asked.iter().find(|scope| Scope::parse(scope).is_none()) {
         let text = req.tr_with("problem-scope", "scope", unknown.as_str());
@@ -93,25 +94,29 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     // The panel adds `public`; the command line does not (contract 04 §7).
     let scopes: Vec<String> = std::iter::once(Scope::Public.to_string()).chain(asked).collect();
     let organization = organization.map(OrganizationId);
-    let created = req.change(async |tx| {
-        let (name, scopes) = (Some(name.clone()), scopes.clone());
-        let new = NewClient { name, organization, scopes, ..NewClient::default() };
-        let (client, secret) =
-            api_client::admin(tx).create(new, req.now).await.map_err(api_client::client_admin_error)?;
-        let entry = req.audit_entry(Action::ApiClientCreated).on("api_client", &client.uid, &client.name);
-        let entry = entry.changed("scopes", None, Some(&client.scopes.to_string())).of(organization);
-        req.append_audit_entry(tx, &entry).await?;
-        let (id, _) = tx.clients().find_by_uid(&client.uid).await?.ok_or(Error::NotFound)?;
-        Ok((id, client, secret))
-    });
+    let created = req.change_with_audit(
+        async |tx| {
+            let (name, scopes) = (Some(name.clone()), scopes.clone());
+            let new = NewClient { name, organization, scopes, ..NewClient::default() };
+            let (client, secret) =
+                api_client::admin(tx).create(new, req.now).await.map_err(api_client::client_admin_error)?;
+            let (id, _) = tx.clients().find_by_uid(&client.uid).await?.ok_or(Error::NotFound)?;
+            Ok((id, client, secret))
+        },
+        |(_, client, _)| {
+            let entry = req.audit_entry(Action::ApiClientCreated).in_organization(organization);
+            let entry = entry.with_object("api_client", &client.uid, &client.name);
+            Some(entry.with_change("scopes", None, Some(&client.scopes.to_string())))
+        },
+    );
     let (id, client, secret) = match created.await {
         Ok(created) => created,
         Err(error) => {
             return show_refused(req, error::form_errors(&req.translator, error, |_| String::new())?).await;
         }
     };
-    let found = api_client::client(req, id.0).await?;
-    let notice = Notice::good("API Client created")
+    let found = api_client::find_client(req, id.0).await?;
+    let notice = Notice::success("API Client created")
         .text(req.tr("client-created-next"))
         .shown_once(req.tr("client-id"), client.uid)
         .shown_once(req.tr("client-secret"), secret.expose())

@@ -1,13 +1,15 @@
 //! API clients: list, details, rotation of the secret, revocation (contract 04 §2).
 
 use super::api_client::{
-    ClientPage, LIST, admin, client, client_admin_error, head, organizations, token_command,
+    LIST, OpenedClient, admin, client_admin_error, find_client, head, organizations, token_command,
 };
 use super::{permissions, webhooks};
 use crate::admin_request::AdminRequest;
+use crate::format::saturating_i64;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Confirm, Empty, Field, FormError, FormErrors, PageAction, RowAction, Table, render,
+    Badge, Cell, Choice, Confirmation, EmptyState, Field, FormError, FormErrors, PageAction, RowAction,
+    Table, render,
 };
 use crate::records::ListFilters;
 use crate::reply::Reply;
@@ -22,7 +24,7 @@ use std::collections::HashMap;
 const PER_PAGE: i64 = 15;
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let store = req.panel.store();
+    let store = req.store();
     let filter = ClientFilter {
         organization: req.query.number("organization").map(OrganizationId),
         search: req.query.get("q").map(str::to_owned),
@@ -40,8 +42,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
          column-acts",
     );
     let new = (format!("{LIST}/new"), req.tr("client-new"));
-    let empty =
-        Empty { title: req.tr("clients-none"), text: req.tr("clients-lede"), action: Some(new.clone()) };
+    let empty = EmptyState::new(req.tr("clients-none"), req.tr("clients-lede")).with_new(new.clone());
     let table = Table::new(req.tr("clients-caption"), columns).rows(rows).empty(empty);
     let mut filters = ListFilters::new(req, LIST);
     let text = req.query.get("q").map(|text| format!("{}: {text}", req.tr("search")));
@@ -51,7 +52,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let choices = all.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
     let chosen = req.query.field_value("organization");
     filters.field(&Field::select("organization", req.tr("organization"), chosen, choices.collect()), None);
-    let pages = req.named_pages(LIST, req.tr("clients-pages"), request, page.has_more).html();
+    let pages = req.labelled_pagination(LIST, req.tr("clients-pages"), request, page.has_more).html();
     let head =
         req.head("nav-api-clients").lede(req.tr("clients-lede")).action(PageAction::primary(new.0, new.1));
     filters.show("clients", head, req.row_count_text(page.items.len()), &table, pages).await
@@ -71,7 +72,7 @@ fn row(
     };
     let registrations = usage.map_or(0, |usage| usage.registrations);
     let webhooks = if registrations == 0 {
-        Cell::soft(&req.tr("none"))
+        Cell::muted(&req.tr("none"))
     } else {
         Cell::badge(&Badge::good(req.number(registrations)))
     };
@@ -80,9 +81,9 @@ fn row(
     vec![
         Cell::link(&path, &client.name, &organization),
         Cell::mono(&path, &client.uid),
-        Cell::num(&req.number(i64::try_from(client.scopes.iter().count()).unwrap_or_default())),
+        Cell::text(&req.number(saturating_i64(client.scopes.iter().count()))),
         webhooks,
-        last.map_or_else(|| Cell::soft(&req.tr("never")), |at| Cell::text(&req.date(at))),
+        last.map_or_else(|| Cell::muted(&req.tr("never")), |at| Cell::text(&req.date(at))),
         Cell::text(&req.date(client.created_at)),
         Cell::actions(&[
             link(format!("{path}/edit"), "edit"),
@@ -109,17 +110,16 @@ struct Details<'a> {
 fn permission_counts(req: &AdminRequest, client: &ApiClient) -> String {
     let events = client.permissions.iter().filter(|ability| ability.is_event()).count();
     let abilities = client.permissions.iter().count() - events;
-    let number = |count: usize| i64::try_from(count).unwrap_or_default();
-    req.tr_args("client-held", &[("abilities", number(abilities).into()), ("events", number(events).into())])
+    req.tr_args("client-held", &[("abilities", abilities.into()), ("events", events.into())])
 }
 
 async fn usage(req: &AdminRequest, id: ClientId) -> Result<ClientUsage> {
-    let usage = req.panel.store().clients().usage(&[id], req.now).await?;
+    let usage = req.store().clients().usage(&[id], req.now).await?;
     Ok(usage.into_iter().next().map(|(_, usage)| usage).unwrap_or_default())
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.path_id("id")?).await?;
+    let found = find_client(req, req.path_id("id")?).await?;
     let usage = usage(req, found.id).await?;
     let locale = req.translator.locale;
     let organization = found.tenant.as_ref().map(|tenant| {
@@ -142,7 +142,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 
 /// The tab with permissions, or with webhooks.
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.path_id("id")?).await?;
+    let found = find_client(req, req.path_id("id")?).await?;
     if req.query.get("tab") == Some("webhooks") {
         return webhooks::show(req, &found, None, Vec::new()).await;
     }
@@ -150,27 +150,26 @@ pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn confirm_rotate(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.path_id("id")?).await?;
+    let found = find_client(req, req.path_id("id")?).await?;
     let usage = usage(req, found.id).await?;
     let path = found.path();
     let confirm = req
-        .confirm(format!("{path}/rotate_secret"), req.tr("rotate-button"), path)
+        .confirmation(format!("{path}/rotate_secret"), req.tr("rotate-button"), path)
         .effects([req.tr("rotate-effect")])
-        .stays(req.translator.count("rotate-stays", usage.valid_tokens));
+        .stays(req.tr_count("rotate-stays", usage.valid_tokens));
     req.page(found.confirmation_head(req, "rotate-title", "rotate-here"), confirm.html(&[])).await
 }
 
 pub(crate) async fn rotate(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.path_id("id")?).await?;
+    let found = find_client(req, req.path_id("id")?).await?;
     let uid = found.client.uid.as_str();
     let secret = req
-        .change(async |tx| {
-            let secret = admin(tx).rotate_secret(uid, req.now).await.map_err(client_admin_error)?;
-            req.append_audit_entry(tx, &found.audit_entry(req, Action::ApiClientSecretRotated)).await?;
-            Ok(secret)
-        })
+        .change_with_audit(
+            async |tx| admin(tx).rotate_secret(uid, req.now).await.map_err(client_admin_error),
+            |_| Some(found.audit_entry(req, Action::ApiClientSecretRotated)),
+        )
         .await?;
-    let notice = Notice::good(req.tr("rotate-done"))
+    let notice = Notice::success(req.tr("rotate-done"))
         .shown_once(req.tr("client-id"), uid)
         .shown_once(req.tr("client-secret"), secret.expose())
         .command(token_command(req, &found, secret.expose()));
@@ -178,20 +177,20 @@ pub(crate) async fn rotate(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn confirm_revoke(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.path_id("id")?).await?;
+    let found = find_client(req, req.path_id("id")?).await?;
     revoke_page(req, &found, Vec::new()).await
 }
 
-async fn revoke_page(req: &AdminRequest, found: &ClientPage, problems: FormErrors) -> Result<Reply> {
+async fn revoke_page(req: &AdminRequest, found: &OpenedClient, problems: FormErrors) -> Result<Reply> {
     let usage = usage(req, found.id).await?;
     let path = found.path();
     let confirm = req
-        .confirm(path.clone(), req.tr("revoke-button"), path)
+        .confirmation(path.clone(), req.tr("revoke-button"), path)
         .delete()
         .effects([
-            req.translator.count("revoke-tokens", usage.valid_tokens),
+            req.tr_count("revoke-tokens", usage.valid_tokens),
             req.tr_with("revoke-permissions", "held", permission_counts(req, &found.client)),
-            req.translator.count("revoke-registrations", usage.registrations),
+            req.tr_count("revoke-registrations", usage.registrations),
         ])
         .stays(req.tr("revoke-stays"))
         .name(found.client.name.clone(), req.tr("revoke-name"));
@@ -206,17 +205,17 @@ async fn revoke_page(req: &AdminRequest, found: &ClientPage, problems: FormError
 /// Revokes a client. The confirmation page sends the name; a form without the field comes from a program that asked
 /// already.
 pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
-    let found = client(req, req.path_id("id")?).await?;
+    let found = find_client(req, req.path_id("id")?).await?;
     if let Some(typed) = req.form.get("confirm")
-        && !Confirm::is_typed(&found.client.name, typed)
+        && !Confirmation::is_name_typed(&found.client.name, typed)
     {
         let problem = FormError::new("confirm", req.tr("problem-name-typed"));
         return revoke_page(req, &found, vec![problem]).await;
     }
-    req.change(async |tx| {
-        admin(tx).delete(&found.client.uid).await.map_err(client_admin_error)?;
-        req.append_audit_entry(tx, &found.audit_entry(req, Action::ApiClientRevoked)).await
-    })
+    req.change_with_audit(
+        async |tx| admin(tx).delete(&found.client.uid).await.map_err(client_admin_error),
+        |()| Some(found.audit_entry(req, Action::ApiClientRevoked)),
+    )
     .await?;
-    req.redirect(LIST, Notice::good("Client Revoked").text(found.client.name.clone())).await
+    req.redirect(LIST, Notice::success("Client Revoked").text(found.client.name.clone())).await
 }

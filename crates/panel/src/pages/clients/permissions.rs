@@ -1,6 +1,6 @@
 //! The permissions of a client: a box for each ability and event of its scopes (contract 02 §1.2, 04 §2).
 
-use super::api_client::{self, ClientPage};
+use super::api_client::{self, OpenedClient};
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::parts::{FormErrors, render};
@@ -92,7 +92,7 @@ pub(crate) fn is_offered(scope: Scope, features: &Features) -> bool {
 /// The tab. `ticked`: what a refused form had.
 pub(crate) async fn show(
     req: &AdminRequest,
-    found: &ClientPage,
+    found: &OpenedClient,
     ticked: Option<&[String]>,
     problems: FormErrors,
 ) -> Result<Reply> {
@@ -127,7 +127,7 @@ fn block(translator: &Translator, scope: Option<Scope>, granted: Abilities) -> O
     }
     let mut groups: Vec<Group> = Vec::new();
     for &ability in &abilities {
-        let title = translator.tr(group_of(ability));
+        let title = translator.tr(heading_key(ability));
         let label = translator.tr(&ability_key(ability));
         let grant = Grant { ability, label, is_granted: granted.has(ability) };
         match groups.iter_mut().find(|group| group.title == title) {
@@ -135,11 +135,10 @@ fn block(translator: &Translator, scope: Option<Scope>, granted: Abilities) -> O
             None => groups.push(Group { title, is_events: ability.is_event(), grants: vec![grant] }),
         }
     }
-    let number = |count: usize| i64::try_from(count).unwrap_or_default().into();
     let held = abilities.iter().filter(|ability| granted.has(**ability)).count();
     let title = translator.tr(&format!("scope-{}", scope.map_or("auth-type", Scope::as_str)));
     let granted =
-        translator.tr_args("granted-of", &[("granted", number(held)), ("all", number(abilities.len()))]);
+        translator.tr_args("granted-of", &[("granted", held.into()), ("all", abilities.len().into())]);
     let scope = scope.map_or("", Scope::as_str);
     (!groups.is_empty()).then_some(Block { title, scope, granted, groups })
 }
@@ -150,7 +149,7 @@ pub(crate) fn ability_key(ability: Ability) -> String {
 }
 
 /// The heading an ability is below (contract 02 §1.2).
-fn group_of(ability: Ability) -> &'static str {
+fn heading_key(ability: Ability) -> &'static str {
     match ability {
         _ if ability.is_event() => "group-events",
         _ if ability.as_str().contains("extended_data") => "group-extended-data",
@@ -175,25 +174,26 @@ fn group_of(ability: Ability) -> &'static str {
 /// Replaces the whole set of permissions.
 pub(crate) async fn replace(req: &AdminRequest) -> Result<Reply> {
     let id: i64 = req.form.text("system_api_client[api_client_id]").parse().map_err(|_| Error::NotFound)?;
-    let found = api_client::client(req, id).await?;
+    let found = api_client::find_client(req, id).await?;
     let asked = req.form.values("system_api_client[permissions][]");
     let before = found.client.permissions;
-    let replaced = req.change(async |tx| {
-        let target = (found.client.uid.as_str(), req.form_revision());
-        let replaced = api_client::admin(tx).replace_permissions(target, &asked, req.now).await;
-        let after = replaced.map_err(api_client::client_admin_error)?.permissions;
-        if after == before {
-            return Ok(());
-        }
-        let said = |has: bool| Some(if has { "granted" } else { "not granted" });
-        let entry = found.audit_entry(req, Action::ApiClientPermissionsReplaced);
-        let entry = Ability::ALL.iter().fold(entry, |entry, ability| {
-            entry.changed(ability.as_str(), said(before.has(*ability)), said(after.has(*ability)))
-        });
-        req.append_audit_entry(tx, &entry).await
-    });
+    let replaced = req.change_with_audit(
+        async |tx| {
+            let target = (found.client.uid.as_str(), req.form_revision());
+            let replaced = api_client::admin(tx).replace_permissions(target, &asked, req.now).await;
+            Ok(replaced.map_err(api_client::client_admin_error)?.permissions)
+        },
+        |after| {
+            let text = |is_granted: bool| Some(if is_granted { "granted" } else { "not granted" });
+            let entry = found.audit_entry(req, Action::ApiClientPermissionsReplaced);
+            let entry = Ability::ALL.iter().fold(entry, |entry, ability| {
+                entry.with_change(ability.as_str(), text(before.has(*ability)), text(after.has(*ability)))
+            });
+            (*after != before).then_some(entry)
+        },
+    );
     match replaced.await {
-        Ok(()) => req.done("permissions-saved", &[], format!("{}/edit", found.path())).await,
+        Ok(_) => req.redirect_done("permissions-saved", &[], format!("{}/edit", found.path())).await,
         Err(error) => {
             let problems =
                 error::form_errors(&req.translator, error, |_| "system_api_client[permissions]".to_owned())?;
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn every_ability_and_event_has_a_box_and_words_in_each_language() {
-        for locale in Locale::OF_SERVICE {
-            let translator = Translator::of(locale);
+        for locale in Locale::TRANSLATED_LOCALES {
+            let translator = Translator::for_locale(locale);
             let all: Abilities = Ability::ALL.iter().copied().collect();
             let mut shown: Vec<Ability> = Vec::new();
             for scope in std::iter::once(None).chain(SCOPES.map(Some)) {
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn abilities_that_are_not_offered_show_only_to_clients_that_hold_them() {
-        let translator = Translator::of(Locale::EN);
+        let translator = Translator::for_locale(Locale::EN);
         let names = |granted: &str| {
             let block = block(&translator, Some(Scope::System), Abilities::read(granted)).unwrap();
             block.groups.iter().flat_map(|group| &group.grants).map(|grant| grant.ability).collect::<Vec<_>>()

@@ -1,25 +1,25 @@
 //! The webhook registrations of a client (contract 04 §2, 09 B).
 
-use super::api_client::{self, ClientPage, LIST};
+use super::api_client::{self, LIST, OpenedClient};
 use super::permissions::ability_key;
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Empty, Field, FormError, FormErrors, Group, Head, Html, RowAction, Table, render,
+    Badge, Cell, Choice, ChoiceGroup, EmptyState, Field, FormErrors, Head, Html, RowAction, Table, render,
 };
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
-use civitas_kernel::{Error, PageRequest, RegistrationId, Result};
+use civitas_kernel::{ClientId, Error, FieldError, PageRequest, RegistrationId, Result};
 use civitas_webhooks::{
-    Health, NewRegistration, ReceiverRights, Registration, RegistrationChecks, RegistrationOwner,
+    NewRegistration, ReceiverRights, Registration, RegistrationChecks, RegistrationHealth, RegistrationOwner,
     RegistrationRules, SentRegistration,
 };
 use serde_json::Value;
 
-const CLIENT: &str = "webhook_registration_form[api_client_id]";
-const URL: &str = "webhook_registration_form[url]";
+const CLIENT_FIELD: &str = "webhook_registration_form[api_client_id]";
+const URL_FIELD: &str = "webhook_registration_form[url]";
 const SUBSCRIPTIONS: &str = "webhook_registration_form[subscriptions][]";
 
 #[derive(Template)]
@@ -34,24 +34,24 @@ struct Webhooks<'a> {
 }
 
 /// The address of the tab.
-fn tab_path(client: i64) -> String {
+pub(crate) fn tab_path(client: ClientId) -> String {
     format!("{LIST}/{client}/edit?tab=webhooks")
 }
 
 /// The tab. `sent`: what a refused form had.
 pub(crate) async fn show(
     req: &AdminRequest,
-    found: &ClientPage,
+    found: &OpenedClient,
     sent: Option<(&str, &[String])>,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
-    let page = req.panel.store().registrations().list(found.id, &[], request).await?;
+    let request = PageRequest::new(1, PageRequest::MAX_LENGTH);
+    let page = req.store().registrations().list(found.id, &[], request).await?;
     let rights = ReceiverRights { scopes: found.client.scopes, permissions: found.client.permissions };
     let columns =
         req.columns("registration-address registration-events column-state column-created:low column-acts");
     let rows = page.items.iter().map(|(id, registration)| row(req, *id, registration, rights));
-    let empty = Empty { title: "No webhook registrations found.".to_owned(), ..Empty::default() };
+    let empty = EmptyState::new("No webhook registrations found.".to_owned(), "");
     let caption = req.tr_with("registrations-of", "name", found.client.name.as_str());
     let table = Table::new(caption, columns).rows(rows).empty(empty);
     let (url, ticked) = sent.unwrap_or(("", &[]));
@@ -60,15 +60,16 @@ pub(crate) async fn show(
         .map(|event| Choice::new(event.as_str(), req.tr(&ability_key(event))).hint(event.as_str()))
         .collect();
     let has_events = !choices.is_empty();
-    let events = Group::ticks(SUBSCRIPTIONS, req.tr("registration-events"), choices, ticked.to_vec())
-        .hint(req.tr("registration-events-hint"))
-        .check(&problems);
+    let events =
+        ChoiceGroup::checkboxes(SUBSCRIPTIONS, req.tr("registration-events"), choices, ticked.to_vec())
+            .hint(req.tr("registration-events-hint"))
+            .check(&problems);
     let webhooks = Webhooks {
         translator: &req.translator,
         table: table.html(),
         id: found.id.0,
         token: req.token(),
-        url: Field::url(URL, req.tr("registration-address"), url)
+        url: Field::url(URL_FIELD, req.tr("registration-address"), url)
             .hint(req.tr("registration-address-hint"))
             .placeholder("https://")
             .required()
@@ -90,7 +91,7 @@ fn row(
         name => format!("{name} ({})", req.tr("not-granted")),
     });
     let events: Vec<String> = events.collect();
-    let (path, of) = (format!("/system/webhook_registrations/{id}"), &registration.url);
+    let (path, row_name) = (format!("/system/webhook_registrations/{id}"), &registration.url);
     let deliveries = format!("/system/webhook_deliveries?registration={id}");
     let (action, key) = if registration.paused_at.is_some() || registration.health.disabled_at.is_some() {
         ("enable", "registration-enable")
@@ -98,9 +99,9 @@ fn row(
         ("test", "registration-test")
     };
     let actions = [
-        RowAction::link(deliveries, req.tr("nav-deliveries"), of),
-        RowAction::post(format!("{path}/{action}"), req.tr(key), of, req.token()),
-        RowAction::link(format!("{path}/delete"), req.tr("delete-link"), of),
+        RowAction::link(deliveries, req.tr("nav-deliveries"), row_name),
+        RowAction::post(format!("{path}/{action}"), req.tr(key), row_name, req.token()),
+        RowAction::link(format!("{path}/delete"), req.tr("delete-link"), row_name),
     ];
     vec![
         Cell::mono("", &registration.url),
@@ -113,7 +114,7 @@ fn row(
 
 /// The state of a registration, and why it is so.
 pub(crate) fn state(req: &AdminRequest, registration: &Registration) -> Cell {
-    let Health { failures, failing_since, disabled_at, .. } = registration.health;
+    let RegistrationHealth { failures, failing_since, disabled_at, .. } = registration.health;
     let why = |key, at| req.tr_args(key, &[("date", req.date(at).into()), ("count", failures.into())]);
     let (badge, why) = if let Some(at) = disabled_at {
         (Badge::bad(req.tr("registration-disabled")), why("registration-disabled-why", at))
@@ -124,45 +125,37 @@ pub(crate) fn state(req: &AdminRequest, registration: &Registration) -> Cell {
     } else {
         return Cell::badge(&Badge::good(req.tr("registration-delivering")));
     };
-    Cell::badge_with_sub(&badge, &why)
+    Cell::badge_with_subtext(&badge, &why)
 }
 
 /// Registers an address. The rules are those of the interface.
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let id: i64 = req.form.text(CLIENT).parse().map_err(|_| Error::NotFound)?;
-    let found = api_client::client(req, id).await?;
-    let (url, events) = (req.form.text(URL).to_owned(), req.form.values(SUBSCRIPTIONS));
+    let id: i64 = req.form.text(CLIENT_FIELD).parse().map_err(|_| Error::NotFound)?;
+    let found = api_client::find_client(req, id).await?;
+    let (url, events) = (req.form.text(URL_FIELD).to_owned(), req.form.values(SUBSCRIPTIONS));
     match register(req, &found, &url, &events).await {
         Ok(secret) => {
-            let notice = Notice::good("Webhook registration created successfully")
+            let notice = Notice::success("Webhook registration created successfully")
                 .shown_once(req.tr("registration-address"), url)
                 .shown_once(req.tr("registration-secret"), secret);
-            req.redirect(tab_path(id), notice).await
+            req.redirect(tab_path(found.id), notice).await
         }
         Err(error) => {
-            let problems = form_errors(req, error)?;
+            // The sentences are those of the interface (contract 04 §2).
+            let field =
+                |field_error: &FieldError| format!("webhook_registration_form[{}]", field_error.field);
+            let text = |field_error: &FieldError| Some(field_error.description.clone());
+            let problems = error::form_errors_with_texts(&req.translator, error, field, text)?;
             show(req, &found, Some((&url, &events)), problems).await
         }
     }
 }
 
-/// What is wrong, in the words of the interface (contract 04 §2).
-fn form_errors(req: &AdminRequest, error: Error) -> Result<FormErrors> {
-    let field = |field: &str| format!("webhook_registration_form[{field}]");
-    match error {
-        Error::Invalid { fields, .. } => Ok(fields
-            .iter()
-            .map(|field_error| FormError::new(field(&field_error.field), field_error.description.clone()))
-            .collect()),
-        other => error::form_errors(&req.translator, other, |field_error| field(&field_error.field)),
-    }
-}
-
 /// Returns the key of signatures.
-async fn register(req: &AdminRequest, found: &ClientPage, url: &str, events: &[String]) -> Result<String> {
+async fn register(req: &AdminRequest, found: &OpenedClient, url: &str, events: &[String]) -> Result<String> {
     let services = &req.panel.services;
     let checks = RegistrationChecks {
-        store: req.panel.store().registrations(),
+        store: req.store().registrations(),
         rules: RegistrationRules { policy: &services.webhook_policy, resolver: &*services.webhook_resolver },
         cipher: &*services.webhook_cipher,
     };
@@ -177,38 +170,38 @@ async fn register(req: &AdminRequest, found: &ClientPage, url: &str, events: &[S
     };
     // Names are resolved before the transaction.
     let NewRegistration { registration, secret } = checks.new_of(owner, &sent, req.now).await?;
-    req.change(async |tx| req.webhooks(tx).create(&registration).await).await?;
+    req.in_transaction(async |tx| req.webhooks(tx).create(&registration).await).await?;
     Ok(secret.expose().to_owned())
 }
 
 /// The registration of the path, and its client.
-pub(crate) async fn registration(req: &AdminRequest) -> Result<(RegistrationId, Registration)> {
+pub(crate) async fn registration_from_path(req: &AdminRequest) -> Result<(RegistrationId, Registration)> {
     let id = RegistrationId(req.path_id("id")?);
-    let found = req.panel.store().registrations().find_any(id).await?;
+    let found = req.store().registrations().find_unrestricted(id).await?;
     Ok((id, found.ok_or(Error::NotFound)?))
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let (id, registration) = registration(req).await?;
+    let (id, registration) = registration_from_path(req).await?;
     let confirm = req
-        .confirm(
+        .confirmation(
             format!("/system/webhook_registrations/{id}"),
             req.tr("registration-delete-button"),
-            tab_path(registration.client.0),
+            tab_path(registration.client),
         )
         .delete()
         .effects([req.tr("registration-delete-effect"), req.tr("registration-delete-log")])
         .stays(req.tr("registration-delete-stays"));
     let head = Head::new(req.tr("registration-delete-title"))
         .crumb(req.tr("nav-api-clients"), LIST)
-        .crumb(req.tr("client-tab-webhooks"), tab_path(registration.client.0))
+        .crumb(req.tr("client-tab-webhooks"), tab_path(registration.client))
         .lede(registration.url.clone());
     req.page(head, confirm.html(&[])).await
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
     let id = RegistrationId(req.path_id("id")?);
-    let removed = req.change(async |tx| req.webhooks(tx).remove(id).await).await?;
-    let notice = Notice::good(req.tr("registration-deleted")).text(removed.url);
-    req.redirect(tab_path(removed.client.0), notice).await
+    let removed = req.in_transaction(async |tx| req.webhooks(tx).remove(id).await).await?;
+    let notice = Notice::success(req.tr("registration-deleted")).text(removed.url);
+    req.redirect(tab_path(removed.client), notice).await
 }

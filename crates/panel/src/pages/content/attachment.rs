@@ -1,11 +1,11 @@
-//! One attachment: its members, its deletion (contract 07 B.7).
+//! One attachment: its members, its deletion (contract 07 B.7). It is not saved by [`crate::records::save()`]: its use case
+//! takes the members that were sent, because it also serves clients, and checks the collection against the parent.
 
-use super::attachment_form::{AttachedTo, audit_entry, edit_of, form_errors, members};
+use super::attachment_form::{OpenedParent, audit_entry, form_errors, member_sections, read_edit};
 use super::attachments::{
-    address, file_name_or_link, head_below_list, list_of, list_path, parent_token, size_text, title,
-    type_name,
+    attachment_url, file_name_or_link, head_below_list, list_path, parent_token, size_text, title, type_name,
 };
-use super::shared::{one_line, open_organization_in_zone, with_changes};
+use super::shared::{audit_text, open_organization_in_zone, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::parts::{Card, Form, FormErrors, Html, KeyValues, PageAction};
 use crate::reply::Reply;
@@ -16,17 +16,17 @@ use civitas_kernel::{AttachmentId, Error, Result};
 
 /// An attachment of the path with its record.
 struct OpenedAttachment {
-    place: AttachedTo,
+    record: OpenedParent,
     id: AttachmentId,
     attachment: Attachment,
     file: Option<StoredFile>,
 }
 
 impl OpenedAttachment {
-    async fn of_path(req: &AdminRequest) -> Result<Self> {
+    async fn from_path(req: &AdminRequest) -> Result<Self> {
         let (organization_id, organization) = open_organization_in_zone(req).await?;
         let id = AttachmentId(req.path_id("aid")?);
-        let store = req.panel.store();
+        let store = req.store();
         let found = store.attachments().find(organization_id, id).await?;
         let attachment = found.filter(|found| found.parent.kind != ParentKind::Answer);
         let attachment = attachment.ok_or(Error::NotFound)?;
@@ -34,12 +34,12 @@ impl OpenedAttachment {
             Some(file) => store.files().find_many(organization_id, &[file]).await?.into_iter().next(),
             None => None,
         };
-        let place = AttachedTo::of(req, organization_id, organization, attachment.parent).await?;
-        Ok(Self { place, id, attachment, file: file.map(|(_, file)| file) })
+        let record = OpenedParent::load(req, organization_id, organization, attachment.parent).await?;
+        Ok(Self { record, id, attachment, file: file.map(|(_, file)| file) })
     }
 
     fn path(&self) -> String {
-        format!("{}/{}", list_path(self.place.id), self.id)
+        format!("{}/{}", list_path(self.record.organization_id), self.id)
     }
 
     fn title(&self, req: &AdminRequest) -> String {
@@ -48,28 +48,28 @@ impl OpenedAttachment {
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedAttachment::of_path(req).await?;
+    let opened = OpenedAttachment::from_path(req).await?;
     show_edit(req, &opened, Vec::new()).await
 }
 
 async fn show_edit(req: &AdminRequest, opened: &OpenedAttachment, problems: FormErrors) -> Result<Reply> {
-    let (place, attachment, file) = (&opened.place, &opened.attachment, opened.file.as_ref());
+    let (record, attachment, file) = (&opened.record, &opened.attachment, opened.file.as_ref());
     let name = opened.title(req);
     let form = Form::new(&req.translator, opened.path(), req.token(), "attachment-save")
         .method("put")
         .hidden("revision", req.revision(attachment.revision()))
-        .cancel(list_of(place.id, place.parent));
-    let sections = members(req, place, attachment, &problems).await?;
+        .cancel(record.list_path());
+    let sections = member_sections(req, record, attachment, &problems).await?;
     let form = sections.into_iter().fold(form, Form::section);
     let source = file_name_or_link(attachment, file);
-    let source = match address(req, &place.organization, attachment, file) {
+    let source = match attachment_url(req, &record.organization, attachment, file) {
         Some(href) => Html::link(&href, &source),
         None => Html::text(&source),
     };
     let mut facts = KeyValues::default()
         .row(req.tr("attachment-source"), source)
         .text(req.tr("attachment-type"), &type_name(req, attachment.file_type))
-        .text(req.tr("attachment-record"), &place.name)
+        .text(req.tr("attachment-record"), &record.name)
         .text(req.tr("column-created"), &req.time(attachment.created_at))
         .text(req.tr("column-changed"), &req.time(attachment.updated_at));
     if let Some(file) = file {
@@ -79,51 +79,54 @@ async fn show_edit(req: &AdminRequest, opened: &OpenedAttachment, problems: Form
     }
     let facts = Card::new("file", req.tr("attachment-source"), facts.html()).html();
     let delete = PageAction::danger(format!("{}/delete", opened.path()), req.tr("delete-link"));
-    let head = head_below_list(req, place.id, &place.organization, name)
+    let head = head_below_list(req, record.organization_id, &record.organization, name)
         .lede(req.tr("attachment-edit-lede"))
         .action(delete);
     req.form_page(head, Html::join([form.html(), facts]), problems).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedAttachment::of_path(req).await?;
-    let place = &opened.place;
-    let saved = req.change(async |tx| {
-        let store = tx.attachments();
-        let before =
-            find_revision_for_update::<Attachment>(store, place.id, opened.id, Some(req.form_revision()))
-                .await?;
-        let change = place.admin(tx, req).update(opened.id, edit_of(req, &before)).await?;
-        let name = title(req, &change.after, opened.file.as_ref());
-        if !change.is_empty() {
-            let entry = audit_entry(req, Action::AttachmentUpdated, place, opened.id, &name);
-            req.append_audit_entry(tx, &with_changes(entry, changes(&change.before, &change.after))).await?;
-        }
-        Ok(name)
-    });
+    let opened = OpenedAttachment::from_path(req).await?;
+    let record = &opened.record;
+    let name = |attachment: &Attachment| title(req, attachment, opened.file.as_ref());
+    let saved = req.change_with_audit(
+        async |tx| {
+            let (store, revision) = (tx.attachments(), Some(req.form_revision()));
+            let before =
+                find_revision_for_update::<Attachment>(store, record.organization_id, opened.id, revision)
+                    .await?;
+            record.admin(tx, req).update(opened.id, read_edit(req, &before)).await
+        },
+        |change| {
+            let entry = audit_entry(req, Action::AttachmentUpdated, record, opened.id, &name(&change.after));
+            (!change.is_empty()).then(|| with_changes(entry, changes(&change.before, &change.after)))
+        },
+    );
     match saved.await {
-        Ok(name) => {
-            let to = list_of(place.id, place.parent);
-            req.done("attachment-saved", &[("name", name.into())], to).await
+        Ok(change) => {
+            let name = name(&change.after);
+            let to = record.list_path();
+            req.redirect_done("attachment-saved", &[("name", name.into())], to).await
         }
-        Err(error) => show_edit(req, &opened, form_errors(req, place, error)?).await,
+        Err(error) => show_edit(req, &opened, form_errors(req, record, error)?).await,
     }
 }
 
 /// What differs, for the audit trail.
 fn changes(before: &Attachment, after: &Attachment) -> Vec<(&'static str, String, String)> {
-    let collection = |of: &Attachment| of.collection.map(|id| id.to_string()).unwrap_or_default();
+    let collection =
+        |attachment: &Attachment| attachment.collection.map(|id| id.to_string()).unwrap_or_default();
     vec![
-        ("title", one_line(&before.title), one_line(&after.title)),
-        ("description", one_line(&before.description), one_line(&after.description)),
+        ("title", audit_text(&before.title), audit_text(&after.title)),
+        ("description", audit_text(&before.description), audit_text(&after.description)),
         ("weight", before.weight.to_string(), after.weight.to_string()),
         ("collection", collection(before), collection(after)),
     ]
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedAttachment::of_path(req).await?;
-    let place = &opened.place;
+    let opened = OpenedAttachment::from_path(req).await?;
+    let record = &opened.record;
     let effect = match &opened.file {
         Some(file) => req.tr_args(
             "attachment-delete-file",
@@ -132,30 +135,32 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         None => req.tr("attachment-delete-link"),
     };
     let confirm = req
-        .confirm(opened.path(), req.tr("attachment-delete-button"), list_of(place.id, place.parent))
+        .confirmation(opened.path(), req.tr("attachment-delete-button"), record.list_path())
         .delete()
         .effects([req.tr("attachment-delete-effect"), effect])
-        .stays(req.tr_with("attachment-delete-stays", "name", place.name.as_str()));
+        .stays(req.tr_with("attachment-delete-stays", "name", record.name.as_str()));
     let name = opened.title(req);
     let title = req.tr_with("delete-title", "name", name.as_str());
-    let head = head_below_list(req, place.id, &place.organization, title)
+    let head = head_below_list(req, record.organization_id, &record.organization, title)
         .crumb(name, format!("{}/edit", opened.path()))
         .current(req.tr("delete"));
     req.page(head, confirm.html(&[])).await
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedAttachment::of_path(req).await?;
-    let place = &opened.place;
+    let opened = OpenedAttachment::from_path(req).await?;
+    let record = &opened.record;
     let name = opened.title(req);
-    req.change(async |tx| {
-        let attachment = place.admin(tx, req).remove(opened.id).await?;
-        let field = if opened.file.is_some() { "file" } else { "link" };
-        let entry = audit_entry(req, Action::AttachmentDeleted, place, opened.id, &name)
-            .changed("attached_to", Some(&parent_token(place.parent)), None)
-            .changed(field, Some(&file_name_or_link(&attachment, opened.file.as_ref())), None);
-        req.append_audit_entry(tx, &entry).await
-    })
+    req.change_with_audit(
+        async |tx| record.admin(tx, req).remove(opened.id).await,
+        |attachment| {
+            let field = if opened.file.is_some() { "file" } else { "link" };
+            let entry = audit_entry(req, Action::AttachmentDeleted, record, opened.id, &name)
+                .with_change("attached_to", Some(&parent_token(record.parent)), None)
+                .with_change(field, Some(&file_name_or_link(attachment, opened.file.as_ref())), None);
+            Some(entry)
+        },
+    )
     .await?;
-    req.done("attachment-deleted", &[("name", name.into())], list_of(place.id, place.parent)).await
+    req.redirect_done("attachment-deleted", &[("name", name.into())], record.list_path()).await
 }

@@ -1,65 +1,70 @@
 //! The form of a new attachment, and the fields of all forms of attachments (contract 07 B.5).
 
 use super::attachments::{
-    file_name_or_link, head_below_list, list_of, list_path, parent_of, parent_token, record_name, size_text,
-    title,
+    file_name_or_link, head_below_list, list_path, parent_token, parse_parent, record_list_path, record_name,
+    size_text, title,
 };
 use super::shared::{open_organization_in_zone, typed_texts};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Choice, Field, Form, FormError, FormErrors, Section, Texts};
+use crate::parts::{Choice, Field, Form, FormError, FormErrors, Section, TranslatedFields};
 use crate::records::FormView;
 use crate::reply::Reply;
-use crate::upload::{FILE, SentFile};
+use crate::upload::{FILE_FIELD, UploadedFile};
 use civitas_application::Ports;
 use civitas_attachments::{
-    Attachment, AttachmentAdmin, AttachmentEdit, AttachmentPorts, Grouping, NewAttachment, NewContent,
-    Parent, ReceiveOutcome, SentText, sanitize_and_shorten,
+    Attachment, AttachmentAdmin, AttachmentContent, AttachmentDetail, AttachmentEdit, AttachmentParent,
+    AttachmentPorts, CollectionChoice, NewAttachment, ReceiveOutcome, SentText, sanitize_and_shorten,
 };
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{AttachmentId, CollectionId, Error, FieldError, OrganizationId, Result, Translated};
 use civitas_organizations::Organization;
 
-const LINK: &str = "attachment[link]";
-const TITLE: &str = "attachment[title]";
-const DESCRIPTION: &str = "attachment[description]";
-const WEIGHT: &str = "attachment[weight]";
-const COLLECTION: &str = "attachment[collection]";
+const LINK_FIELD: &str = "attachment[link]";
+const TITLE_FIELD: &str = "attachment[title]";
+const DESCRIPTION_FIELD: &str = "attachment[description]";
+const WEIGHT_FIELD: &str = "attachment[weight]";
+const COLLECTION_FIELD: &str = "attachment[collection]";
 /// The most collections that a form lists.
 const MAX_COLLECTIONS: i64 = 100;
 
-/// The organization of the path, and the record of the form.
-pub(super) struct AttachedTo {
-    pub(super) id: OrganizationId,
+/// The record that an attachment belongs to, with the organization of the path.
+pub(super) struct OpenedParent {
+    pub(super) organization_id: OrganizationId,
     pub(super) organization: Organization,
-    pub(super) parent: Parent,
+    pub(super) parent: AttachmentParent,
     /// The name of the record.
     pub(super) name: String,
 }
 
-impl AttachedTo {
-    pub(super) async fn of(
+impl OpenedParent {
+    pub(super) async fn load(
         req: &AdminRequest,
         id: OrganizationId,
         organization: Organization,
-        parent: Parent,
+        parent: AttachmentParent,
     ) -> Result<Self> {
-        let titles = req.panel.store().parents().titles(id, &[parent]).await?;
+        let titles = req.store().parents().titles(id, &[parent]).await?;
         let title = titles.into_iter().next().map(|(_, title)| title);
         let title = title.ok_or(Error::NotFound)?;
         let name = record_name(req, &organization, parent, &title);
-        Ok(Self { id, organization, parent, name })
+        Ok(Self { organization_id: id, organization, parent, name })
     }
 
     /// The record that the address or the form names; the organization without one.
-    async fn of_new(req: &AdminRequest) -> Result<Self> {
+    async fn from_request(req: &AdminRequest) -> Result<Self> {
         let (id, organization) = open_organization_in_zone(req).await?;
         let named = req.form.get("parent").or_else(|| req.query.get("parent"));
         let parent = match named {
-            Some(named) => parent_of(named).ok_or(Error::NotFound)?,
+            Some(named) => parse_parent(named).ok_or(Error::NotFound)?,
             None => id.into(),
         };
-        Self::of(req, id, organization, parent).await
+        Self::load(req, id, organization, parent).await
+    }
+
+    /// The path of the list that shows its attachments.
+    pub(super) fn list_path(&self) -> String {
+        record_list_path(self.organization_id, self.parent)
     }
 
     pub(super) fn admin<'a>(&self, ports: &'a dyn Ports, req: &AdminRequest) -> AttachmentAdmin<'a> {
@@ -71,7 +76,7 @@ impl AttachedTo {
             parents: ports.parents(),
         };
         let default_locale = self.organization.default_locale;
-        AttachmentAdmin { ports, organization: self.id, default_locale, now: req.now }
+        AttachmentAdmin { ports, organization: self.organization_id, default_locale, now: req.now }
     }
 }
 
@@ -79,29 +84,33 @@ impl AttachedTo {
 pub(super) fn audit_entry(
     req: &AdminRequest,
     action: Action,
-    to: &AttachedTo,
+    record: &OpenedParent,
     id: AttachmentId,
     name: &str,
 ) -> NewAuditEntry {
-    req.audit_entry(action).of(Some(to.id)).on("attachment", &id.to_string(), name)
+    req.audit_entry(action).in_organization(record.organization_id).with_object(
+        "attachment",
+        &id.to_string(),
+        name,
+    )
 }
 
 /// The fields of texts, weight and collection. `stored` is what they show when nothing was typed.
-pub(super) async fn members(
+pub(super) async fn member_sections(
     req: &AdminRequest,
-    place: &AttachedTo,
+    record: &OpenedParent,
     stored: &Attachment,
     problems: &[FormError],
 ) -> Result<Vec<Section>> {
     let (translator, locales) = (&req.translator, &req.panel.settings.site.locales);
-    let title = typed_texts(req, TITLE, locales, &stored.title);
-    let description = typed_texts(req, DESCRIPTION, locales, &stored.description);
-    let texts = Texts::new("texts", req.tr("texts"), locales, place.organization.default_locale)
-        .text(TITLE, req.tr("column-title"), "", &title, 1)
-        .text(DESCRIPTION, req.tr("description"), "", &description, 3);
+    let title = typed_texts(req, TITLE_FIELD, locales, &stored.title);
+    let description = typed_texts(req, DESCRIPTION_FIELD, locales, &stored.description);
+    let texts = TranslatedFields::new("texts", req.tr("texts"), locales, record.organization.default_locale)
+        .text(TITLE_FIELD, req.tr("column-title"), "", &title, 1)
+        .text(DESCRIPTION_FIELD, req.tr("description"), "", &description, 3);
     let view = FormView {
         req,
-        organization: &place.organization,
+        organization: &record.organization,
         name: "attachment",
         locales,
         problems,
@@ -110,12 +119,13 @@ pub(super) async fn members(
     let weight = view.number("weight", "attachment-weight", stored.weight);
     let weight = weight.hint(req.tr("attachment-weight-hint"));
     let mut order = view.section("order", "attachment-order").field(view.html(weight));
-    if place.parent.kind.has_collections() {
-        let collections = req.panel.store().collections();
-        let known = collections.of_parent(place.id, place.parent, MAX_COLLECTIONS).await?;
+    if record.parent.kind.has_collections() {
+        let collections = req.store().collections();
+        let known =
+            collections.list_of_parent(record.organization_id, record.parent, MAX_COLLECTIONS).await?;
         if !known.is_empty() {
             let chosen = stored.collection.map(|id| id.to_string()).unwrap_or_default();
-            let chosen = req.form.get(COLLECTION).map_or(chosen, str::to_owned);
+            let chosen = req.form.get(COLLECTION_FIELD).map_or(chosen, str::to_owned);
             let named = known.iter().map(|(id, collection)| {
                 let name = collection.name.title(translator.locale).unwrap_or_default();
                 Choice::new(id.to_string(), format!("{name} ({id})"))
@@ -130,18 +140,18 @@ pub(super) async fn members(
 }
 
 /// What was typed. Members that were not sent stay as they are.
-pub(super) fn edit_of(req: &AdminRequest, stored: &Attachment) -> AttachmentEdit {
+pub(super) fn read_edit(req: &AdminRequest, stored: &Attachment) -> AttachmentEdit {
     let locales = &req.panel.settings.site.locales;
     let text = |name: &str, stored: &Translated| {
         let is_sent = req.form.has_prefix(&format!("{name}["));
         is_sent.then(|| SentText::Each(typed_texts(req, name, locales, stored)))
     };
     let mut edit = AttachmentEdit {
-        title: text(TITLE, &stored.title),
-        description: text(DESCRIPTION, &stored.description),
+        title: text(TITLE_FIELD, &stored.title),
+        description: text(DESCRIPTION_FIELD, &stored.description),
         ..AttachmentEdit::default()
     };
-    match req.form.get(WEIGHT).map(str::trim) {
+    match req.form.get(WEIGHT_FIELD).map(str::trim) {
         None => {}
         Some("") => edit.weight = Some(0),
         Some(weight) => match weight.parse() {
@@ -149,160 +159,160 @@ pub(super) fn edit_of(req: &AdminRequest, stored: &Attachment) -> AttachmentEdit
             Err(_) => edit.errors.push(FieldError::new("weight", "not_a_number", "Weight is not a number")),
         },
     }
-    if let Some(sent) = req.form.get(COLLECTION) {
+    if let Some(sent) = req.form.get(COLLECTION_FIELD) {
         // An unknown one is refused as one of another record is.
         let id = (!sent.is_empty()).then(|| CollectionId(sent.parse().unwrap_or_default()));
-        edit.collection = Some(Grouping { id });
+        edit.collection = Some(CollectionChoice { id });
     }
     edit
 }
 
 /// The problems of a refused attachment, beside their fields.
-pub(super) fn form_errors(req: &AdminRequest, place: &AttachedTo, error: Error) -> Result<FormErrors> {
-    if error.details().is_empty() {
-        return error::form_errors(&req.translator, error, |_| String::new());
-    }
-    let main = place.organization.default_locale;
-    let problem = |field_error: &FieldError| {
-        let field = match field_error.field.as_ref() {
-            "file" | "signed_id" => FILE.to_owned(),
-            "link" => LINK.to_owned(),
-            "title" => format!("{TITLE}[{main}]"),
-            "description" => format!("{DESCRIPTION}[{main}]"),
-            "weight" => WEIGHT.to_owned(),
-            "revision" => String::new(),
-            _ => COLLECTION.to_owned(),
-        };
-        let text = match (field_error.field.as_ref(), field_error.code.as_ref()) {
+pub(super) fn form_errors(req: &AdminRequest, record: &OpenedParent, error: Error) -> Result<FormErrors> {
+    let main = record.organization.default_locale;
+    let field = |field_error: &FieldError| match field_error.field.as_ref() {
+        "file" | "signed_id" => FILE_FIELD.to_owned(),
+        "link" => LINK_FIELD.to_owned(),
+        "title" => format!("{TITLE_FIELD}[{main}]"),
+        "description" => format!("{DESCRIPTION_FIELD}[{main}]"),
+        "weight" => WEIGHT_FIELD.to_owned(),
+        _ => COLLECTION_FIELD.to_owned(),
+    };
+    let text = |field_error: &FieldError| {
+        Some(match (field_error.field.as_ref(), field_error.code.as_ref()) {
             ("file", "blank") => req.tr("problem-file-blank"),
             ("file", "too_large") => {
-                let most = size_text(req, place.organization.max_attachment_bytes);
+                let most = size_text(req, record.organization.max_attachment_bytes);
                 req.tr_with("problem-file-large", "size", most)
             }
             ("file", "extension_not_allowed") => {
-                let names = place.parent.kind.allow_list().extensions().join(", ");
+                let names = record.parent.kind.allow_list().extensions().join(", ");
                 req.tr_with("problem-file-extension", "names", names)
             }
             ("file", "image_too_big") => req.tr("problem-file-image"),
             ("file", _) => req.tr("problem-file-content"),
             ("link", "invalid") => req.tr("problem-link"),
             (_, "not_a_number") => req.tr("problem-number"),
-            _ => error::sentence(&req.translator, field_error),
-        };
-        FormError::new(field, text)
+            _ => return None,
+        })
     };
-    Ok(error.details().iter().map(problem).collect())
+    error::form_errors_with_texts(&req.translator, error, field, text)
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    let place = AttachedTo::of_new(req).await?;
-    show_new(req, &place, Vec::new()).await
+    let record = OpenedParent::from_request(req).await?;
+    show_new(req, &record, Vec::new()).await
 }
 
-async fn show_new(req: &AdminRequest, place: &AttachedTo, problems: FormErrors) -> Result<Reply> {
+async fn show_new(req: &AdminRequest, record: &OpenedParent, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
-    let names = place.parent.kind.allow_list().extensions().join(", ");
-    let most = size_text(req, place.organization.max_attachment_bytes);
-    let file = Field::file(FILE, req.tr("attachment-file"))
+    let names = record.parent.kind.allow_list().extensions().join(", ");
+    let most = size_text(req, record.organization.max_attachment_bytes);
+    let file = Field::file(FILE_FIELD, req.tr("attachment-file"))
         .hint(req.tr_args("attachment-file-hint", &[("size", most.into()), ("names", names.into())]))
         .check(&problems);
-    let link = Field::url(LINK, req.tr("attachment-link"), req.form.get(LINK).unwrap_or_default())
-        .hint(req.tr("attachment-link-hint"))
-        .optional()
-        .check(&problems);
-    let blank = Attachment::of_link(place.parent, None, req.now);
+    let link =
+        Field::url(LINK_FIELD, req.tr("attachment-link"), req.form.get(LINK_FIELD).unwrap_or_default())
+            .hint(req.tr("attachment-link-hint"))
+            .optional()
+            .check(&problems);
+    let blank = Attachment::from_link(record.parent, None, req.now);
     let source = Section::new("source", req.tr("attachment-source"))
         .hint(req.tr("attachment-source-hint"))
         .field(file.html(translator))
         .field(link.html(translator));
-    let form = Form::new(translator, list_path(place.id), req.token(), "attachment-create")
+    let form = Form::new(translator, list_path(record.organization_id), req.token(), "attachment-create")
         .with_file()
-        .hidden("parent", parent_token(place.parent))
+        .hidden("parent", parent_token(record.parent))
         .section(source)
-        .cancel(list_of(place.id, place.parent));
-    let form = members(req, place, &blank, &problems).await?.into_iter().fold(form, Form::section);
-    let title = req.tr_with("attachment-new-of", "name", place.name.as_str());
-    let head = head_below_list(req, place.id, &place.organization, title).current(req.tr("attachment-new"));
+        .cancel(record.list_path());
+    let form = member_sections(req, record, &blank, &problems).await?.into_iter().fold(form, Form::section);
+    let title = req.tr_with("attachment-new-of", "name", record.name.as_str());
+    let head = head_below_list(req, record.organization_id, &record.organization, title)
+        .current(req.tr("attachment-new"));
     req.form_page(head, form.html(), problems).await
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let file = req.file.take();
-    let place = AttachedTo::of_new(req).await?;
-    let edit = edit_of(req, &Attachment::of_link(place.parent, None, req.now));
-    let (link, has_file) = (req.form.text(LINK), file.is_some());
+    let record = OpenedParent::from_request(req).await?;
+    let edit = read_edit(req, &Attachment::from_link(record.parent, None, req.now));
+    let (link, has_file) = (req.form.text(LINK_FIELD), file.is_some());
     if has_file && !link.is_empty() {
-        let problem = FormError::new(LINK, req.tr("problem-file-and-link"));
-        return show_new(req, &place, vec![problem]).await;
+        let problem = FormError::new(LINK_FIELD, req.tr("problem-file-and-link"));
+        return show_new(req, &record, vec![problem]).await;
     }
-    let content = if link.is_empty() { NewContent::Missing } else { NewContent::Link(link.to_owned()) };
-    let new = NewAttachment { parent: place.parent, content, edit };
+    let content =
+        if link.is_empty() { AttachmentContent::Missing } else { AttachmentContent::Link(link.to_owned()) };
+    let new = NewAttachment { parent: record.parent, content, edit };
     let created = match file {
-        Some(file) => create_file(req, &place, new, file).await,
-        None => store(req, &place, new).await,
+        Some(file) => create_file(req, &record, new, file).await,
+        None => store(req, &record, new).await,
     };
     match created {
         Ok(name) => {
-            let to = list_of(place.id, place.parent);
-            req.done("attachment-created", &[("name", name.into())], to).await
+            let to = record.list_path();
+            req.redirect_done("attachment-created", &[("name", name.into())], to).await
         }
         Err(error) => {
-            let mut problems = form_errors(req, &place, error)?;
-            if has_file && !problems.iter().any(|problem| problem.field == FILE) {
-                problems.push(FormError::new(FILE, req.tr("problem-file-again")));
+            let mut problems = form_errors(req, &record, error)?;
+            if has_file && !problems.iter().any(|problem| problem.field == FILE_FIELD) {
+                problems.push(FormError::new(FILE_FIELD, req.tr("problem-file-again")));
             }
-            show_new(req, &place, problems).await
+            show_new(req, &record, problems).await
         }
     }
 }
 
-/// Stores the bytes of a file, and attaches it. A file that is refused is given up.
+/// Stores the bytes of a file, and attaches it. A refused file is discarded.
 async fn create_file(
     req: &AdminRequest,
-    place: &AttachedTo,
+    record: &OpenedParent,
     new: NewAttachment,
-    SentFile { name, outcome }: SentFile,
+    UploadedFile { name, outcome }: UploadedFile,
 ) -> Result<String> {
     let received = match outcome {
         ReceiveOutcome::TooLong => {
-            let content = NewContent::TooLarge { limit: place.organization.max_attachment_bytes };
-            return store(req, place, NewAttachment { content, ..new }).await;
+            let content = AttachmentContent::TooLarge { limit: record.organization.max_attachment_bytes };
+            return store(req, record, NewAttachment { content, ..new }).await;
         }
         ReceiveOutcome::Complete(received) if received.content.byte_size == 0 => {
-            return store(req, place, new).await;
+            return store(req, record, new).await;
         }
         ReceiveOutcome::Complete(received) => received,
     };
     let files = &req.panel.services.files;
     let inspected = files.inspect(received).await?;
-    let (name, prefix) = (sanitize_and_shorten(&name), &place.organization.reference_prefix);
-    let registered = files.register(place.id, prefix, name, inspected, req.now).await?;
+    let (name, prefix) = (sanitize_and_shorten(&name), &record.organization.reference_prefix);
+    let registered = files.register(record.organization_id, prefix, name, inspected, req.now).await?;
     let id = registered.id;
     let attached = async {
-        let new = NewAttachment { content: NewContent::Stored(id), ..new };
-        place.admin(req.panel.store(), req).check(new.clone()).await?;
+        let new = NewAttachment { content: AttachmentContent::Stored(id), ..new };
+        record.admin(req.store(), req).check(new.clone()).await?;
         files.put(registered).await?;
-        store(req, place, new).await
+        store(req, record, new).await
     };
     let attached = attached.await;
     if attached.is_err() {
-        files.discard(place.id, id, req.now).await;
+        files.discard(record.organization_id, id, req.now).await;
     }
     attached
 }
 
 /// Attaches it, with an entry in the audit trail. Returns its title.
-async fn store(req: &AdminRequest, place: &AttachedTo, new: NewAttachment) -> Result<String> {
-    req.change(async |tx| {
-        let created = place.admin(tx, req).attach(new.clone()).await?;
-        let (attachment, file) = (&created.attachment, created.file.as_ref());
-        let name = title(req, attachment, file);
-        let field = if file.is_some() { "file" } else { "link" };
-        let entry = audit_entry(req, Action::AttachmentCreated, place, created.id, &name)
-            .changed("attached_to", None, Some(&parent_token(place.parent)))
-            .changed(field, None, Some(&file_name_or_link(attachment, file)));
-        req.append_audit_entry(tx, &entry).await?;
-        Ok(name)
-    })
-    .await
+async fn store(req: &AdminRequest, record: &OpenedParent, new: NewAttachment) -> Result<String> {
+    let created = req.change_with_audit(
+        async |tx| record.admin(tx, req).attach(new.clone()).await,
+        |created| {
+            let (attachment, file) = (&created.attachment, created.file.as_ref());
+            let field = if file.is_some() { "file" } else { "link" };
+            let name = title(req, attachment, file);
+            let entry = audit_entry(req, Action::AttachmentCreated, record, created.id, &name)
+                .with_change("attached_to", None, Some(&parent_token(record.parent)))
+                .with_change(field, None, Some(&file_name_or_link(attachment, file)));
+            Some(entry)
+        },
+    );
+    let AttachmentDetail { attachment, file, .. } = created.await?;
+    Ok(title(req, &attachment, file.as_ref()))
 }

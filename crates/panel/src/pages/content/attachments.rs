@@ -5,13 +5,14 @@ use super::proposals::OpenedProposal;
 use super::shared::{self, OpenedSpace, file_address, open_organization_in_zone};
 use crate::admin_request::AdminRequest;
 use crate::format::Zone;
-use crate::parts::{Cell, Column, Empty, Head, Html, PageAction, RowAction, Table};
+use crate::parts::{Cell, Column, EmptyState, Head, Html, PageAction, RowAction, Table};
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use civitas_attachments::{
-    Attachment, AttachmentDetail, AttachmentSearch, FileType, MAX_SEARCHED, Parent, ParentKind, StoredFile,
+    Attachment, AttachmentDetail, AttachmentParent, AttachmentSearch, FileType, MAX_SEARCHED_ATTACHMENTS,
+    ParentKind, StoredFile,
 };
-use civitas_kernel::{Direction, OrganizationId, Result, SpaceManifest, Translated};
+use civitas_kernel::{Direction, OrganizationId, Result, SpaceKind, Translated};
 use civitas_organizations::Organization;
 use std::collections::HashMap;
 
@@ -22,11 +23,11 @@ const KINDS: [(&str, &str, ParentKind); 8] = [
     (
         "participatory_processes",
         "space-participatory-processes",
-        ParentKind::Space(SpaceManifest::ParticipatoryProcesses),
+        ParentKind::Space(SpaceKind::ParticipatoryProcesses),
     ),
-    ("assemblies", "space-assemblies", ParentKind::Space(SpaceManifest::Assemblies)),
-    ("conferences", "space-conferences", ParentKind::Space(SpaceManifest::Conferences)),
-    ("initiatives", "space-initiatives", ParentKind::Space(SpaceManifest::Initiatives)),
+    ("assemblies", "space-assemblies", ParentKind::Space(SpaceKind::Assemblies)),
+    ("conferences", "space-conferences", ParentKind::Space(SpaceKind::Conferences)),
+    ("initiatives", "space-initiatives", ParentKind::Space(SpaceKind::Initiatives)),
     ("proposals", "proposal-one", ParentKind::Proposal),
     ("meetings", "attachment-of-meeting", ParentKind::Meeting),
     ("blogs", "attachment-of-post", ParentKind::Post),
@@ -49,15 +50,15 @@ fn kind_token_and_text_key(kind: ParentKind) -> (&'static str, &'static str) {
 }
 
 /// The token of a record in an address: `proposals/904`.
-pub(crate) fn parent_token(parent: Parent) -> String {
+pub(crate) fn parent_token(parent: AttachmentParent) -> String {
     format!("{}/{}", kind_token_and_text_key(parent.kind).0, parent.id)
 }
 
 /// The record that a token names.
-pub(crate) fn parent_of(token: &str) -> Option<Parent> {
+pub(crate) fn parse_parent(token: &str) -> Option<AttachmentParent> {
     let (name, id) = token.split_once('/')?;
     let (.., kind) = KINDS.iter().find(|(known, ..)| *known == name)?;
-    Some(Parent { kind: *kind, id: id.parse().ok()? })
+    Some(AttachmentParent { kind: *kind, id: id.parse().ok()? })
 }
 
 /// The name of a kind: `Proposal`.
@@ -85,7 +86,7 @@ pub(crate) fn size_text(req: &AdminRequest, bytes: i64) -> String {
 }
 
 /// The page of a record in the panel, where it has one.
-fn page_of(organization: OrganizationId, parent: Parent) -> Option<String> {
+fn record_page_path(organization: OrganizationId, parent: AttachmentParent) -> Option<String> {
     match parent.kind {
         ParentKind::Organization => Some(format!("{LIST}/{organization}")),
         ParentKind::Space(_) => parent.space().map(|space| shared::space_path(organization, space)),
@@ -95,8 +96,8 @@ fn page_of(organization: OrganizationId, parent: Parent) -> Option<String> {
 }
 
 /// The list that shows the attachments of a record: its own, or that of the organization.
-pub(crate) fn list_of(organization: OrganizationId, parent: Parent) -> String {
-    match (parent.kind, page_of(organization, parent)) {
+pub(crate) fn record_list_path(organization: OrganizationId, parent: AttachmentParent) -> String {
+    match (parent.kind, record_page_path(organization, parent)) {
         (ParentKind::Space(_) | ParentKind::Proposal, Some(page)) => format!("{page}/attachments"),
         _ => list_path(organization),
     }
@@ -106,7 +107,7 @@ pub(crate) fn list_of(organization: OrganizationId, parent: Parent) -> String {
 pub(crate) fn record_name(
     req: &AdminRequest,
     organization: &Organization,
-    parent: Parent,
+    parent: AttachmentParent,
     title: &Translated,
 ) -> String {
     if parent.kind == ParentKind::Organization {
@@ -129,7 +130,7 @@ pub(crate) fn file_name_or_link(attachment: &Attachment, file: Option<&StoredFil
 }
 
 /// The address under which the file can be read, or the link.
-pub(crate) fn address(
+pub(crate) fn attachment_url(
     req: &AdminRequest,
     organization: &Organization,
     attachment: &Attachment,
@@ -160,17 +161,17 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         file_type: filters.choice("type", "attachment-type", &TYPES),
         oldest_first: filters.order("oldest", ["newest-first", "oldest-first"]) == Direction::Ascending,
     };
-    let page = req.panel.store().attachments().search(id, &search, request).await?;
+    let page = req.store().attachments().search(id, &search, request).await?;
     let empty = if filters.chips.is_empty() {
-        Empty { title: req.tr("attachments-none"), text: req.tr("attachments-lede"), action: None }
+        EmptyState::new(req.tr("attachments-none"), req.tr("attachments-lede"))
     } else {
-        let text = req.tr_with("attachments-search-hint", "number", MAX_SEARCHED);
-        Empty { text, ..req.no_match(&path, req.tr("attachments-no-match")) }
+        let text = req.tr_with("attachments-search-hint", "number", MAX_SEARCHED_ATTACHMENTS);
+        EmptyState { text, ..req.no_match(&path, req.tr("attachments-no-match")) }
     };
     let rows = rows(req, id, &organization, &page.items, true).await?;
     let table = Table::new(req.tr("attachments"), columns(req, true)).rows(rows).empty(empty);
     let table = filters.sorted(table, 3);
-    let pages = req.pages(&path, request, page.has_more);
+    let pages = req.pagination(&path, request, page.has_more);
     let new = req.query.with(&format!("{path}/new"), "parent", Some(&parent_token(id.into())));
     let head = organization::head(req, id, &organization, req.tr("attachments"))
         .lede(req.tr("attachments-lede"))
@@ -194,26 +195,26 @@ async fn rows(
     items: &[AttachmentDetail],
     has_record: bool,
 ) -> Result<Vec<Vec<Cell>>> {
-    let mut titles: HashMap<Parent, Translated> = HashMap::new();
+    let mut titles: HashMap<AttachmentParent, Translated> = HashMap::new();
     if has_record {
-        let mut parents: Vec<Parent> = items.iter().map(|found| found.attachment.parent).collect();
+        let mut parents: Vec<AttachmentParent> = items.iter().map(|found| found.attachment.parent).collect();
         parents.sort_unstable_by_key(|parent| (parent.kind.as_str(), parent.id));
         parents.dedup();
-        titles = req.panel.store().parents().titles(id, &parents).await?.into_iter().collect();
+        titles = req.store().parents().titles(id, &parents).await?.into_iter().collect();
     }
     let row = |found: &AttachmentDetail| {
         let AttachmentDetail { id: attachment_id, attachment, file } = found;
         let path = format!("{}/{attachment_id}", list_path(id));
         let name = title(req, attachment, file.as_ref());
         let source = file_name_or_link(attachment, file.as_ref());
-        // Those of a deleted record are not read by anybody, and go with its row.
+        // Attachments of a deleted record cannot be read, and are deleted with its row.
         let is_deleted = has_record && !titles.contains_key(&attachment.parent);
         let (mut actions, mut cells) = (Vec::new(), Vec::new());
         if is_deleted {
-            cells.push(Cell::with_sub(&name, &source));
+            cells.push(Cell::with_subtext(&name, &source));
         } else {
             cells.push(Cell::link(&format!("{path}/edit"), &name, &source));
-            if let Some(href) = address(req, organization, attachment, file.as_ref()) {
+            if let Some(href) = attachment_url(req, organization, attachment, file.as_ref()) {
                 actions.push(RowAction::link(href, req.tr("attachment-open"), name.clone()));
             }
             let (href, label) = (format!("{path}/delete"), req.tr("delete-link"));
@@ -223,7 +224,7 @@ async fn rows(
             cells.push(record_cell(req, id, organization, attachment.parent, &titles));
         }
         let bytes = file.as_ref().map(|file| size_text(req, file.byte_size)).unwrap_or_default();
-        cells.push(Cell::with_sub(&type_name(req, attachment.file_type), &bytes));
+        cells.push(Cell::with_subtext(&type_name(req, attachment.file_type), &bytes));
         cells.push(Cell::text(&if has_record {
             req.date(attachment.created_at)
         } else {
@@ -240,39 +241,37 @@ fn record_cell(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
-    parent: Parent,
-    titles: &HashMap<Parent, Translated>,
+    parent: AttachmentParent,
+    titles: &HashMap<AttachmentParent, Translated>,
 ) -> Cell {
     let kind = kind_name(req, parent.kind);
     let Some(title) = titles.get(&parent) else {
-        return Cell::with_sub(&req.tr("deleted"), &format!("{kind} {}", parent.id));
+        return Cell::with_subtext(&req.tr("deleted"), &format!("{kind} {}", parent.id));
     };
     let name = record_name(req, organization, parent, title);
-    match page_of(id, parent) {
+    match record_page_path(id, parent) {
         Some(page) => Cell::link(&page, &name, &kind),
-        None => Cell::with_sub(&name, &kind),
+        None => Cell::with_subtext(&name, &kind),
     }
 }
 
 /// The attachments of one record, by weight.
-async fn of_record(
+async fn list_of_record(
     req: &AdminRequest,
-    id: OrganizationId,
-    organization: &Organization,
-    parent: Parent,
+    (id, organization): (OrganizationId, &Organization),
+    parent: AttachmentParent,
     name: String,
 ) -> Result<Html> {
-    let path = list_of(id, parent);
+    req.set_navigation_organization(id).await?;
+    req.zone.set(Zone::named(&organization.time_zone));
+    let path = record_list_path(id, parent);
     let search = AttachmentSearch { parent: Some(parent), ..AttachmentSearch::default() };
     let request = req.query.page(PER_PAGE);
-    let page = req.panel.store().attachments().search(id, &search, request).await?;
+    let page = req.store().attachments().search(id, &search, request).await?;
     let new = req.query.with(&format!("{}/new", list_path(id)), "parent", Some(&parent_token(parent)));
     let new = (new, req.tr("attachment-new"));
-    let empty = Empty {
-        title: req.tr("attachments-none"),
-        text: req.tr("attachments-order"),
-        action: Some(new.clone()),
-    };
+    let empty =
+        EmptyState::new(req.tr("attachments-none"), req.tr("attachments-order")).with_new(new.clone());
     let caption = req.tr_with("attachments-of", "name", name);
     let rows = rows(req, id, organization, &page.items, false).await?;
     let table = Table::new(caption, columns(req, false)).rows(rows).empty(empty);
@@ -280,31 +279,21 @@ async fn of_record(
     if !page.items.is_empty() {
         body.push(PageAction::row(&[PageAction::link(new.0, new.1)]));
     }
-    body.extend([table.html(), req.pages(&path, request, page.has_more)]);
+    body.extend([table.html(), req.pagination(&path, request, page.has_more)]);
     Ok(Html::join(body))
 }
 
-pub(crate) async fn of_space(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedSpace::of_path(req).await?;
-    req.zone.set(Zone::named(&opened.organization.time_zone));
-    let body = of_record(
-        req,
-        opened.organization_id,
-        &opened.organization,
-        opened.space_ref.into(),
-        opened.title(req),
-    )
-    .await?;
+pub(crate) async fn list_of_space(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedSpace::from_path(req).await?;
+    let organization = (opened.organization_id, &opened.organization);
+    let body = list_of_record(req, organization, opened.space_ref.into(), opened.title(req)).await?;
     req.page(opened.head(req, "attachments"), body).await
 }
 
-pub(crate) async fn of_proposal(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of_path(req).await?;
-    req.open_organization(opened.organization_id).await?;
-    req.zone.set(Zone::named(&opened.organization.time_zone));
-    let body =
-        of_record(req, opened.organization_id, &opened.organization, opened.id.into(), opened.title(req))
-            .await?;
+pub(crate) async fn list_of_proposal(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedProposal::from_path(req).await?;
+    let organization = (opened.organization_id, &opened.organization);
+    let body = list_of_record(req, organization, opened.id.into(), opened.title(req)).await?;
     req.page(opened.tabbed_head(req, "attachments"), body).await
 }
 
@@ -315,12 +304,12 @@ mod tests {
     #[test]
     fn a_record_is_written_as_kind_and_number() {
         for (name, _, kind) in KINDS {
-            let parent = Parent { kind, id: 904 };
-            assert_eq!(parent_of(&parent_token(parent)), Some(parent));
+            let parent = AttachmentParent { kind, id: 904 };
+            assert_eq!(parse_parent(&parent_token(parent)), Some(parent));
             assert_eq!(ParentKind::named(name), Some(kind), "a name of the interface");
         }
         for wrong in ["", "proposals", "proposals/", "proposals/x", "answers/1", "organization"] {
-            assert_eq!(parent_of(wrong), None, "{wrong}");
+            assert_eq!(parse_parent(wrong), None, "{wrong}");
         }
     }
 }

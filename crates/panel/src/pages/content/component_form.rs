@@ -2,31 +2,31 @@
 //! catalogue of settings.
 
 use super::component_settings::{
-    SECTIONS, global_field, has_name, hint, kind, label, of_level, read as read_settings, step_field, value,
-    word,
+    SECTIONS, component_kind_name, global_field, has_name, read_settings, setting_hint, setting_label,
+    setting_value, settings_of_level, step_field, word_label,
 };
 use super::components::{self, OpenedComponent, admin, components_path, form_errors, save};
-use super::shared::{OpenedSpace, deletion_link, space_key, title};
+use super::shared::{OpenedSpace, deletion_link, parse_space_ref, title};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::parts::{
     Checkbox, Choice, Field, Form, FormError, FormErrors, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow,
-    Section, Texts,
+    Section, TranslatedFields,
 };
 use crate::reply::Reply;
 use civitas_audit::Action;
 use civitas_kernel::records::{Entity, RecordAdmin};
-use civitas_kernel::{Error, Result, SpaceManifest, SpaceRef, StepId, Translated};
+use civitas_kernel::{Error, Result, StepId, Translated};
 use civitas_spaces::{
-    Component, ComponentManifest, Level, Setting, SettingDefault, SettingsSchema, Step, check_title,
+    Component, ComponentKind, Setting, SettingDefault, SettingLevel, SettingsSchema, Step, check_title,
 };
 use serde_json::{Map, Value};
 
-const NAME: &str = "component[name]";
-const ANNOUNCEMENT: &str = "global_announcement";
+const NAME_FIELD: &str = "component[name]";
+const ANNOUNCEMENT_FIELD: &str = "global_announcement";
 
 /// Writes what was typed into a component, and returns what cannot be read. What was not sent stays as it is.
-fn read(
+fn read_form(
     req: &AdminRequest,
     comments_max_length: i64,
     steps: &[(StepId, Step)],
@@ -34,11 +34,11 @@ fn read(
 ) -> FormErrors {
     let mut problems = Vec::new();
     if req.form.has_prefix("component[name][") {
-        component.name = req.form.texts(NAME, &req.panel.settings.site.locales);
+        component.name = req.form.texts(NAME_FIELD, &req.panel.settings.site.locales);
     }
-    let global = of_level(component.manifest, Level::Global);
+    let global = settings_of_level(component.kind, SettingLevel::Global);
     read_settings(req, &global, comments_max_length, global_field, &mut component.settings, &mut problems);
-    let of_step_level = of_level(component.manifest, Level::Step);
+    let of_step_level = settings_of_level(component.kind, SettingLevel::Step);
     let without = &mut component.default_step_settings;
     read_settings(
         req,
@@ -74,23 +74,25 @@ impl Fields<'_> {
         self.space.organization.comments_max_length
     }
 
-    fn texts(&self, id: &str, legend: &str) -> Texts {
+    fn texts(&self, id: &str, legend: &str) -> TranslatedFields {
         let locales = &self.req.panel.settings.site.locales;
-        Texts::new(id, self.req.tr(legend), locales, self.space.organization.default_locale)
+        TranslatedFields::new(id, self.req.tr(legend), locales, self.space.organization.default_locale)
     }
 
     /// Adds a translated setting to a group of texts.
-    fn add_text(&self, texts: Texts, setting: &Setting, rows: u8) -> Texts {
-        let value = value(setting, &self.component.settings, self.comments_max_length());
+    fn add_text(&self, texts: TranslatedFields, setting: &Setting, rows: u8) -> TranslatedFields {
+        let value = setting_value(setting, &self.component.settings, self.comments_max_length());
         let text: Translated = serde_json::from_value(value).unwrap_or_default();
-        let (label, hint) = (label(self.req, setting), hint(self.req, setting));
+        let (label, hint) = (setting_label(self.req, setting), setting_hint(self.req, setting));
         texts.text(&global_field(setting.key), label, hint, &text, rows)
     }
 
     fn name(&self) -> Section {
         let label = self.req.tr("column-name");
-        let mut texts = self.texts("name-texts", "texts").text(NAME, label, "", &self.component.name, 1);
-        if let Some(announcement) = SettingsSchema::of(self.component.manifest).get(ANNOUNCEMENT) {
+        let mut texts =
+            self.texts("name-texts", "texts").text(NAME_FIELD, label, "", &self.component.name, 1);
+        if let Some(announcement) = SettingsSchema::for_manifest(self.component.kind).get(ANNOUNCEMENT_FIELD)
+        {
             texts = self.add_text(texts, announcement, 3);
         }
         Section::new("name", self.req.tr("component-section-name"))
@@ -99,39 +101,32 @@ impl Fields<'_> {
 
     /// The field of a global setting that is no text in several languages.
     fn field(&self, setting: &Setting) -> Html {
-        let (req, translator) = (self.req, &self.req.translator);
-        let (name, label, hint) = (global_field(setting.key), label(req, setting), hint(req, setting));
+        let req = self.req;
+        let (name, label, hint) =
+            (global_field(setting.key), setting_label(req, setting), setting_hint(req, setting));
         let stored = self.component.settings.get(setting.key);
-        let value = value(setting, &self.component.settings, self.comments_max_length());
+        let value = setting_value(setting, &self.component.settings, self.comments_max_length());
         let typed = |value: String| req.form.get(&name).map_or(value, str::to_owned);
-        match setting.default {
+        let field = match setting.default {
             SettingDefault::Bool(_) => {
-                Checkbox::new(&name, label, value == Value::Bool(true)).hint(hint).html()
+                return Checkbox::new(&name, label, value == Value::Bool(true)).hint(hint).html();
             }
-            SettingDefault::Integer(_) => Field::number(&name, label, typed(value.to_string()))
-                .hint(hint)
-                .check(self.problems)
-                .html(translator),
+            SettingDefault::Integer(_) => Field::number(&name, label, typed(value.to_string())),
             SettingDefault::OrganizationsCommentLength => {
                 let value = stored.map(Value::to_string).unwrap_or_default();
-                Field::number(&name, label, typed(value))
-                    .hint(hint)
-                    .placeholder(self.comments_max_length().to_string())
-                    .optional()
-                    .check(self.problems)
-                    .html(translator)
+                let default = self.comments_max_length().to_string();
+                Field::number(&name, label, typed(value)).placeholder(default).optional()
             }
             SettingDefault::Word(list) => {
-                let choices = list.iter().map(|one| Choice::new(*one, word(req, setting, one)));
+                let choices = list.iter().map(|one| Choice::new(*one, word_label(req, setting, one)));
                 let chosen = value.as_str().unwrap_or_default();
-                Field::select(&name, label, chosen, choices.collect())
-                    .hint(hint)
-                    .class("medium")
-                    .check(self.problems)
-                    .html(translator)
+                Field::select(&name, label, chosen, choices.collect()).class("medium")
             }
-            SettingDefault::Words | SettingDefault::Translated => self.lines(&name, label, hint, &value),
-        }
+            SettingDefault::Words | SettingDefault::Translated => {
+                return self.lines(&name, label, hint, &value);
+            }
+        };
+        field.hint(hint).check(self.problems).html(&req.translator)
     }
 
     /// A list of texts, one a line.
@@ -183,12 +178,12 @@ impl Fields<'_> {
             Some(step) => self.component.step_settings.get(&step).unwrap_or(&none),
             None => &self.component.default_step_settings,
         };
-        value(setting, stored, self.comments_max_length())
+        setting_value(setting, stored, self.comments_max_length())
     }
 
     /// The settings by step; `None` when components of this kind have none.
     fn step_section(&self) -> Option<Section> {
-        let settings = of_level(self.component.manifest, Level::Step);
+        let settings = settings_of_level(self.component.kind, SettingLevel::Step);
         if settings.is_empty() {
             return None;
         }
@@ -201,17 +196,21 @@ impl Fields<'_> {
                 name: step_field(*step, setting.key),
                 is_on: self.step_value(*step, setting) == Value::Bool(true),
             });
-            MatrixRow { label: label(req, setting), hint: hint(req, setting), cells: cells.collect() }
+            MatrixRow {
+                label: setting_label(req, setting),
+                hint: setting_hint(req, setting),
+                cells: cells.collect(),
+            }
         });
         let rows = rows.collect();
         let mut fields = Vec::new();
         for setting in others {
             fields.extend(columns.iter().map(|(step, column)| {
                 let values =
-                    [("setting", label(req, setting).into()), ("step", column.label.as_str().into())];
+                    [("setting", setting_label(req, setting).into()), ("step", column.label.as_str().into())];
                 let label = req.tr_args("setting-in-step", &values);
                 let name = step_field(*step, setting.key);
-                self.lines(&name, label, hint(req, setting), &self.step_value(*step, setting))
+                self.lines(&name, label, setting_hint(req, setting), &self.step_value(*step, setting))
             }));
         }
         let matrix = Matrix {
@@ -228,7 +227,7 @@ impl Fields<'_> {
     }
 
     fn sections(&self) -> Vec<Section> {
-        let global = of_level(self.component.manifest, Level::Global);
+        let global = settings_of_level(self.component.kind, SettingLevel::Global);
         let named = |names: &str| -> Vec<&'static Setting> {
             names.split(' ').filter_map(|name| global.iter().find(|s| s.key == name).copied()).collect()
         };
@@ -237,36 +236,34 @@ impl Fields<'_> {
         sections.extend(SECTIONS.iter().filter_map(|(id, names)| self.section(id, &named(names))));
         let is_named = |key: &str| SECTIONS.iter().any(|(_, names)| has_name(names, key));
         let others: Vec<_> =
-            global.iter().copied().filter(|s| s.key != ANNOUNCEMENT && !is_named(s.key)).collect();
+            global.iter().copied().filter(|s| s.key != ANNOUNCEMENT_FIELD && !is_named(s.key)).collect();
         sections.extend(self.section("other", &others));
         sections
     }
 }
 
-fn form<'a>(fields: &Fields<'a>, action: String, save: &str) -> Form<'a> {
+fn form<'a>(fields: &Fields<'a>, action: String, submit_key: &str) -> Form<'a> {
     let form =
-        Form::new(&fields.req.translator, action, fields.req.token(), save).cancel(fields.space.path());
+        Form::new(&fields.req.translator, action, fields.req.token(), submit_key).cancel(fields.space.path());
     fields.sections().into_iter().fold(form, Form::section)
 }
 
 /// The space and the kind of a new component, from the address or the form.
-async fn new_of_request(req: &AdminRequest) -> Result<(OpenedSpace, Component)> {
+async fn new_from_request(req: &AdminRequest) -> Result<(OpenedSpace, Component)> {
     let sent = |req: &AdminRequest, field: &str, name: &str| {
         req.form.get(field).or_else(|| req.query.get(name)).map(str::to_owned)
     };
-    let space = sent(req, "component[space]", "space").ok_or(Error::NotFound)?;
-    let (manifest, id) = space.split_once('/').ok_or(Error::NotFound)?;
-    let manifest = SpaceManifest::parse(manifest).ok_or(Error::NotFound)?;
-    let space_ref = SpaceRef { manifest, id: id.parse().map_err(|_| Error::NotFound)? };
+    let space = sent(req, "component[space]", "space");
+    let space_ref = space.and_then(|text| parse_space_ref(&text)).ok_or(Error::NotFound)?;
     let kind = sent(req, "component[manifest]", "manifest");
-    let kind = kind.and_then(|name| ComponentManifest::parse(&name)).ok_or(Error::NotFound)?;
+    let kind = kind.and_then(|name| ComponentKind::parse(&name)).ok_or(Error::NotFound)?;
     let opened = OpenedSpace::find(req, space_ref).await?;
     Ok((opened, Component::new(space_ref, kind, Translated::default(), req.now)))
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    let (opened, component) = new_of_request(req).await?;
-    let steps = components::steps(req, &opened).await?;
+    let (opened, component) = new_from_request(req).await?;
+    let steps = components::steps_of_space(req, &opened).await?;
     show_new(req, &opened, &steps, &component, Vec::new()).await
 }
 
@@ -279,9 +276,9 @@ async fn show_new(
 ) -> Result<Reply> {
     let fields = Fields { req, space: opened, steps, component, problems: &problems };
     let form = form(&fields, components_path(opened.organization_id), "component-create")
-        .hidden("component[space]", space_key(opened.space_ref))
-        .hidden("component[manifest]", component.manifest.as_str());
-    let kind = kind(req, component.manifest);
+        .hidden("component[space]", opened.space_ref.to_string())
+        .hidden("component[manifest]", component.kind.as_str());
+    let kind = component_kind_name(req, component.kind);
     let head = opened
         .head_below_space(req, req.tr_with("component-new", "kind", kind))
         .lede(req.tr("component-new-lede"));
@@ -289,20 +286,24 @@ async fn show_new(
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let (opened, mut component) = new_of_request(req).await?;
-    let steps = components::steps(req, &opened).await?;
-    let mut problems = read(req, opened.organization.comments_max_length, &steps, &mut component);
+    let (opened, mut component) = new_from_request(req).await?;
+    let steps = components::steps_of_space(req, &opened).await?;
+    let mut problems = read_form(req, opened.organization.comments_max_length, &steps, &mut component);
     if problems.is_empty() {
         let name = title(req, &component.name);
-        let created = req.change(async |tx| {
-            check_title("name", &component.name, opened.organization.default_locale)?;
-            let id = admin(req, tx).create(opened.organization_id, &component).await?;
-            let entry = req.audit_entry(Action::ComponentCreated).of(opened.organization_id);
-            req.append_audit_entry(tx, &entry.on("component", &id.to_string(), &name)).await
-        });
+        let created = req.change_with_audit(
+            async |tx| {
+                check_title("name", &component.name, opened.organization.default_locale)?;
+                admin(req, tx).create(opened.organization_id, &component).await
+            },
+            |id| {
+                let entry = req.audit_entry(Action::ComponentCreated).in_organization(opened.organization_id);
+                Some(entry.with_object("component", &id.to_string(), &name))
+            },
+        );
         problems = match created.await {
-            Ok(()) => {
-                let notice = Notice::good(req.tr_with("component-created", "name", name));
+            Ok(_) => {
+                let notice = Notice::success(req.tr_with("component-created", "name", name));
                 return req.redirect(opened.path(), notice.text(req.tr("component-created-next"))).await;
             }
             Err(error) => form_errors(req, &opened, error)?,
@@ -312,8 +313,8 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedComponent::of_path(req).await?;
-    let steps = components::steps(req, &opened.space).await?;
+    let opened = OpenedComponent::from_path(req).await?;
+    let steps = components::steps_of_space(req, &opened.space).await?;
     show_edit(req, &opened, &steps, &opened.component, Vec::new()).await
 }
 
@@ -336,15 +337,17 @@ async fn show_edit(
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedComponent::of_path(req).await?;
-    let steps = components::steps(req, &opened.space).await?;
+    let opened = OpenedComponent::from_path(req).await?;
+    let steps = components::steps_of_space(req, &opened.space).await?;
     let comments_max_length = opened.space.organization.comments_max_length;
     let mut typed = opened.component.clone();
-    let mut problems = read(req, comments_max_length, &steps, &mut typed);
+    let mut problems = read_form(req, comments_max_length, &steps, &mut typed);
     if problems.is_empty() {
-        let edit = |component: &mut Component| drop(read(req, comments_max_length, &steps, component));
+        let edit = |component: &mut Component| drop(read_form(req, comments_max_length, &steps, component));
         problems = match save(req, &opened, Some(req.form_revision()), edit).await {
-            Ok(_) => return req.done("settings-saved", &[], format!("{}/edit", opened.path())).await,
+            Ok(()) => {
+                return req.redirect_done("settings-saved", &[], format!("{}/edit", opened.path())).await;
+            }
             Err(error) => form_errors(req, &opened.space, error)?,
         };
     }

@@ -5,7 +5,7 @@ use crate::admin_request::AdminRequest;
 use crate::parts::{FormError, FormErrors};
 use civitas_kernel::StepId;
 use civitas_spaces::{
-    Component, ComponentManifest, Level, Setting, SettingDefault, SettingsSchema, current_step_settings,
+    Component, ComponentKind, Setting, SettingDefault, SettingLevel, SettingsSchema, current_step_settings,
     value_of,
 };
 use serde_json::{Map, Value, json};
@@ -41,38 +41,42 @@ pub(super) fn has_name(names: &str, name: &str) -> bool {
     names.split(' ').any(|known| known == name)
 }
 
-fn key(setting: &Setting) -> String {
+fn setting_key(setting: &Setting) -> String {
     format!("component-setting-{}", setting.key.replace('_', "-"))
 }
 
 /// The name of a setting.
-pub(super) fn label(req: &AdminRequest, setting: &Setting) -> String {
-    req.tr(&key(setting))
+pub(super) fn setting_label(req: &AdminRequest, setting: &Setting) -> String {
+    req.tr(&setting_key(setting))
 }
 
 /// The explanation of a setting; empty where there is none.
-pub(super) fn hint(req: &AdminRequest, setting: &Setting) -> String {
-    if has_name(EXPLAINED, setting.key) { req.tr(&format!("{}-hint", key(setting))) } else { String::new() }
+pub(super) fn setting_hint(req: &AdminRequest, setting: &Setting) -> String {
+    if has_name(EXPLAINED, setting.key) {
+        req.tr(&format!("{}-hint", setting_key(setting)))
+    } else {
+        String::new()
+    }
 }
 
 fn word_key(setting: &Setting, word: &str) -> String {
     let word = if word.is_empty() { "none".to_owned() } else { word.replace('_', "-") };
-    format!("{}-{word}", key(setting))
+    format!("{}-{word}", setting_key(setting))
 }
 
 /// The name of one of the words of a setting.
-pub(super) fn word(req: &AdminRequest, setting: &Setting, word: &str) -> String {
+pub(super) fn word_label(req: &AdminRequest, setting: &Setting, word: &str) -> String {
     req.tr(&word_key(setting, word))
 }
 
 /// The name of a kind of component.
-pub(super) fn kind(req: &AdminRequest, manifest: ComponentManifest) -> String {
-    req.tr(&format!("component-{}", manifest.as_str().replace('_', "-")))
+pub(super) fn component_kind_name(req: &AdminRequest, kind: ComponentKind) -> String {
+    req.tr(&format!("component-{}", kind.as_str().replace('_', "-")))
 }
 
 /// The settings of one level.
-pub(super) fn of_level(manifest: ComponentManifest, level: Level) -> Vec<&'static Setting> {
-    SettingsSchema::of(manifest).iter().filter(|setting| setting.level == level).collect()
+pub(super) fn settings_of_level(kind: ComponentKind, level: SettingLevel) -> Vec<&'static Setting> {
+    SettingsSchema::for_manifest(kind).iter().filter(|setting| setting.level == level).collect()
 }
 
 /// The name of the field of a global setting.
@@ -89,16 +93,20 @@ pub(super) fn step_field(step: Option<StepId>, setting: &str) -> String {
 }
 
 /// The value in force: the stored one or the default. `comments_max_length`: that of the organization.
-pub(super) fn value(setting: &Setting, stored: &Map<String, Value>, comments_max_length: i64) -> Value {
+pub(super) fn setting_value(
+    setting: &Setting,
+    stored: &Map<String, Value>,
+    comments_max_length: i64,
+) -> Value {
     match setting.level {
-        Level::Global => value_of(setting, stored, None, comments_max_length),
-        Level::Step => value_of(setting, &Map::new(), Some(stored), comments_max_length),
+        SettingLevel::Global => value_of(setting, stored, None, comments_max_length),
+        SettingLevel::Step => value_of(setting, &Map::new(), Some(stored), comments_max_length),
     }
 }
 
 /// Sets the settings of a level that a form sent. A setting that keeps the value in force stays as it is stored.
 /// `name` gives the name of the field of a setting.
-pub(super) fn read(
+pub(super) fn read_settings(
     req: &AdminRequest,
     settings: &[&'static Setting],
     comments_max_length: i64,
@@ -112,7 +120,7 @@ pub(super) fn read(
             Ok(None) => {}
             // Without a number of its own the component has that of the organization.
             Ok(Some(Value::Null)) => drop(stored.remove(setting.key)),
-            Ok(Some(typed)) if typed == value(setting, stored, comments_max_length) => {}
+            Ok(Some(typed)) if typed == setting_value(setting, stored, comments_max_length) => {}
             Ok(Some(typed)) => drop(stored.insert(setting.key.to_owned(), typed)),
             Err(text) => problems.push(FormError::new(field, req.tr(text))),
         }
@@ -125,7 +133,7 @@ fn typed(req: &AdminRequest, setting: &Setting, field: &str) -> Result<Option<Va
     let form = &req.form;
     let text = form.get(field).map(str::trim);
     Ok(match setting.default {
-        SettingDefault::Bool(_) => form.switch(field).map(Value::Bool),
+        SettingDefault::Bool(_) => form.checkbox(field).map(Value::Bool),
         SettingDefault::OrganizationsCommentLength if text == Some("") => Some(Value::Null),
         SettingDefault::Integer(_) | SettingDefault::OrganizationsCommentLength => match text {
             None => None,
@@ -155,11 +163,14 @@ pub(super) fn step_setting_changes(
             .unwrap_or(&none)
     };
     let (before, after) = (settings_of(active), settings_of(Some(next)));
-    let changed = of_level(component.manifest, Level::Step).into_iter().filter_map(|setting| {
-        let (old, new) =
-            (value(setting, before, comments_max_length), value(setting, after, comments_max_length));
+    let changed = settings_of_level(component.kind, SettingLevel::Step).into_iter().filter_map(|setting| {
+        let (old, new) = (
+            setting_value(setting, before, comments_max_length),
+            setting_value(setting, after, comments_max_length),
+        );
         (old != new).then(|| {
-            let values = [("setting", label(req, setting).into()), ("value", value_text(req, &new).into())];
+            let values =
+                [("setting", setting_label(req, setting).into()), ("value", value_text(req, &new).into())];
             req.tr_args("setting-becomes", &values)
         })
     });
@@ -184,14 +195,14 @@ mod tests {
 
     #[test]
     fn every_setting_of_the_catalogue_has_its_texts() {
-        let translator = Translator::of(Locale::EN);
+        let translator = Translator::for_locale(Locale::EN);
         let check = |key: String| assert_ne!(translator.tr(&key), key);
-        for manifest in ComponentManifest::ALL {
-            check(format!("component-{}", manifest.as_str().replace('_', "-")));
-            for setting in SettingsSchema::of(manifest).iter() {
-                check(key(setting));
+        for kind in ComponentKind::ALL {
+            check(format!("component-{}", kind.as_str().replace('_', "-")));
+            for setting in SettingsSchema::for_manifest(kind).iter() {
+                check(setting_key(setting));
                 if has_name(EXPLAINED, setting.key) {
-                    check(format!("{}-hint", key(setting)));
+                    check(format!("{}-hint", setting_key(setting)));
                 }
                 if let SettingDefault::Word(list) = setting.default {
                     for word in list {
@@ -208,11 +219,11 @@ mod tests {
     #[test]
     fn the_sections_name_global_settings_of_the_catalogue() {
         let known = |key: &str| {
-            let of_kind = |manifest| SettingsSchema::of(manifest).get(key).copied();
-            ComponentManifest::ALL.into_iter().find_map(of_kind).map(|setting| setting.level)
+            let of_kind = |kind| SettingsSchema::for_manifest(kind).get(key).copied();
+            ComponentKind::ALL.into_iter().find_map(of_kind).map(|setting| setting.level)
         };
         for name in SECTIONS.iter().flat_map(|(_, names)| names.split(' ')) {
-            assert_eq!(known(name), Some(Level::Global), "{name}");
+            assert_eq!(known(name), Some(SettingLevel::Global), "{name}");
         }
         for name in EXPLAINED.split(' ') {
             assert!(known(name).is_some(), "{name}");

@@ -1,14 +1,17 @@
-//! The components of a space: list, publication, deletion (contract 05 §3).
+//! The components of a space: list, publication, deletion (contract 05 §3). They are not saved by
+//! [`crate::records::save()`]: what differs in settings is listed by setting and step, not by fields of the record.
 
-use super::component_settings::{global_field, kind, label, of_level, value};
+use super::component_settings::{
+    component_kind_name, global_field, setting_label, setting_value, settings_of_level,
+};
 use super::organization::LIST;
-use super::shared::{OpenedSpace, counted, field_of, one_line, published, space_key, title, with_changes};
+use super::shared::{OpenedSpace, audit_text, count_text, field_name, published_badge, title, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Column, Confirm, Empty, Field, FormError, FormErrors, Head, Html, RowAction, Table,
-    render,
+    Badge, Cell, Choice, Column, Confirmation, EmptyState, Field, FormError, FormErrors, Head, Html,
+    RowAction, Table, render,
 };
 use crate::reply::Reply;
 use crate::translator::Translator;
@@ -16,15 +19,17 @@ use askama::Template;
 use civitas_application::{ComponentAdmin, Transaction};
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::records::{Change, RecordAdmin, find_for_update, find_revision_for_update};
-use civitas_kernel::{ComponentId, Error, OrganizationId, Result, SpaceManifest, StepId};
+use civitas_kernel::{ComponentId, Error, FieldError, OrganizationId, Result, SpaceKind, StepId};
 use civitas_spaces::{
-    Component, ComponentManifest, Level, MAX_RECORDS_COUNTED, Step, check_title, current_step_settings,
+    Component, ComponentKind, MAX_RECORDS_COUNTED, SettingLevel, Step, check_title, current_step_settings,
 };
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// The most components that a page shows.
-pub(super) const MAX: i64 = 100;
+/// The most components of a space that a page shows.
+pub(super) const MAX_COMPONENTS: i64 = 100;
+/// The most steps of a process that a page shows.
+const MAX_STEPS: i64 = 100;
 
 /// The path of the components of an organization.
 pub(super) fn components_path(organization: OrganizationId) -> String {
@@ -39,9 +44,9 @@ pub(super) struct OpenedComponent {
 }
 
 impl OpenedComponent {
-    pub(super) async fn of_path(req: &AdminRequest) -> Result<Self> {
+    pub(super) async fn from_path(req: &AdminRequest) -> Result<Self> {
         let (organization, id) = (OrganizationId(req.path_id("id")?), ComponentId(req.path_id("cid")?));
-        let found = req.panel.store().components().find(organization, id).await?;
+        let found = req.store().components().find(organization, id).await?;
         let component = found.filter(|component| component.deleted_at.is_none()).ok_or(Error::NotFound)?;
         let space = OpenedSpace::find(req, component.space).await?;
         Ok(Self { space, id, component })
@@ -55,17 +60,17 @@ impl OpenedComponent {
     /// The head of one of its pages.
     pub(super) fn head(&self, req: &AdminRequest, tab: &str) -> Head {
         let mut tabs = vec![("edit", "nav-settings")];
-        if self.component.manifest == ComponentManifest::Proposals {
+        if self.component.kind == ComponentKind::Proposals {
             tabs.push(("states", "states"));
         }
         tabs.push(("extended_data", "extended-data"));
         let tabs = tabs.into_iter().map(|(page, key)| (page, req.tr(key)));
         self.space
             .head_below_space(req, self.name(req))
-            .badge(published(req, self.component.published_at.is_some()))
-            .badge(Badge::plain(kind(req, self.component.manifest)))
+            .badge(published_badge(req, self.component.published_at.is_some()))
+            .badge(Badge::plain(component_kind_name(req, self.component.kind)))
             .lede(req.tr_with("component-lede", "id", self.id.to_string()))
-            .tabs_of(req.tr("component-one"), &self.path(), tabs, tab)
+            .record_tabs(req.tr("component-one"), &self.path(), tabs, tab)
     }
 
     /// The name of the component.
@@ -91,22 +96,23 @@ fn changed_step_settings(
     active: Option<StepId>,
     comments_max_length: i64,
 ) -> Cell {
-    let settings = of_level(component.manifest, Level::Step);
+    let settings = settings_of_level(component.kind, SettingLevel::Step);
     if settings.is_empty() {
-        return Cell::soft(&req.tr("component-same"));
+        return Cell::muted(&req.tr("component-same"));
     }
     let none = Map::new();
     let stored = current_step_settings(active, &component.step_settings, &component.default_step_settings);
     let stored = stored.unwrap_or(&none);
     let set = settings.into_iter().filter_map(|setting| {
-        let (value, label) = (value(setting, stored, comments_max_length), label(req, setting));
+        let (value, label) =
+            (setting_value(setting, stored, comments_max_length), setting_label(req, setting));
         (value != setting.default.value(comments_max_length)).then(|| match value {
             Value::Bool(false) => req.tr_with("setting-is-off", "setting", label),
             _ => label,
         })
     });
     let set: Vec<String> = set.collect();
-    if set.is_empty() { Cell::soft(&req.tr("component-defaults")) } else { Cell::text(&set.join("; ")) }
+    if set.is_empty() { Cell::muted(&req.tr("component-defaults")) } else { Cell::text(&set.join("; ")) }
 }
 
 #[derive(Template)]
@@ -124,9 +130,13 @@ struct List<'a> {
 }
 
 /// The components of a space in their order. `steps` are those of the process.
-pub(super) async fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(StepId, Step)]) -> Result<Html> {
-    let store = req.panel.store().components();
-    let components = store.in_space(opened.organization_id, opened.space_ref, MAX).await?;
+pub(super) async fn list_html(
+    req: &AdminRequest,
+    opened: &OpenedSpace,
+    steps: &[(StepId, Step)],
+) -> Result<Html> {
+    let store = req.store().components();
+    let components = store.list_in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS).await?;
     let ids: Vec<ComponentId> = components.iter().map(|(id, _)| *id).collect();
     let records: HashMap<ComponentId, i64> =
         store.count_records(opened.organization_id, &ids).await?.into_iter().collect();
@@ -143,13 +153,13 @@ pub(super) async fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(Ste
             link("edit", "nav-settings"),
             link("move", "component-move-link"),
         ];
-        let place = req.tr_with("component-id", "id", id.to_string());
+        let number = req.tr_with("component-id", "id", id.to_string());
         vec![
-            Cell::link(&format!("{path}/edit"), &name, &place),
-            Cell::text(&kind(req, component.manifest)),
-            Cell::badge(&published(req, is_published)),
+            Cell::link(&format!("{path}/edit"), &name, &number),
+            Cell::text(&component_kind_name(req, component.kind)),
+            Cell::badge(&published_badge(req, is_published)),
             changed_step_settings(req, component, active.map(|(id, _)| *id), comments_max_length),
-            Cell::num(&counted(req, records.get(id).copied().unwrap_or_default(), MAX_RECORDS_COUNTED)),
+            Cell::text(&count_text(req, records.get(id).copied().unwrap_or_default(), MAX_RECORDS_COUNTED)),
             Cell::actions(&actions),
         ]
     });
@@ -160,18 +170,17 @@ pub(super) async fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(Ste
     let mut columns = req.columns("column-name component-type:low column-state");
     columns.push(Column::new(column_now));
     columns.extend(req.columns("component-records:num column-acts"));
-    let empty =
-        Empty { title: req.tr("components-none"), text: req.tr("components-none-lede"), action: None };
+    let empty = EmptyState::new(req.tr("components-none"), req.tr("components-none-lede"));
     let caption = req.tr_with("components-caption", "space", opened.title(req));
     let table = Table::new(caption, columns).rows(rows).empty(empty).html();
-    let kinds = ComponentManifest::ALL.map(|manifest| Choice::new(manifest.as_str(), kind(req, manifest)));
-    let proposals = ComponentManifest::Proposals.as_str();
+    let kinds = ComponentKind::ALL.map(|one| Choice::new(one.as_str(), component_kind_name(req, one)));
+    let proposals = ComponentKind::Proposals.as_str();
     let field = Field::select("manifest", req.tr("component-new-type"), proposals, kinds.to_vec());
     Ok(render(&List {
         translator: &req.translator,
         table,
         action: format!("{}/new", components_path(opened.organization_id)),
-        space: space_key(opened.space_ref),
+        space: opened.space_ref.to_string(),
         field: field.html(&req.translator),
     }))
 }
@@ -183,7 +192,7 @@ pub(super) fn audit_entry(
     opened: &OpenedComponent,
     name: &str,
 ) -> NewAuditEntry {
-    req.audit_entry(action).of(Some(opened.space.organization_id)).on(
+    req.audit_entry(action).in_organization(opened.space.organization_id).with_object(
         "component",
         &opened.id.to_string(),
         name,
@@ -194,15 +203,15 @@ pub(super) fn audit_entry(
 fn changes(before: &Component, after: &Component) -> Vec<(String, String, String)> {
     let published = |component: &Component| component.published_at.is_some().to_string();
     let mut list = vec![
-        ("name".to_owned(), one_line(&before.name), one_line(&after.name)),
+        ("name".to_owned(), audit_text(&before.name), audit_text(&after.name)),
         ("published".to_owned(), published(before), published(after)),
     ];
     let empty = Map::new();
-    let mut settings = |of: String, old: &Map<String, Value>, new: &Map<String, Value>| {
+    let mut settings = |prefix: String, old: &Map<String, Value>, new: &Map<String, Value>| {
         let text = |value: Option<&Value>| value.map(Value::to_string).unwrap_or_default();
         let added = new.keys().filter(|key| !old.contains_key(*key));
         for key in old.keys().chain(added) {
-            list.push((format!("{of}{key}"), text(old.get(key)), text(new.get(key))));
+            list.push((format!("{prefix}{key}"), text(old.get(key)), text(new.get(key))));
         }
     };
     settings(String::new(), &before.settings, &after.settings);
@@ -219,25 +228,25 @@ pub(super) async fn save(
     opened: &OpenedComponent,
     seen: Option<&str>,
     edit: impl Fn(&mut Component),
-) -> Result<Component> {
-    req.change(async |tx| {
-        let components = tx.components();
-        let before =
-            find_revision_for_update::<Component>(components, opened.space.organization_id, opened.id, seen)
-                .await?;
-        let change = Change::of(before, req.now, |component| edit(component));
-        if change.is_empty() {
-            return Ok(change.after);
-        }
-        if change.before.name != change.after.name {
-            check_title("name", &change.after.name, opened.space.organization.default_locale)?;
-        }
-        admin(req, tx).change(opened.space.organization_id, opened.id, &change).await?;
-        let entry = audit_entry(req, Action::ComponentUpdated, opened, &title(req, &change.after.name));
-        req.append_audit_entry(tx, &with_changes(entry, changes(&change.before, &change.after))).await?;
-        Ok(change.after)
-    })
-    .await
+) -> Result<()> {
+    let (organization, id) = (opened.space.organization_id, opened.id);
+    let saved = req.change_with_audit(
+        async |tx| {
+            let before =
+                find_revision_for_update::<Component>(tx.components(), organization, id, seen).await?;
+            let change = Change::from_edit(before, req.now, |component| edit(component));
+            if change.before.name != change.after.name {
+                check_title("name", &change.after.name, opened.space.organization.default_locale)?;
+            }
+            admin(req, tx).change(organization, id, &change).await?;
+            Ok(change)
+        },
+        |change| {
+            let entry = audit_entry(req, Action::ComponentUpdated, opened, &title(req, &change.after.name));
+            (!change.is_empty()).then(|| with_changes(entry, changes(&change.before, &change.after)))
+        },
+    );
+    saved.await.map(drop)
 }
 
 /// The problems of a refused component, beside their fields.
@@ -246,17 +255,13 @@ pub(super) fn form_errors(req: &AdminRequest, opened: &OpenedSpace, error: Error
         let setting = text.strip_prefix("invalid value for setting ")?;
         Some((global_field(setting), "problem-setting"))
     };
-    error::translated_form_errors(
-        &req.translator,
-        error,
-        |f| field_of("component", &opened.organization, f),
-        known,
-    )
+    let field = |field_error: &FieldError| field_name("component", &opened.organization, field_error);
+    error::form_errors_with_refusals(&req.translator, error, field, known)
 }
 
 /// `POST .../publish` and `POST .../unpublish`
-pub(crate) async fn publish(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedComponent::of_path(req).await?;
+pub(crate) async fn set_published(req: &AdminRequest) -> Result<Reply> {
+    let opened = OpenedComponent::from_path(req).await?;
     let (now, is_published) = (req.now, req.action == "publish");
     save(req, &opened, None, |component| {
         component.published_at = is_published.then(|| component.published_at.unwrap_or(now));
@@ -264,21 +269,20 @@ pub(crate) async fn publish(req: &AdminRequest) -> Result<Reply> {
     .await?;
     let action = if is_published { "publish" } else { "unpublish" };
     let done = req.tr_with(&format!("component-{action}ed"), "name", opened.name(req));
-    req.redirect(opened.space.path(), Notice::good(done).text(req.tr(&format!("{action}-back")))).await
+    req.redirect(opened.space.path(), Notice::success(done).text(req.tr(&format!("{action}-back")))).await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedComponent::of_path(req).await?;
+    let opened = OpenedComponent::from_path(req).await?;
     delete_page(req, &opened, Vec::new()).await
 }
 
 /// The sentence about the records of a component that is deleted.
 async fn records_lost(req: &AdminRequest, opened: &OpenedComponent) -> Result<String> {
-    let counts =
-        req.panel.store().components().count_records(opened.space.organization_id, &[opened.id]).await?;
+    let counts = req.store().components().count_records(opened.space.organization_id, &[opened.id]).await?;
     let count = counts.first().map_or(0, |(_, count)| *count);
     Ok(if count < MAX_RECORDS_COUNTED {
-        req.translator.count("component-delete-records", count)
+        req.tr_count("component-delete-records", count)
     } else {
         req.tr_with("component-delete-many-records", "count", count - 1)
     })
@@ -287,7 +291,7 @@ async fn records_lost(req: &AdminRequest, opened: &OpenedComponent) -> Result<St
 async fn delete_page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors) -> Result<Reply> {
     let name = opened.name(req);
     let confirm = req
-        .confirm(opened.path(), req.tr("component-delete-button"), format!("{}/edit", opened.path()))
+        .confirmation(opened.path(), req.tr("component-delete-button"), format!("{}/edit", opened.path()))
         .delete()
         .effects([req.tr("component-delete-effect"), records_lost(req, opened).await?])
         .stays(req.tr("component-delete-stays"))
@@ -301,27 +305,29 @@ async fn delete_page(req: &AdminRequest, opened: &OpenedComponent, problems: For
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedComponent::of_path(req).await?;
+    let opened = OpenedComponent::from_path(req).await?;
     let name = opened.name(req);
-    if !Confirm::is_typed(&name, req.form.text("confirm")) {
+    if !Confirmation::is_name_typed(&name, req.form.text("confirm")) {
         let problem = FormError::new("confirm", req.tr("problem-name-typed"));
         return delete_page(req, &opened, vec![problem]).await;
     }
-    req.change(async |tx| {
-        let before =
-            find_for_update::<Component>(tx.components(), opened.space.organization_id, opened.id).await?;
-        let change = Change::of(before, req.now, |component| component.deleted_at = Some(req.now));
-        admin(req, tx).change(opened.space.organization_id, opened.id, &change).await?;
-        req.append_audit_entry(tx, &audit_entry(req, Action::ComponentDeleted, &opened, &name)).await
-    })
+    req.change_with_audit(
+        async |tx| {
+            let (organization, id) = (opened.space.organization_id, opened.id);
+            let before = find_for_update::<Component>(tx.components(), organization, id).await?;
+            let change = Change::from_edit(before, req.now, |component| component.deleted_at = Some(req.now));
+            admin(req, tx).change(organization, id, &change).await
+        },
+        |()| Some(audit_entry(req, Action::ComponentDeleted, &opened, &name)),
+    )
     .await?;
-    req.done("component-deleted", &[("name", name.into())], opened.space.path()).await
+    req.redirect_done("component-deleted", &[("name", name.into())], opened.space.path()).await
 }
 
 /// The steps of the space, if it is a process.
-pub(super) async fn steps(req: &AdminRequest, opened: &OpenedSpace) -> Result<Vec<(StepId, Step)>> {
-    if opened.space_ref.manifest != SpaceManifest::ParticipatoryProcesses {
+pub(super) async fn steps_of_space(req: &AdminRequest, opened: &OpenedSpace) -> Result<Vec<(StepId, Step)>> {
+    if opened.space_ref.kind != SpaceKind::ParticipatoryProcesses {
         return Ok(Vec::new());
     }
-    req.panel.store().steps().of_process(opened.organization_id, opened.space_ref, MAX).await
+    req.store().steps().list_of_process(opened.organization_id, opened.space_ref, MAX_STEPS).await
 }

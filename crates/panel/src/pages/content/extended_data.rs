@@ -3,20 +3,23 @@
 use super::components::OpenedComponent;
 use super::organization;
 use super::proposals::OpenedProposal;
-use super::shared::{OpenedSpace, space_key};
+use super::shared::OpenedSpace;
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::format::Zone;
-use crate::pages::people::persons::Person;
+use crate::format::{Zone, saturating_i64};
+use crate::pages::people::persons::OpenedPerson;
 use crate::parts::{Field, Form, FormError, FormErrors, Head, Html, Json, Section};
 use crate::reply::Reply;
 use civitas_audit::Action;
-use civitas_extended_data::{ExtendedData, ExtendedDataStore, Owner, Replaced, StoredData, refusals};
+use civitas_extended_data::{
+    DataReplacement, ExtendedData, ExtendedDataOwner, ExtendedDataStore, StoredData, refusals,
+};
 use civitas_kernel::records::revision_at;
 use civitas_kernel::{OrganizationId, Result, read_json};
 use serde_json::{Map, Value};
+use std::fmt::Display;
 
-const DATA: &str = "extended_data";
+const EXTENDED_DATA: &str = "extended_data";
 /// The longest text that a form shows, in bytes. Longer data is changed through the interface.
 const MAX_SHOWN: usize = 256 * 1024;
 /// The most bytes of a member that an entry of the audit trail has.
@@ -29,10 +32,16 @@ struct AuditedRecord {
     name: String,
 }
 
+impl AuditedRecord {
+    fn new(kind: &'static str, id: impl Display, name: String) -> Self {
+        Self { kind, id: id.to_string(), name }
+    }
+}
+
 /// A record with extended data.
 struct DataOwner {
     organization_id: OrganizationId,
-    owner: Owner,
+    owner: ExtendedDataOwner,
     record: AuditedRecord,
     /// The path of the page.
     path: String,
@@ -41,59 +50,56 @@ struct DataOwner {
 
 impl DataOwner {
     /// The record of the path; the organization where it names no other one. Times of the page are in its zone.
-    async fn of_path(req: &AdminRequest) -> Result<Self> {
+    async fn from_path(req: &AdminRequest) -> Result<Self> {
         let named = ["uid", "sid", "cid", "pid"].into_iter().find(|name| req.params.contains_key(*name));
-        let (organization_id, zone, owner, record, path, head) = match named {
-            Some("uid") => {
-                let opened = Person::of_path(req).await?;
-                let (path, head) = (opened.path(), opened.tabbed_head(req, DATA));
-                let record =
-                    AuditedRecord { kind: "user", id: opened.id.to_string(), name: opened.user.name };
-                let Person { organization_id, organization, id, .. } = opened;
-                (organization_id, organization.time_zone, Owner::from(id), record, path, head)
-            }
-            Some("sid") => {
-                let opened = OpenedSpace::of_path(req).await?;
-                let (path, head) = (opened.path(), opened.head(req, DATA));
-                let record =
-                    AuditedRecord { kind: "space", id: space_key(opened.space_ref), name: opened.title(req) };
-                let OpenedSpace { organization_id, organization, space_ref, .. } = opened;
-                (organization_id, organization.time_zone, Owner::from(space_ref), record, path, head)
-            }
-            Some("cid") => {
-                let opened = OpenedComponent::of_path(req).await?;
-                let (path, head) = (opened.path(), opened.head(req, DATA));
-                let record =
-                    AuditedRecord { kind: "component", id: opened.id.to_string(), name: opened.name(req) };
-                let OpenedSpace { organization_id, organization, .. } = opened.space;
-                (organization_id, organization.time_zone, Owner::from(opened.id), record, path, head)
-            }
-            Some(_) => {
-                let opened = OpenedProposal::of_path(req).await?;
-                let (path, head) = (opened.path(), opened.tabbed_head(req, DATA));
-                let record =
-                    AuditedRecord { kind: "proposal", id: opened.id.to_string(), name: opened.title(req) };
-                let OpenedProposal { organization_id, organization, id, .. } = opened;
-                (organization_id, organization.time_zone, Owner::from(id), record, path, head)
-            }
-            None => {
-                let (id, organization) = organization::organization(req).await?;
-                let name = organization::name(req, &organization);
-                let head = organization::settings_head(req, id, &name, DATA);
-                let path = format!("{}/{id}", organization::LIST);
-                (
-                    id,
-                    organization.time_zone,
-                    Owner::from(id),
-                    AuditedRecord { kind: "organization", id: id.to_string(), name },
-                    path,
-                    head,
-                )
-            }
-        };
-        req.open_organization(organization_id).await?;
+        let (organization_id, zone, owner, record, path, head): (_, _, ExtendedDataOwner, _, _, _) =
+            match named {
+                Some("uid") => {
+                    let opened = OpenedPerson::from_path(req).await?;
+                    let (path, head) = (opened.path(), opened.tabbed_head(req, EXTENDED_DATA));
+                    let record = AuditedRecord::new("user", opened.id, opened.user.name);
+                    let OpenedPerson { organization_id, organization, id, .. } = opened;
+                    (organization_id, organization.time_zone, id.into(), record, path, head)
+                }
+                Some("sid") => {
+                    let opened = OpenedSpace::from_path(req).await?;
+                    let (path, head) = (opened.path(), opened.head(req, EXTENDED_DATA));
+                    let record = AuditedRecord::new("space", opened.space_ref, opened.title(req));
+                    let OpenedSpace { organization_id, organization, space_ref, .. } = opened;
+                    (organization_id, organization.time_zone, space_ref.into(), record, path, head)
+                }
+                Some("cid") => {
+                    let opened = OpenedComponent::from_path(req).await?;
+                    let (path, head) = (opened.path(), opened.head(req, EXTENDED_DATA));
+                    let record = AuditedRecord::new("component", opened.id, opened.name(req));
+                    let OpenedSpace { organization_id, organization, .. } = opened.space;
+                    (organization_id, organization.time_zone, opened.id.into(), record, path, head)
+                }
+                Some(_) => {
+                    let opened = OpenedProposal::from_path(req).await?;
+                    let (path, head) = (opened.path(), opened.tabbed_head(req, EXTENDED_DATA));
+                    let record = AuditedRecord::new("proposal", opened.id, opened.title(req));
+                    let OpenedProposal { organization_id, organization, id, .. } = opened;
+                    (organization_id, organization.time_zone, id.into(), record, path, head)
+                }
+                None => {
+                    let (id, organization) = organization::find_from_path(req).await?;
+                    let name = organization::name(req, &organization);
+                    let head = organization::settings_head(req, id, &name, EXTENDED_DATA);
+                    let path = format!("{}/{id}", organization::LIST);
+                    (
+                        id,
+                        organization.time_zone,
+                        id.into(),
+                        AuditedRecord::new("organization", id, name),
+                        path,
+                        head,
+                    )
+                }
+            };
+        req.set_navigation_organization(organization_id).await?;
         req.zone.set(Zone::named(&zone));
-        Ok(Self { organization_id, owner, record, path: format!("{path}/{DATA}"), head })
+        Ok(Self { organization_id, owner, record, path: format!("{path}/{EXTENDED_DATA}"), head })
     }
 }
 
@@ -107,12 +113,12 @@ fn indented(data: &Map<String, Value>) -> String {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let data_owner = DataOwner::of_path(req).await?;
+    let data_owner = DataOwner::from_path(req).await?;
     page(req, data_owner, Vec::new()).await
 }
 
 async fn page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -> Result<Reply> {
-    let store = req.panel.store().extended_data();
+    let store = req.store().extended_data();
     let StoredData { data, updated_at } =
         admin(req, store).read_any(data_owner.organization_id, data_owner.owner).await?;
     let text = indented(&data);
@@ -122,10 +128,10 @@ async fn page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -
         let note = Html::paragraph("soft", &req.tr("extended-data-large"));
         return req.page(data_owner.head, Html::join([note, json.html()])).await;
     }
-    let typed = req.form.get(DATA).map_or(text, str::to_owned);
-    let limit = i64::try_from(req.panel.settings.extended_data_limit).unwrap_or(i64::MAX);
+    let typed = req.form.get(EXTENDED_DATA).map_or(text, str::to_owned);
+    let limit = saturating_i64(req.panel.settings.extended_data_limit);
     let size = super::attachments::size_text(req, limit);
-    let field = Field::area(DATA, req.tr("extended-data-json"), typed, 24)
+    let field = Field::area(EXTENDED_DATA, req.tr("extended-data-json"), typed, 24)
         .hint(req.tr_with("extended-data-hint", "size", size))
         .class("mono")
         .check(&problems);
@@ -141,54 +147,48 @@ async fn page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -
 }
 
 /// The object that was typed.
-fn read(req: &AdminRequest) -> std::result::Result<Value, FormError> {
-    let text = req.form.text(DATA);
-    let problem = |text: String| FormError::new(DATA, text);
+fn read_form(req: &AdminRequest) -> std::result::Result<Value, FormError> {
+    let text = req.form.text(EXTENDED_DATA);
+    let problem = |text: String| FormError::new(EXTENDED_DATA, text);
     let data = read_json(if text.is_empty() { "{}" } else { text }).map_err(|error| {
         if error.is_data() {
             return problem(req.tr("problem-json-number"));
         }
-        let number = |place: usize| i64::try_from(place).unwrap_or_default();
-        let values = [("line", number(error.line()).into()), ("column", number(error.column()).into())];
+        let values = [("line", error.line().into()), ("column", error.column().into())];
         problem(req.tr_args("problem-json", &values))
     })?;
     if data.is_object() { Ok(data) } else { Err(problem(req.tr("problem-json-object"))) }
 }
 
 pub(crate) async fn save(req: &AdminRequest) -> Result<Reply> {
-    let data_owner = DataOwner::of_path(req).await?;
-    let data = match read(req) {
+    let data_owner = DataOwner::from_path(req).await?;
+    let data = match read_form(req) {
         Ok(data) => data,
         Err(problem) => return page(req, data_owner, vec![problem]).await,
     };
     let AuditedRecord { kind, id, name } = &data_owner.record;
-    let saved = req.change(async |tx| {
-        let admin = admin(req, tx.extended_data());
-        let replaced = admin
-            .replace(
-                data_owner.organization_id,
-                data_owner.owner,
-                (data.clone(), req.form_revision()),
-                req.now,
-            )
-            .await?;
-        let changes = changes(&replaced);
-        if changes.is_empty() {
-            return Ok(());
-        }
-        let entry = req
-            .audit_entry(Action::ExtendedDataUpdated)
-            .of(Some(data_owner.organization_id))
-            .on(kind, id, name);
-        let entry = changes
-            .iter()
-            .fold(entry, |entry, (field, old, new)| entry.changed(field, old.as_deref(), new.as_deref()));
-        req.append_audit_entry(tx, &entry).await
-    });
+    let (organization, owner) = (data_owner.organization_id, data_owner.owner);
+    let saved = req.change_with_audit(
+        async |tx| {
+            let sent = (data.clone(), req.form_revision());
+            admin(req, tx.extended_data()).replace(organization, owner, sent, req.now).await
+        },
+        |replaced| {
+            let changes = changes(replaced);
+            let entry = req
+                .audit_entry(Action::ExtendedDataUpdated)
+                .in_organization(organization)
+                .with_object(kind, id, name);
+            let entry = changes.iter().fold(entry, |entry, (field, old, new)| {
+                entry.with_change(field, old.as_deref(), new.as_deref())
+            });
+            (!changes.is_empty()).then_some(entry)
+        },
+    );
     match saved.await {
-        Ok(()) => req.done("extended-data-saved", &[], data_owner.path).await,
+        Ok(_) => req.redirect_done("extended-data-saved", &[], data_owner.path).await,
         Err(error) => {
-            let mut problems = error::form_errors(&req.translator, error, |_| DATA.to_owned())?;
+            let mut problems = error::form_errors(&req.translator, error, |_| EXTENDED_DATA.to_owned())?;
             let changed = req.tr("problem-changed-meanwhile");
             for problem in problems.iter_mut().filter(|problem| problem.text != changed) {
                 translate_problem(req, problem);
@@ -200,7 +200,7 @@ pub(crate) async fn save(req: &AdminRequest) -> Result<Reply> {
 
 /// Sets the field and the translated text of a problem.
 fn translate_problem(req: &AdminRequest, problem: &mut FormError) {
-    DATA.clone_into(&mut problem.field);
+    EXTENDED_DATA.clone_into(&mut problem.field);
     let known = [
         (refusals::NUL, "problem-nul"),
         ("exceeds maximum size", "problem-json-large"),
@@ -213,7 +213,9 @@ fn translate_problem(req: &AdminRequest, problem: &mut FormError) {
 }
 
 /// The members that differ, with their old and new values as JSON, for the audit trail. Long values are truncated.
-fn changes(Replaced { before, after }: &Replaced) -> Vec<(String, Option<String>, Option<String>)> {
+fn changes(
+    DataReplacement { before, after }: &DataReplacement,
+) -> Vec<(String, Option<String>, Option<String>)> {
     let text = |value: Option<&Value>| value.map(|value| truncated(value.to_string()));
     let added = after.keys().filter(|key| !before.contains_key(*key));
     let keys = before.keys().chain(added).filter(|key| before.get(*key) != after.get(*key));
@@ -237,7 +239,7 @@ mod tests {
     #[test]
     fn an_entry_of_the_trail_names_the_members_that_differ() {
         let object = |value: Value| value.as_object().cloned().unwrap_or_default();
-        let replaced = Replaced {
+        let replaced = DataReplacement {
             before: object(json!({"same": 1, "old": {"x": 1}, "gone": "é".repeat(1_000)})),
             after: object(json!({"same": 1, "old": {"x": 2}, "new": [1]})),
         };

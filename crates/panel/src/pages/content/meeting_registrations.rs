@@ -1,11 +1,10 @@
-//! The people registered for a meeting (contract 06 §5.3): list, registration, its end.
+//! The people registered for a meeting (contract 06 §5.3): list, registration, removal.
 
-use super::meetings::registrations;
 use super::organization::LIST;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::pages::people::persons::{Accounts, accounts};
-use crate::parts::{Cell, Empty, Field, Form, FormError, FormErrors, Html, RowAction, Section, Table};
+use crate::parts::{Cell, EmptyState, Field, Form, FormError, FormErrors, Html, RowAction, Section, Table};
 use crate::records::{OpenedRecord, PER_PAGE, change};
 use crate::reply::Reply;
 use civitas_accounts::User;
@@ -13,7 +12,7 @@ use civitas_audit::Action;
 use civitas_kernel::{Error, Result, UserId};
 use civitas_meetings::Meeting;
 
-const PERSON: &str = "registration[person]";
+const PERSON_FIELD: &str = "registration[person]";
 
 fn path(opened: &OpenedRecord<Meeting>) -> String {
     format!("{}/registrations", opened.path())
@@ -26,12 +25,12 @@ fn row(req: &AdminRequest, opened: &OpenedRecord<Meeting>, user: UserId, account
             let href = format!("{LIST}/{}/users/{user}", opened.organization_id);
             (found.name.clone(), Cell::link(&href, &found.name, &format!("@{}", found.nickname)))
         }
-        None => (number.clone(), Cell::soft(&req.tr("deleted"))),
+        None => (number.clone(), Cell::muted(&req.tr("deleted"))),
     };
     let end = RowAction::Post {
         action: format!("{}/{user}", path(opened)),
         label: req.tr("registered-remove"),
-        of: name,
+        row_name: name,
         token: req.token(),
         method: "delete",
     };
@@ -39,22 +38,23 @@ fn row(req: &AdminRequest, opened: &OpenedRecord<Meeting>, user: UserId, account
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedRecord::<Meeting>::of_path(req).await?;
+    let opened = OpenedRecord::<Meeting>::from_path(req).await?;
     show(req, &opened, Vec::new()).await
 }
 
 async fn show(req: &AdminRequest, opened: &OpenedRecord<Meeting>, problems: FormErrors) -> Result<Reply> {
     let (path, request) = (path(opened), req.query.page(PER_PAGE));
-    let page = req.panel.store().meetings().registered(opened.organization_id, opened.id, request).await?;
+    let page = req.store().meetings().registered(opened.organization_id, opened.id, request).await?;
     let ids = page.items.iter().map(|user| user.0).collect();
     let accounts = accounts(req, opened.organization_id, ids).await?;
     let rows = page.items.iter().map(|user| row(req, opened, *user, &accounts));
     let columns = req.columns("column-name column-id column-acts");
-    let empty = Empty { title: req.tr("registered-none"), ..Empty::default() };
+    let empty = EmptyState::new(req.tr("registered-none"), "");
     let table = Table::new(req.tr("registered-title"), columns).rows(rows).empty(empty);
-    let found = req.translator.count("registered-count", registrations(&opened.record));
-    let results = req.results(&path, found, Vec::new(), &table, req.pages(&path, request, page.has_more));
-    let person = Field::text(PERSON, req.tr("registered-person"), req.form.text(PERSON))
+    let found = req.tr_count("registered-count", opened.record.registrations.len());
+    let results =
+        req.results(&path, found, Vec::new(), &table, req.pagination(&path, request, page.has_more));
+    let person = Field::text(PERSON_FIELD, req.tr("registered-person"), req.form.text(PERSON_FIELD))
         .hint(req.tr("registered-person-hint"))
         .class("medium")
         .check(&problems)
@@ -67,8 +67,8 @@ async fn show(req: &AdminRequest, opened: &OpenedRecord<Meeting>, problems: Form
 }
 
 /// The account of this id or nickname, which is not deleted.
-async fn person(req: &AdminRequest, opened: &OpenedRecord<Meeting>) -> Result<Option<(UserId, User)>> {
-    let (typed, users) = (req.form.text(PERSON), req.panel.store().users());
+async fn find_person(req: &AdminRequest, opened: &OpenedRecord<Meeting>) -> Result<Option<(UserId, User)>> {
+    let (typed, users) = (req.form.text(PERSON_FIELD), req.store().users());
     if let Ok(id) = typed.parse().map(UserId) {
         let found = users.find(opened.organization_id, id).await?.filter(|user| user.deleted_at.is_none());
         if let Some(user) = found {
@@ -79,17 +79,17 @@ async fn person(req: &AdminRequest, opened: &OpenedRecord<Meeting>) -> Result<Op
 }
 
 pub(crate) async fn add(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedRecord::<Meeting>::of_path(req).await?;
-    let Some((id, user)) = person(req, &opened).await? else {
-        let problem = FormError::new(PERSON, req.tr("problem-person-unknown"));
+    let opened = OpenedRecord::<Meeting>::from_path(req).await?;
+    let Some((id, user)) = find_person(req, &opened).await? else {
+        let problem = FormError::new(PERSON_FIELD, req.tr("problem-person-unknown"));
         return show(req, &opened, vec![problem]).await;
     };
     change(req, opened.target(), Action::MeetingUpdated, |meeting| meeting.register(id)).await?;
-    req.done("registered-added", &[("name", user.name.into())], path(&opened)).await
+    req.redirect_done("registered-added", &[("name", user.name.into())], path(&opened)).await
 }
 
 pub(crate) async fn remove(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedRecord::<Meeting>::of_path(req).await?;
+    let opened = OpenedRecord::<Meeting>::from_path(req).await?;
     let id = UserId(req.path_id("uid")?);
     if !opened.record.registrations.contains(&id) {
         return Err(Error::NotFound);
@@ -97,6 +97,6 @@ pub(crate) async fn remove(req: &AdminRequest) -> Result<Reply> {
     change(req, opened.target(), Action::MeetingUpdated, |meeting| meeting.unregister(id)).await?;
     let name = accounts(req, opened.organization_id, vec![id.0]).await?.remove(&id).map(|user| user.name);
     let name = name.unwrap_or_else(|| id.to_string());
-    let notice = Notice::good(req.tr_with("registered-removed", "name", name));
+    let notice = Notice::success(req.tr_with("registered-removed", "name", name));
     req.redirect(path(&opened), notice.text(req.tr("registered-removed-undo"))).await
 }

@@ -1,6 +1,6 @@
 //! The pages of meetings (contract 06 §5).
 
-use super::shared::{published, title};
+use super::shared::{published_badge, title};
 use crate::admin_request::AdminRequest;
 use crate::parts::{Badge, Cell, Choice, Head, Html, PageAction, Section};
 use crate::records::{
@@ -15,7 +15,7 @@ use civitas_meetings::{
     Audience, Meeting, MeetingAdmin, MeetingSearch, MeetingState, MeetingSummary, MeetingTime,
 };
 use civitas_organizations::Organization;
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use time::OffsetDateTime;
 
 impl EditableRecord for Meeting {
@@ -33,7 +33,7 @@ type MeetingAction = RecordAction<Meeting>;
 impl RecordPages for Meeting {
     const PATH: &'static str = "meetings";
     const PARAM: &'static str = "mid";
-    const MANIFEST: ComponentManifest = ComponentManifest::Meetings;
+    const COMPONENT_KIND: ComponentKind = ComponentKind::Meetings;
     const AUDIT_ACTIONS: AuditActions = AuditActions {
         created: Action::MeetingCreated,
         updated: Action::MeetingUpdated,
@@ -61,12 +61,12 @@ impl RecordPages for Meeting {
         Self::new(component, Translated::default(), now, now)
     }
 
-    fn read(&mut self, input: &mut FormInput<'_>) {
-        input.texts("title", &mut self.title);
-        input.texts("description", &mut self.description);
-        input.time("start_time", &mut self.start_time);
-        input.optional_time("end_time", &mut self.end_time);
-        if let Some(audience) = input.choice("audience", &Audience::ALL, Audience::as_str) {
+    fn read_form(&mut self, input: &mut FormInput<'_>) {
+        input.read_texts("title", &mut self.title);
+        input.read_texts("description", &mut self.description);
+        input.read_time("start_time", &mut self.start_time);
+        input.read_optional_time("end_time", &mut self.end_time);
+        if let Some(audience) = input.read_choice("audience", &Audience::ALL, Audience::as_str) {
             self.set_audience(audience);
         }
     }
@@ -116,13 +116,13 @@ impl RecordPages for Meeting {
         ];
         let search = MeetingSearch {
             text: filters.text("publications-search"),
-            within: filters.place(components),
+            within: filters.within(components),
             time: filters.choice("time", "meeting-start", &times),
             state: filters.choice("state", "column-state", &states),
             direction: filters.order("earliest", ["meetings-latest-first", "meetings-earliest-first"]),
         };
         let req = filters.req;
-        req.panel.store().meetings().search(organization, req.now, &search, page).await
+        req.store().meetings().search(organization, req.now, &search, page).await
     }
 
     async fn rows(list: &ShownList<'_>, summaries: &[MeetingSummary]) -> Result<Vec<Vec<Cell>>> {
@@ -134,7 +134,7 @@ impl RecordPages for Meeting {
         let facts = [
             ("id", opened.id.to_string().into()),
             ("component", title(req, &opened.component.name).into()),
-            ("registrations", registrations(meeting).into()),
+            ("registrations", meeting.registrations.len().into()),
         ];
         let link = PageAction::link(format!("{}/registrations", opened.path()), req.tr("registered-title"));
         let head = head.lede(req.tr_args("meeting-lede", &facts)).action(link);
@@ -143,7 +143,7 @@ impl RecordPages for Meeting {
     }
 
     fn more_effects(&self, req: &AdminRequest, action: &str) -> Vec<String> {
-        vec![req.translator.count(&format!("meeting-{action}-registrations"), registrations(self))]
+        vec![req.tr_count(&format!("meeting-{action}-registrations"), self.registrations.len())]
     }
 }
 
@@ -153,17 +153,12 @@ fn row(list: &ShownList<'_>, meeting: &MeetingSummary) -> Vec<Cell> {
     let badges = badges(req, [meeting.published_at, meeting.withdrawn_at, meeting.hidden_at]);
     let action = if meeting.published_at.is_some() { "unpublish" } else { "publish" };
     let cells = vec![
-        Cell::with_sub(&req.time(meeting.start_time), &end.unwrap_or_default()),
+        Cell::with_subtext(&req.time(meeting.start_time), &end.unwrap_or_default()),
         Cell::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")]))),
         Cell::text(&req.tr(&format!("audience-{}", meeting.audience.as_str()))),
-        list.place(&meeting.place.name, meeting.place.space),
+        list.component(&meeting.context.name, meeting.context.space),
     ];
     list.row(&meeting.id, &meeting.title, action, action, cells)
-}
-
-/// The number of registered people.
-pub(super) fn registrations(meeting: &Meeting) -> i64 {
-    i64::try_from(meeting.registrations.len()).unwrap_or(i64::MAX)
 }
 
 /// The states of a meeting: whether it can be seen, and whether it takes place.
@@ -173,6 +168,6 @@ fn badges(
 ) -> Vec<Badge> {
     let withdrawn = withdrawn_at.map(|_| Badge::warn(req.tr("meeting-withdrawn")));
     let hidden = hidden_at.map(|_| Badge::bad(req.tr("meeting-hidden")));
-    let published = published(req, published_at.is_some());
+    let published = published_badge(req, published_at.is_some());
     std::iter::once(published).chain(withdrawn).chain(hidden).collect()
 }

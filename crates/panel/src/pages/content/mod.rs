@@ -54,8 +54,8 @@ fn organization_routes() -> Vec<Route> {
         "/{id}/components" => POST component_form::create;
         "/{id}/components/{cid}/edit" => GET component_form::edit;
         "/{id}/components/{cid}" => PUT component_form::update, DELETE components::delete;
-        "/{id}/components/{cid}/publish" => POST components::publish;
-        "/{id}/components/{cid}/unpublish" => POST components::publish;
+        "/{id}/components/{cid}/publish" => POST components::set_published;
+        "/{id}/components/{cid}/unpublish" => POST components::set_published;
         "/{id}/components/{cid}/delete" => GET components::confirm_delete;
         "/{id}/components/{cid}/move" => GET component_order::show, POST component_order::reorder;
         "/{id}/components/{cid}/states" => GET component_states::list, POST component_states::create;
@@ -130,8 +130,8 @@ fn attachment_routes() -> Vec<Route> {
         "/attachments/{aid}/edit" => GET attachment::edit;
         "/attachments/{aid}" => PUT attachment::update, DELETE attachment::delete;
         "/attachments/{aid}/delete" => GET attachment::confirm_delete;
-        "/spaces/{manifest}/{sid}/attachments" => GET attachments::of_space;
-        "/proposals/{pid}/attachments" => GET attachments::of_proposal;
+        "/spaces/{manifest}/{sid}/attachments" => GET attachments::list_of_space;
+        "/proposals/{pid}/attachments" => GET attachments::list_of_proposal;
         "/extended_data" => GET extended_data::show, PUT extended_data::save;
         "/users/{uid}/extended_data" => GET extended_data::show, PUT extended_data::save;
         "/spaces/{manifest}/{sid}/extended_data" => GET extended_data::show, PUT extended_data::save;

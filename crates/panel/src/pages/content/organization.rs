@@ -13,9 +13,9 @@ pub(crate) fn name(req: &AdminRequest, organization: &Organization) -> String {
 }
 
 /// The organization of the path.
-pub(crate) async fn organization(req: &AdminRequest) -> Result<(OrganizationId, Organization)> {
+pub(crate) async fn find_from_path(req: &AdminRequest) -> Result<(OrganizationId, Organization)> {
     let id = OrganizationId(req.path_id("id")?);
-    let found = req.panel.store().organizations().find(id).await?;
+    let found = req.store().organizations().find(id).await?;
     Ok((id, found.ok_or(Error::NotFound)?))
 }
 
@@ -45,6 +45,6 @@ pub(crate) fn settings_head(req: &AdminRequest, id: OrganizationId, name: &str, 
 }
 
 /// Reads as an administrator of the organization does. No account has the id 0.
-pub(crate) fn as_administrator(organization: OrganizationId) -> ReadContext {
+pub(crate) fn admin_read_context(organization: OrganizationId) -> ReadContext {
     ReadContext { organization, viewer: Viewer::Admin(UserId(0)), participant: None }
 }

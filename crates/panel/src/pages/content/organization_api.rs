@@ -10,7 +10,7 @@ use civitas_kernel::records::Entity;
 use civitas_kernel::{OrganizationId, Result};
 use civitas_organizations::{Features, Organization};
 
-/// The modules, with their places.
+/// The modules, with their members of the features.
 pub(crate) type Module = (&'static str, fn(&mut Features) -> &mut bool);
 pub(crate) const MODULES: [Module; 9] = [
     ("proposals_enabled", |f| &mut f.proposals_enabled),
@@ -27,10 +27,10 @@ pub(crate) const MODULES: [Module; 9] = [
 /// The master switch, then the modules.
 pub(crate) const SWITCHES: [Module; 10] = {
     let mut all: [Module; 10] = [("enabled", |f| &mut f.enabled); 10];
-    let mut place = 0;
-    while place < MODULES.len() {
-        all[place + 1] = MODULES[place];
-        place += 1;
+    let mut index = 0;
+    while index < MODULES.len() {
+        all[index + 1] = MODULES[index];
+        index += 1;
     }
     all
 };
@@ -59,11 +59,11 @@ pub(crate) async fn show(
     let mut master = Checkbox::new(&field("enabled"), "Rest API enabled", features.enabled)
         .hint(req.tr("api-enabled-hint"));
     "features".clone_into(&mut master.governs);
-    let ticks = Html::join(MODULES.iter().map(|(member, place)| {
+    let ticks = Html::join(MODULES.iter().map(|(member, value_of)| {
         let module = member.trim_end_matches("_enabled");
         let label = req.tr(&format!("module-{module}"));
         let hint = req.tr(&format!("module-{module}-hint"));
-        Checkbox::new(&field(member), label, *place(&mut features)).hint(hint).html()
+        Checkbox::new(&field(member), label, *value_of(&mut features)).hint(hint).html()
     }));
     let master = Section::new("master", req.tr("organization-tab-api")).field(master.html());
     let modules = Section::new("modules", "Feature modules")
@@ -80,14 +80,14 @@ pub(crate) async fn show(
 }
 
 /// Sets the switches that a form sent. While the master switch is off, the modules keep their values (contract 04 §7).
-pub(crate) fn apply(req: &AdminRequest, features: &mut Features) {
-    if let Some(is_on) = req.form.switch(&field("enabled")) {
+pub(crate) fn read_features(req: &AdminRequest, features: &mut Features) {
+    if let Some(is_on) = req.form.checkbox(&field("enabled")) {
         features.enabled = is_on;
     }
     if features.enabled {
-        for (member, place) in MODULES {
-            if let Some(is_on) = req.form.switch(&field(member)) {
-                *place(features) = is_on;
+        for (member, value_of) in MODULES {
+            if let Some(is_on) = req.form.checkbox(&field(member)) {
+                *value_of(features) = is_on;
             }
         }
     }

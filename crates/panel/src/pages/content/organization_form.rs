@@ -1,18 +1,18 @@
-//! The settings of an organization (contract 04 §3, 03 §1.3).
+//! The settings of an organization (contract 04 §3, 03 §1.3). They are not saved by [`crate::records::save()`]: an
+//! organization belongs to no organization, and its store is no [`Records`](civitas_kernel::records::Records).
 
 use super::organization::{self, LIST};
 use super::organization_api;
 use super::organization_sections::{
-    MODES, NAME, PEOPLE, VIEWS, files, hosts, identity, languages, people, views,
+    NAME, PEOPLE_SWITCHES, REGISTRATION_MODES, VIEW_SWITCHES, files, hosts, identity, languages, people,
+    views,
 };
-use super::shared::{one_line, with_changes};
+use super::shared::{audit_text, deletion_link, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Form, FormError, FormErrors, Head, Html, render};
-use crate::records::{FormInput, FormView, Saved};
+use crate::parts::{Form, FormError, FormErrors, Head, Html};
+use crate::records::{FormInput, FormView};
 use crate::reply::Reply;
-use crate::translator::Translator;
-use askama::Template;
 use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::{Entity, check_revision};
@@ -20,7 +20,7 @@ use civitas_kernel::{Error, FieldError, Locale, Locales, OrganizationId, Result}
 use civitas_organizations::{Organization, OrganizationAdmin};
 
 /// The name of the field that an error of the use case is about.
-pub(crate) fn field_of(field_error: &FieldError) -> String {
+pub(crate) fn field_name(field_error: &FieldError) -> String {
     match field_error.field.as_ref() {
         // `Name fr has already been taken` is about one language.
         member @ ("name" | "description") => {
@@ -33,13 +33,13 @@ pub(crate) fn field_of(field_error: &FieldError) -> String {
 }
 
 /// The organization with what was typed, and what cannot be read. What was not sent stays as it is.
-pub(crate) fn read(req: &AdminRequest, mut organization: Organization) -> (Organization, FormErrors) {
+pub(crate) fn read_form(req: &AdminRequest, mut organization: Organization) -> (Organization, FormErrors) {
     let (form, locales) = (&req.form, &req.panel.settings.site.locales);
     let mut input = FormInput::new(req, NAME, locales);
-    input.texts("name", &mut organization.name);
-    input.texts("description", &mut organization.description);
-    input.line("reference_prefix", &mut organization.reference_prefix);
-    input.line("time_zone", &mut organization.time_zone);
+    input.read_texts("name", &mut organization.name);
+    input.read_texts("description", &mut organization.description);
+    input.read_line("reference_prefix", &mut organization.reference_prefix);
+    input.read_line("time_zone", &mut organization.time_zone);
     if form.has_prefix("organization[secondary_hosts]") {
         organization.secondary_hosts = form.lines("organization[secondary_hosts]");
     }
@@ -60,15 +60,17 @@ pub(crate) fn read(req: &AdminRequest, mut organization: Organization) -> (Organ
             }
         }
     }
-    if let Some((mode, _)) = input.choice("users_registration_mode", &MODES, |(_, name)| name) {
+    if let Some((mode, _)) =
+        input.read_choice("users_registration_mode", &REGISTRATION_MODES, |(_, name)| name)
+    {
         organization.users_registration_mode = mode;
     }
-    for (member, place) in PEOPLE.into_iter().chain(VIEWS) {
-        input.flag(member, place(&mut organization));
+    for (member, value_of) in PEOPLE_SWITCHES.into_iter().chain(VIEW_SWITCHES) {
+        input.read_flag(member, value_of(&mut organization));
     }
-    input.number("comments_max_length", &mut organization.comments_max_length);
-    input.number("max_attachment_bytes", &mut organization.max_attachment_bytes);
-    organization_api::apply(req, &mut organization.features);
+    input.read_number("comments_max_length", &mut organization.comments_max_length);
+    input.read_number("max_attachment_bytes", &mut organization.max_attachment_bytes);
+    organization_api::read_features(req, &mut organization.features);
     problems.extend(input.into_problems());
     (organization, problems)
 }
@@ -80,13 +82,12 @@ pub(crate) async fn show(
     organization: &Organization,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let translator = &req.translator;
-    let (action, method, save) = match id {
+    let (action, method, submit_key) = match id {
         Some(id) => (format!("{LIST}/{id}"), "put", "settings-save"),
         None => (LIST.to_owned(), "", "organization-create"),
     };
     let cancel = id.map_or_else(|| LIST.to_owned(), |id| format!("{LIST}/{id}"));
-    let mut form = Form::new(translator, action, req.token(), save).method(method).cancel(cancel);
+    let mut form = Form::new(&req.translator, action, req.token(), submit_key).method(method).cancel(cancel);
     if id.is_some() {
         form = form.hidden("revision", req.revision(organization.revision()));
     }
@@ -109,17 +110,9 @@ pub(crate) async fn show(
         return req.form_page(head, form.html(), problems).await;
     };
     let title = organization::name(req, organization);
-    let end = End { translator, href: format!("{LIST}/{id}/delete"), name: title.clone() };
     let head = organization::settings_head(req, id, &title, "settings");
-    req.form_page(head, Html::join([form.html(), render(&end)]), problems).await
-}
-
-#[derive(Template)]
-#[template(path = "pages/organization_end.html")]
-struct End<'a> {
-    translator: &'a Translator,
-    href: String,
-    name: String,
+    let link = deletion_link(req, req.tr("organization-delete-lede"), format!("{LIST}/{id}/delete"), title);
+    req.form_page(head, Html::join([form.html(), link]), problems).await
 }
 
 /// The use case, in a transaction.
@@ -128,19 +121,19 @@ pub(crate) fn admin<'a>(req: &AdminRequest, tx: &'a dyn Transaction) -> Organiza
     OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts }
 }
 
-/// Saves the settings by the use case of organizations, or shows the form again. Fields are checked before the revision.
-pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, now: &Organization) -> Result<Reply> {
-    let is_of_interface = req.form.has_prefix("organization[features]");
+/// Saves the settings, or shows the form again. The revision is compared after the fields that cannot be read.
+pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, current: &Organization) -> Result<Reply> {
+    let is_api_tab = req.form.has_prefix("organization[features]");
     let host = req.form.get("organization[host]").map(|host| host.trim().to_lowercase());
-    let saved = req
-        .change(async |tx| {
+    let saved = req.change_with_audit(
+        async |tx| {
             let before = tx.organizations().find_for_update(id).await?.ok_or(Error::NotFound)?;
-            let (mut after, mut problems) = read(req, before.clone());
+            let (mut after, mut problems) = read_form(req, before.clone());
             if host.as_ref().is_some_and(String::is_empty) {
                 problems.push(FormError::new("organization[host]", req.tr("problem-blank")));
             }
             if !problems.is_empty() {
-                return Ok(Saved::Refused(after, problems));
+                return Ok(Err((after, problems)));
             }
             check_revision(Some(req.form_revision()), &before.revision())?;
             if let Some(host) = &host {
@@ -148,23 +141,27 @@ pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, now: &Organizat
             }
             let admin = admin(req, tx);
             admin.check_entered(Some(id), &before.secondary_hosts, &after.secondary_hosts).await?;
-            if admin.change(id, &before, after.clone(), req.now).await? {
-                let entry = req.audit_entry(Action::OrganizationUpdated).of(id);
-                let entry = entry.on(NAME, &id.to_string(), &organization::name(req, &after));
-                req.append_audit_entry(tx, &with_changes(entry, changes(&before, &after))).await?;
-            }
-            Ok(Saved::Stored(after))
-        })
-        .await;
-    let (typed, problems) = match saved {
-        Ok(Saved::Stored(_)) => {
-            let tab = if is_of_interface { "?tab=api" } else { "" };
-            return req.done("settings-saved", &[], format!("{LIST}/{id}/edit{tab}")).await;
+            let has_changed = admin.change(id, &before, after.clone(), req.now).await?;
+            Ok(Ok(has_changed.then_some((before, after))))
+        },
+        |outcome| {
+            let (before, after) = outcome.as_ref().ok()?.as_ref()?;
+            let entry = req.audit_entry(Action::OrganizationUpdated).in_organization(id);
+            let entry = entry.with_object(NAME, &id.to_string(), &organization::name(req, after));
+            Some(with_changes(entry, changes(before, after)))
+        },
+    );
+    let (typed, problems) = match saved.await {
+        Ok(Ok(_)) => {
+            let tab = if is_api_tab { "?tab=api" } else { "" };
+            return req.redirect_done("settings-saved", &[], format!("{LIST}/{id}/edit{tab}")).await;
         }
-        Ok(Saved::Refused(typed, problems)) => (typed, problems),
-        Err(error) => (read(req, now.clone()).0, error::form_errors(&req.translator, error, field_of)?),
+        Ok(Err(refused)) => refused,
+        Err(error) => {
+            (read_form(req, current.clone()).0, error::form_errors(&req.translator, error, field_name)?)
+        }
     };
-    if is_of_interface {
+    if is_api_tab {
         organization_api::show(req, id, &typed, problems).await
     } else {
         show(req, Some(id), &typed, problems).await
@@ -176,8 +173,8 @@ type Setting = (&'static str, fn(&Organization) -> String);
 
 /// The settings for the audit trail, without those that are on or off.
 const SETTINGS: [Setting; 12] = [
-    ("name", |o| one_line(&o.name)),
-    ("description", |o| one_line(&o.description)),
+    ("name", |o| audit_text(&o.name)),
+    ("description", |o| audit_text(&o.description)),
     ("reference_prefix", |o| o.reference_prefix.clone()),
     ("pending host", |o| o.unconfirmed_host.clone().unwrap_or_default()),
     ("secondary_hosts", |o| o.secondary_hosts.join(", ")),
@@ -197,11 +194,11 @@ fn changes(before: &Organization, after: &Organization) -> Vec<(&'static str, St
     let mut list: Vec<_> =
         SETTINGS.iter().map(|(member, text)| (*member, text(before), text(after))).collect();
     let (mut old, mut new) = (before.clone(), after.clone());
-    for (member, place) in PEOPLE.into_iter().chain(VIEWS) {
-        list.push((member, place(&mut old).to_string(), place(&mut new).to_string()));
+    for (member, value_of) in PEOPLE_SWITCHES.into_iter().chain(VIEW_SWITCHES) {
+        list.push((member, value_of(&mut old).to_string(), value_of(&mut new).to_string()));
     }
-    for (member, place) in organization_api::SWITCHES {
-        list.push((member, place(&mut old.features).to_string(), place(&mut new.features).to_string()));
+    for (member, value_of) in organization_api::SWITCHES {
+        list.push((member, value_of(&mut old.features).to_string(), value_of(&mut new.features).to_string()));
     }
     list
 }

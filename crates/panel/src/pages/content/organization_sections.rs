@@ -1,15 +1,15 @@
 //! The sections of the form of an organization (contract 04 §3, 03 §1.3).
 
 use crate::admin_request::AdminRequest;
-use crate::parts::{Choice, Field, Group, Html, Section, language_name, render};
+use crate::parts::{Choice, ChoiceGroup, Field, Html, Section, language_name, render};
 use crate::records::{FormView, TextField};
 use crate::translator::Translator;
 use askama::Template;
 use civitas_organizations::{Organization, RegistrationMode, TIME_ZONES};
 
-/// The settings that are on or off, with their places.
+/// The settings that are on or off, with their members of the organization.
 pub(super) type Switch = (&'static str, fn(&mut Organization) -> &mut bool);
-pub(super) const PEOPLE: [Switch; 4] = [
+pub(super) const PEOPLE_SWITCHES: [Switch; 4] = [
     ("force_users_to_authenticate_before_access_organization", |o| {
         &mut o.force_users_to_authenticate_before_access_organization
     }),
@@ -17,11 +17,11 @@ pub(super) const PEOPLE: [Switch; 4] = [
     ("badges_enabled", |o| &mut o.badges_enabled),
     ("user_groups_enabled", |o| &mut o.user_groups_enabled),
 ];
-pub(super) const VIEWS: [Switch; 2] = [
+pub(super) const VIEW_SWITCHES: [Switch; 2] = [
     ("rich_text_editor_in_public_views", |o| &mut o.rich_text_editor_in_public_views),
     ("enable_participatory_space_filters", |o| &mut o.enable_participatory_space_filters),
 ];
-pub(super) const MODES: [(RegistrationMode, &str); 3] = [
+pub(super) const REGISTRATION_MODES: [(RegistrationMode, &str); 3] = [
     (RegistrationMode::Enabled, "enabled"),
     (RegistrationMode::Existing, "existing"),
     (RegistrationMode::Disabled, "disabled"),
@@ -124,7 +124,8 @@ pub(super) fn languages(view: &FormView<'_>) -> Section {
     let chosen = organization.available_locales.iter().map(|locale| locale.to_string()).collect();
     let zones = TIME_ZONES.iter().map(|zone| Choice::new(*zone, *zone)).collect();
     let (offered, main) = (req.tr("organization-languages"), organization.default_locale);
-    let offered = Group::ticks("organization[available_locales][]", offered, choices.clone(), chosen);
+    let offered =
+        ChoiceGroup::checkboxes("organization[available_locales][]", offered, choices.clone(), chosen);
     let main = view
         .select("default_locale", "organization-main-language", main.as_str(), choices)
         .hint(req.tr("organization-main-language-hint"))
@@ -138,24 +139,24 @@ pub(super) fn languages(view: &FormView<'_>) -> Section {
 
 fn switches(view: &FormView<'_>, list: &[Switch]) -> Html {
     let mut organization = view.organization.clone();
-    Html::join(list.iter().map(|(member, place)| {
+    Html::join(list.iter().map(|(member, value_of)| {
         let label = format!("setting-{}", member.replace('_', "-"));
-        view.flag(member, &label, *place(&mut organization)).html()
+        view.flag(member, &label, *value_of(&mut organization)).html()
     }))
 }
 
 pub(super) fn people(view: &FormView<'_>) -> Section {
     let (req, current) = (view.req, view.organization.users_registration_mode);
-    let choices = MODES.map(|(_, name)| {
+    let choices = REGISTRATION_MODES.map(|(_, name)| {
         let key = format!("registration-mode-{name}");
         Choice::new(name, req.tr(&key)).hint(req.tr(&format!("{key}-hint")))
     });
-    let chosen = MODES.iter().find(|(mode, _)| *mode == current).map_or("", |(_, name)| name);
+    let chosen = REGISTRATION_MODES.iter().find(|(mode, _)| *mode == current).map_or("", |(_, name)| name);
     let mode = view.choice("users_registration_mode", "organization-registration", chosen, choices.to_vec());
     view.section("people", "column-people")
         .hint(req.tr("organization-people-hint"))
         .field(mode)
-        .field(switches(view, &PEOPLE))
+        .field(switches(view, &PEOPLE_SWITCHES))
 }
 
 pub(super) fn views(view: &FormView<'_>) -> Section {
@@ -169,7 +170,7 @@ pub(super) fn views(view: &FormView<'_>) -> Section {
         view.number("comments_max_length", "organization-comments", organization.comments_max_length);
     view.section("texts-and-views", "organization-views")
         .field(view.html(length.hint(req.tr("organization-comments-hint"))))
-        .field(switches(view, &VIEWS))
+        .field(switches(view, &VIEW_SWITCHES))
         .field(machine.html())
 }
 

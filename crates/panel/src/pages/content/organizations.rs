@@ -1,12 +1,12 @@
 //! Organizations: list, overview, creation, settings, deletion (contract 04 §2, §3).
 
-use super::organization::{LIST, name, organization};
+use super::organization::{LIST, find_from_path, name};
 use super::shared::open_organization_in_zone;
 use super::{organization_api, organization_form};
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::parts::{
-    Badge, Cell, Confirm, Empty, FormError, FormErrors, Head, PageAction, RowAction, Table, render,
+    Badge, Cell, Confirmation, EmptyState, FormError, FormErrors, Head, PageAction, RowAction, Table, render,
 };
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
@@ -19,7 +19,7 @@ use civitas_organizations::{Organization, OrganizationFigures, OrganizationQuery
 use std::collections::HashMap;
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let store = req.panel.store();
+    let store = req.store();
     let (request, mut filters) = (req.query.page(PER_PAGE), ListFilters::new(req, LIST));
     let text = filters.text("organizations-search");
     let page = store.organizations().list(&OrganizationQuery::ByName(text), request).await?;
@@ -34,8 +34,8 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         vec![
             Cell::link(&path, &title, &organization.host),
             Cell::text(&languages.collect::<Vec<_>>().join(", ")),
-            Cell::num(&req.number(counts.users)),
-            Cell::num(&req.number(counts.clients)),
+            Cell::text(&req.number(counts.users)),
+            Cell::text(&req.number(counts.clients)),
             state(req, organization),
             Cell::text(&req.date(organization.updated_at)),
             Cell::actions(&[edit]),
@@ -46,10 +46,10 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
          column-changed column-acts",
     );
     let new = (format!("{LIST}/new"), req.tr("organization-new"));
-    let (title, text) = (req.tr("organizations-none"), req.tr("organizations-lede"));
-    let empty = Empty { title, text, action: Some(new.clone()) };
+    let empty =
+        EmptyState::new(req.tr("organizations-none"), req.tr("organizations-lede")).with_new(new.clone());
     let table = Table::new(req.tr("organizations-caption"), columns).rows(rows).empty(empty);
-    let pages = req.named_pages(LIST, req.tr("organizations-pages"), request, page.has_more).html();
+    let pages = req.labelled_pagination(LIST, req.tr("organizations-pages"), request, page.has_more).html();
     let head = req.head("nav-organizations").lede(req.tr("organizations-lede"));
     let head = head.action(PageAction::primary(new.0, new.1));
     filters.chips.clear();
@@ -62,13 +62,13 @@ fn state(req: &AdminRequest, organization: &Organization) -> Cell {
     } else if !organization.features.enabled {
         Cell::badge(&Badge::warn(req.tr("organization-api-off")))
     } else {
-        Cell::soft(&req.tr("organization-fine"))
+        Cell::muted(&req.tr("organization-fine"))
     }
 }
 
 /// The figures of one organization.
 async fn figures(req: &AdminRequest, id: OrganizationId) -> Result<OrganizationFigures> {
-    let found = req.panel.store().operations().organization_figures(&[id]).await?;
+    let found = req.store().operations().organization_figures(&[id]).await?;
     Ok(found.into_iter().next().map(|(_, figures)| figures).unwrap_or_default())
 }
 
@@ -138,7 +138,7 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let (mut organization, mut problems) = organization_form::read(req, blank(req));
+    let (mut organization, mut problems) = organization_form::read_form(req, blank(req));
     req.form.text("organization[host]").clone_into(&mut organization.host);
     if organization.host.trim().is_empty() {
         problems.push(FormError::new("organization[host]", req.tr("problem-blank")));
@@ -146,22 +146,26 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     if !problems.is_empty() {
         return organization_form::show(req, None, &organization, problems).await;
     }
-    let created = req.change(async |tx| {
-        let (mut new, admin) = (organization.clone(), organization_form::admin(req, tx));
-        admin.check_entered(None, &[], &new.secondary_hosts).await?;
-        let id = admin.create(&mut new, req.now).await?;
-        let entry = req.audit_entry(Action::OrganizationCreated).of(id);
-        req.append_audit_entry(tx, &entry.on("organization", &id.to_string(), &name(req, &new))).await?;
-        Ok(id)
-    });
+    let created = req.change_with_audit(
+        async |tx| {
+            let (mut new, admin) = (organization.clone(), organization_form::admin(req, tx));
+            admin.check_entered(None, &[], &new.secondary_hosts).await?;
+            let id = admin.create(&mut new, req.now).await?;
+            Ok((id, new))
+        },
+        |(id, new)| {
+            let entry = req.audit_entry(Action::OrganizationCreated).in_organization(*id);
+            Some(entry.with_object("organization", &id.to_string(), &name(req, new)))
+        },
+    );
     match created.await {
-        Ok(id) => {
-            req.open_organization(id).await?;
+        Ok((id, _)) => {
+            req.set_navigation_organization(id).await?;
             let values = [("name", name(req, &organization).into())];
-            req.done("organization-created", &values, format!("{LIST}/{id}")).await
+            req.redirect_done("organization-created", &values, format!("{LIST}/{id}")).await
         }
         Err(error) => {
-            let problems = error::form_errors(&req.translator, error, organization_form::field_of)?;
+            let problems = error::form_errors(&req.translator, error, organization_form::field_name)?;
             organization_form::show(req, None, &organization, problems).await
         }
     }
@@ -169,12 +173,12 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
 
 /// Saves the settings, or the switches of the tab REST API.
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = organization(req).await?;
+    let (id, organization) = find_from_path(req).await?;
     organization_form::save(req, id, &organization).await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = organization(req).await?;
+    let (id, organization) = find_from_path(req).await?;
     delete_page(req, id, &organization, Vec::new()).await
 }
 
@@ -185,39 +189,44 @@ async fn delete_page(
     problems: FormErrors,
 ) -> Result<Reply> {
     let counts = figures(req, id).await?;
-    let title = name(req, organization);
+    let (title, path) = (name(req, organization), format!("{LIST}/{id}"));
     let confirm = req
-        .confirm(format!("{LIST}/{id}"), req.tr("organization-delete-button"), format!("{LIST}/{id}/edit"))
+        .confirmation(path.clone(), req.tr("organization-delete-button"), format!("{path}/edit"))
         .delete()
         .effects([
-            req.translator.count("organization-delete-spaces", counts.spaces),
-            req.translator.count("organization-delete-people", counts.users),
-            req.translator.count("organization-delete-clients", counts.clients),
+            req.tr_count("organization-delete-spaces", counts.spaces),
+            req.tr_count("organization-delete-people", counts.users),
+            req.tr_count("organization-delete-clients", counts.clients),
             req.tr_with("organization-delete-host", "host", organization.host.as_str()),
         ])
         .stays(req.tr("organization-delete-stays"))
         .name(title.clone(), req.tr("organization-delete-name"));
     let head = Head::new(req.tr_with("delete-title", "name", title.as_str()))
         .crumb(req.tr("nav-organizations"), LIST)
-        .crumb(&title, format!("{LIST}/{id}"))
+        .crumb(&title, path)
         .current(req.tr("delete"));
     req.form_page(head, confirm.html(&problems), problems).await
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = organization(req).await?;
+    let (id, organization) = find_from_path(req).await?;
     let title = name(req, &organization);
-    if !Confirm::is_typed(&title, req.form.text("confirm")) {
+    if !Confirmation::is_name_typed(&title, req.form.text("confirm")) {
         let problem = FormError::new("confirm", req.tr("problem-name-typed"));
         return delete_page(req, id, &organization, vec![problem]).await;
     }
     let committer = &req.panel.services.committer;
-    req.change(async |tx| {
-        remove_organization(tx, committer, id, req.now).await?;
-        // The trail of the organization went with it; this entry is one of the deployment.
-        let entry = req.audit_entry(Action::OrganizationDeleted);
-        req.append_audit_entry(tx, &entry.on("organization", &id.to_string(), &title)).await
-    })
+    req.change_with_audit(
+        async |tx| remove_organization(tx, committer, id, req.now).await,
+        // The trail of the organization is deleted with it; this entry is one of the deployment.
+        |()| {
+            Some(req.audit_entry(Action::OrganizationDeleted).with_object(
+                "organization",
+                &id.to_string(),
+                &title,
+            ))
+        },
+    )
     .await?;
-    req.done("organization-deleted", &[("name", title.as_str().into())], LIST).await
+    req.redirect_done("organization-deleted", &[("name", title.as_str().into())], LIST).await
 }

@@ -14,7 +14,7 @@ use civitas_blogs::{Post, PostAdmin, PostDetail, PostSearch, PostState};
 use civitas_kernel::records::RecordAdmin;
 use civitas_kernel::{ComponentId, OrganizationId, Page, PageRequest, PostId, Result, Translated};
 use civitas_organizations::Organization;
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use time::OffsetDateTime;
 
 impl EditableRecord for Post {
@@ -32,7 +32,7 @@ type PostAction = RecordAction<Post>;
 impl RecordPages for Post {
     const PATH: &'static str = "posts";
     const PARAM: &'static str = "bid";
-    const MANIFEST: ComponentManifest = ComponentManifest::Blogs;
+    const COMPONENT_KIND: ComponentKind = ComponentKind::Blogs;
     const AUDIT_ACTIONS: AuditActions = AuditActions {
         created: Action::PostCreated,
         updated: Action::PostUpdated,
@@ -58,10 +58,10 @@ impl RecordPages for Post {
         Self::new(component, Translated::default(), Translated::default(), now)
     }
 
-    fn read(&mut self, input: &mut FormInput<'_>) {
-        input.texts("title", &mut self.title);
-        input.texts("body", &mut self.body);
-        input.optional_time("published_at", &mut self.published_at);
+    fn read_form(&mut self, input: &mut FormInput<'_>) {
+        input.read_texts("title", &mut self.title);
+        input.read_texts("body", &mut self.body);
+        input.read_optional_time("published_at", &mut self.published_at);
     }
 
     fn sections(&self, form: &FormView<'_>) -> Vec<Section> {
@@ -94,12 +94,12 @@ impl RecordPages for Post {
         ];
         let search = PostSearch {
             text: filters.text("publications-search"),
-            within: filters.place(components),
+            within: filters.within(components),
             state: filters.choice("state", "column-state", &states),
             direction: filters.order("oldest", ["newest-first", "oldest-first"]),
         };
         let req = filters.req;
-        req.panel.store().posts().search(organization, req.now, &search, page).await
+        req.store().posts().search(organization, req.now, &search, page).await
     }
 
     async fn rows(list: &ShownList<'_>, summaries: &[PostDetail]) -> Result<Vec<Vec<Cell>>> {
@@ -126,9 +126,9 @@ fn row(list: &ShownList<'_>, detail: &PostDetail, authors: &Accounts) -> Vec<Cel
     let (action, key) =
         if post.is_published(req.now) { ("unpublish", "unpublish") } else { ("publish", "post-publish") };
     let cells = vec![
-        Cell::badge_with_sub(&state_badge(req, post), &time),
+        Cell::badge_with_subtext(&state_badge(req, post), &time),
         Cell::text(&author(req, post, authors)),
-        list.place(&detail.place.name, detail.place.space),
+        list.component(&detail.context.name, detail.context.space),
         Cell::text(&req.date(post.created_at)),
     ];
     list.row(&detail.id, &post.title, action, key, cells)

@@ -1,15 +1,16 @@
-//! One proposal: its text, its answer, and the actions of moderation (contract 06).
+//! One proposal: its text, its answer, and the actions of moderation (contract 06). They are use cases of their own, because
+//! an answer reads the states and a publication checks the texts.
 
 use super::organization;
-use super::proposals::{self, OpenedProposal, state_name};
+use super::proposals::{self, OpenedProposal, state_name, states_of_component};
 use super::shared::paragraphs;
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
 use crate::pages::people::persons::accounts;
 use crate::parts::{
-    Card, Choice, FormError, FormErrors, Group, Head, Html, KeyValues, PageAction, Split, language_name,
-    render,
+    Card, Choice, ChoiceGroup, FormError, FormErrors, Head, Html, KeyValues, PageAction, TwoColumns,
+    language_name, render,
 };
 use crate::records::actions;
 use crate::reply::Reply;
@@ -19,11 +20,11 @@ use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::{self, Entity, find_revision_for_update};
 use civitas_kernel::{Direction, Error, Result, StateId};
-use civitas_proposals::{MAX_STATES, Neighbours, Proposal, ProposalAdmin, ProposalState, refusals};
+use civitas_proposals::{Proposal, ProposalAdmin, ProposalNeighbours, ProposalState, refusals};
 use time::OffsetDateTime;
 
-const STATE: &str = "answer[state]";
-const PUBLIC: &str = "answer[public]";
+const STATE_FIELD: &str = "answer[state]";
+const PUBLIC_FIELD: &str = "answer[public]";
 
 /// A text in one language, by paragraphs.
 struct Version {
@@ -55,36 +56,29 @@ struct Answer<'a> {
 }
 
 /// The neighbours of a proposal among those of its component without public answer, the oldest first.
-async fn neighbours(req: &AdminRequest, opened: &OpenedProposal) -> Result<Neighbours> {
+async fn neighbours(req: &AdminRequest, opened: &OpenedProposal) -> Result<ProposalNeighbours> {
     let query = proposals::unanswered(Some(opened.proposal().component), Direction::Ascending);
-    let reader = organization::as_administrator(opened.organization_id);
-    req.panel.store().proposals().neighbours(reader, &query, opened.detail.position()).await
-}
-
-async fn states(req: &AdminRequest, opened: &OpenedProposal) -> Result<Vec<(StateId, ProposalState)>> {
-    let (store, component) = (req.panel.store().states(), opened.proposal().component);
-    let mut states = store.of_component(opened.organization_id, component, MAX_STATES).await?;
-    states.sort_by_key(|(id, _)| id.0);
-    Ok(states)
+    let reader = organization::admin_read_context(opened.organization_id);
+    req.store().proposals().neighbours(reader, &query, opened.detail.position()).await
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of_path(req).await?;
-    req.open_organization(opened.organization_id).await?;
+    let opened = OpenedProposal::from_path(req).await?;
     page(req, &opened, Vec::new()).await
 }
 
 async fn page(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
     let neighbours = neighbours(req, opened).await?;
     let beside = [(neighbours.prev, "proposal-previous"), (neighbours.next, "proposal-next")];
-    let beside =
-        beside.into_iter().filter_map(|(id, key)| Some(PageAction::link(opened.beside(id?), req.tr(key))));
+    let beside = beside
+        .into_iter()
+        .filter_map(|(id, key)| Some(PageAction::link(opened.sibling_path(id?), req.tr(key))));
     let head = beside.fold(opened.tabbed_head(req, ""), Head::action);
     let head = head.action(PageAction::link(format!("{}/edit", opened.path()), req.tr("edit")));
     let text = Card::new("text", req.tr("proposal-one"), text(req, opened).await?).html();
     let body = if opened.proposal().published_at.is_some() {
         let right = answer_form(req, opened, neighbours.next.is_some(), &problems).await?;
-        Split { left: text, right }.html()
+        TwoColumns { left: text, right }.html()
     } else {
         text
     };
@@ -103,11 +97,11 @@ async fn text(req: &AdminRequest, opened: &OpenedProposal) -> Result<Html> {
         title: proposal.title.get(locale).unwrap_or_default().to_owned(),
         paragraphs: paragraphs(proposal.body.get(locale)),
     });
-    let facts = facts(req, opened).await?;
-    Ok(render(&Text { versions: versions.collect(), facts }))
+    let details = details_card(req, opened).await?;
+    Ok(render(&Text { versions: versions.collect(), facts: details }))
 }
 
-async fn facts(req: &AdminRequest, opened: &OpenedProposal) -> Result<Html> {
+async fn details_card(req: &AdminRequest, opened: &OpenedProposal) -> Result<Html> {
     let proposal = opened.proposal();
     let ids = proposal.authors.iter().map(|user| user.0).collect();
     let accounts = accounts(req, opened.organization_id, ids).await?;
@@ -123,11 +117,11 @@ async fn facts(req: &AdminRequest, opened: &OpenedProposal) -> Result<Html> {
     if authors.is_empty() {
         authors.push(Html::text(&req.tr("proposal-official")));
     }
-    let (place, client) = (&opened.detail.place, opened.detail.client_uid.as_deref());
+    let (context, client) = (&opened.detail.context, opened.detail.client_uid.as_deref());
     let time = |at: Option<OffsetDateTime>| at.map_or_else(|| req.tr("never"), |at| req.time(at));
     let mut facts = KeyValues::default()
         .row(req.tr("proposal-author"), Html::join(authors))
-        .text(req.tr("component-one"), place.name.title(req.translator.locale).unwrap_or_default())
+        .text(req.tr("component-one"), context.name.title(req.translator.locale).unwrap_or_default())
         .text(req.tr("proposal-published"), &time(proposal.published_at))
         .text(req.tr("proposal-client"), client.unwrap_or(&req.tr("proposal-web")))
         .text(req.tr("votes"), &req.number(opened.detail.votes_count))
@@ -147,7 +141,7 @@ async fn answer_form(
     problems: &[FormError],
 ) -> Result<Html> {
     let (proposal, translator) = (opened.proposal(), &req.translator);
-    let states = states(req, opened).await?;
+    let states = states_of_component(req, opened.organization_id, proposal.component).await?;
     let current = states.iter().find(|(id, _)| Some(*id) == proposal.state);
     let current = current.map_or("", |(_, state)| state.token.as_str());
     let none = Choice::new("", req.tr("proposal-no-answer"));
@@ -158,10 +152,10 @@ async fn answer_form(
         if is_built_in { choice } else { choice.hint(req.tr("state-of-component")) }
     });
     let radios = |name: &str, label: &str, choices: Vec<Choice>, chosen: &str| {
-        let group = Group::radios(name, req.tr(label), choices, req.form.get(name).unwrap_or(chosen));
+        let group = ChoiceGroup::radios(name, req.tr(label), choices, req.form.get(name).unwrap_or(chosen));
         group.check(problems).html(translator)
     };
-    let state = radios(STATE, "column-state", std::iter::once(none).chain(choices).collect(), current);
+    let state = radios(STATE_FIELD, "column-state", std::iter::once(none).chain(choices).collect(), current);
     let is_public = if proposal.state_published_at.is_some() { "1" } else { "0" };
     let seen = [("0", "answer-panel"), ("1", "answer-everybody")];
     let seen = seen.map(|(value, key)| Choice::new(value, req.tr(key)).hint(req.tr(&format!("{key}-hint"))));
@@ -170,7 +164,7 @@ async fn answer_form(
         action: format!("{}/answer", opened.path()),
         token: req.token(),
         revision: req.revision(proposal.revision()),
-        groups: vec![state, radios(PUBLIC, "answer-who", seen.to_vec(), is_public)],
+        groups: vec![state, radios(PUBLIC_FIELD, "answer-who", seen.to_vec(), is_public)],
         has_next,
     };
     Ok(render(&answer))
@@ -208,46 +202,45 @@ pub(crate) fn audit_entry(
     action: Action,
 ) -> civitas_audit::NewAuditEntry {
     let label = opened.title(req);
-    req.audit_entry(action).of(opened.organization_id).on("proposal", &opened.id.to_string(), &label)
+    req.audit_entry(action).in_organization(opened.organization_id).with_object(
+        "proposal",
+        &opened.id.to_string(),
+        &label,
+    )
 }
 
 pub(crate) async fn answer(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of_path(req).await?;
-    let token = Some(req.form.text(STATE)).filter(|token| !token.is_empty());
-    let is_public = req.form.switch(PUBLIC) == Some(true);
+    let opened = OpenedProposal::from_path(req).await?;
+    let token = Some(req.form.text(STATE_FIELD)).filter(|token| !token.is_empty());
+    let is_public = req.form.checkbox(PUBLIC_FIELD) == Some(true);
     let next = match req.form.get("_next") {
         Some(_) => neighbours(req, &opened).await?.next,
         None => None,
     };
-    let names = states(req, &opened).await?;
+    let names = states_of_component(req, opened.organization_id, opened.proposal().component).await?;
     let name = |state: Option<StateId>| {
         names.iter().find(|(id, _)| Some(*id) == state).map(|(_, state)| state.token.as_str())
     };
-    let saved = req.change(async |tx| {
-        let (store, states) = (tx.proposals(), tx.states());
-        find_revision_for_update::<Proposal>(
-            store,
-            opened.organization_id,
-            opened.id,
-            Some(req.form_revision()),
-        )
-        .await?;
-        let answer = (token, is_public);
-        let change = admin(tx).answer(states, opened.organization_id, opened.id, answer, req.now).await?;
-        if change.is_empty() {
-            return Ok(());
-        }
-        let public = |p: &Proposal| if p.state_published_at.is_some() { "true" } else { "false" };
-        let entry = audit_entry(req, &opened, Action::ProposalAnswered)
-            .changed("state", name(change.before.state), name(change.after.state))
-            .changed("public", Some(public(&change.before)), Some(public(&change.after)));
-        req.append_audit_entry(tx, &entry).await
-    });
+    let (organization, id) = (opened.organization_id, opened.id);
+    let saved = req.change_with_audit(
+        async |tx| {
+            let (store, revision) = (tx.proposals(), Some(req.form_revision()));
+            find_revision_for_update::<Proposal>(store, organization, id, revision).await?;
+            admin(tx).answer(tx.states(), organization, id, (token, is_public), req.now).await
+        },
+        |change| {
+            let public = |p: &Proposal| if p.state_published_at.is_some() { "true" } else { "false" };
+            let entry = audit_entry(req, &opened, Action::ProposalAnswered)
+                .with_change("state", name(change.before.state), name(change.after.state))
+                .with_change("public", Some(public(&change.before)), Some(public(&change.after)));
+            (!change.is_empty()).then_some(entry)
+        },
+    );
     match saved.await {
-        Ok(()) => {
-            let to = next.map_or_else(|| opened.path(), |id| opened.beside(id));
+        Ok(_) => {
+            let to = next.map_or_else(|| opened.path(), |id| opened.sibling_path(id));
             let title = req.tr_with("answer-saved", "title", opened.title(req));
-            req.redirect(to, Notice::good(title).text(req.tr("answer-saved-undo"))).await
+            req.redirect(to, Notice::success(title).text(req.tr("answer-saved-undo"))).await
         }
         Err(error) => page(req, &opened, form_errors(req, error)?).await,
     }
@@ -256,54 +249,51 @@ pub(crate) async fn answer(req: &AdminRequest) -> Result<Reply> {
 /// The problems of a refused action.
 fn form_errors(req: &AdminRequest, error: Error) -> Result<FormErrors> {
     let known = |text: &str| match text {
-        refusals::STATE_UNKNOWN => Some((STATE, "problem-inclusion")),
+        refusals::STATE_UNKNOWN => Some((STATE_FIELD, "problem-inclusion")),
         refusals::IS_DRAFT => Some(("", "problem-draft")),
         refusals::IS_PUBLISHED => Some(("", "problem-published")),
         _ => None,
     };
     // The other fields are on the page that edits the text.
-    error::translated_form_errors(&req.translator, error, |_| String::new(), known)
+    error::form_errors_with_refusals(&req.translator, error, |_| String::new(), known)
 }
 
-/// `POST .../{action}`: an action on the proposal of the path. An action without effect is not recorded.
+/// `POST .../{action}`: an action on the proposal of the path.
 pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of_path(req).await?;
-    let (now, length) = (req.now, opened.detail.place.rules.proposal_length);
+    let opened = OpenedProposal::from_path(req).await?;
+    let (now, length) = (req.now, opened.detail.context.rules.proposal_length);
     let (action, edit): (_, fn(&mut Proposal, OffsetDateTime)) = match req.action {
         "hide" => (Action::ProposalHidden, Proposal::hide),
         "show" => (Action::ProposalShown, |proposal, _| proposal.show()),
         "withdraw" => (Action::ProposalWithdrawn, Proposal::withdraw),
         _ => (Action::ProposalPublished, |_, _| {}),
     };
-    let changed = req.change(async |tx| {
-        let admin = admin(tx);
-        let after = if action == Action::ProposalPublished {
-            let locale = opened.organization.default_locale;
-            admin.publish(opened.organization_id, opened.id, locale, length, now).await?.after
-        } else {
-            records::edit(&admin, opened.organization_id, opened.id, now, |proposal| edit(proposal, now))
-                .await?
-        };
-        if after == *opened.proposal() {
-            return Ok(());
-        }
-        req.append_audit_entry(tx, &audit_entry(req, &opened, action)).await
-    });
+    let changed = req.change_with_audit(
+        async |tx| {
+            let (admin, organization, id) = (admin(tx), opened.organization_id, opened.id);
+            if action == Action::ProposalPublished {
+                let locale = opened.organization.default_locale;
+                return Ok(admin.publish(organization, id, locale, length, now).await?.after);
+            }
+            records::edit(&admin, organization, id, now, |proposal| edit(proposal, now)).await
+        },
+        |after| (after != opened.proposal()).then(|| audit_entry(req, &opened, action)),
+    );
     match changed.await {
-        Ok(()) => {
+        Ok(_) => {
             let key = format!("proposal-{}-done", req.action);
             let title = req.tr_with(&key, "title", opened.title(req));
             let undo = req.tr(&format!("{key}-undo"));
-            req.redirect(opened.path(), Notice::good(title).text(undo)).await
+            req.redirect(opened.path(), Notice::success(title).text(undo)).await
         }
         Err(error) => page(req, &opened, form_errors(req, error)?).await,
     }
 }
 
 pub(crate) async fn confirm_withdraw(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of_path(req).await?;
+    let opened = OpenedProposal::from_path(req).await?;
     let confirm = req
-        .confirm(format!("{}/withdraw", opened.path()), req.tr("proposal-withdraw"), opened.path())
+        .confirmation(format!("{}/withdraw", opened.path()), req.tr("proposal-withdraw"), opened.path())
         .effects([
             req.tr("proposal-withdraw-shown"),
             req.tr("proposal-withdraw-votes"),

@@ -1,37 +1,38 @@
-//! The form of the texts of a proposal.
+//! The form of the texts of a proposal. It is not saved by [`crate::records::save()`]: the use case
+//! [`ProposalAdmin::rewrite`] removes markup and checks each language by the rules of drafts.
 
 use super::proposal::audit_entry;
 use super::proposals::OpenedProposal;
-use super::shared::{languages, one_line, typed_texts, with_changes};
+use super::shared::{audit_text, form_languages, typed_texts, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Form, FormErrors, Section, Texts};
+use crate::parts::{Form, FormErrors, Section, TranslatedFields};
 use crate::reply::Reply;
 use civitas_audit::Action;
 use civitas_kernel::records::{Change, Entity, find_revision_for_update};
 use civitas_kernel::{Locales, Result};
 use civitas_proposals::{Proposal, ProposalAdmin};
 
-const TITLE: &str = "proposal[title]";
-const BODY: &str = "proposal[body]";
+const TITLE_FIELD: &str = "proposal[title]";
+const BODY_FIELD: &str = "proposal[body]";
 
 /// The languages of the form: those of the organization, and those the proposal has.
 fn locales(opened: &OpenedProposal) -> Locales {
     let proposal = opened.proposal();
-    languages(&opened.organization, &[&proposal.title, &proposal.body])
+    form_languages(&opened.organization, &[&proposal.title, &proposal.body])
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    show(req, &OpenedProposal::of_path(req).await?, Vec::new()).await
+    show(req, &OpenedProposal::from_path(req).await?, Vec::new()).await
 }
 
 async fn show(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
     let (proposal, locales) = (opened.proposal(), locales(opened));
-    let title = typed_texts(req, TITLE, &locales, &proposal.title);
-    let body = typed_texts(req, BODY, &locales, &proposal.body);
-    let texts = Texts::new("texts", req.tr("texts"), &locales, opened.organization.default_locale)
-        .text(TITLE, req.tr("proposal-title"), req.tr("proposal-title-hint"), &title, 1)
-        .text(BODY, req.tr("proposal-body"), req.tr("proposal-body-hint"), &body, 12);
+    let title = typed_texts(req, TITLE_FIELD, &locales, &proposal.title);
+    let body = typed_texts(req, BODY_FIELD, &locales, &proposal.body);
+    let texts = TranslatedFields::new("texts", req.tr("texts"), &locales, opened.organization.default_locale)
+        .text(TITLE_FIELD, req.tr("proposal-title"), req.tr("proposal-title-hint"), &title, 1)
+        .text(BODY_FIELD, req.tr("proposal-body"), req.tr("proposal-body-hint"), &body, 12);
     let section = Section::new("proposal", req.tr("proposal-one"))
         .hint(req.tr("proposal-edit-hint"))
         .field(texts.html(&req.translator, &problems));
@@ -45,33 +46,33 @@ async fn show(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors)
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of_path(req).await?;
+    let opened = OpenedProposal::from_path(req).await?;
     let locales = locales(&opened);
-    let title = typed_texts(req, TITLE, &locales, &opened.proposal().title);
-    let body = typed_texts(req, BODY, &locales, &opened.proposal().body);
-    let longest = opened.detail.place.rules.proposal_length;
-    let saved = req.change(async |tx| {
-        let (store, id) = (tx.proposals(), opened.id);
-        find_revision_for_update::<Proposal>(store, opened.organization_id, id, Some(req.form_revision()))
-            .await?;
-        let admin = ProposalAdmin { store };
-        let texts = (&title, &body);
-        let change = admin.rewrite(opened.organization_id, id, texts, longest, req.now).await?;
-        if change.is_empty() {
-            return Ok(());
-        }
-        let entry = audit_entry(req, &opened, Action::ProposalUpdated);
-        let Change { before, after } = &change;
-        let changes = [
-            ("title", one_line(&before.title), one_line(&after.title)),
-            ("body", one_line(&before.body), one_line(&after.body)),
-        ];
-        req.append_audit_entry(tx, &with_changes(entry, changes)).await
-    });
+    let title = typed_texts(req, TITLE_FIELD, &locales, &opened.proposal().title);
+    let body = typed_texts(req, BODY_FIELD, &locales, &opened.proposal().body);
+    let longest = opened.detail.context.rules.proposal_length;
+    let saved = req.change_with_audit(
+        async |tx| {
+            let (store, organization, id) = (tx.proposals(), opened.organization_id, opened.id);
+            let revision = Some(req.form_revision());
+            find_revision_for_update::<Proposal>(store, organization, id, revision).await?;
+            let texts = (&title, &body);
+            ProposalAdmin { store }.rewrite(organization, id, texts, longest, req.now).await
+        },
+        |change| {
+            let Change { before, after } = change;
+            let changes = [
+                ("title", audit_text(&before.title), audit_text(&after.title)),
+                ("body", audit_text(&before.body), audit_text(&after.body)),
+            ];
+            let entry = audit_entry(req, &opened, Action::ProposalUpdated);
+            (!change.is_empty()).then(|| with_changes(entry, changes))
+        },
+    );
     match saved.await {
-        Ok(()) => {
+        Ok(_) => {
             let title = opened.title(req);
-            req.done("proposal-saved", &[("title", title.into())], opened.path()).await
+            req.redirect_done("proposal-saved", &[("title", title.into())], opened.path()).await
         }
         Err(error) => {
             // `title[fr]` is the field `proposal[title][fr]`; a text that is missing altogether is one of the main

@@ -2,21 +2,18 @@
 
 use super::proposals::OpenedProposal;
 use crate::admin_request::AdminRequest;
-use crate::format::Zone;
 use crate::pages::people::persons;
-use crate::parts::{Badge, Cell, Empty, Html, Table};
+use crate::parts::{Badge, Cell, EmptyState, Html, Table};
 use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use civitas_kernel::Result;
 use time::format_description::well_known::Rfc3339;
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let opened = OpenedProposal::of_path(req).await?;
-    req.open_organization(opened.organization_id).await?;
-    req.zone.set(Zone::named(&opened.organization.time_zone));
+    let opened = OpenedProposal::from_path(req).await?;
     let (path, request) = (format!("{}/votes", opened.path()), req.query.page(PER_PAGE));
-    let page = req.panel.store().votes();
-    let page = page.of_proposal(opened.organization_id, opened.id, request).await?;
+    let page = req.store().votes();
+    let page = page.list_of_proposal(opened.organization_id, opened.id, request).await?;
     let ids = page.items.iter().map(|(_, vote)| vote.user.0).collect();
     let people = persons::accounts(req, opened.organization_id, ids).await?;
     let rows = page.items.iter().map(|(_, vote)| {
@@ -25,7 +22,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
                 let href = format!("{}/{}", persons::list_path(opened.organization_id), vote.user);
                 Cell::link(&href, &user.name, &format!("@{}", user.nickname))
             }
-            None => Cell::soft(&req.tr("deleted")),
+            None => Cell::muted(&req.tr("deleted")),
         };
         let state = if vote.temporary {
             Badge::warn(req.tr("vote-temporary"))
@@ -36,15 +33,15 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         vec![
             person,
             Cell::time(&iso, &req.time(vote.created_at)),
-            Cell::num(&req.number(vote.weight)),
+            Cell::text(&req.number(vote.weight)),
             Cell::badge(&state),
         ]
     });
     let columns = req.columns("role-person vote-cast vote-weight:num column-state");
-    let empty = Empty { title: req.tr("votes-none"), text: req.tr("votes-none-lede"), action: None };
+    let empty = EmptyState::new(req.tr("votes-none"), req.tr("votes-none-lede"));
     let caption = req.tr_with("votes-of", "title", opened.title(req));
     let table = Table::new(caption, columns).rows(rows).empty(empty);
     let lede = req.tr("votes-lede");
-    let pages = req.pages(&path, request, page.has_more);
+    let pages = req.pagination(&path, request, page.has_more);
     req.page(opened.tabbed_head(req, "votes").lede(lede), Html::join([table.html(), pages])).await
 }

@@ -3,19 +3,20 @@
 use super::{organization, shared};
 use crate::admin_request::AdminRequest;
 use crate::pages::people::persons::{Accounts, accounts};
-use crate::parts::{Badge, Cell, Choice, Empty, Field, Head, RowAction, Table};
+use crate::parts::{Badge, Cell, Choice, EmptyState, Field, Head, RowAction, Table};
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
-use civitas_kernel::filter::{Comparison, Condition};
+use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::{
-    ComponentId, Direction, Error, Order, OrganizationId, Page, ProposalId, Result, Translated, Within,
+    ComponentId, Direction, Error, LocationFilter, Order, OrganizationId, Page, ProposalId, Result, StateId,
+    Translated,
 };
 use civitas_organizations::Organization;
 use civitas_proposals::{
     HiddenProposals, MAX_STATES, Proposal, ProposalDetail, ProposalField, ProposalFilter, ProposalQuery,
     ProposalState, PublicState,
 };
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 
 /// The most components that the filter lists; above this, the number of the component is typed.
 const MAX_COMPONENTS: i64 = 50;
@@ -41,8 +42,8 @@ pub(crate) struct OpenedProposal {
 
 impl OpenedProposal {
     /// The proposal of the path, which is not deleted.
-    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
-        let (organization_id, organization) = organization::organization(req).await?;
+    pub(crate) async fn from_path(req: &AdminRequest) -> Result<Self> {
+        let (organization_id, organization) = shared::open_organization_in_zone(req).await?;
         let id = ProposalId(req.path_id("pid")?);
         let detail = by_id(req, organization_id, id).await?.ok_or(Error::NotFound)?;
         Ok(Self { organization_id, organization, id, detail })
@@ -54,11 +55,11 @@ impl OpenedProposal {
 
     /// The address of its page.
     pub(crate) fn path(&self) -> String {
-        self.beside(self.id)
+        self.sibling_path(self.id)
     }
 
     /// The address of another proposal of the organization.
-    pub(crate) fn beside(&self, id: ProposalId) -> String {
+    pub(crate) fn sibling_path(&self, id: ProposalId) -> String {
         format!("{}/{id}", list_path(self.organization_id))
     }
 
@@ -83,7 +84,7 @@ impl OpenedProposal {
         ];
         let tabs = tabs.map(|(page, key)| (page, req.tr(key)));
         self.own_head(req)
-            .tabs_of(req.tr("proposal-tabs"), &self.path(), tabs, tab)
+            .record_tabs(req.tr("proposal-tabs"), &self.path(), tabs, tab)
             .badges(badges(req, &self.detail))
             .current(self.id.to_string())
     }
@@ -94,8 +95,12 @@ impl OpenedProposal {
     }
 }
 
-async fn by_id(req: &AdminRequest, of: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
-    let found = req.panel.store().proposals().detail(of, id).await?;
+async fn by_id(
+    req: &AdminRequest,
+    organization: OrganizationId,
+    id: ProposalId,
+) -> Result<Option<ProposalDetail>> {
+    let found = req.store().proposals().detail(organization, id).await?;
     Ok(found.filter(|detail| detail.proposal.deleted_at.is_none()))
 }
 
@@ -148,9 +153,9 @@ pub(crate) fn badges(req: &AdminRequest, detail: &ProposalDetail) -> Vec<Badge> 
 
 /// The proposals with no public answer, of one component or of all.
 pub(crate) fn unanswered(component: Option<ComponentId>, direction: Direction) -> ProposalQuery {
-    let condition = Condition::Text(Comparison::Blank(true));
+    let condition = FilterCondition::Text(Comparison::Blank(true));
     ProposalQuery {
-        within: Within { component, ..Within::default() },
+        within: LocationFilter { component, ..LocationFilter::default() },
         filters: vec![ProposalFilter { field: ProposalField::State, condition }],
         order: Order::Column(direction),
     }
@@ -160,34 +165,34 @@ pub(crate) fn unanswered(component: Option<ComponentId>, direction: Direction) -
 /// text is words of the title or body.
 async fn find_page(
     req: &AdminRequest,
-    of: OrganizationId,
+    organization: OrganizationId,
     direction: Direction,
 ) -> Result<Page<ProposalDetail>> {
     let text = req.query.get("q");
     if let Some(id) = text.and_then(|text| text.parse().ok()) {
-        let found = by_id(req, of, ProposalId(id)).await?;
-        return Ok(Page::of(found.into_iter().collect(), false));
+        let found = by_id(req, organization, ProposalId(id)).await?;
+        return Ok(Page::new(found.into_iter().collect(), false));
     }
-    let words = text.and_then(Condition::words);
+    let words = text.and_then(FilterCondition::words);
     let component = req.query.number("component").map(ComponentId);
     let mut query = unanswered(component, direction);
     match req.query.get("state") {
         None => query.filters.clear(),
         Some(NO_ANSWER) => {}
         Some(token) => {
-            let condition = Condition::Text(Comparison::Eq(token.to_owned()));
+            let condition = FilterCondition::Text(Comparison::Eq(token.to_owned()));
             query.filters = vec![ProposalFilter { field: ProposalField::State, condition }];
         }
     }
-    let (store, request) = (req.panel.store().proposals(), req.query.page(PER_PAGE));
+    let (store, request) = (req.store().proposals(), req.query.page(PER_PAGE));
     if is_hidden_list(req) {
         let state = query.filters.pop().map(|filter| filter.condition);
         let list = HiddenProposals { component, state, words, direction };
-        return store.hidden(of, &list, request).await;
+        return store.hidden(organization, &list, request).await;
     }
     let field = ProposalField::SearchText;
     query.filters.extend(words.map(|condition| ProposalFilter { field, condition }));
-    store.list(organization::as_administrator(of), &query, request).await
+    store.list(organization::admin_read_context(organization), &query, request).await
 }
 
 /// Whether the list of hidden proposals is asked for.
@@ -196,10 +201,10 @@ fn is_hidden_list(req: &AdminRequest) -> bool {
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = shared::open_organization(req).await?;
+    let (id, organization) = shared::open_organization_in_zone(req).await?;
     let path = list_path(id);
     let mut filters = ListFilters::new(req, &path);
-    let direction = filter(&mut filters, &path, id).await?;
+    let direction = declare_filters(&mut filters, &path, id).await?;
     let page = find_page(req, id, direction).await?;
     let ids = page.items.iter().filter_map(|detail| detail.proposal.authors.first()).map(|user| user.0);
     let authors = accounts(req, id, ids.collect()).await?;
@@ -208,14 +213,14 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let columns = format!("proposal-title proposal-author column-state component-one:low {time} column-acts");
     let columns = req.columns(&columns);
     let empty = if filters.chips.is_empty() {
-        Empty { title: req.tr("proposals-none"), text: req.tr("proposals-none-lede"), action: None }
+        EmptyState::new(req.tr("proposals-none"), req.tr("proposals-none-lede"))
     } else {
         let text = req.tr("proposals-search-hint");
-        Empty { text, ..req.no_match(&path, req.tr("proposals-no-match")) }
+        EmptyState { text, ..req.no_match(&path, req.tr("proposals-no-match")) }
     };
     let table = Table::new(req.tr("nav-proposals"), columns).rows(rows).empty(empty);
     let table = filters.sorted(table, 4);
-    let pages = req.pages(&path, req.query.page(PER_PAGE), page.has_more);
+    let pages = req.pagination(&path, req.query.page(PER_PAGE), page.has_more);
     let head =
         organization::head(req, id, &organization, req.tr("nav-proposals")).lede(req.tr("proposals-lede"));
     filters.show("proposals", head, req.row_count_text(page.items.len()), &table, pages).await
@@ -225,14 +230,14 @@ fn row(req: &AdminRequest, path: &str, detail: &ProposalDetail, authors: &Accoun
     let (proposal, href) = (&detail.proposal, format!("{path}/{}", detail.id));
     let title = title(req, detail);
     let author = match proposal.authors.first() {
-        None => Cell::soft(&req.tr("proposal-official")),
+        None => Cell::muted(&req.tr("proposal-official")),
         Some(id) => {
-            authors.get(id).map_or_else(|| Cell::soft(&req.tr("deleted")), |author| Cell::text(&author.name))
+            authors.get(id).map_or_else(|| Cell::muted(&req.tr("deleted")), |author| Cell::text(&author.name))
         }
     };
-    let component = detail.place.name.title(req.translator.locale).unwrap_or_default();
+    let component = detail.context.name.title(req.translator.locale).unwrap_or_default();
     let time = if is_hidden_list(req) { proposal.hidden_at } else { proposal.published_at };
-    let time = time.map_or_else(|| Cell::soft(&req.tr("never")), |at| Cell::text(&req.date(at)));
+    let time = time.map_or_else(|| Cell::muted(&req.tr("never")), |at| Cell::text(&req.date(at)));
     let label = req.tr(if proposal.state.is_some() { "answer-change" } else { "answer-give" });
     let actions = proposal.published_at.map(|_| RowAction::link(format!("{href}#answer"), label, &title));
     vec![
@@ -245,6 +250,17 @@ fn row(req: &AdminRequest, path: &str, detail: &ProposalDetail, authors: &Accoun
     ]
 }
 
+/// The states of a component, by their ids.
+pub(crate) async fn states_of_component(
+    req: &AdminRequest,
+    organization: OrganizationId,
+    component: ComponentId,
+) -> Result<Vec<(StateId, ProposalState)>> {
+    let mut states = req.store().states().list_of_component(organization, component, MAX_STATES).await?;
+    states.sort_by_key(|(id, _)| id.0);
+    Ok(states)
+}
+
 /// The states to filter by: those of the component that is chosen, else the built-in ones.
 async fn states(req: &AdminRequest, organization: OrganizationId) -> Result<Vec<Choice>> {
     let mut choices = vec![
@@ -253,9 +269,7 @@ async fn states(req: &AdminRequest, organization: OrganizationId) -> Result<Vec<
         Choice::new(WITHDRAWN, state_name(req, WITHDRAWN)),
     ];
     if let Some(component) = req.query.number("component") {
-        let states = req.panel.store().states();
-        let mut found = states.of_component(organization, ComponentId(component), MAX_STATES).await?;
-        found.sort_by_key(|(id, _)| id.0);
+        let found = states_of_component(req, organization, ComponentId(component)).await?;
         let name = |state: &ProposalState| {
             state.title.title(req.translator.locale).unwrap_or(&state.token).to_owned()
         };
@@ -268,8 +282,8 @@ async fn states(req: &AdminRequest, organization: OrganizationId) -> Result<Vec<
 
 /// The components to filter by.
 async fn components(req: &AdminRequest, organization: OrganizationId) -> Result<Field> {
-    let reader = organization::as_administrator(organization);
-    let (components, kind) = (req.panel.store().components(), ComponentManifest::Proposals);
+    let reader = organization::admin_read_context(organization);
+    let (components, kind) = (req.store().components(), ComponentKind::Proposals);
     let components = components.titled(reader, kind, MAX_COMPONENTS + 1).await?;
     let has_more = components.len() > usize::try_from(MAX_COMPONENTS).unwrap_or(usize::MAX);
     let (label, chosen) = (req.tr("component-one"), req.query.field_value("component"));
@@ -286,19 +300,23 @@ async fn components(req: &AdminRequest, organization: OrganizationId) -> Result<
 }
 
 /// Declares the filters of the list with this address, and returns its order.
-async fn filter(filters: &mut ListFilters<'_>, path: &str, of: OrganizationId) -> Result<Direction> {
+async fn declare_filters(
+    filters: &mut ListFilters<'_>,
+    path: &str,
+    organization: OrganizationId,
+) -> Result<Direction> {
     let req = filters.req;
     let query = &req.query;
     let chip = |name: &str, text: String| req.chip(path, name, text);
     filters.text("proposals-search");
     let in_use = query.get("component");
     let in_use = in_use.map(|text| chip("component", format!("{} {text}", req.tr("component-one"))));
-    filters.field(&components(req, of).await?, in_use);
+    filters.field(&components(req, organization).await?, in_use);
     let in_use = query.get("state").map(|token| match token {
         NO_ANSWER => req.tr("proposal-no-answer"),
         token => state_name(req, token),
     });
-    let states = states(req, of).await?;
+    let states = states(req, organization).await?;
     let states = Field::select("state", req.tr("column-state"), query.field_value("state"), states);
     filters.field(&states, in_use.map(|text| chip("state", text)));
     let choices = [("", "proposals-visible"), (HIDDEN, "proposals-hidden")];

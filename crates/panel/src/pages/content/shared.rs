@@ -7,10 +7,9 @@ use crate::parts::{Badge, Head, Html, PageAction, Tab, render};
 use crate::translator::Translator;
 use askama::Template;
 use civitas_audit::NewAuditEntry;
-use civitas_kernel::filter::{Comparison, Condition};
+use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::{
-    Error, FieldError, Locale, Locales, OrganizationId, PageRequest, Result, SpaceManifest, SpaceRef,
-    Translated,
+    Error, FieldError, Locale, Locales, OrganizationId, PageRequest, Result, SpaceKind, SpaceRef, Translated,
 };
 use civitas_organizations::Organization;
 use civitas_spaces::{Space, SpaceDetail, SpaceField, SpaceFilter, Visibility};
@@ -18,8 +17,8 @@ use url::Url;
 
 /// Reads the organization of the path, and keeps it in the navigation.
 pub(crate) async fn open_organization(req: &AdminRequest) -> Result<(OrganizationId, Organization)> {
-    let (id, organization) = organization::organization(req).await?;
-    req.open_organization(id).await?;
+    let (id, organization) = organization::find_from_path(req).await?;
+    req.set_navigation_organization(id).await?;
     Ok((id, organization))
 }
 
@@ -37,7 +36,7 @@ pub(crate) fn spaces_path(organization: OrganizationId) -> String {
 
 /// The path of a space.
 pub(crate) fn space_path(organization: OrganizationId, space: SpaceRef) -> String {
-    format!("{}/{}/{}", spaces_path(organization), space.manifest.as_str(), space.id)
+    format!("{}/{}/{}", spaces_path(organization), space.kind.as_str(), space.id)
 }
 
 /// A title in the language of the page.
@@ -46,27 +45,27 @@ pub(crate) fn title(req: &AdminRequest, title: &Translated) -> String {
 }
 
 /// The text of the name of a kind.
-pub(crate) fn kind_key(manifest: SpaceManifest) -> String {
-    format!("space-{}", manifest.as_str().replace('_', "-"))
+pub(crate) fn space_kind_key(kind: SpaceKind) -> String {
+    format!("space-{}", kind.as_str().replace('_', "-"))
 }
 
 /// The name of a kind: `Process`.
-pub(crate) fn kind(req: &AdminRequest, manifest: SpaceManifest) -> String {
-    req.tr(&kind_key(manifest))
+pub(crate) fn space_kind_name(req: &AdminRequest, kind: SpaceKind) -> String {
+    req.tr(&space_kind_key(kind))
 }
 
 /// The name of a visibility: `Public`.
-pub(crate) fn visibility(req: &AdminRequest, visibility: Visibility) -> String {
+pub(crate) fn visibility_name(req: &AdminRequest, visibility: Visibility) -> String {
     req.tr(&format!("visibility-{}", visibility.as_str()))
 }
 
 /// Whether something is published.
-pub(crate) fn published(req: &AdminRequest, is_published: bool) -> Badge {
+pub(crate) fn published_badge(req: &AdminRequest, is_published: bool) -> Badge {
     if is_published { Badge::good(req.tr("published")) } else { Badge::warn(req.tr("not-published")) }
 }
 
 /// The field that an error of the use case is about. `record` is the name of the form.
-pub(crate) fn field_of(record: &str, organization: &Organization, field_error: &FieldError) -> String {
+pub(crate) fn field_name(record: &str, organization: &Organization, field_error: &FieldError) -> String {
     match field_error.field.as_ref() {
         member @ ("title" | "name" | "description" | "body") => {
             format!("{record}[{member}][{}]", organization.default_locale)
@@ -76,7 +75,7 @@ pub(crate) fn field_of(record: &str, organization: &Organization, field_error: &
 }
 
 /// A count that stops at `most`, as a page writes it.
-pub(crate) fn counted(req: &AdminRequest, count: i64, most: i64) -> String {
+pub(crate) fn count_text(req: &AdminRequest, count: i64, most: i64) -> String {
     if count < most { req.number(count) } else { req.tr_with("more-than", "number", most - 1) }
 }
 
@@ -87,7 +86,7 @@ pub(crate) fn paragraphs(text: Option<&str>) -> Vec<String> {
 }
 
 /// The texts of all languages in one line, for the audit trail.
-pub(crate) fn one_line(text: &Translated) -> String {
+pub(crate) fn audit_text(text: &Translated) -> String {
     text.iter().map(|(locale, text)| format!("{locale}: {text}")).collect::<Vec<_>>().join("; ")
 }
 
@@ -98,12 +97,12 @@ pub(crate) fn with_changes<F: AsRef<str>>(
 ) -> NewAuditEntry {
     changes
         .into_iter()
-        .fold(entry, |entry, (field, old, new)| entry.changed(field.as_ref(), Some(&old), Some(&new)))
+        .fold(entry, |entry, (field, old, new)| entry.with_change(field.as_ref(), Some(&old), Some(&new)))
 }
 
 #[derive(Template)]
-#[template(path = "pages/end.html")]
-struct End<'a> {
+#[template(path = "pages/deletion_link.html")]
+struct DeletionLink<'a> {
     translator: &'a Translator,
     lede: String,
     href: String,
@@ -112,7 +111,7 @@ struct End<'a> {
 
 /// The link below a form to the confirmation page of the deletion of a record. `name`: that of the record.
 pub(crate) fn deletion_link(req: &AdminRequest, lede: String, href: String, name: String) -> Html {
-    render(&End { translator: &req.translator, lede, href, name })
+    render(&DeletionLink { translator: &req.translator, lede, href, name })
 }
 
 /// A text with what was typed in these languages; those of other languages stay, and so does a text that is sent as it
@@ -139,7 +138,7 @@ pub(crate) fn typed_texts(
 }
 
 /// The languages of a form: those of the organization, and those the texts have.
-pub(crate) fn languages(organization: &Organization, texts: &[&Translated]) -> Locales {
+pub(crate) fn form_languages(organization: &Organization, texts: &[&Translated]) -> Locales {
     let used = texts.iter().flat_map(|text| text.iter().map(|(locale, _)| locale));
     let mut all: Vec<Locale> = organization.available_locales.iter().collect();
     for locale in used {
@@ -157,13 +156,14 @@ pub(crate) fn file_address(origin: &str, key: &str, filename: &str) -> Option<St
     Some(url.to_string())
 }
 
-/// Kind and number of a space, such as `assemblies/7`.
-pub(crate) fn space_key(space: SpaceRef) -> String {
-    space.to_string()
+/// The space that a text such as `assemblies/7` names.
+pub(crate) fn parse_space_ref(text: &str) -> Option<SpaceRef> {
+    let (kind, id) = text.split_once('/')?;
+    Some(SpaceRef { kind: SpaceKind::parse(kind)?, id: id.parse().ok()? })
 }
 
 /// The spaces with these numbers, of all kinds: spaces of each of the four kinds can have the same number. One read.
-pub(crate) async fn spaces_of(
+pub(crate) async fn spaces_by_ids(
     req: &AdminRequest,
     organization: OrganizationId,
     mut ids: Vec<i64>,
@@ -173,10 +173,11 @@ pub(crate) async fn spaces_of(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let filter = SpaceFilter { field: SpaceField::Id, condition: Condition::Integer(Comparison::In(ids)) };
-    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
-    let reader = organization::as_administrator(organization);
-    Ok(req.panel.store().spaces().list(reader, None, &[filter], request).await?.items)
+    let filter =
+        SpaceFilter { field: SpaceField::Id, condition: FilterCondition::Integer(Comparison::In(ids)) };
+    let request = PageRequest::new(1, PageRequest::MAX_LENGTH);
+    let reader = organization::admin_read_context(organization);
+    Ok(req.store().spaces().list(reader, None, &[filter], request).await?.items)
 }
 
 /// A space of the path, with its organization.
@@ -189,16 +190,16 @@ pub(crate) struct OpenedSpace {
 
 impl OpenedSpace {
     /// The space of the path.
-    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
-        let manifest = SpaceManifest::parse(req.path_param("manifest")).ok_or(Error::NotFound)?;
-        let space_ref = SpaceRef { manifest, id: req.path_id("sid")? };
+    pub(crate) async fn from_path(req: &AdminRequest) -> Result<Self> {
+        let kind = SpaceKind::parse(req.path_param("manifest")).ok_or(Error::NotFound)?;
+        let space_ref = SpaceRef { kind, id: req.path_id("sid")? };
         Self::find(req, space_ref).await
     }
 
     /// This space of the organization of the path.
     pub(crate) async fn find(req: &AdminRequest, space_ref: SpaceRef) -> Result<Self> {
         let (organization_id, organization) = open_organization(req).await?;
-        let found = req.panel.store().spaces().find(organization_id, space_ref).await?;
+        let found = req.store().spaces().find(organization_id, space_ref).await?;
         Ok(Self { organization_id, organization, space_ref, space: found.ok_or(Error::NotFound)? })
     }
 
@@ -224,7 +225,7 @@ impl OpenedSpace {
         let path = self.path();
         let mut tabs = vec![("content", "space-tab-content"), ("edit", "space-tab-edit")];
         // Initiatives have no roles.
-        if self.space_ref.manifest != SpaceManifest::Initiatives {
+        if self.space_ref.kind != SpaceKind::Initiatives {
             tabs.push(("roles", "roles"));
         }
         tabs.extend([("attachments", "attachments"), ("extended_data", "extended-data")]);
@@ -238,16 +239,30 @@ impl OpenedSpace {
         let lede = req.tr_args(
             "space-lede",
             &[
-                ("kind", kind(req, self.space_ref.manifest).into()),
+                ("kind", space_kind_name(req, self.space_ref.kind).into()),
                 ("id", self.space_ref.id.to_string().into()),
             ],
         );
         organization::head(req, self.organization_id, &self.organization, self.title(req))
             .crumb(req.tr("spaces"), spaces_path(self.organization_id))
-            .badge(published(req, is_published))
-            .badge(Badge::plain(visibility(req, self.space.visibility)))
+            .badge(published_badge(req, is_published))
+            .badge(Badge::plain(visibility_name(req, self.space.visibility)))
             .lede(lede)
             .action(PageAction::post(format!("{path}/{action}"), req.tr(key), req.token()))
             .tabs(req.tr("space-tabs"), tabs.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_is_written_as_kind_and_number() {
+        let youth = SpaceRef { kind: SpaceKind::Assemblies, id: 7 };
+        assert_eq!(parse_space_ref("assemblies/7"), Some(youth));
+        for wrong in ["assemblies", "councils/7", "assemblies/x"] {
+            assert_eq!(parse_space_ref(wrong), None, "{wrong}");
+        }
     }
 }

@@ -1,14 +1,13 @@
 //! The form of a participatory space: texts, slug, visibility (contract 05 §2.5).
 
-use super::shared::{field_of, title, visibility};
+use super::shared::{title, visibility_name};
 use crate::admin_request::AdminRequest;
-use crate::error;
 use crate::parts::{Choice, Form, FormError, FormErrors, Html};
 use crate::records::{EditableRecord, FormInput, FormView, TextField};
 use civitas_application::Ports;
-use civitas_kernel::records::{Described, RecordAdmin};
+use civitas_kernel::records::{RecordAdmin, RecordFields};
 use civitas_kernel::text::nfc;
-use civitas_kernel::{Error, Result, SpaceManifest};
+use civitas_kernel::{Result, SpaceKind};
 use civitas_organizations::Organization;
 use civitas_spaces::{Space, SpaceAdmin, Visibility, check_title};
 
@@ -28,33 +27,27 @@ impl EditableRecord for Space {
         title(req, &self.title)
     }
 
-    fn form_errors(req: &AdminRequest, organization: &Organization, error: Error) -> Result<FormErrors> {
-        let known = |text: &str| match text {
+    fn refusal(text: &str) -> Option<(&'static str, &'static str)> {
+        match text {
             "slug has already been taken" => Some(("space[slug]", "problem-taken")),
             "an initiative has no slug of its own" => Some(("space[slug]", "problem-slug-of-initiative")),
             text if text.contains(" cannot be ") => Some(("space[visibility]", "problem-visibility")),
             _ => None,
-        };
-        error::translated_form_errors(
-            &req.translator,
-            error,
-            |f| field_of(Self::NAME, organization, f),
-            known,
-        )
+        }
     }
 }
 
 /// Writes what was typed into the space, and returns what cannot be read.
-pub(crate) fn read(req: &AdminRequest, space: &mut Space) -> FormErrors {
+pub(crate) fn read_form(req: &AdminRequest, space: &mut Space) -> FormErrors {
     let mut input = FormInput::new(req, Space::NAME, &req.panel.settings.site.locales);
-    input.texts("title", &mut space.title);
-    input.texts("subtitle", &mut space.subtitle);
-    input.texts("short_description", &mut space.short_description);
-    input.texts("description", &mut space.description);
+    input.read_texts("title", &mut space.title);
+    input.read_texts("subtitle", &mut space.subtitle);
+    input.read_texts("short_description", &mut space.short_description);
+    input.read_texts("description", &mut space.description);
     if let Some(slug) = req.form.get("space[slug]") {
         space.slug = Some(nfc(slug.trim()).into_owned()).filter(|slug| !slug.is_empty());
     }
-    if let Some(visibility) = input.choice("visibility", &Visibility::ALL, Visibility::as_str) {
+    if let Some(visibility) = input.read_choice("visibility", &Visibility::ALL, Visibility::as_str) {
         space.visibility = visibility;
     }
     input.into_problems()
@@ -66,7 +59,7 @@ pub(crate) fn form<'a>(
     organization: &Organization,
     space: &Space,
     action: String,
-    save: &str,
+    submit_key: &str,
     problems: &[FormError],
     of_kind: Option<Html>,
 ) -> Form<'a> {
@@ -84,17 +77,17 @@ pub(crate) fn form<'a>(
     let mut identity = view.section("identity", "space-identity");
     identity.fields.extend(of_kind);
     identity = identity.field(texts);
-    if is_new || space.manifest != SpaceManifest::Initiatives {
+    if is_new || space.kind != SpaceKind::Initiatives {
         let slug = view.line("slug", "space-slug", space.slug.as_deref().unwrap_or_default());
         let slug = slug.hint(req.tr("space-slug-hint")).class("mono").optional();
         identity = identity.field(view.html(slug));
     }
-    let suits = |choice: &Visibility| is_new || choice.suits(space.manifest);
+    let suits = |choice: &Visibility| is_new || choice.is_allowed_for(space.kind);
     let choices = Visibility::ALL.into_iter().filter(suits).map(|choice| {
         let hint = req.tr(&format!("visibility-{}-hint", choice.as_str()));
-        Choice::new(choice.as_str(), visibility(req, choice)).hint(hint)
+        Choice::new(choice.as_str(), visibility_name(req, choice)).hint(hint)
     });
     let who = view.choice("visibility", "visibility", space.visibility.as_str(), choices.collect());
     let who = view.section("who", "space-who").hint(req.tr("space-who-hint")).field(who);
-    Form::new(&req.translator, action, req.token(), save).section(identity).section(who)
+    Form::new(&req.translator, action, req.token(), submit_key).section(identity).section(who)
 }

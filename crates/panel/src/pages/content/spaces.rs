@@ -2,7 +2,8 @@
 
 use super::organization;
 use super::shared::{
-    kind, kind_key, open_organization, published, space_path, spaces_path, title, visibility,
+    open_organization, published_badge, space_kind_key, space_kind_name, space_path, spaces_path, title,
+    visibility_name,
 };
 use super::space_form;
 use crate::admin_request::AdminRequest;
@@ -11,19 +12,19 @@ use crate::parts::{Cell, Choice, Field, FormErrors, Table};
 use crate::records::{self, EditableRecord, ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use civitas_audit::Action;
-use civitas_kernel::{OrganizationId, Result, SpaceManifest, SpaceRef, Translated};
+use civitas_kernel::{OrganizationId, Result, SpaceKind, SpaceRef, Translated};
 use civitas_organizations::Organization;
 use civitas_spaces::{Space, SpaceSearch};
 use std::collections::HashMap;
 
 /// Declares the filters, and returns what they ask for.
-fn search(filters: &mut ListFilters<'_>) -> SpaceSearch {
-    let kinds = SpaceManifest::ALL.map(|manifest| (manifest.as_str(), kind_key(manifest), manifest));
-    let kinds = kinds.each_ref().map(|(value, key, manifest)| (*value, key.as_str(), *manifest));
+fn read_search(filters: &mut ListFilters<'_>) -> SpaceSearch {
+    let kinds = SpaceKind::ALL.map(|kind| (kind.as_str(), space_kind_key(kind), kind));
+    let kinds = kinds.each_ref().map(|(value, key, kind)| (*value, key.as_str(), *kind));
     let states = [("published", "published", true), ("not_published", "not-published", false)];
     SpaceSearch {
         text: filters.text("spaces-search"),
-        manifest: filters.choice("kind", "column-kind", &kinds),
+        kind: filters.choice("kind", "column-kind", &kinds),
         published: filters.choice("state", "column-state", &states),
     }
 }
@@ -43,27 +44,27 @@ fn row(
             &title(req, &space.title),
             space.slug.as_deref().unwrap_or(""),
         ),
-        Cell::text(&kind(req, space_ref.manifest)),
+        Cell::text(&space_kind_name(req, space_ref.kind)),
         Cell::text(&space_ref.id.to_string()),
-        Cell::badge(&published(req, space.published_at.is_some())),
-        Cell::text(&visibility(req, space.visibility)),
+        Cell::badge(&published_badge(req, space.published_at.is_some())),
+        Cell::text(&visibility_name(req, space.visibility)),
         match active.get(&space_ref) {
             Some(step) => Cell::text(step),
-            None if space_ref.manifest == SpaceManifest::ParticipatoryProcesses => {
-                Cell::soft(&req.tr("step-none-active"))
+            None if space_ref.kind == SpaceKind::ParticipatoryProcesses => {
+                Cell::muted(&req.tr("step-none-active"))
             }
             None => Cell::text(""),
         },
-        Cell::num(&req.number(components.get(&space_ref).copied().unwrap_or_default())),
+        Cell::text(&req.number(components.get(&space_ref).copied().unwrap_or_default())),
         Cell::text(&req.date(space.updated_at)),
     ]
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = open_organization(req).await?;
-    let (store, base) = (req.panel.store(), spaces_path(id));
+    let (store, base) = (req.store(), spaces_path(id));
     let mut filters = ListFilters::new(req, &base);
-    let (search, request) = (search(&mut filters), req.query.page(PER_PAGE));
+    let (search, request) = (read_search(&mut filters), req.query.page(PER_PAGE));
     let page = store.spaces().search(id, &search, request).await?;
     let refs: Vec<SpaceRef> = page.items.iter().map(|(space, _)| *space).collect();
     let active = store.steps().active_of(id, &refs).await?;
@@ -78,7 +79,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         "column-title column-kind column-id:low column-state visibility step-active components:num:low \
          column-changed",
     );
-    let pages = req.named_pages(&base, req.tr("spaces-pages"), request, page.has_more).html();
+    let pages = req.labelled_pagination(&base, req.tr("spaces-pages"), request, page.has_more).html();
     let table = Table::new(caption, columns).rows(rows);
     let head = organization::head(req, id, &organization, req.tr("spaces"));
     let new = (format!("{base}/new"), req.tr("space-new"));
@@ -86,9 +87,9 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// The kind that was chosen in the form, or with the address.
-fn chosen_kind(req: &AdminRequest) -> SpaceManifest {
+fn chosen_kind(req: &AdminRequest) -> SpaceKind {
     let name = req.form.get("space[manifest]").or_else(|| req.query.get("manifest"));
-    name.and_then(SpaceManifest::parse).unwrap_or(SpaceManifest::ParticipatoryProcesses)
+    name.and_then(SpaceKind::parse).unwrap_or(SpaceKind::ParticipatoryProcesses)
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
@@ -104,9 +105,9 @@ async fn show_new(
     space: &Space,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let kinds = SpaceManifest::ALL.map(|manifest| Choice::new(manifest.as_str(), kind(req, manifest)));
+    let kinds = SpaceKind::ALL.map(|one| Choice::new(one.as_str(), space_kind_name(req, one)));
     let of_kind =
-        Field::select("space[manifest]", req.tr("column-kind"), space.manifest.as_str(), kinds.to_vec())
+        Field::select("space[manifest]", req.tr("column-kind"), space.kind.as_str(), kinds.to_vec())
             .hint(req.tr("space-kind-hint"))
             .class("medium")
             .check(&problems)
@@ -123,7 +124,7 @@ async fn show_new(
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = open_organization(req).await?;
     let mut space = Space::new(chosen_kind(req), Translated::default(), req.now);
-    let problems = space_form::read(req, &mut space);
+    let problems = space_form::read_form(req, &mut space);
     if !problems.is_empty() {
         return show_new(req, id, &organization, &space, problems).await;
     }
@@ -131,7 +132,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     match created.await {
         Ok(space_ref) => {
             let name = title(req, &space.title);
-            let notice = Notice::good(req.tr_with("space-created", "name", name));
+            let notice = Notice::success(req.tr_with("space-created", "name", name));
             req.redirect(space_path(id, space_ref), notice.text(req.tr("space-created-next"))).await
         }
         Err(error) => {

@@ -1,9 +1,8 @@
 //! The steps of a process (contract 05 §2.8): list, creation, change, activation, deletion.
 
-use super::shared::{OpenedSpace, deletion_link, field_of, title};
+use super::components::{MAX_COMPONENTS, steps_of_space};
+use super::shared::{OpenedSpace, deletion_link, title};
 use crate::admin_request::AdminRequest;
-use crate::error;
-use crate::format::saturating_i64;
 use crate::parts::{Badge, Form, FormError, FormErrors, Html, render};
 use crate::records::{self, EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
 use crate::reply::Reply;
@@ -11,21 +10,16 @@ use crate::translator::Translator;
 use askama::Template;
 use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_kernel::records::{Described, Entity, RecordAdmin};
-use civitas_kernel::{Error, Result, SpaceManifest, StepId, Translated, clock};
+use civitas_kernel::records::{Entity, RecordAdmin, RecordFields};
+use civitas_kernel::{Error, Result, SpaceKind, StepId, Translated};
 use civitas_organizations::Organization;
 use civitas_spaces::{Step, StepAdmin, check_title, refusals, remove_step};
-
-/// The most steps that a page shows.
-pub(crate) const MAX: i64 = 100;
-/// The most components that a page counts or lists changes of.
-pub(super) const MAX_COMPONENTS: i64 = 100;
 
 /// A step in the list.
 struct Item {
     /// `past`, `now` or nothing.
     class: &'static str,
-    place: String,
+    position: String,
     badge: Html,
     title: String,
     dates: String,
@@ -56,7 +50,7 @@ fn dates(req: &AdminRequest, step: &Step) -> String {
 }
 
 /// The steps of a process, in their order.
-pub(crate) fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(StepId, Step)]) -> Html {
+pub(crate) fn list_html(req: &AdminRequest, opened: &OpenedSpace, steps: &[(StepId, Step)]) -> Html {
     let active = steps.iter().position(|(_, step)| step.active);
     let base = steps_path(opened);
     let items = steps.iter().enumerate().map(|(index, (id, step))| {
@@ -65,10 +59,9 @@ pub(crate) fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(StepId, S
             Some(now) if now > index => ("past", Badge::plain(req.tr("step-is-past"))),
             _ => ("", Badge::plain(req.tr("step-is-coming"))),
         };
-        let place = i64::try_from(index).unwrap_or_default() + 1;
         Item {
             class,
-            place: req.tr_with("step-place", "place", place),
+            position: req.tr_with("step-place", "place", index + 1),
             badge: badge.html(),
             title: title(req, &step.title),
             dates: dates(req, step),
@@ -80,33 +73,29 @@ pub(crate) fn list(req: &AdminRequest, opened: &OpenedSpace, steps: &[(StepId, S
 }
 
 /// The process of the path.
-async fn process(req: &AdminRequest) -> Result<OpenedSpace> {
-    let opened = OpenedSpace::of_path(req).await?;
-    if opened.space_ref.manifest == SpaceManifest::ParticipatoryProcesses {
-        Ok(opened)
-    } else {
-        Err(Error::NotFound)
-    }
+async fn process_from_path(req: &AdminRequest) -> Result<OpenedSpace> {
+    let opened = OpenedSpace::from_path(req).await?;
+    if opened.space_ref.kind == SpaceKind::ParticipatoryProcesses { Ok(opened) } else { Err(Error::NotFound) }
 }
 
 /// The step of the path, with its process.
-pub(super) async fn step_of_path(req: &AdminRequest) -> Result<(OpenedSpace, StepId, Step)> {
-    let opened = process(req).await?;
+pub(super) async fn step_from_path(req: &AdminRequest) -> Result<(OpenedSpace, StepId, Step)> {
+    let opened = process_from_path(req).await?;
     let id = StepId(req.path_id("step")?);
-    let found = req.panel.store().steps().find(opened.organization_id, id).await?;
+    let found = req.store().steps().find(opened.organization_id, id).await?;
     let step = found.filter(|step| step.space == opened.space_ref).ok_or(Error::NotFound)?;
     Ok((opened, id, step))
 }
 
 /// Writes what was typed into the step, and returns what cannot be read.
-fn read(req: &AdminRequest, step: &mut Step) -> FormErrors {
+fn read_form(req: &AdminRequest, step: &mut Step) -> FormErrors {
     let mut input = FormInput::new(req, Step::NAME, &req.panel.settings.site.locales);
-    input.texts("title", &mut step.title);
-    let mut place = step.position.saturating_add(1);
-    input.number("place", &mut place);
-    step.position = place.saturating_sub(1);
-    input.optional_time("starts_at", &mut step.starts_at);
-    input.optional_time("ends_at", &mut step.ends_at);
+    input.read_texts("title", &mut step.title);
+    let mut position = step.position.saturating_add(1);
+    input.read_number("place", &mut position);
+    step.position = position.saturating_sub(1);
+    input.read_optional_time("starts_at", &mut step.starts_at);
+    input.read_optional_time("ends_at", &mut step.ends_at);
     input.into_problems()
 }
 
@@ -115,22 +104,25 @@ fn form<'a>(
     opened: &OpenedSpace,
     step: &Step,
     action: String,
-    save: &str,
+    submit_key: &str,
     problems: &[FormError],
     is_new: bool,
 ) -> Form<'a> {
     let (organization, locales) = (&opened.organization, &req.panel.settings.site.locales);
     let view = FormView { req, organization, name: Step::NAME, locales, problems, is_new };
     let texts = view.texts("step-texts", &[TextField::line("title", "column-title", &step.title)]);
-    let place = view.number("place", "step-order", step.position.saturating_add(1));
+    let position = view.number("place", "step-order", step.position.saturating_add(1));
     let section =
-        view.section("step", "step").field(texts).field(view.html(place.hint(req.tr("step-order-hint"))));
+        view.section("step", "step").field(texts).field(view.html(position.hint(req.tr("step-order-hint"))));
     let when = view
         .section("when", "step-dates")
         .hint(req.tr("steps-dates-hint"))
         .field(view.html(view.time("starts_at", "step-starts", step.starts_at).optional()))
         .field(view.html(view.time("ends_at", "step-ends", step.ends_at).optional()));
-    Form::new(&req.translator, action, req.token(), save).section(section).section(when).cancel(opened.path())
+    Form::new(&req.translator, action, req.token(), submit_key)
+        .section(section)
+        .section(when)
+        .cancel(opened.path())
 }
 
 pub(super) fn admin(ports: &dyn Ports) -> StepAdmin<'_> {
@@ -150,30 +142,21 @@ impl EditableRecord for Step {
         title(req, &self.title)
     }
 
-    fn form_errors(req: &AdminRequest, organization: &Organization, error: Error) -> Result<FormErrors> {
-        let known = |text: &str| match text {
+    fn refusal(text: &str) -> Option<(&'static str, &'static str)> {
+        match text {
             refusals::STEP_POSITION => Some(("step[place]", "problem-greater")),
             refusals::STEP_IS_ACTIVE => Some(("", "problem-step-active")),
             _ => None,
-        };
-        error::translated_form_errors(
-            &req.translator,
-            error,
-            |f| field_of(Self::NAME, organization, f),
-            known,
-        )
+        }
     }
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    let opened = process(req).await?;
-    let steps = req.panel.store().steps().of_process(opened.organization_id, opened.space_ref, MAX).await?;
+    let opened = process_from_path(req).await?;
+    let steps = steps_of_space(req, &opened).await?;
     let position = steps.iter().map(|(_, step)| step.position + 1).max().unwrap_or_default();
-    show_new(req, &opened, &blank(&opened, position), Vec::new()).await
-}
-
-fn blank(opened: &OpenedSpace, position: i64) -> Step {
-    Step::new(opened.space_ref, Translated::default(), position, clock::now())
+    let step = Step::new(opened.space_ref, Translated::default(), position, req.now);
+    show_new(req, &opened, &step, Vec::new()).await
 }
 
 async fn show_new(
@@ -188,30 +171,27 @@ async fn show_new(
 }
 
 /// Back to the page of the process, with what was done with the step of this title.
-async fn done(req: &AdminRequest, opened: &OpenedSpace, key: &str, title: String) -> Result<Reply> {
-    req.done(key, &[("name", title.into())], opened.path()).await
+async fn back_to_space(req: &AdminRequest, opened: &OpenedSpace, key: &str, title: String) -> Result<Reply> {
+    req.redirect_done(key, &[("name", title.into())], opened.path()).await
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let opened = process(req).await?;
+    let opened = process_from_path(req).await?;
     let organization = &opened.organization;
-    let mut step = blank(&opened, 0);
-    let problems = read(req, &mut step);
+    let mut step = Step::new(opened.space_ref, Translated::default(), 0, req.now);
+    let problems = read_form(req, &mut step);
     if !problems.is_empty() {
         return show_new(req, &opened, &step, problems).await;
     }
-    match records::create(req, opened.organization_id, organization, &step, Action::StepCreated, async |_| {
-        Ok(())
-    })
-    .await
-    {
-        Ok(_) => done(req, &opened, "step-created", title(req, &step.title)).await,
+    let (id, action) = (opened.organization_id, Action::StepCreated);
+    match records::create(req, id, organization, &step, action, async |_| Ok(())).await {
+        Ok(_) => back_to_space(req, &opened, "step-created", title(req, &step.title)).await,
         Err(error) => show_new(req, &opened, &step, Step::form_errors(req, organization, error)?).await,
     }
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, step) = step_of_path(req).await?;
+    let (opened, id, step) = step_from_path(req).await?;
     show_edit(req, &opened, id, &step, &step, Vec::new()).await
 }
 
@@ -240,16 +220,15 @@ async fn show_edit(
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, stored) = step_of_path(req).await?;
-    let target = Target { organization_id: opened.organization_id, organization: &opened.organization, id };
-    match save(req, target, Action::StepUpdated, |step| read(req, step)).await? {
-        Saved::Stored(step) => done(req, &opened, "step-saved", title(req, &step.title)).await,
+    let (opened, id, stored) = step_from_path(req).await?;
+    match save(req, Target::in_space(&opened, id), Action::StepUpdated, |step| read_form(req, step)).await? {
+        Saved::Stored(step) => back_to_space(req, &opened, "step-saved", title(req, &step.title)).await,
         Saved::Refused(step, problems) => show_edit(req, &opened, id, &stored, &step, problems).await,
     }
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, step) = step_of_path(req).await?;
+    let (opened, id, step) = step_from_path(req).await?;
     delete_page(req, &opened, id, &step, Vec::new()).await
 }
 
@@ -261,19 +240,15 @@ async fn delete_page(
     problems: FormErrors,
 ) -> Result<Reply> {
     let components = req
-        .panel
         .store()
         .components()
-        .in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS)
+        .list_in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS)
         .await?;
     let with_settings = components.iter().filter(|(_, c)| c.step_settings.contains_key(&id)).count();
     let confirm = req
-        .confirm(format!("{}/{id}", steps_path(opened)), req.tr("step-delete-button"), opened.path())
+        .confirmation(format!("{}/{id}", steps_path(opened)), req.tr("step-delete-button"), opened.path())
         .delete()
-        .effects([
-            req.tr("step-delete-effect"),
-            req.translator.count("step-delete-components", saturating_i64(with_settings)),
-        ])
+        .effects([req.tr("step-delete-effect"), req.tr_count("step-delete-components", with_settings)])
         .stays(req.tr("step-delete-stays"));
     let name = title(req, &step.title);
     let head =
@@ -282,18 +257,19 @@ async fn delete_page(
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, step) = step_of_path(req).await?;
+    let (opened, id, step) = step_from_path(req).await?;
     let name = title(req, &step.title);
     let deleted = req
-        .change(async |tx| {
-            remove_step(tx.steps(), tx.components(), opened.organization_id, id, req.now).await?;
-            let entry = req.audit_entry(Action::StepDeleted).of(Some(opened.organization_id));
-            let entry = entry.on("step", &id.to_string(), &name);
-            req.append_audit_entry(tx, &entry).await
-        })
+        .change_with_audit(
+            async |tx| remove_step(tx.steps(), tx.components(), opened.organization_id, id, req.now).await,
+            |()| {
+                let entry = req.audit_entry(Action::StepDeleted).in_organization(opened.organization_id);
+                Some(entry.with_object("step", &id.to_string(), &name))
+            },
+        )
         .await;
     match deleted {
-        Ok(()) => done(req, &opened, "step-deleted", name).await,
+        Ok(()) => back_to_space(req, &opened, "step-deleted", name).await,
         Err(error) => {
             let problems = Step::form_errors(req, &opened.organization, error)?;
             delete_page(req, &opened, id, &step, problems).await

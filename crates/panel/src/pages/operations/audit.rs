@@ -1,9 +1,9 @@
 //! The audit trail: who changed what, when, and from where.
 
-use super::log::Log;
+use super::log::LogList;
 use crate::admin_request::AdminRequest;
 use crate::pages::clients::api_client;
-use crate::parts::{Cell, Choice, Empty, Pages, Table, render};
+use crate::parts::{Cell, Choice, EmptyState, Pagination, Table, render};
 use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use crate::translator::Translator;
@@ -53,7 +53,7 @@ pub(crate) fn actor(req: &AdminRequest, entry: &AuditEntry) -> (String, String) 
 }
 
 /// The page of the record that was acted on, if it has one.
-fn link_of(entry: &AuditEntry) -> String {
+fn object_path(entry: &AuditEntry) -> String {
     let Some(object) = &entry.object else { return String::new() };
     // An archive of one organization names its host.
     let has_number = object.id.parse::<i64>().is_ok();
@@ -80,12 +80,16 @@ struct Changes<'a> {
 
 impl Changes<'_> {
     fn title(&self) -> String {
-        self.translator.count("audit-count", i64::try_from(self.changes.len()).unwrap_or_default())
+        self.translator.tr_count("audit-count", self.changes.len())
     }
 }
 
 /// Adds the filters of the list.
-fn filter(req: &AdminRequest, log: &mut Log<'_>, organizations: &[(OrganizationId, String)]) -> AuditFilter {
+fn read_filter(
+    req: &AdminRequest,
+    log: &mut LogList<'_>,
+    organizations: &[(OrganizationId, String)],
+) -> AuditFilter {
     let actions = Action::ALL.iter().map(|action| Choice::new(action.as_str(), action_text(req, *action)));
     let mut actions: Vec<Choice> = actions.collect();
     actions.sort_by(|one, other| one.label.cmp(&other.label));
@@ -111,10 +115,10 @@ fn filter(req: &AdminRequest, log: &mut Log<'_>, organizations: &[(OrganizationI
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let organizations = api_client::organizations(req).await?;
-    let mut log = Log::new(req, LIST, "audit");
-    let filter = filter(req, &mut log, &organizations);
+    let mut log = LogList::new(req, LIST, "audit");
+    let filter = read_filter(req, &mut log, &organizations);
     let request = req.query.page(PER_PAGE);
-    let page = req.panel.store().audit().list(&filter, request).await?;
+    let page = req.store().audit().list(&filter, request).await?;
     let rows = page.items.iter().map(|entry| {
         let (who, with) = actor(req, entry);
         let from = entry.from.as_deref().unwrap_or_default();
@@ -122,15 +126,15 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         let changes = render(&Changes { translator: &req.translator, changes: &entry.changes });
         vec![
             Cell::time(&entry.at.format(&Rfc3339).unwrap_or_default(), &req.log_time(entry.at)),
-            Cell::with_sub(&who, format!("{with} {from}").trim()),
+            Cell::with_subtext(&who, format!("{with} {from}").trim()),
             Cell::text(&action_text(req, entry.action)),
-            Cell::link(&link_of(entry), object, ""),
-            Cell::html(changes).whole(),
+            Cell::link(&object_path(entry), object, ""),
+            Cell::html(changes).full_width(),
         ]
     });
     let columns = req.columns("audit-time audit-who audit-action audit-on audit-changes");
-    let empty = Empty { title: req.tr("audit-none"), ..Empty::default() };
+    let empty = EmptyState::new(req.tr("audit-none"), "");
     let table = Table::new(req.tr("audit-caption"), columns).rows(rows).empty(empty);
-    let pages = req.named_pages(LIST, req.tr("audit-pages"), request, page.has_more);
-    log.show(&table, Pages { is_log: true, ..pages }.html()).await
+    let pages = req.labelled_pagination(LIST, req.tr("audit-pages"), request, page.has_more);
+    log.show(&table, Pagination { is_log: true, ..pages }.html()).await
 }

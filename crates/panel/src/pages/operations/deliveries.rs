@@ -1,11 +1,12 @@
 //! Deliveries of webhooks, with their attempts.
 
-use super::log::{Log, log_pages};
+use super::log::{LogList, log_pagination};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
+use crate::pages::clients::webhooks;
 use crate::parts::{
-    Badge, Card, Cell, Choice, Empty, Field, Head, Html, KeyValues, PageAction, Split, Table, Timeline,
-    TimelineEvent, render,
+    Badge, Card, Cell, Choice, EmptyState, Field, Head, Html, KeyValues, PageAction, Table, Timeline,
+    TimelineEvent, TwoColumns, render,
 };
 use crate::reply::Reply;
 use crate::translator::Translator;
@@ -13,17 +14,17 @@ use askama::Template;
 use civitas_event_delivery::WebhookAdmin;
 use civitas_kernel::{Error, EventName, RegistrationId, Result};
 use civitas_webhooks::{
-    Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Replay, parse_event,
+    DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, ReplaySelection, parse_event,
 };
 use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The most deliveries of one action.
-const MAX: i64 = 10_000;
+const MAX_DELIVERIES: i64 = 10_000;
 const LIST: &str = "/system/webhook_deliveries";
 
 pub(crate) fn admin(req: &AdminRequest) -> WebhookAdmin<'_> {
-    WebhookAdmin { store: req.panel.store(), organization: None }
+    WebhookAdmin { store: req.store(), organization: None }
 }
 
 fn status(req: &AdminRequest, status: DeliveryStatus) -> Badge {
@@ -37,7 +38,7 @@ fn status(req: &AdminRequest, status: DeliveryStatus) -> Badge {
 }
 
 /// Adds the filters of the list.
-fn filter(req: &AdminRequest, log: &mut Log<'_>) -> DeliveryFilter {
+fn read_filter(req: &AdminRequest, log: &mut LogList<'_>) -> DeliveryFilter {
     let states = DeliveryStatus::NAMES.iter();
     let states = states.map(|name| Choice::new(*name, req.tr(&format!("delivery-{name}"))));
     let events = EventName::ALL.iter().filter(|event| event.is_event());
@@ -59,14 +60,14 @@ fn filter(req: &AdminRequest, log: &mut Log<'_>) -> DeliveryFilter {
 }
 
 /// What the filters of the list choose; `None` if they do not name a registration with a state or a time.
-fn chosen_replay(req: &AdminRequest) -> Option<Replay> {
-    let filter = filter(req, &mut Log::new(req, LIST, "deliveries"));
+fn chosen_replay(req: &AdminRequest) -> Option<ReplaySelection> {
+    let filter = read_filter(req, &mut LogList::new(req, LIST, "deliveries"));
     let registration = filter.registration?;
     match (filter.from, filter.status) {
         (Some(since), None) => {
-            Some(Replay::Range { registration, since, until: filter.to.unwrap_or(req.now) })
+            Some(ReplaySelection::Range { registration, since, until: filter.to.unwrap_or(req.now) })
         }
-        (None, Some(DeliveryStatus::Dead)) => Some(Replay::Failed(registration)),
+        (None, Some(DeliveryStatus::Dead)) => Some(ReplaySelection::Failed(registration)),
         _ => None,
     }
 }
@@ -83,13 +84,13 @@ async fn addresses(req: &AdminRequest, deliveries: &[LoggedDelivery]) -> Result<
     let mut ids: Vec<RegistrationId> = deliveries.iter().map(|delivery| delivery.registration).collect();
     ids.sort_unstable();
     ids.dedup();
-    let found = req.panel.store().delivery_log().addresses(&ids).await?;
+    let found = req.store().delivery_log().addresses(&ids).await?;
     Ok(found.into_iter().map(|(id, url)| (id.0, url)).collect())
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let mut log = Log::new(req, LIST, "deliveries");
-    let filter = filter(req, &mut log);
+    let mut log = LogList::new(req, LIST, "deliveries");
+    let filter = read_filter(req, &mut log);
     let page = admin(req).log(&filter, log.request(DeliveryId)).await?;
     let addresses = addresses(req, &page.items).await?;
     let rows = page.items.iter().map(|delivery| {
@@ -101,18 +102,18 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         };
         vec![
             Cell::link(&path(delivery.id), delivery.name.as_str(), &delivery.id.0.to_string()),
-            Cell::badge_with_sub(&status(req, delivery.status), &next),
+            Cell::badge_with_subtext(&status(req, delivery.status), &next),
             Cell::mono("", &address),
-            Cell::num(&req.number(delivery.attempts)),
+            Cell::text(&req.number(delivery.attempts)),
             Cell::text(&req.log_time(delivery.created_at)),
         ]
     });
     let columns = req.columns(
         "delivery-event column-state registration-address delivery-attempts:num:low delivery-queued",
     );
-    let empty = Empty { title: req.tr("deliveries-none"), text: req.tr("deliveries-lede"), action: None };
+    let empty = EmptyState::new(req.tr("deliveries-none"), req.tr("deliveries-lede"));
     let table = Table::new(req.tr("deliveries-caption"), columns).rows(rows).empty(empty);
-    let pages = log_pages(req, LIST, &page, |delivery| (delivery.created_at, delivery.id.0));
+    let pages = log_pagination(req, LIST, &page, |delivery| (delivery.created_at, delivery.id.0));
     log.action = replay_action(req);
     log.show(&table, pages).await
 }
@@ -121,7 +122,7 @@ fn path(id: DeliveryId) -> String {
     format!("{LIST}/{}", id.0)
 }
 
-fn id(req: &AdminRequest) -> Result<DeliveryId> {
+fn id_from_path(req: &AdminRequest) -> Result<DeliveryId> {
     Uuid::parse_str(req.path_param("uuid")).map(DeliveryId).map_err(|_| Error::NotFound)
 }
 
@@ -135,7 +136,7 @@ struct Answer<'a> {
     text: &'a str,
 }
 
-fn attempt(req: &AdminRequest, attempt: &Attempt) -> TimelineEvent {
+fn attempt(req: &AdminRequest, attempt: &DeliveryAttempt) -> TimelineEvent {
     let took = i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX);
     let took = req.tr_with("delivery-took", "milliseconds", took);
     let (is_good, note, text) = match &attempt.result {
@@ -153,8 +154,8 @@ fn attempt(req: &AdminRequest, attempt: &Attempt) -> TimelineEvent {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let (delivery, attempts) = admin(req).delivery(id(req)?).await?;
-    let registration = req.panel.store().registrations().find_any(delivery.registration).await?;
+    let (delivery, attempts) = admin(req).delivery(id_from_path(req)?).await?;
+    let registration = req.store().registrations().find_unrestricted(delivery.registration).await?;
     let mut events: Vec<TimelineEvent> = attempts.iter().map(|one| attempt(req, one)).collect();
     if delivery.status == DeliveryStatus::Pending {
         let due = req.log_time(delivery.due_at);
@@ -166,8 +167,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         .row(req.tr("delivery-id"), Html::code(&delivery.id.0.to_string()))
         .row(req.tr("registration-address"), Html::code(&address));
     if let Some(registration) = &registration {
-        let href =
-            format!("{}/{}/edit?tab=webhooks", crate::pages::clients::api_client::LIST, registration.client);
+        let href = webhooks::tab_path(registration.client);
         facts = facts.row(req.tr("client-one"), Html::link(&href, &req.tr("client-tab-webhooks")));
     }
     facts = match &delivery.event {
@@ -181,7 +181,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     if let Some(reason) = &delivery.reason {
         facts = facts.text(req.tr("delivery-reason"), reason);
     }
-    let body = Split {
+    let body = TwoColumns {
         left: history.html(),
         right: Card::new("delivery", req.tr("delivery-one"), facts.html()).html(),
     };
@@ -197,22 +197,22 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn replay(req: &AdminRequest) -> Result<Reply> {
-    let id = id(req)?;
-    req.change(async |tx| req.webhooks(tx).replay(&Replay::One(id)).await).await?;
-    req.done("delivery-replayed", &[], path(id)).await
+    let id = id_from_path(req)?;
+    req.in_transaction(async |tx| req.webhooks(tx).replay(&ReplaySelection::One(id)).await).await?;
+    req.redirect_done("delivery-replayed", &[], path(id)).await
 }
 
 /// Asks before many deliveries of a registration are sent again: those that were given up, or those of a time.
 pub(crate) async fn confirm_replays(req: &AdminRequest) -> Result<Reply> {
     let which = chosen_replay(req).ok_or(Error::NotFound)?;
-    let found = admin(req).count_replayable(&which, req.now, MAX + 1).await?;
-    let mut effects = vec![req.translator.count("deliveries-replay-effect", found.min(MAX))];
-    if found > MAX {
+    let found = admin(req).count_replayable(&which, req.now, MAX_DELIVERIES + 1).await?;
+    let mut effects = vec![req.tr_count("deliveries-replay-effect", found.min(MAX_DELIVERIES))];
+    if found > MAX_DELIVERIES {
         effects.push(req.tr("deliveries-replay-most"));
     }
     effects.push(req.tr("deliveries-replay-same"));
     let confirm = req
-        .confirm(
+        .confirmation(
             req.query.with(&format!("{LIST}/replay"), "page", None),
             req.tr("deliveries-replay-button"),
             req.query.with(LIST, "page", None),
@@ -226,13 +226,13 @@ pub(crate) async fn confirm_replays(req: &AdminRequest) -> Result<Reply> {
 pub(crate) async fn replay_chosen(req: &AdminRequest) -> Result<Reply> {
     let which = chosen_replay(req).ok_or(Error::NotFound)?;
     let mut replayed: i64 = 0;
-    while replayed < MAX {
-        let some = req.change(async |tx| req.webhooks(tx).replay(&which).await).await?;
+    while replayed < MAX_DELIVERIES {
+        let some = req.in_transaction(async |tx| req.webhooks(tx).replay(&which).await).await?;
         if some == 0 {
             break;
         }
         replayed = replayed.saturating_add_unsigned(some);
     }
-    let notice = Notice::good(req.translator.count("deliveries-replayed", replayed));
+    let notice = Notice::success(req.tr_count("deliveries-replayed", replayed));
     req.redirect(req.query.with(LIST, "status", None), notice).await
 }

@@ -28,12 +28,12 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let field = Field::search("q", req.tr("find"), text).hint(req.tr("find-hint"));
     let body = NothingFound { translator: &req.translator, field: field.html(&req.translator) };
     let status = if text.is_empty() { StatusCode::OK } else { error::status(&Error::NotFound) };
-    req.render(status, head, render(&body), Vec::new()).await
+    req.page_with_status(status, head, render(&body), Vec::new()).await
 }
 
 /// The page of the one record with this identifier.
 async fn find(req: &AdminRequest, text: &str) -> Result<Option<String>> {
-    let store = req.panel.store();
+    let store = req.store();
     if let Ok(id) = Uuid::parse_str(text) {
         if matches!(store.job_log().find(JobId(id)).await, Ok(Some(_))) {
             return Ok(Some(format!("/system/jobs/{id}")));

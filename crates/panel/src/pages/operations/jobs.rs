@@ -1,12 +1,12 @@
 //! Jobs of all clients.
 
-use super::log::{Log, log_pages, organization_name};
+use super::log::{LogList, log_pagination, organization_name};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::pages::clients::api_client;
 use crate::parts::{
-    Badge, Card, Cell, Choice, Empty, Head, Html, Json, KeyValues, PageAction, Split, Table, Timeline,
-    TimelineEvent,
+    Badge, Card, Cell, Choice, EmptyState, Head, Html, Json, KeyValues, PageAction, Table, Timeline,
+    TimelineEvent, TwoColumns,
 };
 use crate::reply::Reply;
 use civitas_audit::Action;
@@ -28,38 +28,38 @@ fn status(req: &AdminRequest, status: JobStatus) -> Badge {
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let organizations = api_client::organizations(req).await?;
-    let mut log = Log::new(req, LIST, "jobs");
+    let mut log = LogList::new(req, LIST, "jobs");
     let states = JobStatus::NAMES.iter().map(|name| Choice::new(*name, req.tr(&format!("job-{name}"))));
-    let of = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
+    let choices = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
     let filter = JobLogFilter {
         status: log.select("status", "column-state", states).and_then(JobStatus::parse),
         command: log.text("command", "job-command"),
         client: log.text("client", "client-id"),
         organization: log
-            .select("organization", "organization", of)
+            .select("organization", "organization", choices)
             .and_then(|id| id.parse().ok())
             .map(OrganizationId),
         from: log.time("from"),
         to: log.time("to"),
     };
-    let page = req.panel.store().job_log().list(&filter, log.request(JobId)).await?;
+    let page = req.store().job_log().list(&filter, log.request(JobId)).await?;
     let rows = page.items.iter().map(|job| {
         let summary = &job.summary;
         vec![
             Cell::link(&path(job), &summary.command_key, &summary.id.0.to_string()),
-            Cell::badge_with_sub(
+            Cell::badge_with_subtext(
                 &status(req, summary.status),
                 job.error_class.as_deref().unwrap_or_default(),
             ),
-            Cell::with_sub(&client_name(req, job), organization_name(&organizations, job.organization)),
-            Cell::num(&req.number(summary.attempts)),
+            Cell::with_subtext(&client_name(req, job), organization_name(&organizations, job.organization)),
+            Cell::text(&req.number(summary.attempts)),
             Cell::text(&req.log_time(summary.created_at)),
         ]
     });
     let columns = req.columns("job-command column-state client-one job-starts:num:low job-accepted");
-    let empty = Empty { title: req.tr("jobs-none"), text: req.tr("jobs-lede"), action: None };
+    let empty = EmptyState::new(req.tr("jobs-none"), req.tr("jobs-lede"));
     let table = Table::new(req.tr("jobs-caption"), columns).rows(rows).empty(empty);
-    let pages = log_pages(req, LIST, &page, |job| (job.summary.created_at, job.summary.id.0));
+    let pages = log_pagination(req, LIST, &page, |job| (job.summary.created_at, job.summary.id.0));
     log.show(&table, pages).await
 }
 
@@ -71,15 +71,15 @@ fn client_name(req: &AdminRequest, job: &LoggedJob) -> String {
     job.client.uid_and_name.as_ref().map_or_else(|| req.tr("deleted"), |(_, name)| name.clone())
 }
 
-async fn job(req: &AdminRequest) -> Result<JobDetail> {
+async fn job_from_path(req: &AdminRequest) -> Result<JobDetail> {
     let id = Uuid::parse_str(req.path_param("uuid")).map_err(|_| Error::NotFound)?;
-    req.panel.store().job_log().find(JobId(id)).await?.ok_or(Error::NotFound)
+    req.store().job_log().find(JobId(id)).await?.ok_or(Error::NotFound)
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let detail = job(req).await?;
+    let detail = job_from_path(req).await?;
     let summary = &detail.job.summary;
-    let body = Split { left: course_cards(req, &detail), right: facts(req, &detail).await? };
+    let body = TwoColumns { left: course_cards(req, &detail), right: facts(req, &detail).await? };
     let head = Head::new(&summary.command_key)
         .crumb(req.tr("nav-start"), "/system")
         .crumb(req.tr("nav-jobs"), LIST)
@@ -93,7 +93,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 fn course_cards(req: &AdminRequest, detail: &JobDetail) -> Html {
     let summary = &detail.job.summary;
     let mut cards = Vec::new();
-    if let Some(failure) = &detail.report.failure {
+    if let Some(failure) = &detail.answer.failure {
         let rows = failure.details.iter().map(|field_error| {
             vec![
                 Cell::mono("", &field_error.field),
@@ -111,7 +111,7 @@ fn course_cards(req: &AdminRequest, detail: &JobDetail) -> Html {
         let card = Card::new("what-was-wrong", req.tr("job-wrong"), Html::join([message, details]));
         cards.push(card.badge(Badge::bad(failure.class.clone())).html());
     }
-    if let Some(result) = &detail.report.result {
+    if let Some(result) = &detail.answer.result {
         let json = Json::new(&req.translator, "result-json", req.tr("job-result"), result);
         cards.push(Card::new("result", req.tr("job-result"), json.html()).html());
     }
@@ -137,7 +137,7 @@ fn course_cards(req: &AdminRequest, detail: &JobDetail) -> Html {
 async fn facts(req: &AdminRequest, detail: &JobDetail) -> Result<Html> {
     let job = &detail.job;
     let id = job.summary.id.0.to_string();
-    let tenant = req.panel.store().organizations().tenant(job.organization).await?;
+    let tenant = req.store().organizations().tenant(job.organization).await?;
     let organization = tenant.map_or_else(
         || Html::text(&req.tr("deleted")),
         |tenant| {
@@ -168,7 +168,7 @@ async fn facts(req: &AdminRequest, detail: &JobDetail) -> Result<Html> {
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let detail = job(req).await?;
+    let detail = job_from_path(req).await?;
     let path = path(&detail.job);
     let effect = match detail.job.summary.status {
         JobStatus::Pending => "job-delete-pending",
@@ -176,7 +176,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         JobStatus::Completed | JobStatus::Failed => "job-delete-ended",
     };
     let confirm = req
-        .confirm(path.clone(), req.tr("job-delete-button"), path.clone())
+        .confirmation(path.clone(), req.tr("job-delete-button"), path.clone())
         .delete()
         .effects([req.tr(effect), req.tr("job-delete-client")]);
     let head = Head::new(req.tr("job-delete-title"))
@@ -187,15 +187,15 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let detail = job(req).await?;
+    let detail = job_from_path(req).await?;
     let (id, key) = (detail.job.summary.id, &detail.job.summary.command_key);
-    req.change(async |tx| {
-        if !tx.job_log().remove(id).await? {
-            return Err(Error::NotFound);
-        }
-        let entry = req.audit_entry(Action::JobDeleted).of(detail.job.organization);
-        req.append_audit_entry(tx, &entry.on("job", &id.0.to_string(), key)).await
-    })
+    req.change_with_audit(
+        async |tx| if tx.job_log().remove(id).await? { Ok(()) } else { Err(Error::NotFound) },
+        |()| {
+            let entry = req.audit_entry(Action::JobDeleted).in_organization(detail.job.organization);
+            Some(entry.with_object("job", &id.0.to_string(), key))
+        },
+    )
     .await?;
-    req.redirect(LIST, Notice::good(req.tr("job-deleted")).text(key.clone())).await
+    req.redirect(LIST, Notice::success(req.tr("job-deleted")).text(key.clone())).await
 }

@@ -2,7 +2,7 @@
 
 use crate::admin_request::AdminRequest;
 use crate::format::{self, Zone};
-use crate::parts::{Choice, Field, Head, Html, PageAction, Pages, Table};
+use crate::parts::{Choice, Field, Head, Html, PageAction, Pagination, Table};
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use civitas_kernel::{LogPage, LogRequest, LogStart, OrganizationId, Result};
@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 /// The page of a list. The keys of its texts begin with its name: `nav-jobs`, `jobs-lede`, `jobs-filter`.
-pub(crate) struct Log<'a> {
+pub(crate) struct LogList<'a> {
     req: &'a AdminRequest,
     path: &'static str,
     name: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Log<'a> {
     pub(crate) action: Option<PageAction>,
 }
 
-impl<'a> Log<'a> {
+impl<'a> LogList<'a> {
     pub(crate) fn new(req: &'a AdminRequest, path: &'static str, name: &'static str) -> Self {
         let (filters, found) = (ListFilters::new(req, path), req.tr("newest-first"));
         Self { req, path, name, filters, found, action: None }
@@ -56,8 +56,8 @@ impl<'a> Log<'a> {
 
     /// The first or the last time: `from` or `to`.
     pub(crate) fn time(&mut self, name: &str) -> Option<OffsetDateTime> {
-        let field = Field::moment(name, self.req.tr(name), self.req.query.field_value(name));
-        self.field(name, &field).and_then(|text| format::read_field(Zone::utc(), text))
+        let field = Field::datetime(name, self.req.tr(name), self.req.query.field_value(name));
+        self.field(name, &field).and_then(|text| format::parse_datetime_field(Zone::utc(), text))
     }
 
     /// The page to read, of rows with an id of this type.
@@ -91,7 +91,7 @@ pub(crate) fn log_start<I>(req: &AdminRequest, read: impl Fn(&str) -> Option<I>)
 }
 
 /// The links to newer and older rows. `row`: the time and the id of a row, which are microseconds and id in an address.
-pub(crate) fn log_pages<T, I: Display>(
+pub(crate) fn log_pagination<T, I: Display>(
     req: &AdminRequest,
     path: &str,
     page: &LogPage<T>,
@@ -101,13 +101,13 @@ pub(crate) fn log_pages<T, I: Display>(
         let (time, id) = row(at);
         req.query.with(path, name, Some(&format!("{}.{id}", time.unix_timestamp_nanos() / 1_000)))
     };
-    let pages = Pages {
+    let pages = Pagination {
         translator: &req.translator,
         label: req.tr("log-pages"),
         previous: page.items.first().filter(|_| page.has_newer).map(|row| link("newer", row)),
         next: page.items.last().filter(|_| page.has_older).map(|row| link("older", row)),
         is_log: true,
-        place: String::new(),
+        position: String::new(),
     };
     pages.html()
 }

@@ -1,10 +1,10 @@
 //! Mails that wait to be sent.
 
-use super::log::{Log, log_pages, organization_name};
+use super::log::{LogList, log_pagination, organization_name};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::pages::clients::api_client;
-use crate::parts::{Badge, Cell, Empty, PageAction, Table};
+use crate::parts::{Badge, Cell, EmptyState, PageAction, Table};
 use crate::reply::Reply;
 use civitas_accounts::{SendInvitation, SendMail};
 use civitas_audit::Action;
@@ -16,26 +16,26 @@ pub(crate) const LIST: &str = "/system/mails";
 /// The kinds of tasks that send a mail.
 const KINDS: &[&str] = &[SendMail::KIND, SendInvitation::KIND];
 /// The most mails of one action.
-const MAX: i64 = 1_000;
+const MAX_MAILS: i64 = 1_000;
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let mut log = Log::new(req, LIST, "mails");
+    let mut log = LogList::new(req, LIST, "mails");
     let retried = log.filters.choice("state", "column-state", &[("retried", "mails-retried", true)]);
     let filter = TaskFilter { kinds: KINDS, is_retried: retried.unwrap_or_default() };
-    let page = req.panel.store().task_log().page(&filter, log.request(TaskId)).await?;
+    let page = req.store().task_log().page(&filter, log.request(TaskId)).await?;
     let organizations = api_client::organizations(req).await?;
     let columns = req.columns("mail-one column-state organization delivery-attempts:num:low mail-queued");
-    let empty = Empty { title: req.tr("mails-none"), text: req.tr("mails-none-text"), action: None };
+    let empty = EmptyState::new(req.tr("mails-none"), req.tr("mails-none-text"));
     let rows = page.items.iter().map(|task| row(req, &organizations, task));
     let table = Table::new(req.tr("mails-caption"), columns).rows(rows).empty(empty);
-    let pages = log_pages(req, LIST, &page, |task| (added(task), task.id.0));
+    let pages = log_pagination(req, LIST, &page, |task| (added_at(task), task.id.0));
     if page.items.iter().any(|task| task.attempts > 0 && !task.is_claimed) {
         log.action = Some(PageAction::post(format!("{LIST}/retry"), req.tr("mails-retry"), req.token()));
     }
     log.show(&table, pages).await
 }
 
-fn added(task: &WaitingTask) -> OffsetDateTime {
+fn added_at(task: &WaitingTask) -> OffsetDateTime {
     task.added_at().unwrap_or(task.due_at)
 }
 
@@ -54,36 +54,34 @@ fn row(req: &AdminRequest, organizations: &[(OrganizationId, String)], task: &Wa
             let account = req.tr_with("mail-to-account", "number", user);
             Cell::link(&format!("{organization}/users/{user}"), &what, &account)
         }
-        (_, None) => Cell::with_sub(&what, &req.tr("mail-to-invited")),
+        (_, None) => Cell::with_subtext(&what, &req.tr("mail-to-invited")),
     };
     let due = req.tr_with("delivery-next", "time", req.log_time(task.due_at));
     let state = match (task.is_claimed, task.attempts) {
         (true, _) => Cell::badge(&Badge::busy(req.tr("mail-sending"))),
-        (false, 0) => Cell::badge_with_sub(&Badge::plain(req.tr("mail-waiting")), &due),
-        (false, _) => Cell::badge_with_sub(&Badge::warn(req.tr("mail-retried")), &due),
+        (false, 0) => Cell::badge_with_subtext(&Badge::plain(req.tr("mail-waiting")), &due),
+        (false, _) => Cell::badge_with_subtext(&Badge::warn(req.tr("mail-retried")), &due),
     };
     vec![
         mail,
         state,
         Cell::link(&organization, organization_name(organizations, task.organization), ""),
-        Cell::num(&req.number(task.attempts)),
-        Cell::text(&req.log_time(added(task))),
+        Cell::text(&req.number(task.attempts)),
+        Cell::text(&req.log_time(added_at(task))),
     ]
 }
 
 /// Sends the mails that wait for another attempt now.
 pub(crate) async fn retry(req: &AdminRequest) -> Result<Reply> {
     let moved = req
-        .change(async |tx| {
-            let moved = tx.task_log().bring_forward(KINDS, req.now, MAX).await?;
-            if moved > 0 {
+        .change_with_audit(
+            async |tx| tx.task_log().bring_forward(KINDS, req.now, MAX_MAILS).await,
+            |moved| {
                 let entry = req.audit_entry(Action::MailsRetried);
-                let entry = entry.changed("mails", None, Some(&moved.to_string()));
-                req.append_audit_entry(tx, &entry).await?;
-            }
-            Ok(moved)
-        })
+                (*moved > 0).then(|| entry.with_change("mails", None, Some(&moved.to_string())))
+            },
+        )
         .await?;
     let moved = i64::try_from(moved).unwrap_or(i64::MAX);
-    req.redirect(LIST, Notice::good(req.translator.count("mails-are-retried", moved))).await
+    req.redirect(LIST, Notice::success(req.tr_count("mails-are-retried", moved))).await
 }

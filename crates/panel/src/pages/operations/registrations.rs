@@ -1,15 +1,15 @@
 //! All webhook registrations of the deployment, with their health.
 
 use super::deliveries::admin;
-use super::log::Log;
+use super::log::LogList;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
-use crate::pages::clients::webhooks::{registration, state};
-use crate::parts::{Cell, Choice, Empty, RowAction, Table};
+use crate::pages::clients::webhooks::{registration_from_path, state, tab_path};
+use crate::parts::{Cell, Choice, EmptyState, RowAction, Table};
 use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use civitas_kernel::{Error, EventName, RegistrationId, Result};
-use civitas_webhooks::{Registration, RegistrationFilter, RegistrationReport, RegistrationState};
+use civitas_webhooks::{RegistrationFilter, RegistrationReport, RegistrationState};
 
 const LIST: &str = "/system/webhook_registrations";
 const STATES: [(&str, RegistrationState); 3] = [
@@ -19,7 +19,7 @@ const STATES: [(&str, RegistrationState); 3] = [
 ];
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let mut log = Log::new(req, LIST, "registrations");
+    let mut log = LogList::new(req, LIST, "registrations");
     let text = log.filters.text("registrations-search");
     let states = STATES.map(|(name, _)| Choice::new(name, req.tr(&format!("registrations-{name}"))));
     let state = log.select("state", "column-state", states);
@@ -30,10 +30,10 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let columns = req.columns(
         "registration-address column-state delivery-delivered:num delivery-pending:num delivery-dead:num column-acts",
     );
-    let empty = Empty { title: "No webhook registrations found.".to_owned(), ..Empty::default() };
+    let empty = EmptyState::new("No webhook registrations found.".to_owned(), "");
     let rows = page.items.iter().map(|report| row(req, report));
     let table = Table::new(req.tr("registrations-caption"), columns).rows(rows).empty(empty);
-    let pages = req.named_pages(LIST, req.tr("registrations-pages"), request, page.has_more).html();
+    let pages = req.labelled_pagination(LIST, req.tr("registrations-pages"), request, page.has_more).html();
     log.found = req.row_count_text(page.items.len());
     log.show(&table, pages).await
 }
@@ -52,7 +52,7 @@ fn row(req: &AdminRequest, report: &RegistrationReport) -> Vec<Cell> {
     };
     let deliveries = format!("/system/webhook_deliveries?registration={id}");
     vec![
-        Cell::link(&client_tab_path(registration), &registration.url, client_uid),
+        Cell::link(&tab_path(registration.client), &registration.url, client_uid),
         state(req, registration),
         Cell::link(&format!("{deliveries}&status=delivered"), &req.number(figures.delivered), ""),
         Cell::link(&format!("{deliveries}&status=pending"), &req.number(figures.pending), ""),
@@ -61,45 +61,40 @@ fn row(req: &AdminRequest, report: &RegistrationReport) -> Vec<Cell> {
     ]
 }
 
-/// The tab of the client, where an action leads back to.
-fn client_tab_path(registration: &Registration) -> String {
-    format!("/system/api_clients/{}/edit?tab=webhooks", registration.client)
-}
-
 pub(crate) async fn enable(req: &AdminRequest) -> Result<Reply> {
     let id = RegistrationId(req.path_id("id")?);
-    let edited = req.change(async |tx| req.webhooks(tx).resume(id).await).await?;
-    let notice = Notice::good(req.tr("registration-enabled"));
-    req.redirect(client_tab_path(&edited), notice.text(edited.url)).await
+    let edited = req.in_transaction(async |tx| req.webhooks(tx).resume(id).await).await?;
+    let notice = Notice::success(req.tr("registration-enabled"));
+    req.redirect(tab_path(edited.client), notice.text(edited.url)).await
 }
 
 pub(crate) async fn pause(req: &AdminRequest) -> Result<Reply> {
     let id = RegistrationId(req.path_id("id")?);
-    let edited = req.change(async |tx| req.webhooks(tx).pause(id).await).await?;
-    let notice = Notice::good(req.tr("registration-is-paused"));
-    req.redirect(client_tab_path(&edited), notice.text(edited.url)).await
+    let edited = req.in_transaction(async |tx| req.webhooks(tx).pause(id).await).await?;
+    let notice = Notice::success(req.tr("registration-is-paused"));
+    req.redirect(tab_path(edited.client), notice.text(edited.url)).await
 }
 
 /// Sends an example of the first event of the registration.
 pub(crate) async fn test(req: &AdminRequest) -> Result<Reply> {
-    let (id, registration) = registration(req).await?;
+    let (id, registration) = registration_from_path(req).await?;
     let name = registration.subscriptions.first().copied().unwrap_or(EventName::ProposalCreation);
     let origin = match registration.organization {
         Some(organization) => {
-            req.panel.store().organizations().tenant(organization).await?.map(|tenant| tenant.host)
+            req.store().organizations().tenant(organization).await?.map(|tenant| tenant.host)
         }
         None => None,
     };
     let origin = req.panel.settings.site.origin(origin.as_deref().unwrap_or("localhost"));
     let body = (req.panel.services.webhook_example)(name, &origin).ok_or(Error::NotFound)?;
-    let tested = req.change(async |tx| req.webhooks(tx).test(id, name, body.clone()).await).await;
+    let tested = req.in_transaction(async |tx| req.webhooks(tx).test(id, name, body.clone()).await).await;
     match tested {
         Ok(delivery) => {
             let to = format!("/system/webhook_deliveries/{}", delivery.0);
-            req.redirect(to, Notice::good(req.tr("registration-tested")).text(registration.url)).await
+            req.redirect(to, Notice::success(req.tr("registration-tested")).text(registration.url)).await
         }
         Err(Error::Rejected(_)) => {
-            req.redirect(client_tab_path(&registration), Notice::bad(req.tr("registration-no-test"))).await
+            req.redirect(tab_path(registration.client), Notice::failure(req.tr("registration-no-test"))).await
         }
         Err(error) => Err(error),
     }

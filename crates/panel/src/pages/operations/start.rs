@@ -7,13 +7,13 @@ use crate::parts::{Badge, Head, Html, render};
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
-use civitas_application::{Alert, AlertKind, Alerts, MAX_FIGURE, MAX_FOUND};
+use civitas_application::{Alert, AlertKind, Alerts, MAX_ALERT_COUNT, MAX_FIGURE};
 use civitas_audit::AuditFilter;
 use civitas_kernel::{PageRequest, Result};
 use time::Duration;
 
 /// The changes shown.
-const RECENT: i64 = 6;
+const RECENT_CHANGES: i64 = 6;
 
 /// An entry of what needs attention, with its link.
 struct AlertItem {
@@ -48,17 +48,16 @@ struct Start<'a> {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let store = req.panel.store();
+    let store = req.store();
     let alerts = Alerts { store: store.operations() };
     let entries = alerts.list(req.now).await;
     let entries: Vec<AlertItem> = entries.iter().map(|entry| alert_item(req, entry)).collect();
     let lede = if entries.is_empty() {
         req.date(req.now)
     } else {
-        let count = i64::try_from(entries.len()).unwrap_or_default();
-        req.tr_args("start-lede", &[("date", req.date(req.now).into()), ("count", count.into())])
+        req.tr_args("start-lede", &[("date", req.date(req.now).into()), ("count", entries.len().into())])
     };
-    let recent = PageRequest::of(1, RECENT);
+    let recent = PageRequest::new(1, RECENT_CHANGES);
     let recent = store.audit().list(&AuditFilter::default(), recent).await?;
     let changes = recent.items.iter().map(|entry| RecentChange {
         text: audit::summary(req, entry),
@@ -119,15 +118,15 @@ fn alert_item(req: &AdminRequest, entry: &Alert) -> AlertItem {
         _ => None,
     };
     if let Some(limit) = limit {
-        href = format!("{href}&{limit}={}", format::field_value(Zone::utc(), entry.moment));
+        href = format!("{href}&{limit}={}", format::datetime_field_value(Zone::utc(), entry.moment));
     }
     let (title, badge) = match entry.found {
         None => (req.tr("attention-unknown"), Badge::bad(req.tr("attention-badge-unknown"))),
         Some(found) => {
             let key = format!("attention-{name}");
-            let title = req.translator.count(&key, found.number);
+            let title = req.tr_count(&key, found.number);
             let more = req.tr_with("more-than-title", "title", title.clone());
-            let title = if found.number >= MAX_FOUND { more } else { title };
+            let title = if found.number >= MAX_ALERT_COUNT { more } else { title };
             (title, alert_badge(req, entry.kind))
         }
     };

@@ -1,15 +1,15 @@
-//! What the server needs, as `civitas doctor` sees it, and what waits in its database.
+//! The checks of `civitas doctor`, and the queues in the database.
 
 use crate::admin_request::AdminRequest;
 use crate::format;
 use crate::parts::{Badge, Card, Cell, Html, KeyValues, Table};
 use crate::reply::Reply;
-use civitas_application::{HealthFinding, MAX_FIGURE, Queue};
+use civitas_application::{HealthFinding, MAX_FIGURE, QueueFigures};
 use civitas_kernel::Result;
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let findings = req.panel.services.health.run().await;
-    let load = req.panel.store().operations().load().await?;
+    let load = req.store().operations().load().await?;
     let columns = req.columns("storage-check column-state storage-found");
     let rows = findings.iter().map(|finding| row(req, finding));
     let checks = Table::new(req.tr("storage-caption"), columns).rows(rows);
@@ -23,15 +23,13 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         ),
         ("storage-tasks", load.tasks, "storage-first-due", super::mails::LIST),
     ];
-    let queues = queues.into_iter().fold(KeyValues::default(), |rows, (key, of, first, href)| {
-        rows.row(req.tr(key), queue_html(req, of, first, href))
+    let queues = queues.into_iter().fold(KeyValues::default(), |rows, (key, queue, first, href)| {
+        rows.row(req.tr(key), queue_html(req, queue, first, href))
     });
     let size = format::bytes(req.translator.locale, load.database_bytes);
     let queues = queues.text(req.tr("storage-database-size"), &size);
     let faults = findings.iter().filter(|finding| finding.state.is_err()).count();
-    let faults = i64::try_from(faults).unwrap_or(i64::MAX);
-    let lede =
-        if faults == 0 { req.tr("storage-all-good") } else { req.translator.count("storage-faults", faults) };
+    let lede = if faults == 0 { req.tr("storage-all-good") } else { req.tr_count("storage-faults", faults) };
     let waiting = Card::new("queues", req.tr("storage-queues"), queues.html());
     req.page(req.head("nav-storage").lede(lede), Html::join([waiting.html(), checks.html()])).await
 }
@@ -43,14 +41,14 @@ fn row(req: &AdminRequest, finding: &HealthFinding) -> Vec<Cell> {
         Err(text) => (Badge::bad(req.tr("storage-fault")), text),
     };
     vec![
-        Cell::with_sub(&req.tr(&format!("storage-check-{}", name.replace(' ', "-"))), name),
+        Cell::with_subtext(&req.tr(&format!("storage-check-{}", name.replace(' ', "-"))), name),
         Cell::badge(&badge),
-        Cell::html(Html::in_english(text)).whole(),
+        Cell::html(Html::in_english(text)).full_width(),
     ]
 }
 
 /// The number of rows with a link to them, and the time of the first.
-fn queue_html(req: &AdminRequest, queue: Queue, first: &str, href: &str) -> Html {
+fn queue_html(req: &AdminRequest, queue: QueueFigures, first: &str, href: &str) -> Html {
     let number = req.number_up_to(queue.number, MAX_FIGURE);
     let first = queue.first.map(|at| req.tr_with(first, "time", req.log_time(at)));
     let first = first.map(|text| Html::paragraph("small", &text)).unwrap_or_default();

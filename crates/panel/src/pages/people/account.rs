@@ -5,14 +5,15 @@ use super::password_confirmation;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::parts::{
-    Choice, Field, Form, FormError, FormErrors, Group, Head, Html, PageAction, Section, language_name, render,
+    Choice, ChoiceGroup, Field, Form, FormError, FormErrors, Head, Html, PageAction, Section, language_name,
+    render,
 };
 use crate::reply::Reply;
 use crate::request::{SESSION_COOKIE, SIGN_IN_PATH};
 use crate::translator::Translator;
 use askama::Template;
 use civitas_accounts::Secret;
-use civitas_accounts::administrators::{NewPassword, Theme};
+use civitas_accounts::administrators::{NewPassword, PanelTheme};
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Error, Locale, Result};
@@ -20,8 +21,8 @@ use qrcode::QrCode;
 use qrcode::render::svg;
 
 const PATH: &str = "/system/account";
-const NEW: &str = "new_password";
-const CODE: &str = "code";
+const NEW_PASSWORD_FIELD: &str = "new_password";
+const CODE_FIELD: &str = "code";
 /// The name of the deployment in an app of second factors.
 const ISSUER: &str = "Civitas";
 
@@ -44,14 +45,14 @@ async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
 fn preferences(req: &AdminRequest) -> Html {
     let administrator = &req.signed_in.administrator;
     let browser = std::iter::once(Choice::new("", req.tr("language-of-browser")));
-    let locales = Locale::OF_SERVICE.iter();
+    let locales = Locale::TRANSLATED_LOCALES.iter();
     let locales = locales.map(|locale| Choice::new(locale.as_str(), language_name(&req.translator, *locale)));
     let (locales, chosen) =
         (browser.chain(locales).collect(), administrator.locale.map(|locale| locale.to_string()));
     let language = Field::select("locale", req.tr("language"), chosen.unwrap_or_default(), locales);
     let name = |theme: &str| req.tr(&format!("theme-{theme}"));
-    let themes = Theme::ALL.iter().map(|theme| Choice::new(theme.as_str(), name(theme.as_str())));
-    let theme = Group::radios("theme", req.tr("theme"), themes.collect(), administrator.theme.as_str());
+    let themes = PanelTheme::ALL.iter().map(|theme| Choice::new(theme.as_str(), name(theme.as_str())));
+    let theme = ChoiceGroup::radios("theme", req.tr("theme"), themes.collect(), administrator.theme.as_str());
     let section = Section::new("preferences", req.tr("preferences"))
         .field(language.class("medium").html(&req.translator))
         .field(theme.html(&req.translator));
@@ -62,7 +63,7 @@ fn preferences(req: &AdminRequest) -> Html {
 }
 
 fn password(req: &AdminRequest, problems: &[FormError]) -> Html {
-    let field = Field::password(NEW, req.tr("password-new"), "new-password");
+    let field = Field::password(NEW_PASSWORD_FIELD, req.tr("password-new"), "new-password");
     let field = field.hint(req.tr("password-hint")).check(problems).html(&req.translator);
     let section = Section::new("password", req.tr("password")).hint(req.tr("password-sessions"));
     let form = Form::new(&req.translator, format!("{PATH}/password"), req.token(), "password-save");
@@ -70,14 +71,14 @@ fn password(req: &AdminRequest, problems: &[FormError]) -> Html {
 }
 
 fn second_factor(req: &AdminRequest) -> Html {
-    let (method, save, hint) = match &req.signed_in.administrator.second_factor {
+    let (method, submit_key, hint) = match &req.signed_in.administrator.second_factor {
         Some(_) => ("delete", "second-factor-end", "second-factor-is-on"),
         None => ("", "second-factor-begin", "second-factor-is-off"),
     };
     let section = Section::new("factor", req.tr("second-factor"))
         .hint(req.tr("second-factor-hint"))
         .field(Html::paragraph("", &req.tr(hint)));
-    let form = Form::new(&req.translator, format!("{PATH}/second_factor"), req.token(), save);
+    let form = Form::new(&req.translator, format!("{PATH}/second_factor"), req.token(), submit_key);
     form.method(method).section(section).html()
 }
 
@@ -87,36 +88,37 @@ fn own_audit_entry(req: &AdminRequest, action: Action) -> NewAuditEntry {
 }
 
 pub(crate) async fn save_preferences(req: &AdminRequest) -> Result<Reply> {
-    let locale = Locale::parse(req.form.text("locale")).filter(|locale| Locale::OF_SERVICE.contains(locale));
-    let theme = Theme::parse(req.form.text("theme")).unwrap_or_default();
+    let locale =
+        Locale::parse(req.form.text("locale")).filter(|locale| Locale::TRANSLATED_LOCALES.contains(locale));
+    let theme = PanelTheme::parse(req.form.text("theme")).unwrap_or_default();
     let id = req.signed_in.id;
-    let saved = req.change(async |tx| {
+    let saved = req.in_transaction(async |tx| {
         let admin = AdminRequest::administrators(tx);
-        admin.find_for_update(id, req.form_revision()).await?;
+        admin.find_revision_for_update(id, req.form_revision()).await?;
         admin.set_preferences(id, locale, theme, req.now).await
     });
     if let Err(error) = saved.await {
-        return page(req, form_errors(req, error, NEW)?).await;
+        return page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await;
     }
-    let translator = locale.map_or(req.translator, Translator::of);
-    req.redirect(PATH, Notice::good(translator.tr("preferences-saved"))).await
+    let translator = locale.map_or(req.translator, Translator::for_locale);
+    req.redirect(PATH, Notice::success(translator.tr("preferences-saved"))).await
 }
 
 pub(crate) async fn save_password(req: &AdminRequest) -> Result<Reply> {
     let saved = async {
-        let new = Secret::new(req.form.get(NEW).unwrap_or_default());
+        let new = Secret::new(req.form.get(NEW_PASSWORD_FIELD).unwrap_or_default());
         let email = &req.signed_in.administrator.email;
-        let new = NewPassword::of(&*req.panel.services.passwords, email, &new).await?;
+        let new = NewPassword::new(&*req.panel.services.passwords, email, &new).await?;
         let (id, session) = (req.signed_in.id, &req.signed_in.session.digest);
-        req.change_once(async |tx| {
+        req.in_transaction_once(async |tx| {
             AdminRequest::administrators(tx).change_own_password(id, new, session, req.now).await?;
             req.append_audit_entry(tx, &own_audit_entry(req, Action::AdministratorPasswordChanged)).await
         })
         .await
     };
     match saved.await {
-        Ok(()) => req.done("password-saved", &[], PATH).await,
-        Err(error) => page(req, form_errors(req, error, NEW)?).await,
+        Ok(()) => req.redirect_done("password-saved", &[], PATH).await,
+        Err(error) => page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
     }
 }
 
@@ -147,15 +149,15 @@ fn qr_code(text: &str) -> Result<Html> {
 
 /// The form that asks for the code of a new secret.
 fn code_form(req: &AdminRequest, sealed: String, problems: &[FormError]) -> Html {
-    let code = Field::text(CODE, req.tr("sign-in-code"), "")
+    let code = Field::text(CODE_FIELD, req.tr("sign-in-code"), "")
         .hint(req.tr("second-factor-code-hint"))
         .class("short")
         .autocomplete("one-time-code")
         .check(problems)
         .html(&req.translator);
     let section = Section::new("code-section", req.tr("second-factor-confirm")).field(code);
-    let save = "second-factor-turn-on";
-    Form::new(&req.translator, format!("{PATH}/second_factor/confirm"), req.token(), save)
+    let submit_key = "second-factor-turn-on";
+    Form::new(&req.translator, format!("{PATH}/second_factor/confirm"), req.token(), submit_key)
         .hidden("sealed", sealed)
         .section(section)
         .cancel(PATH)
@@ -164,11 +166,12 @@ fn code_form(req: &AdminRequest, sealed: String, problems: &[FormError]) -> Html
 
 pub(crate) async fn begin_second_factor(req: &AdminRequest) -> Result<Reply> {
     let id = req.signed_in.id;
-    let begun =
-        req.change(async |tx| req.second_factors(tx).begin_second_factor(id, ISSUER, req.now).await).await;
+    let begun = req
+        .in_transaction(async |tx| req.second_factors(tx).begin_second_factor(id, ISSUER, req.now).await)
+        .await;
     let factor = match begun {
         Ok(factor) => factor,
-        Err(error) => return page(req, form_errors(req, error, NEW)?).await,
+        Err(error) => return page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
     };
     let form = code_form(req, factor.sealed, &[]);
     let body = render(&NewFactor {
@@ -183,22 +186,21 @@ pub(crate) async fn begin_second_factor(req: &AdminRequest) -> Result<Reply> {
 
 pub(crate) async fn confirm_second_factor(req: &AdminRequest) -> Result<Reply> {
     let (id, session) = (req.signed_in.id, &req.signed_in.session.digest);
-    let (sealed, code) = (req.form.text("sealed"), req.form.text(CODE));
-    let confirmed = req.change(async |tx| {
-        let codes = req.second_factors(tx).enable_second_factor(id, sealed, code, session, req.now).await?;
-        req.append_audit_entry(tx, &own_audit_entry(req, Action::AdministratorSecondFactorEnabled)).await?;
-        Ok(codes)
-    });
+    let (sealed, code) = (req.form.text("sealed"), req.form.text(CODE_FIELD));
+    let confirmed = req.change_with_audit(
+        async |tx| req.second_factors(tx).enable_second_factor(id, sealed, code, session, req.now).await,
+        |_| Some(own_audit_entry(req, Action::AdministratorSecondFactorEnabled)),
+    );
     match confirmed.await {
         Ok(codes) => {
             let codes: Vec<&str> = codes.iter().map(Secret::expose).collect();
-            let notice = Notice::good(req.tr("second-factor-on"))
+            let notice = Notice::success(req.tr("second-factor-on"))
                 .shown_once(req.tr("recovery-codes"), codes.join("  "));
             req.redirect(PATH, notice).await
         }
         Err(error) => {
-            let problems = form_errors(req, error, NEW)?;
-            if problems.iter().all(|problem| problem.field != CODE) {
+            let problems = form_errors(req, error, NEW_PASSWORD_FIELD)?;
+            if problems.iter().all(|problem| problem.field != CODE_FIELD) {
                 return page(req, problems).await;
             }
             // The app has the account already: another code is enough.
@@ -211,21 +213,21 @@ pub(crate) async fn confirm_second_factor(req: &AdminRequest) -> Result<Reply> {
 
 pub(crate) async fn end_second_factor(req: &AdminRequest) -> Result<Reply> {
     let id = req.signed_in.id;
-    let ended = req.change(async |tx| {
-        AdminRequest::administrators(tx).disable_second_factor(id, req.now).await?;
-        req.append_audit_entry(tx, &own_audit_entry(req, Action::AdministratorSecondFactorDisabled)).await
-    });
+    let ended = req.change_with_audit(
+        async |tx| AdminRequest::administrators(tx).disable_second_factor(id, req.now).await,
+        |()| Some(own_audit_entry(req, Action::AdministratorSecondFactorDisabled)),
+    );
     match ended.await {
-        Ok(()) => req.done("second-factor-off", &[], PATH).await,
-        Err(error) => page(req, form_errors(req, error, NEW)?).await,
+        Ok(()) => req.redirect_done("second-factor-off", &[], PATH).await,
+        Err(error) => page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
     }
 }
 
 pub(crate) async fn sign_out(req: &AdminRequest) -> Result<Reply> {
-    req.change(async |tx| {
-        tx.panel_sessions().remove(&req.signed_in.session.digest).await?;
-        req.append_audit_entry(tx, &own_audit_entry(req, Action::SignOut)).await
-    })
+    req.change_with_audit(
+        async |tx| tx.panel_sessions().remove(&req.signed_in.session.digest).await,
+        |()| Some(own_audit_entry(req, Action::SignOut)),
+    )
     .await?;
     let secure = if req.panel.is_secure() { "; Secure" } else { "" };
     let ended = format!("{SESSION_COOKIE}=; Path=/system; HttpOnly; SameSite=Lax{secure}; Max-Age=0");

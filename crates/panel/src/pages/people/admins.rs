@@ -14,8 +14,8 @@ use civitas_kernel::records::Entity;
 use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
 
 const LIST: &str = "/system/admins";
-const EMAIL: &str = "admin[email]";
-const PASSWORD: &str = "admin[password]";
+const EMAIL_FIELD: &str = "admin[email]";
+const PASSWORD_FIELD: &str = "admin[password]";
 
 /// An administrator with the id.
 type FoundAdministrator = (AdministratorId, Administrator);
@@ -23,8 +23,8 @@ type FoundAdministrator = (AdministratorId, Administrator);
 /// The field and the text of a refusal. `new`: the field of the new password.
 pub(crate) fn refusal_text<'a>(text: &str, new: &'a str) -> Option<(&'a str, &'static str)> {
     Some(match text {
-        refusals::EMAIL_INVALID => (EMAIL, "problem-email"),
-        refusals::EMAIL_TAKEN => (EMAIL, "problem-email-taken"),
+        refusals::EMAIL_INVALID => (EMAIL_FIELD, "problem-email"),
+        refusals::EMAIL_TAKEN => (EMAIL_FIELD, "problem-email-taken"),
         refusals::PASSWORD_SHORT => (new, "problem-password-short"),
         refusals::PASSWORD_LONG => (new, "problem-password-long"),
         refusals::PASSWORD_BLANK => (new, "problem-password-blank"),
@@ -40,7 +40,8 @@ pub(crate) fn refusal_text<'a>(text: &str, new: &'a str) -> Option<(&'a str, &'s
 
 /// The problem of a refused change, beside its field.
 pub(crate) fn form_errors(req: &AdminRequest, error: Error, new: &str) -> Result<FormErrors> {
-    error::translated_form_errors(&req.translator, error, |_| String::new(), |text| refusal_text(text, new))
+    let known = |text: &str| refusal_text(text, new);
+    error::form_errors_with_refusals(&req.translator, error, |_| String::new(), known)
 }
 
 /// An entry of the audit trail about an administrator.
@@ -50,25 +51,25 @@ pub(crate) fn audit_entry(
     id: AdministratorId,
     email: &str,
 ) -> NewAuditEntry {
-    req.audit_entry(action).on("administrator", &id.to_string(), email)
+    req.audit_entry(action).with_object("administrator", &id.to_string(), email)
 }
 
-async fn administrator(req: &AdminRequest) -> Result<FoundAdministrator> {
+async fn administrator_from_path(req: &AdminRequest) -> Result<FoundAdministrator> {
     let id = AdministratorId(req.path_id("id")?);
-    let found = req.panel.store().administrators().find(id).await?;
+    let found = req.store().administrators().find(id).await?;
     Ok((id, found.ok_or(Error::NotFound)?))
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let request = req.query.page(PageRequest::MAX_LENGTH);
-    let page = req.panel.store().administrators().list(req.query.get("q"), request).await?;
+    let page = req.store().administrators().list(req.query.get("q"), request).await?;
     let rows = page.items.iter().map(|(id, administrator)| {
         let path = format!("{LIST}/{id}");
         let email = administrator.email.clone();
         let mut actions = vec![RowAction::link(format!("{path}/edit"), req.tr("edit"), email.clone())];
         if administrator.sources.refused_until(req.now).is_some() {
-            let (action, of) = (format!("{path}/unlock"), email.clone());
-            actions.push(RowAction::post(action, req.tr("unlock"), of, req.token()));
+            let action = format!("{path}/unlock");
+            actions.push(RowAction::post(action, req.tr("unlock"), email.clone(), req.token()));
         }
         actions.push(RowAction::link(format!("{path}/delete"), req.tr("delete-link"), email.clone()));
         let note = if *id == req.signed_in.id { req.tr("admin-you") } else { String::new() };
@@ -77,7 +78,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
             Cell::link(&format!("{path}/edit"), &email, &note),
             state(req, administrator),
             Cell::text(&req.tr(if administrator.second_factor.is_some() { "on" } else { "off" })),
-            last.map_or_else(|| Cell::soft(&req.tr("never")), |at| Cell::text(&req.time(at))),
+            last.map_or_else(|| Cell::muted(&req.tr("never")), |at| Cell::text(&req.time(at))),
             Cell::actions(&actions),
         ]
     });
@@ -94,7 +95,7 @@ fn state(req: &AdminRequest, administrator: &Administrator) -> Cell {
     match administrator.sources.refused_until(req.now) {
         Some(until) => {
             let until = req.tr_with("admin-locked-until", "time", req.time(until));
-            Cell::badge_with_sub(&Badge::bad(req.tr("admin-locked")), &until)
+            Cell::badge_with_subtext(&Badge::bad(req.tr("admin-locked")), &until)
         }
         None if administrator.password.is_none() => Cell::badge(&Badge::plain(req.tr("admin-no-password"))),
         None => Cell::badge(&Badge::good(req.tr("admin-active"))),
@@ -108,9 +109,14 @@ fn head(req: &AdminRequest, title: String) -> Head {
 fn fields(req: &AdminRequest, email: &str, password_hint: &str, problems: &[FormError]) -> Section {
     Section::new("account", req.tr("admin-account"))
         .hint(req.tr("admin-account-hint"))
-        .field(Field::email(EMAIL, req.tr("email"), email).required().check(problems).html(&req.translator))
         .field(
-            Field::password(PASSWORD, req.tr("password"), "new-password")
+            Field::email(EMAIL_FIELD, req.tr("email"), email)
+                .required()
+                .check(problems)
+                .html(&req.translator),
+        )
+        .field(
+            Field::password(PASSWORD_FIELD, req.tr("password"), "new-password")
                 .hint(req.tr(password_hint))
                 .check(problems)
                 .html(&req.translator),
@@ -122,7 +128,7 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
 }
 
 async fn show_new(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
-    let email = req.form.get(EMAIL).unwrap_or_default();
+    let email = req.form.get(EMAIL_FIELD).unwrap_or_default();
     let form = Form::new(&req.translator, LIST, req.token(), "admin-create")
         .section(fields(req, email, "password-hint", &problems))
         .cancel(LIST);
@@ -130,29 +136,29 @@ async fn show_new(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let email = normal_email(req.form.text(EMAIL));
-    let password = Secret::new(req.form.get(PASSWORD).unwrap_or_default());
+    let email = normal_email(req.form.text(EMAIL_FIELD));
+    let password = Secret::new(req.form.get(PASSWORD_FIELD).unwrap_or_default());
     let created = async {
-        let password = NewPassword::of(&*req.panel.services.passwords, &email, &password).await?;
-        req.change_once(async |tx| {
+        let password = NewPassword::new(&*req.panel.services.passwords, &email, &password).await?;
+        req.in_transaction_once(async |tx| {
             let id = AdminRequest::administrators(tx).create(password, req.now).await?;
             req.append_audit_entry(tx, &audit_entry(req, Action::AdministratorCreated, id, &email)).await
         })
         .await
     };
     match created.await {
-        Ok(()) => req.done("admin-created", &[("email", email.into())], LIST).await,
-        Err(error) => show_new(req, form_errors(req, error, PASSWORD)?).await,
+        Ok(()) => req.redirect_done("admin-created", &[("email", email.into())], LIST).await,
+        Err(error) => show_new(req, form_errors(req, error, PASSWORD_FIELD)?).await,
     }
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    show_edit(req, &administrator(req).await?, Vec::new()).await
+    show_edit(req, &administrator_from_path(req).await?, Vec::new()).await
 }
 
 async fn show_edit(req: &AdminRequest, found: &FoundAdministrator, problems: FormErrors) -> Result<Reply> {
     let (id, administrator) = found;
-    let email = req.form.get(EMAIL).unwrap_or(&administrator.email);
+    let email = req.form.get(EMAIL_FIELD).unwrap_or(&administrator.email);
     let revision = req.revision(administrator.revision());
     let form = Form::new(&req.translator, format!("{LIST}/{id}"), req.token(), "admin-save")
         .method("put")
@@ -179,24 +185,24 @@ async fn show_edit(req: &AdminRequest, found: &FoundAdministrator, problems: For
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let found = administrator(req).await?;
+    let found = administrator_from_path(req).await?;
     let (id, administrator) = (found.0, &found.1);
-    let email = req.form.get(EMAIL).map_or_else(|| administrator.email.clone(), normal_email);
-    let typed = req.form.get(PASSWORD).filter(|password| !password.is_empty()).map(Secret::new);
+    let email = req.form.get(EMAIL_FIELD).map_or_else(|| administrator.email.clone(), normal_email);
+    let typed = req.form.get(PASSWORD_FIELD).filter(|password| !password.is_empty()).map(Secret::new);
     let ends_factor = req.form.text("admin[end_second_factor]") == "1";
     let saved = async {
         let password = match &typed {
-            Some(typed) => Some(NewPassword::of(&*req.panel.services.passwords, &email, typed).await?),
+            Some(typed) => Some(NewPassword::new(&*req.panel.services.passwords, &email, typed).await?),
             None => None,
         };
-        req.change_once(async |tx| {
+        req.in_transaction_once(async |tx| {
             let admin = AdminRequest::administrators(tx);
-            let before = admin.find_for_update(id, req.form_revision()).await?;
+            let before = admin.find_revision_for_update(id, req.form_revision()).await?;
             let entry = |action| audit_entry(req, action, id, &email);
             if email != before.email {
                 admin.change_email(id, &email, req.now).await?;
                 let entry = entry(Action::AdministratorUpdated);
-                req.append_audit_entry(tx, &entry.changed("email", Some(&before.email), Some(&email)))
+                req.append_audit_entry(tx, &entry.with_change("email", Some(&before.email), Some(&email)))
                     .await?;
             }
             if let Some(password) = password {
@@ -213,30 +219,29 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
     };
     match saved.await {
         Ok(()) if typed.is_some() && id == req.signed_in.id => Ok(Reply::redirect(SIGN_IN_PATH)),
-        Ok(()) => req.done("admin-saved", &[("email", email.into())], LIST).await,
-        Err(error) => show_edit(req, &found, form_errors(req, error, PASSWORD)?).await,
+        Ok(()) => req.redirect_done("admin-saved", &[("email", email.into())], LIST).await,
+        Err(error) => show_edit(req, &found, form_errors(req, error, PASSWORD_FIELD)?).await,
     }
 }
 
 pub(crate) async fn unlock(req: &AdminRequest) -> Result<Reply> {
-    let (id, administrator) = administrator(req).await?;
-    req.change(async |tx| {
-        AdminRequest::administrators(tx).unlock(id, req.now).await?;
-        let entry = audit_entry(req, Action::AdministratorUnlocked, id, &administrator.email);
-        req.append_audit_entry(tx, &entry).await
-    })
+    let (id, administrator) = administrator_from_path(req).await?;
+    req.change_with_audit(
+        async |tx| AdminRequest::administrators(tx).unlock(id, req.now).await,
+        |()| Some(audit_entry(req, Action::AdministratorUnlocked, id, &administrator.email)),
+    )
     .await?;
-    req.done("admin-unlocked", &[("email", administrator.email.into())], LIST).await
+    req.redirect_done("admin-unlocked", &[("email", administrator.email.into())], LIST).await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    delete_page(req, &administrator(req).await?, Vec::new()).await
+    delete_page(req, &administrator_from_path(req).await?, Vec::new()).await
 }
 
 async fn delete_page(req: &AdminRequest, found: &FoundAdministrator, problems: FormErrors) -> Result<Reply> {
     let (id, administrator) = found;
     let confirm = req
-        .confirm(format!("{LIST}/{id}"), req.tr("admin-delete-button"), LIST.to_owned())
+        .confirmation(format!("{LIST}/{id}"), req.tr("admin-delete-button"), LIST.to_owned())
         .delete()
         .effects([req.tr("admin-delete-effect"), req.tr("admin-delete-sessions")])
         .stays(req.tr("admin-delete-stays"));
@@ -246,16 +251,15 @@ async fn delete_page(req: &AdminRequest, found: &FoundAdministrator, problems: F
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let found = administrator(req).await?;
-    let (id, administrator) = (found.0, &found.1);
-    let deleted = req.change(async |tx| {
-        AdminRequest::administrators(tx).delete(id, req.signed_in.id).await?;
-        req.append_audit_entry(tx, &audit_entry(req, Action::AdministratorDeleted, id, &administrator.email))
-            .await
-    });
+    let found = administrator_from_path(req).await?;
+    let (id, email) = (found.0, found.1.email.as_str());
+    let deleted = req.change_with_audit(
+        async |tx| AdminRequest::administrators(tx).delete(id, req.signed_in.id).await,
+        |()| Some(audit_entry(req, Action::AdministratorDeleted, id, email)),
+    );
     match deleted.await {
         Ok(()) if id == req.signed_in.id => Ok(Reply::redirect(SIGN_IN_PATH)),
-        Ok(()) => req.done("admin-deleted", &[("email", administrator.email.as_str().into())], LIST).await,
-        Err(error) => delete_page(req, &found, form_errors(req, error, PASSWORD)?).await,
+        Ok(()) => req.redirect_done("admin-deleted", &[("email", email.into())], LIST).await,
+        Err(error) => delete_page(req, &found, form_errors(req, error, PASSWORD_FIELD)?).await,
     }
 }

@@ -1,5 +1,5 @@
-//! Asks for the own password before requests that change accounts or the sign-in of administrators (contract 04 §1): a
-//! session alone changes no key.
+//! Asks for the own password before requests that change accounts or the sign-in of administrators (contract 04 §1), so that
+//! a stolen session is not enough.
 
 use super::sign_in::is_own_path;
 use crate::admin_request::AdminRequest;
@@ -13,8 +13,8 @@ use civitas_accounts::administrators::{NewPassword, SignInError};
 use civitas_kernel::Result;
 
 const PATH: &str = "/system/account/confirmation";
-const PASSWORD: &str = "password";
-const CODE: &str = "code";
+const PASSWORD_FIELD: &str = "password";
+const CODE_FIELD: &str = "code";
 
 /// The address of the confirmation page, which leads to `return_to` afterwards.
 pub(crate) fn page_address(return_to: &str) -> String {
@@ -51,11 +51,12 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 
 async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
-    let password = Field::password(PASSWORD, req.tr("password"), "current-password").required();
+    let password = Field::password(PASSWORD_FIELD, req.tr("password"), "current-password").required();
     let mut section = Section::new("confirmation", req.tr("confirmation"))
         .field(password.check(&problems).html(translator));
     if req.signed_in.administrator.second_factor.is_some() {
-        let code = Field::text(CODE, req.tr("sign-in-code"), "").class("short").autocomplete("one-time-code");
+        let code =
+            Field::text(CODE_FIELD, req.tr("sign-in-code"), "").class("short").autocomplete("one-time-code");
         let code = code.hint(req.tr("confirmation-code-hint"));
         section = section.field(code.check(&problems).html(translator));
     }
@@ -69,15 +70,15 @@ async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
 pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
     let (signed_in, form) = (&req.signed_in, &req.form);
     let account = (signed_in.id, signed_in.administrator.email.as_str(), &signed_in.session.digest);
-    let password = form.get(PASSWORD).filter(|text| text.len() <= NewPassword::MAX_BYTES);
+    let password = form.get(PASSWORD_FIELD).filter(|text| text.len() <= NewPassword::MAX_BYTES);
     let password = Secret::new(password.unwrap_or_default());
     let sign_in = req.panel.sign_in(req.client_ip);
-    let (field, key) = match sign_in.check_password(account, password, form.get(CODE), req.now).await {
+    let (field, key) = match sign_in.check_password(account, password, form.get(CODE_FIELD), req.now).await {
         Ok(()) => return Ok(Reply::redirect(return_address(req))),
         Err(SignInError::Store(error)) => return Err(error),
         Err(SignInError::Refused { ends_session: true, .. }) => return Ok(Reply::redirect(SIGN_IN_PATH)),
-        Err(SignInError::CodeNeeded) => (CODE, "sign-in-code-needed"),
-        Err(SignInError::Refused { .. } | SignInError::Outdated) => (PASSWORD, "confirmation-refused"),
+        Err(SignInError::CodeNeeded) => (CODE_FIELD, "sign-in-code-needed"),
+        Err(SignInError::Refused { .. } | SignInError::Outdated) => (PASSWORD_FIELD, "confirmation-refused"),
     };
     page(req, vec![FormError::new(field, req.tr(key))]).await
 }

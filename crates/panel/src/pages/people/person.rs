@@ -1,16 +1,16 @@
 //! One account: its data and roles, and the actions on it (contract 02 §1.4).
 
-use super::persons::{Person, list_path};
+use super::persons::{OpenedPerson, list_path};
 use super::roles;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
-use crate::parts::{Card, Html, KeyValues, PageAction, Split, language_name, render};
+use crate::parts::{Card, Html, KeyValues, PageAction, TwoColumns, language_name, render};
 use crate::reply::Reply;
 use askama::Template;
 use civitas_accounts::login_failures::{LoginLock, name_digest};
 use civitas_accounts::{RegistrationMails, User, UserAdmin};
 use civitas_application::{Ports, Transaction, UserStateChange, UserStates};
-use civitas_audit::Action;
+use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::records::edit;
 use civitas_kernel::{Error, Result, UserState};
 
@@ -28,14 +28,14 @@ struct Effect {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of_path(req).await?;
-    req.open_organization(person.organization_id).await?;
+    let person = OpenedPerson::from_path(req).await?;
+    req.set_navigation_organization(person.organization_id).await?;
     let roles = roles::card(req, &person).await?;
     let left =
         [Card::new("account", req.tr("person-account"), account_facts(req, &person.user)).html(), roles];
-    let failures = req.panel.store().login_failures();
+    let failures = req.store().login_failures();
     let locks = failures.locks(person.organization_id, &name_digest(&person.user.nickname), req.now).await?;
-    let body = Split { left: Html::join(left), right: action_cards(req, &person, &locks) };
+    let body = TwoColumns { left: Html::join(left), right: action_cards(req, &person, &locks) };
     let edit = PageAction::link(format!("{}/edit", person.path()), req.tr("edit"));
     let head = person.tabbed_head(req, "").action(edit);
     req.page(head, body.html()).await
@@ -61,7 +61,7 @@ fn account_facts(req: &AdminRequest, user: &User) -> Html {
         .html()
 }
 
-fn action_button(req: &AdminRequest, person: &Person, name: &str, class: &'static str) -> Html {
+fn action_button(req: &AdminRequest, person: &OpenedPerson, name: &str, class: &'static str) -> Html {
     let label = req.tr_with(&format!("person-{name}-button"), "name", person.user.name.as_str());
     let (action, token) = (format!("{}/{name}", person.path()), req.token());
     PageAction::Post { action, label, class, fields: Vec::new(), token }.html()
@@ -76,7 +76,7 @@ fn optional_text(req: &AdminRequest, key: &str) -> String {
 }
 
 /// The card of the lock by administrators and of the locks by failed logins. A blocked account cannot be locked.
-fn lock_card_body(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Option<Html> {
+fn lock_card_body(req: &AdminRequest, person: &OpenedPerson, locks: &[LoginLock]) -> Option<Html> {
     let mut items: Vec<String> = locks
         .iter()
         .map(|lock| {
@@ -106,7 +106,7 @@ fn lock_card_body(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> O
 }
 
 /// The cards at the right: each says what an action does.
-fn action_cards(req: &AdminRequest, person: &Person, locks: &[LoginLock]) -> Html {
+fn action_cards(req: &AdminRequest, person: &OpenedPerson, locks: &[LoginLock]) -> Html {
     let effect_html = |lede: String, items: &[&str], stays: &str, action: Html| {
         effect_html(lede, items.iter().map(|key| req.tr(key)).collect(), optional_text(req, stays), action)
     };
@@ -153,6 +153,12 @@ pub(crate) fn mails(tx: &dyn Transaction) -> RegistrationMails<'_> {
     }
 }
 
+/// An entry of the audit trail about an account.
+fn audit_entry(req: &AdminRequest, person: &OpenedPerson, action: Action) -> NewAuditEntry {
+    let (id, nickname) = (person.id.to_string(), &person.user.nickname);
+    req.audit_entry(action).in_organization(person.organization_id).with_object("user", &id, nickname)
+}
+
 /// `POST .../{action}`: changes the state of the account.
 pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
     let action = match req.action {
@@ -162,42 +168,37 @@ pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
         "unlock" => UserStateChange::Unlock,
         _ => return Err(Error::NotFound),
     };
-    let person = Person::of_path(req).await?;
-    req.change(async |tx| {
+    let person = OpenedPerson::from_path(req).await?;
+    req.in_transaction(async |tx| {
         let from = req.client_ip.map(|address| address.to_string());
         let states = UserStates { tx, actor: req.actor(), from, now: req.now };
         states.change(person.organization_id, person.id, action).await.map(drop)
     })
     .await?;
-    done(req, &person, &format!("person-{}-done", req.action)).await
+    back_to_person(req, &person, &format!("person-{}-done", req.action)).await
 }
 
 /// Back to the page of the account, with what was done.
-async fn done(req: &AdminRequest, person: &Person, result: &str) -> Result<Reply> {
+async fn back_to_person(req: &AdminRequest, person: &OpenedPerson, result: &str) -> Result<Reply> {
     let title = req.tr_with(result, "name", person.user.name.as_str());
     let undo = req.tr(&format!("{result}-undo"));
-    req.redirect(person.path(), Notice::good(title).text(undo)).await
+    req.redirect(person.path(), Notice::success(title).text(undo)).await
 }
 
 pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of_path(req).await?;
-    req.change(async |tx| {
-        let after = admin(tx).confirm(&mails(tx), person.organization_id, person.id, req.now).await?;
-        if after == person.user {
-            return Ok(());
-        }
-        let entry = req.audit_entry(Action::UserConfirmed).of(person.organization_id);
-        let entry = entry.on("user", &person.id.to_string(), &person.user.nickname);
-        req.append_audit_entry(tx, &entry).await
-    })
+    let person = OpenedPerson::from_path(req).await?;
+    req.change_with_audit(
+        async |tx| admin(tx).confirm(&mails(tx), person.organization_id, person.id, req.now).await,
+        |after| (*after != person.user).then(|| audit_entry(req, &person, Action::UserConfirmed)),
+    )
     .await?;
-    done(req, &person, "person-confirm-done").await
+    back_to_person(req, &person, "person-confirm-done").await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of_path(req).await?;
+    let person = OpenedPerson::from_path(req).await?;
     let confirm = req
-        .confirm(person.path(), req.tr("person-delete-button"), person.path())
+        .confirmation(person.path(), req.tr("person-delete-button"), person.path())
         .delete()
         .effects([
             req.tr("person-delete-sign-in"),
@@ -211,20 +212,17 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of_path(req).await?;
-    req.change(async |tx| {
-        // A closure with the request cannot be sent to another thread.
-        let now = req.now;
-        let delete = |user: &mut User| user.delete(now);
-        edit(&admin(tx), person.organization_id, person.id, now, delete).await?;
-        let entry = req.audit_entry(Action::UserDeleted).of(person.organization_id).on(
-            "user",
-            &person.id.to_string(),
-            &person.user.nickname,
-        );
-        req.append_audit_entry(tx, &entry).await
-    })
+    let person = OpenedPerson::from_path(req).await?;
+    // A closure with the request cannot be sent to another thread.
+    let now = req.now;
+    req.change_with_audit(
+        async |tx| {
+            let delete = |user: &mut User| user.delete(now);
+            edit(&admin(tx), person.organization_id, person.id, now, delete).await
+        },
+        |_| Some(audit_entry(req, &person, Action::UserDeleted)),
+    )
     .await?;
     let name = person.user.name.as_str().into();
-    req.done("person-deleted", &[("name", name)], list_path(person.organization_id)).await
+    req.redirect_done("person-deleted", &[("name", name)], list_path(person.organization_id)).await
 }

@@ -1,7 +1,7 @@
 //! Forms of accounts: a new one, and a change of one.
 
 use super::person::{admin, mails};
-use super::persons::{Person, list_path};
+use super::persons::{OpenedPerson, list_path};
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
@@ -12,15 +12,15 @@ use crate::reply::Reply;
 use civitas_accounts::{User, normal_email};
 use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_kernel::records::{Described, Entity, RecordAdmin};
-use civitas_kernel::{Error, Locale, Result};
+use civitas_kernel::records::{Entity, RecordAdmin, RecordFields};
+use civitas_kernel::{Error, FieldError, Locale, Result};
 use civitas_organizations::Organization;
 
-const NAME: &str = "user[name]";
-const NICKNAME: &str = "user[nickname]";
-const EMAIL: &str = "user[email]";
+const NAME_FIELD: &str = "user[name]";
+const NICKNAME_FIELD: &str = "user[nickname]";
+const EMAIL_FIELD: &str = "user[email]";
 const LOCALE_FIELD: &str = "user[locale]";
-const CONFIRMED: &str = "user[confirmed]";
+const CONFIRMED_FIELD: &str = "user[confirmed]";
 
 impl EditableRecord for User {
     fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
@@ -35,34 +35,30 @@ impl EditableRecord for User {
         let known = |text: &str| {
             let is_taken = text.ends_with("has already been taken");
             Some(match text.split(' ').next()? {
-                "nickname" if is_taken => (NICKNAME, "problem-nickname-taken"),
-                "nickname" => (NICKNAME, "problem-nickname"),
-                "email" if is_taken => (EMAIL, "problem-person-email-taken"),
-                "email" => (EMAIL, "problem-email"),
-                "name" => (NAME, "problem-name"),
+                "nickname" if is_taken => (NICKNAME_FIELD, "problem-nickname-taken"),
+                "nickname" => (NICKNAME_FIELD, "problem-nickname"),
+                "email" if is_taken => (EMAIL_FIELD, "problem-person-email-taken"),
+                "email" => (EMAIL_FIELD, "problem-email"),
+                "name" => (NAME_FIELD, "problem-name"),
                 _ => return None,
             })
         };
-        error::translated_form_errors(
-            &req.translator,
-            error,
-            |field_error| format!("user[{}]", field_error.field),
-            known,
-        )
+        let field = |field_error: &FieldError| format!("user[{}]", field_error.field);
+        error::form_errors_with_refusals(&req.translator, error, field, known)
     }
 }
 
 /// Writes what was typed into an account, and returns what cannot be read: the language is one of the organization, that
 /// of the account, or none.
-fn read(req: &AdminRequest, organization: &Organization, user: &mut User) -> FormErrors {
+fn read_form(req: &AdminRequest, organization: &Organization, user: &mut User) -> FormErrors {
     let form = &req.form;
     let mut input = FormInput::new(req, User::NAME, &organization.available_locales);
-    input.line("name", &mut user.name);
-    input.line("nickname", &mut user.nickname);
-    input.flag("admin", &mut user.admin);
+    input.read_line("name", &mut user.name);
+    input.read_line("nickname", &mut user.nickname);
+    input.read_flag("admin", &mut user.admin);
     let mut problems = input.into_problems();
-    if form.get(EMAIL).is_some() {
-        user.email = normal_email(form.text(EMAIL));
+    if form.get(EMAIL_FIELD).is_some() {
+        user.email = normal_email(form.text(EMAIL_FIELD));
     }
     if form.get(LOCALE_FIELD).is_some() {
         let (chosen, stored) = (form.text(LOCALE_FIELD), user.locale);
@@ -91,7 +87,7 @@ fn sections(view: &FormView<'_>, user: &User) -> [Section; 2] {
         .hint(req.tr("person-nickname-hint"))
         .class("medium")
         .required();
-    let email = Field::email(EMAIL, req.tr("email"), req.form.get(EMAIL).unwrap_or(&user.email))
+    let email = Field::email(EMAIL_FIELD, req.tr("email"), req.form.get(EMAIL_FIELD).unwrap_or(&user.email))
         .hint(req.tr("person-email-hint"))
         .required();
     let locale = view.select("locale", "language", &chosen, locales.collect()).class("medium");
@@ -127,15 +123,15 @@ fn view<'a>(
 /// A new account with what was typed, and what of it cannot be read.
 fn read_new(req: &AdminRequest, organization: &Organization) -> (User, FormErrors) {
     let mut user = User::new(String::new(), String::new(), String::new(), req.now);
-    let problems = read(req, organization, &mut user);
+    let problems = read_form(req, organization, &mut user);
     (user, problems)
 }
 
 async fn show_new(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
-    let (id, organization) = organization::organization(req).await?;
+    let (id, organization) = organization::find_from_path(req).await?;
     let view = view(req, &organization, &problems, true);
     let [account, rights] = sections(&view, &read_new(req, &organization).0);
-    let is_confirmed = req.form.switch(CONFIRMED) == Some(true);
+    let is_confirmed = req.form.checkbox(CONFIRMED_FIELD) == Some(true);
     let confirmed = view.flag("confirmed", "person-is-confirmed", is_confirmed);
     let confirmed = confirmed.hint(req.tr("person-is-confirmed-hint"));
     let form = Form::new(&req.translator, list_path(id), req.token(), "person-create")
@@ -149,23 +145,23 @@ async fn show_new(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = organization::organization(req).await?;
+    let (id, organization) = organization::find_from_path(req).await?;
     let (mut user, problems) = read_new(req, &organization);
     if !problems.is_empty() {
         return show_new(req, problems).await;
     }
-    if req.form.switch(CONFIRMED) == Some(true) {
+    if req.form.checkbox(CONFIRMED_FIELD) == Some(true) {
         user.confirm(req.now);
     }
     let created = req
-        .change(async |tx| {
-            let uid = admin(tx).register(&mails(tx), id, &user, req.now).await?;
-            let entry =
-                req.audit_entry(Action::UserCreated).of(id).on("user", &uid.to_string(), &user.nickname);
-            let entry = entry.changed("admin", None, user.admin.then_some("true"));
-            req.append_audit_entry(tx, &entry).await?;
-            Ok(uid)
-        })
+        .change_with_audit(
+            async |tx| admin(tx).register(&mails(tx), id, &user, req.now).await,
+            |uid| {
+                let entry = req.audit_entry(Action::UserCreated).in_organization(id);
+                let entry = entry.with_object("user", &uid.to_string(), &user.nickname);
+                Some(entry.with_change("admin", None, user.admin.then_some("true")))
+            },
+        )
         .await;
     match created {
         Ok(uid) => {
@@ -175,18 +171,23 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             } else {
                 "person-created-mail"
             });
-            req.redirect(format!("{}/{uid}", list_path(id)), Notice::good(title).text(text)).await
+            req.redirect(format!("{}/{uid}", list_path(id)), Notice::success(title).text(text)).await
         }
         Err(error) => show_new(req, User::form_errors(req, &organization, error)?).await,
     }
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of_path(req).await?;
+    let person = OpenedPerson::from_path(req).await?;
     show_edit(req, &person, &person.user, Vec::new()).await
 }
 
-async fn show_edit(req: &AdminRequest, person: &Person, user: &User, problems: FormErrors) -> Result<Reply> {
+async fn show_edit(
+    req: &AdminRequest,
+    person: &OpenedPerson,
+    user: &User,
+    problems: FormErrors,
+) -> Result<Reply> {
     let [account, rights] = sections(&view(req, &person.organization, &problems, false), user);
     let form = Form::new(&req.translator, person.path(), req.token(), "person-save")
         .method("put")
@@ -199,11 +200,13 @@ async fn show_edit(req: &AdminRequest, person: &Person, user: &User, problems: F
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let person = Person::of_path(req).await?;
+    let person = OpenedPerson::from_path(req).await?;
     let organization = &person.organization;
     let target = Target { organization_id: person.organization_id, organization, id: person.id };
-    match save(req, target, Action::UserUpdated, |user| read(req, organization, user)).await? {
-        Saved::Stored(user) => req.done("person-saved", &[("name", user.name.into())], person.path()).await,
+    match save(req, target, Action::UserUpdated, |user| read_form(req, organization, user)).await? {
+        Saved::Stored(user) => {
+            req.redirect_done("person-saved", &[("name", user.name.into())], person.path()).await
+        }
         Saved::Refused(user, problems) => show_edit(req, &person, &user, problems).await,
     }
 }

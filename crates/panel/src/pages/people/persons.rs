@@ -1,22 +1,23 @@
 //! The accounts of an organization: the list, and what the pages of one account share.
 
 use crate::admin_request::AdminRequest;
+use crate::format::saturating_i64;
 use crate::pages::content::{organization, shared};
 use crate::parts::{Badge, Cell, Head, Table};
 use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
-use civitas_accounts::{ListedState, MAX_COUNTED, User, UserField, UserFilter, UserSearch, UserSort};
-use civitas_kernel::filter::{Comparison, Condition};
+use civitas_accounts::{MAX_COUNTED, User, UserField, UserFilter, UserSearch, UserSort, UserStateFilter};
+use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::{Direction, Error, OrganizationId, PageRequest, Result, UserId, UserState};
 use civitas_organizations::Organization;
 use std::collections::HashMap;
 
-const STATES: [(&str, &str, ListedState); 5] = [
-    ("active", "person-active", ListedState::Active),
-    ("blocked", "person-blocked", ListedState::Blocked),
-    ("locked", "person-locked", ListedState::Locked),
-    ("unconfirmed", "person-unconfirmed", ListedState::Unconfirmed),
-    ("admin", "person-admin", ListedState::Admin),
+const STATES: [(&str, &str, UserStateFilter); 5] = [
+    ("active", "person-active", UserStateFilter::Active),
+    ("blocked", "person-blocked", UserStateFilter::Blocked),
+    ("locked", "person-locked", UserStateFilter::Locked),
+    ("unconfirmed", "person-unconfirmed", UserStateFilter::Unconfirmed),
+    ("admin", "person-admin", UserStateFilter::Admin),
 ];
 
 /// The address of the list.
@@ -25,7 +26,7 @@ pub(crate) fn list_path(organization: OrganizationId) -> String {
 }
 
 /// An account of the organization in the path.
-pub(crate) struct Person {
+pub(crate) struct OpenedPerson {
     pub(crate) organization_id: OrganizationId,
     /// The organization's record.
     pub(crate) organization: Organization,
@@ -33,12 +34,12 @@ pub(crate) struct Person {
     pub(crate) user: User,
 }
 
-impl Person {
+impl OpenedPerson {
     /// The account of the path, which is not deleted.
-    pub(crate) async fn of_path(req: &AdminRequest) -> Result<Self> {
-        let (organization_id, organization) = organization::organization(req).await?;
+    pub(crate) async fn from_path(req: &AdminRequest) -> Result<Self> {
+        let (organization_id, organization) = organization::find_from_path(req).await?;
         let id = UserId(req.path_id("uid")?);
-        let found = req.panel.store().users().find(organization_id, id).await?;
+        let found = req.store().users().find(organization_id, id).await?;
         let user = found.filter(|user| user.deleted_at.is_none()).ok_or(Error::NotFound)?;
         Ok(Self { organization_id, organization, id, user })
     }
@@ -58,12 +59,10 @@ impl Person {
     pub(crate) fn tabbed_head(&self, req: &AdminRequest, tab: &str) -> Head {
         let tabs = [("", req.tr("person-account")), ("extended_data", req.tr("extended-data"))];
         let values = [("nickname", self.user.nickname.as_str().into()), ("id", self.id.to_string().into())];
-        self.own_head(req).lede(req.tr_args("person-lede", &values)).badges(badges(req, &self.user)).tabs_of(
-            req.tr("person-tabs"),
-            &self.path(),
-            tabs,
-            tab,
-        )
+        self.own_head(req)
+            .lede(req.tr_args("person-lede", &values))
+            .badges(badges(req, &self.user))
+            .record_tabs(req.tr("person-tabs"), &self.path(), tabs, tab)
     }
 
     /// The head of a page below the page of the account.
@@ -103,9 +102,10 @@ pub(crate) async fn accounts(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let filter = UserFilter { field: UserField::Id, condition: Condition::Integer(Comparison::In(ids)) };
-    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
-    let page = req.panel.store().users().list(organization, &[filter], request).await?;
+    let filter =
+        UserFilter { field: UserField::Id, condition: FilterCondition::Integer(Comparison::In(ids)) };
+    let request = PageRequest::new(1, PageRequest::MAX_LENGTH);
+    let page = req.store().users().list(organization, &[filter], request).await?;
     Ok(page.items.into_iter().collect())
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn page_within(req: &AdminRequest, per_page: i64, count: i64) -> Page
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = shared::open_organization(req).await?;
     let path = list_path(id);
-    let (users, mut filters) = (req.panel.store().users(), ListFilters::new(req, &path));
+    let (users, mut filters) = (req.store().users(), ListFilters::new(req, &path));
     let text = filters.text("people-search");
     let state = filters.choice("state", "column-state", &STATES);
     let by_nickname = filters.order("nickname", ["newest-first", "person-nickname"]) == Direction::Ascending;
@@ -145,8 +145,8 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         .rows(rows)
         .sorted(0, sort(Some("nickname")), by_nickname.then_some("ascending"))
         .sorted(3, sort(None), (!by_nickname).then_some("descending"));
-    let pages = req.pages(&path, request, page.has_more);
-    let shown = i64::try_from(page.items.len()).unwrap_or_default();
+    let pages = req.pagination(&path, request, page.has_more);
+    let shown = saturating_i64(page.items.len());
     let head = organization::head(req, id, &organization, req.tr("nav-people"));
     filters.show_with_new("people", head, found_text(req, count, request, shown), table, pages, new).await
 }
@@ -155,11 +155,11 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
 fn found_text(req: &AdminRequest, count: i64, request: PageRequest, shown: i64) -> String {
     let many = req.tr_with("more-than-title", "title", req.number(count));
     let first = (request.page - 1) * request.per_page;
-    let place = [
+    let values = [
         ("total", if count < MAX_COUNTED { req.number(count) } else { many }.into()),
         ("count", count.into()),
         ("first", (first + 1).into()),
         ("last", (first + shown).into()),
     ];
-    if shown == 0 { req.tr("people-found-none") } else { req.tr_args("people-found", &place) }
+    if shown == 0 { req.tr("people-found-none") } else { req.tr_args("people-found", &values) }
 }

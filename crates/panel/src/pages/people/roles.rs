@@ -1,33 +1,34 @@
 //! Roles of a person and roles in a space (contract 03 §4): list, assign, revoke.
 
-use super::persons::{self, Person, accounts};
+use super::persons::{self, OpenedPerson, accounts};
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::format::Zone;
 use crate::notice::Notice;
 use crate::pages::content::organization;
-use crate::pages::content::shared::{OpenedSpace, space_key, spaces_of};
+use crate::pages::content::shared::{OpenedSpace, parse_space_ref, spaces_by_ids};
 use crate::parts::{
-    Card, Cell, Choice, Empty, Field, Form, FormError, FormErrors, Group, Head, Html, PageAction, RowAction,
-    Section, Table,
+    Card, Cell, Choice, ChoiceGroup, EmptyState, Field, Form, FormError, FormErrors, Head, Html, PageAction,
+    RowAction, Section, Table,
 };
+use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use civitas_accounts::{
     RoleDetail, RoleField, RoleFilter, RoleGrant, RoleId, RoleKind, RoleType, Roles, User, UserSearch,
     normal_email,
 };
+use civitas_application::Transaction;
 use civitas_audit::{Action, NewAuditEntry};
-use civitas_kernel::filter::{Comparison, Condition};
-use civitas_kernel::{Error, OrganizationId, PageRequest, Result, SpaceManifest, SpaceRef, UserId};
+use civitas_kernel::filter::{Comparison, FilterCondition};
+use civitas_kernel::{Error, OrganizationId, PageRequest, Result, SpaceKind, SpaceRef, UserId};
 use civitas_spaces::Space;
 use std::collections::HashMap;
 
-const PER_PAGE: i64 = 25;
 /// The most spaces that the form lists; above this, the number of the space is typed.
 const MAX_LISTED: i64 = 50;
-const PERSON: &str = "role[person]";
-const SPACE: &str = "role[space]";
-const TYPE: &str = "role[type]";
+const PERSON_FIELD: &str = "role[person]";
+const SPACE_FIELD: &str = "role[space]";
+const TYPE_FIELD: &str = "role[type]";
 
 /// The person or the space whose roles a page shows.
 enum RoleOwner {
@@ -53,7 +54,7 @@ struct RolePages {
     head: Head,
 }
 
-/// What a row names beside the role: the place on the pages of a person, the account on the pages of a space.
+/// What a row names beside the role: the organization or space on the pages of a person, the account on the pages of a space.
 struct Counterpart {
     name: String,
     /// The nickname of the account; empty where there is none.
@@ -62,16 +63,16 @@ struct Counterpart {
 }
 
 impl RolePages {
-    async fn of_path(req: &AdminRequest) -> Result<Self> {
+    async fn from_path(req: &AdminRequest) -> Result<Self> {
         if req.params.contains_key("uid") {
-            Ok(Self::of_person(req, &Person::of_path(req).await?))
+            Ok(Self::for_person(req, &OpenedPerson::from_path(req).await?))
         } else {
-            let space = space_of_path(req).await?;
-            Ok(Self::of_space(req, &space))
+            let space = space_from_path(req).await?;
+            Ok(Self::for_space(req, &space))
         }
     }
 
-    fn of_person(req: &AdminRequest, person: &Person) -> Self {
+    fn for_person(req: &AdminRequest, person: &OpenedPerson) -> Self {
         Self {
             owner: RoleOwner::Person(person.id, person.user.nickname.clone()),
             organization: person.organization_id,
@@ -84,7 +85,7 @@ impl RolePages {
         }
     }
 
-    fn of_space(req: &AdminRequest, space: &OpenedSpace) -> Self {
+    fn for_space(req: &AdminRequest, space: &OpenedSpace) -> Self {
         let list = format!("{}/roles", space.path());
         Self {
             owner: RoleOwner::Space(space.space_ref),
@@ -108,14 +109,14 @@ impl RolePages {
             |name: String, nickname: &str, cell: Cell| Counterpart { name, nickname: nickname.into(), cell };
         let RoleOwner::Space(_) = self.owner else {
             let titles = titles(req, self.organization, roles).await?;
-            let place = |role: &RoleId| match role {
+            let resource = |role: &RoleId| match role {
                 RoleId::GeneralAdmin { .. } => self.organization_name.clone(),
                 RoleId::InSpace(role) => {
-                    titles.get(&role.space).cloned().unwrap_or_else(|| space_key(role.space))
+                    titles.get(&role.space).cloned().unwrap_or_else(|| role.space.to_string())
                 }
             };
-            let places = roles.iter().map(place).map(|place| (Cell::text(&place), place));
-            return Ok(places.map(|(cell, place)| side(place, "", cell)).collect());
+            let resources = roles.iter().map(resource).map(|name| (Cell::text(&name), name));
+            return Ok(resources.map(|(cell, name)| side(name, "", cell)).collect());
         };
         let ids = roles.iter().filter_map(RoleId::user).map(|user| user.0).collect();
         let accounts = accounts(req, self.organization, ids).await?;
@@ -127,7 +128,7 @@ impl RolePages {
                 return side(user.name.clone(), &user.nickname, cell);
             }
             let name = req.tr(if id.is_none() { "role-invitation" } else { "deleted" });
-            let cell = Cell::soft(&name);
+            let cell = Cell::muted(&name);
             side(name, "", cell)
         };
         Ok(roles.iter().map(account).collect())
@@ -142,7 +143,7 @@ impl RolePages {
         let href = format!("{}/{}/delete", self.path, role.id.encode());
         let revoke = RowAction::link(href, req.tr("role-take-link"), format!("{kind}, {}", other.name));
         let invitation = if role.accepted_invite { String::new() } else { req.tr("role-pending") };
-        let given = Cell::with_sub(&req.date(role.created_at), &invitation);
+        let given = Cell::with_subtext(&req.date(role.created_at), &invitation);
         let (kind, actions) = (Cell::text(&kind), Cell::actions(&[revoke]));
         match self.owner {
             RoleOwner::Person(..) => vec![kind, other.cell, given, actions],
@@ -153,26 +154,26 @@ impl RolePages {
     /// The table with the links to its pages, and the link to assign a role. A table without rows has that link itself.
     async fn table(&self, req: &AdminRequest) -> Result<(Html, Html)> {
         let integer =
-            |field, number| RoleFilter { field, condition: Condition::Integer(Comparison::Eq(number)) };
+            |field, number| RoleFilter { field, condition: FilterCondition::Integer(Comparison::Eq(number)) };
         let (filters, columns) = match &self.owner {
             RoleOwner::Person(id, _) => (vec![integer(RoleField::User, id.0)], "role role-place"),
             RoleOwner::Space(space) => {
-                let class = Condition::Text(Comparison::Eq(space.manifest.class().to_owned()));
+                let class = FilterCondition::Text(Comparison::Eq(space.kind.class().to_owned()));
                 let class = RoleFilter { field: RoleField::ResourceType, condition: class };
                 (vec![class, integer(RoleField::ResourceId, space.id)], "role-person role")
             }
         };
         let request = req.query.page(PER_PAGE);
-        let page = req.panel.store().roles().list(self.organization, &filters, request).await?;
+        let page = req.store().roles().list(self.organization, &filters, request).await?;
         let ids: Vec<RoleId> = page.items.iter().map(|role| role.id).collect();
         let others = self.counterparts(req, &ids).await?;
         let rows = page.items.iter().zip(others).map(|(role, other)| self.row(req, role, other));
         let new = (format!("{}/new", self.path), req.tr("role-give"));
-        let empty = Empty { title: req.tr("roles-none"), text: req.tr(self.lede), action: Some(new.clone()) };
+        let empty = EmptyState::new(req.tr("roles-none"), req.tr(self.lede)).with_new(new.clone());
         let columns = req.columns(&format!("{columns} role-given column-acts"));
         let table =
             Table::new(req.tr_with("roles-of", "name", self.name.as_str()), columns).rows(rows).empty(empty);
-        let table = Html::join([table.html(), req.pages(&self.list, request, page.has_more)]);
+        let table = Html::join([table.html(), req.pagination(&self.list, request, page.has_more)]);
         let new_link = if page.items.is_empty() {
             Html::default()
         } else {
@@ -182,12 +183,12 @@ impl RolePages {
     }
 
     /// The role of the path, which is one of the person, or one in the space.
-    async fn role(&self, req: &AdminRequest) -> Result<RoleId> {
+    async fn role_from_path(&self, req: &AdminRequest) -> Result<RoleId> {
         let id = RoleId::decode(req.path_param("role")).ok_or(Error::NotFound)?;
         let is_listed = match (&self.owner, &id) {
             (RoleOwner::Person(user, _), _) => id.user() == Some(*user),
             (RoleOwner::Space(space), RoleId::InSpace(role)) if role.space == *space => {
-                req.panel.store().roles().find_by_id(self.organization, role).await?.is_some()
+                req.store().roles().find_by_id(self.organization, role).await?.is_some()
             }
             (RoleOwner::Space(_), _) => false,
         };
@@ -197,27 +198,31 @@ impl RolePages {
     /// The entry of the audit trail.
     fn audit_entry(&self, req: &AdminRequest, action: Action, id: &RoleId, nickname: &str) -> NewAuditEntry {
         let kind = id.role_type().as_str();
-        let place = match id {
+        let space = match id {
             RoleId::GeneralAdmin { .. } => None,
-            RoleId::InSpace(role) => Some(space_key(role.space)),
+            RoleId::InSpace(role) => Some(role.space.to_string()),
         };
-        let entry = req.audit_entry(action).of(self.organization).on("role", &id.encode(), kind);
-        let fields = [("user", Some(nickname)), ("type", Some(kind)), ("space", place.as_deref())];
+        let entry = req.audit_entry(action).in_organization(self.organization).with_object(
+            "role",
+            &id.encode(),
+            kind,
+        );
+        let fields = [("user", Some(nickname)), ("type", Some(kind)), ("space", space.as_deref())];
         fields.into_iter().fold(entry, |entry, (field, value)| {
             if action == Action::RoleDeleted {
-                entry.changed(field, value, None)
+                entry.with_change(field, value, None)
             } else {
-                entry.changed(field, None, value)
+                entry.with_change(field, None, value)
             }
         })
     }
 }
 
 /// The space of the path, which is of a kind that has roles.
-async fn space_of_path(req: &AdminRequest) -> Result<OpenedSpace> {
-    let space = OpenedSpace::of_path(req).await?;
+async fn space_from_path(req: &AdminRequest) -> Result<OpenedSpace> {
+    let space = OpenedSpace::from_path(req).await?;
     req.zone.set(Zone::named(&space.organization.time_zone));
-    if space.space_ref.manifest == SpaceManifest::Initiatives { Err(Error::NotFound) } else { Ok(space) }
+    if space.space_ref.kind == SpaceKind::Initiatives { Err(Error::NotFound) } else { Ok(space) }
 }
 
 /// The title of a space; its number where it has none.
@@ -236,46 +241,46 @@ async fn titles(
     roles: &[RoleId],
 ) -> Result<HashMap<SpaceRef, String>> {
     let in_space = roles.iter().filter(|role| matches!(role, RoleId::InSpace(_)));
-    let spaces = spaces_of(req, organization, in_space.map(RoleId::resource_id).collect()).await?;
+    let spaces = spaces_by_ids(req, organization, in_space.map(RoleId::resource_id).collect()).await?;
     Ok(spaces.into_iter().map(|found| (found.id, title(req, &found.space, found.id.id))).collect())
 }
 
 /// The card with the roles of a person, on the page of the account.
-pub(crate) async fn card(req: &AdminRequest, person: &Person) -> Result<Html> {
-    let (table, new_link) = RolePages::of_person(req, person).table(req).await?;
+pub(crate) async fn card(req: &AdminRequest, person: &OpenedPerson) -> Result<Html> {
+    let (table, new_link) = RolePages::for_person(req, person).table(req).await?;
     Ok(Card::new("roles", req.tr("roles"), Html::join([table, new_link])).html())
 }
 
 /// The roles in a space.
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let space = space_of_path(req).await?;
-    let (table, new_link) = RolePages::of_space(req, &space).table(req).await?;
+    let space = space_from_path(req).await?;
+    let (table, new_link) = RolePages::for_space(req, &space).table(req).await?;
     req.page(space.head(req, "roles"), Html::join([new_link, table])).await
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    let pages = RolePages::of_path(req).await?;
+    let pages = RolePages::from_path(req).await?;
     show(req, &pages, Vec::new()).await
 }
 
 /// The field for the space: a list, or where there are many, a text such as `assemblies/7`.
 async fn space_field(req: &AdminRequest, organization: OrganizationId) -> Result<Field> {
-    let reader = organization::as_administrator(organization);
-    let request = PageRequest::of(1, MAX_LISTED);
-    let page = req.panel.store().spaces().list(reader, None, &[], request).await?;
-    let typed = req.form.get(SPACE).unwrap_or_default();
+    let reader = organization::admin_read_context(organization);
+    let request = PageRequest::new(1, MAX_LISTED);
+    let page = req.store().spaces().list(reader, None, &[], request).await?;
+    let typed = req.form.get(SPACE_FIELD).unwrap_or_default();
     let label = req.tr("role-space");
     if page.has_more {
         let hint = req.tr("role-space-typed-hint");
-        return Ok(Field::text(SPACE, label, typed).hint(hint).class("mono"));
+        return Ok(Field::text(SPACE_FIELD, label, typed).hint(hint).class("mono"));
     }
-    let with_roles = page.items.iter().filter(|found| found.id.manifest != SpaceManifest::Initiatives);
+    let with_roles = page.items.iter().filter(|found| found.id.kind != SpaceKind::Initiatives);
     let choices = with_roles.map(|found| {
-        let kind = req.tr(&format!("space-one-{}", found.id.manifest.as_str().replace('_', "-")));
-        Choice::new(space_key(found.id), format!("{} ({kind})", title(req, &found.space, found.id.id)))
+        let kind = req.tr(&format!("space-one-{}", found.id.kind.as_str().replace('_', "-")));
+        Choice::new(found.id.to_string(), format!("{} ({kind})", title(req, &found.space, found.id.id)))
     });
     let choices = std::iter::once(Choice::new("", req.tr("choose"))).chain(choices);
-    Ok(Field::select(SPACE, label, typed, choices.collect()).hint(req.tr("role-space-hint")))
+    Ok(Field::select(SPACE_FIELD, label, typed, choices.collect()).hint(req.tr("role-space-hint")))
 }
 
 async fn show(req: &AdminRequest, pages: &RolePages, problems: FormErrors) -> Result<Reply> {
@@ -285,14 +290,14 @@ async fn show(req: &AdminRequest, pages: &RolePages, problems: FormErrors) -> Re
         let hint = req.tr(&format!("role-{}-hint", role.as_str().replace('_', "-")));
         Choice::new(role.as_str(), type_name(req, role)).hint(hint)
     });
-    let kind = Group::radios(TYPE, req.tr("role"), types.collect(), req.form.text(TYPE));
+    let kind = ChoiceGroup::radios(TYPE_FIELD, req.tr("role"), types.collect(), req.form.text(TYPE_FIELD));
     let kind = kind.check(&problems).html(&req.translator);
     let (fields, title) = if is_of_person {
         let space = space_field(req, pages.organization).await?.check(&problems);
         ([kind, space.html(&req.translator)], "role-give-to")
     } else {
-        let nickname = req.form.get(PERSON).unwrap_or_default();
-        let person = Field::text(PERSON, req.tr("role-person"), nickname)
+        let nickname = req.form.get(PERSON_FIELD).unwrap_or_default();
+        let person = Field::text(PERSON_FIELD, req.tr("role-person"), nickname)
             .hint(req.tr("role-person-hint"))
             .class("medium")
             .required()
@@ -307,46 +312,45 @@ async fn show(req: &AdminRequest, pages: &RolePages, problems: FormErrors) -> Re
     req.form_page(pages.head(title, req.tr("role-give")), form.html(), problems).await
 }
 
-/// The space of a text such as `assemblies/7`.
-fn space(text: &str) -> Option<SpaceRef> {
-    let (manifest, id) = text.split_once('/')?;
-    Some(SpaceRef { manifest: SpaceManifest::parse(manifest)?, id: id.parse().ok()? })
-}
-
 /// The account with this nickname, with or without `@`, with this address, or with this id.
-async fn person(req: &AdminRequest, of: OrganizationId, text: &str) -> Result<Option<(UserId, User)>> {
+async fn find_person(req: &AdminRequest, pages: &RolePages, text: &str) -> Result<Option<(UserId, User)>> {
     let text = text.strip_prefix('@').unwrap_or(text);
     if text.is_empty() {
         return Ok(None);
     }
     let search = UserSearch { text: Some(text.to_owned()), ..UserSearch::default() };
-    let request = PageRequest::of(1, PageRequest::MAX_LENGTH);
-    let page = req.panel.store().users().search(of, &search, request).await?;
+    let request = PageRequest::new(1, PageRequest::MAX_LENGTH);
+    let page = req.store().users().search(pages.organization, &search, request).await?;
     let folded = normal_email(text);
     Ok(page.items.into_iter().find(|(id, user)| {
         user.nickname.to_lowercase() == folded || user.email == folded || id.to_string() == text
     }))
 }
 
+/// The use case, in a transaction.
+fn admin(tx: &dyn Transaction) -> Roles<'_> {
+    Roles { store: tx.roles(), users: tx.users() }
+}
+
 pub(crate) async fn assign(req: &AdminRequest) -> Result<Reply> {
-    let pages = RolePages::of_path(req).await?;
+    let pages = RolePages::from_path(req).await?;
     let (account, space) = match &pages.owner {
         RoleOwner::Person(id, nickname) => {
-            (Some((*id, pages.name.clone(), nickname.clone())), space(req.form.text(SPACE)))
+            (Some((*id, pages.name.clone(), nickname.clone())), parse_space_ref(req.form.text(SPACE_FIELD)))
         }
         RoleOwner::Space(space) => {
-            let found = person(req, pages.organization, req.form.text(PERSON)).await?;
+            let found = find_person(req, &pages, req.form.text(PERSON_FIELD)).await?;
             (found.map(|(id, user)| (id, user.name, user.nickname)), Some(*space))
         }
     };
     let is_of_person = matches!(pages.owner, RoleOwner::Person(..));
-    let grant = match (RoleType::parse(req.form.text(TYPE)), space) {
+    let grant = match (RoleType::parse(req.form.text(TYPE_FIELD)), space) {
         (Some(RoleType::GeneralAdmin), _) if is_of_person => Ok(RoleGrant::GeneralAdmin),
         (Some(RoleType::InSpace(kind)), Some(space)) => Ok(RoleGrant::InSpace(space, kind)),
-        (Some(RoleType::InSpace(_)), None) => Err((SPACE, "problem-choose")),
-        _ => Err((TYPE, "problem-choose")),
+        (Some(RoleType::InSpace(_)), None) => Err((SPACE_FIELD, "problem-choose")),
+        _ => Err((TYPE_FIELD, "problem-choose")),
     };
-    let ((user, name, nickname), grant) = match (account.ok_or((PERSON, "problem-person")), grant) {
+    let ((user, name, nickname), grant) = match (account.ok_or((PERSON_FIELD, "problem-person")), grant) {
         (Ok(account), Ok(grant)) => (account, grant),
         (account, grant) => {
             let faults = account.err().into_iter().chain(grant.err());
@@ -355,44 +359,42 @@ pub(crate) async fn assign(req: &AdminRequest) -> Result<Reply> {
         }
     };
     let given = req
-        .change(async |tx| {
-            let admin = Roles { store: tx.roles(), users: tx.users() };
-            let role = admin.assign(pages.organization, user, grant, req.now).await?;
-            req.append_audit_entry(tx, &pages.audit_entry(req, Action::RoleCreated, &role.id, &nickname))
-                .await
-        })
+        .change_with_audit(
+            async |tx| admin(tx).assign(pages.organization, user, grant, req.now).await,
+            |role| Some(pages.audit_entry(req, Action::RoleCreated, &role.id, &nickname)),
+        )
         .await;
     let problem = match given {
-        Ok(()) => {
+        Ok(_) => {
             let title = req.tr_with("role-given-to", "name", name);
-            return req.redirect(pages.list, Notice::good(title).text(req.tr("role-given-undo"))).await;
+            return req.redirect(pages.list, Notice::success(title).text(req.tr("role-given-undo"))).await;
         }
         Err(Error::NotFound) if is_of_person && matches!(grant, RoleGrant::InSpace(..)) => {
-            FormError::new(SPACE, req.tr("problem-space-missing"))
+            FormError::new(SPACE_FIELD, req.tr("problem-space-missing"))
         }
         Err(error) => {
             // The only fault of the form is that the person has the role.
-            error::form_errors(&req.translator, error, |_| TYPE.to_owned())?;
-            FormError::new(TYPE, req.tr("problem-role-taken"))
+            error::form_errors(&req.translator, error, |_| TYPE_FIELD.to_owned())?;
+            FormError::new(TYPE_FIELD, req.tr("problem-role-taken"))
         }
     };
     show(req, &pages, vec![problem]).await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let pages = RolePages::of_path(req).await?;
-    let id = pages.role(req).await?;
+    let pages = RolePages::from_path(req).await?;
+    let id = pages.role_from_path(req).await?;
     let other = pages.counterpart(req, id).await?;
-    let (place, name) = match pages.owner {
+    let (resource, name) = match pages.owner {
         RoleOwner::Person(..) => (other.name, pages.name.clone()),
         RoleOwner::Space(_) => (pages.name.clone(), other.name),
     };
     let role = type_name(req, id.role_type());
-    let values = [("role", role.into()), ("place", place.into()), ("name", name.into())];
+    let values = [("role", role.into()), ("place", resource.into()), ("name", name.into())];
     let is_member = matches!(id, RoleId::InSpace(role) if role.kind == RoleKind::SpacePrivateMember);
     let effect = if is_member { "role-take-member" } else { "role-take-effect" };
     let confirm = req
-        .confirm(format!("{}/{}", pages.path, id.encode()), req.tr("role-take"), pages.list.clone())
+        .confirmation(format!("{}/{}", pages.path, id.encode()), req.tr("role-take"), pages.list.clone())
         .delete()
         .effects([req.tr_args("role-take-what", &values), req.tr(effect)])
         .stays(req.tr("role-take-stays"));
@@ -401,8 +403,8 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
-    let pages = RolePages::of_path(req).await?;
-    let id = pages.role(req).await?;
+    let pages = RolePages::from_path(req).await?;
+    let id = pages.role_from_path(req).await?;
     let (name, nickname) = match &pages.owner {
         RoleOwner::Person(_, nickname) => (pages.name.clone(), nickname.clone()),
         RoleOwner::Space(_) => {
@@ -410,23 +412,10 @@ pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
             (other.name, other.nickname)
         }
     };
-    req.change(async |tx| {
-        let admin = Roles { store: tx.roles(), users: tx.users() };
-        admin.revoke(pages.organization, &id, req.now).await?;
-        req.append_audit_entry(tx, &pages.audit_entry(req, Action::RoleDeleted, &id, &nickname)).await
-    })
+    req.change_with_audit(
+        async |tx| admin(tx).revoke(pages.organization, &id, req.now).await,
+        |()| Some(pages.audit_entry(req, Action::RoleDeleted, &id, &nickname)),
+    )
     .await?;
-    req.done("role-taken", &[("name", name.into())], pages.list).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_space_is_written_as_kind_and_number() {
-        let youth = SpaceRef { manifest: SpaceManifest::Assemblies, id: 7 };
-        assert_eq!(space("assemblies/7"), Some(youth));
-        assert_eq!((space("assemblies"), space("councils/7"), space("assemblies/x")), (None, None, None));
-    }
+    req.redirect_done("role-taken", &[("name", name.into())], pages.list).await
 }

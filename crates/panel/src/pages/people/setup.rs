@@ -1,5 +1,5 @@
-//! The first administrator and the first organization. The page exists until there is an administrator, for whoever has
-//! the link of the log.
+//! The page that creates the first administrator and the first organization. It exists while there is no administrator; its
+//! link is in the log.
 
 use super::admins::refusal_text;
 use crate::error;
@@ -13,14 +13,14 @@ use askama::Template;
 use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Secret, normal_email};
 use civitas_audit::{Action, Actor, NewAuditEntry};
-use civitas_kernel::{Error, Locale, Result, Translated};
+use civitas_kernel::{Error, FieldError, Locale, Result, Translated};
 use civitas_organizations::{Organization, OrganizationAdmin, host_of};
 
-const EMAIL: &str = "admin[email]";
-const PASSWORD: &str = "admin[password]";
-const NAME: &str = "organization[name]";
-const HOST: &str = "organization[host]";
-const LANGUAGE: &str = "organization[default_locale]";
+const EMAIL_FIELD: &str = "admin[email]";
+const PASSWORD_FIELD: &str = "admin[password]";
+const NAME_FIELD: &str = "organization[name]";
+const HOST_FIELD: &str = "organization[host]";
+const LANGUAGE_FIELD: &str = "organization[default_locale]";
 
 #[derive(Template)]
 #[template(path = "pages/setup.html")]
@@ -63,23 +63,29 @@ fn form(request: &PanelRequest, problems: FormErrors) -> Reply {
     let locales = &request.panel.settings.site.locales;
     let choices =
         locales.iter().map(|locale| Choice::new(locale.as_str(), language_name(translator, locale)));
-    let language = typed(LANGUAGE).unwrap_or_else(|| translator.locale.to_string());
+    let language = typed(LANGUAGE_FIELD).unwrap_or_else(|| translator.locale.to_string());
     let fields = [
-        Field::email(EMAIL, translator.tr("email"), typed(EMAIL).unwrap_or_default())
+        Field::email(EMAIL_FIELD, translator.tr("email"), typed(EMAIL_FIELD).unwrap_or_default())
             .autocomplete("username")
             .required(),
-        Field::password(PASSWORD, translator.tr("password"), "new-password")
+        Field::password(PASSWORD_FIELD, translator.tr("password"), "new-password")
             .hint(translator.tr("password-hint"))
             .required(),
-        Field::text(NAME, translator.tr("setup-name"), typed(NAME).unwrap_or_default()).required(),
+        Field::text(NAME_FIELD, translator.tr("setup-name"), typed(NAME_FIELD).unwrap_or_default())
+            .required(),
         Field::text(
-            HOST,
+            HOST_FIELD,
             translator.tr("organization-host"),
-            typed(HOST).unwrap_or_else(|| sent_host(request)),
+            typed(HOST_FIELD).unwrap_or_else(|| sent_host(request)),
         )
         .hint(translator.tr("setup-host-hint"))
         .required(),
-        Field::select(LANGUAGE, translator.tr("organization-main-language"), language, choices.collect()),
+        Field::select(
+            LANGUAGE_FIELD,
+            translator.tr("organization-main-language"),
+            language,
+            choices.collect(),
+        ),
     ];
     let fields = fields.into_iter().map(|field| field.check(&problems).html(translator)).collect();
     let token = request.query.get("token");
@@ -102,17 +108,17 @@ async fn submit(request: &PanelRequest) -> Result<Reply> {
         return Err(Error::rejected(request.translator.tr("problem-nul")));
     }
     let locales = &request.panel.settings.site.locales;
-    let language = locales.find(form.text(LANGUAGE)).unwrap_or(Locale::EN);
-    let name = Translated::from([(language, form.text(NAME).to_owned())]);
-    let mut organization = Organization::new(form.text(HOST).to_owned(), name, language, request.now);
+    let language = locales.find(form.text(LANGUAGE_FIELD)).unwrap_or(Locale::EN);
+    let name = Translated::from([(language, form.text(NAME_FIELD).to_owned())]);
+    let mut organization = Organization::new(form.text(HOST_FIELD).to_owned(), name, language, request.now);
     organization.available_locales = locales.clone();
     match create(request, organization).await {
         Ok(()) => Ok(Reply::redirect(crate::request::SIGN_IN_PATH)),
         Err(error) => {
-            let field =
-                |field_error: &civitas_kernel::FieldError| format!("organization[{}]", field_error.field);
-            let known = |text: &str| refusal_text(text, PASSWORD);
-            Ok(self::form(request, error::translated_form_errors(&request.translator, error, field, known)?))
+            let field = |field_error: &FieldError| format!("organization[{}]", field_error.field);
+            let known = |text: &str| refusal_text(text, PASSWORD_FIELD);
+            let problems = error::form_errors_with_refusals(&request.translator, error, field, known)?;
+            Ok(self::form(request, problems))
         }
     }
 }
@@ -120,9 +126,9 @@ async fn submit(request: &PanelRequest) -> Result<Reply> {
 /// Creates the administrator and the organization, both or none.
 async fn create(request: &PanelRequest, mut organization: Organization) -> Result<()> {
     let (services, now) = (&request.panel.services, request.now);
-    let password = Secret::new(request.form.get(PASSWORD).unwrap_or_default());
-    let password = NewPassword::of(&*services.passwords, request.form.text(EMAIL), &password).await?;
-    let email = normal_email(request.form.text(EMAIL));
+    let password = Secret::new(request.form.get(PASSWORD_FIELD).unwrap_or_default());
+    let password = NewPassword::new(&*services.passwords, request.form.text(EMAIL_FIELD), &password).await?;
+    let email = normal_email(request.form.text(EMAIL_FIELD));
     let tx = services.store.begin().await?;
     let created = async {
         if tx.administrators().count().await? > 0 {
@@ -137,14 +143,14 @@ async fn create(request: &PanelRequest, mut organization: Organization) -> Resul
         administrator.organization = Some(city);
         tx.administrators().save(id, &administrator).await?;
         let actor = || Actor::Administrator { id: id.0, email: email.clone() };
-        let entry = NewAuditEntry::new(actor(), Action::AdministratorCreated).on(
+        let entry = NewAuditEntry::new(actor(), Action::AdministratorCreated).with_object(
             "administrator",
             &id.to_string(),
             &email,
         );
         tx.audit().append(&entry, now).await?;
-        let entry = NewAuditEntry::new(actor(), Action::OrganizationCreated).of(city);
-        let entry = entry.on("organization", &city.to_string(), &organization.host);
+        let entry = NewAuditEntry::new(actor(), Action::OrganizationCreated).in_organization(city);
+        let entry = entry.with_object("organization", &city.to_string(), &organization.host);
         tx.audit().append(&entry, now).await.map(drop)
     };
     let created = created.await;

@@ -4,16 +4,16 @@ use crate::parts::{Field, FormError, FormErrors, Html, StandalonePage, render};
 use crate::reply::Reply;
 use crate::request::{LOCALE_COOKIE, PanelRequest, SESSION_COOKIE, SIGN_IN_PATH};
 use crate::translator::Translator;
-use crate::{addresses, error};
+use crate::{error, request_headers};
 use actix_web::http::{Method, StatusCode};
 use askama::Template;
 use civitas_accounts::Secret;
 use civitas_accounts::administrators::SignInError;
-use civitas_application::{Share, ShareHolder, network_of};
+use civitas_application::{ShareHolder, SharedResource, network_of};
 use civitas_kernel::{Error, Locale, OrganizationId, Result};
 
 /// The cookie of a visit before sign-in.
-const VISIT: &str = "civitas_panel_visit";
+const VISIT_COOKIE: &str = "civitas_panel_visit";
 
 #[derive(Template)]
 #[template(path = "pages/sign_in.html")]
@@ -39,10 +39,10 @@ pub(crate) async fn serve(request: PanelRequest) -> Result<Reply> {
 
 fn show(request: &PanelRequest) -> Reply {
     let mut cookies = Vec::new();
-    let known = addresses::cookie(&request.http, VISIT).filter(|visit| visit.len() >= 16);
+    let known = request_headers::cookie(&request.http, VISIT_COOKIE).filter(|visit| visit.len() >= 16);
     let visit = known.unwrap_or_else(|| {
         let new = Secret::alphanumeric().expose().to_owned();
-        cookies.push(cookie(request, VISIT, &new, "Strict", ""));
+        cookies.push(cookie(request, VISIT_COOKIE, &new, "Strict", ""));
         new
     });
     if let Some(locale) = request.query.get("locale").filter(|text| is_locale(text)) {
@@ -52,11 +52,11 @@ fn show(request: &PanelRequest) -> Reply {
 }
 
 async fn submit(request: PanelRequest) -> Result<Reply> {
-    let visit = addresses::cookie(&request.http, VISIT).unwrap_or_default();
+    let visit = request_headers::cookie(&request.http, VISIT_COOKIE).unwrap_or_default();
     let token = request.form.text("authenticity_token");
     if visit.len() < 16
         || request.panel.tokens.check(&visit, token).is_none()
-        || addresses::is_cross_site(&request.http)
+        || request_headers::is_cross_site(&request.http)
     {
         return Ok(error::expired_form_page(&request.translator, SIGN_IN_PATH.to_owned()));
     }
@@ -73,12 +73,12 @@ async fn submit(request: PanelRequest) -> Result<Reply> {
     // Sources take turns, so that one does not keep others waiting.
     let source = request.client_ip().map(|source| network_of(source).to_string());
     let of_panel = ShareHolder { organization: OrganizationId(0), client: None, record: source.as_deref() };
-    let _permit = services.shares.take(Share::Passwords, of_panel).await?;
+    let _permit = services.shares.acquire(SharedResource::Passwords, of_panel).await?;
     match request.panel.sign_in(request.client_ip()).sign_in(&email, password, code, request.now).await {
         Ok(signed) => {
             let cookies = vec![
                 cookie(&request, SESSION_COOKIE, signed.text.expose(), "Lax", ""),
-                cookie(&request, VISIT, "", "Strict", "; Max-Age=0"),
+                cookie(&request, VISIT_COOKIE, "", "Strict", "; Max-Age=0"),
             ];
             let back = request.query.get("back").filter(|back| is_own_path(back)).unwrap_or("/system");
             Ok(Reply::Redirect { to: back.to_owned(), cookies })
@@ -136,7 +136,7 @@ fn form(request: &PanelRequest, visit: &str, email: &str, problems: FormErrors, 
 }
 
 fn is_locale(text: &str) -> bool {
-    Locale::OF_SERVICE.iter().any(|locale| locale.as_str() == text)
+    Locale::TRANSLATED_LOCALES.iter().any(|locale| locale.as_str() == text)
 }
 
 /// Whether a path leads to a page of the panel, and to no other host.

@@ -1,18 +1,18 @@
 //! The log of deliveries: lists, replays, pauses, tests. Each record is one JSON object on a line of standard output.
 
 use crate::cli::{
-    CommandError, Console, Outcome, actor, because, configure, find_organization, open_store, read_time,
-    time_text,
+    CommandError, CommandResult, Console, actor, command_error, configure, find_organization, open_store,
+    read_time, time_text,
 };
-use crate::config::Sources;
+use crate::config::SettingSources;
 use crate::site;
 use civitas_api::webhook_example;
 use civitas_application::Store;
 use civitas_event_delivery::{WebhookAdmin, WebhookChanges};
 use civitas_kernel::{OrganizationId, Page, PageRequest, RegistrationId, clock};
 use civitas_webhooks::{
-    Attempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Registration, RegistrationFilter,
-    RegistrationReport, Replay, parse_event,
+    DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Registration,
+    RegistrationFilter, RegistrationReport, ReplaySelection, parse_event,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -112,7 +112,7 @@ pub(in crate::cli) struct PageArgs {
 
 impl PageArgs {
     fn request(&self) -> PageRequest {
-        PageRequest::of(self.page, self.per_page)
+        PageRequest::new(self.page, self.per_page)
     }
 }
 
@@ -133,8 +133,8 @@ impl WebhookScope {
         command: &str,
         now: OffsetDateTime,
         work: impl AsyncFnOnce(WebhookChanges<'_>) -> civitas_kernel::Result<T>,
-    ) -> Outcome<T> {
-        let tx = self.store.begin().await.map_err(because)?;
+    ) -> CommandResult<T> {
+        let tx = self.store.begin().await.map_err(command_error)?;
         let changes = WebhookChanges {
             tx: &*tx,
             organization: self.organization,
@@ -143,16 +143,16 @@ impl WebhookScope {
             now,
         };
         match work(changes).await {
-            Ok(done) => tx.commit().await.map(|()| done).map_err(because),
+            Ok(done) => tx.commit().await.map(|()| done).map_err(command_error),
             Err(error) => {
                 tx.rollback().await;
-                Err(because(error))
+                Err(command_error(error))
             }
         }
     }
 
     /// Replays in batches. Returns the number of deliveries.
-    async fn replay(&self, which: &Replay, now: OffsetDateTime) -> Outcome<u64> {
+    async fn replay(&self, which: &ReplaySelection, now: OffsetDateTime) -> CommandResult<u64> {
         let mut replayed = 0;
         loop {
             match self.change("replay", now, async |changes| changes.replay(which).await).await? {
@@ -163,8 +163,12 @@ impl WebhookScope {
     }
 }
 
-pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Console<'_>) -> Outcome {
-    let config = configure(sources).map_err(because)?;
+pub(super) async fn run(
+    command: LogCommand,
+    sources: &SettingSources,
+    console: &mut Console<'_>,
+) -> CommandResult {
+    let config = configure(sources).map_err(command_error)?;
     let (LogCommand::List { scope, .. }
     | LogCommand::Deliveries { scope, .. }
     | LogCommand::Replay { scope, .. }
@@ -184,11 +188,11 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
                 .admin()
                 .registrations(&RegistrationFilter::default(), page.request())
                 .await
-                .map_err(because)?;
+                .map_err(command_error)?;
             print_page(listed, console, |report| report_json(&report))
         }
         LogCommand::Deliveries { delivery: Some(id), .. } => {
-            let found = scope.admin().delivery(DeliveryId(id)).await.map_err(because)?;
+            let found = scope.admin().delivery(DeliveryId(id)).await.map_err(command_error)?;
             let mut shown = delivery_json(&found.0);
             shown["log"] = found.1.iter().map(attempt_json).collect();
             console.print(shown)
@@ -199,11 +203,11 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
                 status: status.as_deref().and_then(DeliveryStatus::parse),
                 ..DeliveryFilter::default()
             };
-            let listed = scope.admin().deliveries(&filter, page.request()).await.map_err(because)?;
+            let listed = scope.admin().deliveries(&filter, page.request()).await.map_err(command_error)?;
             print_page(listed, console, |delivery| delivery_json(&delivery))
         }
         LogCommand::Replay { delivery, registration, failed, since, until, .. } => {
-            let which = replay(delivery, registration, failed, since, until.unwrap_or(now))?;
+            let which = replay_selection(delivery, registration, failed, since, until.unwrap_or(now))?;
             let replayed = scope.replay(&which, now).await?;
             console.print(json!({"replayed": replayed}))
         }
@@ -218,23 +222,23 @@ pub(super) async fn run(command: LogCommand, sources: &Sources, console: &mut Co
             console.print(registration_json(id, &resumed))
         }
         LogCommand::Test { registration, event, .. } => {
-            let origin = site::of(&config).origin("city.example");
+            let origin = site::from_config(&config).origin("city.example");
             test(&scope, RegistrationId(registration), event, &origin, console).await
         }
     }
 }
 
-fn replay(
+fn replay_selection(
     delivery: Option<Uuid>,
     registration: Option<i64>,
     failed: bool,
     since: Option<OffsetDateTime>,
     until: OffsetDateTime,
-) -> Outcome<Replay> {
+) -> CommandResult<ReplaySelection> {
     match (delivery, registration.map(RegistrationId), since) {
-        (Some(id), ..) => Ok(Replay::One(DeliveryId(id))),
-        (None, Some(registration), Some(since)) => Ok(Replay::Range { registration, since, until }),
-        (None, Some(registration), None) if failed => Ok(Replay::Failed(registration)),
+        (Some(id), ..) => Ok(ReplaySelection::One(DeliveryId(id))),
+        (None, Some(registration), Some(since)) => Ok(ReplaySelection::Range { registration, since, until }),
+        (None, Some(registration), None) if failed => Ok(ReplaySelection::Failed(registration)),
         _ => Err(CommandError::Because("give --failed, or --since with a time".to_owned())),
     }
 }
@@ -245,13 +249,13 @@ async fn test(
     event: Option<String>,
     origin: &str,
     console: &mut Console<'_>,
-) -> Outcome {
+) -> CommandResult {
     let event = if let Some(name) = event {
         parse_event(&name).ok_or_else(|| CommandError::Because(format!("{name} is not an event")))?
     } else {
-        let found = scope.store.registrations().find_any(id).await.map_err(because)?;
+        let found = scope.store.registrations().find_unrestricted(id).await.map_err(command_error)?;
         let first = found.and_then(|one| one.subscriptions.first().copied());
-        first.ok_or_else(|| because(civitas_kernel::Error::NotFound))?
+        first.ok_or_else(|| command_error(civitas_kernel::Error::NotFound))?
     };
     let body = webhook_example(event, origin);
     let body = body.ok_or_else(|| CommandError::Because(format!("{event} has no sample data")))?;
@@ -303,7 +307,7 @@ fn delivery_json(delivery: &LoggedDelivery) -> Value {
     })
 }
 
-fn attempt_json(attempt: &Attempt) -> Value {
+fn attempt_json(attempt: &DeliveryAttempt) -> Value {
     let (status, answer, error) = match &attempt.result {
         Ok(response) => (Some(response.status), Some(response.body.as_str()), None),
         Err(error) => (None, None, Some(format!("{}: {}", error.kind.as_str(), error.cause))),
@@ -319,7 +323,7 @@ fn attempt_json(attempt: &Attempt) -> Value {
 }
 
 /// Prints the rows; on standard error, whether more follow.
-fn print_page<T>(page: Page<T>, console: &mut Console<'_>, show: impl Fn(T) -> Value) -> Outcome {
+fn print_page<T>(page: Page<T>, console: &mut Console<'_>, show: impl Fn(T) -> Value) -> CommandResult {
     for row in page.items {
         console.print(show(row))?;
     }

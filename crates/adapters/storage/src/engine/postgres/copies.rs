@@ -1,9 +1,9 @@
 //! Copies of the database for backups, by the programs `pg_dump` and `pg_restore`.
 
-use super::tls::{self, Usage};
+use super::tls::{self, ConnectionPurpose};
 use crate::pools::DatabaseSettings;
 use async_trait::async_trait;
-use civitas_application::backups::{DatabaseCopies, DatabaseCopy, Guard, Proof, Rows};
+use civitas_application::backups::{BackupLock, DatabaseCopies, DatabaseCopy, RestoreCheck, RowCounts};
 use civitas_attachments::FileContent;
 use civitas_kernel::{Error, Result, random_key};
 use std::io::{self, ErrorKind, Seek};
@@ -20,7 +20,7 @@ const TEMPORARY: &str = "civitas_backup_check_";
 
 /// Copies and restores a database.
 #[derive(Debug, Clone)]
-pub struct Copies {
+pub struct EngineDatabaseCopies {
     /// The database.
     pub settings: DatabaseSettings,
     /// A directory for temporary files: a dump is kept there until it is stored.
@@ -28,7 +28,7 @@ pub struct Copies {
 }
 
 #[async_trait]
-impl DatabaseCopies for Copies {
+impl DatabaseCopies for EngineDatabaseCopies {
     fn engine(&self) -> &'static str {
         "PostgreSQL"
     }
@@ -55,7 +55,7 @@ impl DatabaseCopies for Copies {
 
     /// The lock is held by an open transaction that has read nothing: it delays no cleaning of tables, and works through
     /// a pool of connections that keeps no session.
-    async fn lock(&self) -> Result<Option<Guard>> {
+    async fn lock(&self) -> Result<Option<BackupLock>> {
         let guard = connect(&self.settings.url).await?;
         guard.batch_execute("BEGIN").await.map_err(failed)?;
         let query = "SELECT pg_try_advisory_xact_lock($1)";
@@ -92,14 +92,14 @@ impl DatabaseCopies for Copies {
         Ok(DatabaseCopy { content: FileContent { file, byte_size }, rows })
     }
 
-    async fn check(&self, copy: &DatabaseCopy) -> Result<Proof> {
+    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheck> {
         self.ready().await?;
         let client = connect(&self.settings.url).await?;
         let may_create = "SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user";
         if !client.query_one(may_create, &[]).await.map_err(failed)?.get::<_, bool>(0) {
             let (url, nowhere) = (&self.settings.url, ["--file=/dev/null"]);
             self.run(url, "pg_restore", &nowhere, input(copy)?, Stdio::piped()).await?;
-            return Ok(Proof::Read);
+            return Ok(RestoreCheck::Read);
         }
         let name = format!("{}{}", temporary(&client).await?, &random_key()[..8]);
         let create = "SELECT format('CREATE DATABASE %I TEMPLATE template0 ENCODING ''UTF8'' LC_COLLATE %L LC_CTYPE %L', \
@@ -108,13 +108,13 @@ impl DatabaseCopies for Copies {
         client.batch_execute(&create).await.map_err(failed)?;
         let restored = self.restore_to(&in_database(&self.settings.url, &name), copy).await;
         drop_database(&client, &name, "WITH (FORCE)").await;
-        restored.map(|()| Proof::Restored)
+        restored.map(|()| RestoreCheck::Restored)
     }
 
     async fn restore(&self, copy: &DatabaseCopy) -> Result<()> {
         self.ready().await?;
         let client = connect(&self.settings.url).await?;
-        if rows(&client).await? != Rows::default() {
+        if rows(&client).await? != RowCounts::default() {
             return Err(Error::internal("the database is not empty: restore into a new one"));
         }
         self.restore_to(&self.settings.url, copy).await?;
@@ -122,7 +122,7 @@ impl DatabaseCopies for Copies {
     }
 }
 
-impl Copies {
+impl EngineDatabaseCopies {
     /// Restores a copy into the database of this address, all or nothing.
     async fn restore_to(&self, url: &str, copy: &DatabaseCopy) -> Result<()> {
         let database = database_argument(url)?;
@@ -200,7 +200,9 @@ fn failed(error: tokio_postgres::Error) -> Error {
 /// # Errors
 /// `Unavailable` with the reason.
 pub async fn connect_to_read(url: &str) -> Result<Client> {
-    tls::connect_client(url, Usage::Reading).await.map_err(|error| Error::Unavailable(error.into()))
+    tls::connect_client(url, ConnectionPurpose::Reading)
+        .await
+        .map_err(|error| Error::Unavailable(error.into()))
 }
 
 /// Opens a connection that is not of a pool. Its statements and transactions have no time limit.
@@ -293,14 +295,14 @@ async fn drop_database(client: &Client, name: &str, force: &str) {
 }
 
 /// The rows of all tables but those of extensions, which are not in a dump.
-async fn rows(client: &Client) -> Result<Rows> {
+async fn rows(client: &Client) -> Result<RowCounts> {
     const TABLES: &str = "SELECT n.nspname || '.' || c.relname,
            format('SELECT count(*) FROM %I.%I', n.nspname, c.relname)
          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
          WHERE c.relkind = 'r' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
            AND NOT EXISTS (SELECT FROM pg_depend d
              WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')";
-    let mut rows = Rows::default();
+    let mut rows = RowCounts::default();
     for table in client.query(TABLES, &[]).await.map_err(failed)? {
         let counted = client.query_one(table.get::<_, &str>(1), &[]).await.map_err(failed)?;
         rows.0.insert(table.get(0), counted.get::<_, i64>(0).unsigned_abs());
@@ -375,7 +377,7 @@ mod tests {
             locales: civitas_kernel::Locales::standard(),
             limits: crate::pools::StatementLimits::default(),
         };
-        let copies = Copies { settings, work: std::env::temp_dir() };
+        let copies = EngineDatabaseCopies { settings, work: std::env::temp_dir() };
         let run = copies.run(&copies.settings.url, "pg_nowhere", &[], Stdio::null(), Stdio::piped()).await;
         let error = run.unwrap_err();
         let sentence = error.cause().unwrap().to_string();

@@ -3,7 +3,7 @@
 use super::{Db, sql};
 use crate::columns::{Condition, Expr, UuidColumn};
 use crate::tables::texts::WordIndex;
-use civitas_kernel::text::{DOT_ABOVE, folded};
+use civitas_kernel::text::{DOT_ABOVE, fold_char};
 use diesel::deserialize::{self, FromSql};
 use diesel::pg::PgValue;
 use diesel::prelude::*;
@@ -28,13 +28,13 @@ extern "SQL" {
 }
 
 /// Whether the expression is one of these values.
-pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+pub fn is_one_of<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
     Box::new(on.eq_any(ids.0.to_vec()))
 }
 
 /// The same: here it makes no difference how many rows are checked.
-pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
-    among(on, ids)
+pub fn is_one_of_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+    is_one_of(on, ids)
 }
 
 /// Ids as a bind parameter, an array; to clone it costs nothing.
@@ -43,7 +43,7 @@ pub struct BoundIds(Arc<[i64]>);
 
 impl BoundIds {
     /// These ids.
-    pub fn of(ids: &[i64]) -> Self {
+    pub fn new(ids: &[i64]) -> Self {
         Self(ids.into())
     }
 }
@@ -54,7 +54,7 @@ pub struct BoundTexts(Vec<String>);
 
 impl BoundTexts {
     /// These texts.
-    pub fn of(texts: &[&str]) -> Self {
+    pub fn new(texts: &[&str]) -> Self {
         Self(texts.iter().map(|text| (*text).to_owned()).collect())
     }
 
@@ -70,17 +70,17 @@ impl BoundTexts {
 }
 
 /// Whether the expression is one of these values.
-pub fn among_uuids<QS: 'static>(on: Expr<QS, sql::Uuid>, ids: &[uuid::Uuid]) -> Condition<QS> {
+pub fn is_one_of_uuids<QS: 'static>(on: Expr<QS, sql::Uuid>, ids: &[uuid::Uuid]) -> Condition<QS> {
     Box::new(on.eq_any(uuids(ids)))
 }
 
 /// Begin and end of a condition: whether a value is in the result of a query, whose rows are locked. Rows that others
 /// have locked are left out. The query runs once: PostgreSQL may run one behind `IN` for each row.
-pub const IN_LOCKED: (&str, &str) = ("= ANY(ARRAY(", " FOR UPDATE SKIP LOCKED))");
+pub const IN_LOCKED_ROWS: (&str, &str) = ("= ANY(ARRAY(", " FOR UPDATE SKIP LOCKED))");
 
 /// Begin and end of a condition: whether a value is in the result of a query that runs for each row of another table. As an
 /// array, so that the values are looked up in an index.
-pub const IN_EACH: (&str, &str) = ("= ANY(ARRAY(", "))");
+pub const IN_CORRELATED_ROWS: (&str, &str) = ("= ANY(ARRAY(", "))");
 
 /// Locks the settings of the component against changes, a proposal and a user until the transaction ends, in one round
 /// trip and always in this order, which prevents deadlocks: a change of the minimum of votes locks the component, then
@@ -91,13 +91,13 @@ pub const IN_EACH: (&str, &str) = ("= ANY(ARRAY(", "))");
 /// the component. It is taken only if the locked settings have a minimum, which no row lock of one statement could do.
 /// An import locks proposals in the order of its records: one that ends in a deadlock is a `Conflict`.
 pub const LOCK_VOTES: Option<&str> = Some(
-    "WITH place AS MATERIALIZED (SELECT components.id, components.settings FROM proposals, components \
+    "WITH component AS MATERIALIZED (SELECT components.id, components.settings FROM proposals, components \
          WHERE proposals.organization_id = $1 AND proposals.id = $2 AND components.organization_id = $1 \
          AND components.id = proposals.component_id FOR SHARE OF components), \
-     turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(-id) FROM place \
+     turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(-id) FROM component \
          WHERE settings -> 'minimum_votes_per_user' > '0'), \
      proposal AS MATERIALIZED (SELECT proposals.id FROM (SELECT count(*) FROM turn) AS turns, proposals \
-         WHERE proposals.organization_id = $1 AND proposals.id = $2 AND EXISTS (SELECT FROM place) \
+         WHERE proposals.organization_id = $1 AND proposals.id = $2 AND EXISTS (SELECT FROM component) \
          FOR UPDATE OF proposals) \
      SELECT id FROM users WHERE organization_id = $1 AND id = $3 AND EXISTS (SELECT FROM proposal) FOR UPDATE",
 );
@@ -125,7 +125,7 @@ pub fn some_rows(table: &str, condition: &str, limit: i64) -> String {
 }
 
 /// The type of a list of UUIDs in [`GIVE_POSITIONS`].
-pub type Uuids = Array<sql::Uuid>;
+pub type UuidList = Array<sql::Uuid>;
 
 /// A list of UUIDs.
 pub fn uuids(ids: &[uuid::Uuid]) -> Vec<UuidColumn> {
@@ -149,7 +149,7 @@ pub fn in_bytes<QS: 'static>(on: Expr<QS, Text>) -> Expr<QS, Text> {
 }
 
 /// The type of a list of numbers that a statement makes.
-pub type List = Array<BigInt>;
+pub type NumberList = Array<BigInt>;
 
 /// Reads a list of numbers.
 pub fn read_list(raw: PgValue<'_>) -> deserialize::Result<Vec<i64>> {
@@ -158,13 +158,13 @@ pub fn read_list(raw: PgValue<'_>) -> deserialize::Result<Vec<i64>> {
 
 /// What `id IN (SELECT ..)` has before and after its select. PostgreSQL would join the rows of a subquery; a list of ids is
 /// searched in the index.
-pub const AMONG: [&str; 2] = [" = ANY(ARRAY(", "))"];
+pub const IN_SUBQUERY: [&str; 2] = [" = ANY(ARRAY(", "))"];
 
 /// What the condition that a text contains another one has before the text, before the other and after it.
 pub const CONTAINS: [&str; 3] = ["", " LIKE ", ""];
 
 /// The operand of [`CONTAINS`].
-pub fn contained(part: &str) -> String {
+pub fn contains_operand(part: &str) -> String {
     crate::filter::containing(part)
 }
 
@@ -208,7 +208,7 @@ pub fn list_of(column: &str, order: Option<&str>) -> [String; 2] {
 static OTHER_CASES: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
     let mut cases: HashMap<char, Vec<char>> = HashMap::new();
     for other in '\u{80}'..='\u{1ffff}' {
-        let one = folded(other);
+        let one = fold_char(other);
         if one != other {
             cases.entry(one).or_default().push(other);
         }

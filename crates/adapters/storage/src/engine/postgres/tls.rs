@@ -1,7 +1,7 @@
 //! Opens a connection: unencrypted, or over TLS if the address has `sslmode=require`, `verify-ca` or `verify-full`, which
 //! mean the same here. In both cases errors have their SQLSTATE ([`super::wire`]). Of several hosts it connects to the one that can be written.
 
-use super::wire::Wire;
+use super::sql_state_stream::SqlStateStream;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use diesel::{ConnectionError, ConnectionResult};
@@ -27,7 +27,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// (`SSL_CERT_FILE` selects other roots): stricter than `libpq`, whose `require` does not check the certificate.
 ///
 /// The connection is closed when the server is silent for longer than that.
-pub async fn connect(url: &str, usage: Usage, silence: Silence) -> ConnectionResult<AsyncPgConnection> {
+pub async fn connect(
+    url: &str,
+    usage: ConnectionPurpose,
+    silence: SilenceLimits,
+) -> ConnectionResult<AsyncPgConnection> {
     match establish(url, usage, silence).await? {
         Established::Secure(client, connection) => {
             AsyncPgConnection::try_from_client_and_connection(client, *connection).await
@@ -40,9 +44,9 @@ pub async fn connect(url: &str, usage: Usage, silence: Silence) -> ConnectionRes
 }
 
 /// The same without Diesel.
-pub async fn connect_client(url: &str, usage: Usage) -> ConnectionResult<Client> {
+pub async fn connect_client(url: &str, usage: ConnectionPurpose) -> ConnectionResult<Client> {
     // The task ends with its client, which also receives its errors.
-    match establish(url, usage, Silence::LONG).await? {
+    match establish(url, usage, SilenceLimits::LONG).await? {
         Established::Secure(client, connection) => {
             tokio::spawn(connection.map(drop));
             Ok(client)
@@ -58,7 +62,7 @@ pub async fn connect_client(url: &str, usage: Usage) -> ConnectionResult<Client>
 /// A connection, and the future that moves its bytes.
 enum Established {
     Secure(Client, Box<Connection<Socket, SecureStream>>),
-    Plain(Client, Box<Connection<Socket, Wire<Socket>>>),
+    Plain(Client, Box<Connection<Socket, SqlStateStream<Socket>>>),
     /// Its future runs already.
     Local(Client),
 }
@@ -70,7 +74,11 @@ const NEXT_HOST: Duration = Duration::from_millis(300);
 
 /// Connects to the first host that accepts the connection. A host that does not answer must not take the time in which a
 /// pool expects a connection, so the next one does not wait for its error.
-async fn establish(url: &str, usage: Usage, silence: Silence) -> ConnectionResult<Established> {
+async fn establish(
+    url: &str,
+    usage: ConnectionPurpose,
+    silence: SilenceLimits,
+) -> ConnectionResult<Established> {
     let urls = urls_of_hosts(url);
     if urls.len() == 1 {
         return establish_one(url, usage, silence).await;
@@ -79,7 +87,7 @@ async fn establish(url: &str, usage: Usage, silence: Silence) -> ConnectionResul
         async move {
             sleep(NEXT_HOST * number).await;
             // The hosts that only read lag behind.
-            establish_one(url, Usage::Writing, silence).await
+            establish_one(url, ConnectionPurpose::Writing, silence).await
         }
         .boxed()
     });
@@ -95,7 +103,11 @@ fn urls_of_hosts(url: &str) -> Vec<String> {
     url[begin..end].split(',').map(|host| format!("{before}{host}{after}")).collect()
 }
 
-async fn establish_one(url: &str, usage: Usage, silence: Silence) -> ConnectionResult<Established> {
+async fn establish_one(
+    url: &str,
+    usage: ConnectionPurpose,
+    silence: SilenceLimits,
+) -> ConnectionResult<Established> {
     let mut config: Config = with_known_mode(url).parse().map_err(|error| refused(&error))?;
     set_connection_options(&mut config, usage, silence.unconfirmed);
     let silence = silence.unanswered;
@@ -111,7 +123,7 @@ async fn establish_one(url: &str, usage: Usage, silence: Silence) -> ConnectionR
         let socket = UnixStream::connect(&path).await;
         let socket =
             socket.map_err(|e| ConnectionError::BadConnection(format!("{}: {e}", path.display())))?;
-        let wire = Wire::over(socket, |_| ChannelBinding::none(), silence);
+        let wire = SqlStateStream::new(socket, |_| ChannelBinding::none(), silence);
         let (client, connection) = config.connect_raw(wire, NoTls).await.map_err(|error| refused(&error))?;
         check_encoding(connection.parameter("server_encoding"))?;
         // The task ends with its client, which also receives its errors.
@@ -142,7 +154,7 @@ fn check_encoding(encoding: Option<&str>) -> ConnectionResult<()> {
 
 /// What a connection is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Usage {
+pub enum ConnectionPurpose {
     /// For reads. Of several hosts only the one that can be written is used: the others lag behind. A single host may
     /// be one that only reads now.
     Reading,
@@ -152,7 +164,7 @@ pub enum Usage {
 
 /// How long a server may be silent.
 #[derive(Debug, Clone, Copy)]
-pub struct Silence {
+pub struct SilenceLimits {
     /// Until its system confirms what was sent. A system confirms at once, however long a statement takes, but not what
     /// exceeds its buffers while the statement before it waits.
     pub unconfirmed: Duration,
@@ -160,15 +172,15 @@ pub struct Silence {
     pub unanswered: Option<Duration>,
 }
 
-impl Silence {
+impl SilenceLimits {
     /// For work without time limits.
     pub const LONG: Self = Self { unconfirmed: Duration::from_secs(10), unanswered: None };
 }
 
 /// Sets the connection options that the address does not have.
-fn set_connection_options(config: &mut Config, usage: Usage, unconfirmed: Duration) {
+fn set_connection_options(config: &mut Config, usage: ConnectionPurpose, unconfirmed: Duration) {
     const CONNECT: Duration = Duration::from_secs(2);
-    if usage == Usage::Writing || config.get_hosts().len() > 1 {
+    if usage == ConnectionPurpose::Writing || config.get_hosts().len() > 1 {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     config.keepalives(true).keepalives_idle(Duration::from_secs(10));
@@ -188,7 +200,7 @@ struct Plain {
 }
 
 impl MakeTlsConnect<Socket> for Plain {
-    type Stream = Wire<Socket>;
+    type Stream = SqlStateStream<Socket>;
     type TlsConnect = Self;
     type Error = Infallible;
 
@@ -198,12 +210,12 @@ impl MakeTlsConnect<Socket> for Plain {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsConnect<S> for Plain {
-    type Stream = Wire<S>;
+    type Stream = SqlStateStream<S>;
     type Error = Infallible;
-    type Future = Ready<Result<Wire<S>, Infallible>>;
+    type Future = Ready<Result<SqlStateStream<S>, Infallible>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        ready(Ok(Wire::over(stream, |_| ChannelBinding::none(), self.silence)))
+        ready(Ok(SqlStateStream::new(stream, |_| ChannelBinding::none(), self.silence)))
     }
 }
 
@@ -219,7 +231,7 @@ where
     T::Stream: Send + 'static,
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send + 'static,
 {
-    type Stream = Wire<T::Stream>;
+    type Stream = SqlStateStream<T::Stream>;
     type TlsConnect = Secure<T::TlsConnect>;
     type Error = T::Error;
 
@@ -234,13 +246,13 @@ where
     T::Stream: Send + 'static,
     T::Future: Send + 'static,
 {
-    type Stream = Wire<T::Stream>;
+    type Stream = SqlStateStream<T::Stream>;
     type Error = T::Error;
-    type Future = BoxFuture<'static, Result<Wire<T::Stream>, T::Error>>;
+    type Future = BoxFuture<'static, Result<SqlStateStream<T::Stream>, T::Error>>;
 
     fn connect(self, stream: S) -> Self::Future {
         let (secured, silence) = (self.inner.connect(stream), self.silence);
-        async move { Ok(Wire::over(secured.await?, TlsStream::channel_binding, silence)) }.boxed()
+        async move { Ok(SqlStateStream::new(secured.await?, TlsStream::channel_binding, silence)) }.boxed()
     }
 }
 
@@ -302,7 +314,7 @@ mod tests {
     fn the_address_may_have_its_own_limit_for_what_is_not_confirmed() {
         let hardened = |url: &str| {
             let mut config: Config = url.parse().unwrap();
-            set_connection_options(&mut config, Usage::Writing, Duration::from_secs(2));
+            set_connection_options(&mut config, ConnectionPurpose::Writing, Duration::from_secs(2));
             config.get_tcp_user_timeout().map(Duration::as_secs)
         };
         assert_eq!(hardened("postgres://db/civitas"), Some(2));

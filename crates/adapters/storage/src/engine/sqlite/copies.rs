@@ -3,7 +3,7 @@
 use super::path_of;
 use crate::pools::DatabaseSettings;
 use async_trait::async_trait;
-use civitas_application::backups::{DatabaseCopies, DatabaseCopy, Guard, Proof, Rows};
+use civitas_application::backups::{BackupLock, DatabaseCopies, DatabaseCopy, RestoreCheck, RowCounts};
 use civitas_attachments::FileContent;
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
@@ -21,7 +21,7 @@ const TEMPORARY: &str = "backup-";
 
 /// Copies and restores a database.
 #[derive(Debug, Clone)]
-pub struct Copies {
+pub struct EngineDatabaseCopies {
     /// The database.
     pub settings: DatabaseSettings,
     /// A directory for temporary files: a copy or a check needs the size of the database there.
@@ -29,7 +29,7 @@ pub struct Copies {
 }
 
 #[async_trait]
-impl DatabaseCopies for Copies {
+impl DatabaseCopies for EngineDatabaseCopies {
     fn engine(&self) -> &'static str {
         "SQLite"
     }
@@ -38,7 +38,7 @@ impl DatabaseCopies for Copies {
         Ok(())
     }
 
-    async fn lock(&self) -> Result<Option<Guard>> {
+    async fn lock(&self) -> Result<Option<BackupLock>> {
         let (path, work) = (self.beside(".backup-lock")?, self.work.clone());
         blocking(move || {
             let failed = |error: io::Error| Error::internal(format!("{}: {error}", path.display()));
@@ -55,7 +55,7 @@ impl DatabaseCopies for Copies {
                     fs::remove_dir_all(entry.path()).map_err(disk_error)?;
                 }
             }
-            Ok(Some(Box::new(file) as Guard))
+            Ok(Some(Box::new(file) as BackupLock))
         })
         .await
     }
@@ -79,12 +79,12 @@ impl DatabaseCopies for Copies {
         .await
     }
 
-    async fn check(&self, copy: &DatabaseCopy) -> Result<Proof> {
+    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheck> {
         let (copied, expected, work) = (copy.content.file.try_clone(), copy.rows.clone(), self.work.clone());
         blocking(move || {
             let directory = TempDir::with_prefix_in(TEMPORARY, &work).map_err(disk_error)?;
             restore(copied.map_err(disk_error)?, &expected, &directory.path().join("restored.sqlite"))?;
-            Ok(Proof::Restored)
+            Ok(RestoreCheck::Restored)
         })
         .await
     }
@@ -115,7 +115,7 @@ impl DatabaseCopies for Copies {
     }
 }
 
-impl Copies {
+impl EngineDatabaseCopies {
     /// The path of the database with this ending.
     fn beside(&self, ending: &str) -> Result<PathBuf> {
         Ok(format!("{}{ending}", path_of(&self.settings.url)?).into())
@@ -135,7 +135,7 @@ fn open(path: &Path) -> Result<SqliteConnection> {
 }
 
 /// Writes a copy to a path, and checks it with the means of SQLite and by its rows.
-fn restore(mut copied: File, expected: &Rows, to: &Path) -> Result<()> {
+fn restore(mut copied: File, expected: &RowCounts, to: &Path) -> Result<()> {
     let mut write = || {
         copied.rewind()?;
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
@@ -165,7 +165,7 @@ fn texts(connection: &mut SqliteConnection, query: &str) -> Result<Vec<String>> 
 }
 
 /// The rows of all tables. The numbers that SQLite has for `AUTOINCREMENT` are a table too; its statistics are not content.
-fn rows(connection: &mut SqliteConnection) -> Result<Rows> {
+fn rows(connection: &mut SqliteConnection) -> Result<RowCounts> {
     const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' \
          AND (name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name = 'sqlite_sequence')";
     let tables = texts(connection, TABLES)?;
@@ -174,7 +174,7 @@ fn rows(connection: &mut SqliteConnection) -> Result<Rows> {
         let counted: i64 = counted.map_err(|error| damaged(&error.to_string()))?;
         Ok((table, counted.unsigned_abs()))
     };
-    tables.into_iter().map(count).collect::<Result<_>>().map(Rows)
+    tables.into_iter().map(count).collect::<Result<_>>().map(RowCounts)
 }
 
 #[cfg(test)]
@@ -192,7 +192,7 @@ mod tests {
          INSERT INTO left_side (text) VALUES ('a'), (NULL);
          INSERT INTO right_side VALUES (1, 1);";
 
-    fn copies(directory: &Path, name: &str) -> Copies {
+    fn copies(directory: &Path, name: &str) -> EngineDatabaseCopies {
         let settings = DatabaseSettings {
             url: format!("sqlite://{}", directory.join(name).display()),
             pool_size: 1,
@@ -200,10 +200,10 @@ mod tests {
             locales: Locales::standard(),
             limits: StatementLimits::default(),
         };
-        Copies { settings, work: directory.to_owned() }
+        EngineDatabaseCopies { settings, work: directory.to_owned() }
     }
 
-    fn database(directory: &Path) -> (Copies, SqliteConnection) {
+    fn database(directory: &Path) -> (EngineDatabaseCopies, SqliteConnection) {
         let mut connection = open(&directory.join("civitas.db")).unwrap();
         connection.batch_execute(TABLES).unwrap();
         (copies(directory, "civitas.db"), connection)
@@ -211,19 +211,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_copy_is_restored_with_equal_rows_and_never_over_a_database() {
-        let place = tempfile::tempdir().unwrap();
-        let (source, mut connection) = database(place.path());
+        let directory = tempfile::tempdir().unwrap();
+        let (source, mut connection) = database(directory.path());
         let copy = source.copy().await.unwrap();
         assert_eq!((copy.rows.0["left_side"], copy.rows.0["right_side"]), (2, 1));
-        assert_eq!(source.check(&copy).await.unwrap(), Proof::Restored);
+        assert_eq!(source.check(&copy).await.unwrap(), RestoreCheck::Restored);
         connection.batch_execute("DELETE FROM left_side WHERE id = 2").unwrap();
-        let target = copies(place.path(), "restored.db");
+        let target = copies(directory.path(), "restored.db");
         target.restore(&copy).await.unwrap();
-        let mut restored = open(&place.path().join("restored.db")).unwrap();
+        let mut restored = open(&directory.path().join("restored.db")).unwrap();
         assert_eq!(texts(&mut restored, "SELECT text FROM left_side WHERE id = 1").unwrap(), ["a"]);
         assert_eq!(target.copy().await.unwrap().rows, copy.rows);
-        fs::write(place.path().join("other.db-wal"), "a log").unwrap();
-        let other = copies(place.path(), "other.db");
+        fs::write(directory.path().join("other.db-wal"), "a log").unwrap();
+        let other = copies(directory.path(), "other.db");
         for (target, part) in [(target, "restored.db exists"), (other, "other.db-wal exists")] {
             let error = target.restore(&copy).await.unwrap_err();
             assert!(error.cause().unwrap().to_string().contains(part));
@@ -233,8 +233,8 @@ mod tests {
     /// Each transaction of the writer keeps two tables equal: a copy of two moments would show a difference.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_copy_is_of_one_moment_while_another_connection_writes() {
-        let place = tempfile::tempdir().unwrap();
-        let (source, mut writer) = database(place.path());
+        let directory = tempfile::tempdir().unwrap();
+        let (source, mut writer) = database(directory.path());
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let writing = std::thread::spawn(move || {
@@ -260,9 +260,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_damaged_copy_is_not_restored() {
-        let place = tempfile::tempdir().unwrap();
-        let (source, mut connection) = database(place.path());
-        let target = copies(place.path(), "restored.db");
+        let directory = tempfile::tempdir().unwrap();
+        let (source, mut connection) = database(directory.path());
+        let target = copies(directory.path(), "restored.db");
         let refused = async |copy: &DatabaseCopy, part: &str| {
             for refused in [source.check(copy).await.map(drop), target.restore(copy).await] {
                 let error = refused.unwrap_err();
@@ -280,14 +280,14 @@ mod tests {
         refused(&copy, "left_side has 2 rows instead of 3").await;
         connection.batch_execute("PRAGMA foreign_keys = OFF; INSERT INTO right_side VALUES (2, 99)").unwrap();
         refused(&source.copy().await.unwrap(), "a row of right_side refers to none").await;
-        assert!(!place.path().join("restored.db").exists());
-        assert!(!place.path().join("restored.db.restored").exists());
+        assert!(!directory.path().join("restored.db").exists());
+        assert!(!directory.path().join("restored.db.restored").exists());
     }
 
     #[tokio::test]
     async fn a_copy_has_nothing_that_was_deleted() {
-        let place = tempfile::tempdir().unwrap();
-        let (source, mut connection) = database(place.path());
+        let directory = tempfile::tempdir().unwrap();
+        let (source, mut connection) = database(directory.path());
         let rows = "PRAGMA secure_delete = OFF;
              WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
              INSERT INTO left_side (text) SELECT 'Zora Quintana' || i FROM n;
@@ -299,7 +299,7 @@ mod tests {
             io::Read::read_to_end(file, &mut bytes).unwrap();
             bytes.windows(13).any(|part| part == b"Zora Quintana")
         };
-        assert!(has(&mut File::open(place.path().join("civitas.db")).unwrap()));
+        assert!(has(&mut File::open(directory.path().join("civitas.db")).unwrap()));
         let mut copy = source.copy().await.unwrap();
         assert!(!has(&mut copy.content.file));
         source.check(&copy).await.unwrap();
@@ -307,14 +307,14 @@ mod tests {
 
     #[tokio::test]
     async fn one_backup_is_made_at_a_time_and_a_killed_one_leaves_nothing() {
-        let place = tempfile::tempdir().unwrap();
-        let (source, _connection) = database(place.path());
-        fs::create_dir(place.path().join("backup-killed")).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let (source, _connection) = database(directory.path());
+        fs::create_dir(directory.path().join("backup-killed")).unwrap();
         let guard = source.lock().await.unwrap().unwrap();
         assert!(source.lock().await.unwrap().is_none());
         drop(guard);
         assert!(source.lock().await.unwrap().is_some());
-        assert!(!place.path().join("backup-killed").exists());
-        assert!(place.path().join("civitas.db").exists());
+        assert!(!directory.path().join("backup-killed").exists());
+        assert!(directory.path().join("civitas.db").exists());
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Db, read_json, sql};
 use crate::columns::{Condition, Expr};
-use crate::tables::select::{Template, text};
+use crate::tables::select::{SqlTemplate, text};
 use crate::tables::texts::WordIndex;
-use civitas_kernel::text::{fold as folded, nfc as composed};
+use civitas_kernel::text::{fold_case, nfc as composed};
 use diesel::backend::Backend;
 use diesel::deserialize;
 use diesel::prelude::*;
@@ -30,7 +30,7 @@ extern "SQL" {
 }
 
 pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
-    fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| folded(&x)))?;
+    fold_utils::register_impl(connection, |x: Option<String>| x.map(|x| fold_case(&x)))?;
     nfc_utils::register_impl(connection, |x: Option<String>| x.map(|x| composed(&x).into_owned()))?;
     is_among_utils::register_impl(connection, |x: Option<i64>, sorted: Vec<u8>| {
         let (sorted, _) = sorted.as_chunks::<8>();
@@ -40,14 +40,14 @@ pub(super) fn register(connection: &mut SqliteConnection) -> QueryResult<()> {
 
 /// Whether the expression is one of these values. The statement text does not depend on their number, so that it is
 /// cached as prepared statement: Diesel's `eq_any` writes a `?` for each, and is not cached.
-pub fn among<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+pub fn is_one_of<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
     let ids = text(ids.array.to_string());
-    Box::new(Template::condition("? IN (SELECT value FROM json_each(?))", vec![Box::new(on), ids]))
+    Box::new(SqlTemplate::condition("? IN (SELECT value FROM json_each(?))", vec![Box::new(on), ids]))
 }
 
-/// The same, for a statement that checks few rows. SQLite fills a table with the ids for each [`among`] of a statement;
-/// this function searches them, and costs more for each row.
-pub fn among_for_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
+/// The same, for a statement that checks few rows. SQLite fills a table with the ids for each [`is_one_of`] of a
+/// statement; this function searches them, and costs more for each row.
+pub fn is_one_of_few<QS: 'static>(on: Expr<QS, BigInt>, ids: &BoundIds) -> Condition<QS> {
     Box::new(is_among(on, ids.sorted.to_vec()))
 }
 
@@ -62,7 +62,7 @@ pub struct BoundIds {
 
 impl BoundIds {
     /// These ids.
-    pub fn of(ids: &[i64]) -> Self {
+    pub fn new(ids: &[i64]) -> Self {
         let mut text = String::from("[");
         for (at, id) in ids.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
@@ -83,7 +83,7 @@ pub struct BoundTexts(String);
 
 impl BoundTexts {
     /// These texts.
-    pub fn of(texts: &[&str]) -> Self {
+    pub fn new(texts: &[&str]) -> Self {
         Self(serde_json::Value::from(texts).to_string())
     }
 
@@ -98,16 +98,16 @@ impl BoundTexts {
 }
 
 /// Whether the expression is one of these values. The statement text does not depend on their number.
-pub fn among_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Condition<QS> {
+pub fn is_one_of_uuids<QS: 'static>(on: Expr<QS, Binary>, ids: &[uuid::Uuid]) -> Condition<QS> {
     let ids = text(uuids(ids));
-    Box::new(Template::condition("? IN (SELECT unhex(value) FROM json_each(?))", vec![Box::new(on), ids]))
+    Box::new(SqlTemplate::condition("? IN (SELECT unhex(value) FROM json_each(?))", vec![Box::new(on), ids]))
 }
 
 /// Begin and end of a condition: whether a value is in the result of a query. The only writer needs no locks.
-pub const IN_LOCKED: (&str, &str) = ("IN (", ")");
+pub const IN_LOCKED_ROWS: (&str, &str) = ("IN (", ")");
 
 /// Begin and end of a condition: whether a value is in the result of a query that runs for each row of another table.
-pub const IN_EACH: (&str, &str) = ("IN (", ")");
+pub const IN_CORRELATED_ROWS: (&str, &str) = ("IN (", ")");
 
 /// A write transaction has the write lock of the database already: there is nothing to lock.
 pub const LOCK_VOTES: Option<&str> = None;
@@ -140,7 +140,7 @@ pub fn some_rows(table: &str, condition: &str, limit: i64) -> String {
 }
 
 /// The type of a list of UUIDs in [`GIVE_POSITIONS`].
-pub type Uuids = Text;
+pub type UuidList = Text;
 
 /// A list of UUIDs: a JSON array of their hexadecimal digits.
 pub fn uuids(ids: &[uuid::Uuid]) -> String {
@@ -167,7 +167,7 @@ pub fn in_bytes<QS: 'static>(on: Expr<QS, Text>) -> Expr<QS, Text> {
 }
 
 /// The type of a list of numbers that a statement makes.
-pub type List = sql::Json;
+pub type NumberList = sql::Json;
 
 /// Reads a list of numbers.
 pub fn read_list(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Vec<i64>> {
@@ -175,13 +175,13 @@ pub fn read_list(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Vec<
 }
 
 /// What `id IN (SELECT ..)` has before and after its select.
-pub const AMONG: [&str; 2] = [" IN (", ")"];
+pub const IN_SUBQUERY: [&str; 2] = [" IN (", ")"];
 
 /// What the condition that a text contains another one has before the text, before the other and after it.
 pub const CONTAINS: [&str; 3] = ["instr(", ", ", ") > 0"];
 
 /// The operand of [`CONTAINS`].
-pub fn contained(part: &str) -> String {
+pub fn contains_operand(part: &str) -> String {
     part.to_owned()
 }
 
@@ -260,13 +260,13 @@ mod tests {
     fn a_number_is_found_among_ids_in_any_order() {
         let mut connection = SqliteConnection::establish(":memory:").unwrap();
         register(&mut connection).unwrap();
-        let ids = BoundIds::of(&[7, -3, 300, 2]);
+        let ids = BoundIds::new(&[7, -3, 300, 2]);
         for (number, expected) in [(7, true), (-3, true), (300, true), (2, true), (1, false), (301, false)] {
             let found = diesel::select(is_among(Some(number), ids.sorted.to_vec()));
             let found: Option<bool> = found.get_result(&mut connection).unwrap();
             assert_eq!(found, Some(expected), "{number}");
         }
-        let none = diesel::select(is_among(Some(1), BoundIds::of(&[]).sorted.to_vec()));
+        let none = diesel::select(is_among(Some(1), BoundIds::new(&[]).sorted.to_vec()));
         assert_eq!(none.get_result::<Option<bool>>(&mut connection).unwrap(), Some(false));
     }
 }

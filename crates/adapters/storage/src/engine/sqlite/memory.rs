@@ -1,7 +1,7 @@
 //! A database in memory: for tests, and for programs that keep nothing.
 
 use super::{MIGRATIONS, Runtime, StatementThread, Writer, dialect, wrap};
-use crate::changes::Changes;
+use crate::change_counters::ChangeCounters;
 use crate::pools::{ConnectionPool, Pools, ProcessPools, StatementLimits};
 use crate::session::Session;
 use civitas_application::Store;
@@ -32,7 +32,7 @@ pub async fn in_memory() -> Result<Arc<dyn Store>> {
     let pool = opened.map_err(Error::internal)?.map_err(Error::Internal)?;
     let pools = Pools { reader: pool.clone(), searcher: None, writer: Writer::new(pool, WAIT) };
     let pools = ProcessPools { requests: pools.clone(), background: pools };
-    Ok(Arc::new(Session::over(pools, changes, Locales::standard(), clock::now)))
+    Ok(Arc::new(Session::new(pools, changes, Locales::standard(), clock::now)))
 }
 
 /// The address of a database that nobody else opens.
@@ -45,7 +45,7 @@ fn new_url() -> String {
 }
 
 /// A pool of one connection to a new database with the current schema.
-fn open(url: &str, changes: Arc<Changes>) -> diesel::migration::Result<ConnectionPool> {
+fn open(url: &str, changes: Arc<ChangeCounters>) -> diesel::migration::Result<ConnectionPool> {
     let mut first = connect(url)?;
     first.run_pending_migrations(MIGRATIONS)?;
     // A dropped transaction closes the connection of the pool. This one stays open as long as the pool; nothing uses

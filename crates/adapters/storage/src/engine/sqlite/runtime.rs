@@ -53,7 +53,9 @@ impl SpawnBlocking for Runtime {
             StatementThread::Caller => {
                 std::future::ready(Ok(run(self.limit, Cancellation::default(), task))).boxed()
             }
-            StatementThread::Blocking(slots) => OnThread::start(slots.clone(), self.limit, task).boxed(),
+            StatementThread::Blocking(slots) => {
+                RunningStatement::start(slots.clone(), self.limit, task).boxed()
+            }
         }
     }
 
@@ -65,7 +67,7 @@ impl SpawnBlocking for Runtime {
 
 /// A statement on another thread. When dropped, it is cancelled, and the caller waits for its end: the connection is
 /// free afterwards. SQLite notices the cancellation after a few microseconds.
-struct OnThread<R> {
+struct RunningStatement<R> {
     /// `None` of a search that was cancelled before it had a slot.
     result: JoinHandle<Option<R>>,
     cancellation: Cancellation,
@@ -75,7 +77,7 @@ struct OnThread<R> {
     ended: mpsc::Receiver<()>,
 }
 
-impl<R: Send + 'static> OnThread<R> {
+impl<R: Send + 'static> RunningStatement<R> {
     fn start(slots: Arc<Semaphore>, limit: Duration, task: impl FnOnce() -> R + Send + 'static) -> Self {
         let (cancellation, cancelled) = (Cancellation::default(), Arc::new(Notify::new()));
         let (running, ended) = mpsc::channel();
@@ -101,7 +103,7 @@ impl<R: Send + 'static> OnThread<R> {
     }
 }
 
-impl<R> Future for OnThread<R> {
+impl<R> Future for RunningStatement<R> {
     type Output = Outcome<R>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -110,7 +112,7 @@ impl<R> Future for OnThread<R> {
     }
 }
 
-impl<R> Drop for OnThread<R> {
+impl<R> Drop for RunningStatement<R> {
     fn drop(&mut self) {
         self.cancellation.cancel();
         self.cancelled.notify_one();
@@ -170,12 +172,12 @@ mod tests {
     #[tokio::test]
     async fn a_dropped_search_ends_at_once() {
         let mut runtime = Runtime::new(searching(1), Duration::from_secs(60));
-        let (ended, told) = mpsc::channel();
+        let (ended, results) = mpsc::channel();
         let statement = endless(connection());
         let search = runtime.spawn_blocking(move || ended.send(statement()));
         let started = Instant::now();
         assert!(tokio::time::timeout(Duration::from_millis(100), search).await.is_err());
-        assert_eq!(told.recv().unwrap(), "interrupted");
+        assert_eq!(results.recv().unwrap(), "interrupted");
         assert!(started.elapsed() < Duration::from_secs(30), "long before its limit");
     }
 

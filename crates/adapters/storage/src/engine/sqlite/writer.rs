@@ -13,7 +13,7 @@
 //! A commit runs on a blocking thread: it waits for the disk, and goes on when its caller is dropped.
 
 use super::Conn;
-use super::lock::{self, Lock};
+use super::write_lock::{WriteLock, WriteLockGuard};
 use crate::failure::DieselResultExt;
 use crate::pools::ConnectionPool;
 use civitas_application::metrics;
@@ -44,11 +44,11 @@ pub struct Writer {
     pool: ConnectionPool,
     /// The time limit for the wait for other writers, and for the lock of another process.
     wait: Duration,
-    lock: Arc<Lock<State>>,
+    lock: Arc<WriteLock<State>>,
 }
 
 /// The right to write.
-type WriterGuard = lock::LockGuard<State>;
+type WriterGuard = WriteLockGuard<State>;
 
 /// What the current writer uses.
 #[derive(Default)]
@@ -88,7 +88,7 @@ impl Writer {
     /// # Errors
     /// `Unavailable` when other writers, here or in another process, take too long.
     pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
-        let mut held = self.take().await?;
+        let mut held = self.acquire().await?;
         if held.group.as_ref().is_some_and(|group| group.members >= MAX_GROUP_TRANSACTIONS) {
             held = commit(held).await?;
         }
@@ -100,7 +100,7 @@ impl Writer {
     /// # Errors
     /// As [`Self::begin`].
     pub(crate) async fn begin_long(&self) -> Result<WriteTransaction> {
-        let held = commit(self.take().await?).await?;
+        let held = commit(self.acquire().await?).await?;
         let mut transaction = self.join(held).await?;
         if let Some(group) = transaction.held.as_mut().and_then(|held| held.group.as_mut()) {
             group.is_long = true;
@@ -122,18 +122,18 @@ impl Writer {
     /// # Errors
     /// As [`Self::begin`].
     pub(crate) async fn outside_transactions(&self) -> Result<WriterConnection> {
-        let held = commit(self.take().await?).await?;
+        let held = commit(self.acquire().await?).await?;
         let mut connection = self.pool.connection().await?;
         super::before_write(&mut connection, self.wait).await.map_db_error()?;
         Ok(WriterConnection { connection, _held: held })
     }
 
-    async fn take(&self) -> Result<WriterGuard> {
-        if let Some(held) = self.lock.try_take() {
+    async fn acquire(&self) -> Result<WriterGuard> {
+        if let Some(held) = self.lock.try_acquire() {
             return Ok(held);
         }
         let begun = Instant::now();
-        let held = timeout(self.wait, self.lock.take()).await;
+        let held = timeout(self.wait, self.lock.acquire()).await;
         metrics::connection_waited(begun.elapsed(), held.is_ok());
         held.map_err(|_| Error::database("other writers took too long"))
     }
@@ -170,7 +170,7 @@ async fn commit(mut held: WriterGuard) -> Result<WriterGuard> {
 }
 
 /// The result of a statement of the writer. It has ended when its future is polled: it ran on this thread.
-fn ended(statement: impl Future<Output = QueryResult<()>>) -> QueryResult<()> {
+fn poll_ended(statement: impl Future<Output = QueryResult<()>>) -> QueryResult<()> {
     statement.now_or_never().unwrap_or(Err(diesel::result::Error::BrokenTransactionManager))
 }
 
@@ -179,11 +179,11 @@ impl State {
     fn commit(&mut self) {
         let Some(Group { mut connection, outcome, is_long, .. }) = self.group.take() else { return };
         let committed =
-            ended(<Conn as AsyncConnection>::TransactionManager::commit_transaction(&mut *connection));
+            poll_ended(<Conn as AsyncConnection>::TransactionManager::commit_transaction(&mut *connection));
         if committed.is_err() {
             // Closes it, which rolls back whatever is open.
             drop(Object::take(connection));
-        } else if is_long && ended(connection.batch_execute(super::SHORT_CACHE)).is_err() {
+        } else if is_long && poll_ended(connection.batch_execute(super::SHORT_CACHE)).is_err() {
             tracing::warn!("the writer keeps the cache of a long transaction");
         }
         outcome.send_replace(Some(committed.map_err(|error| error.to_string().into())));
@@ -194,9 +194,9 @@ impl State {
         let Some(group) = &mut self.group else { return Ok(()) };
         let connection = &mut *group.connection;
         let undone = if is_first {
-            ended(<Conn as AsyncConnection>::TransactionManager::rollback_transaction(connection))
+            poll_ended(<Conn as AsyncConnection>::TransactionManager::rollback_transaction(connection))
         } else {
-            ended(connection.batch_execute(UNDO))
+            poll_ended(connection.batch_execute(UNDO))
         };
         let undone = undone.map_db_error();
         match &undone {
@@ -271,7 +271,7 @@ impl Drop for WriteTransaction {
 
 /// A transaction that ended, and waits for the commit.
 struct Waiting {
-    lock: Arc<Lock<State>>,
+    lock: Arc<WriteLock<State>>,
     outcome: watch::Receiver<Option<Outcome>>,
 }
 
@@ -282,7 +282,7 @@ impl Waiting {
         let held = tokio::select! {
             biased;
             _ = outcome.changed() => None,
-            held = self.lock.take() => Some(held),
+            held = self.lock.acquire() => Some(held),
         };
         // It may have been committed meanwhile, and the next group begun.
         if let Some(mut held) = held
@@ -302,7 +302,7 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         if self.outcome.borrow().is_none()
-            && let Some(mut held) = self.lock.try_take()
+            && let Some(mut held) = self.lock.try_acquire()
         {
             held.commit();
         }

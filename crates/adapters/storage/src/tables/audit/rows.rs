@@ -2,7 +2,7 @@
 
 use crate::engine::Db;
 use crate::schema::audit_entries as entries;
-use crate::scoped::key_of;
+use crate::scoped::organization_key;
 use civitas_audit::{Action, Actor, ActorKind, AuditEntry, Details, Object};
 use civitas_kernel::{Error, OrganizationId, Result, UserId};
 use diesel::prelude::*;
@@ -43,7 +43,7 @@ impl EntryRow {
         let (object_kind, object_id, object_label) = object
             .map_or((None, None, None), |object| (Some(object.kind), Some(object.id), Some(object.label)));
         Ok(Self {
-            organization_id: key_of(entry.organization),
+            organization_id: organization_key(entry.organization),
             number: entry.number,
             at: entry.at,
             actor_kind: entry.actor.kind().as_str().to_owned(),

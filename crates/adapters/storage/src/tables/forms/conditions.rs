@@ -4,7 +4,7 @@ use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::display_conditions;
-use crate::session::{ExecuteExt, LoadModelsExt, Session, borrowed};
+use crate::session::{ExecuteExt, LoadModelsExt, Session, borrowed_connection};
 use async_trait::async_trait;
 use civitas_kernel::{AnswerOptionId, DisplayConditionId, OrganizationId, QuestionId, Result, Translated};
 use civitas_surveys::{ConditionType, DisplayCondition, DisplayConditionStore};
@@ -28,12 +28,12 @@ records! { scoped display_conditions: DisplayConditionId => DisplayCondition; }
 
 #[async_trait]
 impl DisplayConditionStore for Session {
-    async fn of_question(
+    async fn list_of_question(
         &self,
         organization: OrganizationId,
         question: QuestionId,
     ) -> Result<Vec<(DisplayConditionId, DisplayCondition)>> {
-        of(organization)
+        rows_of(organization)
             .filter(display_conditions::question_id.eq(question.0))
             .order(display_conditions::id)
             .models_from::<Row, _>(self.read())
@@ -41,12 +41,14 @@ impl DisplayConditionStore for Session {
     }
 
     async fn remove(&self, organization: OrganizationId, id: DisplayConditionId) -> Result<()> {
-        diesel::delete(of(organization).filter(display_conditions::id.eq(id.0))).change_on(self.write()).await
+        diesel::delete(rows_of(organization).filter(display_conditions::id.eq(id.0)))
+            .change_on(self.write())
+            .await
     }
 }
 
 /// The conditions of these questions, in the order of ids.
-pub(super) async fn of_questions(
+pub(super) async fn load_for_questions(
     connection: &mut Conn,
     organization: OrganizationId,
     questions: &[i64],
@@ -58,6 +60,6 @@ pub(super) async fn of_questions(
         .filter(columns::equals_unindexed(display_conditions::organization_id.nullable(), organization.0))
         .filter(columns::any_of(display_conditions::question_id.nullable(), questions))
         .order(display_conditions::id)
-        .models_from::<Row, _>(borrowed(connection))
+        .models_from::<Row, _>(borrowed_connection(connection))
         .await
 }

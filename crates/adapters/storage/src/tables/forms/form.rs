@@ -8,22 +8,22 @@ use civitas_surveys::{DisplayCondition, Form, FormOption, FormQuestion};
 use std::collections::HashMap;
 
 /// The forms of these questionnaires, by id. A questionnaire without questions has none.
-pub(super) async fn of_questionnaires(
+pub(super) async fn load_for_questionnaires(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
     bounds: PageBounds,
 ) -> Result<HashMap<i64, Form>> {
-    let found = questions::of_questionnaires(connection, organization, ids, bounds).await?;
+    let found = questions::load_for_questionnaires(connection, organization, ids, bounds).await?;
     let all: Vec<i64> = found.iter().map(|(id, _)| id.0).collect();
     let with_options: Vec<i64> =
         found.iter().filter(|(_, question)| question.kind.has_options()).map(|(id, _)| id.0).collect();
     let mut options: HashMap<QuestionId, Vec<FormOption>> = HashMap::new();
-    for option in options::of_questions(connection, organization, &with_options, bounds).await? {
+    for option in options::load_for_questions(connection, organization, &with_options, bounds).await? {
         options.entry(option.option.question).or_default().push(option);
     }
     let mut conditions: HashMap<QuestionId, Vec<DisplayCondition>> = HashMap::new();
-    for condition in conditions::of_questions(connection, organization, &all).await? {
+    for condition in conditions::load_for_questions(connection, organization, &all).await? {
         conditions.entry(condition.question).or_default().push(condition);
     }
     let mut forms: HashMap<i64, Vec<FormQuestion>> = HashMap::new();

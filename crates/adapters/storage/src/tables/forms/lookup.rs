@@ -6,7 +6,7 @@ use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_blogs::BlogLookup;
 use civitas_kernel::{ComponentId, OrganizationId, Result, SpaceRef, UserId};
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use civitas_surveys::{Respondent, SurveyLookup};
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -32,7 +32,7 @@ impl SurveyLookup for Session {
         let found = components::table
             .filter(components::organization_id.eq(organization.0))
             .filter(components::id.eq(component.0))
-            .filter(components::manifest.eq(EnumColumn(ComponentManifest::Surveys)))
+            .filter(components::manifest.eq(EnumColumn(ComponentKind::Surveys)))
             .filter(components::deleted_at.is_null());
         diesel::select(exists(found)).value_from(self.read()).await
     }

@@ -40,8 +40,8 @@ impl AnswerOptionStore for Session {
         page: PageRequest,
     ) -> Result<Page<(AnswerOptionId, AnswerOption)>> {
         let connection = &mut *self.read_page(page, false).await?;
-        let of_parent = || of(organization).filter(answer_options::question_id.eq(question.0));
-        let rows = || of_parent().select(columns::of::<Row>()).into_boxed::<Db>();
+        let of_parent = || rows_of(organization).filter(answer_options::question_id.eq(question.0));
+        let rows = || of_parent().select(columns::all_columns::<Row>()).into_boxed::<Db>();
         let page: Page<Row> = list_page!(connection, page, self.bounds; rows();
             filters, |filter| condition(filter);
             [answer_options::id, answer_options::id, answer_options::id; answer_options::id], answer_options::id);
@@ -49,17 +49,19 @@ impl AnswerOptionStore for Session {
     }
 
     async fn count(&self, organization: OrganizationId, question: QuestionId) -> Result<i64> {
-        let options = of(organization).filter(answer_options::question_id.eq(question.0)).count();
+        let options = rows_of(organization).filter(answer_options::question_id.eq(question.0)).count();
         options.value_from(self.read()).await
     }
 
     async fn remove(&self, organization: OrganizationId, id: AnswerOptionId) -> Result<()> {
-        diesel::delete(of(organization).filter(answer_options::id.eq(id.0))).change_on(self.write()).await
+        diesel::delete(rows_of(organization).filter(answer_options::id.eq(id.0)))
+            .change_on(self.write())
+            .await
     }
 }
 
 /// The options of these questions, in the order of ids.
-pub(super) async fn of_questions(
+pub(super) async fn load_for_questions(
     connection: &mut Conn,
     organization: OrganizationId,
     questions: &[i64],
@@ -72,7 +74,7 @@ pub(super) async fn of_questions(
         .filter(columns::equals_unindexed(answer_options::organization_id.nullable(), organization.0))
         .filter(columns::any_of(answer_options::question_id.nullable(), questions))
         .order(answer_options::id)
-        .select(columns::of::<Row>())
+        .select(columns::all_columns::<Row>())
         .load_page(connection, bounds)
         .await
         .map_db_error()?;

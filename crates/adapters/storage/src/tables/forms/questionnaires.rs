@@ -11,20 +11,20 @@ use crate::page_rows::{LoadPage, PageBounds};
 use crate::records::records;
 use crate::schema::{components, questionnaires};
 use crate::scoped::scoped;
-use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
-use crate::tables::component_places;
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed_connection};
+use crate::tables::component_contexts;
 use crate::tables::components::ComponentInSpace;
-use crate::tables::planner::Checked;
+use crate::tables::planner::CheckedRows;
 use crate::tables::select::{TableColumn, on_page};
 use crate::tables::visible_components::VisibleComponents;
 use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
-use civitas_kernel::filter::{Comparison, Condition as FilterCondition};
+use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::{
-    ComponentId, Error, MeetingId, OrganizationId, Page, PageRequest, QuestionnaireId, ReadContext, Result,
-    SurveyId, Translated, Within,
+    ComponentId, Error, LocationFilter, MeetingId, OrganizationId, Page, PageRequest, QuestionnaireId,
+    ReadContext, Result, SurveyId, Translated,
 };
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use civitas_surveys::{
     Form, Questionnaire, QuestionnaireDetail, QuestionnaireField, QuestionnaireFilter, QuestionnaireParent,
     QuestionnaireSearch, QuestionnaireSort, QuestionnaireStore, QuestionnaireSummary, space_type,
@@ -76,7 +76,7 @@ async fn with_parents(_: &mut Conn, rows: Vec<Row>) -> Result<Vec<(Questionnaire
 /// A row with the numbers of questions and responses.
 type QuestionnaireColumns = (Row, i64, i64);
 
-/// These questionnaires with their surveys and places, in the same order.
+/// These questionnaires with their surveys and contexts, in the same order.
 async fn complete(
     connection: &mut Conn,
     organization: OrganizationId,
@@ -92,16 +92,16 @@ async fn complete(
         QuestionnaireParent::Meeting(_) => None,
     });
     let mut surveys_by_id =
-        surveys::of_ids(connection, organization, &survey_ids.collect::<Vec<_>>()).await?;
+        surveys::load_by_ids(connection, organization, &survey_ids.collect::<Vec<_>>()).await?;
     let components = found.iter().map(|(_, questionnaire, ..)| questionnaire.component.0).collect();
-    let places = component_places::of_components(connection, organization, components).await?;
+    let contexts = component_contexts::load_for_components(connection, organization, components).await?;
     let summaries = found.into_iter().filter_map(|(id, questionnaire, questions, responses)| {
-        let place = places.get(&questionnaire.component.0)?.clone();
+        let context = contexts.get(&questionnaire.component.0)?.clone();
         let survey = match questionnaire.parent {
             QuestionnaireParent::Survey(id) => surveys_by_id.remove(&id.0),
             QuestionnaireParent::Meeting(_) => None,
         };
-        Some(QuestionnaireSummary { id, questionnaire, place, survey, questions, responses })
+        Some(QuestionnaireSummary { id, questionnaire, context, survey, questions, responses })
     });
     Ok(summaries.collect())
 }
@@ -112,16 +112,16 @@ records! {
 }
 
 /// The kind of the components of a parent.
-fn manifest(parent: QuestionnaireParent) -> ComponentManifest {
+fn kind(parent: QuestionnaireParent) -> ComponentKind {
     match parent {
-        QuestionnaireParent::Survey(_) => ComponentManifest::Surveys,
-        QuestionnaireParent::Meeting(_) => ComponentManifest::Meetings,
+        QuestionnaireParent::Survey(_) => ComponentKind::Surveys,
+        QuestionnaireParent::Meeting(_) => ComponentKind::Meetings,
     }
 }
 
-/// Replaces class names of spaces by manifests.
-fn by_manifest(condition: &FilterCondition) -> FilterCondition {
-    let name = |name: &String| space_type(name).map_or(name.clone(), |manifest| manifest.as_str().to_owned());
+/// Replaces class names of spaces by names of kinds.
+fn by_kind(condition: &FilterCondition) -> FilterCondition {
+    let name = |name: &String| space_type(name).map_or(name.clone(), |kind| kind.as_str().to_owned());
     let names = |list: &[String]| list.iter().map(name).collect();
     match condition {
         FilterCondition::Text(Comparison::Eq(one)) => FilterCondition::Text(Comparison::Eq(name(one))),
@@ -135,7 +135,7 @@ fn by_manifest(condition: &FilterCondition) -> FilterCondition {
 }
 
 /// A condition on components; `None` for one on questionnaires.
-fn of_component(filter: &QuestionnaireFilter) -> Result<Option<Condition<ComponentInSpace>>> {
+fn component_condition(filter: &QuestionnaireFilter) -> Result<Option<Condition<ComponentInSpace>>> {
     let column: FilterColumn<ComponentInSpace> = match filter.field {
         QuestionnaireField::Id | QuestionnaireField::CreatedAt | QuestionnaireField::UpdatedAt => {
             return Ok(None);
@@ -144,11 +144,11 @@ fn of_component(filter: &QuestionnaireFilter) -> Result<Option<Condition<Compone
         QuestionnaireField::Space => FilterColumn::Integer(Box::new(components::space_id.nullable())),
         QuestionnaireField::SpaceType => FilterColumn::Ascii(Box::new(components::space_manifest.nullable())),
     };
-    column_condition(column, &by_manifest(&filter.condition)).map(Some)
+    column_condition(column, &by_kind(&filter.condition)).map(Some)
 }
 
 /// A condition on questionnaires; `None` for one on components.
-fn of_questionnaire(filter: &QuestionnaireFilter) -> Result<Option<Condition<questionnaires::table>>> {
+fn questionnaire_condition(filter: &QuestionnaireFilter) -> Result<Option<Condition<questionnaires::table>>> {
     let column = match filter.field {
         QuestionnaireField::Id => FilterColumn::Integer(Box::new(questionnaires::id.nullable())),
         QuestionnaireField::CreatedAt => FilterColumn::Time(Box::new(questionnaires::created_at.nullable())),
@@ -167,20 +167,21 @@ async fn page(
     bounds: PageBounds,
 ) -> Result<Page<(QuestionnaireId, Questionnaire)>> {
     let conditions: Vec<_> =
-        filters.iter().filter_map(|filter| of_component(filter).transpose()).collect::<Result<_>>()?;
+        filters.iter().filter_map(|filter| component_condition(filter).transpose()).collect::<Result<_>>()?;
     let visible =
-        VisibleComponents::load_where(connection, read_context, Within::default(), conditions).await?;
+        VisibleComponents::load_where(connection, read_context, LocationFilter::default(), conditions)
+            .await?;
     if visible.is_empty() {
-        return Ok(Page::of(Vec::new(), false).with_total(page.is_counted.then_some(0)));
+        return Ok(Page::new(Vec::new(), false).with_total(page.is_counted.then_some(0)));
     }
     let listed = || {
         let mut ids = questionnaires::table
             .select(questionnaires::id)
             .into_boxed::<Db>()
-            .filter(visible.contain::<questionnaires::table>("questionnaires", Checked::Many))
+            .filter(visible.contain::<questionnaires::table>("questionnaires", CheckedRows::Many))
             .filter(VisibilityRule::QuestionnaireIsOpen(read_context.viewer));
         for filter in filters {
-            if let Some(condition) = of_questionnaire(filter)? {
+            if let Some(condition) = questionnaire_condition(filter)? {
                 ids = ids.filter(condition);
             }
         }
@@ -191,13 +192,13 @@ async fn page(
     let ids = in_order!(listed()?, page, questionnaires, changed);
     let rows = questionnaires::table
         .filter(on_page(questionnaires::id, ids, page.into()))
-        .select(columns::of::<Row>())
+        .select(columns::all_columns::<Row>())
         .into_boxed::<Db>();
-    let rows = in_order!(rows, page, questionnaires, changed).limit(page.fetch());
+    let rows = in_order!(rows, page, questionnaires, changed).limit(page.rows_to_fetch());
     let rows: Vec<Row> = rows.load_page(connection, bounds).await.map_db_error()?;
-    let page = Page::cut(rows, page);
+    let page = Page::from_fetched(rows, page);
     let items = page.items.into_iter().map(model).collect::<Result<_>>()?;
-    Ok(Page::of(items, page.has_more).with_total(total))
+    Ok(Page::new(items, page.has_more).with_total(total))
 }
 
 #[async_trait]
@@ -213,14 +214,14 @@ impl QuestionnaireStore for Session {
         let found = page(connection, read_context, filters, request, self.bounds).await?;
         let ids: Vec<i64> = found.items.iter().map(|(id, _)| id.0).collect();
         let components = found.items.iter().map(|(_, questionnaire)| questionnaire.component.0).collect();
-        let places = component_places::of_components(connection, organization, components).await?;
-        let mut forms = form::of_questionnaires(connection, organization, &ids, self.bounds).await?;
+        let contexts = component_contexts::load_for_components(connection, organization, components).await?;
+        let mut forms = form::load_for_questionnaires(connection, organization, &ids, self.bounds).await?;
         let items = found.items.into_iter().filter_map(|(id, questionnaire)| {
-            let place = places.get(&questionnaire.component.0)?.clone();
+            let context = contexts.get(&questionnaire.component.0)?.clone();
             let form = forms.remove(&id.0).unwrap_or_default();
-            Some((QuestionnaireDetail { id, questionnaire, place }, form))
+            Some((QuestionnaireDetail { id, questionnaire, context }, form))
         });
-        Ok(Page::of(items.collect(), found.has_more).with_total(found.total))
+        Ok(Page::new(items.collect(), found.has_more).with_total(found.total))
     }
 
     async fn find_visible(
@@ -229,28 +230,28 @@ impl QuestionnaireStore for Session {
         id: QuestionnaireId,
     ) -> Result<Option<QuestionnaireDetail>> {
         let connection = &mut *self.read().await?;
-        let row: Option<Row> = of(read_context.organization)
+        let row: Option<Row> = rows_of(read_context.organization)
             .filter(questionnaires::id.eq(id.0))
             .filter(VisibilityRule::QuestionnaireIsOpen(read_context.viewer))
-            .select(columns::of::<Row>())
-            .first_from(borrowed(connection))
+            .select(columns::all_columns::<Row>())
+            .first_from(borrowed_connection(connection))
             .await?;
         let Some(row) = row else { return Ok(None) };
         let (id, questionnaire) = model(row)?;
-        let (component, manifest) = (questionnaire.component, manifest(questionnaire.parent));
-        let within = Within::default();
-        let place = component_places::visible(connection, read_context, within, component, manifest).await?;
-        Ok(place.map(|place| QuestionnaireDetail { id, questionnaire, place }))
+        let (component, kind) = (questionnaire.component, kind(questionnaire.parent));
+        let within = LocationFilter::default();
+        let context = component_contexts::visible(connection, read_context, within, component, kind).await?;
+        Ok(context.map(|context| QuestionnaireDetail { id, questionnaire, context }))
     }
 
     async fn form(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<Form> {
         let connection = &mut *self.read().await?;
-        let forms = form::of_questionnaires(connection, organization, &[id.0], self.bounds).await?;
+        let forms = form::load_for_questionnaires(connection, organization, &[id.0], self.bounds).await?;
         Ok(forms.into_values().next().unwrap_or_default())
     }
 
     async fn lock_for_submission(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<bool> {
-        let row = of(organization).filter(questionnaires::id.eq(id.0)).select(questionnaires::id);
+        let row = rows_of(organization).filter(questionnaires::id.eq(id.0)).select(questionnaires::id);
         let found: Option<i64> = dialect::for_share!(row).row_from(self.for_update()).await?;
         Ok(found.is_some())
     }
@@ -276,18 +277,18 @@ impl QuestionnaireStore for Session {
             QuestionnaireSort::Changed => "updated_at",
             QuestionnaireSort::Created => "created_at",
         };
-        let order = (TableColumn::of("questionnaires", at).desc(), questionnaires::id.desc());
+        let order = (TableColumn::new("questionnaires", at).desc(), questionnaires::id.desc());
         let ids = on_page(questionnaires::id, ids.order(order), page.into());
         let rows = questionnaires::table
             .filter(ids)
-            .select((columns::of::<Row>(), question_count(), response_count()))
+            .select((columns::all_columns::<Row>(), question_count(), response_count()))
             .into_boxed::<Db>()
             .order(order)
-            .limit(page.fetch());
+            .limit(page.rows_to_fetch());
         let connection = &mut *self.read_long().await?;
-        let rows: Vec<QuestionnaireColumns> = rows.rows_from(borrowed(connection)).await?;
-        let Page { items, has_more, .. } = Page::cut(rows, page);
-        Ok(Page::of(complete(connection, organization, items).await?, has_more))
+        let rows: Vec<QuestionnaireColumns> = rows.rows_from(borrowed_connection(connection)).await?;
+        let Page { items, has_more, .. } = Page::from_fetched(rows, page);
+        Ok(Page::new(complete(connection, organization, items).await?, has_more))
     }
 
     async fn find_kept(
@@ -295,10 +296,10 @@ impl QuestionnaireStore for Session {
         organization: OrganizationId,
         id: QuestionnaireId,
     ) -> Result<Option<Questionnaire>> {
-        let row: Option<Row> = of(organization)
+        let row: Option<Row> = rows_of(organization)
             .filter(questionnaires::id.eq(id.0))
             .filter(is_kept())
-            .select(columns::of::<Row>())
+            .select(columns::all_columns::<Row>())
             .first_from(self.read())
             .await?;
         Ok(row.map(model).transpose()?.map(|(_, questionnaire)| questionnaire))
@@ -310,11 +311,11 @@ impl QuestionnaireStore for Session {
         id: QuestionnaireId,
     ) -> Result<Option<QuestionnaireSummary>> {
         let connection = &mut *self.read().await?;
-        let row: Option<QuestionnaireColumns> = of(organization)
+        let row: Option<QuestionnaireColumns> = rows_of(organization)
             .filter(questionnaires::id.eq(id.0))
             .filter(is_kept())
-            .select((columns::of::<Row>(), question_count(), response_count()))
-            .first_from(borrowed(connection))
+            .select((columns::all_columns::<Row>(), question_count(), response_count()))
+            .first_from(borrowed_connection(connection))
             .await?;
         let found = complete(connection, organization, row.into_iter().collect()).await?;
         Ok(found.into_iter().next())
@@ -326,7 +327,7 @@ impl QuestionnaireStore for Session {
         id: QuestionnaireId,
         now: OffsetDateTime,
     ) -> Result<()> {
-        diesel::update(of(organization).filter(questionnaires::id.eq(id.0)))
+        diesel::update(rows_of(organization).filter(questionnaires::id.eq(id.0)))
             .set(questionnaires::updated_at.eq(now))
             .change_on(self.write())
             .await

@@ -1,6 +1,6 @@
 //! Questions, with their rows.
 
-use crate::bounded::Bounded;
+use crate::bounded_count::BoundedCount;
 use crate::columns::{self, ColumnValue, Condition, columns};
 use crate::engine::{Conn, Db};
 use crate::failure::DieselResultExt;
@@ -9,7 +9,7 @@ use crate::list_pages::list_page;
 use crate::page_rows::{LoadPage, PageBounds};
 use crate::records::records;
 use crate::schema::{answers, matrix_rows, questions, responses};
-use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed_connection};
 use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, MatrixRowId, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId, Result, Translated,
@@ -40,7 +40,7 @@ columns! {
 async fn with_rows(connection: &mut Conn, found: Vec<Row>) -> Result<Vec<(QuestionId, Question)>> {
     let with_matrix: Vec<i64> =
         found.iter().filter(|row| row.question_type.0.has_rows()).map(|row| row.id).collect();
-    let mut rows = rows_of(connection, &with_matrix).await?;
+    let mut rows = load_matrix_rows(connection, &with_matrix).await?;
     let questions = found.into_iter().map(|row| {
         let rows = rows.remove(&row.id).unwrap_or_default();
         (QuestionId(row.id), row.into_model(rows))
@@ -49,7 +49,7 @@ async fn with_rows(connection: &mut Conn, found: Vec<Row>) -> Result<Vec<(Questi
 }
 
 /// The rows of these questions, in their order.
-async fn rows_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<MatrixRow>>> {
+async fn load_matrix_rows(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<MatrixRow>>> {
     type MatrixRowColumns = (i64, i64, String, i64, <Translated as ColumnValue>::Read);
     let mut rows: HashMap<i64, Vec<MatrixRow>> = HashMap::new();
     if ids.is_empty() {
@@ -65,7 +65,7 @@ async fn rows_of(connection: &mut Conn, ids: &[i64]) -> Result<HashMap<i64, Vec<
             matrix_rows::position,
             matrix_rows::body,
         ))
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await?;
     for (question, id, reference, position, body) in found {
         let row = MatrixRow { id: MatrixRowId(id), reference, position, body: body.0 };
@@ -94,7 +94,7 @@ async fn write_rows(
     if !gone.is_empty() {
         let of_question = matrix_rows::table.filter(matrix_rows::question_id.eq(id.0));
         diesel::delete(of_question.filter(columns::any_of(matrix_rows::id.nullable(), &gone)))
-            .run_on(borrowed(connection))
+            .run_on(borrowed_connection(connection))
             .await?;
     }
     for row in after.rows.iter().filter(|row| !old.contains(row)) {
@@ -107,13 +107,13 @@ async fn write_rows(
         let is_stored = old.iter().any(|other| other.id == row.id);
         if is_stored {
             let stored = matrix_rows::table.filter(matrix_rows::id.eq(row.id.0));
-            diesel::update(stored).set(values).run_on(borrowed(connection)).await?;
+            diesel::update(stored).set(values).run_on(borrowed_connection(connection)).await?;
         } else {
             // Of an import that keeps ids.
             let assigned = (row.id.0 != 0).then(|| matrix_rows::id.eq(row.id.0));
             diesel::insert_into(matrix_rows::table)
                 .values((assigned, values))
-                .run_on(borrowed(connection))
+                .run_on(borrowed_connection(connection))
                 .await?;
         }
     }
@@ -140,16 +140,16 @@ impl QuestionStore for Session {
         page: PageRequest,
     ) -> Result<Page<(QuestionId, Question)>> {
         let connection = &mut *self.read_page(page, false).await?;
-        let of_parent = || of(organization).filter(questions::questionnaire_id.eq(questionnaire.0));
-        let rows = || of_parent().select(columns::of::<Row>()).into_boxed::<Db>();
+        let of_parent = || rows_of(organization).filter(questions::questionnaire_id.eq(questionnaire.0));
+        let rows = || of_parent().select(columns::all_columns::<Row>()).into_boxed::<Db>();
         let page: Page<Row> = list_page!(connection, page, self.bounds; rows();
             filters, |filter| condition(filter);
             [questions::id, questions::id, questions::id; questions::id], (questions::position, questions::id));
-        Ok(Page::of(with_rows(connection, page.items).await?, page.has_more).with_total(page.total))
+        Ok(Page::new(with_rows(connection, page.items).await?, page.has_more).with_total(page.total))
     }
 
     async fn count(&self, organization: OrganizationId, questionnaire: QuestionnaireId) -> Result<i64> {
-        let questions = of(organization).filter(questions::questionnaire_id.eq(questionnaire.0)).count();
+        let questions = rows_of(organization).filter(questions::questionnaire_id.eq(questionnaire.0)).count();
         questions.value_from(self.read()).await
     }
 
@@ -167,7 +167,7 @@ impl QuestionStore for Session {
             .limit(MAX_COUNTED)
             .select(answers::organization_id);
         let (number, ..): (i64, i64, Option<i64>, Option<i64>) =
-            Bounded(some).value_from(self.read()).await?;
+            BoundedCount(some).value_from(self.read()).await?;
         Ok(number)
     }
 
@@ -188,9 +188,9 @@ impl QuestionStore for Session {
 
     async fn remove(&self, organization: OrganizationId, id: QuestionId) -> Result<()> {
         let atomic = self.transaction().await?;
-        let own = of(organization).filter(questions::id.eq(id.0)).select(questions::questionnaire_id);
+        let own = rows_of(organization).filter(questions::id.eq(id.0)).select(questions::questionnaire_id);
         let questionnaire: Option<i64> = own.first_from(atomic.connection()).await?;
-        diesel::delete(of(organization).filter(questions::id.eq(id.0)))
+        diesel::delete(rows_of(organization).filter(questions::id.eq(id.0)))
             .change_on(atomic.connection())
             .await?;
         let left = answers::table.filter(answers::response_id.eq(responses::id));
@@ -204,7 +204,7 @@ impl QuestionStore for Session {
 }
 
 /// The questions of these questionnaires.
-pub(super) async fn of_questionnaires(
+pub(super) async fn load_for_questionnaires(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
@@ -213,9 +213,9 @@ pub(super) async fn of_questionnaires(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<Row> = of(organization)
+    let rows: Vec<Row> = rows_of(organization)
         .filter(columns::any_of(questions::questionnaire_id.nullable(), ids))
-        .select(columns::of::<Row>())
+        .select(columns::all_columns::<Row>())
         .load_page(connection, bounds)
         .await
         .map_db_error()?;

@@ -8,9 +8,9 @@ use crate::list_pages::list_page;
 use crate::log_pages::log_page;
 use crate::records::records;
 use crate::schema::{answers, responses};
-use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed};
-use crate::tables::planner::Sql;
-use crate::tables::select::Template;
+use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed_connection};
+use crate::tables::planner::BoxedSql;
+use crate::tables::select::SqlTemplate;
 use async_trait::async_trait;
 use civitas_kernel::{
     AnswerId, LogPage, LogRequest, OrganizationId, Page, PageRequest, QuestionId, QuestionnaireId,
@@ -93,8 +93,8 @@ async fn answers_of_responses(connection: &mut Conn, ids: &[i64]) -> Result<Vec<
     answers::table
         .filter(columns::any_of(answers::response_id.nullable(), ids))
         .order(answers::id)
-        .select(columns::of::<StoredAnswer>())
-        .rows_from(borrowed(connection))
+        .select(columns::all_columns::<StoredAnswer>())
+        .rows_from(borrowed_connection(connection))
         .await
 }
 
@@ -129,7 +129,7 @@ async fn write_answers(
     }
     if before.is_some() {
         diesel::delete(answers_of(organization).filter(answers::response_id.eq(id.0)))
-            .run_on(borrowed(connection))
+            .run_on(borrowed_connection(connection))
             .await?;
     }
     if after.answers.is_empty() {
@@ -137,7 +137,7 @@ async fn write_answers(
     }
     let (questionnaire, at) = (after.questionnaire.0, after.created_at);
     let user = after.user.map_or_else(|| "NULL".to_owned(), |user| user.0.to_string());
-    let (mut rows, mut values): (Vec<String>, Vec<Sql>) = (Vec::new(), Vec::new());
+    let (mut rows, mut values): (Vec<String>, Vec<BoxedSql>) = (Vec::new(), Vec::new());
     for AnswerRow { question, body, value } in &after.answers {
         rows.push(format!(
             "({}, {questionnaire}, {}, {}, {user}, ?, ?, ?)",
@@ -154,7 +154,7 @@ async fn write_answers(
     );
     // The text depends on the numbers: it is not cached.
     values.push(Box::new(dsl::sql::<Text>("")));
-    Template::<()>::of(text, values).done_on(borrowed(connection)).await
+    SqlTemplate::<()>::new(text, values).done_on(borrowed_connection(connection)).await
 }
 
 records! {
@@ -172,10 +172,10 @@ impl ResponseStore for Session {
     ) -> Result<Option<(ResponseId, ResponseDetail)>> {
         let connection = &mut *self.read().await?;
         let named = answers_of(organization).filter(answers::id.eq(id.0)).select(answers::response_id);
-        let row: Option<Row> = of(organization)
+        let row: Option<Row> = rows_of(organization)
             .filter(responses::id.eq_any(named))
-            .select(columns::of::<Row>())
-            .first_from(borrowed(connection))
+            .select(columns::all_columns::<Row>())
+            .first_from(borrowed_connection(connection))
             .await?;
         let Some(row) = row else { return Ok(None) };
         let response = ResponseId(row.id);
@@ -234,7 +234,7 @@ impl ResponseStore for Session {
     ) -> Result<Page<AnswerDetail>> {
         let listed = || {
             let own = answers_of(organization).filter(answers::questionnaire_id.eq(questionnaire.0));
-            let rows = own.select(columns::of::<StoredAnswer>()).into_boxed::<Db>();
+            let rows = own.select(columns::all_columns::<StoredAnswer>()).into_boxed::<Db>();
             match user {
                 Some(user) => rows.filter(answers::user_id.eq(user.0)),
                 None => rows,
@@ -254,13 +254,13 @@ impl ResponseStore for Session {
         request: &LogRequest<ResponseId>,
     ) -> Result<LogPage<(ResponseId, ResponseDetail)>> {
         let connection = &mut *self.read().await?;
-        let all = of(organization)
+        let all = rows_of(organization)
             .filter(responses::questionnaire_id.eq(questionnaire.0))
-            .select(columns::of::<Row>())
+            .select(columns::all_columns::<Row>())
             .into_boxed::<Db>();
         let some = log_page!(all, request, [responses::created_at, responses::id], |id| id.0);
-        let rows: Vec<Row> = some.rows_from(borrowed(connection)).await?;
-        let page = LogPage::cut(rows, request);
+        let rows: Vec<Row> = some.rows_from(borrowed_connection(connection)).await?;
+        let page = LogPage::from_fetched(rows, request);
         let ids: Vec<i64> = page.items.iter().map(|row| row.id).collect();
         let mut answers: HashMap<i64, Vec<StoredAnswer>> = HashMap::new();
         for answer in answers_of_responses(connection, &ids).await? {
@@ -278,7 +278,7 @@ impl ResponseStore for Session {
 
     async fn remove(&self, organization: OrganizationId, id: ResponseId) -> Result<()> {
         let atomic = self.transaction().await?;
-        diesel::delete(of(organization).filter(responses::id.eq(id.0)))
+        diesel::delete(rows_of(organization).filter(responses::id.eq(id.0)))
             .change_on(atomic.connection())
             .await?;
         self.finish_write(atomic, organization, vec!["answers"], Vec::new()).await

@@ -1,9 +1,9 @@
 //! Questionnaires for administrators: also those of components that are not published.
 
 use crate::engine::sql::Moment;
-use crate::tables::planner::Sql;
-use crate::tables::select::Template;
-use civitas_surveys::{MAX_COUNTED, Period};
+use crate::tables::planner::BoxedSql;
+use crate::tables::select::SqlTemplate;
+use civitas_surveys::{MAX_COUNTED, SurveyPeriod};
 use diesel::IntoSql;
 use diesel::dsl;
 use diesel::expression::SqlLiteral;
@@ -40,21 +40,21 @@ pub(super) fn response_count() -> SqlLiteral<BigInt> {
 }
 
 /// Whether a questionnaire is in this period. Requires `questionnaires`.
-pub(super) fn is_in(period: Period, now: OffsetDateTime) -> Template {
+pub(super) fn is_in(period: SurveyPeriod, now: OffsetDateTime) -> SqlTemplate {
     let (or, survey) = match period {
-        Period::Planned => ("", "surveys.starts_at > ?"),
-        Period::Open => (
+        SurveyPeriod::Planned => ("", "surveys.starts_at > ?"),
+        SurveyPeriod::Open => (
             "questionnaires.survey_id IS NULL OR ",
             "(surveys.starts_at IS NULL OR surveys.starts_at <= ?) AND (surveys.ends_at IS NULL OR surveys.ends_at >= ?)",
         ),
-        Period::Closed => {
+        SurveyPeriod::Closed => {
             ("", "surveys.ends_at < ? AND (surveys.starts_at IS NULL OR surveys.starts_at <= ?)")
         }
     };
     let survey = format!(
         "({or}(SELECT surveys.id FROM surveys WHERE surveys.id = questionnaires.survey_id AND {survey}) IS NOT NULL)"
     );
-    let now = |_| -> Sql { Box::new(now.into_sql::<Nullable<Moment>>()) };
+    let now = |_| -> BoxedSql { Box::new(now.into_sql::<Nullable<Moment>>()) };
     let times = survey.matches('?').map(now).collect();
-    Template::condition(survey, times)
+    SqlTemplate::condition(survey, times)
 }

@@ -4,7 +4,7 @@ use crate::columns::{self, columns};
 use crate::engine::Conn;
 use crate::records::records;
 use crate::schema::surveys;
-use crate::session::{LoadModelsExt, Session, borrowed};
+use crate::session::{LoadModelsExt, Session, borrowed_connection};
 use async_trait::async_trait;
 use civitas_kernel::{ComponentId, OrganizationId, Result, SurveyId};
 use civitas_surveys::{Survey, SurveyStore};
@@ -32,7 +32,7 @@ records! { scoped surveys: SurveyId => Survey; }
 impl SurveyStore for Session {}
 
 /// These surveys, by id.
-pub(super) async fn of_ids(
+pub(super) async fn load_by_ids(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
@@ -40,7 +40,7 @@ pub(super) async fn of_ids(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let these = of(organization).filter(columns::any_of(surveys::id.nullable(), ids));
-    let found: Vec<(SurveyId, Survey)> = these.models_from::<Row, _>(borrowed(connection)).await?;
+    let these = rows_of(organization).filter(columns::any_of(surveys::id.nullable(), ids));
+    let found: Vec<(SurveyId, Survey)> = these.models_from::<Row, _>(borrowed_connection(connection)).await?;
     Ok(found.into_iter().map(|(id, survey)| (id.0, survey)).collect())
 }

@@ -2,10 +2,10 @@
 
 #![expect(clippy::ref_option_ref, reason = "what Diesel derives borrows each field")]
 
-use crate::columns::{EnumColumn, JsonColumn, Tolerant, UuidColumn};
+use crate::columns::{EnumColumn, JsonColumn, LenientColumn, UuidColumn};
 use crate::engine::Db;
 use crate::schema::jobs;
-use civitas_jobs::{Failure, Job, JobOwner, JobPayload, JobReport, JobStatus, JobSummary};
+use civitas_jobs::{Job, JobAnswer, JobFailure, JobOwner, JobPayload, JobStatus, JobSummary};
 use civitas_kernel::{ClientId, FieldError, JobId, OrganizationId, TokenId, UserId};
 use diesel::dsl::Eq;
 use diesel::prelude::*;
@@ -49,7 +49,7 @@ pub(in crate::tables) struct SummaryRow {
 /// The columns for the client of a job. The result is not parsed.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs, check_for_backend(Db))]
-pub(in crate::tables) struct ReportRow {
+pub(in crate::tables) struct JobAnswerRow {
     #[diesel(embed)]
     summary: SummaryRow,
     result: Option<JsonColumn<Box<RawValue>>>,
@@ -60,7 +60,7 @@ pub(in crate::tables) struct ReportRow {
 
 impl Row {
     /// A job that waits.
-    pub(super) fn of(job: &Job, due_at: OffsetDateTime) -> Self {
+    pub(super) fn from_job(job: &Job, due_at: OffsetDateTime) -> Self {
         Self {
             id: UuidColumn(job.id.0),
             organization_id: job.organization.0,
@@ -92,9 +92,9 @@ impl From<SummaryRow> for JobSummary {
     }
 }
 
-impl From<ReportRow> for JobReport {
-    fn from(row: ReportRow) -> Self {
-        let failure = row.error_class.map(|class| Failure {
+impl From<JobAnswerRow> for JobAnswer {
+    fn from(row: JobAnswerRow) -> Self {
+        let failure = row.error_class.map(|class| JobFailure {
             class: class.into(),
             message: row.error_message.unwrap_or_default(),
             details: row.error_details.map(|details| details.0).unwrap_or_default(),
@@ -144,7 +144,7 @@ impl<'a> Transition<'a> {
         Self { result, ..Self::to(JobStatus::Completed, now) }
     }
 
-    pub(super) fn failed(failure: &'a Failure, now: OffsetDateTime) -> Self {
+    pub(super) fn failed(failure: &'a JobFailure, now: OffsetDateTime) -> Self {
         Self {
             error_class: Some(&failure.class),
             error_message: Some(&failure.message),
@@ -170,7 +170,7 @@ pub(super) struct ClaimedRow {
     user_id: Option<i64>,
     access_token_id: i64,
     command_key: String,
-    payload: Tolerant<JsonColumn<JobPayload>>,
+    payload: LenientColumn<JsonColumn<JobPayload>>,
     attempts: i64,
     pub(super) created_at: OffsetDateTime,
     pub(super) turn: i64,

@@ -7,7 +7,7 @@
 //!
 //! Source: docs/decisions/0035-lanes-and-fairness.md.
 
-use crate::engine::dialect::{GREATEST, IN_LOCKED};
+use crate::engine::dialect::{GREATEST, IN_LOCKED_ROWS};
 use crate::engine::sql::Moment;
 use diesel::dsl::{AsExprOf, sql};
 use diesel::expression::{SqlLiteral, UncheckedBind};
@@ -19,8 +19,8 @@ pub(in crate::tables) const WAITING: &str = "jobs.status || '' = 'pending'";
 
 /// Whether a job is one of the first `limit` that are due, in the order of their turns. On PostgreSQL they are locked, and
 /// those that others have locked are left out.
-pub(super) fn first(due: OffsetDateTime, limit: i64) -> First {
-    let (begin, end) = IN_LOCKED;
+pub(super) fn first(due: OffsetDateTime, limit: i64) -> TurnCondition {
+    let (begin, end) = IN_LOCKED_ROWS;
     let select = format!("jobs.id {begin}SELECT id FROM jobs WHERE {WAITING} AND due_at <= ");
     sql::<Bool>(&select)
         .bind::<Moment, _>(due)
@@ -32,16 +32,16 @@ pub(super) fn first(due: OffsetDateTime, limit: i64) -> First {
 type Due = UncheckedBind<SqlLiteral<Bool>, AsExprOf<OffsetDateTime, Moment>>;
 type Limited = UncheckedBind<SqlLiteral<Bool, Due>, AsExprOf<i64, BigInt>>;
 /// The condition of [`first`].
-pub(super) type First = SqlLiteral<Bool, Limited>;
+pub(super) type TurnCondition = SqlLiteral<Bool, Limited>;
 type OfOrganization = UncheckedBind<SqlLiteral<BigInt>, AsExprOf<i64, BigInt>>;
 type DueAt = UncheckedBind<SqlLiteral<BigInt, OfOrganization>, AsExprOf<OffsetDateTime, Moment>>;
 /// The expression of [`next`].
-pub(super) type Turn = SqlLiteral<BigInt, DueAt>;
+pub(super) type TurnExpression = SqlLiteral<BigInt, DueAt>;
 
 /// The turn of a new job of an organization. The turn that is served now is the lowest one of a job that is due; if no
 /// job is due, the highest one of a job that waits for its retry or runs. Two transactions that do not see each other
 /// may give the same turn.
-pub(super) fn next(organization: i64, now: OffsetDateTime) -> Turn {
+pub(super) fn next(organization: i64, now: OffsetDateTime) -> TurnExpression {
     let last =
         |of: &str| format!("coalesce((SELECT turn FROM jobs WHERE {of} ORDER BY turn DESC LIMIT 1), 0)");
     let running = last("jobs.status || '' = 'processing'");

@@ -1,13 +1,13 @@
 //! The fields by which a list is filtered (contract 01 §6.2). A list declares what each of its fields compares; the SQL
 //! follows from it.
 
-use super::{FilterCondition, ListBase, ListedTable, Members};
+use super::{ListBase, ListCondition, ListMembers, ListedTable};
 use crate::columns::Expr;
 use crate::engine::sql::{Json, Moment};
 use crate::filter::{FilterColumn, Member, column_condition};
 use crate::tables::components::{self, ComponentInSpace};
-use crate::tables::planner::{Checked, Sql};
-use crate::tables::select::{RecordSelect, Template, among};
+use crate::tables::planner::{BoxedSql, CheckedRows};
+use crate::tables::select::{RecordSelect, SqlTemplate, in_subquery};
 use crate::tables::texts::{TextCondition, TextPart};
 use civitas_kernel::filter::{self, Comparison};
 use civitas_kernel::{Direction, Error, Locale, Locales, OrganizationId, Result};
@@ -47,7 +47,7 @@ pub(in crate::tables) enum ListedField {
 
 impl ListedField {
     /// What it compares of each component; `None` if it is a field of records.
-    pub(super) fn of_component(self) -> Option<FilterColumn<ComponentInSpace>> {
+    pub(super) fn component_column(self) -> Option<FilterColumn<ComponentInSpace>> {
         Some(match self {
             Self::Component => FilterColumn::Integer(components::id()),
             Self::SpaceId => FilterColumn::Integer(components::space_id()),
@@ -58,24 +58,24 @@ impl ListedField {
 
     /// What it compares of each record of a table.
     fn column(self, table: ListedTable, locales: &Locales) -> Result<FilterColumn<()>> {
-        let typed = |column| vec![Box::new(table.column(column)) as Sql];
+        let typed = |column| vec![Box::new(table.column(column)) as BoxedSql];
         Ok(match self {
             Self::Number(column) | Self::Rank(column) => {
                 FilterColumn::Integer(Box::new(table.column(column)))
             }
             Self::Text(column) => {
-                FilterColumn::Text(Box::new(Template::<Nullable<Text>>::of("?", typed(column))))
+                FilterColumn::Text(Box::new(SqlTemplate::<Nullable<Text>>::new("?", typed(column))))
             }
             Self::Ascii(column) => {
-                FilterColumn::Ascii(Box::new(Template::<Nullable<Text>>::of("?", typed(column))))
+                FilterColumn::Ascii(Box::new(SqlTemplate::<Nullable<Text>>::new("?", typed(column))))
             }
             Self::Time(column) | Self::IndexedTime(column) => {
-                FilterColumn::Time(Box::new(Template::<Nullable<Moment>>::of("?", typed(column))))
+                FilterColumn::Time(Box::new(SqlTemplate::<Nullable<Moment>>::new("?", typed(column))))
             }
             Self::Translated(column, _) => {
                 let of = move |locale: Locale| -> Expr<(), Text> {
                     let key = locale.to_string().into_sql::<Text>();
-                    let column = Template::<Json>::of("?", vec![Box::new(table.column(column))]);
+                    let column = SqlTemplate::<Json>::new("?", vec![Box::new(table.column(column))]);
                     Box::new(Member::new(column, key))
                 };
                 FilterColumn::Translated(Box::new(of), locales.clone())
@@ -85,15 +85,15 @@ impl ListedField {
     }
 
     /// The column of which an index has the values that satisfy a filter: a range of times, or numbers with a smallest one.
-    fn indexed(self, wanted: &filter::Condition) -> Option<&'static str> {
+    fn indexed(self, wanted: &filter::FilterCondition) -> Option<&'static str> {
         match (self, wanted) {
             (
                 Self::Rank(column),
-                filter::Condition::Integer(
+                filter::FilterCondition::Integer(
                     Comparison::Gt(_) | Comparison::AtLeast(_) | Comparison::Eq(_) | Comparison::In(_),
                 ),
             ) => Some(column),
-            (Self::IndexedTime(column), filter::Condition::Time(is)) => Some(column).filter(|_| {
+            (Self::IndexedTime(column), filter::FilterCondition::Time(is)) => Some(column).filter(|_| {
                 !matches!(is, Comparison::NotEq(_) | Comparison::NotIn(_) | Comparison::Blank(_))
             }),
             _ => None,
@@ -103,13 +103,13 @@ impl ListedField {
     /// How the members that satisfy a filter are found.
     pub(in crate::tables) fn condition(
         self,
-        list: &dyn Members,
-        wanted: &filter::Condition,
-    ) -> Result<FilterCondition> {
+        list: &dyn ListMembers,
+        wanted: &filter::FilterCondition,
+    ) -> Result<ListCondition> {
         let ListBase { table, components, locales, .. } = list.base();
         match self {
             Self::Searched(part) => return texts(list, part, wanted),
-            Self::Translated(_, part) if matches!(wanted, filter::Condition::Words(_)) => {
+            Self::Translated(_, part) if matches!(wanted, filter::FilterCondition::Words(_)) => {
                 return texts(list, part, wanted);
             }
             _ => {}
@@ -117,25 +117,25 @@ impl ListedField {
         let compared = || column_condition(self.column(*table, locales)?, wanted);
         // In the order of the column its index is read in any case.
         let Some(column) = self.indexed(wanted).filter(|column| table.order_column != *column) else {
-            return Ok(FilterCondition::compared(compared()?));
+            return Ok(ListCondition::compared(compared()?));
         };
         let members = |checked| -> Result<RecordSelect> {
             Ok(list.unfiltered(components.contain(table.name, checked)).filter(compared()?))
         };
-        let found = Box::new(among(table.column("id"), members(Checked::Many)?.ids()));
-        let members = members(Checked::Few)?.order(table.column(column), Direction::Descending);
-        Ok(FilterCondition::Sought { test: Box::new(compared()?), found, members: Some(members) })
+        let found = Box::new(in_subquery(table.column("id"), members(CheckedRows::Many)?.ids()));
+        let members = members(CheckedRows::Few)?.order(table.column(column), Direction::Descending);
+        Ok(ListCondition::Sought { test: Box::new(compared()?), found, members: Some(members) })
     }
 }
 
 /// The condition on texts.
-fn texts(list: &dyn Members, part: TextPart, wanted: &filter::Condition) -> Result<FilterCondition> {
+fn texts(list: &dyn ListMembers, part: TextPart, wanted: &filter::FilterCondition) -> Result<ListCondition> {
     let organization = OrganizationId(list.base().components.organization);
-    let condition = TextCondition::of(organization, list.base().table.name, part, wanted)?;
+    let condition = TextCondition::new(organization, list.base().table.name, part, wanted)?;
     let test = condition.test::<()>();
     if !condition.is_sought() {
-        return Ok(FilterCondition::compared(test));
+        return Ok(ListCondition::compared(test));
     }
     let found = Box::new(condition.found::<()>());
-    Ok(FilterCondition::Sought { test: Box::new(test), found, members: None })
+    Ok(ListCondition::Sought { test: Box::new(test), found, members: None })
 }

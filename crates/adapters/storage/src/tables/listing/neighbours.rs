@@ -1,10 +1,10 @@
-//! The neighbours of a record in a list, found by its place in the order without reading the list.
+//! The neighbours of a record in a list, found by its position in the order without reading the list.
 
-use super::{Members, dated, drafts, in_order};
+use super::{ListMembers, dated, drafts, in_order};
 use crate::engine::{Conn, sql};
 use crate::failure::DieselResultExt;
-use crate::tables::planner::{Checked, Sql};
-use crate::tables::select::{Ids, Seek, correlated, number};
+use crate::tables::planner::{BoxedSql, CheckedRows};
+use crate::tables::select::{FirstId, Ids, correlated, number};
 use civitas_kernel::{Direction, Result};
 use diesel::IntoSql;
 use diesel::sql_types::Nullable;
@@ -12,7 +12,7 @@ use diesel_async::RunQueryDsl;
 use time::OffsetDateTime;
 
 /// The ids of the next record and of the previous one.
-pub(in crate::tables) type Beside = (Option<i64>, Option<i64>);
+pub(in crate::tables) type NeighbourIds = (Option<i64>, Option<i64>);
 
 /// The direction of ids in which the next record is searched, and that for the previous one.
 const NEXT: Direction = Direction::Ascending;
@@ -24,7 +24,7 @@ fn dates(direction: Direction, ids: Direction) -> Direction {
 }
 
 /// What the order compares of a record: this date, else the value of the record, which the statement reads.
-fn order_value(list: &dyn Members, id: i64, at: Option<OffsetDateTime>) -> Sql {
+fn order_value(list: &dyn ListMembers, id: i64, at: Option<OffsetDateTime>) -> BoxedSql {
     let table = list.base().table;
     if let Some(at) = at {
         return Box::new(at.into_sql::<Nullable<sql::Moment>>());
@@ -32,36 +32,36 @@ fn order_value(list: &dyn Members, id: i64, at: Option<OffsetDateTime>) -> Sql {
     let organization = number(list.base().components.organization);
     let own = table.records().compare(table.column("organization_id"), " = ", organization);
     let this = own.compare(table.column("id"), " = ", number(id));
-    Box::new(correlated(this.select(Ids::of("?", vec![list.key().sql()]))))
+    Box::new(correlated(this.select(Ids::new("?", vec![list.key().sql()]))))
 }
 
 /// The next and the previous member with a date beside this record, as two values of a statement: one of the same date, else
 /// one of another date. `at`: the date of the record, if it is known.
 pub(in crate::tables) fn seeks(
-    list: &dyn Members,
+    list: &dyn ListMembers,
     direction: Direction,
     id: i64,
     at: Option<OffsetDateTime>,
-) -> Result<(Seek, Seek)> {
+) -> Result<(FirstId, FirstId)> {
     let (table, at) = (list.base().table, || order_value(list, id, at));
     let beyond = |direction: Direction| if direction == Direction::Ascending { " > " } else { " < " };
-    let seek = |ids: Direction| -> Result<Seek> {
+    let seek = |ids: Direction| -> Result<FirstId> {
         let dates = dates(direction, ids);
-        let same = dated(list, Checked::Few)?.compare(list.key(), " = ", at());
+        let same = dated(list, CheckedRows::Few)?.compare(list.key(), " = ", at());
         let same = same.compare(table.column("id"), beyond(ids), number(id)).order(table.column("id"), ids);
-        let others = dated(list, Checked::Few)?.compare(list.key(), beyond(dates), at());
-        Ok(Seek::first(vec![same.ids(), in_order(list, others, dates, ids).ids()]))
+        let others = dated(list, CheckedRows::Few)?.compare(list.key(), beyond(dates), at());
+        Ok(FirstId::first(vec![same.ids(), in_order(list, others, dates, ids).ids()]))
     };
     Ok((seek(NEXT)?, seek(PREVIOUS)?))
 }
 
 /// The neighbours of a record with a date, of which these have a date.
 pub(in crate::tables) async fn with_drafts(
-    list: &dyn Members,
+    list: &dyn ListMembers,
     connection: &mut Conn,
     direction: Direction,
-    (mut next, mut previous): Beside,
-) -> Result<Beside> {
+    (mut next, mut previous): NeighbourIds,
+) -> Result<NeighbourIds> {
     let drafts_are_last = direction == Direction::Ascending;
     if drafts_are_last && next.is_none() {
         next = drafts(list, connection).await?.into_iter().next();
@@ -73,15 +73,15 @@ pub(in crate::tables) async fn with_drafts(
 
 /// The neighbours of a member whose date is `at`, or which is a draft.
 pub(in crate::tables) async fn neighbours(
-    list: &dyn Members,
+    list: &dyn ListMembers,
     connection: &mut Conn,
     direction: Direction,
     id: i64,
     at: Option<OffsetDateTime>,
-) -> Result<Beside> {
+) -> Result<NeighbourIds> {
     if at.is_some() || list.base().is_sorted() {
         let seeks = seeks(list, direction, id, at.filter(|_| !list.base().is_sorted()))?;
-        let dated: Beside = diesel::select(seeks).get_result(connection).await.map_db_error()?;
+        let dated: NeighbourIds = diesel::select(seeks).get_result(connection).await.map_db_error()?;
         return with_drafts(list, connection, direction, dated).await;
     }
     let drafts_are_last = direction == Direction::Ascending;
@@ -98,11 +98,11 @@ pub(in crate::tables) async fn neighbours(
 
 /// The first member with a date in a direction of ids: the first of the list for `NEXT`, the last for `PREVIOUS`.
 async fn outermost(
-    list: &dyn Members,
+    list: &dyn ListMembers,
     connection: &mut Conn,
     direction: Direction,
     ids: Direction,
 ) -> Result<Option<i64>> {
-    let first = in_order(list, dated(list, Checked::Few)?, dates(direction, ids), ids).ids();
-    diesel::select(Seek::first(vec![first])).get_result(connection).await.map_db_error()
+    let first = in_order(list, dated(list, CheckedRows::Few)?, dates(direction, ids), ids).ids();
+    diesel::select(FirstId::first(vec![first])).get_result(connection).await.map_db_error()
 }

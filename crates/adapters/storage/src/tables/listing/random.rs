@@ -1,11 +1,11 @@
 //! Random pages: the members of a list from a random id on, and from the smallest one again after the largest
 //! (docs/decisions/0066).
 
-use super::{Members, are_found, dated, drafts, filtered, filters, length, of_components};
+use super::{ListMembers, are_found, components_condition, dated, drafts, filtered, filters, length};
 use crate::engine::Conn;
 use crate::failure::DieselResultExt;
-use crate::tables::planner::{BY_RANDOM_PAGES, Checked, LimitOffset};
-use crate::tables::select::{RecordSelect, Seek, number};
+use crate::tables::planner::{BY_RANDOM_PAGES, CheckedRows, LimitOffset};
+use crate::tables::select::{FirstId, RecordSelect, number};
 use civitas_kernel::{Direction, Result};
 use diesel_async::RunQueryDsl;
 
@@ -13,15 +13,20 @@ use diesel_async::RunQueryDsl;
 type Part = Option<(&'static str, i64)>;
 
 /// The ids of the rows of a page.
-pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: LimitOffset) -> Result<Vec<i64>> {
+pub(super) async fn ids(
+    list: &dyn ListMembers,
+    connection: &mut Conn,
+    rows: LimitOffset,
+) -> Result<Vec<i64>> {
     if are_found(&filters(list)?) {
-        let mut all = dated(list, Checked::Few)?.load_ids(connection).await?;
+        let mut all = dated(list, CheckedRows::Few)?.load_ids(connection).await?;
         fastrand::shuffle(&mut all);
         let [limit, offset] = [rows.limit, rows.offset].map(|rows| usize::try_from(rows).unwrap_or(0));
         return Ok(all.into_iter().skip(offset).take(limit).collect());
     }
     let drafts = drafts(list, connection).await?;
-    let end = |direction| -> Result<Seek> { Ok(Seek::first(vec![members(list, None, direction)?.ids()])) };
+    let end =
+        |direction| -> Result<FirstId> { Ok(FirstId::first(vec![members(list, None, direction)?.ids()])) };
     let ends = (end(Direction::Ascending)?, end(Direction::Descending)?);
     let (smallest, largest): (Option<i64>, Option<i64>) =
         diesel::select(ends).get_result(connection).await.map_db_error()?;
@@ -55,11 +60,14 @@ pub(super) async fn ids(list: &dyn Members, connection: &mut Conn, rows: LimitOf
 }
 
 /// A part of the members with a date, or all, by id.
-fn members(list: &dyn Members, part: Part, direction: Direction) -> Result<RecordSelect> {
+fn members(list: &dyn ListMembers, part: Part, direction: Direction) -> Result<RecordSelect> {
     let id = list.base().table.column("id").and(BY_RANDOM_PAGES);
     let filters = filters(list)?;
-    let of_components =
-        of_components(list, &filters, if filters.is_empty() { Checked::Few } else { Checked::Many });
+    let of_components = components_condition(
+        list,
+        &filters,
+        if filters.is_empty() { CheckedRows::Few } else { CheckedRows::Many },
+    );
     let mut members = filtered(list.unfiltered_by_id(of_components), filters);
     if let Some((operator, value)) = part {
         members = members.compare(id, operator, number(value));
@@ -67,7 +75,12 @@ fn members(list: &dyn Members, part: Part, direction: Direction) -> Result<Recor
     Ok(members.order(id, direction))
 }
 
-async fn read(list: &dyn Members, connection: &mut Conn, part: Part, rows: LimitOffset) -> Result<Vec<i64>> {
+async fn read(
+    list: &dyn ListMembers,
+    connection: &mut Conn,
+    part: Part,
+    rows: LimitOffset,
+) -> Result<Vec<i64>> {
     let some = members(list, part, Direction::Ascending)?.at_least(rows);
     let mut ids = some.load_ids(connection).await?;
     ids.truncate(usize::try_from(rows.limit).unwrap_or(0));

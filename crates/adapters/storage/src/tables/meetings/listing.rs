@@ -6,17 +6,17 @@ use crate::failure::DieselResultExt;
 use crate::page_rows::{LoadPage, PageBounds};
 use crate::schema::meetings;
 use crate::session::Session;
-use crate::tables::component_places::with_components;
-use crate::tables::listing::{ListBase, ListKind, ListedField, ListedTable, Listing, Members};
+use crate::tables::component_contexts::with_components;
+use crate::tables::listing::{ListBase, ListKind, ListMembers, ListedField, ListedTable, Listing};
 use crate::tables::select::RecordSelect;
 use crate::tables::texts::TextPart;
 use crate::visibility::VisibilityRule;
 use async_trait::async_trait;
 use civitas_kernel::{
-    ComponentPlace, MeetingId, OrganizationId, Page, ReadContext, Result, Translated, Viewer,
+    ComponentContext, MeetingId, OrganizationId, Page, ReadContext, Result, Translated, Viewer,
 };
 use civitas_meetings::{Audience, MeetingDetail, MeetingField, MeetingQuery, MeetingSummary};
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use diesel::prelude::*;
 use time::OffsetDateTime;
 
@@ -27,7 +27,7 @@ pub(super) const MEETINGS: ListedTable =
 /// The columns of a meeting to read.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = meetings, check_for_backend(Db))]
-pub(super) struct Facts {
+pub(super) struct MeetingColumns {
     id: i64,
     pub(super) component_id: i64,
     title: JsonColumn<Translated>,
@@ -39,9 +39,9 @@ pub(super) struct Facts {
     updated_at: OffsetDateTime,
 }
 
-impl Facts {
+impl MeetingColumns {
     /// The meeting for reads.
-    pub(super) fn detail(self, place: ComponentPlace) -> MeetingDetail {
+    pub(super) fn detail(self, context: ComponentContext) -> MeetingDetail {
         MeetingDetail {
             id: MeetingId(self.id),
             title: self.title.0,
@@ -51,8 +51,8 @@ impl Facts {
             extended_data: self.extended_data.0,
             created_at: self.created_at,
             updated_at: self.updated_at,
-            changed_at: self.updated_at.max(place.changed_at),
-            place,
+            changed_at: self.updated_at.max(context.changed_at),
+            context,
         }
     }
 }
@@ -73,38 +73,42 @@ pub(super) async fn load(
     connection: &mut Conn,
     meetings: RecordSelect,
     bounds: PageBounds,
-) -> Result<Vec<Facts>> {
-    meetings.select(columns::of::<Facts>()).load_page(connection, bounds).await.map_db_error()
+) -> Result<Vec<MeetingColumns>> {
+    meetings
+        .select(columns::all_columns::<MeetingColumns>())
+        .load_page(connection, bounds)
+        .await
+        .map_db_error()
 }
 
 /// The meeting of this id, visible or not.
-pub(super) fn this(organization: OrganizationId, id: MeetingId) -> RecordSelect {
+pub(super) fn select_by_id(organization: OrganizationId, id: MeetingId) -> RecordSelect {
     MEETINGS.records().filter(meetings::organization_id.eq(organization.0)).filter(meetings::id.eq(id.0))
 }
 
 /// The meetings of a page with their components.
-pub(super) async fn details(
+pub(super) async fn load_details(
     connection: &mut Conn,
     organization: OrganizationId,
-    page: Page<Facts>,
+    page: Page<MeetingColumns>,
 ) -> Result<Page<MeetingDetail>> {
-    with_components(connection, organization, page, |facts| facts.component_id, Facts::detail).await
+    with_components(connection, organization, page, |facts| facts.component_id, MeetingColumns::detail).await
 }
 
 /// The meetings of a query that the viewer sees.
-pub(super) struct List {
+pub(super) struct MeetingList {
     base: ListBase,
     viewer: Viewer,
 }
 
-impl List {
+impl MeetingList {
     /// Reads the visible components.
     pub(super) async fn open(
         session: &Session,
         read_context: ReadContext,
         query: &MeetingQuery,
     ) -> Result<Self> {
-        let kind = ListKind { table: MEETINGS, manifest: ComponentManifest::Meetings, field };
+        let kind = ListKind { table: MEETINGS, component_kind: ComponentKind::Meetings, field };
         let query = (query.within, &query.filters[..], query.order);
         let base = ListBase::open(session, read_context, &kind, query).await?;
         Ok(Self { base, viewer: read_context.viewer })
@@ -130,7 +134,7 @@ fn field(field: MeetingField) -> ListedField {
     }
 }
 
-impl Members for List {
+impl ListMembers for MeetingList {
     fn base(&self) -> &ListBase {
         &self.base
     }
@@ -142,10 +146,10 @@ impl Members for List {
 }
 
 #[async_trait]
-impl Listing for List {
-    type Row = Facts;
+impl Listing for MeetingList {
+    type Row = MeetingColumns;
 
-    async fn load(&self, connection: &mut Conn, meetings: RecordSelect) -> Result<Vec<Facts>> {
+    async fn load(&self, connection: &mut Conn, meetings: RecordSelect) -> Result<Vec<MeetingColumns>> {
         load(connection, meetings, self.base.bounds).await
     }
 }
@@ -153,7 +157,7 @@ impl Listing for List {
 /// The columns of a meeting that a search reads.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = meetings, check_for_backend(Db))]
-pub(super) struct Summary {
+pub(super) struct MeetingSummaryRow {
     id: i64,
     pub(super) component_id: i64,
     title: JsonColumn<Translated>,
@@ -167,9 +171,9 @@ pub(super) struct Summary {
     updated_at: OffsetDateTime,
 }
 
-impl Summary {
+impl MeetingSummaryRow {
     /// The meeting as a search finds it.
-    pub(super) fn model(self, place: ComponentPlace) -> MeetingSummary {
+    pub(super) fn model(self, context: ComponentContext) -> MeetingSummary {
         MeetingSummary {
             id: MeetingId(self.id),
             title: self.title.0,
@@ -178,9 +182,9 @@ impl Summary {
             published_at: self.published_at,
             withdrawn_at: self.withdrawn_at,
             hidden_at: self.hidden_at,
-            audience: Audience::of(self.private, self.transparent),
+            audience: Audience::from_flags(self.private, self.transparent),
             updated_at: self.updated_at,
-            place,
+            context,
         }
     }
 }

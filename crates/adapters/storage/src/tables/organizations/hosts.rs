@@ -82,7 +82,7 @@ pub(super) async fn write_hosts(atomic: &TransactionScope<'_>, hosts: &[HostRow]
             .run_on(atomic.connection())
             .await?;
         if written == 0 {
-            return Err(Organization::taken()); // a moment ago, or twice in the list
+            return Err(Organization::key_taken_error()); // a moment ago, or twice in the list
         }
     }
     Ok(())

@@ -8,17 +8,17 @@ use crate::page_rows::{LoadPage, PageBounds};
 use crate::schema::posts;
 use crate::scoped::scoped;
 use crate::session::Session;
-use crate::tables::component_places::with_components;
-use crate::tables::listing::{ListBase, ListKind, ListedField, ListedTable, Listing, Members};
-use crate::tables::planner::{Checked, published_without_index};
+use crate::tables::component_contexts::with_components;
+use crate::tables::listing::{ListBase, ListKind, ListMembers, ListedField, ListedTable, Listing};
+use crate::tables::planner::{CheckedRows, published_without_index};
 use crate::tables::select::RecordSelect;
 use crate::tables::texts::TextPart;
 use async_trait::async_trait;
 use civitas_blogs::{Post, PostDetail, PostField, PostQuery};
 use civitas_kernel::{
-    ComponentId, ComponentPlace, OrganizationId, Page, PostId, ReadContext, Result, Translated, UserId,
+    ComponentContext, ComponentId, OrganizationId, Page, PostId, ReadContext, Result, Translated, UserId,
 };
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use diesel::prelude::*;
 use time::OffsetDateTime;
 
@@ -73,14 +73,14 @@ pub(super) const POSTS: ListedTable =
     ListedTable { name: "posts", order_column: "published_at", is_read_in_order: false };
 
 /// The visible posts of a query (contract 07 A.1).
-pub(super) struct List {
+pub(super) struct PostList {
     pub(super) base: ListBase,
     /// The author whose drafts and scheduled posts are members.
     author: Option<UserId>,
     now: OffsetDateTime,
 }
 
-impl List {
+impl PostList {
     /// Reads the visible components.
     pub(super) async fn open(
         session: &Session,
@@ -88,7 +88,7 @@ impl List {
         now: OffsetDateTime,
         query: &PostQuery,
     ) -> Result<Self> {
-        let kind = ListKind { table: POSTS, manifest: ComponentManifest::Blogs, field };
+        let kind = ListKind { table: POSTS, component_kind: ComponentKind::Blogs, field };
         let query = (query.within, &query.filters[..], query.order);
         let base = ListBase::open(session, read_context, &kind, query).await?;
         Ok(Self { base, author: read_context.participant, now })
@@ -118,7 +118,7 @@ fn field(field: PostField) -> ListedField {
     }
 }
 
-impl Members for List {
+impl ListMembers for PostList {
     fn base(&self) -> &ListBase {
         &self.base
     }
@@ -139,12 +139,12 @@ impl Members for List {
             .filter(posts::author_id.eq(author.0))
             .filter(posts::published_at.is_null())
             .filter(is_shown());
-        Some(drafts.filter(self.base.components.contain_by_id::<()>(POSTS.name, Checked::Few)))
+        Some(drafts.filter(self.base.components.contain_by_id::<()>(POSTS.name, CheckedRows::Few)))
     }
 }
 
 #[async_trait]
-impl Listing for List {
+impl Listing for PostList {
     type Row = Row;
 
     async fn load(&self, connection: &mut Conn, records: RecordSelect) -> Result<Vec<Row>> {
@@ -154,18 +154,18 @@ impl Listing for List {
 
 /// The rows of these posts.
 pub(super) async fn load(connection: &mut Conn, posts: RecordSelect, bounds: PageBounds) -> Result<Vec<Row>> {
-    posts.select(columns::of::<Row>()).load_page(connection, bounds).await.map_db_error()
+    posts.select(columns::all_columns::<Row>()).load_page(connection, bounds).await.map_db_error()
 }
 
 /// The posts of a page with their components.
-pub(super) async fn details(
+pub(super) async fn load_details(
     connection: &mut Conn,
     organization: OrganizationId,
     page: Page<Row>,
 ) -> Result<Page<PostDetail>> {
-    let detail = |row: Row, place: ComponentPlace| {
+    let detail = |row: Row, context: ComponentContext| {
         let (id, post) = row.into();
-        PostDetail { id, post, place }
+        PostDetail { id, post, context }
     };
     with_components(connection, organization, page, |row| row.component_id, detail).await
 }

@@ -1,28 +1,28 @@
 //! Lists of proposals: the published ones with the reader's own drafts; and their filters (contract 06 §1.4, 01 §6.2).
 
-use super::reading::{Facts, PROPOSALS, is_shown, load, own_weight, published_or_own};
+use super::reading::{PROPOSALS, ProposalColumns, is_shown, load, own_weight, published_or_own};
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
 use crate::engine::dialect::{self, BoundIds};
 use crate::filter::{FilterColumn, column_condition};
 use crate::schema::{proposal_authors, proposals, votes};
 use crate::session::Session;
-use crate::tables::component_places;
-use crate::tables::listing::{self, FilterCondition, ListBase, ListKind, ListedField, Listing, Members};
-use crate::tables::planner::{Checked, LimitOffset};
-use crate::tables::select::{Key, RecordSelect, TableColumn, among, correlated};
+use crate::tables::component_contexts;
+use crate::tables::listing::{self, ListBase, ListCondition, ListKind, ListMembers, ListedField, Listing};
+use crate::tables::planner::{CheckedRows, LimitOffset};
+use crate::tables::select::{OrderKey, RecordSelect, TableColumn, correlated, in_subquery};
 use crate::tables::texts::TextPart;
 use async_trait::async_trait;
 use civitas_kernel::filter::{self, Comparison};
 use civitas_kernel::{OrganizationId, Page, ProposalId, ReadContext, Result, UserId};
 use civitas_proposals::{ProposalDetail, ProposalField, ProposalQuery};
-use civitas_spaces::ComponentManifest;
+use civitas_spaces::ComponentKind;
 use diesel::dsl::{case_when, not};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
 /// The members of a list.
-pub(super) struct List {
+pub(super) struct ProposalList {
     pub(super) base: ListBase,
     read_context: ReadContext,
     /// The author whose drafts are members.
@@ -33,14 +33,14 @@ pub(super) struct List {
     pub(super) hidden_votes: Option<BoundIds>,
 }
 
-impl List {
+impl ProposalList {
     /// Reads the visible components, and what the order and the filters need.
     pub(super) async fn open(
         session: &Session,
         read_context: ReadContext,
         query: &ProposalQuery,
     ) -> Result<Self> {
-        let kind = ListKind { table: PROPOSALS, manifest: ComponentManifest::Proposals, field };
+        let kind = ListKind { table: PROPOSALS, component_kind: ComponentKind::Proposals, field };
         let base_query = (query.within, &query.filters[..], query.order);
         let base = ListBase::open(session, read_context, &kind, base_query).await?;
         let has = |field: ProposalField| query.filters.iter().any(|filter| filter.field == field);
@@ -49,11 +49,11 @@ impl List {
         let mut list = Self { base, read_context, author, own_drafts: Vec::new(), hidden_votes: None };
         if compares_votes {
             let ids = list.base.components.ids();
-            let places =
-                component_places::of_proposals(session, read_context.organization, None, ids).await?;
-            let hidden = places.into_values().filter(|place| place.rules.votes_hidden);
-            let hidden: Vec<i64> = hidden.map(|place| place.component.0).collect();
-            list.hidden_votes = Some(BoundIds::of(&hidden)).filter(|_| !hidden.is_empty());
+            let contexts =
+                component_contexts::load_for_proposals(session, read_context.organization, None, ids).await?;
+            let hidden = contexts.into_values().filter(|context| context.rules.votes_hidden);
+            let hidden: Vec<i64> = hidden.map(|context| context.component.0).collect();
+            list.hidden_votes = Some(BoundIds::new(&hidden)).filter(|_| !hidden.is_empty());
         }
         if list.base.is_sorted()
             && let Some(user) = author
@@ -86,7 +86,7 @@ impl List {
     }
 
     fn by_id(&self) -> Condition<()> {
-        self.base.components.contain_by_id(PROPOSALS.name, Checked::Few)
+        self.base.components.contain_by_id(PROPOSALS.name, CheckedRows::Few)
     }
 }
 
@@ -95,7 +95,7 @@ fn shown_in(of_components: Condition<()>) -> RecordSelect {
     PROPOSALS.records().filter(of_components).filter(is_shown())
 }
 
-impl Members for List {
+impl ListMembers for ProposalList {
     fn base(&self) -> &ListBase {
         &self.base
     }
@@ -112,22 +112,24 @@ impl Members for List {
     fn own_condition(
         &self,
         field: ListedField,
-        wanted: &filter::Condition,
-    ) -> Result<Option<FilterCondition>> {
+        wanted: &filter::FilterCondition,
+    ) -> Result<Option<ListCondition>> {
         Ok(Some(match (field, wanted, &self.hidden_votes) {
-            (ListedField::Author, filter::Condition::Integer(is), _) => author(is)?,
+            (ListedField::Author, filter::FilterCondition::Integer(is), _) => author(is)?,
             (ListedField::OwnVote, ..) => own_vote(self.read_context.participant, wanted)?,
             (ListedField::Rank(_), _, Some(hidden)) => shown_votes(hidden, wanted)?,
             _ => return Ok(None),
         }))
     }
 
-    fn key(&self) -> Key {
+    fn key(&self) -> OrderKey {
         let column = self.base.table.key();
         match &self.hidden_votes {
-            Some(hidden) if self.base.table.order_column == "votes_count" => {
-                Key::Shown { column, component: PROPOSALS.column("component_id"), hidden: hidden.clone() }
-            }
+            Some(hidden) if self.base.table.order_column == "votes_count" => OrderKey::Shown {
+                column,
+                component: PROPOSALS.column("component_id"),
+                hidden: hidden.clone(),
+            },
             _ => column.into(),
         }
     }
@@ -138,30 +140,30 @@ impl Members for List {
 }
 
 #[async_trait]
-impl Listing for List {
-    type Row = Facts;
+impl Listing for ProposalList {
+    type Row = ProposalColumns;
 
-    async fn load(&self, connection: &mut Conn, records: RecordSelect) -> Result<Vec<Facts>> {
+    async fn load(&self, connection: &mut Conn, records: RecordSelect) -> Result<Vec<ProposalColumns>> {
         load(connection, self.read_context.participant, records, self.base.bounds).await
     }
 }
 
-/// The proposals of a page with their places.
-pub(super) async fn details(
+/// The proposals of a page with their contexts.
+pub(super) async fn load_details(
     session: &Session,
     organization: OrganizationId,
     reader: Option<UserId>,
-    page: Page<Facts>,
+    page: Page<ProposalColumns>,
 ) -> Result<Page<ProposalDetail>> {
-    let mut ids: Vec<i64> = page.items.iter().map(Facts::component).collect();
+    let mut ids: Vec<i64> = page.items.iter().map(ProposalColumns::component).collect();
     ids.sort_unstable();
     ids.dedup();
-    let places = component_places::of_proposals(session, organization, reader, &ids).await?;
+    let contexts = component_contexts::load_for_proposals(session, organization, reader, &ids).await?;
     let items = page.items.into_iter().filter_map(|facts| {
-        let place = places.get(&facts.component())?.clone();
-        Some(facts.detail(place))
+        let context = contexts.get(&facts.component())?.clone();
+        Some(facts.detail(context))
     });
-    Ok(Page::of(items.collect(), page.has_more).with_total(page.total))
+    Ok(Page::new(items.collect(), page.has_more).with_total(page.total))
 }
 
 /// What a field compares.
@@ -186,11 +188,11 @@ fn field(field: ProposalField) -> ListedField {
 }
 
 /// Whether the weight of the reader's vote satisfies a condition.
-fn own_vote(reader: Option<UserId>, wanted: &filter::Condition) -> Result<FilterCondition> {
+fn own_vote(reader: Option<UserId>, wanted: &filter::FilterCondition) -> Result<ListCondition> {
     let weight = column_condition(FilterColumn::Integer(own_weight(reader)), wanted)?;
     Ok(match reader.filter(|_| !wanted.holds_for_null()) {
-        None => FilterCondition::compared(weight),
-        Some(user) => FilterCondition::Few(Box::new(voted(user).and(weight))),
+        None => ListCondition::compared(weight),
+        Some(user) => ListCondition::Few(Box::new(voted(user).and(weight))),
     })
 }
 
@@ -202,7 +204,7 @@ fn voted(user: UserId) -> Condition<proposals::table> {
 
 /// Whether one of the authors satisfies a condition. A negative one is satisfied by proposals with authors of which none is
 /// named.
-fn author(is: &Comparison<i64>) -> Result<FilterCondition> {
+fn author(is: &Comparison<i64>) -> Result<ListCondition> {
     let some = |is: &Comparison<i64>| -> Result<Condition<proposals::table>> {
         let one = LimitOffset { limit: 1, offset: 0 };
         let of_this = authors(is)?.filter(proposal_authors::proposal_id.eq(proposals::id)).limited(one);
@@ -213,34 +215,34 @@ fn author(is: &Comparison<i64>) -> Result<FilterCondition> {
     };
     let compared: Condition<proposals::table> = match is {
         Comparison::Eq(_) | Comparison::In(_) => {
-            let found = among(PROPOSALS.column("id"), authors(is)?.select(PROPOSAL));
+            let found = in_subquery(PROPOSALS.column("id"), authors(is)?.select(PROPOSAL));
             let (test, found) = (Box::new(some(is)?), Box::new(found));
-            return Ok(FilterCondition::Sought { test, found, members: None });
+            return Ok(ListCondition::Sought { test, found, members: None });
         }
         Comparison::NotEq(user) => others(Comparison::Eq(*user))?,
         Comparison::NotIn(users) => others(Comparison::In(users.clone()))?,
         Comparison::Blank(true) => Box::new(not(some(&Comparison::Blank(false))?)),
         _ => some(is)?,
     };
-    Ok(FilterCondition::compared(compared))
+    Ok(ListCondition::compared(compared))
 }
 
 /// The proposal of an author.
-const PROPOSAL: TableColumn = TableColumn::of("proposal_authors", "proposal_id");
+const PROPOSAL: TableColumn = TableColumn::new("proposal_authors", "proposal_id");
 
 /// The authors whose id satisfies a condition.
 fn authors(is: &Comparison<i64>) -> Result<RecordSelect> {
     let id = FilterColumn::<proposal_authors::table>::Integer(Box::new(proposal_authors::user_id.nullable()));
-    Ok(RecordSelect::of("proposal_authors")
-        .filter(column_condition(id, &filter::Condition::Integer(is.clone()))?))
+    Ok(RecordSelect::from_table("proposal_authors")
+        .filter(column_condition(id, &filter::FilterCondition::Integer(is.clone()))?))
 }
 
 /// Whether the number of votes satisfies a condition, as it is shown: 0 in components that hide it.
-fn shown_votes(hidden: &BoundIds, wanted: &filter::Condition) -> Result<FilterCondition> {
+fn shown_votes(hidden: &BoundIds, wanted: &filter::FilterCondition) -> Result<ListCondition> {
     let component = Box::new(proposals::component_id.nullable());
-    let is_hidden = dialect::among_for_few::<proposals::table>(component, hidden);
+    let is_hidden = dialect::is_one_of_few::<proposals::table>(component, hidden);
     let none = 0_i64.into_sql::<BigInt>().nullable();
     let shown = case_when(is_hidden, none).otherwise(proposals::votes_count.nullable());
     let shown = FilterColumn::<proposals::table>::Integer(Box::new(shown));
-    Ok(FilterCondition::compared(column_condition(shown, wanted)?))
+    Ok(ListCondition::compared(column_condition(shown, wanted)?))
 }

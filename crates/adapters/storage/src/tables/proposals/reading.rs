@@ -7,11 +7,11 @@ use crate::failure::DieselResultExt;
 use crate::page_rows::{LoadPage, PageBounds};
 use crate::schema::{api_clients, proposal_authors, proposals, votes};
 use crate::session::Session;
-use crate::tables::component_places::visible_of_proposals;
+use crate::tables::component_contexts::load_visible_for_proposals;
 use crate::tables::listing::ListedTable;
-use crate::tables::select::{RecordSelect, Template, correlated};
-use civitas_kernel::{OrganizationId, ProposalId, ReadContext, Result, UserId, Within};
-use civitas_proposals::{ProposalDetail, ProposalPlace};
+use crate::tables::select::{RecordSelect, SqlTemplate, correlated};
+use civitas_kernel::{LocationFilter, OrganizationId, ProposalId, ReadContext, Result, UserId};
+use civitas_proposals::{ProposalContext, ProposalDetail};
 use diesel::dsl::{auto_type, case_when};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
@@ -24,7 +24,7 @@ pub(super) const PROPOSALS: ListedTable =
 
 /// The columns of a proposal to read.
 #[derive(Queryable)]
-pub(super) struct Facts {
+pub(super) struct ProposalColumns {
     row: Row,
     authors: ListColumn,
     client_uid: Option<String>,
@@ -34,7 +34,7 @@ pub(super) struct Facts {
 
 type ReadFacts = (
     <Row as Selectable<Db>>::SelectExpression,
-    Template<dialect::List>,
+    SqlTemplate<dialect::NumberList>,
     Expr<proposals::table, Text>,
     Expr<proposals::table, BigInt>,
     Expr<proposals::table, sql::Moment>,
@@ -46,7 +46,7 @@ fn own_vote(user: i64) -> _ {
     votes::table.filter(votes::proposal_id.eq(proposals::id)).filter(votes::user_id.eq(user))
 }
 
-/// The columns of [`Facts`].
+/// The columns of [`ProposalColumns`].
 pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
     let client = api_clients::table
         .filter(proposals::api_client_id.eq(api_clients::id.nullable()))
@@ -58,7 +58,7 @@ pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
     };
     // Most proposals have no client.
     let client_uid = case_when(proposals::api_client_id.is_not_null(), correlated(client));
-    (columns::of::<Row>(), authors(), Box::new(client_uid), own_weight(reader), voted_at)
+    (columns::all_columns::<Row>(), authors(), Box::new(client_uid), own_weight(reader), voted_at)
 }
 
 /// The weight of the reader's vote; null without one.
@@ -69,20 +69,20 @@ pub(super) fn own_weight(reader: Option<UserId>) -> Expr<proposals::table, BigIn
     }
 }
 
-impl Facts {
+impl ProposalColumns {
     /// The component it belongs to.
     pub(super) fn component(&self) -> i64 {
         self.row.component_id
     }
 
     /// The proposal for reads.
-    pub(super) fn detail(self, place: Arc<ProposalPlace>) -> ProposalDetail {
+    pub(super) fn detail(self, context: Arc<ProposalContext>) -> ProposalDetail {
         let id = ProposalId(self.row.id);
         let state = self.row.public_state();
         let (votes_count, votes_changed_at) = (self.row.votes_count, self.row.votes_changed_at);
         let proposal = self.row.into_model(self.authors.0.into_iter().map(UserId).collect());
         let times = votes_changed_at.into_iter().chain(self.voted_at);
-        let changed_at = times.fold(proposal.updated_at.max(place.changed_at), OffsetDateTime::max);
+        let changed_at = times.fold(proposal.updated_at.max(context.changed_at), OffsetDateTime::max);
         ProposalDetail {
             id,
             client_uid: self.client_uid,
@@ -90,7 +90,7 @@ impl Facts {
             voted: self.voted,
             votes_count,
             changed_at,
-            place,
+            context,
             proposal,
         }
     }
@@ -121,7 +121,7 @@ pub(super) fn any(organization: OrganizationId, id: ProposalId) -> RecordSelect 
 }
 
 /// The proposal of this id, if it is visible (contract 06 §1.3) and inside, whatever its component is.
-pub(super) fn visible(read_context: ReadContext, id: ProposalId, within: Within) -> RecordSelect {
+pub(super) fn visible(read_context: ReadContext, id: ProposalId, within: LocationFilter) -> RecordSelect {
     let found = any(read_context.organization, id).filter(is_shown());
     let found = found.filter(published_or_own(read_context.participant));
     match within.component {
@@ -134,14 +134,14 @@ pub(super) fn visible(read_context: ReadContext, id: ProposalId, within: Within)
 pub(super) async fn find(
     session: &Session,
     read_context: ReadContext,
-    within: Within,
+    within: LocationFilter,
     found: RecordSelect,
 ) -> Result<Option<ProposalDetail>> {
     let reader = read_context.participant;
     let rows = load(&mut *session.read().await?, reader, found, PageBounds::NONE).await?;
     let Some(facts) = rows.into_iter().next() else { return Ok(None) };
-    let place = visible_of_proposals(session, read_context, within, facts.component()).await?;
-    Ok(place.map(|place| facts.detail(place)))
+    let context = load_visible_for_proposals(session, read_context, within, facts.component()).await?;
+    Ok(context.map(|context| facts.detail(context)))
 }
 
 /// These proposals as this user reads them.
@@ -150,13 +150,13 @@ pub(super) async fn load(
     reader: Option<UserId>,
     found: RecordSelect,
     bounds: PageBounds,
-) -> Result<Vec<Facts>> {
+) -> Result<Vec<ProposalColumns>> {
     found.select(read(reader)).load_page(connection, bounds).await.map_db_error()
 }
 
 /// The authors of a proposal in the order of joining.
-fn authors() -> Template<dialect::List> {
+fn authors() -> SqlTemplate<dialect::NumberList> {
     let [begin, end] = dialect::list_of("proposal_authors.user_id", Some("proposal_authors.position"));
     let of_this = "FROM proposal_authors WHERE proposal_authors.proposal_id = proposals.id";
-    Template::of(format!("{begin} {of_this}{end}"), Vec::new())
+    SqlTemplate::new(format!("{begin} {of_this}{end}"), Vec::new())
 }

@@ -58,7 +58,7 @@ pub(super) async fn changeset<'a>(
     proposal: &'a Proposal,
 ) -> Result<Changeset<'a>> {
     let public_state = public_token(connection, proposal).await?;
-    Ok(Changeset::of(proposal, public_state))
+    Ok(Changeset::new(proposal, public_state))
 }
 
 /// The same for several proposals. Reads each state once.
@@ -79,7 +79,7 @@ pub(super) async fn changesets<'a>(
         if let Some(state) = state {
             tokens.entry(state).or_insert_with(|| public_state.clone());
         }
-        changesets.push(Changeset::of(proposal, public_state));
+        changesets.push(Changeset::new(proposal, public_state));
     }
     Ok(changesets)
 }

@@ -2,17 +2,17 @@
 //!
 //! Both halves are limited before the union, so that the cost of a page does not depend on the pages after it.
 
-use super::of;
+use super::rows_of;
 use crate::columns::{Condition, EnumColumn, Expr};
 use crate::engine::{Conn, Db, sql as engine};
 use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::{count, in_order};
 use crate::schema::{roles, users};
-use crate::session::{LoadRowsExt, borrowed};
-use crate::tables::select::Template;
+use crate::session::{LoadRowsExt, borrowed_connection};
+use crate::tables::select::SqlTemplate;
 use civitas_accounts::{Role, RoleDetail, RoleField, RoleFilter, RoleId, RoleKind, RoleType};
 use civitas_kernel::{
-    Direction, OrganizationId, Page, PageRequest, Result, SortColumn, SpaceManifest, SpaceRef, UserId,
+    Direction, OrganizationId, Page, PageRequest, Result, SortColumn, SpaceKind, SpaceRef, UserId,
 };
 use diesel::dsl::{exists, not, sql};
 use diesel::expression::SqlLiteral;
@@ -31,7 +31,7 @@ struct Listed {
     /// Of the account or the row.
     number: i64,
     user: Option<i64>,
-    space_manifest: Option<EnumColumn<SpaceManifest>>,
+    space_manifest: Option<EnumColumn<SpaceKind>>,
     resource: i64,
     kind: Option<EnumColumn<RoleKind>>,
     invited_at: Option<OffsetDateTime>,
@@ -42,12 +42,12 @@ struct Listed {
 impl From<Listed> for RoleDetail {
     fn from(listed: Listed) -> Self {
         let Listed { number, resource, invited_at, accepted_at, created_at, updated_at, .. } = listed;
-        let (Some(manifest), Some(kind)) = (listed.space_manifest, listed.kind) else {
+        let (Some(space_kind), Some(kind)) = (listed.space_manifest, listed.kind) else {
             let id = RoleId::GeneralAdmin { organization: OrganizationId(resource), user: UserId(number) };
             return Self { id, accepted_invite: true, created_at, updated_at };
         };
         let role = Role {
-            space: SpaceRef { manifest: manifest.0, id: resource },
+            space: SpaceRef { kind: space_kind.0, id: resource },
             user: listed.user.map(UserId),
             email: None,
             kind: kind.0,
@@ -73,13 +73,13 @@ fn class() -> SqlLiteral<Nullable<Text>> {
 }
 
 /// Whether the account of the row is not deleted.
-pub(super) fn of_living() -> Condition<roles::table> {
+pub(super) fn is_of_existing_user() -> Condition<roles::table> {
     let deleted =
         users::table.filter(users::id.nullable().eq(roles::user_id)).filter(users::deleted_at.is_not_null());
     Box::new(not(exists(deleted)).nullable())
 }
 
-fn of_row(filter: &RoleFilter) -> Result<Condition<roles::table>> {
+fn row_condition(filter: &RoleFilter) -> Result<Condition<roles::table>> {
     let column = match filter.field {
         RoleField::User => FilterColumn::Integer(Box::new(roles::user_id)),
         RoleField::ResourceId => FilterColumn::Integer(Box::new(roles::space_id.nullable())),
@@ -91,7 +91,7 @@ fn of_row(filter: &RoleFilter) -> Result<Condition<roles::table>> {
     column_condition(column, &filter.condition)
 }
 
-fn of_admin(filter: &RoleFilter) -> Result<Condition<users::table>> {
+fn admin_condition(filter: &RoleFilter) -> Result<Condition<users::table>> {
     let word = |word: &str| -> Expr<users::table, Text> {
         Box::new(Some(word.to_owned()).into_sql::<Nullable<Text>>())
     };
@@ -106,9 +106,9 @@ fn of_admin(filter: &RoleFilter) -> Result<Condition<users::table>> {
     column_condition(column, &filter.condition)
 }
 
-/// The order of the rows of both halves, by their places in [`Listed`]. Of rows of one time and of one number, those of
+/// The order of the rows of both halves, by their positions in [`Listed`]. Of rows of one time and of one number, those of
 /// administrators are first.
-fn order(page: PageRequest) -> Template<Integer> {
+fn order(page: PageRequest) -> SqlTemplate<Integer> {
     let descending = page.sort.is_some_and(|sort| sort.direction == Direction::Descending);
     let order = match (page.sort.map(|sort| sort.column), descending) {
         (None, _) => "1, 2, 3",
@@ -119,12 +119,12 @@ fn order(page: PageRequest) -> Template<Integer> {
         (Some(_), false) => "3, 1",
         (Some(_), true) => "3 DESC, 1 DESC",
     };
-    Template::of(order, Vec::new())
+    SqlTemplate::new(order, Vec::new())
 }
 
-impl PositionalOrderExpr for Template<Integer> {}
+impl PositionalOrderExpr for SqlTemplate<Integer> {}
 
-impl IntoPositionalOrderExpr for Template<Integer> {
+impl IntoPositionalOrderExpr for SqlTemplate<Integer> {
     type Output = Self;
 
     fn into_positional_expr(self) -> Self {
@@ -139,7 +139,7 @@ pub(super) async fn list(
     filters: &[RoleFilter],
     page: PageRequest,
 ) -> Result<Page<RoleDetail>> {
-    let end = page.offset().saturating_add(page.fetch());
+    let end = page.offset().saturating_add(page.rows_to_fetch());
     let (word, moment) = (None::<String>, None::<OffsetDateTime>);
     let admins = || {
         let admins = users::table
@@ -159,11 +159,11 @@ pub(super) async fn list(
                 users::updated_at,
             ))
             .into_boxed::<Db>();
-        filters.iter().try_fold(admins, |some, filter| Result::<_>::Ok(some.filter(of_admin(filter)?)))
+        filters.iter().try_fold(admins, |some, filter| Result::<_>::Ok(some.filter(admin_condition(filter)?)))
     };
     let rows = || {
-        let rows = of(organization)
-            .filter(of_living())
+        let rows = rows_of(organization)
+            .filter(is_of_existing_user())
             .select((
                 group(),
                 roles::created_at,
@@ -177,7 +177,7 @@ pub(super) async fn list(
                 roles::updated_at,
             ))
             .into_boxed::<Db>();
-        filters.iter().try_fold(rows, |some, filter| Result::<_>::Ok(some.filter(of_row(filter)?)))
+        filters.iter().try_fold(rows, |some, filter| Result::<_>::Ok(some.filter(row_condition(filter)?)))
     };
     let all = if page.is_counted { Some(admins()?.union_all(rows()?)) } else { None };
     let admins = in_order!(admins()?, page, users, (users::created_at, users::id)).limit(end);
@@ -186,9 +186,9 @@ pub(super) async fn list(
     let listed: Vec<Listed> = admins
         .union_all(rows)
         .positional_order_by(order(page))
-        .limit(page.fetch())
+        .limit(page.rows_to_fetch())
         .offset(page.offset())
-        .rows_from(borrowed(connection))
+        .rows_from(borrowed_connection(connection))
         .await?;
-    Ok(Page::cut(listed.into_iter().map(Into::into).collect(), page).with_total(total))
+    Ok(Page::from_fetched(listed.into_iter().map(Into::into).collect(), page).with_total(total))
 }

@@ -12,15 +12,15 @@ use crate::optional::filter_some;
 use crate::schema::webhook_deliveries as deliveries;
 use crate::schema::webhook_registrations as registrations;
 use crate::schema::{api_clients, outbox, webhook_attempts};
-use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, Work};
+use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, WorkKind};
 use crate::tables::webhook_registrations::Row as RegistrationRow;
 use async_trait::async_trait;
 use civitas_kernel::{
     EventName, LogPage, LogRequest, OrganizationId, Page, PageRequest, RegistrationId, Result,
 };
 use civitas_webhooks::{
-    Attempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryStatus, Figures, LoggedDelivery,
-    RegistrationFilter, RegistrationReport, RegistrationState, Replay,
+    DeliveryAttempt, DeliveryFigures, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryStatus,
+    LoggedDelivery, RegistrationFilter, RegistrationReport, RegistrationState, ReplaySelection,
 };
 use diesel::dsl::{IntoBoxed, LeftJoin, count_star, sql};
 use diesel::prelude::*;
@@ -69,20 +69,24 @@ impl From<Row> for LoggedDelivery {
 type Boxed<'a> = IntoBoxed<'a, deliveries::table, Db>;
 
 /// The deliveries to replay. Those that a previous call replayed are pending, or ended after `now`.
-fn to_replay<'a>(organization: Option<OrganizationId>, which: &Replay, now: OffsetDateTime) -> Boxed<'a> {
+fn to_replay<'a>(
+    organization: Option<OrganizationId>,
+    which: &ReplaySelection,
+    now: OffsetDateTime,
+) -> Boxed<'a> {
     let mut ended = deliveries::table.filter(deliveries::ended_at.lt(now)).into_boxed();
     if let Some(organization) = organization {
         let own: Condition<_> = columns::equals_unindexed(deliveries::organization_id, organization.0);
         ended = ended.filter(own);
     }
     match *which {
-        Replay::One(id) => ended.filter(deliveries::id.eq(UuidColumn(id.0))),
-        Replay::Range { registration, since, until } => ended
+        ReplaySelection::One(id) => ended.filter(deliveries::id.eq(UuidColumn(id.0))),
+        ReplaySelection::Range { registration, since, until } => ended
             .filter(deliveries::registration_id.eq(registration.0))
             .filter(deliveries::created_at.ge(since))
             .filter(deliveries::created_at.lt(until))
             .order((deliveries::created_at, deliveries::id)),
-        Replay::Failed(registration) => ended
+        ReplaySelection::Failed(registration) => ended
             .filter(deliveries::registration_id.eq(registration.0))
             .filter(deliveries::status.eq(EnumColumn(DeliveryStatus::Dead)))
             .order((deliveries::created_at, deliveries::id)),
@@ -120,7 +124,7 @@ fn matching<'a>(organization: Option<OrganizationId>, filter: &DeliveryFilter) -
 
 impl Session {
     /// The figures of these registrations.
-    async fn figures(&self, ids: &[i64]) -> Result<HashMap<i64, Figures>> {
+    async fn figures(&self, ids: &[i64]) -> Result<HashMap<i64, DeliveryFigures>> {
         let these = || columns::any_of(deliveries::registration_id.nullable(), ids);
         let counts: Vec<(i64, EnumColumn<DeliveryStatus>, i64)> = deliveries::table
             .filter(these())
@@ -135,7 +139,7 @@ impl Session {
             .select((deliveries::registration_id, sql::<Moment>("min(webhook_deliveries.created_at)")))
             .rows_from(self.read())
             .await?;
-        let mut figures: HashMap<i64, Figures> = HashMap::new();
+        let mut figures: HashMap<i64, DeliveryFigures> = HashMap::new();
         for (id, status, count) in counts {
             let figures = figures.entry(id).or_default();
             match status.0 {
@@ -186,8 +190,8 @@ impl DeliveryLog for Session {
         } else {
             log_page!(all, page, [deliveries::created_at, deliveries::id], |id| UuidColumn(id.0))
         };
-        let rows: Vec<Row> = all.select(columns::of::<Row>()).rows_from(self.read_long()).await?;
-        Ok(LogPage::cut(rows, &page).map(Into::into))
+        let rows: Vec<Row> = all.select(columns::all_columns::<Row>()).rows_from(self.read_long()).await?;
+        Ok(LogPage::from_fetched(rows, &page).map(Into::into))
     }
 
     async fn find(
@@ -203,12 +207,12 @@ impl DeliveryLog for Session {
         one.model_from::<Row, _>(self.read()).await
     }
 
-    async fn attempts(&self, id: DeliveryId) -> Result<Vec<Attempt>> {
+    async fn attempts(&self, id: DeliveryId) -> Result<Vec<DeliveryAttempt>> {
         let rows: Vec<AttemptRow> = webhook_attempts::table
             .filter(webhook_attempts::delivery_id.eq(UuidColumn(id.0)))
             .order(webhook_attempts::number.desc())
             .limit(MAX_ATTEMPTS)
-            .select(columns::of::<AttemptRow>())
+            .select(columns::all_columns::<AttemptRow>())
             .rows_from(self.read())
             .await?;
         Ok(rows.into_iter().rev().map(Into::into).collect())
@@ -217,7 +221,7 @@ impl DeliveryLog for Session {
     async fn replay(
         &self,
         organization: Option<OrganizationId>,
-        which: &Replay,
+        which: &ReplaySelection,
         now: OffsetDateTime,
         limit: i64,
     ) -> Result<u64> {
@@ -246,14 +250,14 @@ impl DeliveryLog for Session {
             .await?;
         make_due(&mut *atomic.connection().await?, &registration, due).await?;
         atomic.commit().await?;
-        self.notify(Work::Deliveries);
+        self.notify(WorkKind::Deliveries);
         Ok(replayed)
     }
 
     async fn count_replayable(
         &self,
         organization: Option<OrganizationId>,
-        which: &Replay,
+        which: &ReplaySelection,
         now: OffsetDateTime,
         limit: i64,
     ) -> Result<i64> {
@@ -294,12 +298,12 @@ impl DeliveryLog for Session {
         }
         let rows: Vec<(RegistrationRow, String)> = all
             .order(registrations::id)
-            .limit(page.fetch())
+            .limit(page.rows_to_fetch())
             .offset(page.offset())
-            .select((columns::of::<RegistrationRow>(), api_clients::uid))
+            .select((columns::all_columns::<RegistrationRow>(), api_clients::uid))
             .rows_from(self.read())
             .await?;
-        let page = Page::cut(rows, page);
+        let page = Page::from_fetched(rows, page);
         let ids: Vec<i64> = page.items.iter().map(|(row, _)| row.id).collect();
         let mut figures = if ids.is_empty() { HashMap::new() } else { self.figures(&ids).await? };
         Ok(page.map(|(row, client_uid)| RegistrationReport {

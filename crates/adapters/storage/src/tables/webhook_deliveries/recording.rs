@@ -10,7 +10,8 @@ use crate::schema::webhook_registrations as registrations;
 use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope};
 use civitas_kernel::{RegistrationId, Result};
 use civitas_webhooks::{
-    Attempt, DeliveryOutcome, DeliveryStatus, Health, Response, SendError, SendErrorKind, Verdict,
+    DeliveryAttempt, DeliveryOutcome, DeliveryStatus, ReceiverResponse, RegistrationHealth, SendError,
+    SendErrorKind, Verdict,
 };
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
@@ -36,7 +37,7 @@ pub(super) struct AttemptRow {
 inserted! { AttemptRow as webhook_attempts [delivery_id, number, at, milliseconds, status, error, answer] }
 
 impl AttemptRow {
-    fn of(delivery: Uuid, number: i64, attempt: &Attempt) -> Self {
+    fn new(delivery: Uuid, number: i64, attempt: &DeliveryAttempt) -> Self {
         let (status, error, answer) = match &attempt.result {
             Ok(response) => (Some(i64::from(response.status)), None, &response.body),
             Err(error) => (None, Some(error.kind.as_str().to_owned()), &error.cause),
@@ -53,10 +54,10 @@ impl AttemptRow {
     }
 }
 
-impl From<AttemptRow> for Attempt {
+impl From<AttemptRow> for DeliveryAttempt {
     fn from(row: AttemptRow) -> Self {
         let result = match row.status.and_then(|status| u16::try_from(status).ok()) {
-            Some(status) => Ok(Response { status, retry_after: None, body: row.answer }),
+            Some(status) => Ok(ReceiverResponse { status, retry_after: None, body: row.answer }),
             None => Err(SendError {
                 kind: row.error.as_deref().and_then(SendErrorKind::parse).unwrap_or(SendErrorKind::Internal),
                 cause: row.answer,
@@ -69,7 +70,7 @@ impl From<AttemptRow> for Attempt {
 
 /// A text that may be of the receiver, cut, and without the character that PostgreSQL cannot store in a text.
 fn storable(text: &str) -> String {
-    let mut ends = (0..=Response::STORED_BODY.min(text.len())).rev();
+    let mut ends = (0..=ReceiverResponse::STORED_BODY.min(text.len())).rev();
     let end = ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     text[..end].replace('\0', "\u{fffd}")
 }
@@ -100,7 +101,7 @@ pub(super) async fn record(
     session: &Session,
     id: RegistrationId,
     outcomes: &[DeliveryOutcome],
-    health: &Health,
+    health: &RegistrationHealth,
     now: OffsetDateTime,
 ) -> Result<()> {
     let offset = session.database_time(now).await? - now;
@@ -112,7 +113,7 @@ pub(super) async fn record(
         let Some(earlier) = existing.remove(&delivery.0) else { continue };
         groups.entry((DeliveryEnd::from(verdict), attempt.is_some())).or_default().push(delivery.0);
         // The number is counted here: a worker that lost its lease for a while may have an outdated one.
-        attempts.extend(attempt.as_ref().map(|attempt| AttemptRow::of(delivery.0, earlier + 1, attempt)));
+        attempts.extend(attempt.as_ref().map(|attempt| AttemptRow::new(delivery.0, earlier + 1, attempt)));
     }
     insert_rows(&mut *atomic.connection().await?, &attempts).await?;
     for ((end, is_attempted), ids) in groups {

@@ -3,9 +3,9 @@
 use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, id as read_id, questionnaire_in};
 use crate::request::Request;
 use crate::shapes::{QuestionsType, TranslatedProp, TypesToCreate, number_or_text, written};
-use crate::typed_body::{ClosedData, RawBody, check_keys, read_at};
+use crate::typed_body::{ClosedDataBody, RawBody, check_keys, read_at};
 use civitas_kernel::{Error, FieldError, QuestionId, QuestionnaireId, Result, Wording};
-use civitas_surveys::{CreateQuestion, QuestionType, Replacement, UpdateQuestion};
+use civitas_surveys::{CreateQuestion, NullableValue, QuestionType, UpdateQuestion};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::openapi::{RefOr, Schema};
@@ -158,7 +158,7 @@ fn question_type(sent: &Value) -> Result<QuestionType> {
 
 pub(super) fn create(
     request: &Request,
-    sent: RawBody<'_, ClosedData<QuestionToCreate>>,
+    sent: RawBody<'_, ClosedDataBody<QuestionToCreate>>,
 ) -> Result<CreateQuestion> {
     let QuestionToCreate { attributes, relationships, .. } = sent.read()?.data;
     let kind = match attributes.get("question_type") {
@@ -189,7 +189,7 @@ pub(super) fn create(
 
 pub(super) fn update(
     request: &Request,
-    sent: RawBody<'_, ClosedData<QuestionToUpdate>>,
+    sent: RawBody<'_, ClosedDataBody<QuestionToUpdate>>,
 ) -> Result<UpdateQuestion> {
     let id = QuestionId(request.id()?);
     let QuestionToUpdate { id: sent_id, attributes, relationships, .. } = sent.read()?.data;
@@ -199,7 +199,7 @@ pub(super) fn update(
     let attributes: AttributesToUpdate = read_at("data.attributes", Some(&attributes))?;
     let locales = request.backend.locales();
     let description = attributes.description.map(|texts| texts.in_one_of(locales)).transpose()?;
-    let limit = |limit: Option<Limit>| limit.map(|limit| Replacement { value: limit.0 });
+    let limit = |limit: Option<Limit>| limit.map(|limit| NullableValue { value: limit.0 });
     Ok(UpdateQuestion {
         id,
         questionnaire: questionnaire_in(relationships.as_ref())?.map(QuestionnaireId),
@@ -207,7 +207,7 @@ pub(super) fn update(
         mandatory: attributes.mandatory.map(|flag| flag.0),
         kind: attributes.question_type.as_ref().map(question_type).transpose()?,
         body: attributes.body.map(|texts| texts.in_one_of(locales)).transpose()?,
-        description: description.map(|value| Replacement { value }),
+        description: description.map(|value| NullableValue { value }),
         max_choices: limit(attributes.max_choices),
         max_characters: limit(attributes.max_characters),
     })

@@ -75,10 +75,10 @@ async fn the_last_administrator_stays() {
 async fn preferences_and_the_last_organization_are_stored() {
     let (memory, id) = ada().await;
     let administrators = memory.administrators();
-    administrators.set_preferences(id, Some(Locale::FR), Theme::Dark, LATER).await.unwrap();
-    administrators.remember_organization(id, Some(OrganizationId(3))).await.unwrap();
+    administrators.set_preferences(id, Some(Locale::FR), PanelTheme::Dark, LATER).await.unwrap();
+    administrators.set_last_organization(id, Some(OrganizationId(3))).await.unwrap();
     let ada = memory.only_account();
-    assert_eq!((ada.locale, ada.theme), (Some(Locale::FR), Theme::Dark));
+    assert_eq!((ada.locale, ada.theme), (Some(Locale::FR), PanelTheme::Dark));
     assert_eq!((ada.organization, ada.updated_at), (Some(OrganizationId(3)), LATER));
     memory.edit(id, |ada| while !ada.sources.count_failure("home", LATER) {});
     administrators.unlock(id, LATER).await.unwrap();

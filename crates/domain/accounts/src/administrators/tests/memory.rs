@@ -71,7 +71,7 @@ impl AdministratorStore for Memory {
     async fn add(&self, administrator: &Administrator) -> Result<AdministratorId> {
         let mut accounts = self.accounts();
         if accounts.iter().any(|(_, other)| other.email == administrator.email) {
-            return Err(Administrator::taken());
+            return Err(Administrator::key_taken_error());
         }
         let id = AdministratorId(accounts.last().map_or(1, |(last, _)| last.0 + 1));
         accounts.push((id, administrator.clone()));
@@ -81,7 +81,7 @@ impl AdministratorStore for Memory {
     async fn save(&self, id: AdministratorId, administrator: &Administrator) -> Result<()> {
         let mut accounts = self.accounts();
         if accounts.iter().any(|(other, found)| *other != id && found.email == administrator.email) {
-            return Err(Administrator::taken());
+            return Err(Administrator::key_taken_error());
         }
         let found = accounts.iter_mut().find(|(known, _)| *known == id).ok_or(Error::NotFound)?;
         found.1 = administrator.clone();
@@ -102,7 +102,7 @@ impl AdministratorStore for Memory {
         _: Option<&str>,
         page: PageRequest,
     ) -> Result<Page<(AdministratorId, Administrator)>> {
-        Ok(Page::cut(self.accounts().clone(), page))
+        Ok(Page::from_fetched(self.accounts().clone(), page))
     }
 
     async fn count(&self) -> Result<i64> {
@@ -226,7 +226,7 @@ impl SecondFactorCodes for StepCodes {
 
 /// A password that meets the rule.
 pub(crate) async fn password(email: &str, text: &str) -> Result<NewPassword> {
-    NewPassword::of(&PlainPasswords, email, &Secret::new(text)).await
+    NewPassword::new(&PlainPasswords, email, &Secret::new(text)).await
 }
 
 /// A store with one account.

@@ -1,17 +1,17 @@
 use super::*;
 use crate::{MockRoleStore, MockUserStore, User};
-use civitas_kernel::{OrganizationId, SpaceManifest, Subject};
+use civitas_kernel::{OrganizationId, SpaceKind, Subject};
 use serde_json::json;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
 const ORGANIZATION: &str = RoleId::ORGANIZATION;
-const SPACE: SpaceRef = SpaceRef { manifest: SpaceManifest::Assemblies, id: 7 };
+const SPACE: SpaceRef = SpaceRef { kind: SpaceKind::Assemblies, id: 7 };
 const THEN: OffsetDateTime = datetime!(2025-01-01 00:00 UTC);
 const ADMIN: RoleId = RoleId::GeneralAdmin { organization: OrganizationId(1), user: UserId(42) };
 
 fn ctx() -> Ctx {
-    Ctx::for_test().with(&WRITE_ROLES)
+    Ctx::for_test().with_access(&WRITE_ROLES)
 }
 
 fn user(admin: bool) -> User {
@@ -32,7 +32,7 @@ fn people(user: User) -> MockUserStore {
 }
 
 /// A store in which the user is a moderator of the space, by invitation, and a valuator.
-fn places() -> MockRoleStore {
+fn role_store() -> MockRoleStore {
     let mut store = MockRoleStore::new();
     let moderator = |id: &SpaceRoleId| {
         let role = role(RoleKind::SpaceModerator);
@@ -85,7 +85,7 @@ async fn rights_are_asked_first_by_every_command() {
 
 #[tokio::test]
 async fn a_creation_is_refused_in_the_order_of_the_table() {
-    let (store, users) = (places(), people(user(false)));
+    let (store, users) = (role_store(), people(user(false)));
     let roles = Roles { store: &store, users: &users };
     let assembly = "Platform::Assembly";
     let unsupported = |name: &str| format!("Unsupported resource_type for space role: {name}");
@@ -123,7 +123,7 @@ async fn a_creation_is_refused_in_the_order_of_the_table() {
 
 #[tokio::test]
 async fn a_deleted_user_is_not_given_a_role() {
-    let (store, users) = (places(), people(User { deleted_at: Some(THEN), ..user(false) }));
+    let (store, users) = (role_store(), people(User { deleted_at: Some(THEN), ..user(false) }));
     let roles = Roles { store: &store, users: &users };
     for command in
         [create("Platform::Assembly", 7, "space_administrator"), create(ORGANIZATION, 1, "general_admin")]
@@ -134,7 +134,7 @@ async fn a_deleted_user_is_not_given_a_role() {
 
 #[tokio::test]
 async fn a_role_in_a_space_is_a_row_given_now_and_without_invitation() {
-    let (mut store, users) = (places(), people(user(false)));
+    let (mut store, users) = (role_store(), people(user(false)));
     store
         .expect_add()
         .once()
@@ -158,7 +158,7 @@ async fn the_flag_of_an_administrator_is_set_once_with_an_event() {
                 && events == [(Ability::UserUpdated, Subject::User(*id))]
         })
         .returning(|_, _, _| Ok(()));
-    let store = places();
+    let store = role_store();
     let given = Roles { store: &store, users: &users }
         .handle(&ctx(), create(ORGANIZATION, 1, "general_admin"))
         .await
@@ -174,7 +174,7 @@ async fn the_flag_of_an_administrator_is_set_once_with_an_event() {
 
 #[tokio::test]
 async fn a_change_is_refused_in_the_order_of_the_table() {
-    let (store, users) = (places(), people(user(true)));
+    let (store, users) = (role_store(), people(user(true)));
     let roles = Roles { store: &store, users: &users };
     let unknown = RoleId::InSpace(SpaceRoleId { invited_at: None, ..role(RoleKind::SpaceModerator).id() });
     let fixed = "Resource and user of a role can not change";
@@ -206,7 +206,7 @@ async fn a_change_is_refused_in_the_order_of_the_table() {
 
 #[tokio::test]
 async fn the_same_type_changes_nothing() {
-    let (store, users) = (places(), people(user(true)));
+    let (store, users) = (role_store(), people(user(true)));
     let roles = Roles { store: &store, users: &users };
     let sent = json!({"resource_type": "Platform::Assembly", "resource_id": "7", "user_id": 42});
     let same = roles.handle(&ctx(), update(moderator(), "space_moderator", &sent)).await.unwrap();
@@ -217,7 +217,7 @@ async fn the_same_type_changes_nothing() {
 
 #[tokio::test]
 async fn a_changed_role_keeps_its_invitation_and_has_another_name() {
-    let (mut store, users) = (places(), people(user(false)));
+    let (mut store, users) = (role_store(), people(user(false)));
     let kept = Role { updated_at: ctx().now, ..role(RoleKind::SpacePrivateMember) };
     let expected = kept.clone();
     store
@@ -234,7 +234,7 @@ async fn a_changed_role_keeps_its_invitation_and_has_another_name() {
 
 #[tokio::test]
 async fn exactly_the_named_role_is_taken_away() {
-    let (mut store, mut users) = (places(), people(user(true)));
+    let (mut store, mut users) = (role_store(), people(user(true)));
     store.expect_remove().once().withf(|_, row| *row == 3).returning(|_, _| Ok(()));
     users
         .expect_save()
