@@ -64,6 +64,11 @@ upgrade:
     cargo build --package civitas-server
     tests/upgrade/run
 
+# the commands, the ports and the interface behind PgBouncer (needs root on Debian; PostgreSQL is that of CIVITAS_TEST_POSTGRES)
+scale:
+    cargo build --package civitas-server
+    tests/scale/run
+
 # two Decidim databases, imported and checked (needs Python 3, psql and a PostgreSQL at CIVITAS_TEST_POSTGRES)
 decidim *ARGS:
     cargo build --package civitas-server

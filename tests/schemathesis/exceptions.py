@@ -75,6 +75,7 @@ ACCEPTED = [
     ("02 §3 (with a bearer token the credentials are not read)", r"introspectToken", r"body client_(id|secret): .*", None),
     ("02 §4 (no token, or an unknown one)", r"revokeToken",
      r"body (token|token_type_hint|client_id|client_secret): (type|Invalid type.*|Incorrect type.*)", None),
+    ("05 §3.1 (ignored, whatever their value)", r"showProposalComponent", r"query filter\[id_.*", None),
     ("07 A.6 (the query has it)", r"createBlogPost(Async)?", r"body data(\.component_id)?: .*(missing|required).*",
      lambda case, _: "component_id" in (case.query or {}) and "attributes" in members(case.body, "data")),
     ("07 B.6 (the body has precedence)", r"attachmentsDirectUpload", r"query \w+: .*",

@@ -9,6 +9,7 @@ use civitas_storage_sqlite as sqlite;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+pub use server::pooler_of;
 use server::{connect, named, on_server, say};
 use std::path::Path;
 use std::sync::Arc;
@@ -363,10 +364,10 @@ async fn migrated_file() -> Vec<u8> {
 
 fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::DatabaseSettings {
     let (locales, limits) = (Locales::standard(), sqlite::StatementLimits::default());
-    sqlite::DatabaseSettings { url, pool_size, wait, locales, limits }
+    sqlite::DatabaseSettings { url, pooler_url: None, pool_size, wait, locales, limits }
 }
 
 fn of_postgres(url: String, pool_size: usize, wait: Duration) -> postgres::DatabaseSettings {
     let (locales, limits) = (Locales::standard(), postgres::StatementLimits::default());
-    postgres::DatabaseSettings { url, pool_size, wait, locales, limits }
+    postgres::DatabaseSettings { pooler_url: pooler_of(&url), url, pool_size, wait, locales, limits }
 }

@@ -3,8 +3,8 @@
 use crate::World;
 use async_trait::async_trait;
 use civitas_accounts::{ApiClient, Role, RoleKind, Secret, User};
-use civitas_application::{ComponentAdmin, Ports};
-use civitas_kernel::records::RecordAdmin;
+use civitas_application::{ComponentAdministration, Ports};
+use civitas_kernel::records::RecordAdministration;
 use civitas_kernel::testing::text;
 use civitas_kernel::{
     ClientId, ComponentId, Locale, Locales, OrganizationId, Result, Scopes, SpaceKind, SpaceRef, UserId,
@@ -98,7 +98,7 @@ impl Fixtures {
         let ideas = proposals_of(process);
         let meetings = of(process, ComponentKind::Meetings);
         let surveys = of(process, ComponentKind::Surveys);
-        let components = ComponentAdmin {
+        let components = ComponentAdministration {
             components: store.components(),
             states: store.states(),
             votes: store.votes(),

@@ -6,6 +6,7 @@ mod client;
 
 pub use client::{Answer, Client};
 
+use crate::databases::pooler_of;
 use crate::document::Validator;
 use crate::{Database, Engine, KnownPasswords, NameServer};
 use civitas_application::Store;
@@ -125,6 +126,8 @@ impl Service {
             ("listen".to_owned(), "127.0.0.1:0".to_owned()),
             ("secret_key".to_owned(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned()),
         ];
+        let pooler = setting("database_url").is_none().then(|| pooler_of(database.url())).flatten();
+        flags.extend(pooler.map(|address| ("database_pooler_url".to_owned(), address)));
         // Names have no addresses, and nothing waits for the resolver of the system.
         let name_server = match setting("dns_server") {
             Some(_) => None,
@@ -137,8 +140,8 @@ impl Service {
                 .expect("a configuration");
         let objects = files::open_file_store(&config).expect("a store of files");
         let intake = files::open_intake(&config).expect("a directory");
-        let cipher = webhooks::cipher(&config).expect("a secret key");
-        let policy = webhooks::policy(&config);
+        let cipher = webhooks::webhook_cipher(&config).expect("a secret key");
+        let policy = webhooks::target_policy(&config);
         let options = ImportOptions {
             files: Some(FileServices { objects: &objects, intake: &intake, directory: None }),
             webhooks: Some(WebhookArchive { cipher: &cipher, policy: &policy }),

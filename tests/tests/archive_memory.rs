@@ -1,7 +1,7 @@
 //! The memory of an import does not depend on the length of the archive (contract 10 §1). The only test of its binary,
 //! because it measures the memory of the process.
 
-use civitas_archive::{Progress, import};
+use civitas_archive::{ImportProgress, import};
 use civitas_tests::{Engine, databases, import_options};
 use civitas_tokens::Argon2Passwords;
 use std::io::{BufReader, Read};
@@ -82,7 +82,7 @@ async fn the_second_half_of_a_long_archive_takes_no_more_memory() {
         let generated = Generated { line: 0, rest: Vec::new() };
         let input = BufReader::new(HEAD.as_bytes().chain(generated));
         let mut halfway = None;
-        let mut progress = |at: Progress| {
+        let mut progress = |at: ImportProgress| {
             if at.lines == LINES / 2 {
                 halfway = memory();
             }

@@ -140,6 +140,7 @@ fn a_bad_value_stops_the_start_and_is_named_with_its_source_but_not_said() {
 fn every_kind_of_bad_value_is_refused() {
     let bad = [
         ("database_url", "mysql://localhost/civitas"),
+        ("database_pooler_url", "postgres://localhost:6432/civitas"),
         ("files_url", "ftp://host/files"),
         ("public_scheme", "HTTP"),
         ("public_port", "0"),

@@ -23,6 +23,7 @@ mod storage {
     mod migrations;
     mod operations;
     mod plans;
+    mod poolers;
     mod removals;
     mod schema;
     mod shares;

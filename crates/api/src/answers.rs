@@ -9,19 +9,19 @@ use time::OffsetDateTime;
 
 /// One record as the answer to a read. `Last-Modified` is the later of its last change and the last removal from one of
 /// `lists`.
-pub(crate) async fn item(
+pub(crate) async fn record_reply(
     request: &Request,
     lists: &[&str],
     changed_at: OffsetDateTime,
     data: impl Serialize,
 ) -> HandlerResult {
-    let changed_at = newest(request, lists, [changed_at].into_iter()).await?;
-    Ok(Reply::read(request, &Document { data }, changed_at)?)
+    let changed_at = last_modified(request, lists, [changed_at].into_iter()).await?;
+    Ok(Reply::for_read(request, &Document { data }, changed_at)?)
 }
 
 /// A page as the answer to a read, each record rendered by `view`. `Last-Modified` is the latest of the `changed_at` of
 /// its records and the last removal from one of `lists`. `shuffled`: whether the order is random for each request.
-pub(crate) async fn page<T, V: Serialize>(
+pub(crate) async fn page_reply<T, V: Serialize>(
     request: &Request,
     lists: &[&str],
     page: Page<T>,
@@ -29,16 +29,16 @@ pub(crate) async fn page<T, V: Serialize>(
     changed_at: impl Fn(&T) -> OffsetDateTime,
     view: impl FnMut(T) -> V,
 ) -> HandlerResult {
-    let changed_at = newest(request, lists, page.items.iter().map(changed_at)).await?;
-    Ok(Reply::list(request, page.map(view), shuffled, changed_at, |meta| meta)?)
+    let changed_at = last_modified(request, lists, page.items.iter().map(changed_at)).await?;
+    Ok(Reply::for_list(request, page.map(view), shuffled, changed_at, |meta| meta)?)
 }
 
 /// The latest of these times and of the last removal from one of these lists (contract 01 §8).
-pub(crate) async fn newest(
+pub(crate) async fn last_modified(
     request: &Request,
     lists: &[&str],
     times: impl Iterator<Item = OffsetDateTime>,
 ) -> Result<OffsetDateTime> {
-    let lost = request.ports().list_changes().newest(request.tenant.id, lists).await?;
+    let lost = request.ports().list_changes().last_removal(request.tenant.id, lists).await?;
     Ok(times.chain(lost).max().unwrap_or(OffsetDateTime::UNIX_EPOCH))
 }

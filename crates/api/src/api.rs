@@ -3,7 +3,7 @@
 use crate::backend::{ApiServices, ApiSettings, Backend};
 use crate::openapi::{document, unique_words};
 use crate::resources::{self, events};
-use crate::route::{Limits, Route};
+use crate::route::{Route, UseCaseLimits};
 use crate::router::Router;
 use actix_web::web::Bytes;
 use civitas_application::{
@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 /// The JSON interface, created once per process.
 pub struct Api {
     pub(crate) backend: Arc<Backend>,
-    limits: Limits,
+    limits: UseCaseLimits,
     document: OnceLock<Bytes>,
     pub(crate) router: Router,
 }
@@ -22,11 +22,11 @@ pub struct Api {
 impl Api {
     /// Builds the interface on these services.
     pub fn new(settings: ApiSettings, services: ApiServices) -> Arc<Self> {
-        let limits = Limits {
+        let limits = UseCaseLimits {
             single_label_hosts: settings.site.scheme == "http",
             extended_data: settings.extended_data_limit(),
         };
-        let routes = resources::all(limits);
+        let routes = resources::all_routes(limits);
         let committer = event_committer(settings.site.clone());
         Arc::new(Self {
             backend: Arc::new(Backend::new(settings, services, committer, routes.registry)),
@@ -39,7 +39,8 @@ impl Api {
     /// The OpenAPI document, which all answers share. It is built for the first answer: at the start it would take more
     /// than half of the processor time.
     pub(crate) fn document(&self) -> Bytes {
-        let make = || openapi_of(&resources::all(self.limits).list, &self.backend.settings.site).into();
+        let make =
+            || openapi_of(&resources::all_routes(self.limits).list, &self.backend.settings.site).into();
         self.document.get_or_init(make).clone()
     }
 
@@ -81,7 +82,7 @@ pub fn event_committer(site: SiteSettings) -> EventCommitter {
 
 /// Every route of the interface, one for each operation.
 pub fn routes() -> Vec<Route> {
-    resources::all(Limits::default()).list
+    resources::all_routes(UseCaseLimits::default()).list
 }
 
 /// The OpenAPI document of a deployment, as text.

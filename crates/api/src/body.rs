@@ -1,7 +1,7 @@
 //! Reads bodies: JSON, forms and multipart, limited in size, time and depth (contract 01 §2).
 
 use crate::error::ApiError;
-use crate::form_body::{MAX_DEPTH, MAX_FIELDS, Members, form, malformed, nested};
+use crate::form_body::{MAX_DEPTH, MAX_FIELDS, MembersResult, malformed_form_error, nest_pairs, parse_form};
 use actix_multipart::Multipart;
 use actix_web::HttpRequest;
 use actix_web::http::header::{
@@ -23,21 +23,25 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A parsed body.
 #[derive(Debug, Default)]
-pub(crate) struct Body {
+pub(crate) struct RequestBody {
     pub(crate) members: Map<String, Value>,
     /// Its length in bytes.
     pub(crate) bytes: usize,
 }
 
 /// Reads a body of at most `limit` bytes as an object. An empty body is an empty object.
-pub(crate) async fn read(request: &HttpRequest, payload: Payload, limit: usize) -> Result<Body, ApiError> {
+pub(crate) async fn read(
+    request: &HttpRequest,
+    payload: Payload,
+    limit: usize,
+) -> Result<RequestBody, ApiError> {
     let collected = collect(request, payload, limit).await?;
     let bytes = collected.len();
     let members = if bytes == 0 { Map::new() } else { members(request, collected).await? };
-    Ok(Body { members, bytes })
+    Ok(RequestBody { members, bytes })
 }
 
-async fn members(request: &HttpRequest, bytes: Bytes) -> Members {
+async fn members(request: &HttpRequest, bytes: Bytes) -> MembersResult {
     if is_encoded(request.headers()) {
         return Err(ApiError::UnsupportedMediaType);
     }
@@ -45,7 +49,7 @@ async fn members(request: &HttpRequest, bytes: Bytes) -> Members {
     let media_type = media_type.map(|t| t.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
     match media_type.as_deref() {
         None | Some("" | "application/json") => parsed(bytes, json).await,
-        Some("application/x-www-form-urlencoded") => parsed(bytes, form).await,
+        Some("application/x-www-form-urlencoded") => parsed(bytes, parse_form).await,
         Some("multipart/form-data") if bytes.len() <= MAX_INLINE_BYTES => {
             multipart(request.headers(), bytes).await
         }
@@ -57,7 +61,7 @@ async fn members(request: &HttpRequest, bytes: Bytes) -> Members {
     }
 }
 
-async fn parsed(bytes: Bytes, parse: fn(&[u8]) -> Members) -> Members {
+async fn parsed(bytes: Bytes, parse: fn(&[u8]) -> MembersResult) -> MembersResult {
     if bytes.len() <= MAX_INLINE_BYTES {
         parse(&bytes)
     } else {
@@ -66,7 +70,7 @@ async fn parsed(bytes: Bytes, parse: fn(&[u8]) -> Members) -> Members {
 }
 
 /// Parses on a separate thread, because the thread of the connection serves other requests too.
-async fn on_separate_thread(parse: impl FnOnce() -> Members + Send + 'static) -> Members {
+async fn on_separate_thread(parse: impl FnOnce() -> MembersResult + Send + 'static) -> MembersResult {
     let outcome = web::block(parse).await;
     outcome.unwrap_or_else(|gone| Err(Error::Unavailable(gone.into()).into()))
 }
@@ -150,7 +154,7 @@ pub(crate) fn is_multipart(request: &HttpRequest) -> bool {
     media_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("multipart/form-data")
 }
 
-fn json(bytes: &[u8]) -> Members {
+fn json(bytes: &[u8]) -> MembersResult {
     let text = std::str::from_utf8(bytes).map_err(|_| ApiError::Malformed)?;
     match read_json(text) {
         Ok(Value::Object(object))
@@ -179,22 +183,22 @@ fn has_no_nul(text: &str) -> bool {
     !text.contains('\0')
 }
 
-async fn multipart(headers: &HeaderMap, bytes: Bytes) -> Members {
+async fn multipart(headers: &HeaderMap, bytes: Bytes) -> MembersResult {
     let body = stream::once(async move { Ok::<_, actix_web::error::PayloadError>(bytes) });
     let mut parts = Multipart::new(headers, body.boxed_local());
     let mut pairs = Vec::new();
-    while let Some(mut part) = parts.try_next().await.map_err(|_| malformed())? {
-        let name = part.name().map(str::to_owned).ok_or_else(malformed)?;
+    while let Some(mut part) = parts.try_next().await.map_err(|_| malformed_form_error())? {
+        let name = part.name().map(str::to_owned).ok_or_else(malformed_form_error)?;
         let mut text = Vec::new();
-        while let Some(chunk) = part.try_next().await.map_err(|_| malformed())? {
+        while let Some(chunk) = part.try_next().await.map_err(|_| malformed_form_error())? {
             text.extend_from_slice(&chunk);
         }
         if pairs.len() == MAX_FIELDS {
             return Err(ApiError::TooLarge);
         }
-        pairs.push(Some((name, String::from_utf8(text).map_err(|_| malformed())?)));
+        pairs.push(Some((name, String::from_utf8(text).map_err(|_| malformed_form_error())?)));
     }
-    nested(pairs)
+    nest_pairs(pairs)
 }
 
 #[cfg(test)]
@@ -220,7 +224,10 @@ mod tests {
     #[test]
     fn a_number_that_would_be_rounded_is_refused_by_name() {
         let refused = json(b"{\"a\":[18446744073709551617]}").unwrap_err();
-        let ApiError::Error(Error::Rejected(text)) = refused else { panic!("{refused:?}") };
-        assert_eq!(text, "Number cannot be stored exactly, send it as text: 18446744073709551617");
+        let ApiError::Error(Error::Rejected(error)) = refused else { panic!("{refused:?}") };
+        assert_eq!(
+            error.description,
+            "Number cannot be stored exactly, send it as text: 18446744073709551617"
+        );
     }
 }

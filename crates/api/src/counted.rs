@@ -23,7 +23,7 @@ pub(crate) fn mount_page<S: 'static>(
             let pattern = request.match_pattern().unwrap_or_else(|| "none".to_owned());
             let route = pattern.strip_prefix(BASE_PATH).unwrap_or(&pattern);
             let method = if *request.method() == Method::HEAD { "HEAD" } else { "GET" };
-            metrics::request(route, method, response.status().as_u16(), begun.elapsed());
+            metrics::record_request(route, method, response.status().as_u16(), begun.elapsed());
             response
         }
     };

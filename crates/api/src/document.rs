@@ -134,17 +134,17 @@ impl OperationDoc {
     }
 
     /// The asynchronous form: 202 with this receipt.
-    pub(crate) fn accepted<R: ToSchema>(self) -> Self {
+    pub(crate) fn with_accepted_answer<R: ToSchema>(self) -> Self {
         let answer = Some(R::name().into_owned());
         Self { status: StatusCode::ACCEPTED, answer, ..self }.with_schema::<R>()
     }
 
-    pub(crate) fn created(self) -> Self {
+    pub(crate) fn with_status_created(self) -> Self {
         Self { status: StatusCode::CREATED, ..self }
     }
 
     /// Caches must not store the answer.
-    pub(crate) fn secret(self) -> Self {
+    pub(crate) fn with_no_store(self) -> Self {
         Self { is_secret: true, ..self }
     }
 
@@ -165,7 +165,7 @@ impl OperationDoc {
         Self { body: Some(body.to_owned()), ..self }
     }
 
-    pub(crate) fn with(mut self, name: &str, value_type: ParameterType) -> Self {
+    pub(crate) fn with_parameter(mut self, name: &str, value_type: ParameterType) -> Self {
         self.query.push(QueryParameter { name: name.to_owned(), value_type, is_required: false });
         self
     }
@@ -186,21 +186,21 @@ impl OperationDoc {
     }
 
     /// The handler requires a bearer token, or the credentials of the client.
-    pub(crate) fn bearer_or_credentials(self) -> Self {
+    pub(crate) fn with_bearer_or_credentials(self) -> Self {
         Self { takes_credentials: true, ..self }
     }
 
-    pub(crate) fn body_is_optional(self) -> Self {
+    pub(crate) fn with_optional_body(self) -> Self {
         Self { body_is_optional: true, ..self }
     }
 
     /// Takes `locales[]`.
-    pub(crate) fn locales(self) -> Self {
-        self.with("locales[]", ParameterType::Locales)
+    pub(crate) fn with_locales(self) -> Self {
+        self.with_parameter("locales[]", ParameterType::Locales)
     }
 
-    pub(crate) fn locale(self) -> Self {
-        self.with("locale", ParameterType::Locale)
+    pub(crate) fn with_locale(self) -> Self {
+        self.with_parameter("locale", ParameterType::Locale)
     }
 
     /// The parameter with the languages of the answer.
@@ -214,13 +214,13 @@ impl OperationDoc {
     }
 
     /// Takes `page` and `per_page`.
-    pub(crate) fn pages(self) -> Self {
-        self.with("page", ParameterType::Page).with("per_page", ParameterType::PageLength)
+    pub(crate) fn with_page_parameters(self) -> Self {
+        self.with_parameter("page", ParameterType::Page).with_parameter("per_page", ParameterType::PageLength)
     }
 
     /// Takes the parameters of a list without an order of its own: pages, and the orders of every list.
-    pub(crate) fn sorted_pages(self) -> Self {
-        self.pages().order(&["id", "created_at", "updated_at"])
+    pub(crate) fn with_list_parameters(self) -> Self {
+        self.with_page_parameters().with_order_parameters(&["id", "created_at", "updated_at"])
     }
 
     /// Whether it answers with a page of a list.
@@ -229,36 +229,37 @@ impl OperationDoc {
     }
 
     /// Takes `space_manifest` and `space_id`.
-    pub(crate) fn within_space(self) -> Self {
+    pub(crate) fn with_space_parameters(self) -> Self {
         const KINDS: &[&str] = &["participatory_processes", "assemblies", "conferences", "initiatives"];
-        self.with("space_manifest", ParameterType::Word(KINDS)).with("space_id", ParameterType::Integer)
+        self.with_parameter("space_manifest", ParameterType::Word(KINDS))
+            .with_parameter("space_id", ParameterType::Integer)
     }
 
-    pub(crate) fn component_id(self) -> Self {
-        self.with("component_id", ParameterType::Integer)
+    pub(crate) fn with_component_id(self) -> Self {
+        self.with_parameter("component_id", ParameterType::Integer)
     }
 
     /// Takes the parameters common to reads of records of a component: languages, space and component, and one of these
     /// orders.
-    pub(crate) fn in_component(self, orders: &'static [&'static str]) -> Self {
-        self.locales().within_space().component_id().order(orders)
+    pub(crate) fn with_component_read_parameters(self, orders: &'static [&'static str]) -> Self {
+        self.with_locales().with_space_parameters().with_component_id().with_order_parameters(orders)
     }
 
     /// Takes `order` and `order_direction`.
-    pub(crate) fn order(self, orders: &'static [&'static str]) -> Self {
-        self.with("order", ParameterType::Word(orders))
-            .with("order_direction", ParameterType::Word(&["asc", "desc"]))
+    pub(crate) fn with_order_parameters(self, orders: &'static [&'static str]) -> Self {
+        self.with_parameter("order", ParameterType::Word(orders))
+            .with_parameter("order_direction", ParameterType::Word(&["asc", "desc"]))
     }
 
     /// Takes every filter these fields allow.
-    pub(crate) fn filters<F>(mut self, fields: &'static [FilterField<F>]) -> Self {
+    pub(crate) fn with_filters<F>(mut self, fields: &'static [FilterField<F>]) -> Self {
         for field in fields {
             for predicate in field.kind.predicates() {
                 let list = matches!(*predicate, "in" | "not_in");
                 let name = format!("filter[{}_{predicate}]{}", field.name, if list { "[]" } else { "" });
                 let single = value_of(field.kind, predicate);
                 let value_type = if list { ParameterType::List(Box::new(single)) } else { single };
-                self = self.with(&name, value_type);
+                self = self.with_parameter(&name, value_type);
             }
         }
         self

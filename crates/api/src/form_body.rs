@@ -11,24 +11,24 @@ pub(crate) const MAX_DEPTH: usize = 100;
 pub(crate) const MAX_FIELDS: usize = 4_096;
 
 /// A parsed body, or the error.
-pub(crate) type Members = Result<Map<String, Value>, ApiError>;
+pub(crate) type MembersResult = Result<Map<String, Value>, ApiError>;
 
 /// The error of a form that is not UTF-8, has a NUL, or contradicts itself.
-pub(crate) fn malformed() -> ApiError {
+pub(crate) fn malformed_form_error() -> ApiError {
     Error::rejected("Malformed form").into()
 }
 
 /// Parses `application/x-www-form-urlencoded`.
-pub(crate) fn form(bytes: &[u8]) -> Members {
-    let text = std::str::from_utf8(bytes).map_err(|_| malformed())?;
-    nested(form_pairs(text))
+pub(crate) fn parse_form(bytes: &[u8]) -> MembersResult {
+    let text = std::str::from_utf8(bytes).map_err(|_| malformed_form_error())?;
+    nest_pairs(form_pairs(text))
 }
 
 /// Parses bracket notation, in which a name is used once.
 ///
 /// # Errors
 /// `Malformed form` for a name that is used twice, or both as a value and as an object.
-pub(crate) fn bracketed(pairs: Vec<(String, String)>) -> Members {
+pub(crate) fn parse_bracket_pairs(pairs: Vec<(String, String)>) -> MembersResult {
     let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     let is_used_twice = |pair: &[&str]| {
@@ -36,9 +36,9 @@ pub(crate) fn bracketed(pairs: Vec<(String, String)>) -> Members {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
     };
     if names.windows(2).any(is_used_twice) {
-        return Err(malformed());
+        return Err(malformed_form_error());
     }
-    nested(pairs.into_iter().map(Some))
+    nest_pairs(pairs.into_iter().map(Some))
 }
 
 /// Parses bracket notation into an object: `data[title]=x&data[list][]=y` is `{"data": {"title": "x", "list": ["y"]}}`.
@@ -47,7 +47,7 @@ pub(crate) fn bracketed(pairs: Vec<(String, String)>) -> Members {
 ///
 /// # Errors
 /// `TooLarge` for more than 4,096 pairs; `Malformed form`.
-pub(crate) fn nested(pairs: impl IntoIterator<Item = Option<(String, String)>>) -> Members {
+pub(crate) fn nest_pairs(pairs: impl IntoIterator<Item = Option<(String, String)>>) -> MembersResult {
     let mut root = Map::new();
     for (number, pair) in pairs.into_iter().enumerate() {
         if number == MAX_FIELDS {
@@ -58,7 +58,7 @@ pub(crate) fn nested(pairs: impl IntoIterator<Item = Option<(String, String)>>) 
             let (first, path) = path(&name)?;
             insert(root.entry(first).or_insert(Value::Null), &path, text)
         });
-        inserted.ok_or_else(malformed)?;
+        inserted.ok_or_else(malformed_form_error)?;
     }
     Ok(root)
 }
@@ -111,7 +111,7 @@ mod tests {
     use serde_json::json;
 
     fn read_form(text: &str) -> Result<Value, ApiError> {
-        form(text.as_bytes()).map(Value::Object)
+        parse_form(text.as_bytes()).map(Value::Object)
     }
 
     #[test]
@@ -169,6 +169,6 @@ mod tests {
         ] {
             assert!(matches!(read_form(bad), Err(ApiError::Error(Error::Rejected(_)))), "{bad}");
         }
-        assert!(form(b"a=caf\xe9").is_err(), "not encoded");
+        assert!(parse_form(b"a=caf\xe9").is_err(), "not encoded");
     }
 }

@@ -23,7 +23,11 @@ impl KeyedWrite {
 
     /// Stores the reply to a refused write. Returns the reply of another process that has stored one for this key
     /// meanwhile.
-    pub(crate) async fn refused(&self, error: ApiError, now: OffsetDateTime) -> Result<Reply, ApiError> {
+    pub(crate) async fn store_refusal(
+        &self,
+        error: ApiError,
+        now: OffsetDateTime,
+    ) -> Result<Reply, ApiError> {
         // The body could not be read.
         if self.request.get().is_none() {
             return Err(error);
@@ -56,7 +60,7 @@ impl KeyedWrite {
         }
         let answer = self.backend.services.answer_cipher.open(&stored.sealed)?;
         let (headers, body) = serde_json::from_str(&answer).map_err(Error::internal)?;
-        Ok(Some(Reply::from_stored(stored.status, headers, body)?.with(REPLAYED, "true")))
+        Ok(Some(Reply::from_stored(stored.status, headers, body)?.with_header(REPLAYED, "true")))
     }
 
     async fn store_reply(&self, ports: &dyn Ports, reply: &Reply, now: OffsetDateTime) -> Result<()> {
@@ -67,9 +71,9 @@ impl KeyedWrite {
             status: reply.status().as_u16(),
             sealed: self.backend.services.answer_cipher.seal(&answer)?,
         };
-        ports.idempotency_keys().keep_answer(&self.key, &answer, now).await?;
+        ports.idempotency_keys().save_answer(&self.key, &answer, now).await?;
         let (holder, bytes) = ((self.key.organization, Some(self.key.client)), answer.sealed.len() as u64);
-        self.backend.services.shares.add_stored(SharedResource::KeptAnswers, holder, bytes);
+        self.backend.services.shares.add_stored(SharedResource::IdempotentAnswers, holder, bytes);
         Ok(())
     }
 }
@@ -104,7 +108,7 @@ impl Request {
         keyed.request.get_or_init(|| Secret::new(text).digest());
         let stored = keyed.stored_reply().await?;
         if stored.is_none() {
-            self.check_stored(SharedResource::KeptAnswers, 1).await?;
+            self.check_stored(SharedResource::IdempotentAnswers, 1).await?;
         }
         Ok(stored)
     }
@@ -140,7 +144,9 @@ mod tests {
     fn only_these_writes_keep_their_answers_without_a_command() {
         let routes = crate::api::routes();
         let own = routes.iter().filter(|route| {
-            route.writes() && route.command.is_none() && matches!(route.gate, RequiredAccess::Needs(_))
+            route.writes()
+                && route.command.is_none()
+                && matches!(route.required_access, RequiredAccess::Needs(_))
         });
         let own: BTreeSet<_> = own.map(|route| (route.method.as_str(), route.path.as_str())).collect();
         // Each calls `Request::store_reply` in its transaction.

@@ -1,5 +1,5 @@
 //! Builds the OpenAPI document from the list of routes and the views (contract 12). [`document`] makes an operation of
-//! each route, from its [`crate::OperationDoc`] and its gate. The schemas are those of the views and bodies that the routes
+//! each route, from its [`crate::OperationDoc`] and its required access. The schemas are those of the views and bodies that the routes
 //! name, so a response always matches its description; `schemas` adds in one pass what types do not say. `fixed.json`
 //! has what follows from no route and no type: the head, the groups, the four routes of the service, and bodies that are
 //! read member by member. A new resource declares its routes; wrappers

@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use crate::backend::Backend;
-use crate::body::{self, Body};
+use crate::body::{self, RequestBody};
 use crate::error::ApiError;
 use crate::keyed_write::KeyedWrite;
 use crate::prefer;
@@ -10,7 +10,7 @@ use crate::query::Query;
 use crate::request::{Request, auth_context, bearer};
 use crate::route::{HandlerResult, RequiredAccess, Route, UnreadBodies};
 use crate::router::RouteMatch;
-use crate::tenancy::{self, HostLookupResult, Origin};
+use crate::tenancy::{self, HostLookupResult, RequestOrigin};
 use crate::unread_body::UnreadBody;
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderValue};
@@ -34,7 +34,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 
 pub(crate) async fn serve(api: Arc<Api>, http: HttpRequest, payload: Payload) -> HttpResponse {
     let begun = Instant::now();
-    let origin = Origin::from_request(&api.backend, &http);
+    let origin = RequestOrigin::from_request(&api.backend, &http);
     let Some(found) = api.router.find(http.method(), http.match_info().as_str()) else {
         let response = no_route(&api, &http, &origin).await;
         count(None, &response, begun);
@@ -61,7 +61,7 @@ pub(crate) async fn serve(api: Arc<Api>, http: HttpRequest, payload: Payload) ->
 /// Counts a request. Requests without a route have one label: their paths and methods are of any number.
 fn count(route: Option<&Route>, response: &HttpResponse, begun: Instant) {
     let (route, method) = route.map_or(("none", "any"), |route| (route.path.as_str(), route.method.as_str()));
-    metrics::request(route, method, response.status().as_u16(), begun.elapsed());
+    metrics::record_request(route, method, response.status().as_u16(), begun.elapsed());
 }
 
 fn span(route: &Route, backend: &Backend, http: &HttpRequest) -> Span {
@@ -80,7 +80,7 @@ fn span(route: &Route, backend: &Backend, http: &HttpRequest) -> Span {
 }
 
 /// Answers a request without a route. An unknown host takes precedence.
-async fn no_route(api: &Api, http: &HttpRequest, origin: &Origin) -> HttpResponse {
+async fn no_route(api: &Api, http: &HttpRequest, origin: &RequestOrigin) -> HttpResponse {
     let refusal = match tenancy::resolve(&**api.backend.store(), http, origin).await {
         Ok(lookup) => lookup.tenant().err().unwrap_or(ApiError::NoRoute),
         Err(error) => error.into(),
@@ -94,7 +94,7 @@ async fn process(
     found: &RouteMatch,
     http: &HttpRequest,
     payload: Option<Payload>,
-    origin: &Origin,
+    origin: &RequestOrigin,
     longest: usize,
 ) -> HandlerResult {
     let (route, store) = (&found.route, api.backend.store().clone());
@@ -103,11 +103,11 @@ async fn process(
         api.backend.authentication_limit.check(from)?;
     }
     let lookup = tenancy::resolve(&*store, http, origin).await?;
-    if let (RequiredAccess::Token, HostLookupResult::Unknown) = (route.gate, &lookup) {
+    if let (RequiredAccess::Token, HostLookupResult::Unknown) = (route.required_access, &lookup) {
         return Err(Error::rejected("Invalid Organization. Check requested host.").into());
     }
     let tenant = lookup.tenant()?;
-    if route.gate == RequiredAccess::NoAction {
+    if route.required_access == RequiredAccess::NoAction {
         return Err(ApiError::NoAction);
     }
     if api.backend.settings.read_only && route.changes_content() {
@@ -115,7 +115,7 @@ async fn process(
     }
     Span::current().record("organization", tenant.id.0);
     let (body, incoming) = receive(&api.backend, route, http, payload).await?;
-    let Body { members: body, bytes } = body;
+    let RequestBody { members: body, bytes } = body;
     if !is_on(&tenant, &route.path) {
         return Err(Error::Disabled.into());
     }
@@ -128,7 +128,7 @@ async fn process(
         Some(ctx) if route.writes() => KeyedWrite::read(&api.backend, ctx, http)?,
         _ => None,
     };
-    let store = if route.writes() { store } else { store.bounded(longest)? };
+    let store = if route.writes() { store } else { store.with_page_byte_limit(longest)? };
     let request = Request {
         ctx,
         now,
@@ -160,9 +160,9 @@ async fn receive(
     route: &Route,
     http: &HttpRequest,
     payload: Option<Payload>,
-) -> Result<(Body, Option<UnreadBody>), ApiError> {
+) -> Result<(RequestBody, Option<UnreadBody>), ApiError> {
     let Some(payload) = payload.filter(|_| !matches!(*http.method(), Method::GET | Method::HEAD)) else {
-        return Ok((Body::default(), None));
+        return Ok((RequestBody::default(), None));
     };
     let is_unread = match route.handler.unread {
         UnreadBodies::None => false,
@@ -173,7 +173,7 @@ async fn receive(
         if body::is_encoded(http.headers()) {
             return Err(ApiError::UnsupportedMediaType);
         }
-        return Ok((Body::default(), Some(UnreadBody { headers: http.headers().clone(), payload })));
+        return Ok((RequestBody::default(), Some(UnreadBody { headers: http.headers().clone(), payload })));
     }
     Ok((body::read(http, payload, backend.settings.max_body_bytes).await?, None))
 }
@@ -223,7 +223,7 @@ async fn answer(
         (answer, _) => answer,
     };
     let answer = match (answer, keyed) {
-        (Err(error), Some(keyed)) => keyed.refused(error, now).await,
+        (Err(error), Some(keyed)) => keyed.store_refusal(error, now).await,
         (answer, _) => answer,
     };
     if route.takes_credentials() && answer.as_ref().is_err_and(refuses_a_client) {
@@ -276,7 +276,7 @@ async fn authorize(
     sent: &[&str],
     is_again: bool,
 ) -> Result<Option<Ctx>, ApiError> {
-    let RequiredAccess::Needs(access) = route.gate else { return Ok(None) };
+    let RequiredAccess::Needs(access) = route.required_access else { return Ok(None) };
     if sent.is_empty() {
         return Err(ApiError::NoCredentials);
     }

@@ -194,7 +194,7 @@ impl Reply {
     pub(crate) fn event_stream(chunks: Chunks) -> Self {
         let content = Content::Stream(Mutex::new(Some(chunks)));
         let reply = Self { content, media_type: EVENT_STREAM, ..Self::empty(StatusCode::OK) };
-        reply.with("Cache-Control", "no-store").with("X-Accel-Buffering", "no")
+        reply.with_header("Cache-Control", "no-store").with_header("X-Accel-Buffering", "no")
     }
 
     pub(crate) fn empty(status: StatusCode) -> Self {
@@ -206,7 +206,7 @@ impl Reply {
     ///
     /// # Errors
     /// `AnswerTooLong`.
-    pub(crate) fn read(
+    pub(crate) fn for_read(
         request: &Request,
         document: &impl Serialize,
         changed_at: OffsetDateTime,
@@ -235,12 +235,12 @@ impl Reply {
     }
 
     /// The answer to a read that is the same for all callers.
-    pub(crate) fn public_read(
+    pub(crate) fn for_public_read(
         request: &Request,
         document: &impl Serialize,
         changed_at: OffsetDateTime,
     ) -> Result<Self> {
-        let mut reply = Self::read(request, document, changed_at)?;
+        let mut reply = Self::for_read(request, document, changed_at)?;
         if let Some(validators) = &mut reply.validators {
             validators.vary.clear();
         }
@@ -249,7 +249,7 @@ impl Reply {
 
     /// The answer to the read of a list, whose `meta` has the position of the page. With `shuffled` the order is random
     /// for each request.
-    pub(crate) fn list<T: Serialize, M: Serialize>(
+    pub(crate) fn for_list<T: Serialize, M: Serialize>(
         request: &Request,
         page: Page<T>,
         shuffled: bool,
@@ -262,9 +262,12 @@ impl Reply {
         let nonce = if shuffled { sortable_id().to_string() } else { String::new() };
         let document = Collection { data: page.items, meta: meta(position) };
         let reply = Self::with_validators(request, &document, changed_at, &format!("{total:?} {nonce}"))?;
-        let reply = reply.varying("Prefer").with("Per-Page", per_page.to_string()).with("Link", links);
+        let reply =
+            reply.varying("Prefer").with_header("Per-Page", per_page.to_string()).with_header("Link", links);
         Ok(match total {
-            Some(total) => reply.with("Total", total.to_string()).with("Preference-Applied", "count=exact"),
+            Some(total) => {
+                reply.with_header("Total", total.to_string()).with_header("Preference-Applied", "count=exact")
+            }
             None => reply,
         })
     }
@@ -290,7 +293,7 @@ impl Reply {
         }
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }

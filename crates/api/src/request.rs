@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::document::LanguageParameter;
 use crate::keyed_write::KeyedWrite;
 use crate::query::Query;
-use crate::tenancy::Origin;
+use crate::tenancy::RequestOrigin;
 use actix_web::http::Method;
 use civitas_accounts::AuthContext;
 use civitas_application::{Ports, RenderContext, ShareHolder, SharePermit, SharedResource, Store};
@@ -32,7 +32,7 @@ pub(crate) struct Request {
     pub(crate) ctx: Option<Ctx>,
     pub(crate) now: OffsetDateTime,
     /// Scheme and authority as the client sent them.
-    pub(crate) origin: Origin,
+    pub(crate) origin: RequestOrigin,
     /// The method as sent: `HEAD` is routed as `GET`.
     pub(crate) method: Method,
     /// The path as sent, without query.

@@ -52,7 +52,8 @@ pub(crate) enum UnreadBodies {
 /// Reads a command: ids in the path, query and body, each in the order of its checks.
 pub(crate) type ReadCommand<B, C> = fn(&Request, RawBody<'_, B>) -> Result<C>;
 /// Builds the use case of a command over ports.
-pub(crate) type BuildUseCase<C> = for<'p> fn(&'p dyn Ports, &Limits) -> Box<dyn CommandHandler<C> + 'p>;
+pub(crate) type BuildUseCase<C> =
+    for<'p> fn(&'p dyn Ports, &UseCaseLimits) -> Box<dyn CommandHandler<C> + 'p>;
 
 /// The rights a route requires. There is no default: every route must declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +77,7 @@ pub struct Route {
     /// Its path below `{base}`, with parameters like `{id}`.
     pub path: String,
     /// The rights it requires.
-    pub gate: RequiredAccess,
+    pub required_access: RequiredAccess,
     /// The status of success.
     pub status: StatusCode,
     /// The name of the command it executes or enqueues; `None` for a route with its own handler.
@@ -107,7 +108,7 @@ impl Route {
 
 /// The settings of use cases.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Limits {
+pub(crate) struct UseCaseLimits {
     /// Whether hosts may be names without a dot.
     pub(crate) single_label_hosts: bool,
     /// The most extended data of one record, in bytes of compact JSON.
@@ -121,11 +122,11 @@ pub(crate) struct Routes {
     pub(crate) list: Vec<Route>,
     /// The use case and the view of each command.
     pub(crate) registry: CommandRegistry,
-    limits: Limits,
+    limits: UseCaseLimits,
 }
 
 /// The operations of a write.
-pub(crate) struct Operations {
+pub(crate) struct WriteOperations {
     /// The ids of the asynchronous and of the synchronous operation; if there is only one operation, its id is the
     /// first.
     pub(crate) ids: [&'static str; 2],
@@ -134,21 +135,21 @@ pub(crate) struct Operations {
     pub(crate) path: &'static str,
 }
 
-pub(crate) fn post(ids: [&'static str; 2], path: &'static str) -> Operations {
-    Operations { ids, method: Method::POST, path }
+pub(crate) fn post(ids: [&'static str; 2], path: &'static str) -> WriteOperations {
+    WriteOperations { ids, method: Method::POST, path }
 }
 
-pub(crate) fn put(ids: [&'static str; 2], path: &'static str) -> Operations {
-    Operations { ids, method: Method::PUT, path }
+pub(crate) fn put(ids: [&'static str; 2], path: &'static str) -> WriteOperations {
+    WriteOperations { ids, method: Method::PUT, path }
 }
 
-pub(crate) fn delete(ids: [&'static str; 2], path: &'static str) -> Operations {
-    Operations { ids, method: Method::DELETE, path }
+pub(crate) fn delete(ids: [&'static str; 2], path: &'static str) -> WriteOperations {
+    WriteOperations { ids, method: Method::DELETE, path }
 }
 
 /// A write: its operations, and the functions that read, execute, render and describe its command.
-pub(crate) struct Write<B, C: Command> {
-    pub(crate) at: Operations,
+pub(crate) struct WriteRoute<B, C: Command> {
+    pub(crate) operations: WriteOperations,
     /// Reads the command. Its second argument names the type of the body.
     pub(crate) read: ReadCommand<B, C>,
     pub(crate) use_case: BuildUseCase<C>,
@@ -158,7 +159,7 @@ pub(crate) struct Write<B, C: Command> {
 }
 
 /// The answers of the two endpoints of a write.
-pub(crate) struct Endpoints<C: Command> {
+pub(crate) struct EndpointAnswers<C: Command> {
     /// The answer of the asynchronous endpoint.
     pub(crate) accepted: fn(&Request, JobId) -> Result<Reply>,
     /// Describes that answer.
@@ -167,12 +168,12 @@ pub(crate) struct Endpoints<C: Command> {
     pub(crate) job_view: Option<ResultView<C>>,
 }
 
-impl<C: Command> Endpoints<C> {
+impl<C: Command> EndpointAnswers<C> {
     /// The asynchronous endpoint answers with the receipt of contract 09 A.2, the synchronous one with the document.
-    pub(crate) fn common() -> Self {
+    pub(crate) fn with_job_receipt() -> Self {
         Self {
             accepted: |request, id| Reply::json(StatusCode::ACCEPTED, &JobReceipt::new(request, id)),
-            describe_accepted: |doc| doc.accepted::<JobReceipt>(),
+            describe_accepted: |doc| doc.with_accepted_answer::<JobReceipt>(),
             job_view: None,
         }
     }
@@ -180,7 +181,7 @@ impl<C: Command> Endpoints<C> {
 
 impl Routes {
     /// An empty list; use cases get these limits.
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: UseCaseLimits) -> Self {
         Self { limits, ..Self::default() }
     }
 
@@ -190,14 +191,14 @@ impl Routes {
         id: &'static str,
         method: Method,
         path: &str,
-        gate: RequiredAccess,
+        required_access: RequiredAccess,
         doc: OperationDoc,
         handler: impl Fn(Request) -> F + Send + Sync + 'static,
     ) where
         F: Future<Output = HandlerResult> + 'static,
     {
         let handler = Handler::reading(UnreadBodies::None, move |request, _| handler(request));
-        self.add_with_handler(id, method, path, gate, doc, handler);
+        self.add_with_handler(id, method, path, required_access, doc, handler);
     }
 
     /// The same for a handler that may read the body itself.
@@ -206,12 +207,12 @@ impl Routes {
         id: &'static str,
         method: Method,
         path: &str,
-        gate: RequiredAccess,
+        required_access: RequiredAccess,
         doc: OperationDoc,
         handler: Handler,
     ) {
         let (path, status) = (path.to_owned(), doc.status);
-        self.list.push(Route { id, method, path, gate, status, command: None, doc, handler });
+        self.list.push(Route { id, method, path, required_access, status, command: None, doc, handler });
     }
 
     /// A command without a job, whose body may be a form with a file. The handler executes it.
@@ -247,43 +248,46 @@ impl Routes {
     }
 
     /// A command at two endpoints: the path answers 202 with a job, the path with `/sync` the result.
-    pub(crate) fn write<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
-        self.write_with_endpoints(write, &Endpoints::common());
+    pub(crate) fn write<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &WriteRoute<B, C>) {
+        self.write_with_endpoints(write, &EndpointAnswers::with_job_receipt());
     }
 
     /// The same, with endpoints that answer in another way.
     pub(crate) fn write_with_endpoints<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
-        write: &Write<B, C>,
-        endpoints: &Endpoints<C>,
+        write: &WriteRoute<B, C>,
+        endpoints: &EndpointAnswers<C>,
     ) {
-        let [id, sync_id] = write.at.ids;
-        self.add_async_route(id, write.at.method.clone(), write, endpoints);
-        self.add_sync_route(sync_id, &format!("{}/sync", write.at.path), write);
+        let [id, sync_id] = write.operations.ids;
+        self.add_async_route(id, write.operations.method.clone(), write, endpoints);
+        self.add_sync_route(sync_id, &format!("{}/sync", write.operations.path), write);
         self.register(write.use_case, write.view, endpoints.job_view.unwrap_or(write.view));
     }
 
     /// The same for a `PUT`, whose asynchronous endpoint also accepts `PATCH` (contract 01 §2).
-    pub(crate) fn write_or_patch<B: Body, C: Command<Output: CommandOutput>>(&mut self, write: &Write<B, C>) {
-        self.add_async_route("", Method::PATCH, write, &Endpoints::common());
+    pub(crate) fn write_or_patch<B: Body, C: Command<Output: CommandOutput>>(
+        &mut self,
+        write: &WriteRoute<B, C>,
+    ) {
+        self.add_async_route("", Method::PATCH, write, &EndpointAnswers::with_job_receipt());
         self.write(write);
     }
 
     /// A command without a job; its one endpoint is the path.
     pub(crate) fn write_without_job<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
-        write: &Write<B, C>,
+        write: &WriteRoute<B, C>,
     ) {
-        self.add_sync_route(write.at.ids[0], write.at.path, write);
+        self.add_sync_route(write.operations.ids[0], write.operations.path, write);
         self.register(write.use_case, write.view, write.view);
     }
 
     /// The same, also at the path with `/sync`.
     pub(crate) fn write_without_job_and_sync_alias<B: Body, C: Command<Output: CommandOutput>>(
         &mut self,
-        write: &Write<B, C>,
+        write: &WriteRoute<B, C>,
     ) {
-        self.add_sync_route("", &format!("{}/sync", write.at.path), write);
+        self.add_sync_route("", &format!("{}/sync", write.operations.path), write);
         self.write_without_job(write);
     }
 
@@ -304,11 +308,11 @@ impl Routes {
         &mut self,
         id: &'static str,
         method: Method,
-        write: &Write<B, C>,
-        endpoints: &Endpoints<C>,
+        write: &WriteRoute<B, C>,
+        endpoints: &EndpointAnswers<C>,
     ) {
         let doc = (endpoints.describe_accepted)(write.doc.clone().with_body::<B>());
-        let (path, read, accepted) = (write.at.path, write.read, endpoints.accepted);
+        let (path, read, accepted) = (write.operations.path, write.read, endpoints.accepted);
         let from = doc.language_parameter();
         self.add_route(id, method, path, RequiredAccess::Needs(C::ACCESS), doc, move |request| async move {
             let languages = request.languages(from)?;
@@ -327,13 +331,13 @@ impl Routes {
         &mut self,
         id: &'static str,
         path: &str,
-        write: &Write<B, C>,
+        write: &WriteRoute<B, C>,
     ) {
         let doc = write.doc.clone().with_body::<B>();
         let (read, from, status) = (write.read, doc.language_parameter(), doc.status);
         let (is_secret, has_location) = (doc.is_secret, doc.has_location);
-        let (method, gate) = (write.at.method.clone(), RequiredAccess::Needs(C::ACCESS));
-        self.add_route(id, method, path, gate, doc, move |request| async move {
+        let (method, required_access) = (write.operations.method.clone(), RequiredAccess::Needs(C::ACCESS));
+        self.add_route(id, method, path, required_access, doc, move |request| async move {
             let languages = request.languages(from)?;
             let command = read(&request, RawBody::new(&request.body, true))?;
             let reply = |document: &Value| {
@@ -341,8 +345,9 @@ impl Routes {
                     return Ok(Reply::empty(status));
                 }
                 let reply = Reply::json(status, document)?;
-                let reply = if has_location { reply.with("Location", address(document)) } else { reply };
-                Ok(if is_secret { reply.with("Cache-Control", "no-store") } else { reply })
+                let reply =
+                    if has_location { reply.with_header("Location", address(document)) } else { reply };
+                Ok(if is_secret { reply.with_header("Cache-Control", "no-store") } else { reply })
             };
             request.execute(&languages, command, reply).await
         });

@@ -6,7 +6,7 @@ use crate::api::Api;
 use crate::counted::mount_page;
 use crate::error::{ApiError, JSON};
 use crate::reply::{etag_of, none_match_names};
-use crate::tenancy::{self, HostLookupResult, Origin};
+use crate::tenancy::{self, HostLookupResult, RequestOrigin};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, LOCATION};
 use actix_web::web::Bytes;
@@ -121,8 +121,12 @@ fn docs(_: &Api) -> Page {
 
 /// A secondary host redirects here too.
 async fn moved(api: &Api, request: &HttpRequest) -> Option<HttpResponse> {
-    match tenancy::resolve(&**api.backend.store(), request, &Origin::from_request(&api.backend, request))
-        .await
+    match tenancy::resolve(
+        &**api.backend.store(),
+        request,
+        &RequestOrigin::from_request(&api.backend, request),
+    )
+    .await
     {
         Ok(HostLookupResult::Moved(redirect)) => Some(redirect.respond()),
         _ => None,

@@ -154,14 +154,14 @@ macro_rules! published_as {
         #[serde(transparent)]
         pub(crate) struct $name(pub(crate) $shape);
 
-        $crate::shapes::schema_of!($name, $schema, $crate::shapes::described(
+        $crate::shapes::schema_of!($name, $schema, $crate::shapes::with_description(
             <$shape as utoipa::PartialSchema>::schema(), concat!($($doc),*)));
     )+};
 }
 pub(crate) use published_as;
 
 /// The same schema with another description.
-pub(crate) fn described(schema: RefOr<Schema>, says: &str) -> RefOr<Schema> {
+pub(crate) fn with_description(schema: RefOr<Schema>, says: &str) -> RefOr<Schema> {
     match schema {
         RefOr::T(Schema::Object(object)) => {
             ObjectBuilder::from(object).description(Some(says.trim())).build().into()
@@ -252,7 +252,7 @@ pub(crate) fn number_or_text() -> ObjectBuilder {
 }
 
 /// A schema as it is written in the document.
-pub(crate) fn written(schema: Value) -> RefOr<Schema> {
+pub(crate) fn schema_from_json(schema: Value) -> RefOr<Schema> {
     serde_json::from_value(schema).expect("the schema is part of the program")
 }
 

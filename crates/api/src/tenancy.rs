@@ -11,7 +11,7 @@ use civitas_organizations::{HostMatch, Tenant, host_in_address, host_of, split_a
 
 /// Scheme and authority as the client sent them: the start of links to other pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct RequestOrigin {
     /// `https` or `http`.
     pub(crate) scheme: String,
     /// Host and port as the client wrote them.
@@ -33,7 +33,7 @@ pub(crate) enum HostLookupResult {
 pub(crate) async fn resolve(
     store: &dyn Store,
     request: &HttpRequest,
-    origin: &Origin,
+    origin: &RequestOrigin,
 ) -> Result<HostLookupResult> {
     if !has_sound_port(&origin.authority) {
         return Err(Error::rejected("Invalid Host header"));
@@ -54,7 +54,7 @@ pub(crate) async fn resolve(
 /// # Errors
 /// As [`resolve`]; `NotFound` for an unknown host, `Moved` for a secondary one.
 pub(crate) async fn tenant(backend: &Backend, request: &HttpRequest) -> Result<Tenant, ApiError> {
-    resolve(&**backend.store(), request, &Origin::from_request(backend, request)).await?.tenant()
+    resolve(&**backend.store(), request, &RequestOrigin::from_request(backend, request)).await?.tenant()
 }
 
 impl HostLookupResult {
@@ -67,7 +67,7 @@ impl HostLookupResult {
     }
 }
 
-impl Origin {
+impl RequestOrigin {
     /// Reads the request target if it has an authority (RFC 9112, 3.2.2), else the Host header. Forwarded headers are used
     /// only when the peer is a trusted proxy.
     pub(crate) fn from_request(backend: &Backend, request: &HttpRequest) -> Self {

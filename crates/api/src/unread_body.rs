@@ -2,7 +2,7 @@
 
 use crate::body::{self, PacedBody};
 use crate::error::ApiError;
-use crate::form_body::{bracketed, malformed};
+use crate::form_body::{malformed_form_error, parse_bracket_pairs};
 use actix_multipart::Multipart;
 use actix_web::error::PayloadError;
 use actix_web::http::header::{ContentDisposition, HeaderMap};
@@ -26,7 +26,7 @@ pub(crate) struct UnreadBody {
 }
 
 /// The parts of a form with a file.
-pub(crate) struct Form {
+pub(crate) struct UploadForm {
     /// The text parts, as members: `title[en]` is `{"title": {"en": ..}}`.
     pub(crate) members: Map<String, Value>,
     /// The name and the content of the part `file`; `None` without such a part with a file name.
@@ -60,7 +60,7 @@ impl UnreadBody {
     /// # Errors
     /// `TooLarge` for a body that is more than [`FORM_OVERHEAD_BYTES`] longer than `limit`; `Malformed form`; `Malformed` for
     /// one that ends early or arrives too slowly; `Unavailable`.
-    pub(crate) async fn form(self, files: &Files, limit: u64) -> Result<Form, ApiError> {
+    pub(crate) async fn read_form(self, files: &Files, limit: u64) -> Result<UploadForm, ApiError> {
         let longest = limit.saturating_add(FORM_OVERHEAD_BYTES);
         if self.length().is_some_and(|length| length > longest) {
             return Err(ApiError::TooLarge);
@@ -85,20 +85,20 @@ impl UnreadBody {
     }
 }
 
-async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<Form, ApiError> {
+async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<UploadForm, ApiError> {
     let (mut pairs, mut file, mut text_bytes) = (Vec::new(), None, 0);
-    while let Some(mut part) = parts.try_next().await.map_err(|_| malformed())? {
-        let name = part.name().map(str::to_owned).ok_or_else(malformed)?;
+    while let Some(mut part) = parts.try_next().await.map_err(|_| malformed_form_error())? {
+        let name = part.name().map(str::to_owned).ok_or_else(malformed_form_error)?;
         let filename = part.content_disposition().and_then(filename_of);
         match filename {
             Some(filename) if name == "file" && file.is_none() => {
-                let body = part.map_err(|_| malformed());
+                let body = part.map_err(|_| malformed_form_error());
                 file = Some((filename, files.receive_body(body, limit).await??));
             }
-            _ if name == "file" && file.is_some() => return Err(malformed()),
+            _ if name == "file" && file.is_some() => return Err(malformed_form_error()),
             _ => {
                 let mut text = Vec::new();
-                while let Some(chunk) = part.try_next().await.map_err(|_| malformed())? {
+                while let Some(chunk) = part.try_next().await.map_err(|_| malformed_form_error())? {
                     text_bytes += chunk.len() as u64;
                     if text_bytes > FORM_OVERHEAD_BYTES {
                         return Err(ApiError::TooLarge);
@@ -107,7 +107,7 @@ async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<F
                 }
                 // A part `file` without a name is no file.
                 if name != "file" {
-                    pairs.push((name, String::from_utf8(text).map_err(|_| malformed())?));
+                    pairs.push((name, String::from_utf8(text).map_err(|_| malformed_form_error())?));
                 }
             }
         }
@@ -115,7 +115,7 @@ async fn read_parts(files: &Files, limit: u64, mut parts: Multipart) -> Result<F
             return Err(ApiError::TooLarge);
         }
     }
-    Ok(Form { members: bracketed(pairs)?, file })
+    Ok(UploadForm { members: parse_bracket_pairs(pairs)?, file })
 }
 
 /// The name of a file: `filename*` in UTF-8, else `filename`.

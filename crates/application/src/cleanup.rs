@@ -8,7 +8,7 @@ use crate::idempotency::ANSWER_RETENTION;
 use crate::sweeping::{BATCH, Sweep, run_sweeps};
 use async_trait::async_trait;
 use civitas_accounts::login_failures::MAX_FAILED_NAMES;
-use civitas_accounts::mail_limits::MAILS_COUNT_FOR;
+use civitas_accounts::mail_limits::MAIL_COUNT_WINDOW;
 use civitas_kernel::{Result, clock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use time::{Duration, OffsetDateTime};
 use tokio::sync::watch;
 
 /// How long tokens, links and sessions are kept after their time is over: a week of the past explains what a client did.
-const CREDENTIALS_KEPT_FOR: Duration = Duration::WEEK;
+const CREDENTIAL_RETENTION: Duration = Duration::WEEK;
 
 /// The most rows of one batch of jobs, or of removed records: each may have 1 MiB.
 const LARGE: i64 = 100;
@@ -25,7 +25,7 @@ const LARGE: i64 = 100;
 const MANY: u64 = 10_000;
 
 /// Deletes what is old, in small batches.
-pub struct Cleanup {
+pub struct CleanupWorker {
     /// The store.
     pub store: Arc<dyn Store>,
     /// How long jobs are kept after their end; `None`: for ever.
@@ -34,10 +34,10 @@ pub struct Cleanup {
     pub audit: Option<Duration>,
 }
 
-impl Cleanup {
+impl CleanupWorker {
     /// Runs until `stop` is true.
     pub async fn run(self, stop: watch::Receiver<bool>) {
-        run_sweeps(&Sweeper { cleanup: self, removed: Removed::default() }, stop).await;
+        run_sweeps(&Sweeper { cleanup: self, removed: RemovedRows::default() }, stop).await;
     }
 
     /// One batch of each table. Returns the number of rows that were removed.
@@ -51,9 +51,9 @@ impl Cleanup {
         if let Some(age) = self.jobs {
             removed += self.store.job_log().remove_ended(now - age, LARGE).await?;
         }
-        removed += self.store.ended_credentials().remove_before(now - CREDENTIALS_KEPT_FOR, BATCH).await?;
+        removed += self.store.ended_credentials().remove_before(now - CREDENTIAL_RETENTION, BATCH).await?;
         removed += self.store.login_failures().remove_unneeded(now, MAX_FAILED_NAMES, BATCH).await?;
-        removed += self.store.mail_counts().remove_before(now - MAILS_COUNT_FOR, BATCH).await?;
+        removed += self.store.mail_counts().remove_before(now - MAIL_COUNT_WINDOW, BATCH).await?;
         let kept_since = now - ANSWER_RETENTION;
         removed += self.store.idempotency_keys().remove_answers_before(kept_since, LARGE).await?;
         removed += self.store.removals().remove_rows(LARGE).await?;
@@ -63,9 +63,9 @@ impl Cleanup {
 
 /// The rows that were removed since the last empty batch.
 #[derive(Default)]
-struct Removed(AtomicU64);
+struct RemovedRows(AtomicU64);
 
-impl Removed {
+impl RemovedRows {
     /// Counts the rows of a batch. If it is empty, the number of all since the last empty one; 0 otherwise.
     fn until_empty(&self, rows: u64) -> u64 {
         if rows > 0 {
@@ -78,8 +78,8 @@ impl Removed {
 
 /// The sweeps of a process.
 struct Sweeper {
-    cleanup: Cleanup,
-    removed: Removed,
+    cleanup: CleanupWorker,
+    removed: RemovedRows,
 }
 
 #[async_trait]
@@ -93,7 +93,7 @@ impl Sweep for Sweeper {
         let (removed, store) = (self.removed.until_empty(rows), &self.cleanup.store);
         if removed > 0 {
             // False while somebody reads; the next sweep that removes rows tries again.
-            store.empty_log().await?;
+            store.truncate_log().await?;
         }
         if removed >= MANY {
             store.analyze().await?;
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn rows_are_counted_until_a_batch_is_empty() {
-        let removed = Removed::default();
+        let removed = RemovedRows::default();
         let after = [0, MANY - 1, 0, MANY - 1, 1, 0, 0].map(|rows| removed.until_empty(rows));
         assert_eq!(after, [0, 0, MANY - 1, 0, 0, MANY, 0]);
     }

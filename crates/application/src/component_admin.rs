@@ -3,7 +3,7 @@
 
 use crate::component_settings_error;
 use async_trait::async_trait;
-use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::records::{RecordAdministration, Records};
 use civitas_kernel::{ComponentId, Error, Locales, OrganizationId, Result};
 use civitas_proposals::{ProposalState, StateStore, VoteStore};
 use civitas_spaces::{Component, ComponentKind, ComponentStore};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Administers components. Checks that settings suit the kind of the component, adds the built-in states to a new
 /// proposals component, and updates votes to final or temporary by the minimum of the settings.
-pub struct ComponentAdmin<'a> {
+pub struct ComponentAdministration<'a> {
     /// The store, in a transaction.
     pub components: &'a dyn ComponentStore,
     /// The states of proposals.
@@ -23,7 +23,7 @@ pub struct ComponentAdmin<'a> {
 }
 
 #[async_trait]
-impl RecordAdmin<Component> for ComponentAdmin<'_> {
+impl RecordAdministration<Component> for ComponentAdministration<'_> {
     fn records(&self) -> &dyn Records<Component> {
         self.components
     }
@@ -35,7 +35,7 @@ impl RecordAdmin<Component> for ComponentAdmin<'_> {
         after: &Component,
     ) -> Result<()> {
         match component_settings_error(after, self.locales) {
-            Some(fault) => Err(Error::rejected(fault)),
+            Some(error) => Err(Error::Rejected(Box::new(error))),
             None => Ok(()),
         }
     }
@@ -109,7 +109,7 @@ mod tests {
             .once()
             .returning(|_, _, _| Ok(()));
         let states = MockStateStore::new();
-        let admin = ComponentAdmin {
+        let admin = ComponentAdministration {
             components: &components,
             states: &states,
             votes: &votes,
@@ -125,7 +125,7 @@ mod tests {
         let components = store();
         let votes = MockVoteStore::new();
         let states = MockStateStore::new();
-        let admin = ComponentAdmin {
+        let admin = ComponentAdministration {
             components: &components,
             states: &states,
             votes: &votes,
@@ -143,11 +143,11 @@ mod tests {
         let mut states = MockStateStore::new();
         states.expect_add().times(4).returning(|_, state| {
             assert_eq!(state.component, IDEAS);
-            assert!(ProposalState::BUILT_IN.contains(&state.token.as_str()));
+            assert!(ProposalState::BUILT_IN_STATES.contains(&state.token.as_str()));
             Ok(StateId(1))
         });
         let votes = MockVoteStore::new();
-        let admin = ComponentAdmin {
+        let admin = ComponentAdministration {
             components: &components,
             states: &states,
             votes: &votes,

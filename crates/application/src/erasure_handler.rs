@@ -43,7 +43,7 @@ impl TaskHandler for ErasureHandler {
                 + store.outbox().remove_of_user(of, user, BATCH).await?
                 + store.audit().erase_user(of, user, BATCH).await?;
             if removed == 0 {
-                let is_done = store.empty_log().await?;
+                let is_done = store.truncate_log().await?;
                 return Ok(if is_done {
                     TaskOutcome::Done
                 } else {

@@ -6,7 +6,7 @@ use crate::{EventCommitter, Store};
 use bytes::Bytes;
 use civitas_attachments::{
     ATTACH_WINDOW, ByteStream, FileContent, FileInspection, FileIntake, FileState, FileStore, ImageBytes,
-    PENDING, ReceiveOutcome, ReceivedBody, StoredFile, UploadWrites,
+    PENDING_FILE_LIFETIME, ReceiveOutcome, ReceivedBody, StoredFile, UploadWrites,
 };
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{Error, FileId, OrganizationId, Result, UploadId, clock};
@@ -197,7 +197,7 @@ impl Files {
     pub async fn sweep(&self, now: OffsetDateTime) -> Result<()> {
         while self.store.uploads().remove_requested_before(now - ATTACH_WINDOW, BATCH).await? == BATCH {}
         loop {
-            let removed = self.store.files().removed(now - PENDING, BATCH).await?;
+            let removed = self.store.files().removed(now - PENDING_FILE_LIFETIME, BATCH).await?;
             let mut deleted = Vec::new();
             for (id, file) in &removed {
                 match self.delete_objects(file).await {

@@ -4,7 +4,9 @@
 use crate::{TaskContext, TaskHandler};
 use async_trait::async_trait;
 use civitas_kernel::{Result, TaskPayload};
-use civitas_organizations::{CheckHost, HOST_CHECK_INTERVAL, HOST_CHECKS, HostCheck, HostResolver, confirm};
+use civitas_organizations::{
+    CheckHost, HOST_CHECK_INTERVAL, HostCheck, HostResolver, MAX_HOST_CHECK_ATTEMPTS, confirm,
+};
 use civitas_tasks::{Task, TaskOutcome};
 use futures_util::{StreamExt, future, stream};
 use std::net::IpAddr;
@@ -46,7 +48,7 @@ impl TaskHandler for HostCheckHandler {
         let hosts = organizations.find(id).await?.map_or_else(Vec::new, |found| found.hosts_to_check());
         let found = self.found(&hosts).await;
         let lost: Vec<String> = hosts.into_iter().filter(|host| !found.contains(host)).collect();
-        let is_last = !lost.is_empty() && task.attempt >= HOST_CHECKS;
+        let is_last = !lost.is_empty() && task.attempt >= MAX_HOST_CHECK_ATTEMPTS;
         if is_last || !found.is_empty() {
             let tx = turn.store.begin().await?;
             // Locks the organization.

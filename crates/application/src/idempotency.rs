@@ -60,7 +60,7 @@ pub trait IdempotencyStore: Send + Sync {
     ///
     /// # Errors
     /// `Conflict` when the key has an answer.
-    async fn keep_answer(
+    async fn save_answer(
         &self,
         key: &IdempotencyKey,
         answer: &IdempotentAnswer,

@@ -40,9 +40,9 @@ mod worker;
 pub mod worker_loop;
 
 pub use body_timeout::BodyTimeout;
-pub use cleanup::Cleanup;
+pub use cleanup::CleanupWorker;
 pub use commands::{CommandExecutor, CommandRegistry, ResultView, UseCase};
-pub use component_admin::{ComponentAdmin, minimum_votes};
+pub use component_admin::{ComponentAdministration, minimum_votes};
 pub use erasure_handler::ErasureHandler;
 pub use event_committer::{EventCommitter, EventViews};
 pub use file_transfer::{FileCheck, FileDigest, FileDigests, FileFinding, FileTransfer, TransferResult};
@@ -61,7 +61,7 @@ pub use operations::{
 pub use organization_removal::remove_organization;
 pub use panel_sign_in::PanelSignIn;
 pub use ports::{
-    FillPosition, IdSpaces, ListChanges, MissingTexts, Ports, RefStore, Removals, Store, Transaction,
+    FillPosition, IdSpaces, ListChanges, MissingTextStore, Ports, RefStore, RemovalStore, Store, Transaction,
 };
 pub use rate_limits::{AuthenticationLimit, ClientLimit, KeyedLimit, RetryAfter, network_of};
 pub use reencryption::{ReencryptText, Reencryption, ReencryptionResult};
@@ -70,11 +70,11 @@ pub use rules::{CurrentSettings, component_settings_error};
 pub use schema_state::{BEFORE_FIRST_RELEASE, SchemaState};
 pub use shares::{
     MAX_REGISTRATIONS, ShareCapacity, ShareHolder, ShareLimits, SharePermit, ShareStore, SharedResource,
-    Shares, Stored, TenantUse,
+    Shares, StoredUse, TenantUse,
 };
 pub use source_address::{forwarded_parameter, source_address};
 pub use tasks::{TaskContext, TaskHandler, TaskWorker};
 pub use text_fill::{fill_texts, index_texts, run_text_fill};
 pub use token_service::TokenService;
 pub use user_states::{UserStateChange, UserStates};
-pub use worker::{Worker, reclaim_all_jobs};
+pub use worker::{JobWorker, reclaim_all_jobs};

@@ -171,7 +171,7 @@ pub fn add_share(share: &str) {
 }
 
 /// Counts a request. `route`: its pattern, not its path.
-pub fn request(route: &str, method: &str, status: u16, duration: Duration) {
+pub fn record_request(route: &str, method: &str, status: u16, duration: Duration) {
     if !COUNTS_REQUESTS.load(Ordering::Relaxed) {
         return;
     }
@@ -250,7 +250,7 @@ pub fn connection_waited(duration: Duration, is_connected: bool) {
 }
 
 /// Counts a connection of a client that was opened (1) or closed (-1).
-pub fn open_connections(change: i64) {
+pub fn adjust_open_connections(change: i64) {
     METRICS.open_connections.add(change);
 }
 
@@ -295,7 +295,7 @@ pub fn set_waiting(waiting: &OldestWaiting, now: OffsetDateTime) {
 ///
 /// # Errors
 /// `Internal` when a metric has no valid text, which is a bug.
-pub fn text() -> civitas_kernel::Result<String> {
+pub fn render() -> civitas_kernel::Result<String> {
     let mut text = Vec::new();
     TextEncoder::new()
         .encode(&METRICS.registry.gather(), &mut text)
@@ -312,7 +312,7 @@ mod tests {
     fn all_metrics_have_a_text() {
         let now = datetime!(2026-03-01 09:30 UTC);
         count_requests();
-        request("/proposals/{id}", "GET", 200, Duration::from_millis(3));
+        record_request("/proposals/{id}", "GET", 200, Duration::from_millis(3));
         let lookups = LookupCounter::new("hosts");
         lookups.count(true);
         lookups.count(true);
@@ -321,7 +321,7 @@ mod tests {
         task_ended("mail", "done");
         leases_lost(LeasedWork::Job, 2);
         connection_waited(Duration::from_millis(20), false);
-        open_connections(1);
+        adjust_open_connections(1);
         connection_refused();
         tls_handshake("late", ());
         share_used("writes", 1);
@@ -330,7 +330,7 @@ mod tests {
         let job = Some(now - time::Duration::seconds(90));
         let mail = Some(now + time::Duration::seconds(90));
         set_waiting(&OldestWaiting { job, mail, database_bytes: 4096, ..OldestWaiting::default() }, now);
-        let text = text().unwrap();
+        let text = render().unwrap();
         for line in [
             "civitas_http_request_seconds_count{method=\"GET\",route=\"/proposals/{id}\",status=\"200\"} 1",
             "civitas_lookup_cache_total{result=\"hit\",table=\"hosts\"} 2",

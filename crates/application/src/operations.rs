@@ -7,8 +7,8 @@ use time::{Duration, OffsetDateTime};
 
 /// The largest number of an [`AlertCount`]: counting stops there, which means "or more".
 pub const MAX_ALERT_COUNT: i64 = 1_000;
-/// The largest number of a [`DeploymentFigures`]: counting stops there, which means "or more".
-pub const MAX_FIGURE: i64 = 10_000;
+/// The largest number of a [`DeploymentFigures`]: counting stops there, which means "more than 10,000".
+pub const MAX_FIGURE: i64 = 10_001;
 /// How far back failed jobs are counted.
 const FAILURES: Duration = Duration::days(1);
 /// How long a delivery may wait before it is an alert.

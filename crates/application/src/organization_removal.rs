@@ -1,5 +1,5 @@
 //! Deletes an organization with everything in it. The caller checks permission. Nobody finds it any more after the
-//! transaction; its rows are deleted later, in batches ([`crate::Removals`]).
+//! transaction; its rows are deleted later, in batches ([`crate::RemovalStore`]).
 
 use crate::{EventCommitter, Transaction};
 use civitas_kernel::{Ability, Error, Event, OrganizationId, Result, Subject};

@@ -3,7 +3,7 @@
 use crate::metrics::{self, LoginEndpoint};
 use crate::{EventCommitter, Store, Transaction};
 use civitas_accounts::administrators::{
-    AdministratorSignIn, CheckedPassword, SecondFactorCodes, SignInError, SignInPorts, TextCipher,
+    AdministratorSignIn, PasswordCheck, SecondFactorCodes, SignInError, SignInPorts, TextCipher,
 };
 use civitas_accounts::{Administrator, Digest, Passwords, Secret, SendSignInNotice, is_replaceable};
 use civitas_audit::{Action, Actor, NewAuditEntry};
@@ -54,7 +54,7 @@ impl PanelSignIn<'_> {
         let administrators = self.store.administrators();
         let decided = loop {
             let compared =
-                CheckedPassword::check_by_email(administrators, self.passwords, email, password.clone());
+                PasswordCheck::compare_by_email(administrators, self.passwords, email, password.clone());
             let checked = compared.await?;
             let decide = async |tx: &dyn Transaction| {
                 let decided = self.attempt(tx).decide(&checked, code, &self.source, now).await?;
@@ -114,7 +114,7 @@ impl PanelSignIn<'_> {
     ) -> Result<(), SignInError> {
         let administrators = self.store.administrators();
         let confirmed = loop {
-            let compared = CheckedPassword::check(administrators, self.passwords, id, password.clone());
+            let compared = PasswordCheck::compare_by_id(administrators, self.passwords, id, password.clone());
             let checked = compared.await?;
             let confirm = async |tx: &dyn Transaction| {
                 let confirmed =

@@ -6,7 +6,7 @@ use crate::shares::ShareStore;
 use async_trait::async_trait;
 use civitas_accounts::login_failures::LoginFailureStore;
 use civitas_accounts::magic_links::MagicLinkStore;
-use civitas_accounts::mail_limits::MailCounts;
+use civitas_accounts::mail_limits::MailCountStore;
 use civitas_accounts::{
     AdministratorStore, ClientStore, ConfirmationStore, EndedCredentials, OrganizationLookup,
     PanelSessionStore, RoleStore, SessionStore, TokenStore, UserStore,
@@ -61,7 +61,7 @@ ports! {
     /// Failed logins.
     login_failures: LoginFailureStore,
     /// Counts of mails to addresses that callers name.
-    mail_counts: MailCounts,
+    mail_counts: MailCountStore,
     /// Roles in spaces.
     roles: RoleStore,
     /// Accounts of the system panel.
@@ -169,11 +169,11 @@ ports! {
     /// The ids of new records.
     id_spaces: IdSpaces,
     /// The rows of removed organizations and API clients.
-    removals: Removals,
+    removals: RemovalStore,
     /// The times of the last removals from lists.
     list_changes: ListChanges,
     /// The texts in which words are searched, of records that have none.
-    missing_texts: MissingTexts,
+    missing_texts: MissingTextStore,
     /// What clients and organizations store.
     shares: ShareStore,
 }
@@ -200,7 +200,7 @@ pub trait Store: Ports {
     ///
     /// # Errors
     /// `Internal` in a transaction.
-    fn bounded(&self, bytes: usize) -> Result<Arc<dyn Store>>;
+    fn with_page_byte_limit(&self, bytes: usize) -> Result<Arc<dyn Store>>;
     /// The same database for a caller who may not see extended data: the records of a page have none.
     ///
     /// # Errors
@@ -208,7 +208,7 @@ pub trait Store: Ports {
     fn without_extended_data(&self) -> Result<Arc<dyn Store>>;
     /// Removes former states from the log beside the database, where there is one: after the deletion of what nobody may find
     /// any more. False while somebody reads such a state; try again later.
-    async fn empty_log(&self) -> Result<bool>;
+    async fn truncate_log(&self) -> Result<bool>;
     /// Updates the statistics of the query planner. Call it after writing many records at once.
     async fn analyze(&self) -> Result<()>;
 }
@@ -287,7 +287,7 @@ pub trait IdSpaces: Send + Sync {
 /// Removes organizations, and deletes the rows of removed organizations and API clients ([`ClientStore::remove`]): nobody
 /// finds them any more, but a single statement that deletes all of them would keep other writers waiting.
 #[async_trait]
-pub trait Removals: Send + Sync {
+pub trait RemovalStore: Send + Sync {
     /// Removes an organization with its API clients: nobody finds it any more, and its hosts and names are free. The rows
     /// of what belongs to it are deleted later, in batches; past events stay. `NotFound` when it does not exist.
     async fn remove_organization(&self, id: OrganizationId) -> Result<()>;
@@ -303,7 +303,7 @@ pub type FillPosition = (usize, i64);
 /// The texts in which words are searched (contract 01 §6.2): of records of before texts were stored, and those that are not
 /// in the index of words yet.
 #[async_trait]
-pub trait MissingTexts: Send + Sync {
+pub trait MissingTextStore: Send + Sync {
     /// Stores the texts of some records of an organization that have none, in a transaction of its own. Texts that others
     /// store meanwhile stay. Returns where to go on, and how many were stored; `None` at the end of the organization.
     async fn fill(&self, id: OrganizationId, from: FillPosition) -> Result<Option<(FillPosition, u64)>>;
@@ -321,7 +321,11 @@ pub trait MissingTexts: Send + Sync {
 #[async_trait]
 pub trait ListChanges: Send + Sync {
     /// The latest removal from any of these lists. Names of lists are those of tables: `proposals`, `votes`, ...
-    async fn newest(&self, organization: OrganizationId, lists: &[&str]) -> Result<Option<OffsetDateTime>>;
+    async fn last_removal(
+        &self,
+        organization: OrganizationId,
+        lists: &[&str],
+    ) -> Result<Option<OffsetDateTime>>;
     /// Sets the time of a removal from this list to now.
     async fn touch_list(&self, organization: OrganizationId, list: &str, now: OffsetDateTime) -> Result<()>;
 }

@@ -1,6 +1,6 @@
 //! Turns component settings (spaces) into voting rules (proposals).
 
-use civitas_kernel::{Locales, StepId};
+use civitas_kernel::{FieldError, Locales, StepId};
 use civitas_proposals::{ComponentRules, VotingManifest};
 use civitas_spaces::{Component, SettingLevel, SettingsSchema, current_step_settings, value_of};
 use serde_json::{Map, Value};
@@ -76,7 +76,7 @@ impl<'a> CurrentSettings<'a> {
 
 /// The first invalid setting as an error with its path; `None` if all are valid. Texts are in `locales`, those of the
 /// deployment. For archives and the panel.
-pub fn component_settings_error(component: &Component, locales: &Locales) -> Option<String> {
+pub fn component_settings_error(component: &Component, locales: &Locales) -> Option<FieldError> {
     let schema = SettingsSchema::for_manifest(component.kind);
     let of_steps = std::iter::once(&component.default_step_settings).chain(component.step_settings.values());
     schema.find_error(SettingLevel::Global, &component.settings, locales).or_else(|| {

@@ -72,13 +72,13 @@ struct Permits {
 /// What was stored when it was counted, and what this process has added since.
 #[derive(Debug, Clone, Copy)]
 struct Count {
-    stored: Stored,
+    stored: StoredUse,
     at: Instant,
 }
 
 /// How much is stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredUse {
     /// Of the API client; 0 without one.
     pub client: u64,
     /// Of the organization.
@@ -90,15 +90,18 @@ pub struct Stored {
 #[async_trait]
 pub trait ShareStore: Send + Sync {
     /// How much of a stored share this organization and client use, with one statement.
-    async fn stored(
+    async fn count_stored(
         &self,
         share: SharedResource,
         organization: OrganizationId,
         client: Option<ClientId>,
-    ) -> Result<Stored>;
+    ) -> Result<StoredUse>;
     /// How much of a stored share each organization uses, at most `limit`, the largest first.
-    async fn stored_by_tenant(&self, share: SharedResource, limit: i64)
-    -> Result<Vec<(OrganizationId, u64)>>;
+    async fn count_stored_by_tenant(
+        &self,
+        share: SharedResource,
+        limit: i64,
+    ) -> Result<Vec<(OrganizationId, u64)>>;
 }
 
 /// What an organization uses of a share in this process.
@@ -222,7 +225,7 @@ impl Shares {
     ) -> Result<()> {
         let key = (share, organization, client);
         let limits = self.limits(share);
-        let fits = |stored: Stored| {
+        let fits = |stored: StoredUse| {
             stored.tenant.saturating_add(more) <= limits.tenant
                 && (client.is_none() || stored.client.saturating_add(more) <= limits.client)
         };
@@ -235,7 +238,7 @@ impl Shares {
         } else {
             // Others use the former count meanwhile: one at a time counts.
             locked(&self.counts).entry(key).and_modify(|known| known.at = Instant::now());
-            match (store.stored(share, organization, client).await, known) {
+            match (store.count_stored(share, organization, client).await, known) {
                 (Ok(stored), _) => Count { stored, at: Instant::now() },
                 // It took too long: the former sum counts.
                 (Err(_), Some(known)) => known,

@@ -38,7 +38,7 @@ pub trait TaskHandler: Send + Sync + 'static {
     /// # Errors
     /// After `Rejected`, `NotFound` and the like the task is given up. Any other error is tried again with increasing
     /// delays, eight times in all ([`civitas_tasks::next_attempt`]); so are a panic, and a run longer than
-    /// [`MAX_RUN`]. A fault of the database ([`Error::is_of_database`]) does not count as an attempt.
+    /// [`MAX_RUN`]. A fault of the database ([`Error::is_database_error`]) does not count as an attempt.
     async fn run(&self, turn: TaskContext<'_>, task: &Task) -> Result<TaskOutcome>;
 }
 
@@ -75,7 +75,7 @@ impl TaskWorker {
             Ok(Err(too_long)) => Error::Unavailable(too_long.into()),
             Err(panic) => Error::internal(panic),
         };
-        if fault.is_of_database() {
+        if fault.is_database_error() {
             tracing::warn!(attempt = task.attempt, %fault, "the task waits until a fault of the database is over");
             return End::Uncounted(clock::now() + DATABASE_WAIT);
         }
@@ -92,7 +92,7 @@ impl TaskWorker {
         } else {
             tracing::error!(attempt = task.attempt, %fault, "the task met an internal error");
         }
-        TaskOutcome::after(fault, task.attempt, clock::now())
+        TaskOutcome::after_error(fault, task.attempt, clock::now())
     }
 
     async fn settle(&self, task: &Task, end: End) -> Result<bool> {

@@ -4,8 +4,8 @@ use crate::metrics::{self, LoginEndpoint};
 use crate::panel_sign_in::MIN_REFUSAL_TIME;
 use crate::{AuthenticationLimit, EventCommitter, ShareHolder, SharedResource, Shares, Store, Transaction};
 use civitas_accounts::grants::{
-    CheckedTokenRequest, GrantKind, Grants, Impersonate, Impersonation, IssuedToken, LOGIN_LOCKED, Login,
-    Logins, TokenRequest, UNKNOWN_CLIENT, issue,
+    CheckedTokenRequest, GrantKind, Grants, Impersonation, ImpersonationGrant, IssuedToken, LOGIN_LOCKED,
+    LoginGrant, Logins, TokenRequest, UNKNOWN_CLIENT, issue,
 };
 use civitas_accounts::{AuthContext, Passwords, RegistrationMails, TokenSigner, User};
 use civitas_audit::{Action, Actor, AuditFilter, AuditScope, NewAuditEntry};
@@ -65,11 +65,11 @@ impl TokenService {
                     self.record_refusal(tenant, &uid, None, now).await;
                     return Err(refusal);
                 }
-                Err(Error::Rejected(text)) => {
-                    if text == UNKNOWN_CLIENT {
+                Err(error @ Error::Rejected(_)) => {
+                    if error.description() == UNKNOWN_CLIENT {
                         self.limit.count(from);
                     }
-                    return Err(Error::Rejected(text));
+                    return Err(error);
                 }
                 checked => checked?,
             };
@@ -103,7 +103,7 @@ impl TokenService {
         &self,
         holder: ShareHolder<'_>,
         checked_request: &CheckedTokenRequest,
-        login: &Login,
+        login: &LoginGrant,
         now: OffsetDateTime,
     ) -> Result<UserId> {
         let _permit = self.shares.acquire(SharedResource::Passwords, holder).await?;
@@ -129,7 +129,7 @@ impl TokenService {
         organization: OrganizationId,
         id: UserId,
         old: String,
-        login: &Login,
+        login: &LoginGrant,
         now: OffsetDateTime,
     ) -> Result<()> {
         let new = self.passwords.hash(login.password.clone()).await?;
@@ -171,7 +171,7 @@ impl TokenService {
         &self,
         tenant: &Tenant,
         (uid, checked_request): (&str, &CheckedTokenRequest),
-        asked: &Impersonate,
+        asked: &ImpersonationGrant,
         now: OffsetDateTime,
     ) -> Result<UserId> {
         let work = async |tx: &dyn Transaction| {
@@ -270,7 +270,7 @@ impl TokenService {
 fn count<T>(checked: &Result<T>) {
     let outcome = match checked {
         Ok(_) => "succeeded",
-        Err(Error::Rejected(text)) if text == LOGIN_LOCKED => "locked",
+        Err(Error::Rejected(error)) if error.description == LOGIN_LOCKED => "locked",
         Err(Error::Rejected(_)) => "refused",
         Err(_) => return,
     };

@@ -1,7 +1,7 @@
 //! The state of an account, as administrators change it in the panel and on the command line.
 
 use crate::Transaction;
-use civitas_accounts::{User, UserAdmin};
+use civitas_accounts::{User, UserAdministration};
 use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::records::edit;
 use civitas_kernel::{Error, OrganizationId, Result, UserId};
@@ -57,7 +57,7 @@ impl UserStates<'_> {
     ) -> Result<bool> {
         let (tx, now) = (self.tx, self.now);
         let before = tx.users().find_for_update(organization, id).await?.ok_or(Error::NotFound)?;
-        let admin = UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() };
+        let admin = UserAdministration { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() };
         let (after, was_closed) = match act {
             UserStateChange::Block => {
                 (edit(&admin, organization, id, now, |user| user.block(now)).await?, false)

@@ -20,7 +20,7 @@ const WAITS: [Duration; 4] =
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Runs jobs until it is stopped.
-pub struct Worker {
+pub struct JobWorker {
     commands: Arc<CommandExecutor>,
     /// Its name in leases.
     name: String,
@@ -30,7 +30,7 @@ pub struct Worker {
     running: Mutex<HashSet<JobId>>,
 }
 
-impl Worker {
+impl JobWorker {
     /// A worker of these commands.
     pub fn new(commands: Arc<CommandExecutor>, capacity: WorkerSlots) -> Self {
         Self { commands, name: sortable_id().to_string(), capacity, running: Mutex::default() }
@@ -71,7 +71,7 @@ impl Worker {
 }
 
 #[async_trait]
-impl WorkSource for Worker {
+impl WorkSource for JobWorker {
     type Item = Job;
 
     async fn claim(&self, limit: i64) -> Vec<Job> {
@@ -118,7 +118,7 @@ pub async fn reclaim_all_jobs(store: &dyn Store, mut stop: watch::Receiver<bool>
 /// Renews the leases of this worker, and releases jobs of lost workers. While the database cannot be written, no worker
 /// can renew its leases; such workers are not lost. After such a fault the search for lost workers waits until all
 /// running workers had time to renew.
-async fn keep_leases(worker: Arc<Worker>) {
+async fn keep_leases(worker: Arc<JobWorker>) {
     let mut renewals = LeaseRenewals::new(HEARTBEAT.unsigned_abs());
     let mut ticks = interval(RECLAIM);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -7,7 +7,7 @@ use super::first_record::FirstRecord;
 use super::lines::{LineReader, LongTexts};
 use super::passwords::{PasswordHasher, PreparedPassword};
 use super::prepared::{KINDS_WITH_FILES, PreparedLines};
-use super::progress::{ImportPass, Progress};
+use super::progress::{ImportPass, ImportProgress};
 use super::record::{self, ArchiveRecord, RecordHead};
 use super::refs::{RecordId, unknown_ref};
 use super::types;
@@ -119,12 +119,12 @@ pub(super) async fn check(
     passwords: &dyn Passwords,
     input: impl BufRead + Send,
     options: ImportOptions<'_>,
-    progress: &mut (dyn FnMut(Progress) + Send),
+    progress: &mut (dyn FnMut(ImportProgress) + Send),
 ) -> Result<CheckedArchive, ImportError> {
     let mut check = ArchiveCheck {
         store,
         options,
-        types: types::all(),
+        types: types::all_record_types(),
         known: KnownRefs::default(),
         organizations: HashMap::new(),
         has_files: false,
@@ -136,10 +136,10 @@ pub(super) async fn check(
         let (batch, end) = read_batch(&mut lines);
         let parsed = in_parallel(&batch, |line| check.parse(line));
         for (RawLine { count, bytes, .. }, parsed) in batch.iter().zip(parsed) {
-            let Parsed { head, record, fields } = parsed.map_err(|error| error.at(*count, None))?;
+            let ParsedLine { head, record, fields } = parsed.map_err(|error| error.at_line(*count, None))?;
             let checked = check.record(&head, record, fields, *count).await;
-            checked.map_err(|error| error.at(*count, Some((head.kind, head.reference))))?;
-            progress(Progress { pass: ImportPass::Check, lines: *count, bytes: *bytes });
+            checked.map_err(|error| error.at_line(*count, Some((head.kind, head.reference))))?;
+            progress(ImportProgress { pass: ImportPass::Check, lines: *count, bytes: *bytes });
         }
         if let Some(end) = end {
             end?;
@@ -161,7 +161,7 @@ struct RawLine {
 }
 
 /// A line whose members were checked as far as they can be without other lines.
-struct Parsed {
+struct ParsedLine {
     head: RecordHead,
     record: ArchiveRecord,
     fields: Result<(), RecordError>,
@@ -176,7 +176,7 @@ fn read_batch(lines: &mut LineReader<impl BufRead>) -> (Vec<RawLine>, Option<Res
             Ok(None) => return (batch, Some(Ok(()))),
             Ok(Some(text)) => text.to_owned(),
             Err(error) => {
-                return (batch, Some(Err(RecordError::from(error.to_string()).at(lines.count, None))));
+                return (batch, Some(Err(RecordError::from(error.to_string()).at_line(lines.count, None))));
             }
         };
         length += text.len();
@@ -208,7 +208,7 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
 
 impl ArchiveCheck<'_> {
     /// Parses a line, and checks its members.
-    fn parse(&self, line: &RawLine) -> Result<Parsed, RecordError> {
+    fn parse(&self, line: &RawLine) -> Result<ParsedLine, RecordError> {
         let (head, members) = record::read(&line.text)?;
         // Its number is needed in the second pass alone.
         let organization = head.organization.as_ref().map(|_| OrganizationId(0));
@@ -220,7 +220,7 @@ impl ArchiveCheck<'_> {
             Some(kind) => kind.check_fields(&record, self.options, &line.long_texts),
             None => Err(format!("type {:?} is not known", head.kind).into()),
         };
-        Ok(Parsed { head, record, fields })
+        Ok(ParsedLine { head, record, fields })
     }
 
     /// Checks what follows from other lines and from the database.

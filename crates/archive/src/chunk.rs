@@ -12,7 +12,7 @@ const MAX_LINES: usize = 500;
 const MAX_BYTES: usize = 4 << 20;
 
 /// A line of the second pass.
-pub(super) struct Line {
+pub(super) struct ImportLine {
     pub(super) head: RecordHead,
     pub(super) record: ArchiveRecord,
     /// Its long texts.
@@ -31,15 +31,15 @@ pub(super) struct Line {
 
 /// Lines of one type and one organization, with different refs.
 #[derive(Default)]
-pub(super) struct Chunk {
-    lines: Vec<Line>,
+pub(super) struct LineChunk {
+    lines: Vec<ImportLine>,
     refs: HashSet<String>,
     length: usize,
 }
 
-impl Chunk {
+impl LineChunk {
     /// Whether a line can be added. Long texts are in open files: a line with some is the last.
-    pub(super) fn accepts(&self, line: &Line) -> bool {
+    pub(super) fn accepts(&self, line: &ImportLine) -> bool {
         let Some(last) = self.last() else { return true };
         last.head.kind == line.head.kind
             && last.head.organization == line.head.organization
@@ -50,19 +50,19 @@ impl Chunk {
     }
 
     /// Adds a line that it accepts.
-    pub(super) fn push(&mut self, line: Line) {
+    pub(super) fn push(&mut self, line: ImportLine) {
         self.length += line.length;
         self.refs.insert(line.head.reference.clone());
         self.lines.push(line);
     }
 
     /// The line that was added last.
-    pub(super) fn last(&self) -> Option<&Line> {
+    pub(super) fn last(&self) -> Option<&ImportLine> {
         self.lines.last()
     }
 
     /// The lines in their order.
-    pub(super) fn into_lines(self) -> Vec<Line> {
+    pub(super) fn into_lines(self) -> Vec<ImportLine> {
         self.lines
     }
 }
@@ -72,10 +72,10 @@ mod tests {
     use super::*;
     use crate::record;
 
-    fn line(kind: &str, reference: &str, length: usize) -> Line {
+    fn line(kind: &str, reference: &str, length: usize) -> ImportLine {
         let text = format!(r#"{{"type": "{kind}", "ref": "{reference}", "organization": "city"}}"#);
         let (head, members) = record::read(&text).unwrap();
-        Line {
+        ImportLine {
             head,
             record: ArchiveRecord { organization: None, existing_id: None, members },
             long_texts: LongTexts::default(),
@@ -89,13 +89,13 @@ mod tests {
 
     #[test]
     fn a_chunk_has_lines_of_one_type_with_different_refs() {
-        let mut chunk = Chunk::default();
+        let mut chunk = LineChunk::default();
         assert!(chunk.accepts(&line("vote", "a", 10)));
         chunk.push(line("vote", "a", 10));
         assert!(chunk.accepts(&line("vote", "b", 10)));
         assert!(!chunk.accepts(&line("vote", "a", 10)), "the second changes what the first adds");
         assert!(!chunk.accepts(&line("user", "b", 10)));
-        let elsewhere = Line {
+        let elsewhere = ImportLine {
             head: RecordHead { organization: None, ..line("vote", "b", 1).head },
             ..line("vote", "b", 1)
         };
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_chunk_has_a_maximum_of_lines_and_of_bytes() {
-        let mut chunk = Chunk::default();
+        let mut chunk = LineChunk::default();
         for number in 0..MAX_LINES {
             let next = line("vote", &number.to_string(), 10);
             assert!(chunk.accepts(&next));
@@ -112,7 +112,7 @@ mod tests {
         }
         assert!(!chunk.accepts(&line("vote", "more", 10)));
         assert_eq!(chunk.into_lines().len(), MAX_LINES);
-        let mut chunk = Chunk::default();
+        let mut chunk = LineChunk::default();
         chunk.push(line("vote", "a", MAX_BYTES));
         assert!(!chunk.accepts(&line("vote", "b", 10)));
     }

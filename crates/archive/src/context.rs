@@ -1,15 +1,15 @@
 //! What all records of one import share, and the interface of a record type.
 
-use super::chunk::Line;
+use super::chunk::ImportLine;
 use super::error::{ExportError, RecordError};
 use super::files::{FileServices, ImportedFiles};
 use super::ids::ArchiveIds;
 use super::lines::LongTexts;
-use super::output::Output;
+use super::output::ArchiveWriter;
 use super::passwords::PreparedPassword;
 use super::record::ArchiveRecord;
 use super::refs::RefResolver;
-use super::report::{Outcome, Report};
+use super::report::{ImportReport, RecordOutcome};
 use async_trait::async_trait;
 use civitas_accounts::Passwords;
 use civitas_application::{EventCommitter, Ports};
@@ -94,7 +94,7 @@ pub(super) struct ImportContext<'a> {
     pub(super) password: Option<PreparedPassword>,
     pub(super) options: ImportOptions<'a>,
     pub(super) refs: RefResolver<'a>,
-    pub(super) report: Report,
+    pub(super) report: ImportReport,
     /// The ref of the current record.
     pub(super) reference: String,
     pub(super) ids: ArchiveIds,
@@ -132,7 +132,7 @@ pub(super) struct ImportedRecord {
     pub(super) id: String,
     /// The number clients see, if it is not the one in `id`.
     pub(super) number: Option<i64>,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RecordOutcome,
 }
 
 /// A record type. An instance serves one import or one export and may cache rows for that time.
@@ -163,14 +163,18 @@ pub(super) trait RecordType: Send + Sync {
     async fn import_batch(
         &mut self,
         _: &mut ImportContext<'_>,
-        _lines: &[Line],
+        _lines: &[ImportLine],
     ) -> Result<Option<Vec<ImportedRecord>>, RecordError> {
         Ok(None)
     }
 
     /// Whether the rows of these records, which were imported, are as the records say. `false`: a row is not, or rows of
     /// this type are read one by one; then [`Self::import`] of each decides.
-    async fn are_stored(&mut self, _: &mut ImportContext<'_>, _lines: &[Line]) -> Result<bool, RecordError> {
+    async fn are_stored(
+        &mut self,
+        _: &mut ImportContext<'_>,
+        _lines: &[ImportLine],
+    ) -> Result<bool, RecordError> {
         Ok(false)
     }
 
@@ -184,7 +188,7 @@ pub(super) trait RecordType: Send + Sync {
         &mut self,
         source: ExportSource<'_>,
         organization: Option<OrganizationId>,
-        output: &mut Output<'_>,
+        output: &mut ArchiveWriter<'_>,
     ) -> Result<(), ExportError>;
 
     /// Drops cached rows that depend on rows of the type `name`. Called after each change of such a row.

@@ -57,7 +57,7 @@ pub(super) enum RecordError {
 
 impl RecordError {
     /// Adds the line, and the record if it is known.
-    pub(super) fn at(self, line: u64, record: Option<(String, String)>) -> ImportError {
+    pub(super) fn at_line(self, line: u64, record: Option<(String, String)>) -> ImportError {
         match self {
             Self::Invalid(reason) => ImportError::Line(LineError { line, record, reason }),
             Self::Store(error) => ImportError::Store(line, error),
@@ -123,9 +123,9 @@ mod tests {
     #[test]
     fn a_line_error_names_line_record_and_reason() {
         let record = ("proposal".to_owned(), "bike-lanes".to_owned());
-        let known = RecordError::from("component \"ideas\" is not known").at(12, Some(record));
+        let known = RecordError::from("component \"ideas\" is not known").at_line(12, Some(record));
         assert_eq!(known.to_string(), r#"line 12: proposal "bike-lanes": component "ideas" is not known"#);
-        let unknown = RecordError::from("is not an object").at(1, None);
+        let unknown = RecordError::from("is not an object").at_line(1, None);
         assert_eq!(unknown.to_string(), "line 1: is not an object");
     }
 
@@ -134,7 +134,7 @@ mod tests {
         assert!(
             matches!(RecordError::from(Error::rejected("taken")), RecordError::Invalid(reason) if reason == "taken")
         );
-        let broken = RecordError::from(Error::internal("disk full")).at(3, None);
+        let broken = RecordError::from(Error::internal("disk full")).at_line(3, None);
         assert_eq!(broken.to_string(), "line 3: Internal Server Error (disk full)");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::context::{ExportServices, ExportSource, RecordType};
 use super::error::ExportError;
-use super::output::{Output, PAGE};
+use super::output::{ArchiveWriter, PAGE};
 use super::types;
 use civitas_application::Store;
 use civitas_kernel::OrganizationId;
@@ -32,8 +32,8 @@ pub async fn export(
     options: &ExportOptions,
     mut writer: impl Write + Send,
 ) -> Result<(), ExportError> {
-    let mut output = Output::new(&mut writer, options.with_secrets);
-    let mut types = types::all();
+    let mut output = ArchiveWriter::new(&mut writer, options.with_secrets);
+    let mut types = types::all_record_types();
     let source = ExportSource { ports: store, services };
     if let Some(host) = &options.organization {
         let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await?;
@@ -59,7 +59,7 @@ pub(super) async fn export_rows(
     source: ExportSource<'_>,
     types: &mut [Box<dyn RecordType>],
     organization: Option<OrganizationId>,
-    output: &mut Output<'_>,
+    output: &mut ArchiveWriter<'_>,
 ) -> Result<(), ExportError> {
     for kind in types {
         kind.export(source, organization, output).await?;

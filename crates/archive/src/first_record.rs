@@ -72,7 +72,7 @@ mod tests {
         let (head, members) = record::read(line).unwrap();
         let record = ArchiveRecord { organization: None, existing_id: None, members };
         let read = FirstRecord::read(&head, &record, &Locales::standard(), is_first);
-        read.err().map(|error| error.at(1, None).to_string())
+        read.err().map(|error| error.at_line(1, None).to_string())
     }
 
     #[test]

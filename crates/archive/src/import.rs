@@ -1,20 +1,20 @@
 //! Import: reads an archive into the database, line by line, in two passes.
 
 use super::check::{CheckedArchive, check, references};
-use super::chunk::{Chunk, Line};
+use super::chunk::{ImportLine, LineChunk};
 use super::context::{ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ImportError, RecordError};
 use super::files::{ImportedFiles, delete_objects};
 use super::first_record::FirstRecord;
 use super::ids::{ArchiveIds, number_in};
 use super::prepared::{PreparedFile, PreparedLines};
-use super::progress::{ImportPass, Progress};
+use super::progress::{ImportPass, ImportProgress};
 use super::reader::{ChunkReader, PreparedData};
 use super::record::{ARCHIVE, ArchiveRecord, RecordHead};
 use super::refs::{RecordId, RefResolver, unknown_ref};
-use super::report::{Outcome, Report};
+use super::report::{ImportReport, RecordOutcome};
 use super::stored_files::{discard, store_files};
-use super::target::Target;
+use super::target::ImportTarget;
 use super::types;
 use civitas_accounts::Passwords;
 use civitas_application::{Store, Transaction};
@@ -24,11 +24,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 
 /// One import.
-struct Import<'a> {
+struct ImportRun<'a> {
     transaction: &'a dyn Transaction,
     types: Vec<Box<dyn RecordType>>,
     context: ImportContext<'a>,
-    target: Option<Target>,
+    target: Option<ImportTarget>,
 }
 
 /// Reads an archive from a stream into the database (contract 10 §1): checks all lines and copies them to a temporary
@@ -41,8 +41,8 @@ pub async fn import(
     passwords: &dyn Passwords,
     input: impl BufRead + Send,
     options: ImportOptions<'_>,
-    progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Report, ImportError> {
+    progress: &mut (dyn FnMut(ImportProgress) + Send),
+) -> Result<ImportReport, ImportError> {
     let mut copy = tempfile::tempfile().map_err(not_readable_again)?;
     let mut copied = BufReader::new(CopyingReader { input, copy: BufWriter::new(&mut copy) });
     let checked = check(store, passwords, &mut copied, options, progress).await?;
@@ -65,8 +65,8 @@ pub async fn import_seekable(
     passwords: &dyn Passwords,
     mut input: impl BufRead + Seek + Send + 'static,
     options: ImportOptions<'_>,
-    progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Report, ImportError> {
+    progress: &mut (dyn FnMut(ImportProgress) + Send),
+) -> Result<ImportReport, ImportError> {
     let checked = check(store, passwords, &mut input, options, progress).await?;
     import_checked(store, passwords, input, (options, checked), progress).await
 }
@@ -77,8 +77,8 @@ async fn import_checked(
     passwords: &dyn Passwords,
     mut input: impl BufRead + Seek + Send + 'static,
     (options, checked): (ImportOptions<'_>, CheckedArchive),
-    progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Report, ImportError> {
+    progress: &mut (dyn FnMut(ImportProgress) + Send),
+) -> Result<ImportReport, ImportError> {
     let mut files = PreparedLines::default();
     input.rewind().map_err(not_readable_again)?;
     if let Some(services) = options.files.filter(|_| checked.has_files) {
@@ -113,8 +113,8 @@ async fn write(
     passwords: &dyn Passwords,
     input: impl BufRead + Seek + Send + 'static,
     (options, prepared): (ImportOptions<'_>, PreparedData),
-    progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Report, ImportError> {
+    progress: &mut (dyn FnMut(ImportProgress) + Send),
+) -> Result<ImportReport, ImportError> {
     let transaction = match store.begin_long().await {
         Ok(transaction) => transaction,
         Err(error) => {
@@ -128,13 +128,14 @@ async fn write(
         password: None,
         options,
         refs: RefResolver::new(&*transaction),
-        report: Report::new(options.list_all_ids),
+        report: ImportReport::new(options.list_all_ids),
         reference: String::new(),
         ids: ArchiveIds::new(options.keep_ids),
         files: ImportedFiles::new(options.files, options.dry_run),
     };
-    let target = options.into.map(Target::new);
-    let mut import = Import { transaction: &*transaction, types: types::all(), context, target };
+    let target = options.into.map(ImportTarget::new);
+    let mut import =
+        ImportRun { transaction: &*transaction, types: types::all_record_types(), context, target };
     let (done, prepared) = import.read(input, prepared, progress).await;
     let done = match done {
         Ok(()) => import.record().await.map_err(|error| ImportError::Store(0, error)),
@@ -161,7 +162,7 @@ async fn write(
     ended
 }
 
-impl Import<'_> {
+impl ImportRun<'_> {
     /// The entry of the audit trail, if the archive changed anything.
     async fn record(&self) -> civitas_kernel::Result<()> {
         let ImportContext { report, options, .. } = &self.context;
@@ -184,7 +185,7 @@ impl Import<'_> {
         &mut self,
         input: impl BufRead + Seek + Send + 'static,
         prepared: PreparedData,
-        progress: &mut (dyn FnMut(Progress) + Send),
+        progress: &mut (dyn FnMut(ImportProgress) + Send),
     ) -> (Result<(), ImportError>, PreparedLines<PreparedFile>) {
         let mut chunks = ChunkReader::start(input, prepared);
         let mut done = self.run(&mut chunks, progress).await;
@@ -209,7 +210,7 @@ impl Import<'_> {
     async fn run(
         &mut self,
         chunks: &mut ChunkReader<impl BufRead + Seek + Send + 'static>,
-        progress: &mut (dyn FnMut(Progress) + Send),
+        progress: &mut (dyn FnMut(ImportProgress) + Send),
     ) -> Result<(), ImportError> {
         if let Some(target) = &mut self.target {
             target.find(self.context.ports).await.map_err(|error| ImportError::Store(0, error))?;
@@ -217,27 +218,27 @@ impl Import<'_> {
         while let Some(chunk) = chunks.next().await? {
             self.import_chunk(chunk, progress).await?;
         }
-        self.finish().await.map_err(|error| error.at(chunks.lines, None))
+        self.finish().await.map_err(|error| error.at_line(chunks.lines, None))
     }
 
     /// Imports the records of a chunk together if that is possible, otherwise one by one: then the first invalid one ends
     /// the import with its error.
     async fn import_chunk(
         &mut self,
-        chunk: Chunk,
-        progress: &mut (dyn FnMut(Progress) + Send),
+        chunk: LineChunk,
+        progress: &mut (dyn FnMut(ImportProgress) + Send),
     ) -> Result<(), ImportError> {
         let mut lines = chunk.into_lines();
         let is_done = match self.import_batch(&mut lines).await {
             Ok(is_done) => is_done,
-            Err(error) => return Err(error.at(lines.first().map_or(0, |line| line.count), None)),
+            Err(error) => return Err(error.at_line(lines.first().map_or(0, |line| line.count), None)),
         };
         for line in lines {
-            let at = Progress { pass: ImportPass::Write, lines: line.count, bytes: line.bytes };
+            let at = ImportProgress { pass: ImportPass::Write, lines: line.count, bytes: line.bytes };
             if !is_done {
                 let (head, count) = (line.head.clone(), line.count);
                 let imported = self.import_record(line).await;
-                imported.map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
+                imported.map_err(|error| error.at_line(count, Some((head.kind, head.reference))))?;
             }
             progress(at);
         }
@@ -246,10 +247,10 @@ impl Import<'_> {
 
     /// Adds new records with few statements. Whether it did: nothing is written when one of them is invalid, exists, or
     /// has to be added alone. Also reads the rows that the records refer to.
-    async fn import_batch(&mut self, lines: &mut [Line]) -> Result<bool, RecordError> {
+    async fn import_batch(&mut self, lines: &mut [ImportLine]) -> Result<bool, RecordError> {
         let Self { transaction, types, context, target, .. } = self;
         let [first, _, ..] = &*lines else { return Ok(false) };
-        let kind = types::find(types, &first.head.kind);
+        let kind = types::find_record_type(types, &first.head.kind);
         let (Some(kind), Some(organization)) = (kind, &first.head.organization) else { return Ok(false) };
         let Ok(organization) = find_organization(context, organization).await else { return Ok(false) };
         load_references(&mut context.refs, organization, lines).await?;
@@ -286,25 +287,25 @@ impl Import<'_> {
         while let Some(chunk) = chunks.next().await? {
             let mut lines = chunk.into_lines();
             let first = lines.first().map_or(0, |line| line.count);
-            let are_stored = self.are_stored(&mut lines).await.map_err(|error| error.at(first, None))?;
+            let are_stored = self.are_stored(&mut lines).await.map_err(|error| error.at_line(first, None))?;
             for line in lines.into_iter().filter(|_| !are_stored) {
                 let (head, count) = (line.head.clone(), line.count);
                 let is_stored = self.is_stored(line).await;
-                is_stored.map_err(|error| error.at(count, Some((head.kind, head.reference))))?;
+                is_stored.map_err(|error| error.at_line(count, Some((head.kind, head.reference))))?;
             }
         }
         let numbers = report.check_numbers(expected);
         self.context.report = report;
-        numbers.map_err(|reason| RecordError::from(reason).at(chunks.lines, None))
+        numbers.map_err(|reason| RecordError::from(reason).at_line(chunks.lines, None))
     }
 
     /// Whether the rows of these records, read together, are as the records say. `false`: they are read one by one.
-    async fn are_stored(&mut self, lines: &mut [Line]) -> Result<bool, RecordError> {
+    async fn are_stored(&mut self, lines: &mut [ImportLine]) -> Result<bool, RecordError> {
         let Self { types, context, .. } = self;
         let Some(RecordHead { kind, organization, .. }) = lines.first().map(|line| &line.head) else {
             return Ok(true);
         };
-        let (Some(kind), Some(organization)) = (types::find(types, kind), organization) else {
+        let (Some(kind), Some(organization)) = (types::find_record_type(types, kind), organization) else {
             return Ok(false);
         };
         let (name, organization) = (kind.name(), find_organization(context, organization).await?);
@@ -323,7 +324,7 @@ impl Import<'_> {
     }
 
     /// An error unless the import of a record that was imported before changes nothing.
-    async fn is_stored(&mut self, line: Line) -> Result<(), RecordError> {
+    async fn is_stored(&mut self, line: ImportLine) -> Result<(), RecordError> {
         self.import_record(line).await?;
         let is_stored = std::mem::take(&mut self.context.report).is_unchanged();
         if is_stored { Ok(()) } else { Err("the row is not as the record says".into()) }
@@ -337,9 +338,9 @@ impl Import<'_> {
         self.context.ids.raise(self.context.ports).await
     }
 
-    async fn import_record(&mut self, line: Line) -> Result<(), RecordError> {
+    async fn import_record(&mut self, line: ImportLine) -> Result<(), RecordError> {
         let Self { transaction, types, context, target, .. } = self;
-        let Line { head, record, long_texts, password, files, .. } = line;
+        let ImportLine { head, record, long_texts, password, files, .. } = line;
         if head.kind == ARCHIVE {
             // The first pass has checked its position.
             let first = FirstRecord::read(&head, &record, context.options.locales, true)?;
@@ -348,7 +349,7 @@ impl Import<'_> {
         context.files.begin_line(long_texts, files);
         context.password = password;
         context.ids.begin(head.id);
-        let kind = types::find(types, &head.kind);
+        let kind = types::find_record_type(types, &head.kind);
         let kind = kind.ok_or_else(|| format!("type {:?} is not known", head.kind))?;
         let name = kind.name();
         let organization = match &head.organization {
@@ -369,7 +370,7 @@ impl Import<'_> {
             context.refs.add(organization, name, &head.reference, &imported.id).await?;
         }
         add_to_report(&mut context.report, name, &head, &imported);
-        if imported.outcome == Outcome::Updated {
+        if imported.outcome == RecordOutcome::Updated {
             for kind in types {
                 kind.invalidate(name);
             }
@@ -386,7 +387,7 @@ impl Import<'_> {
 async fn load_references(
     refs: &mut RefResolver<'_>,
     organization: OrganizationId,
-    lines: &[Line],
+    lines: &[ImportLine],
 ) -> Result<(), RecordError> {
     let mut by_kind: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (kind, reference) in lines.iter().flat_map(|line| references(&line.record.members)) {
@@ -406,7 +407,12 @@ async fn find_organization(
     id.as_deref().and_then(OrganizationId::parse).ok_or_else(|| unknown_ref(types::ORGANIZATION, reference))
 }
 
-fn add_to_report(report: &mut Report, name: &'static str, head: &RecordHead, imported: &ImportedRecord) {
+fn add_to_report(
+    report: &mut ImportReport,
+    name: &'static str,
+    head: &RecordHead,
+    imported: &ImportedRecord,
+) {
     report.count(name, imported.outcome);
     let own_reference = (name == types::ORGANIZATION).then_some(head.reference.as_str());
     let organization = head.organization.as_deref().or(own_reference).unwrap_or_default();

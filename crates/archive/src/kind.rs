@@ -1,21 +1,21 @@
 //! The part of import and export that is the same for all record types.
 
-use super::chunk::Line;
+use super::chunk::ImportLine;
 use super::context::{ExportSource, ImportContext, ImportOptions, ImportedRecord, RecordType};
 use super::error::{ExportError, RecordError};
 use super::ids::number_in;
 use super::lines::LongTexts;
 use super::members::required;
-use super::output::{ExportRow, Output, PAGE};
+use super::output::{ArchiveWriter, ExportRow, PAGE};
 use super::owner::RecordOwner;
 use super::person::ExportedPerson;
 use super::record::ArchiveRecord;
-use super::refs::{RecordId, Referenced};
-use super::report::Outcome;
+use super::refs::{RecordId, ReferencedId};
+use super::report::RecordOutcome;
 use async_trait::async_trait;
 use civitas_application::Ports;
 use civitas_attachments::StoredFile;
-use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdmin, Records};
+use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdministration, Records};
 use civitas_kernel::{ComponentId, OrganizationId, PatchField, Result};
 use civitas_spaces::ComponentKind;
 use serde::de::DeserializeOwned;
@@ -52,7 +52,7 @@ pub(super) struct Import<'a, 'b, K: MemberTable> {
 
 impl<K: MemberTable<Owner = OrganizationId>> Import<'_, '_, K> {
     /// The record of a required ref.
-    pub(super) async fn required_ref<I: Referenced>(
+    pub(super) async fn required_ref<I: ReferencedId>(
         &mut self,
         name: &str,
         field: &PatchField<String>,
@@ -132,7 +132,7 @@ pub(super) trait OrganizationRecordKind: MemberTable<Owner = OrganizationId> {
     fn records<'a>(&self, ports: &'a dyn Ports) -> &'a dyn Records<Self::Entity>;
 
     /// The rules by which records are written. By default there are none.
-    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Self::Entity> + 'a> {
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdministration<Self::Entity> + 'a> {
         Box::new(AdminWithoutRules(self.records(context.ports)))
     }
 
@@ -343,9 +343,9 @@ async fn import_fields<K: RecordKind>(
             }
             let id = kind.add(import, &entity).await?;
             kind.follow_up(import, id, None, &entity).await?;
-            (id, Outcome::Created)
+            (id, RecordOutcome::Created)
         }
-        Some((id, old)) if old == entity => (id, Outcome::Unchanged),
+        Some((id, old)) if old == entity => (id, RecordOutcome::Unchanged),
         Some((id, old)) => {
             if !record.members.contains_key("updated_at")
                 && let Some(at) = entity.updated_at()
@@ -355,7 +355,7 @@ async fn import_fields<K: RecordKind>(
             let change = Change::new(old, entity);
             kind.save(import, id, &change).await?;
             kind.follow_up(import, id, Some(&change.before), &change.after).await?;
-            (id, Outcome::Updated)
+            (id, RecordOutcome::Updated)
         }
     };
     let number = kind.number(import, id).await?;
@@ -366,12 +366,12 @@ async fn import_fields<K: RecordKind>(
 async fn new_entities<K: RecordKind>(
     kind: &K,
     import: &mut Import<'_, '_, K>,
-    lines: &[Line],
+    lines: &[ImportLine],
 ) -> ImportResult<Vec<K::Entity>> {
     let options = import.context.options;
     check_deployment_rights(kind, import.owner, options)?;
     let mut entities = Vec::with_capacity(lines.len());
-    for Line { record, password, .. } in lines {
+    for ImportLine { record, password, .. } in lines {
         import.context.password.clone_from(password);
         let fields = record.fields(options.locales, &LongTexts::default())?;
         let mut entity = kind.create(import, &fields).await?;
@@ -386,7 +386,7 @@ async fn new_entities<K: RecordKind>(
 async fn assign_batch_ids<K: RecordKind>(
     kind: &K,
     import: &mut Import<'_, '_, K>,
-    lines: &[Line],
+    lines: &[ImportLine],
     entities: &[K::Entity],
 ) -> ImportResult<bool> {
     let ids: Vec<i64> = lines.iter().filter_map(|line| line.head.id).collect();
@@ -411,7 +411,7 @@ const ROWS_OF_A_PAGE: usize = 20;
 async fn are_stored<K: RecordKind>(
     kind: &mut K,
     import: &mut Import<'_, '_, K>,
-    lines: &[Line],
+    lines: &[ImportLine],
 ) -> ImportResult<bool> {
     if lines.len() < ROWS_OF_A_PAGE {
         return Ok(false);
@@ -421,7 +421,7 @@ async fn are_stored<K: RecordKind>(
     let page = kind.page(import.context.ports, import.owner, after).await?;
     let rows: HashMap<_, _> = page.into_iter().map(|(id, entity)| (id.to_text(), entity)).collect();
     let options = import.context.options;
-    for Line { record, password, .. } in lines {
+    for ImportLine { record, password, .. } in lines {
         let Some(stored) = record.existing_id.as_ref().and_then(|id| rows.get(id)) else { return Ok(false) };
         import.context.password.clone_from(password);
         let fields = record.fields(options.locales, &LongTexts::default())?;
@@ -485,7 +485,7 @@ impl<K: RecordKind> RecordType for K {
     async fn import_batch(
         &mut self,
         context: &mut ImportContext<'_>,
-        lines: &[Line],
+        lines: &[ImportLine],
     ) -> ImportResult<Option<Vec<ImportedRecord>>> {
         let Some(first) = lines.first().filter(|_| K::IN_BATCHES) else { return Ok(None) };
         let owner = K::Owner::from_record(&first.record)?;
@@ -500,11 +500,16 @@ impl<K: RecordKind> RecordType for K {
         }
         let Some(ids) = self.add_batch(import, &entities).await? else { return Ok(None) };
         self.follow_up_batch(import, &ids, &entities).await?;
-        let added = |id: Id<K>| ImportedRecord { id: id.to_text(), number: None, outcome: Outcome::Created };
+        let added =
+            |id: Id<K>| ImportedRecord { id: id.to_text(), number: None, outcome: RecordOutcome::Created };
         Ok(Some(ids.into_iter().map(added).collect()))
     }
 
-    async fn are_stored(&mut self, context: &mut ImportContext<'_>, lines: &[Line]) -> ImportResult<bool> {
+    async fn are_stored(
+        &mut self,
+        context: &mut ImportContext<'_>,
+        lines: &[ImportLine],
+    ) -> ImportResult<bool> {
         let Some(first) = lines.first().filter(|_| K::IN_BATCHES) else { return Ok(false) };
         let owner = K::Owner::from_record(&first.record)?;
         are_stored(self, &mut Import { context, owner }, lines).await
@@ -518,7 +523,7 @@ impl<K: RecordKind> RecordType for K {
         &mut self,
         source: ExportSource<'_>,
         organization: Option<OrganizationId>,
-        output: &mut Output<'_>,
+        output: &mut ArchiveWriter<'_>,
     ) -> Result<(), ExportError> {
         let ports = source.ports;
         let Some(owner) = K::Owner::for_export(organization) else { return Ok(()) };

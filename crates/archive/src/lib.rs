@@ -45,8 +45,8 @@ pub use export::{ExportOptions, export};
 pub use files::FileServices;
 pub use import::{import, import_seekable};
 pub use person_export::export_person;
-pub use progress::{ImportPass, Progress};
-pub use report::Report;
+pub use progress::{ImportPass, ImportProgress};
+pub use report::ImportReport;
 
 /// The archive that `civitas demo` imports: one organization on `localhost` (contract 10 §3).
 pub fn demo_archive() -> &'static str {

@@ -16,14 +16,14 @@ use std::io::Write;
 pub(super) const PAGE: i64 = 500;
 
 /// The file an export writes.
-pub(super) struct Output<'a> {
+pub(super) struct ArchiveWriter<'a> {
     writer: &'a mut (dyn Write + Send),
     with_secrets: bool,
     /// The person whose records alone are written; `None`: all records.
     pub(super) person: Option<ExportedPerson>,
 }
 
-impl<'a> Output<'a> {
+impl<'a> ArchiveWriter<'a> {
     pub(super) fn new(writer: &'a mut (dyn Write + Send), with_secrets: bool) -> Self {
         Self { writer, with_secrets, person: None }
     }

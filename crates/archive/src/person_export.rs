@@ -4,7 +4,7 @@ use super::context::{ExportServices, ExportSource};
 use super::error::ExportError;
 use super::export::export_rows;
 use super::members::Timestamp;
-use super::output::{ExportRow, Output, PAGE};
+use super::output::{ArchiveWriter, ExportRow, PAGE};
 use super::person::ExportedPerson;
 use super::types;
 use civitas_application::{Ports, Store};
@@ -32,10 +32,10 @@ pub async fn export_person(
     mut writer: impl Write + Send,
 ) -> Result<(), ExportError> {
     let user = store.users().find(organization, id).await?.ok_or(Error::NotFound)?;
-    let mut output = Output::new(&mut writer, false);
+    let mut output = ArchiveWriter::new(&mut writer, false);
     output.person = Some(ExportedPerson::new(id, user.email));
     let source = ExportSource { ports: store, services };
-    export_rows(source, &mut types::of_person(), Some(organization), &mut output).await?;
+    export_rows(source, &mut types::person_record_types(), Some(organization), &mut output).await?;
     write_jobs(source.ports, organization, id, &mut output).await?;
     write_events(source.ports, organization, id, &mut output).await?;
     write_audit_entries(source.ports, organization, id, &mut output).await?;
@@ -47,7 +47,7 @@ async fn write_jobs(
     ports: &dyn Ports,
     of: OrganizationId,
     id: UserId,
-    output: &mut Output<'_>,
+    output: &mut ArchiveWriter<'_>,
 ) -> Result<(), ExportError> {
     let filter = JobLogFilter { organization: Some(of), ..JobLogFilter::default() };
     let mut start = LogStart::Newest;
@@ -89,7 +89,7 @@ async fn write_events(
     ports: &dyn Ports,
     of: OrganizationId,
     id: UserId,
-    output: &mut Output<'_>,
+    output: &mut ArchiveWriter<'_>,
 ) -> Result<(), ExportError> {
     let mut after = None;
     loop {
@@ -115,7 +115,7 @@ async fn write_audit_entries(
     ports: &dyn Ports,
     of: OrganizationId,
     id: UserId,
-    output: &mut Output<'_>,
+    output: &mut ArchiveWriter<'_>,
 ) -> Result<(), ExportError> {
     let mut number = 0;
     loop {
@@ -188,7 +188,7 @@ mod tests {
 
     fn written(entry: &AuditEntry) -> Option<Value> {
         let mut sink = Vec::new();
-        let row = Output::new(&mut sink, false).row("audit_entry", "1", None);
+        let row = ArchiveWriter::new(&mut sink, false).row("audit_entry", "1", None);
         audit_row(entry, ADA, row).map(|row| serde_json::to_value(&row).unwrap())
     }
 

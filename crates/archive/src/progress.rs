@@ -11,7 +11,7 @@ pub enum ImportPass {
 
 /// Progress of an import, which reads its archive twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ImportProgress {
     /// The pass.
     pub pass: ImportPass,
     /// Lines read in this pass, blank ones included.

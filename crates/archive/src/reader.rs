@@ -1,7 +1,7 @@
 //! Reads the chunks of the second pass ahead, on a thread of its own: while the records of one chunk are written, the next
 //! one is parsed.
 
-use super::chunk::{Chunk, Line};
+use super::chunk::{ImportLine, LineChunk};
 use super::error::{ImportError, RecordError};
 use super::lines::LineReader;
 use super::passwords::PreparedPassword;
@@ -32,7 +32,7 @@ impl PreparedData {
 
 /// The chunks of an archive, in their order.
 pub(super) struct ChunkReader<R> {
-    receiver: mpsc::Receiver<Result<Chunk, ImportError>>,
+    receiver: mpsc::Receiver<Result<LineChunk, ImportError>>,
     thread: JoinHandle<(R, PreparedData)>,
     /// The number of the last line that was received.
     pub(super) lines: u64,
@@ -59,9 +59,9 @@ impl<R: BufRead + Seek + Send + 'static> ChunkReader<R> {
     }
 
     /// The next chunk; `None` at the end. An error comes after the lines before it.
-    pub(super) async fn next(&mut self) -> Result<Option<Chunk>, ImportError> {
+    pub(super) async fn next(&mut self) -> Result<Option<LineChunk>, ImportError> {
         let chunk = self.receiver.recv().await.transpose()?;
-        self.lines = chunk.as_ref().and_then(Chunk::last).map_or(self.lines, |line| line.count);
+        self.lines = chunk.as_ref().and_then(LineChunk::last).map_or(self.lines, |line| line.count);
         Ok(chunk)
     }
 
@@ -77,12 +77,12 @@ struct ChunkParser<R> {
     lines: LineReader<R>,
     prepared: PreparedData,
     /// What follows the last chunk: the first line of the next one, or why there is none.
-    following: Option<Result<Line, ImportError>>,
+    following: Option<Result<ImportLine, ImportError>>,
 }
 
 impl<R: BufRead> ChunkParser<R> {
-    fn next(&mut self) -> Result<Option<Chunk>, ImportError> {
-        let mut chunk = Chunk::default();
+    fn next(&mut self) -> Result<Option<LineChunk>, ImportError> {
+        let mut chunk = LineChunk::default();
         if let Some(line) = self.following.take().transpose()? {
             chunk.push(line);
         }
@@ -99,16 +99,16 @@ impl<R: BufRead> ChunkParser<R> {
         }
     }
 
-    fn line(&mut self) -> Result<Option<Line>, ImportError> {
+    fn line(&mut self) -> Result<Option<ImportLine>, ImportError> {
         let Self { lines, prepared, .. } = self;
         let (line, count) = match lines.next() {
             Ok(None) => return Ok(None),
             Ok(Some(line)) => (record::read(line), lines.count),
-            Err(error) => return Err(RecordError::from(error.to_string()).at(lines.count, None)),
+            Err(error) => return Err(RecordError::from(error.to_string()).at_line(lines.count, None)),
         };
-        let (head, members) = line.map_err(|error| error.at(count, None))?;
+        let (head, members) = line.map_err(|error| error.at_line(count, None))?;
         let failed = |error| ImportError::Store(count, error);
-        Ok(Some(Line {
+        Ok(Some(ImportLine {
             head,
             record: ArchiveRecord { organization: None, existing_id: None, members },
             long_texts: lines.long_texts(),
@@ -149,7 +149,7 @@ mod tests {
     async fn refs(
         chunks: &mut ChunkReader<impl BufRead + Seek + Send + 'static>,
     ) -> Result<Vec<String>, ImportError> {
-        let lines = chunks.next().await?.map(Chunk::into_lines).unwrap_or_default();
+        let lines = chunks.next().await?.map(LineChunk::into_lines).unwrap_or_default();
         Ok(lines.into_iter().map(|line| line.head.reference).collect())
     }
 

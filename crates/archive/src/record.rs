@@ -165,7 +165,7 @@ mod tests {
         let record = ArchiveRecord { organization: None, existing_id: None, members };
         record
             .fields(&Locales::standard(), &LongTexts::default())
-            .map_err(|error| error.at(1, None).to_string())
+            .map_err(|error| error.at_line(1, None).to_string())
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(refused, "line 1: title is too long (maximum is 255 characters)");
         members(&format!(r#"{{"title": {{"en": "{}"}}}}"#, "é".repeat(255))).unwrap();
         let line = format!(r#"{{"type": "user", "ref": "{}"}}"#, "x".repeat(256));
-        let refused = read(&line).unwrap_err().at(1, None).to_string();
+        let refused = read(&line).unwrap_err().at_line(1, None).to_string();
         assert_eq!(refused, "line 1: ref is too long (maximum is 255 characters)");
     }
 
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_record_has_type_and_ref() {
-        let reason = |line| read(line).unwrap_err().at(1, None).to_string();
+        let reason = |line| read(line).unwrap_err().at_line(1, None).to_string();
         assert_eq!(reason("[]"), "line 1: is not a JSON object");
         assert_eq!(reason(r#"{"ref": "x"}"#), "line 1: type is required");
         assert_eq!(reason(r#"{"type": "user"}"#), "line 1: ref is required");
@@ -227,7 +227,7 @@ mod tests {
         let id = |id: &str| {
             let read = read(&format!(r#"{{"type": "user", "ref": "nora", "id": {id}}}"#));
             read.map(|(head, members)| (head.id, members.len()))
-                .map_err(|error| error.at(1, None).to_string())
+                .map_err(|error| error.at_line(1, None).to_string())
         };
         assert_eq!(id("17"), Ok((Some(17), 0)));
         assert_eq!(id("null"), Ok((None, 0)));

@@ -46,7 +46,7 @@ pub(super) trait RecordId: Copy + Send + Sync {
 }
 
 /// An id that members of other records refer to.
-pub(super) trait Referenced: RecordId {
+pub(super) trait ReferencedId: RecordId {
     /// The record type.
     const TYPE: &'static str;
 }
@@ -73,7 +73,7 @@ macro_rules! numbered {
             }
         }
 
-        $(impl Referenced for $id {
+        $(impl ReferencedId for $id {
             const TYPE: &'static str = $kind;
         })?
     )+};
@@ -113,7 +113,7 @@ macro_rules! numbered_by_kind {
 // `assemblies/3`, `page/3`: the numbers are unique per kind only.
 numbered_by_kind! { SpaceRef by kind: SpaceKind, ComponentEntryRef by kind: ComponentEntryKind }
 
-impl Referenced for SpaceRef {
+impl ReferencedId for SpaceRef {
     const TYPE: &'static str = "space";
 }
 
@@ -233,7 +233,7 @@ impl<'a> RefResolver<'a> {
     }
 
     /// The id of a ref; an error if no earlier line and no earlier import has it.
-    pub(super) async fn resolve<I: Referenced>(
+    pub(super) async fn resolve<I: ReferencedId>(
         &mut self,
         organization: impl Into<Option<OrganizationId>>,
         reference: &str,
@@ -268,7 +268,7 @@ impl<'a> RefResolver<'a> {
     }
 
     /// Sets a member that is a ref; null clears it.
-    pub(super) async fn set_optional<I: Referenced>(
+    pub(super) async fn set_optional<I: ReferencedId>(
         &mut self,
         organization: OrganizationId,
         field: &PatchField<String>,
@@ -279,7 +279,7 @@ impl<'a> RefResolver<'a> {
     }
 
     /// A member that is a ref, with the id instead.
-    pub(super) async fn resolve_field<I: Referenced>(
+    pub(super) async fn resolve_field<I: ReferencedId>(
         &mut self,
         organization: impl Into<Option<OrganizationId>>,
         field: &PatchField<String>,

@@ -18,7 +18,7 @@ type ByRef<T> = BTreeMap<&'static str, BTreeMap<String, T>>;
 
 /// The report of an import: the JSON object `civitas import` prints.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Report {
+pub struct ImportReport {
     /// New rows, by type.
     pub created: Counts,
     /// Changed rows, by type.
@@ -41,7 +41,7 @@ pub struct Report {
 
 /// The effect of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum RecordOutcome {
     /// A new row.
     Created,
     /// A changed row.
@@ -50,7 +50,7 @@ pub(super) enum Outcome {
     Unchanged,
 }
 
-impl Report {
+impl ImportReport {
     /// An empty report.
     pub(super) fn new(lists_all: bool) -> Self {
         Self { lists_all, ..Self::default() }
@@ -78,11 +78,11 @@ impl Report {
         self.created.is_empty() && self.updated.is_empty()
     }
 
-    pub(super) fn count(&mut self, kind: &'static str, outcome: Outcome) {
+    pub(super) fn count(&mut self, kind: &'static str, outcome: RecordOutcome) {
         let counts = match outcome {
-            Outcome::Created => &mut self.created,
-            Outcome::Updated => &mut self.updated,
-            Outcome::Unchanged => &mut self.unchanged,
+            RecordOutcome::Created => &mut self.created,
+            RecordOutcome::Updated => &mut self.updated,
+            RecordOutcome::Unchanged => &mut self.unchanged,
         };
         *counts.entry(kind).or_default() += 1;
     }
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn secrets_are_mentioned_only_when_there_are_some() {
-        let mut report = Report::default();
-        report.count("user", Outcome::Created);
+        let mut report = ImportReport::default();
+        report.count("user", RecordOutcome::Created);
         report.add_id("city", "user", "nora", 17);
         let json = json!({
             "created": {"user": 1}, "updated": {}, "unchanged": {}, "refs": {"city": {"user": {"nora": 17}}}
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_long_report_names_landmarks_only() {
-        let mut report = Report::default();
+        let mut report = ImportReport::default();
         report.add_id("city", "organization", "city", 1);
         for i in 0..10_000 {
             report.add_id("city", "user", &format!("u{i}"), i);
@@ -132,7 +132,7 @@ mod tests {
         report.add_id("city", "component", "ideas", 5);
         let json = json!({"city": {"organization": {"city": 1}, "component": {"ideas": 5}}});
         assert_eq!(report.to_json()["refs"], json);
-        report = Report::new(true);
+        report = ImportReport::new(true);
         (0..20_000).for_each(|i| report.add_id("city", "user", &format!("u{i}"), i));
         assert_eq!(report.refs["city"]["user"].len(), 20_000);
     }

@@ -12,7 +12,7 @@ use super::record::{self, RecordHead};
 use super::refs::RecordId;
 use super::types::ORGANIZATION;
 use civitas_application::Store;
-use civitas_attachments::{FileState, NOT_YET, StoredFile};
+use civitas_attachments::{FileState, NO_ORGANIZATION_YET, StoredFile};
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{
     AttachmentId, FileId, Locale, OrganizationId, Result as StoreResult, Translated, clock,
@@ -47,11 +47,13 @@ async fn discard_all(
     files.rewind()?;
     while let Some((_, prepared)) = files.read()? {
         let Some(id) = prepared.row.map(FileId) else { continue };
-        let Some(before) = Records::<StoredFile>::find(store.files(), NOT_YET, id).await? else { continue };
+        let Some(before) = Records::<StoredFile>::find(store.files(), NO_ORGANIZATION_YET, id).await? else {
+            continue;
+        };
         let mut objects = vec![before.object.clone()];
         objects.extend(before.thumbnail_bytes.map(|_| before.thumbnail_object()));
         let after = StoredFile { state: FileState::Removed, ..before.clone() };
-        store.files().save(NOT_YET, id, &Change::new(before, after)).await?;
+        store.files().save(NO_ORGANIZATION_YET, id, &Change::new(before, after)).await?;
         if delete_objects(services, &objects).await {
             store.files().forget(&[id]).await?;
         }
@@ -127,9 +129,9 @@ impl FileImport<'_> {
                 Ok(None) => return Ok(()),
                 Ok(Some(line)) if !is_of_interest(line) => continue,
                 Ok(Some(line)) => record::read(line),
-                Err(error) => return Err(RecordError::from(error.to_string()).at(lines.count, None)),
+                Err(error) => return Err(RecordError::from(error.to_string()).at_line(lines.count, None)),
             };
-            let (head, members) = line.map_err(|error| error.at(lines.count, None))?;
+            let (head, members) = line.map_err(|error| error.at_line(lines.count, None))?;
             self.line = lines.count;
             self.files.begin_line(lines.long_texts(), Vec::new());
             let stored = match head.kind.as_str() {
@@ -138,7 +140,7 @@ impl FileImport<'_> {
                 RESPONSE => self.response(&head, &members).await,
                 _ => Ok(()),
             };
-            stored.map_err(|error| error.at(lines.count, Some((head.kind, head.reference))))?;
+            stored.map_err(|error| error.at_line(lines.count, Some((head.kind, head.reference))))?;
         }
     }
 
@@ -254,7 +256,7 @@ impl FileImport<'_> {
             None
         } else {
             let pending = StoredFile { created_at: clock::now() + AHEAD, ..file.clone() };
-            Some(self.store.files().add(NOT_YET, &pending).await?.0)
+            Some(self.store.files().add(NO_ORGANIZATION_YET, &pending).await?.0)
         };
         // Written before the bytes are stored, so that they are deleted when storing fails.
         let prepared = PreparedFile { file_key: source.file_key.clone(), row, file: file.clone() };

@@ -39,7 +39,7 @@ macro_rules! members {
             $(fn admin<'a>(
                 &self,
                 $context: &$crate::context::ImportContext<'a>,
-            ) -> Box<dyn civitas_kernel::records::RecordAdmin<$type> + 'a> {
+            ) -> Box<dyn civitas_kernel::records::RecordAdministration<$type> + 'a> {
                 Box::new($admin)
             })?
         }

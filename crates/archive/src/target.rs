@@ -3,19 +3,19 @@
 use super::context::ImportedRecord;
 use super::error::RecordError;
 use super::refs::RecordId;
-use super::report::Outcome;
+use super::report::RecordOutcome;
 use civitas_application::Ports;
 use civitas_kernel::{OrganizationId, Result};
 
 /// The organization whose records are accepted.
-pub(super) struct Target {
+pub(super) struct ImportTarget {
     /// Its primary host.
     host: String,
     /// Its id; `None` until it exists.
     id: Option<OrganizationId>,
 }
 
-impl Target {
+impl ImportTarget {
     /// The organization with this primary host. It may be created by the import.
     pub(super) fn new(host: &str) -> Self {
         Self { host: host.trim().to_lowercase(), id: None }
@@ -41,7 +41,7 @@ impl Target {
         let (before, imported_id) = (self.id, OrganizationId::parse(&imported.id));
         self.find(ports).await?;
         let is_this = self.id.is_some() && self.id == imported_id;
-        let is_same = before == self.id || imported.outcome == Outcome::Created;
+        let is_same = before == self.id || imported.outcome == RecordOutcome::Created;
         if is_this && is_same { Ok(()) } else { Err(self.refuse()) }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::difference::{Difference, DifferenceCode, differences, expected_code, expected_one_sided, owners};
 use crate::lists::{Item, ListContent, ListRequest};
-use crate::report::{ActorReport, Findings, GroupReport, Report, Sample};
+use crate::report::{ActorReport, ComparisonReport, Findings, GroupReport, Sample};
 use crate::source::{Server, Source, hex, make_directory, sha256};
 use crate::table::{LISTS, ListDefinition};
 use crate::{Actor, CompareOptions, Error, OldServer, Result};
@@ -21,7 +21,7 @@ const SHOWN_DIGITS: usize = 12;
 ///
 /// # Errors
 /// When a server does not answer, fails or refuses the client, a list cannot be read to its end, or nothing may be read.
-pub async fn compare(options: CompareOptions) -> Result<Report> {
+pub async fn compare(options: CompareOptions) -> Result<ComparisonReport> {
     let begun = Instant::now();
     let permits = Arc::new(Semaphore::new(options.parallel.max(1)));
     let old = match &options.old {
@@ -52,7 +52,7 @@ pub async fn compare(options: CompareOptions) -> Result<Report> {
         }
         reports.push(ActorReport { actor: actor.to_string(), groups });
     }
-    Ok(Report {
+    Ok(ComparisonReport {
         old: comparison.old.name(),
         new: comparison.new.name(),
         actors: reports,

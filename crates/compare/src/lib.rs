@@ -14,7 +14,7 @@ mod source;
 mod table;
 
 pub use compare::compare;
-pub use report::Report;
+pub use report::ComparisonReport;
 pub use reqwest::Url;
 pub use secrecy::SecretString;
 pub use table::groups;

@@ -11,7 +11,7 @@ const MAX_SAMPLES: usize = 20;
 
 /// What was compared, and what differs.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct ComparisonReport {
     /// The address of the old server, or the directory of its recorded answers.
     pub(crate) old: String,
     pub(crate) new: String,
@@ -59,7 +59,7 @@ pub(crate) struct Sample {
     pub(crate) new: Option<String>,
 }
 
-impl Report {
+impl ComparisonReport {
     /// The number of differences that are not expected.
     pub fn differences(&self) -> usize {
         let groups = self.actors.iter().flat_map(|actor| actor.groups.values());
@@ -67,7 +67,7 @@ impl Report {
     }
 }
 
-impl Display for Report {
+impl Display for ComparisonReport {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(out, "old: {}\nnew: {}", self.old, self.new)?;
         for ActorReport { actor, groups } in &self.actors {

@@ -10,14 +10,14 @@ use time::OffsetDateTime;
 
 /// Reads registrations and the log of deliveries.
 #[derive(Clone, Copy)]
-pub struct WebhookAdmin<'a> {
+pub struct WebhookAdministration<'a> {
     /// The store.
     pub store: &'a dyn Store,
     /// Restricts everything to the registrations of the clients of this organization; `None`: all of the deployment.
     pub organization: Option<OrganizationId>,
 }
 
-impl WebhookAdmin<'_> {
+impl WebhookAdministration<'_> {
     /// Registrations with the figures of their deliveries, in ascending order of id.
     pub async fn registrations(
         &self,

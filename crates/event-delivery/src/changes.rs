@@ -5,7 +5,7 @@ use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{ClientId, Error, EventName, OrganizationId, RegistrationId, Result};
 use civitas_webhooks::{
     CheckedRegistration, DeliveryContent, DeliveryId, NewDelivery, Registration, ReplaySelection,
-    already_taken, too_many,
+    too_many_registrations_error, url_taken_error,
 };
 use time::OffsetDateTime;
 
@@ -101,9 +101,9 @@ impl WebhookChanges<'_> {
         let count = self.tx.registrations().count_for_update(registration.client).await?;
         if count.unsigned_abs() >= MAX_REGISTRATIONS {
             metrics::share_refused(SharedResource::Registrations.as_str());
-            return Err(too_many(MAX_REGISTRATIONS));
+            return Err(too_many_registrations_error(MAX_REGISTRATIONS));
         }
-        let id = self.tx.registrations().add(registration).await?.ok_or_else(already_taken)?;
+        let id = self.tx.registrations().add(registration).await?.ok_or_else(url_taken_error)?;
         self.append(Action::WebhookRegistrationCreated, id, registration).await?;
         Ok(id)
     }
@@ -120,7 +120,7 @@ impl WebhookChanges<'_> {
     ) -> Result<Registration> {
         let before = self.registration(id).await?;
         let updated = match self.tx.registrations().update(client, id, checked, self.now).await {
-            Err(Error::Conflict(_)) => return Err(already_taken()),
+            Err(Error::Conflict(_)) => return Err(url_taken_error()),
             updated => updated?.ok_or(Error::NotFound)?,
         };
         let audit_entry =

@@ -2,7 +2,7 @@
 //! and what is old is deleted (contract 09 C, D).
 //!
 //! ```text
-//! change + event -> outbox --Relay--> deliveries --DeliveryWorker--> receiver
+//! change + event -> outbox --OutboxRelay--> deliveries --DeliveryWorker--> receiver
 //!                             \-----> positions --EventStreams--> reader
 //! ```
 
@@ -18,10 +18,10 @@ mod streams;
 mod turn;
 mod worker;
 
-pub use admin::WebhookAdmin;
+pub use admin::WebhookAdministration;
 pub use changes::WebhookChanges;
-pub use relay::Relay;
-pub use reminders::Reminders;
-pub use retention::Retention;
+pub use relay::OutboxRelay;
+pub use reminders::ReminderWorker;
+pub use retention::RetentionWorker;
 pub use streams::{EventStream, EventStreams, OpenError, StreamMessage, StreamStart};
 pub use worker::DeliveryWorker;

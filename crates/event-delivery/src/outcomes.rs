@@ -1,7 +1,9 @@
 //! What follows from a delivery and from its attempts.
 
 use civitas_kernel::sortable_id;
-use civitas_webhooks::{DeliveryOutcome, DueDelivery, RegistrationHealth, Verdict, WebhookTarget, is_gone};
+use civitas_webhooks::{
+    DeliveryOutcome, DeliveryVerdict, DueDelivery, RegistrationHealth, WebhookTarget, is_gone,
+};
 
 /// Why a delivery is not sent any more (contract 09 C.4).
 pub(super) fn reason_to_drop(target: &WebhookTarget, delivery: &DueDelivery) -> Option<&'static str> {
@@ -21,7 +23,7 @@ pub(super) fn record_health(health: &mut RegistrationHealth, outcomes: &[Deliver
     for outcome in outcomes {
         if let Some(attempt) = &outcome.attempt {
             match outcome.verdict {
-                Verdict::Delivered => health.succeed(attempt.at),
+                DeliveryVerdict::Delivered => health.succeed(attempt.at),
                 _ => health.fail(attempt.at, is_gone(attempt)),
             }
         }

@@ -15,11 +15,11 @@ const EVENTS: i64 = 500;
 const DELIVERIES: usize = 5_000;
 
 /// Turns events into deliveries. Any number of nodes may run one; one of them works at a time.
-pub struct Relay {
+pub struct OutboxRelay {
     store: Arc<dyn Store>,
 }
 
-impl Relay {
+impl OutboxRelay {
     /// A relay for this store.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store }

@@ -15,12 +15,12 @@ const BATCH: i64 = 50;
 
 /// Finds meetings whose reminder is due, and emits its event: once for each meeting and start time, on any number of
 /// nodes. The search needs no queue: a meeting that is published, moved or withdrawn is found, or not, by its columns.
-pub struct Reminders {
+pub struct ReminderWorker {
     store: Arc<dyn Store>,
     committer: EventCommitter,
 }
 
-impl Reminders {
+impl ReminderWorker {
     /// Reminders for the meetings of this store.
     pub fn new(store: Arc<dyn Store>, committer: EventCommitter) -> Self {
         Self { store, committer }

@@ -13,13 +13,13 @@ use tokio::sync::watch;
 const KEEP_DEAD: Duration = Duration::days(30);
 
 /// Deletes what is old, in small batches.
-pub struct Retention {
+pub struct RetentionWorker {
     store: Arc<dyn Store>,
     /// How long events and accepted deliveries are kept; `None`: for ever.
     events: Option<Duration>,
 }
 
-impl Retention {
+impl RetentionWorker {
     /// `events`: how long events and accepted deliveries are kept; `None`: for ever.
     pub fn new(store: Arc<dyn Store>, events: Option<Duration>) -> Self {
         Self { store, events }
@@ -32,7 +32,7 @@ impl Retention {
 }
 
 #[async_trait]
-impl Sweep for Retention {
+impl Sweep for RetentionWorker {
     const DESCRIPTION: &'static str = "events and deliveries";
 
     async fn sweep(&self) -> Result<u64> {

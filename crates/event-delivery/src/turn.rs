@@ -7,8 +7,8 @@ use civitas_application::worker_loop::is_running;
 use civitas_application::{ShareHolder, SharePermit, SharedResource, Shares, Store};
 use civitas_kernel::{RegistrationId, Result, clock};
 use civitas_webhooks::{
-    DeliveryAttempt, DeliveryId, DeliveryOutcome, DueDelivery, RetrySchedule, SecretCipher, SendError,
-    SendErrorKind, SignedRequest, SigningSecret, TargetPolicy, Verdict, WebhookSender, WebhookTarget,
+    DeliveryAttempt, DeliveryId, DeliveryOutcome, DeliveryVerdict, DueDelivery, RetrySchedule, SecretCipher,
+    SendError, SendErrorKind, SignedRequest, SigningSecret, TargetPolicy, WebhookSender, WebhookTarget,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -213,7 +213,7 @@ impl<'a> DeliveryTurn<'a> {
             }
             let Some(snapshot) = &self.snapshot else { return Ok(()) };
             if let Some(reason) = reason_to_drop(&snapshot.target, &delivery) {
-                let verdict = Verdict::Dropped(reason);
+                let verdict = DeliveryVerdict::Dropped(reason);
                 self.end(DeliveryOutcome { delivery: delivery.id, attempt: None, verdict });
                 continue;
             }
@@ -285,8 +285,8 @@ impl<'a> DeliveryTurn<'a> {
         self.is_silent |= matches!(&attempt.result, Err(error) if error.kind == SendErrorKind::Timeout);
         self.sent.retain(|id| *id != delivery.id);
         let number = attempt.number - delivery.replayed_after;
-        let verdict = match self.context.schedule.verdict(number, &attempt, clock::now(), jitter()) {
-            Verdict::Retry(_) if delivery.is_test => Verdict::Dead("the test failed".into()),
+        let verdict = match self.context.schedule.decide(number, &attempt, clock::now(), jitter()) {
+            DeliveryVerdict::Retry(_) if delivery.is_test => DeliveryVerdict::Dead("the test failed".into()),
             verdict => verdict,
         };
         self.end(DeliveryOutcome { delivery: delivery.id, attempt: Some(attempt), verdict });

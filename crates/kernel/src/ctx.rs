@@ -287,7 +287,7 @@ impl Ctx {
 
     /// Sets the time.
     #[must_use]
-    pub fn at(mut self, now: OffsetDateTime) -> Self {
+    pub fn at_time(mut self, now: OffsetDateTime) -> Self {
         self.now = now;
         self
     }

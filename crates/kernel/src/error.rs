@@ -20,8 +20,9 @@ pub enum Error {
     Forbidden,
     /// There is no such record, or it is not visible to the caller.
     NotFound,
-    /// A rule is violated or a value is invalid; the text is shown to the caller.
-    Rejected(Cow<'static, str>),
+    /// A rule is violated or a value is invalid; the description is shown to the caller. Field and code are for the forms
+    /// of the panel; both are empty where no form needs them.
+    Rejected(Box<FieldError>),
     /// A required parameter is absent.
     MissingParameter(Cow<'static, str>),
     /// Members are invalid; each is listed.
@@ -97,7 +98,11 @@ pub struct FieldError {
 
 impl FieldError {
     /// One member, one reason.
-    pub fn new(field: &'static str, code: &'static str, description: impl Into<String>) -> Self {
+    pub fn new(
+        field: impl Into<Cow<'static, str>>,
+        code: &'static str,
+        description: impl Into<String>,
+    ) -> Self {
         Self { code: code.into(), field: field.into(), description: description.into() }
     }
 
@@ -109,8 +114,13 @@ impl FieldError {
 
 impl Error {
     /// A rule is violated or a value is invalid; `text` is that of the contract.
-    pub fn rejected(text: impl Into<Cow<'static, str>>) -> Self {
-        Self::Rejected(text.into())
+    pub fn rejected(text: impl Into<String>) -> Self {
+        Self::rejected_field("", "", text)
+    }
+
+    /// As [`Error::rejected`], with the member that is invalid and the code of the reason.
+    pub fn rejected_field(field: &'static str, code: &'static str, text: impl Into<String>) -> Self {
+        Self::Rejected(Box::new(FieldError::new(field, code, text)))
     }
 
     /// A required parameter is absent.
@@ -144,7 +154,7 @@ impl Error {
     }
 
     /// Whether it was made by [`Error::database`].
-    pub fn is_of_database(&self) -> bool {
+    pub fn is_database_error(&self) -> bool {
         matches!(self, Self::Unavailable(cause) if cause.is::<DatabaseFault>())
     }
 
@@ -154,7 +164,7 @@ impl Error {
             Self::Unauthenticated => "Unauthorized access".into(),
             Self::Forbidden => "Forbidden".into(),
             Self::NotFound => "Resource not found".into(),
-            Self::Rejected(text) => text.as_ref().into(),
+            Self::Rejected(error) => error.description.as_str().into(),
             Self::MissingParameter(name) => {
                 format!("param is missing or the value is empty or invalid: {name}").into()
             }
@@ -226,9 +236,9 @@ mod tests {
     #[test]
     fn a_fault_of_the_database_is_told_from_that_of_another_service() {
         let fault = Error::database("the disk is full");
-        assert!(fault.is_of_database() && fault.is_transient());
+        assert!(fault.is_database_error() && fault.is_transient());
         assert_eq!(fault.cause().map(ToString::to_string).as_deref(), Some("the disk is full"));
-        assert!(!Error::Unavailable("no route".into()).is_of_database());
+        assert!(!Error::Unavailable("no route".into()).is_database_error());
     }
 
     #[test]

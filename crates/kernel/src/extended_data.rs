@@ -166,7 +166,8 @@ pub fn check_size(root: &Map<String, Value>, limit: usize) -> Result<()> {
     if serde_json::to_string(root).map_err(Error::internal)?.len() <= limit {
         return Ok(());
     }
-    Err(Error::rejected(format!("extended_data exceeds maximum size of {limit} bytes")))
+    let text = format!("extended_data exceeds maximum size of {limit} bytes");
+    Err(Error::rejected_field("extended_data", "too_large", text))
 }
 
 #[cfg(test)]

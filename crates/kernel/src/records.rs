@@ -1,5 +1,5 @@
 //! Records of an organization, with an id. One port stores them all ([`Records`]), and there is one way to change them
-//! ([`RecordAdmin`], [`edit`]).
+//! ([`RecordAdministration`], [`edit`]).
 //!
 //! ```
 //! use civitas_kernel::records::{Change, Entity};
@@ -33,7 +33,7 @@ mod fields;
 mod mock;
 
 pub use admin::{
-    AdminWithoutRules, RecordAdmin, check_revision, edit, find_for_update, find_revision_for_update,
+    AdminWithoutRules, RecordAdministration, check_revision, edit, find_for_update, find_revision_for_update,
 };
 pub use fields::{RecordField, RecordFields};
 

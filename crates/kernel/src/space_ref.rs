@@ -38,7 +38,7 @@ impl SpaceKind {
     }
 
     /// The kind with this class name, case-sensitive.
-    pub fn of_class(class: &str) -> Option<Self> {
+    pub fn from_class(class: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|m| m.class() == class)
     }
 }

@@ -20,7 +20,7 @@ impl TimeZone {
     }
 
     /// The zone of this name; UTC if there is none.
-    pub fn named(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         Self::find(name).unwrap_or_default()
     }
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_day_begins_at_the_midnight_of_its_zone() {
-        let first = |name: &str, day| TimeZone::named(name).first_moment(day).unwrap();
+        let first = |name: &str, day| TimeZone::from_name(name).first_moment(day).unwrap();
         assert_eq!(first("Europe/Paris", date!(2025 - 07 - 01)), datetime!(2025-06-30 22:00 UTC));
         assert_eq!(first("no such zone", date!(2025 - 07 - 01)), datetime!(2025-07-01 00:00 UTC));
         // Clocks went from 0:00 to 1:00 on this day.

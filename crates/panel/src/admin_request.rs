@@ -1,12 +1,10 @@
 //! A request of a signed-in administrator.
 
-mod lists;
-
 use crate::form::SubmittedForm;
 use crate::format::{self, Zone};
 use crate::notice::Notice;
 use crate::panel::Panel;
-use crate::parts::{Confirmation, FormErrors, Head, Html, Layout, OpenedOrganization};
+use crate::parts::{Confirmation, Form, FormErrors, Head, Html, Layout, OpenedOrganization};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::translator::{Translator, Value};
@@ -128,10 +126,9 @@ impl AdminRequest {
         format::date_time_seconds(self.translator.locale, Zone::utc(), at)
     }
 
-    /// A number that was counted up to `most`, which means "or more".
-    pub(crate) fn number_up_to(&self, number: i64, most: i64) -> String {
-        let text = self.number(number);
-        if number >= most { self.tr_with("more-than", "number", text) } else { text }
+    /// As [`Translator::count_text`].
+    pub(crate) fn count_text(&self, count: i64, limit: i64) -> String {
+        self.translator.count_text(count, limit)
     }
 
     /// A date as the page writes it.
@@ -235,6 +232,11 @@ impl AdminRequest {
         cancel: impl Into<String>,
     ) -> Confirmation<'_> {
         Confirmation::new(&self.translator, action.into(), self.token(), button, cancel.into())
+    }
+
+    /// A form that is sent to `action`, with the key of the label of its button.
+    pub(crate) fn build_form(&self, action: impl Into<String>, submit_key: &str) -> Form<'_> {
+        Form::new(&self.translator, action, self.token(), submit_key)
     }
 
     /// A page with a form; with status 422 and the problems of a refused one.

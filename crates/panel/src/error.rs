@@ -146,34 +146,18 @@ pub(crate) fn form_errors_with_texts(
     field: impl Fn(&FieldError) -> String,
     text: impl Fn(&FieldError) -> Option<String>,
 ) -> Result<FormErrors, Error> {
-    match error {
-        Error::Invalid { fields, .. } => {
-            let problem = |field_error: &FieldError| {
-                let is_of_record = field_error.field == "revision";
-                let field = if is_of_record { String::new() } else { field(field_error) };
-                let text = text(field_error).unwrap_or_else(|| sentence(translator, field_error));
-                FormError::new(field, text)
-            };
-            Ok(fields.iter().map(problem).collect())
-        }
-        Error::Rejected(text) => Ok(vec![FormError::new("", text.into_owned())]),
-        other => Err(other),
-    }
-}
-
-/// As [`form_errors`]; `known` returns the field and the key of the text for the text of a refusal; `None`: the text is
-/// shown as it is.
-pub(crate) fn form_errors_with_refusals<F: Into<String>>(
-    translator: &Translator,
-    error: Error,
-    field: impl Fn(&FieldError) -> String,
-    known: impl Fn(&str) -> Option<(F, &'static str)>,
-) -> Result<FormErrors, Error> {
-    let translate = |problem: FormError| match known(&problem.text) {
-        Some((field, key)) => FormError::new(field, translator.tr(key)),
-        None => problem,
+    let fields = match error {
+        Error::Invalid { fields, .. } => fields,
+        Error::Rejected(field_error) => vec![*field_error],
+        other => return Err(other),
     };
-    Ok(form_errors(translator, error, field)?.into_iter().map(translate).collect())
+    let problem = |field_error: &FieldError| {
+        let is_of_record = matches!(field_error.field.as_ref(), "" | "revision");
+        let field = if is_of_record { String::new() } else { field(field_error) };
+        let text = text(field_error).unwrap_or_else(|| sentence(translator, field_error));
+        FormError::new(field, text)
+    };
+    Ok(fields.iter().map(problem).collect())
 }
 
 /// What is wrong with a value, in the language of the page where it has this sentence.
@@ -191,7 +175,26 @@ fn sentence(translator: &Translator, field_error: &FieldError) -> String {
             let most = most.map(|most| crate::format::number(translator.locale, most)).unwrap_or_default();
             return translator.tr_with("problem-long", "most", most);
         }
+        "" => return field_error.description.clone(),
         _ => return format!("{}.", field_error.description.trim_end_matches('.')),
     };
     translator.tr(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use civitas_kernel::Locale;
+
+    #[test]
+    fn a_rejected_field_has_the_text_of_its_code_and_a_rejection_without_field_its_own_text() {
+        let translator = Translator::for_locale(Locale::FR);
+        let errors = |error| {
+            form_errors(&translator, error, |field_error| format!("space[{}]", field_error.field)).unwrap()
+        };
+        let taken = Error::rejected_field("slug", "taken", "slug has already been taken");
+        assert_eq!(errors(taken), [FormError::new("space[slug]", translator.tr("problem-taken"))]);
+        assert_eq!(errors(Error::rejected("no")), [FormError::new("", "no")]);
+        assert!(form_errors(&translator, Error::NotFound, |_| String::new()).is_err());
+    }
 }

@@ -56,7 +56,7 @@ impl Zone {
 
     /// The zone of this name; UTC if there is none.
     pub(crate) fn named(name: &str) -> Self {
-        Self(TimeZone::named(name))
+        Self(TimeZone::from_name(name))
     }
 
     /// `Europe/Zurich (UTC+1)`
@@ -128,6 +128,12 @@ fn month(locale: Locale, month: Month) -> &'static str {
         Locale::ES => ES[index],
         _ => EN[index],
     }
+}
+
+/// The paragraphs of a text; markup is shown as it was typed.
+pub(crate) fn paragraphs(text: Option<&str>) -> Vec<String> {
+    let lines = text.unwrap_or_default().lines().map(str::trim);
+    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

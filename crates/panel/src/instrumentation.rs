@@ -24,7 +24,7 @@ pub(crate) async fn instrumented(
     let response = answer.instrument(span.clone()).await;
     let status = response.status().as_u16();
     span.record("status", status);
-    metrics::request(&route, method, status, begun.elapsed());
+    metrics::record_request(&route, method, status, begun.elapsed());
     response
 }
 

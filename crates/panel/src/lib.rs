@@ -14,6 +14,7 @@ mod form;
 mod form_tokens;
 mod format;
 mod instrumentation;
+mod list;
 mod mount;
 mod notice;
 mod pages;
@@ -24,6 +25,7 @@ mod records;
 mod reply;
 mod request;
 mod request_headers;
+mod translated;
 mod translator;
 mod upload;
 

@@ -210,7 +210,7 @@ impl PanelRequest {
         let Some((id, administrator, session)) = sessions.find(&digest, self.now).await? else {
             return Ok(None);
         };
-        if let Some(expires_at) = session.extended(self.now)
+        if let Some(expires_at) = session.extended_end(self.now)
             && !self.panel.settings.read_only
         {
             sessions.touch(&digest, self.now, expires_at).await?;

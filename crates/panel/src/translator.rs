@@ -68,6 +68,15 @@ impl Translator {
         text.into_owned()
     }
 
+    /// A number of rows that were counted up to `limit`: `10,000`, or from `limit` on `More than 10,000`.
+    pub(crate) fn count_text(&self, count: i64, limit: i64) -> String {
+        if count < limit {
+            format::number(self.locale, count)
+        } else {
+            self.tr_with("more-than", "number", limit - 1)
+        }
+    }
+
     /// A text with a number, which decides its plural.
     pub(crate) fn tr_count(&self, key: &str, number: impl Into<Value>) -> String {
         self.tr_with(key, "count", number)

@@ -1,9 +1,9 @@
 //! Certificates by ACME (RFC 8555) for the hosts of all organizations (docs/decisions/0069-certificates-by-acme.md): where
-//! they are kept, and which of them a handshake gets. [`Orders`] makes them.
+//! they are kept, and which of them a handshake gets. [`CertificateOrders`] makes them.
 
 mod orders;
 
-pub(crate) use orders::Orders;
+pub(crate) use orders::CertificateOrders;
 
 use crate::config::Config;
 use crate::secret_key::create_private_directory;
@@ -35,11 +35,11 @@ const MAX_WAITING_NAMES: usize = 256;
 
 /// The certificates in use.
 #[derive(Debug)]
-pub(crate) struct Certificates {
+pub(crate) struct AcmeCertificates {
     provider: Arc<CryptoProvider>,
     directory: PathBuf,
     /// By host.
-    in_use: Mutex<HashMap<String, Stored>>,
+    in_use: Mutex<HashMap<String, StoredCertificate>>,
     /// The host whose challenge is being checked, and the certificate that answers it.
     challenge: Mutex<Option<(String, Arc<CertifiedKey>)>>,
     /// For clients that name no host: checks of health by address, which accept any certificate.
@@ -50,14 +50,14 @@ pub(crate) struct Certificates {
 
 /// A certificate with its validity.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredCertificate {
     key: Arc<CertifiedKey>,
     pub(crate) ends_at: OffsetDateTime,
     /// When a third of its validity is left.
     renew_at: OffsetDateTime,
 }
 
-impl Certificates {
+impl AcmeCertificates {
     /// Those of the data directory, and where hosts arrive that need one.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Certificates {
         let directory = directory(config);
         create_private_directory(&directory)?;
         let provider = Arc::new(default_provider());
-        let in_use = Mutex::new(stored(config)?);
+        let in_use = Mutex::new(stored_certificates(config)?);
         let nameless = self_signed("localhost", Vec::new(), &provider).map_err(io::Error::other)?;
         let (missing, receiver) = mpsc::channel(MAX_WAITING_NAMES);
         let challenge = Mutex::default();
@@ -78,7 +78,7 @@ impl Certificates {
         tls::server_config(self.provider.clone(), self.clone(), &[tls::HTTP, CHALLENGE_PROTOCOL])
     }
 
-    fn in_use(&self) -> MutexGuard<'_, HashMap<String, Stored>> {
+    fn in_use(&self) -> MutexGuard<'_, HashMap<String, StoredCertificate>> {
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -101,7 +101,7 @@ impl Certificates {
 
     /// An empty file for a key with its certificates (mode 0600).
     fn draft(&self) -> io::Result<NamedTempFile> {
-        NamedTempFile::new_in(&self.directory).map_err(|error| paths::at(&self.directory, error))
+        NamedTempFile::new_in(&self.directory).map_err(|error| paths::with_path(&self.directory, error))
     }
 
     /// Stores a key with its certificates instead of a draft, and uses them for new connections.
@@ -111,7 +111,7 @@ impl Certificates {
     fn store(&self, host: &str, mut draft: NamedTempFile, pem: &str) -> io::Result<()> {
         let path = self.file(host);
         draft.write_all(pem.as_bytes())?;
-        let stored = Stored::read(draft.path(), &self.provider)?;
+        let stored = StoredCertificate::read(draft.path(), &self.provider)?;
         persist(draft, &path)?;
         self.in_use().insert(host.to_owned(), stored);
         Ok(())
@@ -120,7 +120,11 @@ impl Certificates {
     fn remove(&self, host: &str) -> io::Result<()> {
         let path = self.file(host);
         let is_stored = self.in_use().remove(host).is_some();
-        if is_stored { fs::remove_file(&path).map_err(|error| paths::at(&path, error)) } else { Ok(()) }
+        if is_stored {
+            fs::remove_file(&path).map_err(|error| paths::with_path(&path, error))
+        } else {
+            Ok(())
+        }
     }
 
     fn file(&self, host: &str) -> PathBuf {
@@ -128,7 +132,7 @@ impl Certificates {
     }
 }
 
-impl ResolvesServerCert for Certificates {
+impl ResolvesServerCert for AcmeCertificates {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let Some(host) = hello.server_name() else { return Some(self.nameless.clone()) };
         if hello.alpn().is_some_and(|offered| offered.eq([CHALLENGE_PROTOCOL])) {
@@ -144,13 +148,13 @@ impl ResolvesServerCert for Certificates {
     }
 }
 
-impl Stored {
+impl StoredCertificate {
     /// Reads a key and its certificates from a PEM file.
     fn read(path: &Path, provider: &CryptoProvider) -> io::Result<Self> {
         let fault = |error: &dyn Error| {
-            paths::at(path, io::Error::new(ErrorKind::InvalidData, format!("no certificate: {error}")))
+            paths::with_path(path, io::Error::new(ErrorKind::InvalidData, format!("no certificate: {error}")))
         };
-        let key = tls::certified(path, path, provider)?;
+        let key = tls::read_certified_key(path, path, provider)?;
         let certificate = key.end_entity_cert().map_err(|error| fault(&error))?;
         let certificate = x509_cert::Certificate::from_der(certificate).map_err(|error| fault(&error))?;
         let validity = certificate.tbs_certificate.validity;
@@ -166,17 +170,17 @@ pub(crate) fn is_name(host: &str) -> bool {
 }
 
 /// The certificates in the data directory, by host. A file that cannot be read is logged.
-pub(crate) fn stored(config: &Config) -> io::Result<HashMap<String, Stored>> {
+pub(crate) fn stored_certificates(config: &Config) -> io::Result<HashMap<String, StoredCertificate>> {
     let (directory, provider) = (directory(config), default_provider());
     let entries = match fs::read_dir(&directory) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(HashMap::new()),
-        entries => entries.map_err(|error| paths::at(&directory, error))?,
+        entries => entries.map_err(|error| paths::with_path(&directory, error))?,
     };
     let mut found = HashMap::new();
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().and_then(OsStr::to_str).and_then(|name| name.strip_suffix(".pem"));
-        match name.map(|host| (host, Stored::read(&path, &provider))) {
+        match name.map(|host| (host, StoredCertificate::read(&path, &provider))) {
             Some((host, Ok(stored))) => drop(found.insert(host.to_owned(), stored)),
             Some((_, Err(error))) => {
                 tracing::warn!(%error, "a certificate cannot be read, and is made again");
@@ -202,7 +206,7 @@ fn persist(draft: NamedTempFile, path: &Path) -> io::Result<()> {
         // The rename itself must survive a power cut.
         File::open(paths::directory_of(path))?.sync_all()
     });
-    persisted.map_err(|error| paths::at(path, error))
+    persisted.map_err(|error| paths::with_path(path, error))
 }
 
 fn self_signed(

@@ -5,7 +5,7 @@ use crate::files::{open_file_store, open_intake, open_store_at};
 use crate::store::Database;
 use crate::{paths, secret_key};
 use civitas_application::backups::{
-    BackupManifest, BackupName, BackupSource, Backups, DatabaseCopies, Removed, is_due,
+    BackupManifest, BackupName, BackupSource, Backups, DatabaseCopier, RemovalResult, is_due,
 };
 use civitas_application::{Store, metrics};
 use civitas_audit::{Action, Actor, NewAuditEntry};
@@ -40,16 +40,16 @@ pub fn backups_at(config: &Config, to: &str) -> Result<Backups> {
 }
 
 /// Copies and restores the database of the configuration.
-pub fn copies(config: &Config) -> Result<Box<dyn DatabaseCopies>> {
+pub fn database_copier(config: &Config) -> Result<Box<dyn DatabaseCopier>> {
     let (database, work) = (Database::from_config(config), config.data_dir.join(WORK));
     secret_key::create_private_directory(&work).map_err(|error| Error::Unavailable(error.into()))?;
     // A link to a file on another disk stays one.
     let file = database.file().map(paths::follow_links);
     Ok(match database {
-        Database::Postgres(settings) => Box::new(postgres::EngineDatabaseCopies { settings, work }),
+        Database::Postgres(settings) => Box::new(postgres::EngineDatabaseCopier { settings, work }),
         Database::Sqlite(mut settings) => {
             settings.url = format!("sqlite://{}", file.unwrap_or_default().display());
-            Box::new(sqlite::EngineDatabaseCopies { settings, work })
+            Box::new(sqlite::EngineDatabaseCopier { settings, work })
         }
     })
 }
@@ -61,7 +61,7 @@ pub struct BackupResult {
     /// The number of files that no earlier backup had.
     pub new_files: u64,
     /// What was removed after it.
-    pub removed: Removed,
+    pub removed: RemovalResult,
 }
 
 /// Makes a backup, writes it into the audit trail, and removes old ones. `command`: who makes it.
@@ -74,8 +74,8 @@ pub async fn make_backup(
     backups: &Backups,
     command: &str,
 ) -> Result<BackupResult> {
-    let (now, copies, files) = (clock::now(), copies(config)?, open_file_store(config)?);
-    let source = BackupSource { database: &*copies, rows: store.files(), files: &files };
+    let (now, copier, files) = (clock::now(), database_copier(config)?, open_file_store(config)?);
+    let source = BackupSource { database: &*copier, rows: store.files(), files: &files };
     let outcome = backups.make(source, now).await;
     // One that another process makes has not failed.
     if !matches!(outcome, Err(Error::Conflict(_))) {
@@ -87,7 +87,7 @@ pub async fn make_backup(
     let removed = backups.remove_old(config.backup_retention_days.as_days(), now).await;
     let removed = removed.unwrap_or_else(|error| {
         tracing::warn!(cause = cause(&error), "old backups could not be removed");
-        Removed::default()
+        RemovalResult::default()
     });
     Ok(BackupResult { manifest, new_files, removed })
 }

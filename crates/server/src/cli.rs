@@ -182,7 +182,7 @@ pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut c
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && api_client::is_asked(&arguments) => {
-            return api_client::misused(&error, &arguments, &mut console);
+            return api_client::report_misuse(&error, &arguments, &mut console);
         }
         Err(error) => return misused(&error, &mut console),
     };
@@ -236,7 +236,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> CommandResult {
         }
         Command::Man { directory } => {
             let written = clap_mangen::generate_to(Cli::command(), &directory);
-            written.map_err(|error| command_error(paths::at(&directory, error)))
+            written.map_err(|error| command_error(paths::with_path(&directory, error)))
         }
     }
 }
@@ -254,7 +254,7 @@ fn misused(error: &clap::Error, console: &mut Console<'_>) -> u8 {
 /// Reads the configuration and starts logging.
 fn configure(sources: &SettingSources) -> Result<Config, ConfigError> {
     let config = Config::load(sources)?;
-    telemetry::begin(&config);
+    telemetry::start_logging(&config);
     Ok(config)
 }
 
@@ -262,7 +262,7 @@ fn configure(sources: &SettingSources) -> Result<Config, ConfigError> {
 fn configure_server(sources: &SettingSources) -> CommandResult<(Config, Option<Traces>)> {
     let config = Config::load(sources).map_err(command_error)?;
     let traces =
-        telemetry::begin_server(&config).map_err(|error| CommandError::Because(error.to_string()))?;
+        telemetry::start_server_logging(&config).map_err(|error| CommandError::Because(error.to_string()))?;
     Ok((config, traces))
 }
 

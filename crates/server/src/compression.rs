@@ -3,7 +3,7 @@
 //! Only documents of the interface are compressed: files and pages of the panel are not. Streams have no length and are
 //! passed on as they are. Validators are those of the uncompressed body; they are weak.
 
-use crate::cors::is_of_interface;
+use crate::cors::is_api_path;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
@@ -38,7 +38,7 @@ const BROTLI_WINDOW: i32 = 18;
 
 /// The encoding of the answer to a request. `None` outside of the interface.
 pub(crate) fn encoding_for(request: &ServiceRequest) -> Option<ContentEncoding> {
-    if !is_of_interface(request.path()) {
+    if !is_api_path(request.path()) {
         return None;
     }
     let accepted = AcceptEncoding::parse(request).map(|accepted| accepted.0).unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) fn encoding_for(request: &ServiceRequest) -> Option<ContentEncoding> 
 }
 
 /// The answer with its body in this encoding, if it is long enough and of a type that is compressed.
-pub(crate) async fn compressed(
+pub(crate) async fn compress_response(
     answer: ServiceResponse,
     encoding: Option<ContentEncoding>,
 ) -> ServiceResponse {

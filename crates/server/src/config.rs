@@ -12,7 +12,7 @@ mod values;
 pub use example::example;
 pub use layers::{ConfigError, SettingSources, flag};
 pub use retired::RETIRED;
-pub use values::{Endpoint, LogFormat, Origin, Pepper, Scheme, SecretKey, Shape};
+pub use values::{Endpoint, LogFormat, Origin, Pepper, Scheme, SecretKey, SettingFormat};
 
 use crate::open_files;
 use civitas_application::ShareCapacity;
@@ -25,7 +25,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
-use values::{Limit, Readable};
+use values::{Limit, SettingType};
 
 /// The description of a setting.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct Setting {
     /// Its default, in the format of the environment; empty: none.
     pub default: &'static str,
     /// Its format in the file.
-    pub shape: Shape,
+    pub shape: SettingFormat,
 }
 
 macro_rules! settings {
@@ -59,7 +59,7 @@ macro_rules! settings {
             name: stringify!($name),
             doc: &[$($doc),+],
             default: $default,
-            shape: <$type as Readable>::SHAPE,
+            shape: <$type as SettingType>::FORMAT,
         }),+];
 
         impl Config {
@@ -77,6 +77,9 @@ macro_rules! settings {
 settings! {
     /// Where the data is: `sqlite://PATH`, or `postgres://USER:PASSWORD@HOST/NAME` for PostgreSQL 15 or newer.
     database_url: String = "sqlite://<data_dir>/civitas.db",
+    /// The address of a transaction pooler in front of the PostgreSQL server of `database_url`, for requests and background work:
+    /// PgBouncer 1.21 or newer. None: they connect to `database_url`, as migrations and backups always do.
+    database_pooler_url: Option<String> = "",
     /// The directory of attachments and keys. `<data_dir>` in another setting means this one.
     data_dir: PathBuf = "civitas-data",
     /// Where attachments are kept: `file://PATH`, or `s3://BUCKET/PREFIX` for object storage.
@@ -203,7 +206,7 @@ impl Config {
     /// # Errors
     /// The first invalid setting: its source, and what it must be.
     pub fn load(sources: &SettingSources) -> Result<Self, ConfigError> {
-        let layers = MergedSettings::of(sources)?;
+        let layers = MergedSettings::merge(sources)?;
         let of_storage = sources.environment.iter().filter(|(name, _)| name.starts_with("AWS_"));
         let has_collector = has_collector(sources, &layers)?;
         let mut config = Self::read(&layers, of_storage.cloned().collect(), has_collector)?;
@@ -226,6 +229,12 @@ impl Config {
         let databases = ["sqlite://", "postgres://", "postgresql://"];
         let is_database = begins(&self.database_url, &databases);
         demand(is_database, "database_url", "must begin with sqlite:// or postgres://")?;
+        let is_pooler = |url: &str| begins(url, &databases[1..]) && !self.is_sqlite();
+        demand(
+            self.database_pooler_url.as_deref().is_none_or(is_pooler),
+            "database_pooler_url",
+            "must begin with postgres://, as database_url",
+        )?;
         let is_storage = |url: &str| begins(url, &["file://", "s3://"]);
         demand(is_storage(&self.files_url), "files_url", "must begin with file:// or s3://")?;
         let (has_certificate, has_key) = (self.tls_certificate.is_some(), self.tls_key.is_some());

@@ -78,7 +78,7 @@ impl ConnectionLimiter {
         }
         *all += 1;
         per_address.insert(address, from_address + 1);
-        metrics::open_connections(1);
+        metrics::adjust_open_connections(1);
         Some(ConnectionPermit { limiter: self.clone(), address })
     }
 
@@ -97,7 +97,7 @@ impl Drop for ConnectionPermit {
                 per_address.remove(&self.address);
             }
         }
-        metrics::open_connections(-1);
+        metrics::adjust_open_connections(-1);
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn cors(origins: &[Origin]) -> Condition<Cors> {
     let cors = Cors::default()
         .allowed_origin_fn(move |origin, head| {
             let is_allowed = || allowed.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes());
-            is_of_interface(head.uri.path()) && (allows_all || is_allowed())
+            is_api_path(head.uri.path()) && (allows_all || is_allowed())
         })
         .allowed_methods(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
         .allow_any_header()
@@ -37,7 +37,7 @@ pub(crate) fn cors(origins: &[Origin]) -> Condition<Cors> {
     Condition::new(!origins.is_empty(), cors)
 }
 
-pub(crate) fn is_of_interface(path: &str) -> bool {
+pub(crate) fn is_api_path(path: &str) -> bool {
     let below =
         |base: &str| path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     below(BASE_PATH) || below("/oauth")

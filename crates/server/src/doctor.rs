@@ -1,7 +1,7 @@
 //! Checks what a server needs: each check returns the state, or what to do.
 
 use crate::acme;
-use crate::backup::{backups_at, cause, copies};
+use crate::backup::{backups_at, cause, database_copier};
 use crate::config::Config;
 use crate::connection_limiter::MAX_CONNECTIONS;
 use crate::files::open_file_store;
@@ -33,6 +33,8 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 const FILES_TIMEOUT: Duration = Duration::from_secs(15);
 /// The largest difference between the clocks of the data directory and of the process.
 const TOLERANCE: time::Duration = time::Duration::seconds(5);
+/// What to do if a connection has the settings of another.
+const SHARED_SESSIONS: &str = "a pooler shares sessions: set database_pooler_url to its address, and database_url to that of the server";
 /// A backup that is older than this is too old.
 const OLD_BACKUP: time::Duration = time::Duration::days(2);
 /// A time before this means that the clock is not set.
@@ -46,6 +48,8 @@ type Finding = Result<String, String>;
 /// Checks what a server with this configuration needs.
 pub(crate) struct Doctor {
     pub(crate) config: Config,
+    /// Whether the settings of connections are read back, which opens some of each kind: not for a page.
+    pub(crate) reads_settings: bool,
 }
 
 #[async_trait]
@@ -53,7 +57,7 @@ impl HealthChecks for Doctor {
     async fn run(&self) -> Vec<HealthFinding> {
         let config = &self.config;
         let (files, mail, backups, (schema, database, dns, certificates)) =
-            tokio::join!(files(config), mail(config), backups(config), database_and_hosts(config));
+            tokio::join!(files(config), mail(config), backups(config), self.database_and_hosts());
         let finding = |dependency, state| HealthFinding { dependency, state };
         vec![
             finding(Dependency::Configuration, Ok(configuration(config).to_owned())),
@@ -81,24 +85,27 @@ fn configuration(config: &Config) -> &'static str {
     }
 }
 
-/// The schema, the database, the hosts of its organizations, and their certificates.
-async fn database_and_hosts(config: &Config) -> (Finding, Finding, Finding, Finding) {
-    let database = Database::from_config(config);
-    let schema = schema(&database).await;
-    let opened = match schema {
-        Ok(_) => open(&database).await,
-        Err(_) => Err("it is opened when its schema is right".to_owned()),
-    };
-    let (store, state) = match opened {
-        Ok((store, text)) => (Some(store), Ok(text)),
-        Err(text) => (None, Err(text)),
-    };
-    let hosts = match store {
-        Some(store) => hosts(&*store).await.map_err(|error| error.to_string()),
-        None => Ok(Vec::new()),
-    };
-    let dns = dns(config, hosts.as_deref()).await;
-    (schema, state, dns, hosts.and_then(|hosts| certificates(config, &hosts)))
+impl Doctor {
+    /// The schema, the database, the hosts of its organizations, and their certificates.
+    async fn database_and_hosts(&self) -> (Finding, Finding, Finding, Finding) {
+        let config = &self.config;
+        let database = Database::from_config(config);
+        let schema = schema(&database).await;
+        let opened = match schema {
+            Ok(_) => open(&database, self.reads_settings).await,
+            Err(_) => Err("it is opened when its schema is right".to_owned()),
+        };
+        let (store, state) = match opened {
+            Ok((store, text)) => (Some(store), Ok(text)),
+            Err(text) => (None, Err(text)),
+        };
+        let hosts = match store {
+            Some(store) => hosts(&*store).await.map_err(|error| error.to_string()),
+            None => Ok(Vec::new()),
+        };
+        let dns = dns(config, hosts.as_deref()).await;
+        (schema, state, dns, hosts.and_then(|hosts| certificates(config, &hosts)))
+    }
 }
 
 /// The limit of open files of this process, and whether it is lower than that of connections.
@@ -117,7 +124,7 @@ fn storage(config: &Config) -> Finding {
     let probe = config.data_dir.join(format!(".doctor-{}", std::process::id()));
     let probed = secret_key::create_private_directory(&config.data_dir).and_then(|()| {
         let written = fs::write(&probe, "civitas").and_then(|()| fs::remove_file(&probe));
-        written.map_err(|error| paths::at(&config.data_dir, error))
+        written.map_err(|error| paths::with_path(&config.data_dir, error))
     });
     match probed {
         Ok(()) => Ok(format!("{location} can be written")),
@@ -141,7 +148,7 @@ async fn files(config: &Config) -> Finding {
 
 /// Checks that a backup can be made, and that there is a new one, if the configuration has times for backups.
 async fn backups(config: &Config) -> Finding {
-    let ready = async { copies(config)?.ready().await };
+    let ready = async { database_copier(config)?.ready().await };
     // Where the database does not answer, the check of the database reports it.
     let lacks = match timeout(FILES_TIMEOUT, ready).await {
         Ok(Err(error @ Error::Internal(_))) => Some(cause(&error)),
@@ -234,10 +241,14 @@ async fn schema(database: &Database) -> Finding {
     }
 }
 
-async fn open(database: &Database) -> Result<(Arc<dyn Store>, String), String> {
+async fn open(database: &Database, reads_settings: bool) -> Result<(Arc<dyn Store>, String), String> {
     let fault = |error| format!("{}: check database_url, and that the database runs", cause(&error));
     let store = database.open().await.map_err(fault)?;
     store.check_writable().await.map_err(fault)?;
+    let missing = if reads_settings { database.missing_settings().await.map_err(fault)? } else { Vec::new() };
+    if !missing.is_empty() {
+        return Err(format!("{}: {SHARED_SESSIONS}", missing.join("; ")));
+    }
     let texts = texts(&*store).await.map_err(fault)?;
     let engine = if database.file().is_some() { "SQLite" } else { "PostgreSQL" };
     Ok((store, format!("{engine} answers and can be written{texts}")))
@@ -278,7 +289,7 @@ fn certificates(config: &Config, hosts: &[String]) -> Finding {
     if config.tls_acme_email.is_none() {
         return Ok("tls_acme_email is not set: none are made".to_owned());
     }
-    let stored = acme::stored(config).map_err(|error| error.to_string())?;
+    let stored = acme::stored_certificates(config).map_err(|error| error.to_string())?;
     let is_valid = |host: &&String| stored.get(*host).is_some_and(|stored| clock::now() < stored.ends_at);
     let names = hosts.iter().filter(|host| acme::is_name(host));
     let lacking: Vec<&str> = names.filter(|host| !is_valid(host)).map(String::as_str).collect();

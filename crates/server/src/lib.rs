@@ -15,6 +15,7 @@
 mod acme;
 mod background;
 pub mod backup;
+mod body_pieces;
 pub mod cli;
 mod compression;
 pub mod config;

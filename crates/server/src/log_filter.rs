@@ -14,19 +14,19 @@ const CLOSED_BY: (&str, &str) = ("actix_http::h1::dispatcher", "stream error: ")
 
 /// A format of events. Errors that clients cause are written only where the configured filter lets `debug` pass. It is no
 /// filter: a filter of single events of one layer loses the state of other events (`tracing-subscriber` 0.3).
-pub(crate) struct WithoutClientErrors<F> {
+pub(crate) struct ClientErrorFilter<F> {
     format: F,
     shows_client_errors: bool,
 }
 
-impl<F> WithoutClientErrors<F> {
+impl<F> ClientErrorFilter<F> {
     /// `directives`: the configured filter, as `info` or `info,civitas_api=debug`.
     pub(crate) fn new(format: F, directives: &str) -> Self {
         Self { format, shows_client_errors: level_of(directives, CLOSED_BY.0) >= LevelFilter::DEBUG }
     }
 }
 
-impl<S, N, F> FormatEvent<S, N> for WithoutClientErrors<F>
+impl<S, N, F> FormatEvent<S, N> for ClientErrorFilter<F>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
     N: for<'writer> FormatFields<'writer> + 'static,
@@ -107,7 +107,7 @@ mod tests {
         let written = Written::default();
         let writer = written.clone();
         let layer = fmt::layer().with_ansi(false).with_writer(move || writer.clone());
-        let layer = layer.map_event_format(|format| WithoutClientErrors::new(format, directives));
+        let layer = layer.map_event_format(|format| ClientErrorFilter::new(format, directives));
         let subscriber = registry().with(layer.with_filter(EnvFilter::new(directives)));
         tracing::subscriber::with_default(subscriber, || {
             tracing::error!(target: "actix_http::h1::dispatcher", "stream error: {}", "bad head");

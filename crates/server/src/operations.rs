@@ -20,7 +20,7 @@ const FRESH: Duration = Duration::from_secs(3);
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The running listener.
-pub(crate) struct Operations {
+pub(crate) struct OperationsListener {
     pub(crate) server: HttpThread,
     state: Arc<State>,
 }
@@ -38,7 +38,7 @@ struct State {
     measured: Mutex<Option<Instant>>,
 }
 
-impl Operations {
+impl OperationsListener {
     /// Starts listening. `read_only`: the server writes nothing.
     pub(crate) async fn start(
         listen: SocketAddr,
@@ -115,7 +115,7 @@ fn answer(state: Result<&'static str, &'static str>) -> HttpResponse {
 
 async fn show_metrics(state: web::Data<State>) -> HttpResponse {
     state.measure().await;
-    match metrics::text() {
+    match metrics::render() {
         Ok(text) => HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text),
         Err(error) => {
             tracing::error!(%error, "the metrics have no text");
@@ -172,7 +172,7 @@ mod tests {
     async fn a_server_is_not_live_after_a_background_task_has_panicked() {
         let (store, failed) = (Database::in_memory().await.store(), FailureFlag::default());
         let listen = "127.0.0.1:0".parse().unwrap();
-        let operations = Operations::start(listen, store, false, failed.clone()).await.unwrap();
+        let operations = OperationsListener::start(listen, store, false, failed.clone()).await.unwrap();
         let live = async || {
             let answer =
                 http().get(format!("http://{}/live", operations.server.address)).send().await.unwrap();

@@ -38,12 +38,12 @@ pub(crate) fn panel(
         passwords: Arc::new(passwords),
         cipher: Arc::new(PurposeCipher::for_panel(keys)),
         codes: Arc::new(TotpCodes),
-        webhook_cipher: Arc::new(webhooks::cipher(config)?),
-        webhook_policy: webhooks::policy(config),
+        webhook_cipher: Arc::new(webhooks::webhook_cipher(config)?),
+        webhook_policy: webhooks::target_policy(config),
         webhook_example,
         webhook_resolver: resolver,
         authentication_limit: api.authentication_limit().clone(),
-        health: Arc::new(Doctor { config: config.clone() }),
+        health: Arc::new(Doctor { config: config.clone(), reads_settings: false }),
         shares: api.shares().clone(),
     };
     Ok(Panel::new(settings, services))

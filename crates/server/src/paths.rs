@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The error with the path of its file.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(crate) fn at(path: &Path, error: io::Error) -> io::Error {
+pub(crate) fn with_path(path: &Path, error: io::Error) -> io::Error {
     let owner = if error.kind() == ErrorKind::PermissionDenied { owner_text(path) } else { String::new() };
     io::Error::new(error.kind(), format!("{}: {error}{owner}", path.display()))
 }
@@ -16,7 +16,7 @@ pub(crate) fn at(path: &Path, error: io::Error) -> io::Error {
 /// The same for the error of an adapter that opens this path.
 pub(crate) fn adapter_error_with_path(path: &Path, error: Error) -> Error {
     let Error::Unavailable(cause) = error else { return error };
-    Error::Unavailable(cause.downcast().map_or_else(|other| other, |cause| at(path, *cause).into()))
+    Error::Unavailable(cause.downcast().map_or_else(|other| other, |cause| with_path(path, *cause).into()))
 }
 
 /// Who owns the path, or what can be seen above it, and who this process is; begins with a colon.
@@ -32,10 +32,10 @@ pub(crate) fn owner_text(path: &Path) -> String {
 /// The text of a key or a certificate. It must begin with the first byte: some editors write a byte order mark before.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
-    let bytes = fs::read(path).map_err(|error| at(path, error))?;
+    let bytes = fs::read(path).map_err(|error| with_path(path, error))?;
     if marks.iter().any(|mark| bytes.starts_with(mark)) {
         let text = "it begins with a byte order mark: save it as UTF-8 without one";
-        return Err(at(path, io::Error::new(ErrorKind::InvalidData, text)));
+        return Err(with_path(path, io::Error::new(ErrorKind::InvalidData, text)));
     }
     Ok(bytes)
 }
@@ -65,13 +65,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o750)).unwrap();
         let shown = directory.path().display();
-        let refused = at(&directory.path().join("absent/key"), ErrorKind::PermissionDenied.into());
+        let refused = with_path(&directory.path().join("absent/key"), ErrorKind::PermissionDenied.into());
         let own = rustix::process::geteuid();
         let expected = format!(
             "{shown}/absent/key: permission denied: {shown} belongs to user {own} (mode 750), civitas runs as user {own}"
         );
         assert_eq!((refused.kind(), refused.to_string()), (ErrorKind::PermissionDenied, expected));
-        assert_eq!(at(Path::new("key"), ErrorKind::NotFound.into()).to_string(), "key: entity not found");
+        assert_eq!(
+            with_path(Path::new("key"), ErrorKind::NotFound.into()).to_string(),
+            "key: entity not found"
+        );
         let error =
             adapter_error_with_path(Path::new("files"), Error::Unavailable(io::Error::other("full").into()));
         assert_eq!(error.cause().unwrap().to_string(), "files: full");

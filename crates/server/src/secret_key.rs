@@ -22,7 +22,7 @@ pub fn load(config: &Config) -> io::Result<SecretKeys> {
     match read(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             create_private_directory(&config.data_dir)?;
-            generate(&path).map_err(|error| paths::at(&path, error))?;
+            generate(&path).map_err(|error| paths::with_path(&path, error))?;
             // Another process may have been first: all read the same key.
             read(&path)
         }
@@ -47,7 +47,7 @@ pub fn read(path: &Path) -> io::Result<SecretKeys> {
     let keys = keys.and_then(|keys| SecretKeys::new(keys.into_iter().map(|key| key.0)));
     keys.ok_or_else(|| {
         let text = "it does not hold 32 bytes in base64, one key a line";
-        paths::at(path, io::Error::new(ErrorKind::InvalidData, text))
+        paths::with_path(path, io::Error::new(ErrorKind::InvalidData, text))
     })
 }
 
@@ -72,7 +72,7 @@ pub fn rotate(path: &Path) -> io::Result<SecretKeys> {
         // The rename itself must survive a power cut.
         File::open(paths::directory_of(&path))?.sync_all()
     });
-    replaced.map(|()| keys).map_err(|error| paths::at(&path, error))
+    replaced.map(|()| keys).map_err(|error| paths::with_path(&path, error))
 }
 
 /// Creates a directory that only its owner can enter, and its parents.
@@ -80,7 +80,7 @@ pub fn rotate(path: &Path) -> io::Result<SecretKeys> {
 /// # Errors
 /// When it cannot be created; with the path.
 pub fn create_private_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| paths::at(path, error))
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| paths::with_path(path, error))
 }
 
 /// Writes a new key under another name first, so that it is never read incomplete; an existing key is not replaced.

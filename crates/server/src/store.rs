@@ -34,10 +34,19 @@ impl Database {
         let pool_size = config.database_pool_size.get();
         if config.is_sqlite() {
             let limits = sqlite::StatementLimits::default();
-            Self::Sqlite(sqlite::DatabaseSettings { url, pool_size, wait: WAIT, locales, limits })
+            let pooler_url = None;
+            Self::Sqlite(sqlite::DatabaseSettings { url, pooler_url, pool_size, wait: WAIT, locales, limits })
         } else {
             let limits = postgres::StatementLimits::default();
-            Self::Postgres(postgres::DatabaseSettings { url, pool_size, wait: WAIT, locales, limits })
+            let pooler_url = config.database_pooler_url.clone();
+            Self::Postgres(postgres::DatabaseSettings {
+                url,
+                pooler_url,
+                pool_size,
+                wait: WAIT,
+                locales,
+                limits,
+            })
         }
     }
 
@@ -104,13 +113,24 @@ impl Database {
     pub async fn schema(&self) -> Result<SchemaState> {
         if let Some(file) = self.file() {
             let exists = file.try_exists();
-            if !exists.map_err(|error| Error::Unavailable(paths::at(file, error).into()))? {
+            if !exists.map_err(|error| Error::Unavailable(paths::with_path(file, error).into()))? {
                 return Ok(SchemaState::Older(vec!["all of them: there is no database yet".to_owned()]));
             }
         }
         match self {
             Self::Sqlite(settings) => sqlite::schema(settings).await.map_err(|error| self.explained(error)),
             Self::Postgres(settings) => postgres::schema(settings).await,
+        }
+    }
+
+    /// The settings that a use of a connection lacks, one text for each. Empty for SQLite.
+    ///
+    /// # Errors
+    /// `Unavailable` when it does not answer.
+    pub async fn missing_settings(&self) -> Result<Vec<String>> {
+        match self {
+            Self::Sqlite(_) => Ok(Vec::new()),
+            Self::Postgres(settings) => postgres::missing_settings(settings).await,
         }
     }
 
@@ -137,7 +157,7 @@ impl Database {
         let (Some(file), Error::Unavailable(cause)) = (self.file(), &error) else { return error };
         let cause = cause.to_string();
         Error::Unavailable(match OpenOptions::new().read(true).write(true).open(file) {
-            Err(reason) => paths::at(file, reason).into(),
+            Err(reason) => paths::with_path(file, reason).into(),
             // It creates files beside it too.
             Ok(_) if cause.contains("unable to open") || cause.contains("readonly") => {
                 let owner = paths::owner_text(paths::directory_of(file));
@@ -160,7 +180,7 @@ impl DatabaseLock {
         let mut path = database.as_os_str().to_owned();
         path.push(".lock");
         let path = Path::new(&path);
-        let failed = |error| Error::internal(paths::at(path, error));
+        let failed = |error| Error::internal(paths::with_path(path, error));
         let open =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
         let mut file = open.map_err(failed)?;

@@ -1,7 +1,7 @@
 //! The log, written to standard error; with `OTEL_EXPORTER_OTLP_ENDPOINT` also the export of traces.
 
 use crate::config::{Config, LogFormat};
-use crate::log_filter::WithoutClientErrors;
+use crate::log_filter::ClientErrorFilter;
 use crate::traces::Traces;
 use std::error::Error;
 use std::io::{IsTerminal, stderr};
@@ -12,7 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt, registry};
 
 /// Starts logging, for the rest of the process. A second call does nothing.
-pub fn begin(config: &Config) {
+pub fn start_logging(config: &Config) {
     let log = log_of(config);
     if registry().with(log).try_init().is_err() {
         tracing::debug!("the log is initialized already");
@@ -23,9 +23,9 @@ pub fn begin(config: &Config) {
 ///
 /// # Errors
 /// When the export cannot be set up. A collector that does not answer is no error.
-pub(crate) fn begin_server(config: &Config) -> Result<Option<Traces>, Box<dyn Error + Send + Sync>> {
+pub(crate) fn start_server_logging(config: &Config) -> Result<Option<Traces>, Box<dyn Error + Send + Sync>> {
     if !config.has_collector {
-        begin(config);
+        start_logging(config);
         return Ok(None);
     }
     let traces = Traces::start()?;
@@ -39,10 +39,10 @@ pub(crate) fn begin_server(config: &Config) -> Result<Option<Traces>, Box<dyn Er
 fn log_of<S: Subscriber + for<'span> LookupSpan<'span>>(config: &Config) -> impl Layer<S> + use<S> {
     let log = fmt::layer().with_writer(stderr).with_ansi(stderr().is_terminal());
     let log = match config.log_format {
-        LogFormat::Text => log.map_event_format(|f| WithoutClientErrors::new(f, &config.log)).boxed(),
+        LogFormat::Text => log.map_event_format(|f| ClientErrorFilter::new(f, &config.log)).boxed(),
         LogFormat::Json => {
             let log = log.json().flatten_event(true);
-            log.map_event_format(|f| WithoutClientErrors::new(f, &config.log)).boxed()
+            log.map_event_format(|f| ClientErrorFilter::new(f, &config.log)).boxed()
         }
     };
     log.with_filter(EnvFilter::new(&config.log))

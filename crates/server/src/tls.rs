@@ -34,13 +34,13 @@ impl Certificate {
     /// When a file cannot be read or has no certificate or key, or when the key is not that of the certificate.
     pub fn read(chain: &Path, key: &Path) -> io::Result<Arc<Self>> {
         let provider = Arc::new(default_provider());
-        let in_use = RwLock::new(certified(chain, key, &provider)?);
+        let in_use = RwLock::new(read_certified_key(chain, key, &provider)?);
         Ok(Arc::new(Self { chain: chain.to_owned(), key: key.to_owned(), provider, in_use }))
     }
 
     /// Reads the files again. New connections get the new certificate; a fault leaves the old one in use.
     pub fn reload(&self) -> io::Result<()> {
-        let fresh = certified(&self.chain, &self.key, &self.provider)?;
+        let fresh = read_certified_key(&self.chain, &self.key, &self.provider)?;
         *self.in_use.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         Ok(())
     }
@@ -71,7 +71,7 @@ impl ResolvesServerCert for Certificate {
 }
 
 /// Reads a certificate with its chain, and its key, from PEM files; one file may have both.
-pub(crate) fn certified(
+pub(crate) fn read_certified_key(
     chain: &Path,
     key: &Path,
     provider: &CryptoProvider,

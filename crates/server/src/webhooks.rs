@@ -6,7 +6,7 @@ use crate::secret_key;
 use civitas_application::{CommandExecutor, Shares, Store};
 use civitas_delivery::HttpWebhookSender;
 use civitas_dns::DnsResolver;
-use civitas_event_delivery::{DeliveryWorker, Relay, Reminders, Retention};
+use civitas_event_delivery::{DeliveryWorker, OutboxRelay, ReminderWorker, RetentionWorker};
 use civitas_kernel::{Error, Result};
 use civitas_tokens::WebhookCipher;
 use civitas_webhooks::{RetrySchedule, TargetPolicy};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Which addresses may be reached.
-pub fn policy(config: &Config) -> TargetPolicy {
+pub fn target_policy(config: &Config) -> TargetPolicy {
     TargetPolicy { allowed: config.webhook_allowed_networks.clone() }
 }
 
@@ -23,19 +23,19 @@ pub fn policy(config: &Config) -> TargetPolicy {
 ///
 /// # Errors
 /// `Internal` when the system has no resolver configured, or the HTTP client cannot be built.
-pub fn sender(config: &Config) -> Result<HttpWebhookSender> {
-    HttpWebhookSender::new(policy(config), Arc::new(DnsResolver::with_server(config.dns_server)?))
+pub fn webhook_sender(config: &Config) -> Result<HttpWebhookSender> {
+    HttpWebhookSender::new(target_policy(config), Arc::new(DnsResolver::with_server(config.dns_server)?))
 }
 
 /// Encrypts the secrets of registrations.
-pub fn cipher(config: &Config) -> Result<WebhookCipher> {
+pub fn webhook_cipher(config: &Config) -> Result<WebhookCipher> {
     let keys =
         secret_key::load(config).map_err(|error| Error::internal(format!("the secret key: {error}")))?;
     Ok(WebhookCipher::new(&keys))
 }
 
 /// The delays between the attempts at a delivery.
-pub fn schedule(config: &Config) -> RetrySchedule {
+pub fn retry_schedule(config: &Config) -> RetrySchedule {
     let seconds = config.webhook_retry_delays_seconds.iter();
     RetrySchedule(seconds.map(|seconds| Duration::from_secs(seconds.get().into())).collect())
 }
@@ -43,10 +43,10 @@ pub fn schedule(config: &Config) -> RetrySchedule {
 /// The background work of webhooks.
 pub(crate) struct WebhookWorkers {
     store: Arc<dyn Store>,
-    relay: Relay,
+    relay: OutboxRelay,
     deliveries: DeliveryWorker,
-    reminders: Reminders,
-    retention: Retention,
+    reminders: ReminderWorker,
+    retention: RetentionWorker,
 }
 
 impl WebhookWorkers {
@@ -57,15 +57,15 @@ impl WebhookWorkers {
         shares: &Arc<Shares>,
         stop: &watch::Receiver<bool>,
     ) -> Result<Self> {
-        let (store, schedule) = (commands.store(), schedule(config));
-        let (sender, cipher) = (Arc::new(sender(config)?), Arc::new(cipher(config)?));
+        let (store, schedule) = (commands.store(), retry_schedule(config));
+        let (sender, cipher) = (Arc::new(webhook_sender(config)?), Arc::new(webhook_cipher(config)?));
         let (shares, stop) = (shares.clone(), stop.clone());
         Ok(Self {
             store: store.clone(),
-            relay: Relay::new(store.clone()),
+            relay: OutboxRelay::new(store.clone()),
             deliveries: DeliveryWorker::new(store.clone(), sender, cipher, schedule, shares, stop),
-            reminders: Reminders::new(store.clone(), commands.committer().clone()),
-            retention: Retention::new(store.clone(), config.event_retention_days.as_days()),
+            reminders: ReminderWorker::new(store.clone(), commands.committer().clone()),
+            retention: RetentionWorker::new(store.clone(), config.event_retention_days.as_days()),
         })
     }
 

@@ -3,15 +3,16 @@
 //! HTTP runs on its own threads (one single-threaded runtime each), background work on the runtime that calls
 //! [`start`], so that neither starves the other.
 
-use crate::acme::{Certificates, Orders};
+use crate::acme::{AcmeCertificates, CertificateOrders};
 use crate::background::{BackgroundTask, FailureFlag};
 use crate::backup::ScheduledBackups;
+use crate::body_pieces::in_pieces;
 use crate::config::{Config, Origin};
 use crate::connection_limiter::ConnectionLimiter;
 use crate::cors::cors;
 use crate::http_thread::HttpThread;
 use crate::listener::serve;
-use crate::operations::Operations;
+use crate::operations::OperationsListener;
 use crate::store::{Database, DatabaseLock};
 use crate::tls::Certificate;
 use crate::{background, compression, files, panel, secret_key, site, webhooks};
@@ -23,8 +24,8 @@ use actix_web::middleware::DefaultHeaders;
 use civitas_accounts::{Mailer, Secret};
 use civitas_api::{Api, ApiServices, ApiSettings, WebhookServices, normalize};
 use civitas_application::{
-    Cleanup, ErasureHandler, HostCheckHandler, InvitationHandler, MailHandler, Shares, Store, TaskHandler,
-    TaskWorker, Worker, reclaim_all_jobs, run_text_fill,
+    CleanupWorker, ErasureHandler, HostCheckHandler, InvitationHandler, JobWorker, MailHandler, Shares,
+    Store, TaskHandler, TaskWorker, reclaim_all_jobs, run_text_fill,
 };
 use civitas_dns::DnsResolver;
 use civitas_kernel::{Error, Result};
@@ -44,7 +45,7 @@ const MAILS: usize = 8;
 /// The most invitations that are sent at once. An archive may have many; mails that people wait for do not wait for them.
 const INVITATIONS: usize = 2;
 /// The most hosts that are checked at once.
-const HOST_CHECKS: usize = 16;
+const CONCURRENT_HOST_CHECKS: usize = 16;
 /// The most accounts whose data is erased at once.
 const ERASURES: usize = 1;
 
@@ -68,7 +69,7 @@ pub struct RunningServer {
     /// The address for operators; `None` without `operations_listen`.
     pub operations_address: Option<SocketAddr>,
     http: Option<Http>,
-    operations: Option<Operations>,
+    operations: Option<OperationsListener>,
     workers: Option<JoinHandle<()>>,
     stop: watch::Sender<bool>,
     /// Held until the last worker has ended.
@@ -111,9 +112,9 @@ pub async fn start_with_store(
     let shares = Shares::new(config.share_capacity());
     let services = ApiServices {
         webhooks: WebhookServices {
-            policy: webhooks::policy(&config),
+            policy: webhooks::target_policy(&config),
             resolver: resolver.clone(),
-            cipher: Arc::new(webhooks::cipher(&config)?),
+            cipher: Arc::new(webhooks::webhook_cipher(&config)?),
         },
         answer_cipher: Arc::new(PurposeCipher::for_answers(&keys)),
         objects: Arc::new(files::open_file_store(&config)?),
@@ -145,7 +146,7 @@ pub async fn start_with_store(
         (None, None)
     };
     let operations = match config.operations_listen {
-        Some(listen) => Some(Operations::start(listen, store.clone(), config.read_only, failed).await?),
+        Some(at) => Some(OperationsListener::start(at, store.clone(), config.read_only, failed).await?),
         None => None,
     };
     let operations_address = operations.as_ref().map(|operations| operations.server.address);
@@ -174,14 +175,14 @@ fn workers(
     failed: &FailureFlag,
 ) -> Result<JoinHandle<()>> {
     let commands = Arc::new(api.commands().for_background()?);
-    let jobs = Worker::new(commands.clone(), config.job_capacity());
+    let jobs = JobWorker::new(commands.clone(), config.job_capacity());
     let lanes = task_lanes(config)?.map(|(handler, concurrency)| {
         let worker = TaskWorker::new(commands.store().clone(), commands.committer().clone(), handler);
         worker.run(concurrency, stop.clone())
     });
     let webhooks = webhooks::WebhookWorkers::new(config, &commands, shares, stop)?;
     let (store, files) = (commands.store().clone(), api.files().clone());
-    let cleanup = Cleanup {
+    let cleanup = CleanupWorker {
         store: store.clone(),
         jobs: config.job_retention_days.as_days(),
         audit: config.audit_retention_days.as_days(),
@@ -217,7 +218,7 @@ fn task_lanes(config: &Config) -> Result<[(Arc<dyn TaskHandler>, usize); 4]> {
     Ok([
         (mails, MAILS),
         (Arc::new(invitations), INVITATIONS),
-        (Arc::new(checks), HOST_CHECKS),
+        (Arc::new(checks), CONCURRENT_HOST_CHECKS),
         (Arc::new(ErasureHandler), ERASURES),
     ])
 }
@@ -300,11 +301,11 @@ impl Http {
             }
             _ => None,
         };
-        let acme = Orders::of(config, api.commands().store().clone());
+        let acme = CertificateOrders::new(config, api.commands().store().clone());
         let (certificates, orders) = acme.map_err(|error| fault("the certificates", &error))?.unzip();
         let tls = match (&certificate, &certificates) {
             (Some(certificate), _) => Some(certificate.server_config()),
-            (None, certificates) => certificates.as_ref().map(Certificates::server_config),
+            (None, certificates) => certificates.as_ref().map(AcmeCertificates::server_config),
         };
         let tls = tls.transpose().map_err(|error| fault("the certificate", &error))?;
         let (listen, interface) = (config.listen, api.clone());
@@ -338,7 +339,11 @@ fn server(
         let app = App::new().wrap(cors(&origins)).wrap_fn(|request, service| {
             let encoding = compression::encoding_for(&request);
             let answer = service.call(request);
-            async move { Ok(compression::compressed(answer.await?.map_into_boxed_body(), encoding).await) }
+            async move {
+                let answer =
+                    compression::compress_response(answer.await?.map_into_boxed_body(), encoding).await;
+                Ok(in_pieces(answer))
+            }
         });
         let app = app.wrap(headers).wrap_fn(|mut request, service| {
             normalize(&mut request);

@@ -1,15 +1,15 @@
 //! An association: an organization with one list of proposals, and its members.
 
-use civitas_accounts::{ApiClient, Secret, User, UserAdmin};
-use civitas_application::{ComponentAdmin, Store};
-use civitas_kernel::records::RecordAdmin;
+use civitas_accounts::{ApiClient, Secret, User, UserAdministration};
+use civitas_application::{ComponentAdministration, Store};
+use civitas_kernel::records::RecordAdministration;
 use civitas_kernel::{
     Abilities, ClientId, ComponentId, Ctx, Locale, Locales, OrganizationId, Result, Scopes, SpaceKind,
     Translated, UserId,
 };
-use civitas_organizations::{Organization, OrganizationAdmin};
-use civitas_proposals::{DRAFT, READ_PROPOSALS};
-use civitas_spaces::{Component, ComponentKind, Space, SpaceAdmin};
+use civitas_organizations::{Organization, OrganizationAdministration};
+use civitas_proposals::{READ_PROPOSALS, WRITE_DRAFTS};
+use civitas_spaces::{Component, ComponentKind, Space, SpaceAdministration};
 use time::OffsetDateTime;
 
 /// An association.
@@ -30,8 +30,11 @@ impl Association {
     /// Those of the rules and of the store.
     pub async fn create(store: &dyn Store, name: &str, now: OffsetDateTime) -> Result<Self> {
         let tx = store.begin().await?;
-        let organizations =
-            OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: true };
+        let organizations = OrganizationAdministration {
+            store: tx.organizations(),
+            queue: tx.queue(),
+            single_label_hosts: true,
+        };
         let host = "suggestions.localhost".to_owned();
         let mut new = Organization::new(host, text(name), Locale::EN, now);
         let organization = organizations.create(&mut new, now).await?;
@@ -39,13 +42,13 @@ impl Association {
 
         let space = Space::new(SpaceKind::ParticipatoryProcesses, text("Suggestions"), now);
         let space = Space { slug: Some("suggestions".to_owned()), published_at: Some(now), ..space };
-        let spaces = SpaceAdmin { spaces: tx.spaces() };
+        let spaces = SpaceAdministration { spaces: tx.spaces() };
         let space = spaces.create(organization, &space).await?;
 
         let component = Component::new(space, ComponentKind::Proposals, text("Proposals"), now);
         let component = Component { published_at: Some(now), ..component };
         let locales = Locales::standard();
-        let components = ComponentAdmin {
+        let components = ComponentAdministration {
             components: tx.components(),
             states: tx.states(),
             votes: tx.votes(),
@@ -64,7 +67,7 @@ impl Association {
         let email = format!("{nickname}@suggestions.example");
         let member = User::new(nickname.to_owned(), email, nickname.to_owned(), now);
         let tx = store.begin().await?;
-        let id = UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() }
+        let id = UserAdministration { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() }
             .create(self.organization, &member)
             .await?;
         tx.commit().await?;
@@ -73,7 +76,7 @@ impl Association {
 
     /// The context of a member, who may read and make proposals.
     pub fn member(&self, member: UserId, now: OffsetDateTime) -> Ctx {
-        Ctx::for_user(self.organization, self.client, member, &[DRAFT, READ_PROPOSALS], now)
+        Ctx::for_user(self.organization, self.client, member, &[WRITE_DRAFTS, READ_PROPOSALS], now)
     }
 }
 

@@ -127,8 +127,10 @@ impl Home {
         let address = free_address()?;
         let log = File::create(self.file("civitas.log"))?;
         let database = self.served()?;
-        let words = ["serve", "--public-scheme", "http", "--listen", &address.to_string()];
+        // A proxy in front connects from 127.0.0.1. From there more than 1,000 connections are allowed.
+        let words = ["serve", "--public-scheme", "http", "--trusted-proxies", "127.0.0.1/32"];
         let mut command = self.civitas(&database, &words);
+        command.args(["--listen", &address.to_string()]);
         Process::start(command.stdout(Stdio::null()).stderr(log), address)
     }
 

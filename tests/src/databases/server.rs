@@ -28,8 +28,7 @@ pub(super) async fn on_server() -> Option<(String, Home)> {
 
 /// The server, and the name of its template.
 async fn find_server() -> Option<(Url, String)> {
-    let address = variable("CIVITAS_TEST_POSTGRES").unwrap_or_else(|| LOCAL.to_owned());
-    let address: Url = address.parse().expect("CIVITAS_TEST_POSTGRES is an address");
+    let address = server_address();
     match connect(&address).await {
         Ok(client) => {
             let template = make_template(&client, &address).await;
@@ -43,6 +42,11 @@ async fn find_server() -> Option<(Url, String)> {
             None
         }
     }
+}
+
+fn server_address() -> Url {
+    let address = variable("CIVITAS_TEST_POSTGRES").unwrap_or_else(|| LOCAL.to_owned());
+    address.parse().expect("CIVITAS_TEST_POSTGRES is an address")
 }
 
 /// Creates the template of these migrations if missing. Several processes may call it at once: one creates it.
@@ -88,6 +92,20 @@ pub(super) fn named(address: &Url, database: &str) -> Url {
 fn of_role(mut address: Url) -> Url {
     address.set_username(ROLE).expect("an address with a host");
     address
+}
+
+/// The address of a database at the transaction pooler of the tests, if `CIVITAS_TEST_POOLER` names one (`HOST:PORT`). It leads to
+/// the server of `CIVITAS_TEST_POSTGRES`.
+pub fn pooler_of(url: &str) -> Option<String> {
+    let pooler = variable("CIVITAS_TEST_POOLER")?;
+    let (mut address, server): (Url, Url) = (url.parse().ok()?, server_address());
+    if (address.host(), address.port()) != (server.host(), server.port()) {
+        return None;
+    }
+    let (host, port) = pooler.rsplit_once(':').expect("CIVITAS_TEST_POOLER is HOST:PORT");
+    address.set_host(Some(host)).expect("a host");
+    address.set_port(Some(port.parse().expect("a port"))).expect("an address with a port");
+    Some(address.into())
 }
 
 /// A number that differs between schemas.

@@ -3,7 +3,7 @@
 use civitas_application::Transaction;
 use civitas_kernel::records::edit;
 use civitas_kernel::{Locale, OrganizationId, ProposalId, Result, clock};
-use civitas_proposals::{Proposal, ProposalAdmin};
+use civitas_proposals::{Proposal, ProposalAdministration};
 use civitas_tests::Engine;
 use civitas_tests::service::{Answer, Client, Service};
 use reqwest::Method;
@@ -147,7 +147,7 @@ async fn change(
 ) -> Result<Box<dyn Transaction>> {
     let city = OrganizationId(service.id("organization", "city"));
     let transaction = service.store.begin().await?;
-    let admin = ProposalAdmin { store: transaction.proposals() };
+    let admin = ProposalAdministration { store: transaction.proposals() };
     edit(&admin, city, ProposalId(id), now, |proposal| change(proposal, now)).await?;
     Ok(transaction)
 }

@@ -94,7 +94,7 @@ async fn administrators_sign_in_and_out_and_every_page_says_that_nothing_can_be_
         let sentence = "This platform is read-only at the moment: nothing can be changed.";
         panel.get("/system").await.is(200).shows(sentence);
         let posts = format!("/system/organizations/{}/posts", service.id("organization", "city"));
-        let page = format!("{posts}/new?component={}", service.id("component", "news"));
+        let page = format!("{posts}/new?in={}", service.id("component", "news"));
         let form = panel.get(&page).await.is(200).shows(sentence).form(&posts);
         let sent = form.set("post[title][en]", "Works").set("post[body][en]", "From Monday on.");
         let answer = panel.send(&sent).await.is(503).shows(sentence).shows("Nothing was stored.");

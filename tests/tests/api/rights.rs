@@ -34,7 +34,7 @@ async fn no_operation_answers_without_a_token_scope_or_ability_or_in_another_org
         let mut checked = 0;
         for route in routes() {
             let name = format!("{} {}", route.method, route.path);
-            match route.gate {
+            match route.required_access {
                 RequiredAccess::Needs(access) => {
                     checked += 1;
                     let of_system = access.scope == Some(Scope::System);

@@ -77,7 +77,8 @@ async fn a_foreign_record_answers_byte_for_byte_like_a_missing_one() {
             service.machine().await,
         ];
         let mut compared = 0;
-        for route in routes().iter().filter(|route| matches!(route.gate, RequiredAccess::Needs(_))) {
+        for route in routes().iter().filter(|route| matches!(route.required_access, RequiredAccess::Needs(_)))
+        {
             let Some(kind) = kind(&route.path).filter(|_| route.path.contains("{id}")) else { continue };
             let method = Method::from_bytes(route.method.as_str().as_bytes()).unwrap();
             let [foreign, missing] = pair(&service, route, kind);

@@ -1,14 +1,14 @@
 //! The validator of an answer changes exactly when the answer does (contract 01 §8): one thing is changed at a time,
 //! and every reader reads every path again.
 
-use civitas_accounts::{Role, RoleKind, User, UserAdmin};
-use civitas_application::{ComponentAdmin, Transaction};
+use civitas_accounts::{Role, RoleKind, User, UserAdministration};
+use civitas_application::{ComponentAdministration, Transaction};
 use civitas_kernel::records::edit;
 use civitas_kernel::{
     ComponentId, Locale, Locales, OrganizationId, ProposalId, Result, SpaceKind, SpaceRef, UserId, clock,
 };
-use civitas_proposals::ProposalAdmin;
-use civitas_spaces::{Component, SpaceAdmin, StepAdmin};
+use civitas_proposals::ProposalAdministration;
+use civitas_spaces::{Component, SpaceAdministration, StepAdministration};
 use civitas_tests::replace;
 use civitas_tests::service::{CITIES, Client, Service};
 use serde_json::json;
@@ -97,7 +97,7 @@ async fn edit_component(
     reference: &str,
     change: impl FnOnce(&mut Component) + Send,
 ) -> Result<Component> {
-    let admin = ComponentAdmin {
+    let admin = ComponentAdministration {
         components: tx.components(),
         states: tx.states(),
         votes: tx.votes(),
@@ -114,14 +114,14 @@ const EDITS: [(&str, Edit); 11] = [
             let retitle =
                 |p: &mut civitas_proposals::Proposal| p.title.set(Locale::EN, "Another title".into());
             let id = ProposalId(w.service.id("proposal", "p2"));
-            edit(&ProposalAdmin { store: tx.proposals() }, w.city(), id, clock::now(), retitle).await
+            edit(&ProposalAdministration { store: tx.proposals() }, w.city(), id, clock::now(), retitle).await
         })
     }),
     ("a proposal that is hidden", |w| {
         within!(w, tx, async {
             let id = ProposalId(w.service.id("proposal", "p3"));
             let now = clock::now();
-            edit(&ProposalAdmin { store: tx.proposals() }, w.city(), id, now, |p| p.hide(now)).await
+            edit(&ProposalAdministration { store: tx.proposals() }, w.city(), id, now, |p| p.hide(now)).await
         })
     }),
     ("a vote", |w| {
@@ -138,7 +138,7 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("the active step", |w| {
         within!(w, tx, async {
-            let admin = StepAdmin { spaces: tx.spaces(), steps: tx.steps() };
+            let admin = StepAdministration { spaces: tx.spaces(), steps: tx.steps() };
             let id = civitas_kernel::StepId(w.service.id("step", "collect"));
             edit(&admin, w.city(), id, clock::now(), |step| step.active = true).await
         })
@@ -153,7 +153,7 @@ const EDITS: [(&str, Edit); 11] = [
     }),
     ("the title of a space", |w| {
         within!(w, tx, async {
-            let admin = SpaceAdmin { spaces: tx.spaces() };
+            let admin = SpaceAdministration { spaces: tx.spaces() };
             let id =
                 SpaceRef { kind: SpaceKind::ParticipatoryProcesses, id: w.service.id("space", "streets") };
             let retitle = |s: &mut civitas_spaces::Space| s.title.set(Locale::FR, "Les rues".into());
@@ -177,7 +177,7 @@ const EDITS: [(&str, Edit); 11] = [
     ("the name of a person", |w| {
         within!(w, tx, async {
             let rename = |user: &mut User| user.name = "Luis O".into();
-            let admin = UserAdmin { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() };
+            let admin = UserAdministration { store: tx.users(), tokens: tx.tokens(), queue: tx.queue() };
             edit(&admin, w.city(), w.user("luisortega"), clock::now(), rename).await
         })
     }),

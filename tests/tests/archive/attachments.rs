@@ -2,7 +2,7 @@ use crate::archive::{CITY, NOW};
 use async_trait::async_trait;
 use civitas_application::{Ports, Store};
 use civitas_archive::{
-    ExportOptions, ExportServices, FileServices, ImportError, ImportOptions, Report, export, import,
+    ExportOptions, ExportServices, FileServices, ImportError, ImportOptions, ImportReport, export, import,
 };
 use civitas_attachments::{ByteStream, FileContent, FileStore, StoredFile, StoredObject};
 use civitas_kernel::{AttachmentId, OrganizationId, Result as StoreResult, clock};
@@ -24,7 +24,12 @@ const ATTACHED: &str = r#"
 {"type": "attachment", "ref": "beside", "organization": "city", "attached_to": {"type": "organization", "ref": "city"}, "title": {"en": "Beside"}, "path": "beside.txt"}
 "#;
 
-async fn read(store: &dyn Store, files: &Files, archive: &str, dry_run: bool) -> Result<Report, ImportError> {
+async fn read(
+    store: &dyn Store,
+    files: &Files,
+    archive: &str,
+    dry_run: bool,
+) -> Result<ImportReport, ImportError> {
     let options = ImportOptions { dry_run, files: Some(files.services()), ..import_options(NOW) };
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
 }
@@ -47,11 +52,11 @@ async fn objects(files: &Files) -> usize {
     files.objects.list("").try_fold(0, async |count, _| Ok(count + 1)).await.unwrap()
 }
 
-fn count(report: &Report, outcome: &str, kind: &str) -> Value {
+fn count(report: &ImportReport, outcome: &str, kind: &str) -> Value {
     report.to_json()[outcome][kind].clone()
 }
 
-async fn stored(store: &dyn Ports, report: &Report, name: &str) -> StoredFile {
+async fn stored(store: &dyn Ports, report: &ImportReport, name: &str) -> StoredFile {
     let refs = &report.to_json()["refs"]["city"];
     let id = |kind: &str, name: &str| refs[kind][name].as_i64().unwrap();
     let of = OrganizationId(id("organization", "city"));
@@ -138,7 +143,7 @@ impl FileStore for Busy<'_> {
 }
 
 /// Imports [`ATTACHED`] with this store of objects.
-async fn attach(database: &Database, files: &Files, objects: &Busy<'_>) -> Result<Report, ImportError> {
+async fn attach(database: &Database, files: &Files, objects: &Busy<'_>) -> Result<ImportReport, ImportError> {
     let services = FileServices { objects, ..files.services() };
     let options = ImportOptions { files: Some(services), ..import_options(NOW) };
     import(&*database.store, &Argon2Passwords::new(), ATTACHED.as_bytes(), options, &mut |_| {}).await

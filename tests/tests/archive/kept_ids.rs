@@ -2,7 +2,7 @@
 
 use crate::archive::{CITY, NOW, import_with};
 use civitas_application::Store;
-use civitas_archive::{ImportError, ImportOptions, Report};
+use civitas_archive::{ImportError, ImportOptions, ImportReport};
 use civitas_kernel::{ComponentId, OrganizationId, ResponseId};
 use civitas_tests::{databases, import_options};
 use serde_json::{Value, json};
@@ -49,12 +49,12 @@ const MORE: &str = r#"
 {"type": "page", "ref": "more", "organization": "city", "component": "pages", "title": {"en": "More"}}
 "#;
 
-async fn keep(store: &dyn Store, archive: &str) -> Result<Report, ImportError> {
+async fn keep(store: &dyn Store, archive: &str) -> Result<ImportReport, ImportError> {
     import_with(store, archive, ImportOptions { keep_ids: true, ..import_options(NOW) }).await
 }
 
 /// The refs of a report with their ids.
-fn refs(report: &Report) -> Value {
+fn refs(report: &ImportReport) -> Value {
     report.to_json()["refs"]["city"].clone()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::archive::{CITY, NOW, import_with, read};
 use civitas_application::Store;
-use civitas_archive::{ImportError, ImportOptions, Report};
+use civitas_archive::{ImportError, ImportOptions, ImportReport};
 use civitas_tests::{databases, import_options};
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const TOWN: &str = r#"{"type": "organization", "ref": "town", "host": "town.exam
 const ROOT: &str = r#"{"type": "system_admin", "ref": "root", "email": "root@city.example"}"#;
 const OPS: &str = r#"{"type": "api_client", "ref": "ops", "organization": null, "client_id": "ops-client", "name": "Operations", "scopes": ["system"]}"#;
 
-async fn read_into(store: &dyn Store, host: &str, archive: &str) -> Result<Report, ImportError> {
+async fn read_into(store: &dyn Store, host: &str, archive: &str) -> Result<ImportReport, ImportError> {
     let options = ImportOptions { into: Some(host), allow_operators: false, ..import_options(NOW) };
     import_with(store, archive, options).await
 }

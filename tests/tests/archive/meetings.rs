@@ -2,7 +2,7 @@
 
 use crate::archive::{CITY, NOW, read};
 use civitas_application::Store;
-use civitas_archive::Report;
+use civitas_archive::ImportReport;
 use civitas_kernel::records::Change;
 use civitas_kernel::testing::text;
 use civitas_kernel::{MeetingId, OrganizationId, UserId};
@@ -14,11 +14,11 @@ use time::format_description::well_known::Rfc3339;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-fn city(report: &Report) -> OrganizationId {
+fn city(report: &ImportReport) -> OrganizationId {
     OrganizationId(report.refs["city"]["organization"]["city"])
 }
 
-async fn kickoff(store: &dyn Store, report: &Report) -> Meeting {
+async fn kickoff(store: &dyn Store, report: &ImportReport) -> Meeting {
     let id = MeetingId(report.refs["city"]["meeting"]["kickoff"]);
     store.meetings().find(city(report), id).await.expect("an answer").expect("the meeting")
 }

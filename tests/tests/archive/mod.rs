@@ -16,7 +16,7 @@ mod round_trip;
 mod webhooks;
 
 use civitas_application::Store;
-use civitas_archive::{ImportError, ImportOptions, Report, demo_archive, import};
+use civitas_archive::{ImportError, ImportOptions, ImportReport, demo_archive, import};
 use civitas_kernel::{OrganizationId, ProposalId, UserId, VoteId};
 use civitas_tests::{databases, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -27,7 +27,7 @@ use time::macros::datetime;
 /// When archives are imported here.
 const NOW: time::OffsetDateTime = datetime!(2026-11-21 10:00 UTC);
 
-async fn read(store: &dyn Store, archive: &str, dry_run: bool) -> Result<Report, ImportError> {
+async fn read(store: &dyn Store, archive: &str, dry_run: bool) -> Result<ImportReport, ImportError> {
     import_with(store, archive, ImportOptions { dry_run, ..import_options(NOW) }).await
 }
 
@@ -35,7 +35,7 @@ async fn import_with(
     store: &dyn Store,
     archive: &str,
     options: ImportOptions<'_>,
-) -> Result<Report, ImportError> {
+) -> Result<ImportReport, ImportError> {
     import(store, &Argon2Passwords::new(), archive.as_bytes(), options, &mut |_| {}).await
 }
 
@@ -182,7 +182,7 @@ async fn absent_keeps_null_clears_and_a_value_sets() {
     }
 }
 
-fn ids(report: &Report, user: &str) -> (OrganizationId, UserId) {
+fn ids(report: &ImportReport, user: &str) -> (OrganizationId, UserId) {
     let refs = &report.refs["city"];
     (OrganizationId(refs["organization"]["city"]), UserId(refs["user"][user]))
 }

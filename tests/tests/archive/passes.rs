@@ -4,7 +4,7 @@ use crate::archive::{CITY, NOW, ids, import_with, read};
 use async_trait::async_trait;
 use civitas_accounts::{Passwords, Secret, User};
 use civitas_application::Store;
-use civitas_archive::{ImportPass, Progress, demo_archive, import, import_seekable};
+use civitas_archive::{ImportPass, ImportProgress, demo_archive, import, import_seekable};
 use civitas_kernel::limits::MAX_EXTENDED_DATA_BYTES;
 use civitas_kernel::records::Change;
 use civitas_kernel::{OrganizationId, Result};
@@ -160,7 +160,7 @@ async fn the_time_of_the_transaction_is_printed() {
     let archive = format!("{}{}\n", demo_archive(), people.join("\n"));
     for database in databases().await {
         let (begun, mut checked) = (Instant::now(), Duration::ZERO);
-        let mut progress = |at: Progress| {
+        let mut progress = |at: ImportProgress| {
             if at.pass == ImportPass::Check {
                 checked = begun.elapsed();
             }

@@ -2,7 +2,7 @@
 
 use crate::archive::{CITY, NOW, import_with, pairs, read};
 use civitas_application::Store;
-use civitas_archive::{ExportOptions, ExportServices, ImportOptions, Report, WebhookArchive, export};
+use civitas_archive::{ExportOptions, ExportServices, ImportOptions, ImportReport, WebhookArchive, export};
 use civitas_kernel::{EventName, RegistrationId, Result};
 use civitas_tests::{databases, export_services, import_options};
 use civitas_webhooks::{
@@ -78,7 +78,7 @@ fn hooks() -> String {
     format!("{CITY}{HOOKS}")
 }
 
-async fn hook(store: &dyn Store, report: &Report) -> Registration {
+async fn hook(store: &dyn Store, report: &ImportReport) -> Registration {
     let id = RegistrationId(report.refs["city"]["webhook_registration"]["hook"]);
     store.registrations().find_unrestricted(id).await.expect("an answer").expect("the registration")
 }

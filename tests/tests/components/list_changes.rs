@@ -27,7 +27,7 @@ impl<'a> Watch<'a> {
 
     /// Whether the list was noted since the last question, now and not at the time a record names.
     async fn noted(&mut self) -> bool {
-        let newest = self.ports.list_changes().newest(self.fixtures.mine, &[self.list]).await.unwrap();
+        let newest = self.ports.list_changes().last_removal(self.fixtures.mine, &[self.list]).await.unwrap();
         let noted = newest > self.seen;
         assert!(newest.is_none_or(|at| (clock::now() - at).whole_minutes() < 5), "{newest:?}");
         self.seen = newest;

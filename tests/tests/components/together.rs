@@ -1,12 +1,12 @@
 //! Concurrent writes: one draft, one vote, one number, one active step.
 
 use civitas_application::Store;
-use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin, edit};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdministration, edit};
 use civitas_kernel::testing::{text, viewer_read_context};
 use civitas_kernel::{Error, LocationFilter, Result, SpaceKind, UserId, Viewer, clock};
 use civitas_meetings::Meeting;
 use civitas_proposals::{Proposal, Vote};
-use civitas_spaces::{Space, Step, StepAdmin};
+use civitas_spaces::{Space, Step, StepAdministration};
 use civitas_tests::{Fixtures, World, commit};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -221,7 +221,7 @@ async fn of_steps_activated_at_once_one_is_active() {
                 let position = i64::try_from(i).unwrap_or_default();
                 let step = Step { active: true, ..Step::new(process, text("Step"), position, clock::now()) };
                 let tx = store.begin().await?;
-                StepAdmin { spaces: tx.spaces(), steps: tx.steps() }.create(mine, &step).await?;
+                StepAdministration { spaces: tx.spaces(), steps: tx.steps() }.create(mine, &step).await?;
                 tx.commit().await
             }
         });

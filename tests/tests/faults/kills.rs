@@ -3,7 +3,7 @@
 
 use civitas_kernel::random_job_id;
 use civitas_server::config::{Config, SettingSources};
-use civitas_server::telemetry::begin;
+use civitas_server::telemetry::start_logging;
 use civitas_server::wiring::start;
 use civitas_tests::service::{Answer, CITIES, Client, Service};
 use civitas_tests::{Database, Engine};
@@ -53,7 +53,7 @@ async fn server_of_another_process() {
     BufReader::new(&mut input).read_line(&mut line).unwrap();
     let flags: Vec<(String, String)> = serde_json::from_str(&line).unwrap();
     let config = Config::load(&SettingSources { flags, ..SettingSources::default() }).unwrap();
-    begin(&config);
+    start_logging(&config);
     let running = start(config).await.unwrap();
     println!("\nlistening");
     tokio::task::spawn_blocking(move || input.read_to_end(&mut Vec::new())).await.unwrap().unwrap();

@@ -176,7 +176,7 @@ fn texts_with_rules() {
             let _ = (
                 has_public_name(&url),
                 TargetPolicy::default().check_unresolved(&url),
-                TargetPolicy::literal(&url),
+                TargetPolicy::ip_literal(&url),
             );
         }
         let is_address = text.parse::<std::net::IpAddr>().is_ok();

@@ -234,3 +234,23 @@ async fn a_program_revokes_a_client_without_the_page_that_asks() {
         panel.get(&created.path).await.is(404);
     }
 }
+
+#[tokio::test]
+async fn an_organization_beyond_those_that_are_offered_is_shown_by_number_and_chosen_from_its_page() {
+    let others = (0..100).map(|number| {
+        json!({"type": "organization", "ref": format!("o{number}"), "host": format!("o{number}.test"),
+            "name": {"en": format!("Aldtown {number}")}, "available_locales": ["en"], "default_locale": "en"})
+    });
+    let cities = others.fold(CITIES.to_owned(), |cities, other| format!("{cities}{other}\n"));
+    for service in Service::on_both_engines_with(&cities, &[]).await {
+        let panel = service.administrator().await;
+        let city = service.id("organization", "city").to_string();
+        let form = panel.get(&format!("{LIST}/new?organization={city}")).await.is(200).form(LIST);
+        assert_eq!(form.values(ORGANIZATION), [city.as_str()]);
+        let refused = panel.send(&form.clone().set(NAME, "")).await.is(422).form(LIST);
+        assert_eq!(refused.values(ORGANIZATION), [city.as_str()]);
+        panel.send(&form.set(NAME, "Participation app")).await.is(302);
+        panel.get(LIST).await.is(200).shows(&format!("Organization {city}"));
+        panel.get(&format!("{LIST}?organization={city}")).await.is(200).shows("Riverton");
+    }
+}

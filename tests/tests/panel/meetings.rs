@@ -13,7 +13,7 @@ fn list(service: &Service) -> String {
 /// The form of a new meeting, filled in.
 async fn filled(service: &Service, panel: &PanelClient, title: &str) -> Form {
     let list = list(service);
-    let page = format!("{list}/new?component={}", service.id("component", "meetings"));
+    let page = format!("{list}/new?in={}", service.id("component", "meetings"));
     let form = panel.get(&page).await.is(200).form(&list);
     form.set("meeting[title][en]", title).set("meeting[start_time]", "2027-01-10T18:00")
 }

@@ -13,7 +13,7 @@ fn list(service: &Service) -> String {
 /// The form of a new post, filled in.
 async fn filled(service: &Service, panel: &PanelClient, title: &str) -> Form {
     let list = list(service);
-    let page = format!("{list}/new?component={}", service.id("component", "news"));
+    let page = format!("{list}/new?in={}", service.id("component", "news"));
     let form = panel.get(&page).await.is(200).form(&list);
     form.set("post[title][en]", title).set("post[body][en]", "<p>From Monday on.</p>")
 }

@@ -225,7 +225,7 @@ async fn votes_and_hidden_proposals_are_listed() {
         assert_eq!(listed("").await, [true, false]);
         assert_eq!(listed("?shown=hidden").await, [false, true]);
         let component = service.id("component", "ideas");
-        assert_eq!(listed(&format!("?shown=hidden&sort=oldest&component={component}")).await, [false, true]);
+        assert_eq!(listed(&format!("?shown=hidden&sort=oldest&in={component}")).await, [false, true]);
         assert_eq!(listed("?shown=hidden&state=accepted").await, [false, false]);
         panel.act("POST", &format!("{}/show", own(hidden)), &[]).await.is(302);
         assert_eq!(listed("?shown=hidden").await, [false, false]);

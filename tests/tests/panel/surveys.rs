@@ -279,7 +279,7 @@ async fn surveys_are_searched_filtered_and_sorted() {
         panel.get(&format!("{list}?state=closed")).await.is(200).shows("1 shown").shows("Late");
         panel.get(&format!("{list}?state=planned")).await.is(200).shows("No survey matches");
         let meetings = service.id("component", "meetings");
-        panel.get(&format!("{list}?component={meetings}&sort=created")).await.is(200).shows("2 shown");
+        panel.get(&format!("{list}?in={meetings}&sort=created")).await.is(200).shows("2 shown");
         let town = service.id_in("town", "organization", "town");
         panel.get(&format!("/system/organizations/{town}/surveys")).await.is(200).shows("No surveys yet");
     }

@@ -109,7 +109,7 @@ async fn the_log_of_jobs_begins_at_no_time_that_the_database_cannot_hold() {
 }
 
 #[tokio::test]
-async fn proposals_are_shown_in_the_zone_of_the_organization() {
+async fn the_pages_of_an_organization_are_in_its_zone() {
     for service in
         Service::on_both_engines_with(&cities("2027-01-10T11:30:00Z", "Pacific/Auckland"), &[]).await
     {
@@ -118,5 +118,11 @@ async fn proposals_are_shown_in_the_zone_of_the_organization() {
         panel.get(&list).await.is(200).shows("11 Jan 2027");
         let proposal = format!("{list}/{}", service.id("proposal", "p1"));
         panel.get(&proposal).await.is(200).shows("11 Jan 2027, 00:30");
+        let space = service.id("space", "streets");
+        let step = service.id("step", "end");
+        let step = format!("{}/spaces/participatory_processes/{space}/steps/{step}", super::city(&service));
+        assert_eq!(panel.edit(&step).await.values("step[starts_at]"), ["2027-01-11T00:30"]);
+        let person = format!("{}/users/{}", super::city(&service), service.id("user", "norablum"));
+        assert!(panel.get(&person).await.is(200).text.contains("Pacific/Auckland"));
     }
 }

@@ -182,8 +182,9 @@ pub fn targets() -> Vec<Target> {
 
 fn path_targets(document: &Value) -> Vec<Target> {
     let mut targets = Vec::new();
-    for route in
-        routes().iter().filter(|route| route.gate != RequiredAccess::NoAction && route.path.contains('{'))
+    for route in routes()
+        .iter()
+        .filter(|route| route.required_access != RequiredAccess::NoAction && route.path.contains('{'))
     {
         let verb = route.method.as_str();
         let documented = if verb == "PATCH" { "put" } else { &verb.to_ascii_lowercase() };

@@ -2,7 +2,7 @@
 
 use super::{alone, is_data, taken};
 use async_trait::async_trait;
-use civitas_accounts::grants::{Login, Logins};
+use civitas_accounts::grants::{LoginGrant, Logins};
 use civitas_accounts::{Passwords, Secret};
 use civitas_kernel::{OrganizationId, Result, clock};
 use civitas_tests::Service;
@@ -56,7 +56,7 @@ async fn known_and_unknown_names_cost_the_same_statements_and_one_hash_each() {
                     failures: service.store.login_failures(),
                     passwords: &passwords,
                 };
-                let login = Login { username: name.to_owned(), password: Secret::new("wrong") };
+                let login = LoginGrant { username: name.to_owned(), password: Secret::new("wrong") };
                 logins.check(organization, client, &login, clock::now()).await.unwrap_err();
                 let statements: Vec<String> = taken()
                     .into_iter()

@@ -1,6 +1,6 @@
 //! The audit trail: concurrent writers, and what the verification finds in the database.
 
-use civitas_application::audit::{AuditTrail, ChainFault, Verification};
+use civitas_application::audit::{AuditTrail, ChainFault, ChainVerification};
 use civitas_audit::{Action, Actor, AuditFilter, AuditScope, ChainError, NewAuditEntry};
 use civitas_kernel::{OrganizationId, PageRequest, clock};
 use civitas_tests::World;
@@ -23,7 +23,7 @@ async fn fill(world: &World, organization: OrganizationId, count: usize) {
     tx.commit().await.unwrap();
 }
 
-async fn verify(world: &World, organization: OrganizationId) -> Verification {
+async fn verify(world: &World, organization: OrganizationId) -> ChainVerification {
     AuditTrail { log: world.store().audit() }.verify(Some(organization)).await.unwrap()
 }
 

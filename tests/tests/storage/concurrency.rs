@@ -1,6 +1,6 @@
 //! Concurrent transactions: conflicts, waits, and dropped ones.
 
-use civitas_accounts::administrators::{CheckedPassword, REFUSED_FOR, SignInError, SignInPorts};
+use civitas_accounts::administrators::{PasswordCheck, SOURCE_REFUSAL_DURATION, SignInError, SignInPorts};
 use civitas_accounts::{Administrator, PanelSession, Secret, User};
 use civitas_application::Store;
 use civitas_jobs::LEASE;
@@ -170,7 +170,7 @@ async fn of_many_wrong_passwords_at_once_each_counts_until_their_source_is_refus
             tokio::spawn(async move {
                 let passwords = Argon2Passwords::new();
                 let wrong = Secret::new("wrong");
-                let checked = CheckedPassword::check_by_email(
+                let checked = PasswordCheck::compare_by_email(
                     store.administrators(),
                     &passwords,
                     "ada@city.example",
@@ -199,7 +199,7 @@ async fn of_many_wrong_passwords_at_once_each_counts_until_their_source_is_refus
         let number = |outcome| outcomes.iter().filter(|own| **own == outcome).count();
         assert_eq!((number((false, false)), number((true, true)), number((true, false))), (19, 1, 5));
         let ada = world.ports().administrators().find(id).await.unwrap().unwrap();
-        assert_eq!(ada.sources.refused_until(NOW), Some(NOW + REFUSED_FOR));
+        assert_eq!(ada.sources.refused_until(NOW), Some(NOW + SOURCE_REFUSAL_DURATION));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Answers to writes with an idempotency key.
 
 use civitas_accounts::Secret;
-use civitas_application::{ANSWER_RETENTION, Cleanup, IdempotencyKey, IdempotentAnswer};
+use civitas_application::{ANSWER_RETENTION, CleanupWorker, IdempotencyKey, IdempotentAnswer};
 use civitas_kernel::{Error, UserId};
 use civitas_tests::{World, commit};
 use time::Duration;
@@ -24,16 +24,16 @@ async fn a_key_keeps_its_first_answer_until_its_time_is_over() {
         let keys = world.ports().idempotency_keys();
         let first = key(&world, None, "first");
         assert_eq!(keys.find_answer(&first).await.unwrap(), None);
-        keys.keep_answer(&first, &answer("a"), NOW).await.unwrap();
-        let again = keys.keep_answer(&first, &answer("b"), NOW).await;
+        keys.save_answer(&first, &answer("a"), NOW).await.unwrap();
+        let again = keys.save_answer(&first, &answer("b"), NOW).await;
         assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
         assert_eq!(keys.find_answer(&first).await.unwrap(), Some(answer("a")));
         let foreign = IdempotencyKey { organization: world.other, ..first.clone() };
         assert_eq!(keys.find_answer(&foreign).await.unwrap(), None);
 
         let late = key(&world, None, "late");
-        keys.keep_answer(&late, &answer("c"), NOW + Duration::HOUR).await.unwrap();
-        let cleanup = Cleanup { store: world.database.store.clone(), jobs: None, audit: None };
+        keys.save_answer(&late, &answer("c"), NOW + Duration::HOUR).await.unwrap();
+        let cleanup = CleanupWorker { store: world.database.store.clone(), jobs: None, audit: None };
         cleanup.sweep_at(NOW + ANSWER_RETENTION).await.unwrap();
         assert!(keys.find_answer(&first).await.unwrap().is_some());
         cleanup.sweep_at(NOW + ANSWER_RETENTION + Duration::SECOND).await.unwrap();
@@ -47,12 +47,12 @@ async fn an_answer_is_kept_with_its_write_or_not_at_all() {
     for world in World::on_both_engines().await {
         let (kept, lost) = (key(&world, None, "kept"), key(&world, None, "lost"));
         commit(&*world.database.store, async |tx| {
-            tx.idempotency_keys().keep_answer(&kept, &answer("a"), NOW).await
+            tx.idempotency_keys().save_answer(&kept, &answer("a"), NOW).await
         })
         .await
         .unwrap();
         let transaction = world.database.store.begin().await.unwrap();
-        transaction.idempotency_keys().keep_answer(&lost, &answer("a"), NOW).await.unwrap();
+        transaction.idempotency_keys().save_answer(&lost, &answer("a"), NOW).await.unwrap();
         transaction.rollback().await;
         let keys = world.ports().idempotency_keys();
         assert!(keys.find_answer(&kept).await.unwrap().is_some());
@@ -66,7 +66,7 @@ async fn the_answers_of_an_erased_user_are_deleted() {
         let keys = world.ports().idempotency_keys();
         let (mine, service) = (key(&world, Some(world.fixtures.nora), "n"), key(&world, None, "s"));
         for key in [&mine, &service] {
-            keys.keep_answer(key, &answer("a"), NOW).await.unwrap();
+            keys.save_answer(key, &answer("a"), NOW).await.unwrap();
         }
         let organization = world.fixtures.mine;
         assert_eq!(keys.remove_answers_of_user(world.other, world.fixtures.nora).await.unwrap(), 0);

@@ -1,6 +1,6 @@
 //! Leases of jobs, tasks and deliveries: machines with different clocks, and rows that cannot be read.
 
-use civitas_event_delivery::Relay;
+use civitas_event_delivery::OutboxRelay;
 use civitas_jobs::{JobFailure, JobStatus, LEASE};
 use civitas_kernel::{Ability, ClientId, NewTask, OrganizationId, RegistrationId, clock};
 use civitas_tests::{Database, Engine, World, job};
@@ -132,7 +132,7 @@ async fn an_event_with_an_unknown_name_is_left_out_and_the_others_are_relayed() 
         world.database.execute("UPDATE outbox SET name = 'nobody.knows'").await;
         let sound = event();
         outbox.append(std::slice::from_ref(&sound)).await.unwrap();
-        let relay = Relay::new(world.database.store());
+        let relay = OutboxRelay::new(world.database.store());
         while outbox.has_unrelayed().await.unwrap() {
             relay.relay().await.unwrap();
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 fn settings(url: &str) -> DatabaseSettings {
     DatabaseSettings {
         url: url.to_owned(),
+        pooler_url: None,
         pool_size: 1,
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
@@ -55,6 +56,7 @@ async fn a_schema_of_a_newer_build_is_detected() {
     let url = database.url().to_owned();
     let settings = civitas_storage_postgres::DatabaseSettings {
         url,
+        pooler_url: None,
         pool_size: 1,
         wait: Duration::from_secs(20),
         locales: Locales::standard(),

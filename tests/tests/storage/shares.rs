@@ -1,7 +1,7 @@
 //! What clients and organizations store.
 
 use civitas_accounts::Secret;
-use civitas_application::{IdempotencyKey, IdempotentAnswer, SharedResource, Stored};
+use civitas_application::{IdempotencyKey, IdempotentAnswer, SharedResource, StoredUse};
 use civitas_attachments::{FileState, StoredFile, Upload};
 use civitas_kernel::{ClientId, FileId, OrganizationId, clock};
 use civitas_tests::{Engine, World};
@@ -12,13 +12,13 @@ use time::Duration;
 /// What the organization of the fixtures and this client use.
 async fn used(world: &World, share: SharedResource, client: Option<ClientId>) -> (u64, u64) {
     let store = world.store().shares();
-    let Stored { client, tenant } = store.stored(share, world.fixtures.mine, client).await.unwrap();
+    let StoredUse { client, tenant } = store.count_stored(share, world.fixtures.mine, client).await.unwrap();
     (client, tenant)
 }
 
 /// What each organization uses.
 async fn by_tenant(world: &World, share: SharedResource, limit: i64) -> Vec<(OrganizationId, u64)> {
-    world.store().shares().stored_by_tenant(share, limit).await.unwrap()
+    world.store().shares().count_stored_by_tenant(share, limit).await.unwrap()
 }
 
 /// An upload of so many bytes that was requested so many minutes ago.
@@ -107,10 +107,14 @@ async fn answers_count_with_what_is_stored_of_them_and_registrations_by_their_nu
             let digest = Secret::new(text).digest();
             let key = IdempotencyKey { organization: mine, client, user: None, digest: digest.clone() };
             let answer = IdempotentAnswer { request: digest, status: 200, sealed: sealed.to_owned() };
-            world.store().idempotency_keys().keep_answer(&key, &answer, now).await.unwrap();
+            world.store().idempotency_keys().save_answer(&key, &answer, now).await.unwrap();
         }
-        assert_eq!(used(&world, SharedResource::KeptAnswers, Some(client)).await, (22, 22), "{engine:?}");
-        assert_eq!(by_tenant(&world, SharedResource::KeptAnswers, 9).await, [(mine, 22)]);
+        assert_eq!(
+            used(&world, SharedResource::IdempotentAnswers, Some(client)).await,
+            (22, 22),
+            "{engine:?}"
+        );
+        assert_eq!(by_tenant(&world, SharedResource::IdempotentAnswers, 9).await, [(mine, 22)]);
 
         for (client, organization, path) in
             [(client, Some(mine), "a"), (client, Some(mine), "b"), (world.wide_client, None, "c")]

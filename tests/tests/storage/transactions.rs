@@ -164,14 +164,14 @@ async fn lists_remember_when_they_last_lost_something() {
     let [early, late] = [datetime!(2026-03-01 09:30 UTC), datetime!(2026-03-01 09:30:00.5 UTC)];
     for world in World::on_both_engines().await {
         let lists = world.ports().list_changes();
-        assert_eq!(lists.newest(world.mine, &["votes", "proposals"]).await.unwrap(), None);
+        assert_eq!(lists.last_removal(world.mine, &["votes", "proposals"]).await.unwrap(), None);
         lists.touch_list(world.mine, "votes", late).await.unwrap();
         lists.touch_list(world.mine, "votes", early).await.unwrap();
         lists.touch_list(world.mine, "proposals", early).await.unwrap();
-        assert_eq!(lists.newest(world.mine, &["proposals"]).await.unwrap(), Some(early));
-        assert_eq!(lists.newest(world.mine, &["proposals", "votes"]).await.unwrap(), Some(late));
-        assert_eq!(lists.newest(world.mine, &[]).await.unwrap(), None);
-        assert_eq!(lists.newest(world.other, &["votes"]).await.unwrap(), None);
+        assert_eq!(lists.last_removal(world.mine, &["proposals"]).await.unwrap(), Some(early));
+        assert_eq!(lists.last_removal(world.mine, &["proposals", "votes"]).await.unwrap(), Some(late));
+        assert_eq!(lists.last_removal(world.mine, &[]).await.unwrap(), None);
+        assert_eq!(lists.last_removal(world.other, &["votes"]).await.unwrap(), None);
     }
 }
 

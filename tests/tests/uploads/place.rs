@@ -2,7 +2,7 @@
 
 use crate::uploads::wire::{Reply, Request, field, file, form};
 use civitas_application::Files;
-use civitas_attachments::{FileStore, PENDING, SignedId, StoredFile, Upload};
+use civitas_attachments::{FileStore, PENDING_FILE_LIFETIME, SignedId, StoredFile, Upload};
 use civitas_files::{DirectoryIntake, FileStorage};
 use civitas_kernel::records::{Change, Records};
 use civitas_kernel::{FileId, OrganizationId, UploadId, clock};
@@ -162,7 +162,7 @@ impl Place {
 
     /// Runs the reaper as if a day had passed since the last upload.
     pub async fn reap(&self) {
-        self.files().sweep(clock::now() + PENDING + Duration::MINUTE).await.unwrap();
+        self.files().sweep(clock::now() + PENDING_FILE_LIFETIME + Duration::MINUTE).await.unwrap();
     }
 
     fn organizations(&self) -> [OrganizationId; 2] {

@@ -3,7 +3,7 @@
 use crate::uploads::place::{Kind, Place, engines, places, url_of};
 use crate::uploads::staging::{put, stage};
 use crate::uploads::wire::{BOUNDARY, file, form};
-use civitas_attachments::{FileState, PENDING};
+use civitas_attachments::{FileState, PENDING_FILE_LIFETIME};
 use civitas_kernel::records::Change;
 use civitas_kernel::{FileId, OrganizationId, clock};
 use civitas_tests::inspected;
@@ -36,9 +36,9 @@ async fn a_pending_file_is_deleted_after_an_hour_and_a_stored_one_never() {
         let (pending, kept) =
             (stored(&place, FileState::Pending).await, stored(&place, FileState::Stored).await);
         let files = place.files();
-        files.sweep(clock::now() + PENDING - time::Duration::MINUTE).await.unwrap();
+        files.sweep(clock::now() + PENDING_FILE_LIFETIME - time::Duration::MINUTE).await.unwrap();
         assert_eq!(state(&place, pending).await, Some(FileState::Pending));
-        files.sweep(clock::now() + PENDING + time::Duration::MINUTE).await.unwrap();
+        files.sweep(clock::now() + PENDING_FILE_LIFETIME + time::Duration::MINUTE).await.unwrap();
         assert_eq!(
             (state(&place, pending).await, state(&place, kept).await),
             (None, Some(FileState::Stored))

@@ -12,7 +12,7 @@ mod sources;
 use civitas_application::{EventCommitter, SiteSettings};
 use civitas_archive::{ImportOptions, import};
 use civitas_audit::Actor;
-use civitas_event_delivery::{WebhookAdmin, WebhookChanges};
+use civitas_event_delivery::{WebhookAdministration, WebhookChanges};
 use civitas_kernel::{Ability, EventName, OrganizationId, RegistrationId, clock, sortable_id};
 use civitas_tests::{CITIES, Client, Received, Receiver, Secrets, Service, import_options};
 use civitas_tokens::Argon2Passwords;
@@ -109,8 +109,8 @@ impl Platform {
         OrganizationId(self.service.id("organization", "city"))
     }
 
-    fn admin(&self) -> WebhookAdmin<'_> {
-        WebhookAdmin { store: &*self.service.store, organization: Some(self.city()) }
+    fn admin(&self) -> WebhookAdministration<'_> {
+        WebhookAdministration { store: &*self.service.store, organization: Some(self.city()) }
     }
 
     /// A change of an administrator of `city.test`.

@@ -1,7 +1,7 @@
 //! Reminders of meetings: once for each meeting and start time (contract 09 C.1).
 
 use super::Platform;
-use civitas_event_delivery::Reminders;
+use civitas_event_delivery::ReminderWorker;
 use civitas_kernel::{Ability, clock};
 use civitas_tests::{Received, at_once};
 use time::format_description::well_known::Rfc3339;
@@ -78,7 +78,7 @@ async fn several_nodes_send_one_reminder() {
         let other = platform.service.database.open_again().await;
         let nodes = [platform.service.store.clone(), other.clone(), other];
         let nodes = nodes.map(|store| {
-            tokio::spawn(async move { Reminders::new(store, super::event_committer()).remind().await })
+            tokio::spawn(async move { ReminderWorker::new(store, super::event_committer()).remind().await })
         });
         let mut sent = 0;
         for node in nodes {

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::error::DecidimError;
 use crate::options::ExtractOptions;
-use crate::report::{Report, RowCounts};
+use crate::report::{ExtractionReport, RowCounts};
 use crate::run::{ExtractionRun, RowCountsByType};
 use crate::source::Source;
 use crate::{records, schema};
@@ -16,7 +16,7 @@ use tokio_postgres::Client;
 #[derive(Debug)]
 pub struct Extraction {
     /// What was read, written and lost.
-    pub report: Report,
+    pub report: ExtractionReport,
     /// The stops and losses that are not accepted, one line each, or why the extraction failed. If there are any, what was
     /// written is no whole archive.
     pub obstacles: Vec<String>,
@@ -172,14 +172,14 @@ async fn check_jobs(run: &mut ExtractionRun<'_>) -> Result {
     Ok(())
 }
 
-fn report(run: &ExtractionRun<'_>, facts: Value, tables: BTreeMap<String, i64>) -> Report {
+fn report(run: &ExtractionRun<'_>, facts: Value, tables: BTreeMap<String, i64>) -> ExtractionReport {
     let mut organizations: BTreeMap<String, BTreeMap<String, RowCounts>> = BTreeMap::new();
     for ((organization, kind), counts) in &run.row_counts {
         let facts = organization.and_then(|id| run.organizations.get(&id));
         let host = facts.map_or_else(String::new, |facts| facts.host.clone());
         organizations.entry(host).or_default().insert((*kind).to_owned(), counts.clone());
     }
-    let mut report = Report::new(facts, organizations, &run.codes, tables);
+    let mut report = ExtractionReport::new(facts, organizations, &run.codes, tables);
     let (count, bytes, refused) = run.files;
     report.files = json!({ "count": count, "bytes": bytes, "refused": refused });
     report

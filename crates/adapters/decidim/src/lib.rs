@@ -24,7 +24,7 @@ pub use codes::is_loss;
 pub use error::DecidimError;
 pub use extract::{Extraction, extract};
 pub use options::{AcceptedLosses, ExtractOptions, SourceFiles};
-pub use report::Report;
+pub use report::ExtractionReport;
 pub use version::Version;
 
 type Result<T = (), E = DecidimError> = std::result::Result<T, E>;

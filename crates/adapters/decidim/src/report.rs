@@ -26,7 +26,7 @@ impl RowCounts {
 
 /// What was read, written and lost.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct ExtractionReport {
     /// `{"decidim", "module", "migrations", "newest_migration", "environment"}`
     pub source: Value,
     /// The time of the snapshot.
@@ -43,7 +43,7 @@ pub struct Report {
     losses: Vec<(String, u64, &'static str)>,
 }
 
-impl Report {
+impl ExtractionReport {
     pub(crate) fn new(
         source: Value,
         organizations: BTreeMap<String, BTreeMap<String, RowCounts>>,
@@ -65,7 +65,7 @@ impl Report {
     }
 
     /// The records written, by type, of all organizations.
-    pub fn written(&self) -> BTreeMap<&str, u64> {
+    pub fn written_by_type(&self) -> BTreeMap<&str, u64> {
         let mut written = BTreeMap::new();
         for (kind, counts) in self.organizations.values().flatten() {
             *written.entry(kind.as_str()).or_default() += counts.written;
@@ -75,7 +75,7 @@ impl Report {
 }
 
 /// A table for people.
-impl fmt::Display for Report {
+impl fmt::Display for ExtractionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (host, types) in &self.organizations {
             writeln!(f, "{}", if host.is_empty() { "(no organization)" } else { host })?;

@@ -241,13 +241,13 @@ impl<'a> ExtractionRun<'a> {
     /// A translated text of content, in the languages of the organization.
     pub(crate) fn content(&mut self, row: &Row, column: &str, organization: i64) -> Value {
         let text = self.languages(organization).content(row.get(column));
-        self.count_text(row, text)
+        self.record_text_losses(row, text)
     }
 
     /// A translated text that must not be empty: the name of a part of the structure.
     pub(crate) fn name(&mut self, row: &Row, column: &str, organization: i64) -> Value {
         let text = self.languages(organization).name(row.get(column), &format!("#{}", row.id()));
-        self.count_text(row, text)
+        self.record_text_losses(row, text)
     }
 
     /// The languages of an organization.
@@ -258,7 +258,7 @@ impl<'a> ExtractionRun<'a> {
     }
 
     /// Counts the losses of a text of a row.
-    pub(crate) fn count_text(&mut self, row: &Row, text: MappedText) -> Value {
+    pub(crate) fn record_text_losses(&mut self, row: &Row, text: MappedText) -> Value {
         for (code, locale) in text.losses {
             if code == "W-INLINE" {
                 let texts = text.value.values().filter_map(Value::as_str);

@@ -51,7 +51,7 @@ impl Tables {
     ///
     /// # Errors
     /// A line for each column that is missing or of another type.
-    pub(crate) fn of(columns: &Columns) -> Result<Self, Vec<String>> {
+    pub(crate) fn from_columns(columns: &Columns) -> Result<Self, Vec<String>> {
         let (mut bodies, mut faults) = (BTreeMap::new(), Vec::new());
         for (name, older, of) in tables() {
             let source = [name, older].into_iter().find(|name| columns.contains_key(*name));
@@ -121,12 +121,12 @@ mod tests {
     #[test]
     fn statements_are_the_same_for_older_names_and_missing_tables() {
         let statement = "SELECT decidim_user_id FROM decidim_members";
-        let newer = Tables::of(&columns(false)).unwrap().with_tables(statement);
+        let newer = Tables::from_columns(&columns(false)).unwrap().with_tables(statement);
         assert!(newer.contains("decidim_members AS NOT MATERIALIZED (SELECT id AS id"), "{newer}");
         assert!(newer.ends_with(statement) && !newer.contains("decidim_users"), "{newer}");
-        let older = Tables::of(&columns(true)).unwrap().with_tables(statement);
+        let older = Tables::from_columns(&columns(true)).unwrap().with_tables(statement);
         assert!(older.contains("privatable_to_type AS participatory_space_type"), "{older}");
-        let without = Tables::of(&Columns::new()).unwrap().with_tables(statement);
+        let without = Tables::from_columns(&Columns::new()).unwrap().with_tables(statement);
         assert!(without.contains("null::bigint AS decidim_user_id"), "{without}");
     }
 
@@ -136,7 +136,7 @@ mod tests {
         let users = columns.get_mut("decidim_users").unwrap();
         users.remove("nickname");
         users.insert("email".to_owned(), "int4".to_owned());
-        let faults = Tables::of(&columns).unwrap_err();
+        let faults = Tables::from_columns(&columns).unwrap_err();
         let expected =
             ["decidim_users: column email has the type int4", "decidim_users: column nickname is missing"];
         assert_eq!(faults, expected);

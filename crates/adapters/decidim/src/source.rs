@@ -49,7 +49,7 @@ impl Source {
             columns.entry(row.try_get(0)?).or_default().insert(row.try_get(1)?, row.try_get(2)?);
         }
         let version = Version::recognise(&columns).map_err(|fault| stopped("S-VERSION", vec![fault]))?;
-        let tables = Tables::of(&columns).map_err(|faults| stopped("S-DATABASE", faults))?;
+        let tables = Tables::from_columns(&columns).map_err(|faults| stopped("S-DATABASE", faults))?;
         Ok(Self { client, tables, columns, version })
     }
 

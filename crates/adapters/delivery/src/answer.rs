@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 const MAX_BODY: usize = 64 * 1024;
 
 /// Reads an answer up to [`MAX_BODY`]. `at`: when the head arrived.
-pub(crate) async fn read(
+pub(crate) async fn read_response(
     mut response: reqwest::Response,
     at: OffsetDateTime,
 ) -> reqwest::Result<ReceiverResponse> {
@@ -20,17 +20,17 @@ pub(crate) async fn read(
         && let Some(chunk) = response.chunk().await?
     {
         length += chunk.len();
-        let wanted = ReceiverResponse::STORED_BODY - stored.len();
+        let wanted = ReceiverResponse::MAX_STORED_BODY_BYTES - stored.len();
         stored.extend_from_slice(&chunk[..wanted.min(chunk.len())]);
     }
     let is_cut = length > stored.len();
-    Ok(ReceiverResponse { status, retry_after, body: text(&stored, is_cut) })
+    Ok(ReceiverResponse { status, retry_after, body: printable_text(&stored, is_cut) })
 }
 
-/// The text of the first bytes of a body, at most [`ReceiverResponse::STORED_BODY`] bytes. Bytes that are not UTF-8,
+/// The text of the first bytes of a body, at most [`ReceiverResponse::MAX_STORED_BODY_BYTES`] bytes. Bytes that are not UTF-8,
 /// and control characters, which databases and terminals may not accept, are replaced. `is_cut`: more bytes followed;
 /// then an incomplete character at the end is left out.
-pub(crate) fn text(bytes: &[u8], is_cut: bool) -> String {
+pub(crate) fn printable_text(bytes: &[u8], is_cut: bool) -> String {
     let whole = match std::str::from_utf8(bytes) {
         Err(error) if is_cut && error.error_len().is_none() => &bytes[..error.valid_up_to()],
         _ => bytes,
@@ -39,7 +39,7 @@ pub(crate) fn text(bytes: &[u8], is_cut: bool) -> String {
     for character in String::from_utf8_lossy(whole).chars() {
         let is_printable = !character.is_control() || matches!(character, '\t' | '\n' | '\r');
         let character = if is_printable { character } else { char::REPLACEMENT_CHARACTER };
-        if text.len() + character.len_utf8() > ReceiverResponse::STORED_BODY {
+        if text.len() + character.len_utf8() > ReceiverResponse::MAX_STORED_BODY_BYTES {
             break;
         }
         text.push(character);
@@ -91,15 +91,15 @@ mod tests {
     fn the_text_of_a_body_ends_with_a_whole_character() {
         let mut bytes = vec![b'a'; 1023];
         bytes.extend_from_slice(&"é".as_bytes()[..1]);
-        assert_eq!(text(&bytes, true), "a".repeat(1023));
-        assert_eq!(text("é".as_bytes(), true), "é");
-        assert_eq!(text(b"\xC3", false), "\u{FFFD}", "the body ends with half a character");
+        assert_eq!(printable_text(&bytes, true), "a".repeat(1023));
+        assert_eq!(printable_text("é".as_bytes(), true), "é");
+        assert_eq!(printable_text(b"\xC3", false), "\u{FFFD}", "the body ends with half a character");
     }
 
     #[test]
     fn bytes_that_are_not_text_are_replaced_and_the_text_is_not_longer_than_its_limit() {
-        assert_eq!(text(b"a\0b\xFFc\x1B[0m\n\t", false), "a\u{FFFD}b\u{FFFD}c\u{FFFD}[0m\n\t");
-        let long = text(&[0xFF; 1024], true);
+        assert_eq!(printable_text(b"a\0b\xFFc\x1B[0m\n\t", false), "a\u{FFFD}b\u{FFFD}c\u{FFFD}[0m\n\t");
+        let long = printable_text(&[0xFF; 1024], true);
         assert_eq!(long.len(), 1023);
         assert!(long.chars().all(|character| character == '\u{FFFD}'));
     }

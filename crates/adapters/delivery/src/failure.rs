@@ -21,7 +21,7 @@ pub(crate) fn from_http_error(error: reqwest::Error) -> SendError {
         SendErrorKind::Timeout => "no complete answer in time".to_owned(),
         _ => causes(&error).last().map(ToString::to_string).unwrap_or_default(),
     };
-    send_error(kind, answer::text(cause.as_bytes(), false))
+    send_error(kind, answer::printable_text(cause.as_bytes(), false))
 }
 
 fn kind_of(error: &reqwest::Error) -> SendErrorKind {

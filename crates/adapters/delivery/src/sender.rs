@@ -54,11 +54,11 @@ impl HttpWebhookSender {
     /// # Errors
     /// `Internal` when the HTTP client cannot be built.
     pub fn new(policy: TargetPolicy, resolver: Arc<dyn TargetResolver>) -> Result<Self> {
-        Self::with(policy, resolver, Timeouts::default(), system_roots())
+        Self::with_timeouts(policy, resolver, Timeouts::default(), system_roots())
     }
 
     /// A sender with these time limits, which trusts these certificates.
-    pub fn with(
+    pub fn with_timeouts(
         policy: TargetPolicy,
         resolver: Arc<dyn TargetResolver>,
         timeouts: Timeouts,
@@ -76,7 +76,7 @@ impl HttpWebhookSender {
     fn parse_allowed_url(&self, text: &str) -> Result<Url, SendError> {
         let refused = |cause: &str| send_error(SendErrorKind::Refused, cause);
         let url = TargetPolicy::parse(text).map_err(|_| refused("the address is not valid"))?;
-        if let Some(address) = TargetPolicy::literal(&url) {
+        if let Some(address) = TargetPolicy::ip_literal(&url) {
             self.policy.check(&url, &[address]).map_err(|_| refused("the address is not allowed"))?;
         }
         Ok(url)
@@ -91,7 +91,7 @@ impl HttpWebhookSender {
             headers(message).into_iter().fold(request, |request, (name, value)| request.header(name, value));
         let answered = async {
             let response = request.send().await?;
-            answer::read(response, message.at + begun.elapsed()).await
+            answer::read_response(response, message.at + begun.elapsed()).await
         };
         match timeout(self.timeouts.exchange, answered).await {
             Ok(answered) => answered.map_err(from_http_error),

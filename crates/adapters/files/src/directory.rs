@@ -39,7 +39,7 @@ impl DirectoryStore {
     }
 
     /// A directory that exists and is only read.
-    pub fn existing(root: PathBuf) -> Result<Self> {
+    pub fn open_existing(root: PathBuf) -> Result<Self> {
         if root.is_dir() {
             Ok(Self { root })
         } else {

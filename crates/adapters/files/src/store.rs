@@ -46,7 +46,7 @@ impl FileStorage {
     /// # Errors
     /// Those of [`Self::open`]. `Unavailable` when the directory is absent.
     pub fn open_to_read(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
-        Self::at(url, settings, DirectoryStore::existing)
+        Self::at(url, settings, DirectoryStore::open_existing)
     }
 
     fn at(

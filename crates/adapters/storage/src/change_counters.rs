@@ -18,7 +18,7 @@ type Kinds = u8;
 
 impl ChangeCounters {
     /// The number of changes of values of this kind.
-    pub(crate) fn number(&self, kind: CacheKind) -> u64 {
+    pub(crate) fn change_count(&self, kind: CacheKind) -> u64 {
         self.0[kind as usize].load(Ordering::SeqCst)
     }
 
@@ -124,7 +124,7 @@ mod tests {
     const BOTH: [CacheKind; 2] = [CacheKind::Lookup, CacheKind::Removal];
 
     fn numbers(changes: &ChangeCounters) -> [u64; 2] {
-        BOTH.map(|kind| changes.number(kind))
+        BOTH.map(|kind| changes.change_count(kind))
     }
 
     #[test]
@@ -167,6 +167,6 @@ mod tests {
         }
         let before = run("UPDATE list_changes SET a = 1");
         drop(observer);
-        assert!(changes.number(CacheKind::Removal) > before[1], "its connection was closed");
+        assert!(changes.change_count(CacheKind::Removal) > before[1], "its connection was closed");
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn all_columns<R: Selectable<Db>>() -> R::SelectExpression {
 }
 
 /// These ids, sorted, without repetitions.
-pub(crate) fn distinct(ids: impl IntoIterator<Item = i64>) -> Vec<i64> {
+pub(crate) fn distinct_ids(ids: impl IntoIterator<Item = i64>) -> Vec<i64> {
     let mut ids: Vec<i64> = ids.into_iter().collect();
     ids.sort_unstable();
     ids.dedup();
@@ -141,14 +141,14 @@ impl FromSql<sql::Json, Db> for DataColumn {
     }
 }
 
-/// A text without a maximum, which counts as [`page_rows::count`] says.
+/// A text without a maximum, which counts as [`page_rows::count_decoded_bytes`] says.
 #[derive(Debug, FromSqlRow)]
 pub(crate) struct LongText(pub(crate) String);
 
 impl FromSql<Text, Db> for LongText {
     fn from_sql(raw: <Db as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         let text = <String as FromSql<Text, Db>>::from_sql(raw)?;
-        page_rows::count(text.len());
+        page_rows::count_decoded_bytes(text.len());
         Ok(Self(text))
     }
 }
@@ -175,7 +175,7 @@ impl<ST, C: FromSql<ST, Db>> FromSql<ST, Db> for LenientColumn<C> {
 }
 
 /// The rows that could be read, and the ids of the others with the causes.
-pub(crate) fn readable<T>(
+pub(crate) fn split_readable<T>(
     rows: impl IntoIterator<Item = Result<T, (Uuid, String)>>,
 ) -> (Vec<T>, Vec<(Uuid, String)>) {
     let (mut readable, mut broken) = (Vec::new(), Vec::new());

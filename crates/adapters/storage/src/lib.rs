@@ -12,6 +12,8 @@ mod engine;
 mod bounded_count;
 mod change_counters;
 mod columns;
+#[cfg(feature = "postgres")]
+mod connection_settings;
 mod database_clock;
 mod failure;
 mod filter;
@@ -34,7 +36,9 @@ mod store;
 mod tables;
 mod visibility;
 
-pub use engine::EngineDatabaseCopies;
+#[cfg(feature = "postgres")]
+pub use connection_settings::missing_settings;
+pub use engine::EngineDatabaseCopier;
 #[cfg(feature = "postgres")]
 pub use engine::connect_to_read;
 #[cfg(feature = "sqlite")]

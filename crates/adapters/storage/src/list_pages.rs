@@ -2,7 +2,7 @@
 
 use crate::engine::{Conn, Db};
 use crate::failure::DieselResultExt;
-use crate::page_rows::{LoadPage, PageBounds};
+use crate::page_rows::{LoadPage, RowReadLimits};
 use crate::session::{LoadRowsExt, borrowed_connection};
 use crate::tables::select::SqlTemplate;
 use civitas_kernel::{Page, PageRequest, Result};
@@ -82,7 +82,7 @@ pub(crate) fn page_of<'q, R, Q>(
     rows: Q,
     all: Option<Q>,
     page: PageRequest,
-    bounds: PageBounds,
+    bounds: RowReadLimits,
 ) -> BoxFuture<'q, Result<Page<R>>>
 where
     Q: QueryFragment<Db> + LimitDsl<Output = Q> + OffsetDsl<Output = Q> + LoadPage<R> + Send + 'static,

@@ -26,9 +26,9 @@ use time::OffsetDateTime;
 /// How long an entry is valid.
 const LIFETIME: Duration = Duration::from_secs(1);
 /// How long an entry is kept that is not read again.
-const KEPT: Duration = Duration::from_secs(60);
+const IDLE_LIFETIME: Duration = Duration::from_secs(60);
 /// The most entries of a table.
-const MAX: u64 = 10_000;
+const MAX_ENTRIES: u64 = 10_000;
 /// The most ids of components in all sets.
 const MAX_IDS: u64 = 1_000_000;
 
@@ -36,20 +36,20 @@ const MAX_IDS: u64 = 1_000_000;
 pub(crate) type LastRemovals = Arc<[(String, OffsetDateTime)]>;
 
 /// The tables.
-pub(crate) struct Lookups {
+pub(crate) struct LookupCache {
     changes: Arc<ChangeCounters>,
     /// By host.
-    pub(crate) hosts: Table<String, HostMatch>,
+    pub(crate) hosts: LookupTable<String, HostMatch>,
     /// By organization.
-    pub(crate) tenants: Table<i64, Tenant>,
+    pub(crate) tenants: LookupTable<i64, Tenant>,
     /// By organization and token.
-    pub(crate) identities: Table<(i64, i64), TokenIdentity>,
+    pub(crate) identities: LookupTable<(i64, i64), TokenIdentity>,
     /// The ids of visible components.
-    pub(crate) components: Table<VisibleSetKey, Arc<ComponentIds>>,
+    pub(crate) components: LookupTable<VisibleSetKey, Arc<ComponentIds>>,
     /// The contexts of proposals.
-    pub(crate) contexts: Table<ContextKey, Arc<ProposalContext>>,
+    pub(crate) contexts: LookupTable<ContextKey, Arc<ProposalContext>>,
     /// By organization.
-    pub(crate) removals: Table<i64, LastRemovals>,
+    pub(crate) removals: LookupTable<i64, LastRemovals>,
 }
 
 /// The key of a set of visible components.
@@ -95,16 +95,16 @@ impl CacheStamp {
 }
 
 /// The entries of one table.
-pub(crate) struct Table<K, V> {
+pub(crate) struct LookupTable<K, V> {
     pub(crate) kind: CacheKind,
     entries: Cache<K, (CacheStamp, V)>,
     counter: LookupCounter,
 }
 
-impl<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static> Table<K, V> {
+impl<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static> LookupTable<K, V> {
     /// `name`: that of its metrics.
     fn new(name: &str, kind: CacheKind, most: u64, weight: fn(&V) -> u32) -> Self {
-        let cache = Cache::builder().max_capacity(most).time_to_idle(KEPT);
+        let cache = Cache::builder().max_capacity(most).time_to_idle(IDLE_LIFETIME);
         let entries = cache.weigher(move |_, (_, value)| weight(value)).build();
         Self { kind, entries, counter: LookupCounter::new(name) }
     }
@@ -123,25 +123,25 @@ impl<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static> Tab
     }
 }
 
-impl Lookups {
+impl LookupCache {
     /// Empty tables, whose values are valid until these changes.
     pub(crate) fn new(changes: Arc<ChangeCounters>) -> Self {
         Self {
             changes,
-            hosts: Table::new("hosts", CacheKind::Lookup, MAX, |_| 1),
-            tenants: Table::new("tenants", CacheKind::Lookup, MAX, |_| 1),
-            identities: Table::new("identities", CacheKind::Lookup, MAX, |_| 1),
-            components: Table::new("components", CacheKind::Lookup, MAX_IDS, |ids| {
+            hosts: LookupTable::new("hosts", CacheKind::Lookup, MAX_ENTRIES, |_| 1),
+            tenants: LookupTable::new("tenants", CacheKind::Lookup, MAX_ENTRIES, |_| 1),
+            identities: LookupTable::new("identities", CacheKind::Lookup, MAX_ENTRIES, |_| 1),
+            components: LookupTable::new("components", CacheKind::Lookup, MAX_IDS, |ids| {
                 u32::try_from(ids.len()).unwrap_or(u32::MAX).saturating_add(8)
             }),
-            contexts: Table::new("places", CacheKind::Lookup, MAX, |_| 1),
-            removals: Table::new("removals", CacheKind::Removal, MAX, |_| 1),
+            contexts: LookupTable::new("places", CacheKind::Lookup, MAX_ENTRIES, |_| 1),
+            removals: LookupTable::new("removals", CacheKind::Removal, MAX_ENTRIES, |_| 1),
         }
     }
 
     /// The stamp of what is read from now on.
     pub(crate) fn stamp(&self, kind: CacheKind) -> CacheStamp {
-        CacheStamp { changes: self.changes.number(kind), at: Instant::now() }
+        CacheStamp { changes: self.changes.change_count(kind), at: Instant::now() }
     }
 }
 
@@ -164,10 +164,10 @@ mod tests {
     fn lookups_are_counted_by_table() {
         let count = |result| {
             let metric = format!("civitas_lookup_cache_total{{result=\"{result}\",table=\"places\"}} ");
-            let text = metrics::text().unwrap();
+            let text = metrics::render().unwrap();
             text.lines().find_map(|line| line.strip_prefix(&metric)?.parse::<u64>().ok())
         };
-        let lookups = Lookups::new(Arc::default());
+        let lookups = LookupCache::new(Arc::default());
         metrics::count_requests();
         let key = ContextKey {
             organization: OrganizationId(1),

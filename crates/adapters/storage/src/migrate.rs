@@ -28,7 +28,7 @@ pub async fn migrate(settings: &DatabaseSettings) -> Result<Vec<String>> {
         harness.run_migrations(&pending)?;
         // A new index without statistics beside others that have some is chosen too often, or never.
         if !pending.is_empty() && !is_new {
-            harness.batch_execute(engine::ANALYZE_WITHIN)?;
+            harness.batch_execute(engine::ANALYZE)?;
         }
         Ok(names)
     })
@@ -75,7 +75,7 @@ diesel::table! {
 ///
 /// # Errors
 /// When the database does not answer, or was never migrated.
-pub(crate) async fn touch(connection: &mut Conn) -> Result<String> {
+pub(crate) async fn check_readable(connection: &mut Conn) -> Result<String> {
     applied_migrations::table
         .select(applied_migrations::version)
         .limit(1)
@@ -87,8 +87,8 @@ pub(crate) async fn touch(connection: &mut Conn) -> Result<String> {
 ///
 /// # Errors
 /// When the database does not answer, cannot be written, or was never migrated.
-pub(crate) async fn write(connection: &mut Conn) -> Result<()> {
-    let first = touch(connection).await?;
+pub(crate) async fn check_writable(connection: &mut Conn) -> Result<()> {
+    let first = check_readable(connection).await?;
     let row = applied_migrations::table.find(&first);
     diesel::update(row)
         .set(applied_migrations::version.eq(&first))

@@ -18,16 +18,16 @@ thread_local! {
 }
 
 /// Includes extended data again when it is dropped, after a panic too.
-struct Reset;
+struct IncludeDataOnDrop;
 
-impl Drop for Reset {
+impl Drop for IncludeDataOnDrop {
     fn drop(&mut self) {
         LEAVES_OUT_DATA.set(false);
     }
 }
 
 /// Counts decoded bytes.
-pub(crate) fn count(bytes: usize) {
+pub(crate) fn count_decoded_bytes(bytes: usize) {
     DECODED.set(DECODED.get().wrapping_add(bytes));
 }
 
@@ -38,14 +38,14 @@ pub(crate) fn omits_extended_data() -> bool {
 
 /// What is read of the rows of a page.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PageBounds {
+pub(crate) struct RowReadLimits {
     /// The most bytes of JSON and long texts of all rows.
     pub(crate) bytes: usize,
     /// Whether extended data is read; otherwise it is empty.
     pub(crate) with_data: bool,
 }
 
-impl PageBounds {
+impl RowReadLimits {
     /// Everything.
     pub(crate) const NONE: Self = Self { bytes: usize::MAX, with_data: true };
 
@@ -56,7 +56,7 @@ impl PageBounds {
     pub(crate) fn decode<'r, R: FromSqlRow<ST, Db>, ST>(&mut self, row: &impl Row<'r, Db>) -> QueryResult<R> {
         let before = DECODED.get();
         LEAVES_OUT_DATA.set(!self.with_data);
-        let _reset = Reset;
+        let _reset = IncludeDataOnDrop;
         let decoded = R::build_from_row(row);
         let left = self.bytes.checked_sub(DECODED.get().wrapping_sub(before));
         self.bytes = left.ok_or_else(|| Failure::DeserializationError(Box::new(Error::AnswerTooLong)))?;
@@ -70,7 +70,7 @@ pub(crate) trait LoadPage<R>: Sized {
     fn load_page(
         self,
         connection: &mut Conn,
-        bounds: PageBounds,
+        bounds: RowReadLimits,
     ) -> impl Future<Output = QueryResult<Vec<R>>> + Send;
 }
 
@@ -86,7 +86,7 @@ where
     fn load_page(
         self,
         connection: &mut Conn,
-        bounds: PageBounds,
+        bounds: RowReadLimits,
     ) -> impl Future<Output = QueryResult<Vec<R>>> + Send {
         load_rows(connection, self.as_query(), bounds)
     }

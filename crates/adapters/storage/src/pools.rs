@@ -1,6 +1,6 @@
 //! Settings of the connections, and their pools.
 
-use crate::engine::{Conn, Writer};
+use crate::engine::{Conn, Reader, Writer};
 use civitas_application::metrics;
 use civitas_kernel::{Error, Locales, Result};
 use deadpool::Runtime;
@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 pub struct DatabaseSettings {
     /// `sqlite://PATH` or `postgres://...`.
     pub url: String,
+    /// The address of a transaction pooler in front of the same PostgreSQL database. The pools connect to it, and each use of a
+    /// connection is a transaction that begins with its settings. `None`: they connect to `url`.
+    pub pooler_url: Option<String>,
     /// The most connections; on SQLite the most readers, in addition to the one writer.
     pub pool_size: usize,
     /// The time limit for getting a connection; then the error is `Unavailable`.
@@ -72,10 +75,10 @@ pub(crate) struct ProcessPools {
 #[derive(Clone)]
 pub(crate) struct Pools {
     /// For reads.
-    pub(crate) reader: ConnectionPool,
+    pub(crate) reader: Reader,
     /// For reads that may take long: their statements do not run on the caller's thread. `None` where `reader` is for
     /// them too.
-    pub(crate) searcher: Option<ConnectionPool>,
+    pub(crate) searcher: Option<Reader>,
     /// For writes.
     pub(crate) writer: Writer,
 }

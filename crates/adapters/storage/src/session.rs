@@ -13,9 +13,9 @@ use transactions::OpenTransaction;
 use crate::change_counters::ChangeCounters;
 use crate::database_clock::{DatabaseClock, ProcessClock};
 use crate::engine;
-use crate::lookups::Lookups;
-use crate::page_rows::PageBounds;
-use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools};
+use crate::lookups::LookupCache;
+use crate::page_rows::RowReadLimits;
+use crate::pools::{DatabaseSettings, Pools, ProcessPools};
 use civitas_kernel::{Error, Locales, PageRequest, Result};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -26,17 +26,17 @@ use tokio::sync::Notify;
 /// The pools, or one open transaction.
 pub(crate) struct Session {
     source: ConnectionSource,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     locales: Locales,
     /// What is read of the rows of a page.
-    pub(crate) bounds: PageBounds,
+    pub(crate) bounds: RowReadLimits,
 }
 
 /// What the sessions of a process share.
-struct Shared {
+struct SharedState {
     wakeups: Wakeups,
     clock: DatabaseClock,
-    lookups: Lookups,
+    lookups: LookupCache,
 }
 
 /// The kinds of work that workers of this process wait for.
@@ -110,9 +110,9 @@ impl Session {
     ) -> Self {
         let database = Database { pools, written: std::sync::Mutex::default() };
         let source = ConnectionSource::Database(Arc::new(database), PoolUse::Requests);
-        let (clock, lookups) = (DatabaseClock::new(clock), Lookups::new(changes));
-        let shared = Arc::new(Shared { wakeups: Wakeups::default(), clock, lookups });
-        Self { source, shared, locales, bounds: PageBounds::NONE }
+        let (clock, lookups) = (DatabaseClock::new(clock), LookupCache::new(changes));
+        let shared = Arc::new(SharedState { wakeups: Wakeups::default(), clock, lookups });
+        Self { source, shared, locales, bounds: RowReadLimits::NONE }
     }
 
     /// The same database with the connections of background work.
@@ -127,7 +127,7 @@ impl Session {
     ///
     /// # Errors
     /// `Internal` in a transaction.
-    pub(crate) fn bounded(&self, bounds: PageBounds) -> Result<Self> {
+    pub(crate) fn with_read_limits(&self, bounds: RowReadLimits) -> Result<Self> {
         let usage = match self.source {
             ConnectionSource::Database(_, usage) => usage,
             ConnectionSource::Transaction(_) => PoolUse::Requests,
@@ -135,7 +135,7 @@ impl Session {
         self.another(usage, bounds)
     }
 
-    fn another(&self, usage: PoolUse, bounds: PageBounds) -> Result<Self> {
+    fn another(&self, usage: PoolUse, bounds: RowReadLimits) -> Result<Self> {
         let ConnectionSource::Database(database, _) = &self.source else {
             return Err(Error::internal("a transaction has one session"));
         };
@@ -159,7 +159,7 @@ impl Session {
         self.read_with(|pools| pools.searcher.as_ref().unwrap_or(&pools.reader)).await
     }
 
-    async fn read_with(&self, pool: fn(&Pools) -> &ConnectionPool) -> Result<ConnectionGuard<'_>> {
+    async fn read_with(&self, pool: fn(&Pools) -> &engine::Reader) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             ConnectionSource::Database(database, usage) => {
                 ConnectionGuard::from_pool(pool(database.pools(*usage))).await
@@ -176,10 +176,10 @@ impl Session {
         if is_long { self.read_long().await } else { self.read().await }
     }
 
-    /// A connection to write one statement with. Hold one at a time.
+    /// A connection to write one statement with. Hold one at a time, and [commit](ConnectionGuard::commit) it.
     pub(crate) async fn write(&self) -> Result<ConnectionGuard<'_>> {
         match &self.source {
-            ConnectionSource::Database(database, usage) => Ok(ConnectionGuard::Own(Box::new(
+            ConnectionSource::Database(database, usage) => Ok(ConnectionGuard::Writer(Box::new(
                 database.pools(*usage).writer.outside_transactions().await?,
             ))),
             ConnectionSource::Transaction(open) => open.guard().await,

@@ -3,7 +3,7 @@
 use crate::engine;
 use crate::failure::DieselResultExt;
 use crate::migrate;
-use crate::page_rows::PageBounds;
+use crate::page_rows::RowReadLimits;
 use crate::pools::DatabaseSettings;
 use crate::session::Session;
 use async_trait::async_trait;
@@ -44,14 +44,16 @@ impl Store for Session {
     }
 
     async fn ready(&self) -> Result<()> {
-        migrate::touch(&mut *self.read().await?).await.map(drop)
+        migrate::check_readable(&mut *self.read().await?).await.map(drop)
     }
 
     async fn check_writable(&self) -> Result<()> {
         if !self.is_write_check_due() {
             return self.ready().await;
         }
-        migrate::write(&mut *self.write().await?).await?;
+        let mut guard = self.write().await?;
+        migrate::check_writable(&mut guard).await?;
+        guard.commit().await?;
         self.note_write_check();
         Ok(())
     }
@@ -60,20 +62,22 @@ impl Store for Session {
         Ok(Arc::new(Session::for_background(self)?))
     }
 
-    fn bounded(&self, bytes: usize) -> Result<Arc<dyn Store>> {
-        Ok(Arc::new(Session::bounded(self, PageBounds { bytes, ..self.bounds })?))
+    fn with_page_byte_limit(&self, bytes: usize) -> Result<Arc<dyn Store>> {
+        Ok(Arc::new(Session::with_read_limits(self, RowReadLimits { bytes, ..self.bounds })?))
     }
 
     fn without_extended_data(&self) -> Result<Arc<dyn Store>> {
-        Ok(Arc::new(Session::bounded(self, PageBounds { with_data: false, ..self.bounds })?))
+        Ok(Arc::new(Session::with_read_limits(self, RowReadLimits { with_data: false, ..self.bounds })?))
     }
 
-    async fn empty_log(&self) -> Result<bool> {
-        engine::empty_log(&mut *self.write().await?).await.map_db_error()
+    async fn truncate_log(&self) -> Result<bool> {
+        engine::truncate_log(&mut *self.write().await?).await.map_db_error()
     }
 
     async fn analyze(&self) -> Result<()> {
-        SimpleAsyncConnection::batch_execute(&mut *self.write().await?, engine::ANALYZE).await.map_db_error()
+        let mut guard = self.write().await?;
+        SimpleAsyncConnection::batch_execute(&mut *guard, engine::ANALYZE).await.map_db_error()?;
+        guard.commit().await
     }
 }
 

@@ -30,7 +30,7 @@ const IN_PLACE: [(&str, Option<&str>); 13] = [
 
 /// The operation of a route. `schemas`: those of the document, by name.
 pub(super) fn operation(route: &Route, schemas: &Value) -> Value {
-    let access = match route.gate {
+    let access = match route.required_access {
         RequiredAccess::Needs(access) => Some(access),
         RequiredAccess::Open | RequiredAccess::Token | RequiredAccess::NoAction => {
             route.doc.takes_credentials.then_some(Access::ANY_TOKEN)

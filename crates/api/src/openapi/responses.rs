@@ -90,7 +90,7 @@ fn failures(route: &Route, access: Option<Access>) -> Map<String, Value> {
         (true, 400, "A parameter, the body or the state of the user is not what it must be"),
         (access.is_some() || named(401), 401, "No credentials, or invalid ones"),
         (needs_right || named(403), 403, "A scope or an ability is missing, or this may not be done"),
-        (!has_record && route.gate != RequiredAccess::Token, 404, "No organization has this host"),
+        (!has_record && route.required_access != RequiredAccess::Token, 404, "No organization has this host"),
         (has_record, 404, "There is no such record, or no organization has this host"),
         (takes_key, 409, "A request with the same Idempotency-Key is being executed"),
         (named(410), 410, "The last event is not stored any more"),

@@ -9,11 +9,13 @@ use crate::error::ApiError;
 use crate::links::{base, origin};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{Handler, HandlerResult, Operations, RequiredAccess, Routes, UnreadBodies, Write, delete};
+use crate::route::{
+    Handler, HandlerResult, RequiredAccess, Routes, UnreadBodies, WriteOperations, WriteRoute, delete,
+};
 use crate::served_files::address_of;
 use crate::shapes::{AttachmentType, CreationDate, EditionDate, TranslatedProp};
 use crate::typed_body::{NoBody, RawBody};
-use crate::unread_body::{Form, UnreadBody};
+use crate::unread_body::{UnreadBody, UploadForm};
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::http::{Method, StatusCode};
 use base64::Engine;
@@ -22,7 +24,7 @@ use civitas_application::{NewFile, Ports, RenderContext, SharedResource};
 use civitas_attachments::{
     ATTACHMENT_FIELDS, AttachFile, AttachmentDetail, AttachmentPorts, AttachmentSource, Attachments,
     DestroyAttachment, READ_ATTACHMENTS, ReceiveOutcome, ReceivedBody, StageUpload, StagedUpload,
-    UpdateAttachment, UploadHeaders, UploadRequest, UploadWrites, sanitize_and_shorten, wrong_length,
+    UpdateAttachment, UploadHeaders, UploadRequest, UploadWrites, sanitize_and_shorten, wrong_length_error,
 };
 use civitas_kernel::{AnswerLanguages, AttachmentId, Error, Result};
 use civitas_organizations::Tenant;
@@ -92,13 +94,13 @@ struct UploadView {
 
 pub(crate) fn routes(routes: &mut Routes) {
     let list = OperationDoc::page::<AttachmentView>("Lists the attachments")
-        .sorted_pages()
-        .filters(ATTACHMENT_FIELDS);
+        .with_list_parameters()
+        .with_filters(ATTACHMENT_FIELDS);
     routes.read("listAttachments", "/attachments", READ_ATTACHMENTS, list, index);
     let show = OperationDoc::item::<AttachmentView>("Shows an attachment");
     routes.read("showAttachment", "/attachments/{id}", READ_ATTACHMENTS, show, show_one);
     let create = OperationDoc::item::<AttachmentView>("Attaches a file to a record")
-        .created()
+        .with_status_created()
         .with_failure(404)
         .with_failure(413);
     routes.write_form::<AttachFile, _>(
@@ -110,8 +112,8 @@ pub(crate) fn routes(routes: &mut Routes) {
     );
     upload_routes(routes);
     for (ids, method) in [(["updateAttachment", ""], Method::PUT), (["", ""], Method::PATCH)] {
-        routes.write_without_job(&Write {
-            at: Operations { ids, method, path: "/attachments/{id}" },
+        routes.write_without_job(&WriteRoute {
+            operations: WriteOperations { ids, method, path: "/attachments/{id}" },
             read: |request, _: RawBody<'_, NoBody>| {
                 let id = AttachmentId(request.id()?);
                 Ok(UpdateAttachment { id, edit: edit(request, update_members(&request.body, id)?) })
@@ -122,8 +124,8 @@ pub(crate) fn routes(routes: &mut Routes) {
                 .with_named_body("attachment_update_body"),
         });
     }
-    routes.write_without_job(&Write {
-        at: delete(["deleteAttachment", ""], "/attachments/{id}"),
+    routes.write_without_job(&WriteRoute {
+        operations: delete(["deleteAttachment", ""], "/attachments/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAttachment { id: AttachmentId(request.id()?) }),
         use_case: |ports, _| Box::new(attachment_ports(ports)),
         view: |_, ()| Value::Null,
@@ -133,18 +135,21 @@ pub(crate) fn routes(routes: &mut Routes) {
 
 /// Uploads in two steps: announced, then sent.
 fn upload_routes(routes: &mut Routes) {
-    let staging =
-        OperationDoc::without_envelope::<UploadView>("Announces an upload").created().with_location();
+    let staging = OperationDoc::without_envelope::<UploadView>("Announces an upload")
+        .with_status_created()
+        .with_location();
     let staging = staging
         .with_note("`filename`, `byte_size` and `checksum` are required, in the body or in the query.");
-    let staging = staging.with("filename", ParameterType::Filled).with("byte_size", ParameterType::Length);
     let staging = staging
-        .with("checksum", ParameterType::Pattern(CHECKSUM))
-        .with("content_type", ParameterType::Pattern(MEDIA_TYPE));
+        .with_parameter("filename", ParameterType::Filled)
+        .with_parameter("byte_size", ParameterType::Length);
+    let staging = staging
+        .with_parameter("checksum", ParameterType::Pattern(CHECKSUM))
+        .with_parameter("content_type", ParameterType::Pattern(MEDIA_TYPE));
     routes.write_form::<StageUpload, _>(
         "attachmentsDirectUpload",
         "/attachments/direct_upload",
-        staging.with_named_body("attachment_direct_upload_body").body_is_optional(),
+        staging.with_named_body("attachment_direct_upload_body").with_optional_body(),
         (|ports, _| Box::new(uploads(ports)), |_, staged| json!(staged_view(staged))),
         stage,
     );
@@ -180,14 +185,14 @@ async fn index(request: Request) -> HandlerResult {
     let attachments = Attachments { store: request.ports().attachments() };
     let page = attachments.list(context.ctx, &request.filter()?, request.page()?).await?;
     let changed_at = |found: &AttachmentDetail| found.attachment.updated_at;
-    answers::page(&request, LISTS, page, false, changed_at, |found| view(&context, found)).await
+    answers::page_reply(&request, LISTS, page, false, changed_at, |found| view(&context, found)).await
 }
 
 async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let attachments = Attachments { store: request.ports().attachments() };
     let found = attachments.find(context.ctx, AttachmentId(request.id()?)).await?;
-    answers::item(&request, LISTS, found.attachment.updated_at, view(&context, found)).await
+    answers::record_reply(&request, LISTS, found.attachment.updated_at, view(&context, found)).await
 }
 
 /// Attaches a file that the form has, or one that was uploaded before.
@@ -203,7 +208,7 @@ async fn attach(request: Request, body: Option<UnreadBody>) -> HandlerResult {
     };
     let limit = request.tenant.max_attachment_bytes;
     let files = &request.backend.files;
-    let Form { members, file } = body.form(files, limit.unsigned_abs()).await?;
+    let UploadForm { members, file } = body.read_form(files, limit.unsigned_abs()).await?;
     if let Some(stored) = request.stored_reply(&content_of(&members, file.as_ref())).await? {
         return Ok(stored);
     }
@@ -282,7 +287,7 @@ async fn stage(request: Request, body: Option<UnreadBody>) -> HandlerResult {
         let path = format_args!("/attachments/direct_upload/{signed}");
         let address = base(&request.render_context()?, path);
         let reply = Reply::json(StatusCode::CREATED, document)?;
-        Ok(reply.with("Location", address).with("Cache-Control", "no-store"))
+        Ok(reply.with_header("Location", address).with_header("Cache-Control", "no-store"))
     };
     request.execute(&AnswerLanguages::default(), command, reply).await
 }
@@ -310,7 +315,7 @@ async fn receive(request: Request, body: Option<UnreadBody>) -> HandlerResult {
     upload.check_head(UploadHeaders { length, content_type, md5 })?;
     let limit = upload.byte_size.unsigned_abs();
     let ReceiveOutcome::Complete(received) = body.receive(files, limit).await? else {
-        return Err(wrong_length().into());
+        return Err(wrong_length_error().into());
     };
     upload.check_bytes(received.content.byte_size, &STANDARD.encode(received.md5))?;
     let new = register(&request, upload.filename, received).await?;

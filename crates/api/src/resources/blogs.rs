@@ -5,7 +5,7 @@ use crate::document::OperationDoc;
 use crate::links::{BlogLinks, BlogRelationships, ComponentRecord, RecordNames};
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write, delete, post, put};
+use crate::route::{HandlerResult, Routes, WriteRoute, delete, post, put};
 use crate::shapes::{
     BlogType, CreationDate, EditionDate, TranslatedProp, iso_milliseconds, read_time, read_translated,
 };
@@ -149,36 +149,38 @@ impl PostText {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let read =
-        |doc: OperationDoc| doc.in_component(&["published_at", "id", "created_at", "updated_at", "rand"]);
-    let list = read(OperationDoc::page::<BlogView>("Lists the blog posts").pages()).filters(POST_FIELDS);
+    let read = |doc: OperationDoc| {
+        doc.with_component_read_parameters(&["published_at", "id", "created_at", "updated_at", "rand"])
+    };
+    let list = read(OperationDoc::page::<BlogView>("Lists the blog posts").with_page_parameters())
+        .with_filters(POST_FIELDS);
     routes.read("listBlogPosts", "/blogs", READ_POSTS, list, index);
     let show = read(OperationDoc::item::<BlogView>("Shows a blog post"));
     routes.read("getBlogPost", "/blogs/{id}", READ_POSTS, show, show_one);
-    routes.write(&Write {
-        at: post(["createBlogPostAsync", "createBlogPost"], "/blogs"),
+    routes.write(&WriteRoute {
+        operations: post(["createBlogPostAsync", "createBlogPost"], "/blogs"),
         read: create,
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
         doc: OperationDoc::item::<BlogView>("Creates a blog post")
-            .locales()
-            .component_id()
-            .created()
+            .with_locales()
+            .with_component_id()
+            .with_status_created()
             .with_failure(404),
     });
-    routes.write_or_patch(&Write {
-        at: put(["updateBlogPostAsync", "updateBlogPost"], "/blogs/{id}"),
+    routes.write_or_patch(&WriteRoute {
+        operations: put(["updateBlogPostAsync", "updateBlogPost"], "/blogs/{id}"),
         read: update,
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
-        doc: OperationDoc::item::<BlogView>("Changes a blog post").locales(),
+        doc: OperationDoc::item::<BlogView>("Changes a blog post").with_locales(),
     });
-    routes.write(&Write {
-        at: delete(["deleteBlogPostAsync", "deleteBlogPost"], "/blogs/{id}"),
+    routes.write(&WriteRoute {
+        operations: delete(["deleteBlogPostAsync", "deleteBlogPost"], "/blogs/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyPost { id: PostId(request.id()?) }),
         use_case: |ports, _| Box::new(writes(ports)),
         view: result,
-        doc: OperationDoc::item::<BlogView>("Deletes a blog post").locales(),
+        doc: OperationDoc::item::<BlogView>("Deletes a blog post").with_locales(),
     });
 }
 
@@ -251,7 +253,7 @@ async fn index(request: Request) -> HandlerResult {
     let shuffled = order == Order::Random;
     let changed_at = |post: &PostDetail| post.changed_at(request.now);
     let view = |post| view(&context, post, PostNeighbours::default());
-    answers::page(&request, LISTS, page, shuffled, changed_at, view).await
+    answers::page_reply(&request, LISTS, page, shuffled, changed_at, view).await
 }
 
 async fn show_one(request: Request) -> HandlerResult {
@@ -266,7 +268,7 @@ async fn show_one(request: Request) -> HandlerResult {
     };
     let posts = Posts { store: request.ports().posts() };
     let (found, beside) = posts.find(context.ctx, PostId(request.id()?), within, order).await?;
-    answers::item(&request, LISTS, found.changed_at(request.now), view(&context, found, beside)).await
+    answers::record_reply(&request, LISTS, found.changed_at(request.now), view(&context, found, beside)).await
 }
 
 /// A post as the result of a command: without neighbours.

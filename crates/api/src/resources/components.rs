@@ -89,26 +89,32 @@ const IGNORED: &[FilterField<()>] = &[FilterField::new("id", FieldKind::Integer,
 
 pub(crate) fn routes(routes: &mut Routes) {
     let search = OperationDoc::new("Searches the components of all kinds", "component_index_response");
-    let search = search.locales().sorted_pages().filters(COMPONENT_FIELDS);
+    let search = search.with_locales().with_list_parameters().with_filters(COMPONENT_FIELDS);
     routes.read("searchComponents", "/components/search", READ_COMPONENTS, search, |r| index(r, None));
     let list = |summary, answer| {
-        OperationDoc::new(summary, answer).locales().sorted_pages().filters(COMPONENT_FIELDS_WITHOUT_KIND)
+        OperationDoc::new(summary, answer)
+            .with_locales()
+            .with_list_parameters()
+            .with_filters(COMPONENT_FIELDS_WITHOUT_KIND)
     };
-    let show = |summary, answer| OperationDoc::new(summary, answer).locales();
+    let show = |summary, answer| OperationDoc::new(summary, answer).with_locales();
     let (proposals, blogs) = (ComponentKind::Proposals, ComponentKind::Blogs);
     let doc = list("Lists the proposals components", "proposal_component_index_response");
     let path = "/components/proposal_components";
     routes.read("listProposalComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(proposals)));
     let doc = show("Shows a proposals component", "proposal_component_item_response");
-    let doc = doc.pages().filters(IGNORED).with_note("Pages and filters are accepted and ignored.");
+    let doc = doc
+        .with_page_parameters()
+        .with_filters(IGNORED)
+        .with_note("Pages and filters are accepted and ignored.");
     let path = "/components/proposal_components/{id}";
     routes.read("showProposalComponent", path, READ_COMPONENTS, doc, show_proposal_component);
     let doc = list("Lists the blog components", "blog_component_index_response");
     let path = "/components/blog_components";
     routes.read("listBlogComponents", path, READ_COMPONENTS, doc, move |r| index(r, Some(blogs)));
-    let doc = show("Shows a blog component", "blog_component_item_response").within_space();
+    let doc = show("Shows a blog component", "blog_component_item_response").with_space_parameters();
     let path = "/components/blog_components/{id}";
-    routes.read("showBlogComponent", path, READ_COMPONENTS, doc.component_id(), show_blog_component);
+    routes.read("showBlogComponent", path, READ_COMPONENTS, doc.with_component_id(), show_blog_component);
 }
 
 async fn index(request: Request, kind: Option<ComponentKind>) -> HandlerResult {
@@ -119,7 +125,7 @@ async fn index(request: Request, kind: Option<ComponentKind>) -> HandlerResult {
     let voting_statuses = voting_statuses(&request, &page.items).await?;
     let status = |id| voting_statuses.iter().find(|status| status.component == id);
     let view = |component: ComponentDetail| view(&context, status(component.id), component);
-    answers::page(&request, LISTS, page, false, |component| component.changed_at, view).await
+    answers::page_reply(&request, LISTS, page, false, |component| component.changed_at, view).await
 }
 
 async fn show_proposal_component(request: Request) -> HandlerResult {
@@ -151,7 +157,7 @@ async fn find(request: &Request, kind: ComponentKind) -> Result<ComponentDetail>
 async fn answer(request: &Request, found: ComponentDetail) -> HandlerResult {
     let voting_statuses = voting_statuses(request, std::slice::from_ref(&found)).await?;
     let (changed_at, context) = (found.changed_at, request.render_context()?);
-    answers::item(request, LISTS, changed_at, view(&context, voting_statuses.first(), found)).await
+    answers::record_reply(request, LISTS, changed_at, view(&context, voting_statuses.first(), found)).await
 }
 
 /// The voting status of the caller, if it is a user, for each proposals component.

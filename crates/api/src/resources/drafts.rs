@@ -6,15 +6,15 @@ use crate::links::ProposalLinks;
 use crate::reply::Document;
 use crate::request::Request;
 use crate::resources::proposals::{self, ProposalRelationships, ProposalView};
-use crate::route::{HandlerResult, RequiredAccess, Routes, Write, delete, post, put};
+use crate::route::{HandlerResult, RequiredAccess, Routes, WriteRoute, delete, post, put};
 use crate::shapes::{CreationDate, DraftType, EditionDate, LocaleName, TranslatedProp};
 use crate::typed_body::{DataBody, NoBody, RawBody};
 use actix_web::http::Method;
 use civitas_application::{Ports, RenderContext};
 use civitas_kernel::{ComponentId, Locale, ProposalId, Result};
 use civitas_proposals::{
-    CreateDraft, DRAFT, DraftErrors, Drafts, ProposalDetail, ProposalNeighbours, PublishDraft, UpdateDraft,
-    UpdatedDraft, WithdrawDraft, draft_texts,
+    CreateDraft, DraftErrors, Drafts, ProposalDetail, ProposalNeighbours, PublishDraft, UpdateDraft,
+    UpdatedDraft, WRITE_DRAFTS, WithdrawDraft, draft_texts,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -92,25 +92,25 @@ struct DraftToUpdate {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let doc = |summary| OperationDoc::item::<DraftView>(summary).within_space().locales();
-    routes.write(&Write {
-        at: post(["createDraftProposal", "createDraftProposalSync"], "/draft_proposals"),
+    let doc = |summary| OperationDoc::item::<DraftView>(summary).with_space_parameters().with_locales();
+    routes.write(&WriteRoute {
+        operations: post(["createDraftProposal", "createDraftProposalSync"], "/draft_proposals"),
         read: create,
         use_case: |ports, _| Box::new(drafts(ports)),
         view: |context, draft| result(context, &draft, context.ctx.working_locale(), true),
         doc: doc("Begins a draft").with_failure(404),
     });
     routes.add_route("", Method::GET, "/draft_proposals", RequiredAccess::NoAction, doc("No list"), show_one);
-    routes.read("getDraftProposal", "/draft_proposals/{id}", DRAFT, doc("Shows a draft"), show_one);
-    routes.write(&Write {
-        at: put(["updateDraftProposalAsync", "updateDraftProposal"], "/draft_proposals/{id}"),
+    routes.read("getDraftProposal", "/draft_proposals/{id}", WRITE_DRAFTS, doc("Shows a draft"), show_one);
+    routes.write(&WriteRoute {
+        operations: put(["updateDraftProposalAsync", "updateDraftProposal"], "/draft_proposals/{id}"),
         read: update,
         use_case: |ports, _| Box::new(drafts(ports)),
         view: |context, UpdatedDraft { draft, locale }| result(context, &draft, locale, true),
         doc: doc("Writes a draft"),
     });
-    routes.write(&Write {
-        at: delete(["withdrawDraftProposalAsync", "withdrawDraftProposal"], "/draft_proposals/{id}"),
+    routes.write(&WriteRoute {
+        operations: delete(["withdrawDraftProposalAsync", "withdrawDraftProposal"], "/draft_proposals/{id}"),
         read: |request, _: RawBody<'_, NoBody>| {
             Ok(WithdrawDraft { id: ProposalId(request.id()?), within: request.query.within_space()? })
         },
@@ -118,14 +118,19 @@ pub(crate) fn routes(routes: &mut Routes) {
         view: |context, draft| result(context, &draft, context.ctx.working_locale(), false),
         doc: doc("Throws a draft away"),
     });
-    routes.write(&Write {
-        at: post(["publishDraftProposalAsync", "publishDraftProposal"], "/draft_proposals/{id}/publish"),
+    routes.write(&WriteRoute {
+        operations: post(
+            ["publishDraftProposalAsync", "publishDraftProposal"],
+            "/draft_proposals/{id}/publish",
+        ),
         read: |request, _: RawBody<'_, NoBody>| {
             Ok(PublishDraft { id: ProposalId(request.id()?), within: request.query.within_space()? })
         },
         use_case: |ports, _| Box::new(drafts(ports)),
         view: |context, proposal| proposals::result(context, &proposal),
-        doc: OperationDoc::item::<ProposalView>("Makes a draft public").within_space().locales(),
+        doc: OperationDoc::item::<ProposalView>("Makes a draft public")
+            .with_space_parameters()
+            .with_locales(),
     });
 }
 
@@ -150,7 +155,7 @@ async fn show_one(request: Request) -> HandlerResult {
     let (id, within) = (ProposalId(request.id()?), request.query.within_space()?);
     let draft = drafts(request.ports()).find(context.ctx, id, within).await?;
     let view = view(&context, &draft, context.ctx.working_locale(), true);
-    answers::item(&request, &[], draft.changed_at, view).await
+    answers::record_reply(&request, &[], draft.changed_at, view).await
 }
 
 fn result(context: &RenderContext<'_>, draft: &ProposalDetail, working: Locale, exists: bool) -> Value {

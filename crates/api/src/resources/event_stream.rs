@@ -68,10 +68,10 @@ enum PullFormat {
 
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = OperationDoc::stream("Streams the events of the organization as server-sent events")
-        .with("types[]", ParameterType::List(Box::new(ParameterType::Text)))
-        .with("last_event_id", ParameterType::Text)
-        .with("after", ParameterType::Pattern(CURSOR))
-        .with("format", ParameterType::Word(&["json", "ndjson"]))
+        .with_parameter("types[]", ParameterType::List(Box::new(ParameterType::Text)))
+        .with_parameter("last_event_id", ParameterType::Text)
+        .with_parameter("after", ParameterType::Pattern(CURSOR))
+        .with_parameter("format", ParameterType::Word(&["json", "ndjson"]))
         .or_answers_with::<EventPage<'_>>()
         .with_failure(410)
         .with_failure(429)
@@ -138,7 +138,7 @@ async fn pull(request: &Request, format: PullFormat) -> HandlerResult {
         }
         PullFormat::Ndjson => Reply::ndjson(data.iter().map(line).collect::<Result<String>>()?),
     };
-    Ok(reply.with("Cache-Control", "no-store"))
+    Ok(reply.with_header("Cache-Control", "no-store"))
 }
 
 /// The event with the record of its body.

@@ -3,11 +3,11 @@
 use crate::document::{OperationDoc, ParameterType};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write, put};
+use crate::route::{HandlerResult, Routes, WriteRoute, put};
 use crate::typed_body::{Body, RawBody};
 use civitas_extended_data::{
-    ExtendedData, ExtendedDataKind, ObjectPath, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace,
-    OfUser, SetExtendedData,
+    ComponentExtendedData, ExtendedDataKind, ExtendedDataService, MeetingExtendedData, ObjectPath,
+    OrganizationExtendedData, ProposalExtendedData, SetExtendedData, SpaceExtendedData, UserExtendedData,
 };
 use civitas_kernel::limits::MAX_EXTENDED_DATA_BYTES;
 use civitas_kernel::{
@@ -40,7 +40,7 @@ trait ExtendedDataRoutes: ExtendedDataKind {
     fn id(request: &Request) -> Result<Self::Id>;
 }
 
-impl ExtendedDataRoutes for OfOrganization {
+impl ExtendedDataRoutes for OrganizationExtendedData {
     const IDS: [&'static str; 3] =
         ["getOrganizationExtendedData", "setOrganizationExtendedDataAsync", "setOrganizationExtendedData"];
     const PATH: &'static str = "/organizations/{id}/extended_data";
@@ -54,7 +54,7 @@ impl ExtendedDataRoutes for OfOrganization {
     }
 }
 
-impl ExtendedDataRoutes for OfUser {
+impl ExtendedDataRoutes for UserExtendedData {
     const IDS: [&'static str; 3] = ["getUserExtendedData", "setUserExtendedData", "setUserExtendedDataSync"];
     const PATH: &'static str = "/me/extended_data";
     const ANSWER: &'static str = "user_extended_data";
@@ -66,7 +66,7 @@ impl ExtendedDataRoutes for OfUser {
     }
 }
 
-impl ExtendedDataRoutes for OfSpace {
+impl ExtendedDataRoutes for SpaceExtendedData {
     const IDS: [&'static str; 3] =
         ["getSpaceExtendedData", "setSpaceExtendedDataAsync", "setSpaceExtendedData"];
     const PATH: &'static str = "/spaces/{manifest}/{id}/extended_data";
@@ -96,17 +96,17 @@ macro_rules! extended_data_by_id {
     };
 }
 
-extended_data_by_id!(OfComponent, ComponentId, "Component", "components");
-extended_data_by_id!(OfProposal, ProposalId, "Proposal", "proposals");
-extended_data_by_id!(OfMeeting, MeetingId, "Meeting", "meetings");
+extended_data_by_id!(ComponentExtendedData, ComponentId, "Component", "components");
+extended_data_by_id!(ProposalExtendedData, ProposalId, "Proposal", "proposals");
+extended_data_by_id!(MeetingExtendedData, MeetingId, "Meeting", "meetings");
 
 pub(crate) fn routes(routes: &mut Routes) {
-    add_routes::<OfOrganization>(routes);
-    add_routes::<OfUser>(routes);
-    add_routes::<OfSpace>(routes);
-    add_routes::<OfComponent>(routes);
-    add_routes::<OfProposal>(routes);
-    add_routes::<OfMeeting>(routes);
+    add_routes::<OrganizationExtendedData>(routes);
+    add_routes::<UserExtendedData>(routes);
+    add_routes::<SpaceExtendedData>(routes);
+    add_routes::<ComponentExtendedData>(routes);
+    add_routes::<ProposalExtendedData>(routes);
+    add_routes::<MeetingExtendedData>(routes);
 }
 
 /// A value, and where to write it.
@@ -155,12 +155,13 @@ fn add_routes<K: ExtendedDataRoutes>(routes: &mut Routes) {
     let note = "`object_path` is required. Where nothing stands, `data` is `{}`.";
     routes.read(read_id, K::PATH, K::READ, doc_of_read.with_note(note), read::<K>);
     let pattern = if K::ROOT_BY_DEFAULT { OBJECT_PATH_OR_BLANK } else { OBJECT_PATH };
-    let write = doc("Writes extended data at a path").with("object_path", ParameterType::Pattern(pattern));
-    routes.write(&Write {
-        at: put([later_id, now_id], K::PATH),
+    let write =
+        doc("Writes extended data at a path").with_parameter("object_path", ParameterType::Pattern(pattern));
+    routes.write(&WriteRoute {
+        operations: put([later_id, now_id], K::PATH),
         read: set::<K>,
         use_case: |ports, limits| {
-            Box::new(ExtendedData { store: ports.extended_data(), limit: limits.extended_data })
+            Box::new(ExtendedDataService { store: ports.extended_data(), limit: limits.extended_data })
         },
         view: |_, data| json!(Document { data }),
         doc: if K::ROOT_BY_DEFAULT {
@@ -173,9 +174,10 @@ fn add_routes<K: ExtendedDataRoutes>(routes: &mut Routes) {
 
 async fn read<K: ExtendedDataRoutes>(request: Request) -> HandlerResult {
     let path = required(request.query.get("object_path"))?;
-    let service = ExtendedData { store: request.ports().extended_data(), limit: MAX_EXTENDED_DATA_BYTES };
+    let service =
+        ExtendedDataService { store: request.ports().extended_data(), limit: MAX_EXTENDED_DATA_BYTES };
     let (data, kept) = service.read::<K>(request.ctx()?, K::id(&request)?, &path).await?;
-    Ok(Reply::read(&request, &Document { data }, kept.updated_at)?)
+    Ok(Reply::for_read(&request, &Document { data }, kept.updated_at)?)
 }
 
 /// The path is a member of the body, else a query parameter.

@@ -74,10 +74,10 @@ pub(crate) fn routes(routes: &mut Routes) {
     );
     let doc = doc
         .with_schema::<JobSummary>()
-        .sorted_pages()
-        .filters(JOB_FIELDS)
-        .with("filter[command_key]", ParameterType::Text);
-    let doc = doc.with("filter[status]", ParameterType::Word(JobStatus::NAMES));
+        .with_list_parameters()
+        .with_filters(JOB_FIELDS)
+        .with_parameter("filter[command_key]", ParameterType::Text);
+    let doc = doc.with_parameter("filter[status]", ParameterType::Word(JobStatus::NAMES));
     routes.read("listJobs", "/jobs", LIST_JOBS, doc, index);
     let doc = OperationDoc::without_json("Removes a job", StatusCode::NO_CONTENT);
     routes.add_route(
@@ -95,7 +95,7 @@ async fn show_one(request: Request) -> HandlerResult {
     let job = jobs.find(request.tenant.id, job_id(&request)?).await?;
     let changed_at = job.summary.updated_at;
     let detail = detail(request.backend.commands.site(), &request.tenant.host, job)?;
-    Ok(Reply::public_read(&request, &detail, changed_at)?)
+    Ok(Reply::for_public_read(&request, &detail, changed_at)?)
 }
 
 async fn index(request: Request) -> HandlerResult {
@@ -103,7 +103,7 @@ async fn index(request: Request) -> HandlerResult {
     let page = jobs.list(request.ctx()?, &request.filter()?, request.page()?).await?;
     let site = request.backend.commands.site();
     let view = |job| summary(site, &request.tenant.host, job);
-    answers::page(&request, &["jobs"], page, false, |job| job.updated_at, view).await
+    answers::page_reply(&request, &["jobs"], page, false, |job| job.updated_at, view).await
 }
 
 async fn remove(request: Request) -> HandlerResult {

@@ -4,7 +4,7 @@ use crate::document::OperationDoc;
 use crate::links::{self, LinkMeta, ResourceLink};
 use crate::reply::{Document, Reply};
 use crate::request::Request;
-use crate::route::{HandlerResult, RequiredAccess, Routes, Write, post};
+use crate::route::{HandlerResult, RequiredAccess, Routes, WriteRoute, post};
 use crate::shapes::MagicLinkType;
 use crate::typed_body::{RawBody, read_at};
 use actix_web::http::{Method, StatusCode};
@@ -69,15 +69,15 @@ struct LinkData {
 
 pub(crate) fn routes(routes: &mut Routes) {
     let doc = OperationDoc::item::<MagicLinkView>("Makes a link that signs the user in")
-        .created()
-        .secret()
+        .with_status_created()
+        .with_no_store()
         .with_failure(422);
-    routes.write_without_job(&Write {
-        at: post(["generateMagicLink", ""], "/me/magic_links"),
+    routes.write_without_job(&WriteRoute {
+        operations: post(["generateMagicLink", ""], "/me/magic_links"),
         read: create,
         use_case: |ports, _| Box::new(magic_links(ports)),
         view: |context, link| json!(Document { data: view(context, link) }),
-        doc: doc.body_is_optional().with_note(
+        doc: doc.with_optional_body().with_note(
             "The link counts for 5 minutes and once; the user has one at a time. It may lead to a host of the \
              organization or of its allow-list.",
         ),
@@ -132,11 +132,11 @@ async fn sign_in(request: Request) -> HandlerResult {
     let lifetime = SESSION_LIFETIME.whole_seconds();
     let cookie =
         format!("{COOKIE}={}; Path=/; Max-Age={lifetime}; HttpOnly; Secure; SameSite=Lax", session.expose());
-    Ok(found(location).with("Set-Cookie", cookie))
+    Ok(found(location).with_header("Set-Cookie", cookie))
 }
 
 fn found(location: String) -> Reply {
-    let reply = Reply::empty(StatusCode::FOUND).with("Location", location);
+    let reply = Reply::empty(StatusCode::FOUND).with_header("Location", location);
     // The address of this page has the secret of the link: no `Referer` may be sent.
-    reply.with("Cache-Control", "no-store").with("Referrer-Policy", "no-referrer")
+    reply.with_header("Cache-Control", "no-store").with_header("Referrer-Policy", "no-referrer")
 }

@@ -55,9 +55,11 @@ struct MeetingAttributes {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let read =
-        |doc: OperationDoc| doc.in_component(&["start_time", "id", "created_at", "updated_at", "rand"]);
-    let list = read(OperationDoc::page::<MeetingView>("Lists the meetings").pages()).filters(MEETING_FIELDS);
+    let read = |doc: OperationDoc| {
+        doc.with_component_read_parameters(&["start_time", "id", "created_at", "updated_at", "rand"])
+    };
+    let list = read(OperationDoc::page::<MeetingView>("Lists the meetings").with_page_parameters())
+        .with_filters(MEETING_FIELDS);
     routes.read("listMeetings", "/meetings", READ_MEETINGS, list, index);
     let show = read(OperationDoc::item::<MeetingView>("Shows a meeting"));
     routes.read("getMeeting", "/meetings/{id}", READ_MEETINGS, show, show_one);
@@ -72,7 +74,7 @@ async fn index(request: Request) -> HandlerResult {
     let page =
         meetings.list(context.ctx, within, &request.filter()?, order, request.page_in_own_order()).await?;
     let (shuffled, view) = (order == Order::Random, |meeting| view(&context, meeting));
-    answers::page(&request, LISTS, page, shuffled, |meeting| meeting.changed_at, view).await
+    answers::page_reply(&request, LISTS, page, shuffled, |meeting| meeting.changed_at, view).await
 }
 
 /// A single meeting has no neighbours, so the order has no effect; an invalid order is an error nevertheless.
@@ -82,7 +84,7 @@ async fn show_one(request: Request) -> HandlerResult {
     request.query.order("start_time", &SortColumn::COMMON)?;
     let meetings = Meetings { store: request.ports().meetings() };
     let found = meetings.find(context.ctx, MeetingId(request.id()?), within).await?;
-    answers::item(&request, LISTS, found.changed_at, view(&context, found)).await
+    answers::record_reply(&request, LISTS, found.changed_at, view(&context, found)).await
 }
 
 /// A meeting as visible to the caller.

@@ -22,10 +22,10 @@ pub(crate) mod votes;
 pub(crate) mod webhook_events;
 pub(crate) mod webhook_registrations;
 
-use crate::route::{Limits, Routes};
+use crate::route::{Routes, UseCaseLimits};
 
 /// The routes and commands of all resources.
-pub(crate) fn all(limits: Limits) -> Routes {
+pub(crate) fn all_routes(limits: UseCaseLimits) -> Routes {
     let mut all = Routes::new(limits);
     for add in [
         oauth::routes,
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn each_mounted_command_has_a_handler_and_each_handler_is_mounted() {
-        let all = all(Limits::default());
+        let all = all_routes(UseCaseLimits::default());
         let mounted: BTreeSet<_> = all.list.iter().filter_map(|route| route.command).collect();
         assert_eq!(mounted, all.registry.names().collect());
         assert!(mounted.len() > 15, "{mounted:?}");
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn no_two_routes_have_the_same_method_and_path() {
-        let all = all(Limits::default()).list;
+        let all = all_routes(UseCaseLimits::default()).list;
         let distinct: BTreeSet<_> = all.iter().map(|route| (route.method.as_str(), &route.path)).collect();
         assert_eq!(distinct.len(), all.len());
     }

@@ -109,7 +109,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     let doc = OperationDoc::without_envelope::<IntrospectedView>("Describes a token")
         .with_named_body("introspect_body")
         .with_failure(401);
-    let doc = doc.bearer_or_credentials().with_note(
+    let doc = doc.with_bearer_or_credentials().with_note(
         "Also at `{host}/oauth/introspect`. Instead of a bearer token the credentials of the client may come in the \
          body or as HTTP Basic.",
     );
@@ -124,7 +124,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     let doc = OperationDoc::new("Revokes a token", "revoke_response")
         .with_named_body("revoke_body")
         .with_failure(403);
-    let doc = doc.body_is_optional().with_note(
+    let doc = doc.with_optional_body().with_note(
         "Also at `{host}/oauth/revoke`. The credentials of the client come in the body or as HTTP Basic. The token may \
          be a query parameter instead.",
     );
@@ -136,7 +136,9 @@ async fn token(request: Request) -> HandlerResult {
     let IssuedToken { token, expires_in, scope, created_at } =
         request.backend.token_service.grant(&request.tenant, asked, request.from, request.now).await?;
     let view = TokenView { access_token: token, token_type: TokenType, expires_in, scope, created_at };
-    Ok(Reply::json(StatusCode::OK, &view)?.with("Cache-Control", "no-store").with("Pragma", "no-cache"))
+    Ok(Reply::json(StatusCode::OK, &view)?
+        .with_header("Cache-Control", "no-store")
+        .with_header("Pragma", "no-cache"))
 }
 
 async fn introspect(request: Request) -> HandlerResult {

@@ -4,7 +4,7 @@ use crate::answers;
 use crate::document::OperationDoc;
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{HandlerResult, RequiredAccess, Routes, Write, put};
+use crate::route::{HandlerResult, RequiredAccess, Routes, WriteRoute, put};
 use crate::shapes::{
     CreationDate, EditionDate, LocaleName, OrganizationType, RegistrationModeName, TimeZoneName,
     TranslatedProp,
@@ -15,7 +15,7 @@ use civitas_application::RenderContext;
 use civitas_kernel::extended_data::{ExtendedDataValue, is_blank};
 use civitas_kernel::{Ability, Error, Locale, Locales, OrganizationId, Result, Translated};
 use civitas_organizations::{
-    ORGANIZATION_FIELDS, Organization, OrganizationAdmin, Organizations, READ_ORGANIZATIONS,
+    ORGANIZATION_FIELDS, Organization, OrganizationAdministration, Organizations, READ_ORGANIZATIONS,
     RegistrationMode, UpdateOrganization, UpdatedOrganization,
 };
 use serde::{Deserialize, Serialize};
@@ -103,22 +103,26 @@ fn settings() -> Ref {
 
 pub(crate) fn routes(routes: &mut Routes) {
     let list = OperationDoc::page::<OrganizationView>("Lists the organizations the client reaches")
-        .locales()
-        .sorted_pages();
-    let list = list.filters(ORGANIZATION_FIELDS);
+        .with_locales()
+        .with_list_parameters();
+    let list = list.with_filters(ORGANIZATION_FIELDS);
     routes.read("listOrganizations", "/organizations", READ_ORGANIZATIONS, list, index);
-    let show = OperationDoc::item::<OrganizationView>("Shows an organization").locales();
+    let show = OperationDoc::item::<OrganizationView>("Shows an organization").with_locales();
     let unused = || OperationDoc::item::<OrganizationView>("Not implemented");
     routes.add_route("", Method::POST, "/organizations", RequiredAccess::NoAction, unused(), index);
     routes.add_route("", Method::DELETE, "/organizations/{id}", RequiredAccess::NoAction, unused(), show_one);
     routes.read("getOrganization", "/organizations/{id}", READ_ORGANIZATIONS, show, show_one);
-    let doc = OperationDoc::item::<OrganizationView>("Updates settings of an organization").locales();
-    routes.write_or_patch(&Write {
-        at: put(["updateOrganizationAsync", "updateOrganization"], "/organizations/{id}"),
+    let doc = OperationDoc::item::<OrganizationView>("Updates settings of an organization").with_locales();
+    routes.write_or_patch(&WriteRoute {
+        operations: put(["updateOrganizationAsync", "updateOrganization"], "/organizations/{id}"),
         read: update_command,
         use_case: |ports, limits| {
             let (store, queue) = (ports.organizations(), ports.queue());
-            Box::new(OrganizationAdmin { store, queue, single_label_hosts: limits.single_label_hosts })
+            Box::new(OrganizationAdministration {
+                store,
+                queue,
+                single_label_hosts: limits.single_label_hosts,
+            })
         },
         view: |context, UpdatedOrganization { id, organization }| {
             json!(Document { data: view(context, id, organization) })
@@ -143,7 +147,7 @@ async fn index(request: Request) -> HandlerResult {
     let organizations = Organizations { store: store.organizations() };
     let page = organizations.list(context.ctx, &request.filter()?, request.page()?).await?;
     let view = |(id, organization)| view(&context, id, organization);
-    answers::page(&request, &[], page, false, |(_, organization)| organization.updated_at, view).await
+    answers::page_reply(&request, &[], page, false, |(_, organization)| organization.updated_at, view).await
 }
 
 async fn show_one(request: Request) -> HandlerResult {
@@ -151,7 +155,7 @@ async fn show_one(request: Request) -> HandlerResult {
     let id = OrganizationId(request.id()?);
     let organizations = Organizations { store: request.ports().organizations() };
     let found = organizations.find(context.ctx, id).await?;
-    answers::item(&request, &[], found.updated_at, view(&context, id, found)).await
+    answers::record_reply(&request, &[], found.updated_at, view(&context, id, found)).await
 }
 
 /// An organization as visible to the caller.

@@ -125,8 +125,8 @@ struct OwnVote {
 
 pub(crate) fn routes(routes: &mut Routes) {
     const ORDERS: &[&str] = &["published_at", "id", "created_at", "updated_at", "votes_count", "rand"];
-    let read = |doc: OperationDoc| doc.in_component(ORDERS).filters(PROPOSAL_FIELDS);
-    let list = read(OperationDoc::page::<ProposalView>("Lists the proposals").pages());
+    let read = |doc: OperationDoc| doc.with_component_read_parameters(ORDERS).with_filters(PROPOSAL_FIELDS);
+    let list = read(OperationDoc::page::<ProposalView>("Lists the proposals").with_page_parameters());
     routes.read("listProposals", "/proposals", READ_PROPOSALS, list, index);
     let show = read(OperationDoc::item::<ProposalView>("Shows a proposal"));
     routes.read("getProposal", "/proposals/{id}", READ_PROPOSALS, show, show_one);
@@ -141,7 +141,7 @@ async fn index(request: Request) -> HandlerResult {
     let page =
         proposals.list(context.ctx, within, &request.filter()?, order, request.page_in_own_order()).await?;
     let view = |found| view(&context, &found, ProposalNeighbours::default());
-    answers::page(&request, LISTS, page, order == Order::Random, |found| found.changed_at, view).await
+    answers::page_reply(&request, LISTS, page, order == Order::Random, |found| found.changed_at, view).await
 }
 
 async fn show_one(request: Request) -> HandlerResult {
@@ -151,7 +151,7 @@ async fn show_one(request: Request) -> HandlerResult {
     let proposals = Proposals { store: request.ports().proposals() };
     let id = ProposalId(request.id()?);
     let (found, beside) = proposals.find(context.ctx, id, within, &request.filter()?, order).await?;
-    answers::item(&request, LISTS, found.changed_at, view(&context, &found, beside)).await
+    answers::record_reply(&request, LISTS, found.changed_at, view(&context, &found, beside)).await
 }
 
 /// A proposal as the result of a command: in the requested languages, without neighbours.

@@ -4,7 +4,7 @@ use crate::answers;
 use crate::document::OperationDoc;
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write, delete, post, put};
+use crate::route::{HandlerResult, Routes, WriteRoute, delete, post, put};
 use crate::shapes::{CreationDate, EditionDate, RoleObjectType, RoleResourceName, RoleTypeName, iso_seconds};
 use crate::typed_body::{DataBody, NoBody, RawBody};
 use actix_web::http::StatusCode;
@@ -92,7 +92,13 @@ struct UpdateAttributes {
 pub(crate) fn routes(routes: &mut Routes) {
     let list =
         OperationDoc::page::<RoleView>("Lists the roles: general administrators, then those in spaces");
-    routes.read("listRoles", "/roles", READ_ROLES, list.sorted_pages().filters(ROLE_FIELDS), index);
+    routes.read(
+        "listRoles",
+        "/roles",
+        READ_ROLES,
+        list.with_list_parameters().with_filters(ROLE_FIELDS),
+        index,
+    );
     routes.read(
         "getRole",
         "/roles/{id}",
@@ -100,26 +106,26 @@ pub(crate) fn routes(routes: &mut Routes) {
         OperationDoc::item::<RoleView>("Shows a role"),
         show_one,
     );
-    routes.write(&Write {
-        at: post(["createRole", "createRoleSync"], "/roles"),
+    routes.write(&WriteRoute {
+        operations: post(["createRole", "createRoleSync"], "/roles"),
         read: create_command,
         use_case: |ports, _| Box::new(roles(ports)),
         view: |context, role| json!(Document { data: view(&context.site.class_names, &role) }),
         doc: OperationDoc::item::<RoleView>("Gives somebody a role")
-            .created()
+            .with_status_created()
             .with_failure(404)
             .with_failure(422),
     });
     let doc = OperationDoc::item::<RoleView>("Makes a role in a space one of another type");
-    routes.write(&Write {
-        at: put(["updateRoleAsync", "updateRole"], "/roles/{id}"),
+    routes.write(&WriteRoute {
+        operations: put(["updateRoleAsync", "updateRole"], "/roles/{id}"),
         read: update_command,
         use_case: |ports, _| Box::new(roles(ports)),
         view: |context, role| json!(Document { data: view(&context.site.class_names, &role) }),
         doc: doc.with_note("The id changes with the type: the old one is gone.").with_failure(422),
     });
-    routes.write(&Write {
-        at: delete(["deleteRoleAsync", "deleteRole"], "/roles/{id}"),
+    routes.write(&WriteRoute {
+        operations: delete(["deleteRoleAsync", "deleteRole"], "/roles/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyRole { id: id(request)? }),
         use_case: |ports, _| Box::new(roles(ports)),
         view: |_, ()| Value::Null,
@@ -156,12 +162,13 @@ fn update_command(request: &Request, sent: RawBody<'_, DataBody<RoleToUpdate>>) 
 async fn index(request: Request) -> HandlerResult {
     let (roles, names) = (roles(request.ports()), request.class_names());
     let page = roles.list(request.ctx()?, &request.filter()?, request.page()?).await?;
-    answers::page(&request, &["roles"], page, false, |role| role.updated_at, |role| view(names, &role)).await
+    answers::page_reply(&request, &["roles"], page, false, |role| role.updated_at, |role| view(names, &role))
+        .await
 }
 
 async fn show_one(request: Request) -> HandlerResult {
     let role = roles(request.ports()).find(request.ctx()?, &id(&request)?).await?;
-    answers::item(&request, &[], role.updated_at, view(request.class_names(), &role)).await
+    answers::record_reply(&request, &[], role.updated_at, view(request.class_names(), &role)).await
 }
 
 fn view(names: &ClassNames, role: &RoleDetail) -> RoleView {

@@ -96,9 +96,13 @@ struct SpaceLinks {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list =
-        |summary| OperationDoc::page::<SpaceView>(summary).locales().sorted_pages().filters(SPACE_FIELDS);
-    let show = |summary| OperationDoc::item::<SpaceView>(summary).locales();
+    let list = |summary| {
+        OperationDoc::page::<SpaceView>(summary)
+            .with_locales()
+            .with_list_parameters()
+            .with_filters(SPACE_FIELDS)
+    };
+    let show = |summary| OperationDoc::item::<SpaceView>(summary).with_locales();
     let search = list("Searches the spaces of all kinds");
     routes.read("searchSpaces", "/spaces/search", READ_SPACES, search, |r| index(r, None));
     for (kind, list_id, show_id) in KINDS {
@@ -123,14 +127,14 @@ async fn index(request: Request, kind: Option<SpaceKind>) -> HandlerResult {
     let spaces = Spaces { store: store.spaces() };
     let page = spaces.list(context.ctx, kind, &request.filter()?, request.page()?).await?;
     let view = |space| view(&context, space);
-    answers::page(&request, LISTS, page, false, |space| space.changed_at, view).await
+    answers::page_reply(&request, LISTS, page, false, |space| space.changed_at, view).await
 }
 
 async fn show_one(request: Request, kind: SpaceKind) -> HandlerResult {
     let context = request.render_context()?;
     let id = SpaceRef { kind, id: request.id()? };
     let space = Spaces { store: request.ports().spaces() }.find(context.ctx, id).await?;
-    answers::item(&request, LISTS, space.changed_at, view(&context, space)).await
+    answers::record_reply(&request, LISTS, space.changed_at, view(&context, space)).await
 }
 
 /// A space as visible to the caller.

@@ -69,8 +69,8 @@ struct UserMeta {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = OperationDoc::page::<UserView>("Lists the people of the organization").sorted_pages();
-    routes.read("listUsers", "/users", READ_USERS, list.filters(USER_FIELDS), index);
+    let list = OperationDoc::page::<UserView>("Lists the people of the organization").with_list_parameters();
+    routes.read("listUsers", "/users", READ_USERS, list.with_filters(USER_FIELDS), index);
 }
 
 async fn index(request: Request) -> HandlerResult {
@@ -80,7 +80,7 @@ async fn index(request: Request) -> HandlerResult {
     let page = users.list(ctx, &request.filter()?, request.page()?).await?;
     let in_full = ctx.may(Ability::OauthExtendedDataRead);
     let view = |(id, user): (UserId, User)| view(&request.tenant, id, &user, in_full);
-    answers::page(&request, &["users"], page, false, |(_, user)| user.updated_at, view).await
+    answers::page_reply(&request, &["users"], page, false, |(_, user)| user.updated_at, view).await
 }
 
 /// An account without its extended data.

@@ -5,7 +5,7 @@ use crate::document::{OperationDoc, ParameterType};
 use crate::reply::Document;
 use crate::request::Request;
 use crate::resources::proposals;
-use crate::route::{HandlerResult, Routes, Write, delete, post};
+use crate::route::{HandlerResult, Routes, WriteRoute, delete, post};
 use crate::shapes::{CreationDate, EditionDate, ResourceIdentifier, ToOneRelationship, VoteType};
 use crate::typed_body::{NoBody, RawBody};
 use civitas_application::{Ports, RenderContext};
@@ -67,27 +67,31 @@ fn weight() -> ObjectBuilder {
 }
 
 pub(crate) fn routes(routes: &mut Routes) {
-    let list = OperationDoc::page::<VoteView>("Lists the votes").locales().sorted_pages().within_space();
-    routes.read("listProposalVotes", "/vote_proposals", READ_VOTES, list.filters(VOTE_FIELDS), index);
-    let show = OperationDoc::item::<VoteView>("Shows a vote").locales().within_space();
+    let list = OperationDoc::page::<VoteView>("Lists the votes")
+        .with_locales()
+        .with_list_parameters()
+        .with_space_parameters();
+    routes.read("listProposalVotes", "/vote_proposals", READ_VOTES, list.with_filters(VOTE_FIELDS), index);
+    let show = OperationDoc::item::<VoteView>("Shows a vote").with_locales().with_space_parameters();
     routes.read("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show, show_one);
-    let doc =
-        OperationDoc::new("Votes on a proposal", "vote_proposal_cast_response").locales().within_space();
-    routes.write(&Write {
-        at: post(["castProposalVoteAsync", "castProposalVote"], "/vote_proposals"),
+    let doc = OperationDoc::new("Votes on a proposal", "vote_proposal_cast_response")
+        .with_locales()
+        .with_space_parameters();
+    routes.write(&WriteRoute {
+        operations: post(["castProposalVoteAsync", "castProposalVote"], "/vote_proposals"),
         read: cast,
         use_case: |ports, _| Box::new(votes(ports)),
         view: cast_view,
-        doc: doc.with("include_proposal", ParameterType::Boolean).with_failure(404),
+        doc: doc.with_parameter("include_proposal", ParameterType::Boolean).with_failure(404),
     });
-    routes.write_without_job_and_sync_alias(&Write {
-        at: delete(["deleteProposalVote", ""], "/vote_proposals/{id}"),
+    routes.write_without_job_and_sync_alias(&WriteRoute {
+        operations: delete(["deleteProposalVote", ""], "/vote_proposals/{id}"),
         read: |request, _: RawBody<'_, NoBody>| {
             Ok(RemoveVote { id: VoteId(request.id()?), within: request.query.within_space()? })
         },
         use_case: |ports, _| Box::new(votes(ports)),
         view: |_, (id, vote)| json!(Document { data: view(id, &vote) }),
-        doc: OperationDoc::item::<VoteView>("Takes a vote back").locales().within_space(),
+        doc: OperationDoc::item::<VoteView>("Takes a vote back").with_locales().with_space_parameters(),
     });
 }
 
@@ -108,14 +112,14 @@ async fn index(request: Request) -> HandlerResult {
     let (within, filter) = (request.query.within_space()?, request.filter()?);
     let page = votes.list(context.ctx, within, &filter, request.page()?).await?;
     let view = |(id, vote): (VoteId, Vote)| view(id, &vote);
-    answers::page(&request, LISTS, page, false, |(_, vote)| vote.updated_at, view).await
+    answers::page_reply(&request, LISTS, page, false, |(_, vote)| vote.updated_at, view).await
 }
 
 async fn show_one(request: Request) -> HandlerResult {
     let context = request.render_context()?;
     let (id, within) = (VoteId(request.id()?), request.query.within_space()?);
     let (id, vote) = votes(request.ports()).find(context.ctx, id, within).await?;
-    answers::item(&request, &[], vote.updated_at, view(id, &vote)).await
+    answers::record_reply(&request, &[], vote.updated_at, view(id, &vote)).await
 }
 
 fn cast_view(context: &RenderContext<'_>, CastResult { id, vote, proposal }: CastResult) -> Value {

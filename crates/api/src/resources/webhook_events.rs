@@ -32,7 +32,7 @@ async fn show(request: Request) -> HandlerResult {
     let example = event.and_then(|event| webhook_example(event, &origin)).ok_or(Error::NotFound)?;
     let example = request.class_names().replace_in(example);
     let example = RawValue::from_string(example).map_err(Error::internal)?;
-    Ok(Reply::read(&request, &example, OffsetDateTime::UNIX_EPOCH)?)
+    Ok(Reply::for_read(&request, &example, OffsetDateTime::UNIX_EPOCH)?)
 }
 
 /// An example of the body of a delivery, with the members of a real one. `origin`: scheme, host and port of its links.

@@ -86,10 +86,12 @@ struct AttributesToWrite {
 
 pub(crate) fn routes(routes: &mut Routes) {
     let list = OperationDoc::page::<RegistrationView>("Lists the webhook registrations of the client")
-        .sorted_pages();
-    let list = list.filters(REGISTRATION_FIELDS);
+        .with_list_parameters();
+    let list = list.with_filters(REGISTRATION_FIELDS);
     routes.read("listWebhookRegistrations", "/webhook_registrations", READ_WEBHOOKS, list, index);
-    let doc = OperationDoc::item::<RegistrationView>("Registers an address for events").created().secret();
+    let doc = OperationDoc::item::<RegistrationView>("Registers an address for events")
+        .with_status_created()
+        .with_no_store();
     let doc = doc.with_body::<RegistrationBody>();
     let write = RequiredAccess::Needs(WRITE_WEBHOOKS);
     routes.add_route("createWebhookRegistration", Method::POST, "/webhook_registrations", write, doc, create);
@@ -106,22 +108,23 @@ pub(crate) fn routes(routes: &mut Routes) {
         "Deletes a webhook registration with its deliveries",
         StatusCode::NO_CONTENT,
     );
-    let gate = RequiredAccess::Needs(DESTROY_WEBHOOKS);
-    routes.add_route("deleteWebhookRegistration", Method::DELETE, path, gate, doc, destroy);
+    let required_access = RequiredAccess::Needs(DESTROY_WEBHOOKS);
+    routes.add_route("deleteWebhookRegistration", Method::DELETE, path, required_access, doc, destroy);
 }
 
 async fn index(request: Request) -> HandlerResult {
     let registrations = Registrations { store: request.ports().registrations() };
     let page = registrations.list(request.ctx()?, &request.filter()?, request.page()?).await?;
     let view = |(id, registration): (RegistrationId, Registration)| view(id, &registration, None);
-    answers::page(&request, &[LIST], page, false, |(_, registration)| registration.updated_at, view).await
+    answers::page_reply(&request, &[LIST], page, false, |(_, registration)| registration.updated_at, view)
+        .await
 }
 
 async fn show_one(request: Request) -> HandlerResult {
     let id = RegistrationId(request.id()?);
     let registrations = Registrations { store: request.ports().registrations() };
     let found = registrations.find(request.ctx()?, id).await?;
-    answers::item(&request, &[], found.updated_at, view(id, &found, None)).await
+    answers::record_reply(&request, &[], found.updated_at, view(id, &found, None)).await
 }
 
 async fn create(request: Request) -> HandlerResult {
@@ -130,7 +133,7 @@ async fn create(request: Request) -> HandlerResult {
         checks(&request).new_of_caller(request.ctx()?, &sent).await?;
     let created = change(&request, async |changes| {
         let data = view(changes.create(&registration).await?, &registration, Some(&secret));
-        Ok(Reply::json(StatusCode::CREATED, &Document { data })?.with("Cache-Control", "no-store"))
+        Ok(Reply::json(StatusCode::CREATED, &Document { data })?.with_header("Cache-Control", "no-store"))
     });
     created.await
 }

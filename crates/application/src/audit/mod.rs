@@ -4,4 +4,4 @@ pub(crate) mod command_entries;
 mod trail;
 
 pub use command_entries::client_actor;
-pub use trail::{AuditTrail, ChainFault, Verification};
+pub use trail::{AuditTrail, ChainFault, ChainVerification};

@@ -21,7 +21,7 @@ pub struct ChainFault {
 
 /// The result of the verification of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verification {
+pub struct ChainVerification {
     /// The organization; `None`: the deployment.
     pub organization: Option<OrganizationId>,
     /// The head of the chain; `None` when it has never had an entry, or the head is missing.
@@ -48,7 +48,7 @@ impl AuditTrail<'_> {
     /// It detects changed, removed and moved entries. It cannot detect that somebody erased the details of an entry, and
     /// counts such entries: they are about persons whose accounts were deleted. Anyone who can write the database can compute all hashes again;
     /// to detect this, compare number and hash of the head with those of an earlier verification.
-    pub async fn verify(&self, organization: Option<OrganizationId>) -> Result<Verification> {
+    pub async fn verify(&self, organization: Option<OrganizationId>) -> Result<ChainVerification> {
         let mut tries = 1;
         loop {
             let verification = self.walk(organization).await?;
@@ -64,7 +64,7 @@ impl AuditTrail<'_> {
     }
 
     /// Verifies all chains, and passes each result to `report`. The deployment is first.
-    pub async fn verify_all(&self, mut report: impl FnMut(Verification)) -> Result<()> {
+    pub async fn verify_all(&self, mut report: impl FnMut(ChainVerification)) -> Result<()> {
         report(self.verify(None).await?);
         let mut after = OrganizationId(0);
         loop {
@@ -77,10 +77,10 @@ impl AuditTrail<'_> {
         }
     }
 
-    async fn walk(&self, organization: Option<OrganizationId>) -> Result<Verification> {
+    async fn walk(&self, organization: Option<OrganizationId>) -> Result<ChainVerification> {
         let head = self.log.head(organization).await?;
         let mut verification =
-            Verification { organization, head: head.clone(), verified: 0, erased: 0, fault: None };
+            ChainVerification { organization, head: head.clone(), verified: 0, erased: 0, fault: None };
         // Without a head there are no entries.
         let head = head.unwrap_or_default();
         let (mut number, mut hash) = (head.removed_number, head.removed_hash.clone());
@@ -122,24 +122,24 @@ impl AuditTrail<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use civitas_audit::{Action, Actor, MockAuditLog, NewAuditEntry, ReadEntry};
+    use civitas_audit::{Action, Actor, MockAuditLog, NewAuditEntry, StoredAuditEntry};
     use time::macros::datetime;
 
     /// A chain of this many entries, and its head.
-    fn chain(length: i64) -> (Vec<ReadEntry>, ChainHead) {
+    fn chain(length: i64) -> (Vec<StoredAuditEntry>, ChainHead) {
         let mut head = ChainHead::default();
         let mut entries = Vec::new();
         for _ in 0..length {
             let new_entry = NewAuditEntry::new(Actor::Archive, Action::ArchiveImported);
             let entry = new_entry.append_to(&head, datetime!(2026-03-01 09:30 UTC));
             head = ChainHead { number: entry.number, hash: entry.hash.clone(), ..head };
-            entries.push(ReadEntry { number: entry.number, entry: Some(entry) });
+            entries.push(StoredAuditEntry { number: entry.number, entry: Some(entry) });
         }
         (entries, head)
     }
 
     /// A log with these entries, whose heads are these in turn; the last one remains.
-    fn log(entries: Vec<ReadEntry>, mut heads: Vec<ChainHead>) -> MockAuditLog {
+    fn log(entries: Vec<StoredAuditEntry>, mut heads: Vec<ChainHead>) -> MockAuditLog {
         let mut log = MockAuditLog::new();
         log.expect_head().returning(move |_| {
             let next = if heads.len() > 1 { Some(heads.remove(0)) } else { heads.first().cloned() };
@@ -152,13 +152,13 @@ mod tests {
         log
     }
 
-    async fn fault(entries: Vec<ReadEntry>, head: ChainHead) -> Option<(i64, ChainError)> {
+    async fn fault(entries: Vec<StoredAuditEntry>, head: ChainHead) -> Option<(i64, ChainError)> {
         let log = log(entries, vec![head]);
         let verification = AuditTrail { log: &log }.verify(None).await.unwrap();
         verification.fault.map(|fault| (fault.number, fault.error))
     }
 
-    fn entry(read: &mut ReadEntry) -> &mut AuditEntry {
+    fn entry(read: &mut StoredAuditEntry) -> &mut AuditEntry {
         read.entry.as_mut().unwrap()
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let verified = u64::try_from(length).unwrap();
         assert_eq!(
             verification,
-            Verification { organization: None, head: Some(head), verified, erased: 0, fault: None }
+            ChainVerification { organization: None, head: Some(head), verified, erased: 0, fault: None }
         );
     }
 

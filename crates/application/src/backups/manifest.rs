@@ -90,7 +90,7 @@ impl RowCounts {
 /// How it was checked that a copy of a database can be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RestoreCheck {
+pub enum RestoreCheckMethod {
     /// It was restored into a temporary database, which had all rows.
     Restored,
     /// It was read to its end; no database could be created for it.
@@ -117,7 +117,7 @@ pub struct BackupManifest {
     /// The rows of its tables.
     pub rows: RowCounts,
     /// How the copy was checked.
-    pub proof: RestoreCheck,
+    pub proof: RestoreCheckMethod,
     /// The list of the files of attachments.
     pub list: FileDigest,
     /// Their number; a thumbnail is a file of its own.

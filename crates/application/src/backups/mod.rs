@@ -7,7 +7,7 @@
 //! - `backups/NAME/manifest.json`: written last; a backup without it is incomplete.
 //! - `files/FILE`: the files of attachments, each stored once for all backups: a file never changes.
 //!
-//! The port for the database is [`DatabaseCopies`]. The format, and why: `docs/decisions/0039-backups.md`.
+//! The port for the database is [`DatabaseCopier`]. The format, and why: `docs/decisions/0039-backups.md`.
 
 mod manifest;
 mod ports;
@@ -15,8 +15,8 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-pub use manifest::{BackupManifest, BackupName, RestoreCheck, RowCounts};
-pub use ports::{BackupLock, DatabaseCopies, DatabaseCopy};
+pub use manifest::{BackupManifest, BackupName, RestoreCheckMethod, RowCounts};
+pub use ports::{BackupLock, DatabaseCopier, DatabaseCopy};
 pub use schedule::{TimeOfDay, is_due};
 
 use crate::file_transfer::{
@@ -52,7 +52,7 @@ pub struct Backups {
 /// What a backup is made of.
 pub struct BackupSource<'a> {
     /// The database.
-    pub database: &'a dyn DatabaseCopies,
+    pub database: &'a dyn DatabaseCopier,
     /// The rows of the files of attachments.
     pub rows: &'a dyn FileRegistry,
     /// Their bytes.
@@ -61,7 +61,7 @@ pub struct BackupSource<'a> {
 
 /// What was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Removed {
+pub struct RemovalResult {
     /// Backups, complete or not.
     pub backups: u64,
     /// Files of attachments that no backup has any more.
@@ -219,7 +219,7 @@ impl Backups {
     /// # Errors
     /// `Unavailable` when the target does not answer while backups are found and removed. An error while files are found
     /// and removed is logged. No file is removed when the list of a backup that stays cannot be read.
-    pub async fn remove_old(&self, keep: Option<Duration>, now: OffsetDateTime) -> Result<Removed> {
+    pub async fn remove_old(&self, keep: Option<Duration>, now: OffsetDateTime) -> Result<RemovalResult> {
         let (names, newest) = (self.names().await?, self.newest().await?);
         let is_old = |name: &BackupName, complete: bool| {
             let age = if complete { keep } else { Some(INCOMPLETE) };
@@ -228,7 +228,7 @@ impl Backups {
         };
         let (old, kept): (Vec<_>, Vec<_>) =
             names.into_iter().partition(|(name, complete)| is_old(name, *complete));
-        let mut removed = Removed::default();
+        let mut removed = RemovalResult::default();
         if old.is_empty() {
             return Ok(removed);
         }

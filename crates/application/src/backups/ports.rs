@@ -1,6 +1,6 @@
 //! What backups need from outside.
 
-use super::manifest::{RestoreCheck, RowCounts};
+use super::manifest::{RestoreCheckMethod, RowCounts};
 use async_trait::async_trait;
 use civitas_attachments::FileContent;
 use civitas_kernel::Result;
@@ -20,7 +20,7 @@ pub type BackupLock = Box<dyn Send + Sync>;
 /// Copies and restores a whole database.
 #[cfg_attr(test, mockall::automock)]
 #[async_trait]
-pub trait DatabaseCopies: Send + Sync {
+pub trait DatabaseCopier: Send + Sync {
     /// The name of the engine. A copy is restored on the engine that made it.
     fn engine(&self) -> &'static str;
 
@@ -48,7 +48,7 @@ pub trait DatabaseCopies: Send + Sync {
     ///
     /// # Errors
     /// As [`copy`](Self::copy); `Internal` with a sentence when the copy is damaged, or has other rows.
-    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheck>;
+    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheckMethod>;
 
     /// Restores a copy into the database of the configuration, which must be empty.
     ///

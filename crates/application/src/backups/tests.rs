@@ -1,9 +1,9 @@
 //! The use cases on a target in memory.
 
-use super::ports::MockDatabaseCopies;
+use super::ports::MockDatabaseCopier;
 use super::{
-    BackupLock, BackupManifest, BackupName, BackupSource, Backups, DatabaseCopy, Removed, RestoreCheck,
-    RowCounts,
+    BackupLock, BackupManifest, BackupName, BackupSource, Backups, DatabaseCopy, RemovalResult,
+    RestoreCheckMethod, RowCounts,
 };
 use crate::file_transfer::{FileDigests, FileTransfer, TransferResult};
 use async_trait::async_trait;
@@ -108,8 +108,8 @@ fn copy() -> DatabaseCopy {
 }
 
 /// A database whose copy has two rows. Without a proof it cannot be restored.
-fn database(proof: Option<RestoreCheck>) -> MockDatabaseCopies {
-    let mut database = MockDatabaseCopies::new();
+fn database(proof: Option<RestoreCheckMethod>) -> MockDatabaseCopier {
+    let mut database = MockDatabaseCopier::new();
     database.expect_lock().returning(|| Ok(Some(Box::new(()) as BackupLock)));
     database.expect_engine().return_const("PostgreSQL");
     database.expect_copy().returning(|| Ok(copy()));
@@ -121,8 +121,8 @@ fn database(proof: Option<RestoreCheck>) -> MockDatabaseCopies {
 }
 
 /// One whose copy is restored.
-fn sound() -> MockDatabaseCopies {
-    database(Some(RestoreCheck::Restored))
+fn sound() -> MockDatabaseCopier {
+    database(Some(RestoreCheckMethod::Restored))
 }
 
 /// The rows of files with these names; the content of a file is its name.
@@ -169,7 +169,7 @@ fn target() -> (Arc<Memory>, Arc<Memory>, Backups) {
 
 async fn make(
     backups: &Backups,
-    database: &MockDatabaseCopies,
+    database: &MockDatabaseCopier,
     names: &'static [&'static str],
     files: &Memory,
     at: OffsetDateTime,
@@ -188,7 +188,7 @@ async fn a_backup_is_complete_only_after_its_copy_was_restored() {
     let (made, new) = make(&backups, &sound(), &["A/1", "A/2"], &files, NOW).await.unwrap();
     assert_eq!(
         (made.rows.total(), made.files, made.missing_files, made.proof),
-        (2, 2, 0, RestoreCheck::Restored)
+        (2, 2, 0, RestoreCheckMethod::Restored)
     );
     assert_eq!(new, 0, "the first attempt copied them");
     assert_eq!(backups.newest().await.unwrap().as_ref().and_then(BackupName::begun_at), Some(NOW));
@@ -223,7 +223,7 @@ async fn files_that_are_missing_or_damaged_at_the_source_are_counted() {
 
 #[tokio::test]
 async fn while_another_backup_is_made_none_begins() {
-    let mut busy = MockDatabaseCopies::new();
+    let mut busy = MockDatabaseCopier::new();
     busy.expect_lock().returning(|| Ok(None));
     let outcome = make(&target().2, &busy, &[], &Memory::default(), NOW).await;
     assert!(matches!(outcome, Err(Error::Conflict(_))));
@@ -266,9 +266,9 @@ async fn old_backups_go_with_the_files_that_no_other_backup_has() {
         make(&backups, &sound(), names, &files, NOW - time::Duration::days(days)).await.unwrap();
     }
     let run = async |days| backups.remove_old(Some(time::Duration::days(days)), NOW).await.unwrap();
-    assert_eq!(run(30).await, Removed { backups: 1, files: 0 }, "the second one has the file too");
-    assert_eq!(run(15).await, Removed { backups: 1, files: 1 });
-    assert_eq!(run(1).await, Removed::default(), "the newest one stays");
+    assert_eq!(run(30).await, RemovalResult { backups: 1, files: 0 }, "the second one has the file too");
+    assert_eq!(run(15).await, RemovalResult { backups: 1, files: 1 });
+    assert_eq!(run(1).await, RemovalResult::default(), "the newest one stays");
     assert_eq!((objects.names().len(), stored.names()), (3, vec!["A/2".to_owned()]));
 }
 
@@ -296,7 +296,7 @@ async fn no_file_is_removed_while_a_list_or_manifest_cannot_be_read() {
         let newest = objects.names().into_iter().rfind(|name| name.ends_with(part)).unwrap();
         objects.0.lock().unwrap().insert(newest, content.as_bytes().to_vec());
         let removed = backups.remove_old(Some(time::Duration::days(30)), NOW).await.unwrap();
-        assert_eq!(removed, Removed { backups: 1, files: 0 }, "{part}");
+        assert_eq!(removed, RemovalResult { backups: 1, files: 0 }, "{part}");
         assert_eq!((objects.names().len(), stored.names()), (3, vec!["A/1".to_owned()]), "{part}");
     }
 }

@@ -41,7 +41,7 @@ civitas_kernel::named_enum! {
         /// Bytes of the payloads and results of jobs.
         Jobs = "jobs",
         /// Bytes of answers that are kept for their idempotency keys.
-        KeptAnswers = "kept_answers",
+        IdempotentAnswers = "kept_answers",
     }
 }
 
@@ -61,7 +61,7 @@ pub struct ShareLimits {
 impl SharedResource {
     /// Whether it is stored in the database, and not only used by this process.
     pub fn is_stored(self) -> bool {
-        matches!(self, Self::Registrations | Self::UnattachedFiles | Self::Jobs | Self::KeptAnswers)
+        matches!(self, Self::Registrations | Self::UnattachedFiles | Self::Jobs | Self::IdempotentAnswers)
     }
 
     /// How long a caller waits for a permit. What takes long itself is waited for longer: the wait holds no connection.
@@ -132,7 +132,7 @@ impl ShareCapacity {
                 limits(part(8, 20), part(4, 100), webhook_requests)
             }
             SharedResource::Registrations => limits(MAX_REGISTRATIONS, NONE, NONE),
-            SharedResource::UnattachedFiles | SharedResource::Jobs | SharedResource::KeptAnswers => {
+            SharedResource::UnattachedFiles | SharedResource::Jobs | SharedResource::IdempotentAnswers => {
                 ShareLimits {
                     record: NONE,
                     client: stored_bytes,

@@ -85,9 +85,9 @@ async fn who_is_over_its_share_is_refused_alone() {
 #[tokio::test]
 async fn stored_bytes_are_counted_once_a_minute_and_refused_by_client() {
     let mut store = MockShareStore::new();
-    store.expect_stored().times(2).returning(|_, _, client| {
+    store.expect_count_stored().times(2).returning(|_, _, client| {
         let client = if client == Some(ClientId(1)) { 500 } else { 0 };
-        Ok(Stored { client, tenant: 500 })
+        Ok(StoredUse { client, tenant: 500 })
     });
     let shares = shares();
     let add = async |id, more| {

@@ -1,6 +1,6 @@
 //! `answer_option`: an option of a question. The order of the lines is the order of the options.
 
-use super::question::touch_of;
+use super::question::touch_questionnaire_of_question;
 use super::{Import, ImportResult, RecordKind, Translated, async_trait, members, required};
 use crate::refs::unknown_ref;
 use civitas_kernel::{AnswerOptionId, QuestionId};
@@ -41,6 +41,6 @@ impl RecordKind for AnswerOptionRecordType {
         before: Option<&AnswerOption>,
         option: &AnswerOption,
     ) -> ImportResult {
-        touch_of(import.context, import.owner, before.is_some(), option.question).await
+        touch_questionnaire_of_question(import.context, import.owner, before.is_some(), option.question).await
     }
 }

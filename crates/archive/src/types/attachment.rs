@@ -18,7 +18,7 @@ pub(super) struct AttachmentRecordType {
 }
 
 members! { AttachmentRecordType, "attachment", OrganizationId, AttachmentFields, |kind, attachment: Attachment| {
-    attached_to: resolved(AttachedTo, check_parent, with(AttachedTo::of(attachment.parent))),
+    attached_to: resolved(AttachedTo, check_parent, with(AttachedTo::from_parent(attachment.parent))),
     title: required(Translated),
     description: filled(Translated),
     weight: required(i64),

@@ -4,7 +4,7 @@ use super::{
     Import, ImportResult, ORGANIZATION, OrganizationId, PatchField, RecordKind, Translated, async_trait,
     members, required,
 };
-use crate::refs::{RecordId, RefResolver, Referenced};
+use crate::refs::{RecordId, RefResolver, ReferencedId};
 use civitas_attachments::{AttachmentParent, Collection, ParentKind};
 use civitas_kernel::{MeetingId, PostId, ProposalId, SpaceRef};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct CollectionRecordType;
 
 members! { CollectionRecordType, "attachment_collection", ports.collections(), CollectionFields, |kind, collection: Collection| {
-    attached_to: resolved(AttachedTo, check_parent, with(AttachedTo::of(collection.parent))),
+    attached_to: resolved(AttachedTo, check_parent, with(AttachedTo::from_parent(collection.parent))),
     name: required(Translated),
     weight: required(i64),
 }}
@@ -29,7 +29,7 @@ pub(super) struct AttachedTo {
 
 impl AttachedTo {
     /// The exported form.
-    pub(super) fn of(parent: AttachmentParent) -> Self {
+    pub(super) fn from_parent(parent: AttachmentParent) -> Self {
         let (kind, reference) = match parent.kind {
             ParentKind::Organization => (ORGANIZATION, parent.id.to_string()),
             ParentKind::Space(kind) => (SpaceRef::TYPE, SpaceRef { kind, id: parent.id }.to_text()),

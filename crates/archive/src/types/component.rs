@@ -2,7 +2,7 @@
 
 use super::{ExtendedDataValue, Map, PatchField, Translated, Value, async_trait};
 use super::{Import, ImportResult, RecordKind, Timestamp, members, required};
-use civitas_application::ComponentAdmin;
+use civitas_application::ComponentAdministration;
 use civitas_kernel::{SpaceRef, StepId};
 use civitas_spaces::{Component, ComponentKind};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ members! { ComponentRecordType, "component", ports.components(), ComponentFields
     extended_data: filled(ExtendedDataValue),
     created_at: required(Timestamp),
     updated_at: required(Timestamp),
-}, |context| ComponentAdmin {
+}, |context| ComponentAdministration {
     components: context.ports.components(),
     states: context.ports.states(),
     votes: context.ports.votes(),

@@ -1,6 +1,6 @@
 //! `display_condition`: a condition for the display of a question.
 
-use super::question::touch_of;
+use super::question::touch_questionnaire_of_question;
 use super::{
     Import, ImportContext, ImportResult, PatchField, RecordKind, Translated, async_trait, members, required,
 };
@@ -99,6 +99,7 @@ impl RecordKind for DisplayConditionRecordType {
         before: Option<&DisplayCondition>,
         condition: &DisplayCondition,
     ) -> ImportResult {
-        touch_of(import.context, import.owner, before.is_some(), condition.question).await
+        touch_questionnaire_of_question(import.context, import.owner, before.is_some(), condition.question)
+            .await
     }
 }

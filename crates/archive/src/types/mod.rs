@@ -45,7 +45,7 @@ use serde_json::{Map, Value};
 pub(super) const ORGANIZATION: &str = "organization";
 
 /// All types, parents before children: the order in which they are exported.
-pub(super) fn all() -> Vec<Box<dyn RecordType>> {
+pub(super) fn all_record_types() -> Vec<Box<dyn RecordType>> {
     vec![
         Box::new(system_admin::SystemAdminRecordType),
         Box::new(organization::OrganizationRecordType),
@@ -77,7 +77,7 @@ pub(super) fn all() -> Vec<Box<dyn RecordType>> {
 }
 
 /// The types with records of a person. Attachments come after the records that they belong to.
-pub(super) fn of_person() -> Vec<Box<dyn RecordType>> {
+pub(super) fn person_record_types() -> Vec<Box<dyn RecordType>> {
     vec![
         Box::new(user::UserRecordType),
         Box::new(role::RoleRecordType),
@@ -91,7 +91,10 @@ pub(super) fn of_person() -> Vec<Box<dyn RecordType>> {
 }
 
 /// The type of this name.
-pub(super) fn find<'a>(types: &'a mut [Box<dyn RecordType>], name: &str) -> Option<&'a mut dyn RecordType> {
+pub(super) fn find_record_type<'a>(
+    types: &'a mut [Box<dyn RecordType>],
+    name: &str,
+) -> Option<&'a mut dyn RecordType> {
     types.iter_mut().find(|kind| kind.name() == name).map(|kind| &mut **kind as &mut dyn RecordType)
 }
 
@@ -101,10 +104,10 @@ mod tests {
 
     #[test]
     fn every_type_is_found_by_its_own_name() {
-        let mut types = all();
-        for kind in all() {
-            assert_eq!(find(&mut types, kind.name()).map(|kind| kind.name()), Some(kind.name()));
+        let mut types = all_record_types();
+        for kind in all_record_types() {
+            assert_eq!(find_record_type(&mut types, kind.name()).map(|kind| kind.name()), Some(kind.name()));
         }
-        assert!(find(&mut types, "access_token").is_none(), "tokens arise from use only");
+        assert!(find_record_type(&mut types, "access_token").is_none(), "tokens arise from use only");
     }
 }

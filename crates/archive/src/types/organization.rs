@@ -7,7 +7,7 @@ use super::{
 use super::{ExtendedDataValue, OrganizationId, PatchField, Ports, Result, Translated, async_trait};
 use crate::owner::NoOrganization;
 use civitas_kernel::{Locale, Locales};
-use civitas_organizations::{Features, Organization, OrganizationAdmin, RegistrationMode};
+use civitas_organizations::{Features, Organization, OrganizationAdministration, RegistrationMode};
 use serde::Deserialize;
 
 pub(super) struct OrganizationRecordType;
@@ -72,8 +72,8 @@ fn set_features(fields: &mut OrganizationFields, organization: &mut Organization
     Ok(())
 }
 
-fn admin<'a>(context: &ImportContext<'a>) -> OrganizationAdmin<'a> {
-    OrganizationAdmin {
+fn admin<'a>(context: &ImportContext<'a>) -> OrganizationAdministration<'a> {
+    OrganizationAdministration {
         store: context.ports.organizations(),
         queue: context.ports.queue(),
         single_label_hosts: context.options.single_label_hosts,

@@ -5,9 +5,9 @@ use super::{
     OrganizationRecordKind, PAGE, PatchField, Ports, RecordKind, Result, Rows, StoredRecord, Timestamp,
     Translated, async_trait, members, required,
 };
-use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::records::{RecordAdministration, Records};
 use civitas_kernel::{ComponentId, ProposalId, StateId};
-use civitas_proposals::{Proposal, ProposalAdmin};
+use civitas_proposals::{Proposal, ProposalAdministration};
 use civitas_spaces::ComponentKind;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -68,9 +68,9 @@ impl OrganizationRecordKind for ProposalRecordType {
         ports.proposals()
     }
 
-    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Proposal> + 'a> {
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdministration<Proposal> + 'a> {
         let ports = context.ports;
-        Box::new(ProposalAdmin { store: ports.proposals() })
+        Box::new(ProposalAdministration { store: ports.proposals() })
     }
 
     /// Also loads the tokens of the states of the page.

@@ -51,7 +51,7 @@ impl RecordKind for ProposalStateRecordType {
         }
         let (Some(component), PatchField::Value(token)) = (component, &fields.token) else { return Ok(None) };
         match import.context.ports.states().find_by_token(import.owner, component, token).await? {
-            Some(_) if !ProposalState::BUILT_IN.contains(&token.as_str()) => {
+            Some(_) if !ProposalState::BUILT_IN_STATES.contains(&token.as_str()) => {
                 Err(format!("token {token:?} has already been taken").into())
             }
             Some((id, _)) => {

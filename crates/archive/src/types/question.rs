@@ -17,7 +17,7 @@ pub(super) struct QuestionRecordType;
 /// A row in a line of an archive.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RowFields {
+pub(super) struct MatrixRowFields {
     #[serde(rename = "ref")]
     reference: String,
     #[serde(default, skip_serializing)]
@@ -35,7 +35,7 @@ members! { QuestionRecordType, "question", ports.questions(), QuestionFields, |k
     mandatory: flag(bool),
     max_choices: optional(i64),
     max_characters: custom(i64, set_max_characters, with(question.max_characters)),
-    matrix_rows: resolved(Vec<RowFields>, set_rows, with_non_empty(rows(question))),
+    matrix_rows: resolved(Vec<MatrixRowFields>, set_rows, with_non_empty(rows(question))),
 }}
 
 fn set_type(fields: &mut QuestionFields, question: &mut Question) -> ImportResult {
@@ -61,7 +61,7 @@ async fn set_rows(
     };
     let mut seen = HashSet::new();
     let mut rows = Vec::new();
-    for RowFields { reference, id, position, body } in given {
+    for MatrixRowFields { reference, id, position, body } in given {
         if !seen.insert(reference.clone()) {
             return Err(format!("matrix_rows name {reference:?} twice").into());
         }
@@ -100,8 +100,8 @@ async fn row_id(
     }
 }
 
-fn rows(question: &Question) -> Vec<RowFields> {
-    let row = |row: &MatrixRow| RowFields {
+fn rows(question: &Question) -> Vec<MatrixRowFields> {
+    let row = |row: &MatrixRow| MatrixRowFields {
         reference: row.reference.clone(),
         id: None,
         position: row.position,
@@ -173,7 +173,7 @@ async fn touch(
 }
 
 /// The same if a record of a question changed.
-pub(super) async fn touch_of(
+pub(super) async fn touch_questionnaire_of_question(
     context: &ImportContext<'_>,
     of: OrganizationId,
     is_change: bool,

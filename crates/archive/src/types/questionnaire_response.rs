@@ -14,8 +14,8 @@ use crate::record::checked_id;
 use crate::refs::{RefResolver, unknown_ref};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use civitas_attachments::{AnswerSender, AnswerUploads, AttachmentParent, ParentKind};
-use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_attachments::{AnswerUploads, AttachmentParent, ParentKind, UploadContext};
+use civitas_kernel::records::{RecordAdministration, Records};
 use civitas_kernel::{
     AnswerId, AnswerOptionId, AttachmentId, ClientId, Error, QuestionId, QuestionnaireId, ResponseId, UserId,
 };
@@ -157,7 +157,7 @@ impl Import<'_, '_, ResponseRecordType> {
         let uploads =
             AnswerUploads { store: ports.attachments(), files: ports.files(), uploads: ports.uploads() };
         // The client is that of an upload; there is none here.
-        let sender = AnswerSender { organization: of, client: ClientId(0), now: created_at };
+        let sender = UploadContext { organization: of, client: ClientId(0), now: created_at };
         for (question, sources) in pending {
             let Some((_, answer)) = answers.iter().find(|(other, _)| *other == question) else { continue };
             let parent = AttachmentParent { kind: ParentKind::Answer, id: answer.0 };
@@ -299,7 +299,7 @@ async fn option_ids(refs: &mut RefResolver<'_>, of: OrganizationId, value: &Valu
 struct ImportedResponses<'a>(&'a dyn ResponseStore);
 
 #[async_trait]
-impl RecordAdmin<Response> for ImportedResponses<'_> {
+impl RecordAdministration<Response> for ImportedResponses<'_> {
     fn records(&self) -> &dyn Records<Response> {
         self.0
     }
@@ -328,7 +328,7 @@ impl OrganizationRecordKind for ResponseRecordType {
         ports.responses()
     }
 
-    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdmin<Response> + 'a> {
+    fn admin<'a>(&self, context: &ImportContext<'a>) -> Box<dyn RecordAdministration<Response> + 'a> {
         let ports = context.ports;
         Box::new(ImportedResponses(ports.responses()))
     }

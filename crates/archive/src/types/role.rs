@@ -9,7 +9,7 @@ use crate::context::ImportedRecord;
 use crate::members::check_fixed;
 use crate::record::ArchiveRecord;
 use crate::refs::RecordId;
-use crate::report::Outcome;
+use crate::report::RecordOutcome;
 use civitas_accounts::{Role, RoleKind, SendInvitation, User, is_email, normal_email};
 use civitas_kernel::records::Change;
 use civitas_kernel::{NewTask, SpaceKind, SpaceRef, UserId};
@@ -170,9 +170,9 @@ async fn make_admin(
     let store = context.ports.users();
     let before = store.find_for_update(organization, id).await?.ok_or("the user is gone")?;
     let outcome = match existing {
-        _ if before.admin => Outcome::Unchanged,
-        Some(_) => Outcome::Updated,
-        None => Outcome::Created,
+        _ if before.admin => RecordOutcome::Unchanged,
+        Some(_) => RecordOutcome::Updated,
+        None => RecordOutcome::Created,
     };
     if !before.admin {
         let after = User { admin: true, ..before.clone() };

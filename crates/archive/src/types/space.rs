@@ -4,7 +4,7 @@ use super::{ExtendedDataValue, PatchField, Translated, async_trait};
 use super::{Import, ImportContext, ImportResult, RecordKind, Timestamp, members, required};
 use civitas_kernel::text::nfc;
 use civitas_kernel::{SpaceKind, SpaceRef};
-use civitas_spaces::{Space, SpaceAdmin, Visibility};
+use civitas_spaces::{Space, SpaceAdministration, Visibility};
 
 pub(super) struct SpaceRecordType;
 
@@ -21,7 +21,7 @@ members! { SpaceRecordType, "space", ports.spaces(), SpaceFields, |kind, space: 
     extended_data: filled(ExtendedDataValue),
     created_at: required(Timestamp),
     updated_at: required(Timestamp),
-}, |context| SpaceAdmin { spaces: context.ports.spaces() }}
+}, |context| SpaceAdministration { spaces: context.ports.spaces() }}
 
 #[async_trait]
 impl RecordKind for SpaceRecordType {

@@ -4,7 +4,7 @@ use super::{
     Import, ImportContext, ImportResult, RecordKind, Timestamp, Translated, async_trait, members, required,
 };
 use civitas_kernel::SpaceRef;
-use civitas_spaces::{Step, StepAdmin};
+use civitas_spaces::{Step, StepAdministration};
 
 pub(super) struct StepRecordType;
 
@@ -16,7 +16,7 @@ members! { StepRecordType, "step", ports.steps(), StepFields, |kind, step: Step|
     starts_at: optional(Timestamp),
     ends_at: optional(Timestamp),
     updated_at: required(Timestamp),
-}, |context| StepAdmin { spaces: context.ports.spaces(), steps: context.ports.steps() }}
+}, |context| StepAdministration { spaces: context.ports.spaces(), steps: context.ports.steps() }}
 
 #[async_trait]
 impl RecordKind for StepRecordType {

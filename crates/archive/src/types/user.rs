@@ -5,7 +5,7 @@ use super::{
     ExportedPerson, ExtendedDataValue, Import, ImportContext, ImportResult, PatchField, RecordKind,
     StoredRecord, Timestamp, async_trait, members, required,
 };
-use civitas_accounts::{User, UserAdmin, normal_email};
+use civitas_accounts::{User, UserAdministration, normal_email};
 use civitas_kernel::{Locale, UserId};
 
 pub(super) struct UserRecordType;
@@ -29,7 +29,7 @@ members! { UserRecordType, "user", ports.users(), UserFields, |kind, user: User|
     extended_data: filled(ExtendedDataValue),
     created_at: required(Timestamp),
     updated_at: required(Timestamp),
-}, |context| UserAdmin {
+}, |context| UserAdministration {
     store: context.ports.users(),
     tokens: context.ports.tokens(),
     queue: context.ports.queue(),

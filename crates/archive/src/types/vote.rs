@@ -7,7 +7,7 @@ use super::{
 use super::{OrganizationId, Ports, Result, async_trait};
 use crate::refs::BoundedCache;
 use civitas_application::minimum_votes;
-use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::records::{RecordAdministration, Records};
 use civitas_kernel::{ComponentId, Error, ProposalId, UserId, VoteId};
 use civitas_proposals::{Vote, VoteStore};
 use civitas_spaces::ComponentKind;
@@ -59,7 +59,7 @@ impl VoteRecordType {
 struct ImportedVotes<'a>(&'a dyn VoteStore);
 
 #[async_trait]
-impl RecordAdmin<Vote> for ImportedVotes<'_> {
+impl RecordAdministration<Vote> for ImportedVotes<'_> {
     fn records(&self) -> &dyn Records<Vote> {
         self.0
     }

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     fn reason<T>(result: ImportResult<T>) -> Option<String> {
-        result.err().map(|error| error.at(1, None).to_string())
+        result.err().map(|error| error.at_line(1, None).to_string())
     }
 
     #[test]

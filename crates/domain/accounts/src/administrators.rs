@@ -8,16 +8,19 @@ mod sessions;
 mod sign_in;
 mod sources;
 
-pub use self::admin::{Administrators, NewPassword, refusals};
+use self::admin::refusals;
+pub use self::admin::{Administrators, NewPassword};
 #[cfg(any(test, feature = "mocks"))]
 pub use self::second_factor::{MockSecondFactorCodes, MockTextCipher};
 pub use self::second_factor::{NewSecondFactor, SecondFactor, SecondFactorCodes, TextCipher};
 pub use self::sessions::{
-    CONFIRMED_FOR, PANEL_SESSION_IDLE, PANEL_SESSION_LIFETIME, PANEL_SESSION_TOUCH, PanelSession,
-    PanelSessionStore,
+    PANEL_SESSION_IDLE, PANEL_SESSION_LIFETIME, PANEL_SESSION_TOUCH, PASSWORD_CONFIRMATION_LIFETIME,
+    PanelSession, PanelSessionStore,
 };
-pub use self::sign_in::{AdministratorSignIn, CheckedPassword, SignInError, SignInPorts};
-pub use self::sources::{FAILURES_OF_ACCOUNT, FAILURES_OF_SOURCE, REFUSED_FOR, SignInSources};
+pub use self::sign_in::{AdministratorSignIn, PasswordCheck, SignInError, SignInPorts};
+pub use self::sources::{
+    MAX_FAILURES_PER_ACCOUNT, MAX_FAILURES_PER_SOURCE, SOURCE_REFUSAL_DURATION, SignInSources,
+};
 
 use async_trait::async_trait;
 use civitas_kernel::records::Entity;
@@ -83,12 +86,12 @@ impl Administrator {
 
     /// Another account has the address.
     pub fn key_taken_error() -> Error {
-        Error::rejected(refusals::EMAIL_TAKEN)
+        Error::rejected_field("email", "taken", refusals::EMAIL_TAKEN)
     }
 
     /// The last account cannot be deleted.
-    pub fn last() -> Error {
-        Error::rejected(refusals::LAST)
+    pub fn last_administrator_error() -> Error {
+        Error::rejected_field("administrator", "is_last", refusals::LAST_ADMINISTRATOR)
     }
 }
 

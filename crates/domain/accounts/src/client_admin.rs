@@ -26,7 +26,7 @@ pub struct NewClient {
 
 /// Why a client could not be created or changed. Nothing was stored.
 #[derive(Debug)]
-pub enum ClientAdminError {
+pub enum ClientAdministrationError {
     /// It would have no scope.
     NoScope,
     /// Its public name would be shorter than [`ApiClient::MIN_UID`].
@@ -54,7 +54,7 @@ pub enum ClientAdminError {
     Store(Error),
 }
 
-impl fmt::Display for ClientAdminError {
+impl fmt::Display for ClientAdministrationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoScope => f.write_str("at least one scope is required"),
@@ -75,23 +75,23 @@ impl fmt::Display for ClientAdminError {
     }
 }
 
-impl std::error::Error for ClientAdminError {}
+impl std::error::Error for ClientAdministrationError {}
 
-impl From<Error> for ClientAdminError {
+impl From<Error> for ClientAdministrationError {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
 }
 
 /// Creates and changes API clients.
-pub struct ClientAdmin<'a> {
+pub struct ClientAdministration<'a> {
     /// The store of clients.
     pub clients: &'a dyn ClientStore,
     /// Organizations.
     pub organizations: &'a dyn OrganizationLookup,
 }
 
-impl ClientAdmin<'_> {
+impl ClientAdministration<'_> {
     /// Creates a client. Its secret is only in the result.
     ///
     /// # Errors
@@ -100,16 +100,16 @@ impl ClientAdmin<'_> {
         &self,
         new: NewClient,
         now: OffsetDateTime,
-    ) -> Result<(ApiClient, Secret), ClientAdminError> {
+    ) -> Result<(ApiClient, Secret), ClientAdministrationError> {
         if new.scopes.is_empty() {
-            return Err(ClientAdminError::NoScope);
+            return Err(ClientAdministrationError::NoScope);
         }
         let uid = self.free_uid(new.uid).await?;
         let name = new.name.unwrap_or_else(|| default_name(&uid));
         let secret = new.secret.unwrap_or_else(|| Secret::random("key_", 32));
         for (what, text) in [("name", name.as_str()), ("secret", secret.expose())] {
             if text.trim().is_empty() {
-                return Err(ClientAdminError::Blank(what));
+                return Err(ClientAdministrationError::Blank(what));
             }
         }
         self.check_organization(new.organization, &new.scopes).await?;
@@ -118,7 +118,7 @@ impl ClientAdmin<'_> {
         client.permissions = grantable(&client, &new.permissions)?;
         match self.clients.add(&client).await {
             Ok(_) => Ok((client, secret)),
-            Err(Error::Conflict(_)) => Err(ClientAdminError::UidTaken(client.uid)),
+            Err(Error::Conflict(_)) => Err(ClientAdministrationError::UidTaken(client.uid)),
             Err(error) => Err(error.into()),
         }
     }
@@ -126,14 +126,14 @@ impl ClientAdmin<'_> {
     /// Grants permissions to a client; those it has already stay unchanged. Needs a transaction.
     ///
     /// # Errors
-    /// [`ClientAdminError::UnknownClient`]; [`ClientAdminError::WrongScope`] for the first permission that is not allowed; then
-    /// none is granted.
+    /// [`ClientAdministrationError::UnknownClient`]; [`ClientAdministrationError::WrongScope`] for the first permission
+    /// that is not allowed; then none is granted.
     pub async fn grant(
         &self,
         uid: &str,
         permissions: &[String],
         now: OffsetDateTime,
-    ) -> Result<ApiClient, ClientAdminError> {
+    ) -> Result<ApiClient, ClientAdministrationError> {
         let (id, client) = self.find_for_update(uid).await?;
         let given = grantable(&client, permissions)?;
         let all = client.permissions.iter().chain(given.iter()).collect();
@@ -143,13 +143,13 @@ impl ClientAdmin<'_> {
     /// Revokes permissions of a client; others are ignored. Needs a transaction.
     ///
     /// # Errors
-    /// [`ClientAdminError::UnknownClient`].
+    /// [`ClientAdministrationError::UnknownClient`].
     pub async fn revoke(
         &self,
         uid: &str,
         permissions: &[String],
         now: OffsetDateTime,
-    ) -> Result<ApiClient, ClientAdminError> {
+    ) -> Result<ApiClient, ClientAdministrationError> {
         let (id, client) = self.find_for_update(uid).await?;
         let taken: Abilities = permissions.iter().filter_map(|p| Ability::parse(p)).collect();
         let rest = client.permissions.iter().filter(|ability| !taken.has(*ability)).collect();
@@ -160,14 +160,14 @@ impl ClientAdmin<'_> {
     ///
     /// # Errors
     /// Those of [`check_revision`] when `seen` is not the revision of the client;
-    /// [`ClientAdminError::UnknownClient`]; [`ClientAdminError::WrongScope`] for the first permission that is not allowed; then
-    /// nothing is changed.
+    /// [`ClientAdministrationError::UnknownClient`]; [`ClientAdministrationError::WrongScope`] for the first permission
+    /// that is not allowed; then nothing is changed.
     pub async fn replace_permissions(
         &self,
         (uid, seen): (&str, &str),
         permissions: &[String],
         now: OffsetDateTime,
-    ) -> Result<ApiClient, ClientAdminError> {
+    ) -> Result<ApiClient, ClientAdministrationError> {
         let (id, client) = self.find_for_update(uid).await?;
         check_revision(Some(seen), &client.revision())?;
         let given = grantable(&client, permissions)?;
@@ -178,8 +178,12 @@ impl ClientAdmin<'_> {
     /// valid. Needs a transaction.
     ///
     /// # Errors
-    /// [`ClientAdminError::UnknownClient`].
-    pub async fn rotate_secret(&self, uid: &str, now: OffsetDateTime) -> Result<Secret, ClientAdminError> {
+    /// [`ClientAdministrationError::UnknownClient`].
+    pub async fn rotate_secret(
+        &self,
+        uid: &str,
+        now: OffsetDateTime,
+    ) -> Result<Secret, ClientAdministrationError> {
         let (id, client) = self.find_for_update(uid).await?;
         let secret = Secret::random("key_", 32);
         let rotated = ApiClient { secret: secret.digest(), updated_at: now, ..client };
@@ -190,8 +194,8 @@ impl ClientAdmin<'_> {
     /// Removes a client with its tokens, permissions and webhook registrations.
     ///
     /// # Errors
-    /// [`ClientAdminError::UnknownClient`].
-    pub async fn delete(&self, uid: &str) -> Result<(), ClientAdminError> {
+    /// [`ClientAdministrationError::UnknownClient`].
+    pub async fn delete(&self, uid: &str) -> Result<(), ClientAdministrationError> {
         let (id, _) = self.find(uid).await?;
         Ok(self.clients.remove(id).await?)
     }
@@ -199,25 +203,25 @@ impl ClientAdmin<'_> {
     /// The client of this public name.
     ///
     /// # Errors
-    /// [`ClientAdminError::UnknownClient`].
-    pub async fn find(&self, uid: &str) -> Result<(ClientId, ApiClient), ClientAdminError> {
+    /// [`ClientAdministrationError::UnknownClient`].
+    pub async fn find(&self, uid: &str) -> Result<(ClientId, ApiClient), ClientAdministrationError> {
         let found = self.clients.find_by_uid(uid).await?;
-        found.ok_or_else(|| ClientAdminError::UnknownClient(uid.to_owned()))
+        found.ok_or_else(|| ClientAdministrationError::UnknownClient(uid.to_owned()))
     }
 
-    async fn find_for_update(&self, uid: &str) -> Result<(ClientId, ApiClient), ClientAdminError> {
+    async fn find_for_update(&self, uid: &str) -> Result<(ClientId, ApiClient), ClientAdministrationError> {
         let found = self.clients.find_by_uid_for_update(uid).await?;
-        found.ok_or_else(|| ClientAdminError::UnknownClient(uid.to_owned()))
+        found.ok_or_else(|| ClientAdministrationError::UnknownClient(uid.to_owned()))
     }
 
-    async fn free_uid(&self, asked: Option<String>) -> Result<String, ClientAdminError> {
+    async fn free_uid(&self, asked: Option<String>) -> Result<String, ClientAdministrationError> {
         let Some(uid) = asked else { return Ok(Secret::random("id_", 16).expose().to_owned()) };
         if uid.trim().chars().count() < ApiClient::MIN_UID {
-            return Err(ClientAdminError::ShortUid);
+            return Err(ClientAdministrationError::ShortUid);
         }
         match self.clients.find_by_uid(&uid).await? {
             None => Ok(uid),
-            Some(_) => Err(ClientAdminError::UidTaken(uid)),
+            Some(_) => Err(ClientAdministrationError::UidTaken(uid)),
         }
     }
 
@@ -225,12 +229,12 @@ impl ClientAdmin<'_> {
         &self,
         organization: Option<OrganizationId>,
         scopes: &[String],
-    ) -> Result<(), ClientAdminError> {
+    ) -> Result<(), ClientAdministrationError> {
         match organization {
             None if scopes.iter().all(|word| Scope::parse(word) == Some(DEPLOYMENT_WIDE[0])) => Ok(()),
-            None => Err(ClientAdminError::NoOrganization),
+            None => Err(ClientAdministrationError::NoOrganization),
             Some(id) if self.organizations.find(id).await?.is_some() => Ok(()),
-            Some(id) => Err(ClientAdminError::UnknownOrganization(id)),
+            Some(id) => Err(ClientAdministrationError::UnknownOrganization(id)),
         }
     }
 
@@ -240,7 +244,7 @@ impl ClientAdmin<'_> {
         mut client: ApiClient,
         permissions: Abilities,
         now: OffsetDateTime,
-    ) -> Result<ApiClient, ClientAdminError> {
+    ) -> Result<ApiClient, ClientAdministrationError> {
         if permissions != client.permissions {
             client.permissions = permissions;
             client.updated_at = now;
@@ -255,17 +259,20 @@ fn default_name(uid: &str) -> String {
     format!("API Client ***{}", &uid[from..])
 }
 
-fn read_scopes(words: &[String]) -> Result<Scopes, ClientAdminError> {
-    let known =
-        |word: &String| Scope::parse(word).ok_or_else(|| ClientAdminError::UnknownScope(word.clone()));
+fn read_scopes(words: &[String]) -> Result<Scopes, ClientAdministrationError> {
+    let known = |word: &String| {
+        Scope::parse(word).ok_or_else(|| ClientAdministrationError::UnknownScope(word.clone()))
+    };
     words.iter().map(known).collect()
 }
 
-fn grantable(client: &ApiClient, words: &[String]) -> Result<Abilities, ClientAdminError> {
+fn grantable(client: &ApiClient, words: &[String]) -> Result<Abilities, ClientAdministrationError> {
     let fits = |word: &String| {
         let ability = Ability::parse(word).filter(|ability| client.may_hold(*ability));
-        ability
-            .ok_or_else(|| ClientAdminError::WrongScope { permission: word.clone(), uid: client.uid.clone() })
+        ability.ok_or_else(|| ClientAdministrationError::WrongScope {
+            permission: word.clone(),
+            uid: client.uid.clone(),
+        })
     };
     words.iter().map(fits).collect()
 }

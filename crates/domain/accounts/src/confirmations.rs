@@ -1,6 +1,6 @@
 //! Links that confirm an e-mail address (contract 02 §2.4).
 
-use crate::{Digest, RegistrationMails, Secret, TokenStore, UserAdmin, UserStore};
+use crate::{Digest, RegistrationMails, Secret, TokenStore, UserAdministration, UserStore};
 use async_trait::async_trait;
 use civitas_kernel::{Error, Locale, OrganizationId, Result, UserId};
 use time::{Duration, OffsetDateTime};
@@ -73,8 +73,11 @@ impl Confirmations<'_> {
         if !self.links.remove_of_user(organization, user).await? {
             return Err(Error::NotFound);
         }
-        let admin =
-            UserAdmin { store: self.users, tokens: self.tokens, queue: self.registration_mails.queue };
+        let admin = UserAdministration {
+            store: self.users,
+            tokens: self.tokens,
+            queue: self.registration_mails.queue,
+        };
         Ok(admin.confirm(&self.registration_mails, organization, user, now).await?.locale)
     }
 

@@ -28,10 +28,11 @@ pub use roles::{
 };
 
 use crate::{
-    AccessToken, ApiClient, ClientStore, RoleKind, RoleStore, Secret, TokenStore, User, UserAdmin, UserStore,
+    AccessToken, ApiClient, ClientStore, RoleKind, RoleStore, Secret, TokenStore, User, UserAdministration,
+    UserStore,
 };
 use civitas_kernel::records::conformance::{Samples, replace};
-use civitas_kernel::records::{Change, RecordAdmin};
+use civitas_kernel::records::{Change, RecordAdministration};
 use civitas_kernel::{
     Ability, ClientId, Error, Locale, OrganizationId, PageRequest, Result, Scope, SpaceRef, TaskQueue,
     TokenId, UserId, UserState, conformance_world,
@@ -191,7 +192,7 @@ pub async fn a_deleted_user_leaves_name_and_tokens(world: World<'_>) -> Result<(
     let foreign = world.add_token(None).await?;
     world.tokens.revoke(world.mine, revoked, NOW - Duration::hours(1)).await?;
     let gone = User { deleted_at: Some(NOW), ..user("Nora") };
-    let admin = UserAdmin { store: world.users, tokens: world.tokens, queue: world.queue };
+    let admin = UserAdministration { store: world.users, tokens: world.tokens, queue: world.queue };
     admin.change(world.mine, id, &Change::new(user("Nora"), gone.clone())).await?;
     assert_eq!(world.users.find(world.mine, id).await?, Some(gone));
     assert_eq!(world.users.find_by_nickname(world.mine, "Nora").await?, None);

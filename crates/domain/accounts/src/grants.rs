@@ -9,7 +9,9 @@ mod tokens;
 
 pub use impersonation::Impersonation;
 pub use login::{LOGIN_LOCKED, Logins};
-pub use request::{CheckedTokenRequest, GrantKind, Impersonate, Login, Registration, TokenRequest};
+pub use request::{
+    CheckedTokenRequest, GrantKind, ImpersonationGrant, LoginGrant, MissingUserRegistration, TokenRequest,
+};
 pub use tokens::{Introspection, IntrospectionResult, IssuedToken, Revocation, issue};
 
 use crate::{ApiClient, ClientStore};

@@ -36,7 +36,7 @@ mod users;
 pub use administrators::{
     Administrator, AdministratorStore, PanelSession, PanelSessionStore, PanelTheme, TextCipher,
 };
-pub use client_admin::{ClientAdmin, ClientAdminError, NewClient};
+pub use client_admin::{ClientAdministration, ClientAdministrationError, NewClient};
 pub use clients::{ApiClient, DEPLOYMENT_WIDE};
 #[cfg(any(test, feature = "mocks"))]
 pub use confirmations::MockConfirmationStore;
@@ -65,5 +65,5 @@ pub use sessions::MockSessionStore;
 pub use sessions::{ParticipantSession, SESSION_LIFETIME, SessionStore};
 pub use token_authenticator::{AuthContext, TokenAuthenticator};
 pub use tokens::{AccessToken, Claims, TokenError};
-pub use user_admin::UserAdmin;
+pub use user_admin::UserAdministration;
 pub use users::{NICKNAME_LENGTH, READ_USERS, User, Users, is_email, is_name, is_nickname, normal_email};

@@ -8,9 +8,9 @@ use time::{Duration, OffsetDateTime};
 /// Failed logins in a row that close the login.
 pub const FAILURES_THAT_LOCK: i64 = 20;
 /// How long they close it: long enough that guesses are hopeless, and short enough for a person who waits.
-pub const LOGIN_CLOSED_FOR: Duration = Duration::HOUR;
+pub const LOGIN_LOCK_DURATION: Duration = Duration::HOUR;
 /// How long failures count after the last one.
-pub const FAILURES_COUNT_FOR: Duration = Duration::DAY;
+pub const LOGIN_FAILURE_WINDOW: Duration = Duration::DAY;
 /// The most names with failures that are stored.
 pub const MAX_FAILED_NAMES: i64 = 100_000;
 
@@ -94,7 +94,7 @@ pub trait LoginFailureStore: Send + Sync {
         name: &Digest,
         now: OffsetDateTime,
     ) -> Result<bool>;
-    /// Removes failures that do not count any more ([`FAILURES_COUNT_FOR`]), and of more than `most` names those with
+    /// Removes failures that do not count any more ([`LOGIN_FAILURE_WINDOW`]), and of more than `most` names those with
     /// the fewest failures; at most `limit` of each. Returns their number.
     async fn remove_unneeded(&self, now: OffsetDateTime, most: i64, limit: i64) -> Result<u64>;
 }

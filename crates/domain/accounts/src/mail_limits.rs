@@ -6,17 +6,17 @@ use civitas_kernel::{ClientId, OrganizationId, Result};
 use time::{Duration, OffsetDateTime};
 
 /// The time in which mails are counted; it begins with the first.
-pub const MAILS_COUNT_FOR: Duration = Duration::HOUR;
-/// The most mails to one address of an organization within [`MAILS_COUNT_FOR`].
+pub const MAIL_COUNT_WINDOW: Duration = Duration::HOUR;
+/// The most mails to one address of an organization within [`MAIL_COUNT_WINDOW`].
 pub const MAX_MAILS_TO_ADDRESS: i64 = 5;
-/// The most mails that one API client causes in an organization within [`MAILS_COUNT_FOR`].
-pub const MAX_MAILS_OF_CLIENT: i64 = 1_000;
+/// The most mails that one API client causes in an organization within [`MAIL_COUNT_WINDOW`].
+pub const MAX_MAILS_PER_CLIENT: i64 = 1_000;
 
 /// Counts mails.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
-pub trait MailCounts: Send + Sync {
-    /// Counts a mail, in one atomic statement. Returns how many were counted within [`MAILS_COUNT_FOR`], this one
+pub trait MailCountStore: Send + Sync {
+    /// Counts a mail, in one atomic statement. Returns how many were counted within [`MAIL_COUNT_WINDOW`], this one
     /// included.
     async fn count(&self, organization: OrganizationId, subject: &Digest, now: OffsetDateTime)
     -> Result<i64>;
@@ -27,7 +27,7 @@ pub trait MailCounts: Send + Sync {
 /// Whether a mail to this address may be queued; counts it. `client`: the one that causes it; `None` for an
 /// administrator.
 pub async fn may_queue(
-    counts: &dyn MailCounts,
+    counts: &dyn MailCountStore,
     organization: OrganizationId,
     client: Option<ClientId>,
     address: &str,
@@ -40,7 +40,7 @@ pub async fn may_queue(
     }
     let Some(client) = client else { return Ok(true) };
     let subject = Secret::new(format!("client {client}")).digest();
-    if counts.count(organization, &subject, now).await? > MAX_MAILS_OF_CLIENT {
+    if counts.count(organization, &subject, now).await? > MAX_MAILS_PER_CLIENT {
         tracing::warn!(
             organization = organization.0,
             client = client.0,
@@ -60,7 +60,7 @@ mod tests {
 
     /// Whether a mail may be queued when this is the number of the address and of the client.
     async fn allowed(of_address: i64, of_client: i64, client: Option<ClientId>) -> bool {
-        let mut counts = MockMailCounts::new();
+        let mut counts = MockMailCountStore::new();
         let address = Secret::new("address ada@city.example").digest();
         counts
             .expect_count()

@@ -111,7 +111,7 @@ pub struct ClientUsage {
 
 impl ClientUsage {
     /// Counting stops at this number, which means: more than 10,000.
-    pub const MAX: i64 = 10_001;
+    pub const MAX_COUNT: i64 = 10_001;
 }
 
 /// The store of API clients. Not scoped to an organization: a client id is unique in the deployment, and the

@@ -1,6 +1,6 @@
 //! Queues the mails to new users (contract 02 §2.4).
 
-use crate::mail_limits::{MailCounts, may_queue};
+use crate::mail_limits::{MailCountStore, may_queue};
 use crate::{MailKind, OrganizationLookup, SendMail, User, is_deliverable};
 use civitas_kernel::{ClientId, Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
 use time::OffsetDateTime;
@@ -13,7 +13,7 @@ pub struct RegistrationMails<'a> {
     /// Whether an organization sends welcome mails.
     pub organizations: &'a dyn OrganizationLookup,
     /// Counts the mails.
-    pub counts: &'a dyn MailCounts,
+    pub counts: &'a dyn MailCountStore,
     /// The client that registers; `None` for an administrator, and for a person who confirms.
     pub client: Option<ClientId>,
 }

@@ -7,14 +7,14 @@ use crate::{
     is_nickname,
 };
 use async_trait::async_trait;
-use civitas_kernel::records::{Entity, RecordAdmin, Records, edit};
+use civitas_kernel::records::{Entity, RecordAdministration, Records, edit};
 use civitas_kernel::{Error, NewTask, OrganizationId, Result, TaskQueue, UserId};
 use time::OffsetDateTime;
 
 /// Administers the accounts of organizations. Checks that nickname, e-mail address and name are valid, and that the
 /// first two are free; revokes the tokens of a deleted account, and queues the removal of its data from other records
 /// ([`EraseAccount`]).
-pub struct UserAdmin<'a> {
+pub struct UserAdministration<'a> {
     /// The store, in a transaction.
     pub store: &'a dyn UserStore,
     /// The tokens of the accounts.
@@ -23,7 +23,7 @@ pub struct UserAdmin<'a> {
     pub queue: &'a dyn TaskQueue,
 }
 
-impl UserAdmin<'_> {
+impl UserAdministration<'_> {
     /// Creates an account, and queues the confirmation mail, or the welcome mail if the address is confirmed already
     /// (contract 02 §2.4).
     ///
@@ -37,7 +37,7 @@ impl UserAdmin<'_> {
         now: OffsetDateTime,
     ) -> Result<UserId> {
         if !is_name(&user.name) {
-            return Err(refusal("name", &user.name, "is not valid"));
+            return Err(refusal("name", &user.name, INVALID));
         }
         let id = self.create(organization, user).await?;
         registration_mails.queue_registration_mails(organization, id, user, now).await?;
@@ -81,8 +81,13 @@ impl UserAdmin<'_> {
     }
 }
 
-fn refusal(what: &str, value: &str, why: &str) -> Error {
-    Error::rejected(format!("{what} {value:?} {why}"))
+/// The code of a reason, and its text.
+type Reason<'a> = (&'static str, &'a str);
+const INVALID: Reason<'_> = ("invalid", "is not valid");
+const TAKEN: Reason<'_> = ("taken", "has already been taken");
+
+fn refusal(field: &'static str, value: &str, (code, why): Reason<'_>) -> Error {
+    Error::rejected_field(field, code, format!("{field} {value:?} {why}"))
 }
 
 /// Checks nickname, e-mail address and name, if they are new: rules become stricter, and an account that broke them before
@@ -99,18 +104,18 @@ fn check_texts(before: Option<&User>, user: &User) -> Result<()> {
             continue;
         }
         if !is_valid(of(user)) {
-            return Err(refusal(what, of(user), "is not valid"));
+            return Err(refusal(what, of(user), INVALID));
         }
         if what == "nickname" && of(user).len() > NICKNAME_LENGTH {
             let why = format!("is too long (maximum is {NICKNAME_LENGTH} characters)");
-            return Err(refusal(what, of(user), &why));
+            return Err(refusal(what, of(user), ("invalid", &why)));
         }
     }
     Ok(())
 }
 
 #[async_trait]
-impl RecordAdmin<User> for UserAdmin<'_> {
+impl RecordAdministration<User> for UserAdministration<'_> {
     fn records(&self) -> &dyn Records<User> {
         self.store
     }
@@ -132,12 +137,12 @@ impl RecordAdmin<User> for UserAdmin<'_> {
         if own.is_none_or(|(_, old)| old.nickname != *nickname) {
             let other = self.store.find_by_nickname(organization, nickname).await?;
             if other.is_some_and(|(id, _)| own.is_none_or(|(own, _)| own != id)) {
-                return refuse("nickname", nickname, "has already been taken");
+                return refuse("nickname", nickname, TAKEN);
             }
         }
         let same_email = own.is_some_and(|(_, old)| old.email == *email);
         if !same_email && self.store.has_email(organization, email).await? {
-            return refuse("email", email, "has already been taken");
+            return refuse("email", email, TAKEN);
         }
         Ok(())
     }
@@ -185,10 +190,10 @@ mod tests {
     const NORA: UserId = UserId(7);
 
     /// The administration for tests that delete no account.
-    fn admin(store: &MockUserStore) -> UserAdmin<'_> {
+    fn admin(store: &MockUserStore) -> UserAdministration<'_> {
         static TOKENS: LazyLock<MockTokenStore> = LazyLock::new(MockTokenStore::new);
         static QUEUE: LazyLock<MockTaskQueue> = LazyLock::new(MockTaskQueue::new);
-        UserAdmin { store, tokens: &*TOKENS, queue: &*QUEUE }
+        UserAdministration { store, tokens: &*TOKENS, queue: &*QUEUE }
     }
 
     fn nora() -> User {
@@ -370,7 +375,7 @@ mod tests {
             .once()
             .withf(|task| (task.kind, task.due_at) == ("erase_account", NOW) && task.payload["user"] == 7)
             .returning(|_| Ok(()));
-        let admin = UserAdmin { store: &store, tokens: &tokens, queue: &queue };
+        let admin = UserAdministration { store: &store, tokens: &tokens, queue: &queue };
         edit(&admin, CITY, NORA, NOW, |user| user.delete(NOW)).await.unwrap();
     }
 

@@ -2,7 +2,7 @@
 //! their responses, and cannot be administered.
 
 use crate::attachment::link_error;
-use crate::checks::{NewAttachmentFile, WriteContext, too_large};
+use crate::checks::{NewAttachmentFile, WriteContext, file_too_large_error};
 use crate::{Attachment, AttachmentDetail, AttachmentEdit, AttachmentParent, AttachmentPorts, ParentKind};
 use civitas_kernel::records::{Change, find_for_update};
 use civitas_kernel::{AttachmentId, Error, FieldError, FileId, Locale, OrganizationId, Result};
@@ -38,7 +38,7 @@ pub struct NewAttachment {
 /// Attaches files and links to the records of an organization, changes and deletes attachments, by the rules of the
 /// commands (contract 07 B.5, B.7).
 #[derive(Clone, Copy)]
-pub struct AttachmentAdmin<'a> {
+pub struct AttachmentAdministration<'a> {
     /// The ports; in a transaction for writes.
     pub ports: AttachmentPorts<'a>,
     /// The organization.
@@ -49,7 +49,7 @@ pub struct AttachmentAdmin<'a> {
     pub now: OffsetDateTime,
 }
 
-impl AttachmentAdmin<'_> {
+impl AttachmentAdministration<'_> {
     fn context(&self) -> WriteContext {
         WriteContext { organization: self.organization, default_locale: self.default_locale, now: self.now }
     }
@@ -85,8 +85,8 @@ impl AttachmentAdmin<'_> {
         let found: std::result::Result<NewAttachmentFile, FieldError> = match content {
             AttachmentContent::Link(link) => return self.link(parent, link, edit).await,
             AttachmentContent::Missing => Err(FieldError::blank("file", "File")),
-            AttachmentContent::TooLarge { limit } => Err(too_large(limit)),
-            AttachmentContent::Stored(id) => self.ports.stored(self.organization, id, None).await?,
+            AttachmentContent::TooLarge { limit } => Err(file_too_large_error(limit)),
+            AttachmentContent::Stored(id) => self.ports.find_stored_file(self.organization, id, None).await?,
         };
         let (attachment, found) = self.ports.check_file(self.context(), parent, found, edit).await?;
         Ok((attachment, Some(found)))
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    fn admin(mocks: &Mocks) -> AttachmentAdmin<'_> {
+    fn admin(mocks: &Mocks) -> AttachmentAdministration<'_> {
         let ports = AttachmentPorts {
             store: &mocks.store,
             collections: &mocks.collections,
@@ -178,7 +178,7 @@ mod tests {
             uploads: &mocks.uploads,
             parents: &mocks.parents,
         };
-        AttachmentAdmin { ports, organization: CITY, default_locale: Locale::EN, now: NOW }
+        AttachmentAdministration { ports, organization: CITY, default_locale: Locale::EN, now: NOW }
     }
 
     fn new(content: AttachmentContent) -> NewAttachment {

@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 /// The client that attaches files, and when.
 #[derive(Debug, Clone, Copy)]
-pub struct AnswerSender {
+pub struct UploadContext {
     /// The organization.
     pub organization: OrganizationId,
     /// The client, which must have requested the uploads.
@@ -35,7 +35,7 @@ impl AnswerUploads<'_> {
     /// The file of a signed id, if participants may attach it.
     async fn find(
         &self,
-        sender: AnswerSender,
+        sender: UploadContext,
         signed: &str,
         is_locked: bool,
     ) -> Result<Option<(UploadId, FileId, StoredFile)>> {
@@ -48,7 +48,7 @@ impl AnswerUploads<'_> {
     }
 
     /// Whether a signed id can be attached to an answer.
-    pub async fn is_usable(&self, sender: AnswerSender, signed: &str) -> Result<bool> {
+    pub async fn is_usable(&self, sender: UploadContext, signed: &str) -> Result<bool> {
         Ok(self.find(sender, signed, false).await?.is_some())
     }
 
@@ -59,7 +59,7 @@ impl AnswerUploads<'_> {
     /// `Rejected` when the signed id cannot be used.
     pub async fn attach(
         &self,
-        sender: AnswerSender,
+        sender: UploadContext,
         answer: i64,
         locale: Locale,
         signed: &str,
@@ -78,7 +78,7 @@ impl AnswerUploads<'_> {
     /// `NotFound` when the file was removed.
     pub async fn attach_file(
         &self,
-        sender: AnswerSender,
+        sender: UploadContext,
         parent: AttachmentParent,
         locale: Locale,
         id: FileId,
@@ -101,8 +101,8 @@ mod tests {
     use time::macros::datetime;
 
     const NOW: OffsetDateTime = datetime!(2026-03-01 09:30 UTC);
-    const SENDER: AnswerSender =
-        AnswerSender { organization: OrganizationId(1), client: ClientId(1), now: NOW };
+    const SENDER: UploadContext =
+        UploadContext { organization: OrganizationId(1), client: ClientId(1), now: NOW };
 
     fn uploads(digest: String) -> MockUploadStore {
         let upload = Upload {

@@ -136,7 +136,7 @@ pub(crate) fn link_error(link: &str) -> Option<FieldError> {
 }
 
 /// The error of a collection that is not one of the record.
-pub(crate) fn foreign_collection() -> FieldError {
+pub(crate) fn foreign_collection_error() -> FieldError {
     let text = "Attachment collection is not included in the list";
     FieldError::new("attachment_collection_id", "inclusion", text)
 }

@@ -1,12 +1,12 @@
 //! The checks of all writes of attachments: of the interface and of administrators.
 
-use crate::attachment::foreign_collection;
+use crate::attachment::foreign_collection_error;
 use crate::commands::{AttachFile, AttachmentEdit, AttachmentSource, WRITE_ATTACHMENTS};
 use crate::reading::reader;
 use crate::staging::set_state;
 use crate::{
-    AnswerSender, Attachment, AttachmentDetail, AttachmentParent, AttachmentStore, CollectionStore,
-    FileRegistry, FileState, ParentKind, ParentLookup, SignedId, StoredFile, UploadStore,
+    Attachment, AttachmentDetail, AttachmentParent, AttachmentStore, CollectionStore, FileRegistry,
+    FileState, ParentKind, ParentLookup, SignedId, StoredFile, UploadContext, UploadStore,
 };
 use civitas_kernel::records::{Change, Records, find_for_update};
 use civitas_kernel::{
@@ -123,7 +123,7 @@ impl AttachmentPorts<'_> {
             && !(attachment.parent.kind.has_collections()
                 && self.collections.is_of(context.organization, id, attachment.parent).await?)
         {
-            errors.push(foreign_collection());
+            errors.push(foreign_collection_error());
         }
         errors
             .sort_by_key(|error| ORDER.iter().position(|field| *field == error.field).unwrap_or(ORDER.len()));
@@ -174,12 +174,12 @@ impl AttachmentPorts<'_> {
         let organization = ctx.organization;
         match source {
             AttachmentSource::Missing => Ok(Err(FieldError::blank("file", "File"))),
-            AttachmentSource::TooLarge { limit } => Ok(Err(too_large(limit))),
-            AttachmentSource::Stored(id) => self.stored(organization, id, None).await,
+            AttachmentSource::TooLarge { limit } => Ok(Err(file_too_large_error(limit))),
+            AttachmentSource::Stored(id) => self.find_stored_file(organization, id, None).await,
             AttachmentSource::Uploaded(signed) => {
-                let sender = AnswerSender { organization, client: ctx.caller.client, now: ctx.now };
+                let sender = UploadContext { organization, client: ctx.caller.client, now: ctx.now };
                 match find_uploaded(self.uploads, sender, &signed, is_locked).await? {
-                    Ok((upload, id)) => self.stored(organization, id, Some(upload)).await,
+                    Ok((upload, id)) => self.find_stored_file(organization, id, Some(upload)).await,
                     Err(error) => Ok(Err(error)),
                 }
             }
@@ -187,7 +187,7 @@ impl AttachmentPorts<'_> {
     }
 
     /// A file that has a row and is not removed.
-    pub(crate) async fn stored(
+    pub(crate) async fn find_stored_file(
         &self,
         organization: OrganizationId,
         id: FileId,
@@ -211,7 +211,7 @@ impl AttachmentPorts<'_> {
 /// upload until the transaction ends, so that only one caller uses it.
 pub(crate) async fn find_uploaded(
     uploads: &dyn UploadStore,
-    sender: AnswerSender,
+    sender: UploadContext,
     signed: &str,
     is_locked: bool,
 ) -> Result<std::result::Result<(UploadId, FileId), FieldError>> {
@@ -222,7 +222,7 @@ pub(crate) async fn find_uploaded(
         uploads.find(sender.organization, signed.id).await?
     };
     let upload = upload.filter(|upload| {
-        signed.is_of(upload) && upload.client == sender.client && upload.is_attachable(sender.now)
+        signed.matches(upload) && upload.client == sender.client && upload.is_attachable(sender.now)
     });
     let not_uploaded = || FieldError::new("signed_id", "not_uploaded", "File has not been uploaded");
     Ok(match upload {
@@ -236,7 +236,7 @@ fn dead_signed_id() -> FieldError {
     FieldError::new("signed_id", "invalid", "signed_id is invalid or expired")
 }
 
-pub(crate) fn too_large(limit: i64) -> FieldError {
+pub(crate) fn file_too_large_error(limit: i64) -> FieldError {
     const MEBIBYTE: i64 = 1024 * 1024;
     let size =
         if limit % MEBIBYTE == 0 { format!("{} MB", limit / MEBIBYTE) } else { format!("{limit} bytes") };

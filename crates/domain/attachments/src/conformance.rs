@@ -2,8 +2,8 @@
 
 use crate::{
     ATTACHMENT_FIELDS, Attachment, AttachmentField, AttachmentParent, AttachmentReader, AttachmentSearch,
-    AttachmentStore, Collection, CollectionStore, FileRegistry, FileState, FileType, NOT_YET, PENDING,
-    ParentLookup, StoredFile, Upload, UploadStore,
+    AttachmentStore, Collection, CollectionStore, FileRegistry, FileState, FileType, NO_ORGANIZATION_YET,
+    PENDING_FILE_LIFETIME, ParentLookup, StoredFile, Upload, UploadStore,
 };
 use civitas_kernel::conformance::check_list;
 use civitas_kernel::filter::{Comparison, Filter, FilterCondition, read_filters};
@@ -148,18 +148,18 @@ pub async fn marks_files_that_nothing_refers_to(world: World<'_>) -> Result<()> 
 /// Removed files, and pending ones of the past, are found and forgotten; others are not.
 pub async fn finds_files_to_delete(world: World<'_>) -> Result<()> {
     let old = StoredFile {
-        created_at: NOW - PENDING - Duration::SECOND,
+        created_at: NOW - PENDING_FILE_LIFETIME - Duration::SECOND,
         ..StoredFile::for_test(NOW, FileState::Pending)
     };
     let old = world.files.add(world.mine, &old).await?;
     let young = world.file(FileState::Pending).await?;
     let removed = world.file(FileState::Removed).await?;
     let stored = world.file(FileState::Stored).await?;
-    let found = world.files.removed(NOW - PENDING, 100).await?;
+    let found = world.files.removed(NOW - PENDING_FILE_LIFETIME, 100).await?;
     let ids: Vec<FileId> = found.iter().map(|(id, _)| *id).collect();
     assert!(ids.contains(&old) && ids.contains(&removed), "{ids:?}");
     assert!(!ids.contains(&young) && !ids.contains(&stored), "{ids:?}");
-    assert_eq!(world.files.removed(NOW - PENDING, 1).await?.len(), 1);
+    assert_eq!(world.files.removed(NOW - PENDING_FILE_LIFETIME, 1).await?.len(), 1);
     world.files.forget(&[old, removed, young, stored]).await?;
     for (id, stays) in [(old, false), (removed, false), (young, true), (stored, true)] {
         assert_eq!(world.state(id).await?.is_some(), stays, "{id}");
@@ -174,13 +174,14 @@ pub async fn finds_files_to_delete(world: World<'_>) -> Result<()> {
 pub async fn adopts_pending_files(world: World<'_>) -> Result<()> {
     let later = NOW + Duration::DAY;
     let pending = StoredFile::for_test(NOW, FileState::Pending);
-    let id = world.files.add(NOT_YET, &pending).await?;
+    let id = world.files.add(NO_ORGANIZATION_YET, &pending).await?;
     assert_eq!(world.files.find(world.mine, id).await?, None);
     assert!(world.files.adopt(world.mine, id, later).await?);
     let stored = StoredFile { state: FileState::Stored, created_at: later, ..pending };
     assert_eq!(world.files.find(world.mine, id).await?, Some(stored));
     assert!(!world.files.adopt(world.other, id, later).await?, "once");
-    let removed = world.files.add(NOT_YET, &StoredFile::for_test(NOW, FileState::Removed)).await?;
+    let removed =
+        world.files.add(NO_ORGANIZATION_YET, &StoredFile::for_test(NOW, FileState::Removed)).await?;
     assert!(!world.files.adopt(world.mine, removed, later).await?, "its bytes may be gone");
     let own = world.file(FileState::Pending).await?;
     assert!(!world.files.adopt(world.other, own, later).await?, "another organization has it");

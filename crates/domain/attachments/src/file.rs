@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
 /// The most time between the row of a file and the end of the transaction that uses it. Then the file is deleted.
-pub const PENDING: Duration = Duration::hours(1);
+pub const PENDING_FILE_LIFETIME: Duration = Duration::hours(1);
 
 /// The organization of the row of a file whose organization may not exist yet. No organization has this number.
-pub const NOT_YET: OrganizationId = OrganizationId(0);
+pub const NO_ORGANIZATION_YET: OrganizationId = OrganizationId(0);
 
 civitas_kernel::named_enum! {
     /// What is known of the bytes of a file.

@@ -7,7 +7,7 @@
 //! ```
 //! use civitas_attachments::{AllowList, ParentKind};
 //!
-//! let kind = ParentKind::named("proposals").expect("a short name of a kind");
+//! let kind = ParentKind::from_name("proposals").expect("a short name of a kind");
 //! assert_eq!(kind.as_str(), "Platform::Proposals::Proposal");
 //! assert!(kind.allow_list().has_extension_of("plan.PDF"));
 //! assert!(!AllowList::Admin.has_extension_of("plan.svg"));
@@ -32,9 +32,9 @@ mod staging;
 mod upload;
 mod writing;
 
-pub use admin::{AttachmentAdmin, AttachmentContent, NewAttachment};
+pub use admin::{AttachmentAdministration, AttachmentContent, NewAttachment};
 pub use allow_list::AllowList;
-pub use answers::{AnswerSender, AnswerUploads};
+pub use answers::{AnswerUploads, UploadContext};
 pub use attachment::{Attachment, AttachmentDetail, Collection, FileType, is_web_address};
 pub use checks::AttachmentPorts;
 pub use checksum::Checksum;
@@ -48,10 +48,12 @@ pub use content::{
 };
 #[cfg(any(test, feature = "mocks"))]
 pub use content::{MockFileIntake, MockFileStore};
-pub use file::{FileState, NOT_YET, PENDING, StoredFile};
+pub use file::{FileState, NO_ORGANIZATION_YET, PENDING_FILE_LIFETIME, StoredFile};
 pub use filename::{MAX_FILENAME_BYTES, sanitize, sanitize_and_shorten};
 pub use parent::{AttachmentParent, PARENT_NAMES, ParentKind, creatable_parent_names};
 pub use ports::*;
 pub use reading::{Attachments, READ_ATTACHMENTS, reader};
-pub use staging::{StageUpload, StagedUpload, UploadHeaders, UploadRequest, UploadWrites, wrong_length};
+pub use staging::{
+    StageUpload, StagedUpload, UploadHeaders, UploadRequest, UploadWrites, wrong_length_error,
+};
 pub use upload::{ATTACH_WINDOW, SignedId, UPLOAD_WINDOW, Upload};

@@ -53,7 +53,7 @@ impl ParentKind {
     }
 
     /// The kind with this class name or short name, case-sensitive.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "organization" => Some(Self::Organization),
             "proposals" | "proposal" => Some(Self::Proposal),
@@ -182,14 +182,14 @@ mod tests {
     #[test]
     fn each_name_of_a_request_means_a_kind_and_each_kind_has_its_class_among_them() {
         for name in PARENT_NAMES {
-            assert!(ParentKind::named(name).is_some(), "{name}");
+            assert!(ParentKind::from_name(name).is_some(), "{name}");
         }
         for kind in ParentKind::ALL {
             assert!(PARENT_NAMES.contains(&kind.as_str()), "{kind:?}");
             assert_eq!(ParentKind::parse(kind.as_str()), Some(kind));
         }
         for unknown in ["", "Proposal", "proposalS", "posts", "Platform::User", "organizations"] {
-            assert_eq!(ParentKind::named(unknown), None, "{unknown}");
+            assert_eq!(ParentKind::from_name(unknown), None, "{unknown}");
         }
     }
 }

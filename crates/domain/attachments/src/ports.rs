@@ -70,7 +70,7 @@ store! {
         /// Marks files that were added before `pending_since` and are still pending as removed. Returns removed files
         /// of all organizations, at most `limit`, the oldest first.
         async fn removed(&self, pending_since: OffsetDateTime, limit: i64) -> Result<Vec<(FileId, StoredFile)>>;
-        /// Makes a pending file, whose row has no organization ([`NOT_YET`](crate::NOT_YET)), a stored one of this
+        /// Makes a pending file, whose row has no organization ([`NO_ORGANIZATION_YET`](crate::NO_ORGANIZATION_YET)), a stored one of this
         /// organization, added at `now`. Whether it was still pending.
         async fn adopt(&self, organization: OrganizationId, id: FileId, now: OffsetDateTime) -> Result<bool>;
         /// Deletes the rows of these removed files.

@@ -54,7 +54,7 @@ impl Attachments<'_> {
 fn by_class(mut filter: AttachmentFilter) -> AttachmentFilter {
     if let (AttachmentField::ParentKind, FilterCondition::Text(is)) = (filter.field, &mut filter.condition) {
         for name in is.equated_mut() {
-            if let Some(kind) = ParentKind::named(name) {
+            if let Some(kind) = ParentKind::from_name(name) {
                 kind.as_str().clone_into(name);
             }
         }

@@ -137,7 +137,7 @@ impl Upload {
     /// `Invalid` as unprocessable.
     pub fn check_head(&self, head: UploadHeaders<'_>) -> Result<()> {
         if head.length.is_some_and(|length| i64::try_from(length) != Ok(self.byte_size)) {
-            return Err(wrong_length());
+            return Err(wrong_length_error());
         }
         let requested = without_parameters(&self.content_type);
         let sent = head.content_type.map(without_parameters).filter(|sent| !matches!(*sent, "" | "*/*"));
@@ -156,7 +156,7 @@ impl Upload {
     /// `Invalid` as unprocessable.
     pub fn check_bytes(&self, length: u64, md5: &str) -> Result<()> {
         if i64::try_from(length) != Ok(self.byte_size) {
-            return Err(wrong_length());
+            return Err(wrong_length_error());
         }
         if md5 == self.checksum { Ok(()) } else { Err(wrong_checksum()) }
     }
@@ -168,7 +168,7 @@ fn without_parameters(media_type: &str) -> &str {
 }
 
 /// The error of bytes that are more or fewer than the upload request says.
-pub fn wrong_length() -> Error {
+pub fn wrong_length_error() -> Error {
     Error::unprocessable("byte_size", "mismatch", "Content length mismatch")
 }
 
@@ -189,7 +189,7 @@ impl UploadWrites<'_> {
     ) -> Result<(UploadId, Upload)> {
         let signed = SignedId::parse(signed).ok_or(Error::NotFound)?;
         let upload = self.uploads.find(organization, signed.id).await?;
-        let upload = upload.filter(|upload| signed.is_of(upload) && upload.accepts_bytes(now));
+        let upload = upload.filter(|upload| signed.matches(upload) && upload.accepts_bytes(now));
         upload.map(|upload| (signed.id, upload)).ok_or(Error::NotFound)
     }
 

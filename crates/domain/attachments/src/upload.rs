@@ -69,7 +69,7 @@ impl SignedId {
     }
 
     /// Whether it is the signed id of this upload. Digests are compared, so the time tells nothing of the secret.
-    pub fn is_of(&self, upload: &Upload) -> bool {
+    pub fn matches(&self, upload: &Upload) -> bool {
         digest_of(&self.secret) == upload.digest
     }
 }

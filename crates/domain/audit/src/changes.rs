@@ -51,12 +51,12 @@ pub fn is_secret(field: &str) -> bool {
 
 /// The change of a field, with cut texts.
 pub(crate) fn change(field: &str, before: Option<&str>, after: Option<&str>) -> FieldChange {
-    FieldChange { field: cut(field), before: before.map(cut), after: after.map(cut) }
+    FieldChange { field: shorten(field), before: before.map(shorten), after: after.map(shorten) }
 }
 
 /// At most [`MAX_TEXT`] characters. Control characters become spaces: not every database can store them, and they
 /// could change what a terminal shows.
-pub(crate) fn cut(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     if text.chars().nth(MAX_TEXT).is_none() {
         return text.chars().map(plain).collect();
@@ -74,6 +74,6 @@ mod tests {
         let before = change.before.unwrap();
         assert_eq!((before.chars().count(), before.ends_with("é…")), (MAX_TEXT, true));
         assert_eq!(change.after.as_deref(), Some("x y z"));
-        assert_eq!(cut(&"é".repeat(MAX_TEXT)), "é".repeat(MAX_TEXT));
+        assert_eq!(shorten(&"é".repeat(MAX_TEXT)), "é".repeat(MAX_TEXT));
     }
 }

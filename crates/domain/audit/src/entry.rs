@@ -1,6 +1,6 @@
 //! Entries, and new ones before they are in a chain.
 
-use crate::changes::{change, cut};
+use crate::changes::{change, shorten};
 use crate::{Action, Actor, ChainHead, FieldChange, MAX_CHANGES, is_secret};
 use civitas_kernel::{OrganizationId, UserId, clock, random_key};
 use time::OffsetDateTime;
@@ -74,12 +74,12 @@ impl NewAuditEntry {
     /// An act that belongs to the deployment, on nothing, without changes.
     pub fn new(actor: Actor, action: Action) -> Self {
         let actor = match actor {
-            Actor::Administrator { id, email } => Actor::Administrator { id, email: cut(&email) },
+            Actor::Administrator { id, email } => Actor::Administrator { id, email: shorten(&email) },
             Actor::Client { uid, name, user } => {
-                let user = user.map(|(id, nickname): (UserId, String)| (id, cut(&nickname)));
-                Actor::Client { uid: cut(&uid), name: cut(&name), user }
+                let user = user.map(|(id, nickname): (UserId, String)| (id, shorten(&nickname)));
+                Actor::Client { uid: shorten(&uid), name: shorten(&name), user }
             }
-            Actor::CommandLine { command } => Actor::CommandLine { command: cut(&command) },
+            Actor::CommandLine { command } => Actor::CommandLine { command: shorten(&command) },
             other @ (Actor::Archive | Actor::Anonymous) => other,
         };
         Self { organization: None, actor, from: None, action, object: None, changes: Vec::new() }
@@ -95,7 +95,7 @@ impl NewAuditEntry {
     /// Sets the record that was acted on: kind, id, and the name it has.
     #[must_use]
     pub fn with_object(mut self, kind: &str, id: &str, label: &str) -> Self {
-        self.object = Some(Object { kind: cut(kind), id: cut(id), label: cut(label) });
+        self.object = Some(Object { kind: shorten(kind), id: shorten(id), label: shorten(label) });
         self
     }
 
@@ -112,7 +112,7 @@ impl NewAuditEntry {
     /// Sets the address of the client, if there is one.
     #[must_use]
     pub fn with_address<'a>(mut self, address: impl Into<Option<&'a str>>) -> Self {
-        self.from = address.into().map(cut);
+        self.from = address.into().map(shorten);
         self
     }
 

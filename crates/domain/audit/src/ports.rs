@@ -43,7 +43,7 @@ pub struct AuditFilter {
 
 /// An entry as the verification reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadEntry {
+pub struct StoredAuditEntry {
     /// Its number.
     pub number: i64,
     /// The entry; `None` when the row has content that no entry can have.
@@ -83,7 +83,7 @@ pub trait AuditLog: Send + Sync {
         organization: Option<OrganizationId>,
         number: i64,
         limit: i64,
-    ) -> Result<Vec<ReadEntry>>;
+    ) -> Result<Vec<StoredAuditEntry>>;
 
     /// Erases the details of entries about this user, and of those of acts for this user, at most `limit` of each.
     /// Returns how many were erased. Entries without a digest of their details stay as they are.

@@ -2,12 +2,12 @@
 
 use crate::{Post, PostStore};
 use async_trait::async_trait;
-use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::records::{RecordAdministration, Records};
 use civitas_kernel::{Locale, OrganizationId, PostId, Result};
 
 /// Administers the posts of organizations, by the rules of [`Post::check`]. The commands of users write through it too.
 /// A deletion is not checked: an imported post may have other texts.
-pub struct PostAdmin<'a> {
+pub struct PostAdministration<'a> {
     /// The store, in a transaction.
     pub store: &'a dyn PostStore,
     /// The language in which both texts are required: the default one of the organization.
@@ -15,7 +15,7 @@ pub struct PostAdmin<'a> {
 }
 
 #[async_trait]
-impl RecordAdmin<Post> for PostAdmin<'_> {
+impl RecordAdministration<Post> for PostAdministration<'_> {
     fn records(&self) -> &dyn Records<Post> {
         self.store
     }
@@ -47,7 +47,7 @@ mod tests {
     async fn a_post_of_the_organization_needs_both_texts_in_its_language() {
         let mut store = MockPostStore::new();
         store.expect_add().once().withf(|_, post| post.author.is_none()).returning(|_, _| Ok(ID));
-        let admin = PostAdmin { store: &store, default_locale: Locale::EN };
+        let admin = PostAdministration { store: &store, default_locale: Locale::EN };
         let refused = admin.create(CITY, &post(Locale::FR)).await.unwrap_err();
         assert_eq!(refused.description(), "Title cannot be blank. Body cannot be blank");
         assert_eq!(admin.create(CITY, &post(Locale::EN)).await.unwrap(), ID);
@@ -58,7 +58,7 @@ mod tests {
         let mut store = MockPostStore::new();
         store.expect_find_for_update().returning(|_, _| Ok(Some(post(Locale::FR))));
         store.expect_save().once().returning(|_, _, _| Ok(()));
-        let admin = PostAdmin { store: &store, default_locale: Locale::EN };
+        let admin = PostAdministration { store: &store, default_locale: Locale::EN };
         let refused = edit(&admin, CITY, ID, NOW, |post| post.publish(NOW)).await.unwrap_err();
         assert_eq!(refused.details().len(), 2);
         assert_eq!(edit(&admin, CITY, ID, NOW, |post| post.delete(NOW)).await.unwrap().deleted_at, Some(NOW));

@@ -22,7 +22,7 @@ mod ports;
 mod reading;
 mod writing;
 
-pub use admin::PostAdmin;
+pub use admin::PostAdministration;
 pub use model::{Post, PostDetail, PostNeighbours, PostState};
 pub use ports::*;
 pub use reading::{Posts, READ_POSTS};

@@ -1,8 +1,8 @@
 //! Writing blog posts (contract 07 A.6).
 
-use crate::{BlogLookup, Post, PostAdmin, PostDetail, PostStore};
+use crate::{BlogLookup, Post, PostAdministration, PostDetail, PostStore};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, RecordAdministration, find_for_update};
 use civitas_kernel::{
     Ability, Access, CommandHandler, ComponentId, Ctx, Error, PostId, Result, Scope, Translated, commands,
     set_given,
@@ -80,8 +80,8 @@ pub struct PostWrites<'a> {
 }
 
 impl PostWrites<'_> {
-    fn admin(&self, ctx: &Ctx) -> PostAdmin<'_> {
-        PostAdmin { store: self.store, default_locale: ctx.default_locale }
+    fn admin(&self, ctx: &Ctx) -> PostAdministration<'_> {
+        PostAdministration { store: self.store, default_locale: ctx.default_locale }
     }
 
     /// The post, if the user of the token may change it: its author, an administrator of the organization, or one of
@@ -178,7 +178,7 @@ mod tests {
             .with_access(&WRITE_POSTS)
             .with_access(&DESTROY_POSTS)
             .with_user(user)
-            .at(NOW + Duration::DAY)
+            .at_time(NOW + Duration::DAY)
     }
 
     fn store(post: Post) -> MockPostStore {

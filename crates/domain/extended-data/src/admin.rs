@@ -1,18 +1,12 @@
 //! Administration of extended data. The caller checks permission.
 
-use crate::service::{RESERVED, is_reserved};
-use crate::{ExtendedData, ExtendedDataOwner, ObjectPath, StoredData};
+use crate::service::{RESERVED_KEY, reserved_key_error};
+use crate::{ExtendedDataOwner, ExtendedDataService, ObjectPath, StoredExtendedData};
 use civitas_kernel::extended_data::check_size;
 use civitas_kernel::records::{check_revision, revision_at};
 use civitas_kernel::{Error, OrganizationId, Result};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
-
-/// Why a replacement is refused.
-pub mod refusals {
-    /// No database text may have it.
-    pub const NUL: &str = "extended_data has the character U+0000";
-}
 
 /// The data of a record before and after a replacement.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +17,7 @@ pub struct DataReplacement {
     pub after: Map<String, Value>,
 }
 
-impl ExtendedData<'_> {
+impl ExtendedDataService<'_> {
     /// The data of a record, visible or not.
     ///
     /// # Errors
@@ -32,7 +26,7 @@ impl ExtendedData<'_> {
         &self,
         organization: OrganizationId,
         owner: ExtendedDataOwner,
-    ) -> Result<StoredData> {
+    ) -> Result<StoredExtendedData> {
         self.store.find_unrestricted(organization, owner).await?.ok_or(Error::NotFound)
     }
 
@@ -41,8 +35,8 @@ impl ExtendedData<'_> {
     /// stored.
     ///
     /// # Errors
-    /// `NotFound`; those of [`check_revision`]; `Rejected` with [`refusals::NUL`], for data that is no object, too large or
-    /// too deep, and for a pending host of an organization that is not the stored one.
+    /// `NotFound`; those of [`check_revision`]; `Rejected` for data that has U+0000, is no object, too large or too deep,
+    /// and for a pending host of an organization that is not the stored one.
     pub async fn replace(
         &self,
         organization: OrganizationId,
@@ -51,19 +45,21 @@ impl ExtendedData<'_> {
         now: OffsetDateTime,
     ) -> Result<DataReplacement> {
         let found = self.store.find_unrestricted_for_update(organization, owner).await?;
-        let StoredData { data: before, updated_at } = found.ok_or(Error::NotFound)?;
+        let StoredExtendedData { data: before, updated_at } = found.ok_or(Error::NotFound)?;
         check_revision(Some(seen), &revision_at(updated_at))?;
         if has_nul(&data) {
-            return Err(Error::rejected(refusals::NUL));
+            let text = "extended_data has the character U+0000";
+            return Err(Error::rejected_field("extended_data", "nul", text));
         }
         let after = ObjectPath::root().write(Map::new(), data)?;
-        let is_pending = matches!(owner, ExtendedDataOwner::Organization(_)) && after.contains_key(RESERVED);
-        if is_pending && after.get(RESERVED) != before.get(RESERVED) {
-            return Err(is_reserved());
+        let is_pending =
+            matches!(owner, ExtendedDataOwner::Organization(_)) && after.contains_key(RESERVED_KEY);
+        if is_pending && after.get(RESERVED_KEY) != before.get(RESERVED_KEY) {
+            return Err(reserved_key_error());
         }
         check_size(&after, self.limit)?;
         if after != before {
-            let data = StoredData { data: after.clone(), updated_at: now };
+            let data = StoredExtendedData { data: after.clone(), updated_at: now };
             self.store.save(organization, owner, &data).await?;
         }
         Ok(DataReplacement { before, after })
@@ -99,7 +95,7 @@ mod tests {
         let mut store = MockExtendedDataStore::new();
         store
             .expect_find_unrestricted_for_update()
-            .returning(move |_, _| Ok(Some(StoredData { data: data.clone(), updated_at: READ })));
+            .returning(move |_, _| Ok(Some(StoredExtendedData { data: data.clone(), updated_at: READ })));
         store.expect_save().times(saves).returning(|_, _, stored| {
             assert_eq!(stored.updated_at, NOW);
             Ok(())
@@ -113,7 +109,7 @@ mod tests {
         after: Value,
         saves: usize,
     ) -> Result<DataReplacement> {
-        let admin = ExtendedData { store: &store(&before, saves), limit: 40 };
+        let admin = ExtendedDataService { store: &store(&before, saves), limit: 40 };
         admin.replace(CITY, owner, (after, &revision_at(READ)), NOW).await
     }
 
@@ -132,7 +128,7 @@ mod tests {
             refused.unwrap_err().description().into_owned()
         };
         assert_eq!(refused(json!([1])).await, "data must be an object when object_path is \".\"");
-        assert_eq!(refused(json!({"a": [{"b\0": 1}]})).await, refusals::NUL);
+        assert_eq!(refused(json!({"a": [{"b\0": 1}]})).await, "extended_data has the character U+0000");
         let large = json!({"a": "x".repeat(40)});
         assert_eq!(refused(large).await, "extended_data exceeds maximum size of 40 bytes");
     }
@@ -140,7 +136,7 @@ mod tests {
     #[tokio::test]
     async fn another_write_meanwhile_is_not_overwritten() {
         let store = store(&json!({}), 0);
-        let admin = ExtendedData { store: &store, limit: MAX_EXTENDED_DATA_BYTES };
+        let admin = ExtendedDataService { store: &store, limit: MAX_EXTENDED_DATA_BYTES };
         let data = (json!({"a": 1}), revision_at(NOW));
         let refused = admin.replace(CITY, ProposalId(7).into(), (data.0, &data.1), NOW).await;
         assert_eq!(refused.unwrap_err().details()[0].code, "changed_meanwhile");

@@ -1,6 +1,6 @@
 //! Conformance tests: what every implementation of the port must pass. Each is a function that fails on a violation.
 
-use crate::{ExtendedDataOwner, ExtendedDataStore, StoredData};
+use crate::{ExtendedDataOwner, ExtendedDataStore, StoredExtendedData};
 use civitas_kernel::{Error, OrganizationId, ReadContext, Result, Viewer, conformance_world};
 use serde_json::{Map, json};
 use time::macros::datetime;
@@ -23,9 +23,12 @@ fn public(organization: OrganizationId) -> ReadContext {
     ReadContext { organization, viewer: Viewer::Public, participant: None }
 }
 
-fn stored_data(n: i64) -> StoredData {
+fn stored_data(n: i64) -> StoredExtendedData {
     let data = json!({"n": n, "é": [null, {"x": 1.5}]});
-    StoredData { data: data.as_object().cloned().unwrap_or_default(), updated_at: NOW + Duration::seconds(n) }
+    StoredExtendedData {
+        data: data.as_object().cloned().unwrap_or_default(),
+        updated_at: NOW + Duration::seconds(n),
+    }
 }
 
 /// The data saved for a record is read back with the time of the change, and other records do not change.
@@ -43,7 +46,7 @@ pub async fn keeps_the_data_of_each_record(world: World<'_>) -> Result<()> {
 pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
     for owner in &world.owners {
         assert_eq!(world.store.find(public(world.other), *owner).await?, None, "{owner:?}");
-        let empty = StoredData { data: Map::new(), updated_at: NOW };
+        let empty = StoredExtendedData { data: Map::new(), updated_at: NOW };
         let written = world.store.save(world.other, *owner, &empty).await;
         assert!(matches!(written, Err(Error::NotFound)), "{owner:?}: {written:?}");
     }

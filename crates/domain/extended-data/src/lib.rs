@@ -19,10 +19,11 @@ mod path;
 mod ports;
 mod service;
 
-pub use admin::{DataReplacement, refusals};
+pub use admin::DataReplacement;
 pub use owner::{
-    ExtendedDataKind, ExtendedDataOwner, OfComponent, OfMeeting, OfOrganization, OfProposal, OfSpace, OfUser,
+    ComponentExtendedData, ExtendedDataKind, ExtendedDataOwner, MeetingExtendedData,
+    OrganizationExtendedData, ProposalExtendedData, SpaceExtendedData, UserExtendedData,
 };
 pub use path::ObjectPath;
 pub use ports::*;
-pub use service::{ExtendedData, SetExtendedData};
+pub use service::{ExtendedDataService, SetExtendedData};

@@ -73,27 +73,27 @@ macro_rules! kinds {
 
 kinds! {
     /// Of the organization itself.
-    OfOrganization: Organization(OrganizationId), Self::NAME, "organization_extended_data#update",
+    OrganizationExtendedData: Organization(OrganizationId), Self::NAME, "organization_extended_data#update",
         Access::either(Scope::System, &[Ability::OrganizationsExtendedDataRead]),
         Access::either(Scope::System, &[Ability::OrganizationsExtendedDataUpdate]);
     /// Of the token's user.
-    OfUser: User(UserId), Self::NAME, "user_extended_data#update",
+    UserExtendedData: User(UserId), Self::NAME, "user_extended_data#update",
         Access::user(Scope::Oauth, &[Ability::OauthExtendedDataRead]),
         Access::user(Scope::Oauth, &[Ability::OauthExtendedDataUpdate]);
     /// Of a participatory space.
-    OfSpace: Space(SpaceRef), OF_RESOURCES, "space_extended_data#update",
+    SpaceExtendedData: Space(SpaceRef), OF_RESOURCES, "space_extended_data#update",
         Access::either(Scope::Public, &[Ability::SpaceRead, Ability::SpaceExtendedDataRead]),
         Access::either(Scope::Public, &[Ability::SpaceRead, Ability::SpaceExtendedDataUpdate]);
     /// Of a component.
-    OfComponent: Component(ComponentId), OF_RESOURCES, "component_extended_data#update",
+    ComponentExtendedData: Component(ComponentId), OF_RESOURCES, "component_extended_data#update",
         Access::either(Scope::Public, &[Ability::ComponentRead, Ability::ComponentExtendedDataRead]),
         Access::either(Scope::Public, &[Ability::ComponentRead, Ability::ComponentExtendedDataUpdate]);
     /// Of a proposal.
-    OfProposal: Proposal(ProposalId), OF_RESOURCES, "proposal_extended_data#update",
+    ProposalExtendedData: Proposal(ProposalId), OF_RESOURCES, "proposal_extended_data#update",
         Access::either(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsExtendedDataRead]),
         Access::either(Scope::Proposals, &[Ability::ProposalsRead, Ability::ProposalsExtendedDataUpdate]);
     /// Of a meeting.
-    OfMeeting: Meeting(MeetingId), OF_RESOURCES, "meeting_extended_data#update",
+    MeetingExtendedData: Meeting(MeetingId), OF_RESOURCES, "meeting_extended_data#update",
         Access::either(Scope::Meetings, &[Ability::MeetingsRead, Ability::MeetingsExtendedDataRead]),
         Access::either(Scope::Meetings, &[Ability::MeetingsRead, Ability::MeetingsExtendedDataUpdate]);
 }

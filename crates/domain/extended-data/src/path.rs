@@ -73,7 +73,8 @@ impl ObjectPath {
         }
         compact(&mut root);
         if depth(&root) > DEEPEST {
-            return Err(Error::rejected(format!("extended_data is nested deeper than {DEEPEST} levels")));
+            let text = format!("extended_data is nested deeper than {DEEPEST} levels");
+            return Err(Error::rejected_field("extended_data", "too_deep", text));
         }
         Ok(root)
     }

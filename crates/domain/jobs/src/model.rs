@@ -65,7 +65,7 @@ pub struct JobPayload {
 
 impl JobPayload {
     /// The payload of a job that has ended: its command is removed, because it may contain personal data.
-    pub fn ended() -> Self {
+    pub fn empty() -> Self {
         Self { name: String::new(), command: Value::Null, languages: AnswerLanguages::default() }
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::{Meeting, MeetingStore};
 use async_trait::async_trait;
-use civitas_kernel::records::{RecordAdmin, Records};
+use civitas_kernel::records::{RecordAdministration, Records};
 use civitas_kernel::{Locale, MeetingId, OrganizationId, Result};
 
 /// Administers the meetings of organizations, by the rules of [`Meeting::check`]. Reminders need no write: they are
 /// found by the start time (contract 09 C.1).
-pub struct MeetingAdmin<'a> {
+pub struct MeetingAdministration<'a> {
     /// The store, in a transaction.
     pub store: &'a dyn MeetingStore,
     /// The language in which a title is required: the default one of the organization.
@@ -15,7 +15,7 @@ pub struct MeetingAdmin<'a> {
 }
 
 #[async_trait]
-impl RecordAdmin<Meeting> for MeetingAdmin<'_> {
+impl RecordAdministration<Meeting> for MeetingAdministration<'_> {
     fn records(&self) -> &dyn Records<Meeting> {
         self.store
     }
@@ -58,7 +58,7 @@ mod tests {
     async fn a_new_meeting_needs_a_title_in_the_language_of_its_organization() {
         let mut store = MockMeetingStore::new();
         store.expect_add().once().returning(|_, _| Ok(ID));
-        let admin = MeetingAdmin { store: &store, default_locale: Locale::EN };
+        let admin = MeetingAdministration { store: &store, default_locale: Locale::EN };
         let refused = admin.create(CITY, &meeting(Locale::FR)).await.unwrap_err();
         assert_eq!(refused.description(), "Title cannot be blank");
         assert_eq!(admin.create(CITY, &meeting(Locale::EN)).await.unwrap(), ID);
@@ -72,7 +72,7 @@ mod tests {
             assert_eq!(change.after.start_time, NOW + Duration::HOUR);
             Ok(())
         });
-        let admin = MeetingAdmin { store: &store, default_locale: Locale::EN };
+        let admin = MeetingAdministration { store: &store, default_locale: Locale::EN };
         let later = NOW + Duration::DAY;
         let refused = edit(&admin, CITY, ID, NOW, |meeting| meeting.start_time = later).await.unwrap_err();
         assert_eq!(refused.details()[0].field, "end_time");
@@ -83,7 +83,7 @@ mod tests {
     async fn an_imported_meeting_with_other_texts_can_be_hidden_and_deleted() {
         let mut store = store(meeting(Locale::FR));
         store.expect_save().times(2).returning(|_, _, _| Ok(()));
-        let admin = MeetingAdmin { store: &store, default_locale: Locale::EN };
+        let admin = MeetingAdministration { store: &store, default_locale: Locale::EN };
         let hidden = edit(&admin, CITY, ID, NOW, |meeting| meeting.hide(NOW)).await.unwrap();
         assert_eq!(hidden.hidden_at, Some(NOW));
         let deleted = edit(&admin, CITY, ID, NOW, |meeting| meeting.delete(NOW)).await.unwrap();

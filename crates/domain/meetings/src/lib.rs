@@ -22,7 +22,7 @@ mod model;
 mod ports;
 mod reading;
 
-pub use admin::MeetingAdmin;
+pub use admin::MeetingAdministration;
 pub use detail::{MeetingDetail, MeetingSummary};
 pub use model::{Audience, Meeting};
 pub use ports::*;

@@ -9,7 +9,7 @@ use civitas_kernel::{Error, FieldError, OrganizationId, Result, TaskQueue, Wordi
 use time::OffsetDateTime;
 
 /// Administers the organizations of the deployment, and handles [`crate::UpdateOrganization`] of API clients.
-pub struct OrganizationAdmin<'a> {
+pub struct OrganizationAdministration<'a> {
     /// The store of organizations.
     pub store: &'a dyn OrganizationStore,
     /// The queue for checks of pending hosts.
@@ -18,7 +18,7 @@ pub struct OrganizationAdmin<'a> {
     pub single_label_hosts: bool,
 }
 
-impl OrganizationAdmin<'_> {
+impl OrganizationAdministration<'_> {
     /// Creates an organization, after normalizing it.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ mod tests {
             Ok(CITY)
         });
         let queue = MockTaskQueue::new();
-        let admin = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
+        let admin = OrganizationAdministration { store: &store, queue: &queue, single_label_hosts: false };
         admin.create(&mut Organization { host: " City.Example ".into(), ..city() }, NOW).await.unwrap();
     }
 
@@ -152,7 +152,7 @@ mod tests {
         store.expect_taken_names().returning(|_, _| Ok(vec!["Milltown".to_owned()]));
         store.expect_save().once().returning(|_, _| Ok(()));
         let queue = MockTaskQueue::new();
-        let admin = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
+        let admin = OrganizationAdministration { store: &store, queue: &queue, single_label_hosts: false };
         let same_name = Organization { comments_max_length: 7, ..city() };
         assert!(admin.change(CITY, &city(), same_name, NOW).await.unwrap());
         assert!(!admin.change(CITY, &city(), city(), NOW).await.unwrap(), "nothing is kept");

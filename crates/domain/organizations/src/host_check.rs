@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use time::{Duration, OffsetDateTime};
 
 /// The most checks of a host.
-pub const HOST_CHECKS: i64 = 10;
+pub const MAX_HOST_CHECK_ATTEMPTS: i64 = 10;
 /// The delay between two of them: names of a zone often live for a minute.
 pub const HOST_CHECK_INTERVAL: Duration = Duration::MINUTE;
 

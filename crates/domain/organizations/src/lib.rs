@@ -22,10 +22,10 @@ mod service;
 mod time_zones;
 mod update;
 
-pub use admin::OrganizationAdmin;
+pub use admin::OrganizationAdministration;
 pub use authority::{host_in_address, host_of, split_authority};
 pub use features::{Feature, Features};
-pub use host_check::{CheckHost, HOST_CHECK_INTERVAL, HOST_CHECKS, HostCheck, confirm};
+pub use host_check::{CheckHost, HOST_CHECK_INTERVAL, HostCheck, MAX_HOST_CHECK_ATTEMPTS, confirm};
 pub use model::{Organization, RegistrationMode, Tenant, is_host};
 pub use ports::*;
 pub use service::{

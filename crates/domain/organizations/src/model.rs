@@ -178,7 +178,7 @@ impl Organization {
     }
 
     /// The error when another organization has its name in some language.
-    pub fn name_taken() -> Error {
+    pub fn name_taken_error() -> Error {
         Error::rejected("Name has already been taken")
     }
 }

@@ -34,7 +34,7 @@ pub struct OrganizationFigures {
 
 impl OrganizationFigures {
     /// Counting stops at this number, which means: more than 10,000.
-    pub const MAX: i64 = 10_001;
+    pub const MAX_COUNT: i64 = 10_001;
 }
 
 filter_fields! {

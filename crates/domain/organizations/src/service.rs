@@ -2,7 +2,9 @@
 
 use crate::host_check::queue_host_checks;
 use crate::update::OrganizationEdit;
-use crate::{ORGANIZATION_FIELDS, Organization, OrganizationAdmin, OrganizationQuery, OrganizationStore};
+use crate::{
+    ORGANIZATION_FIELDS, Organization, OrganizationAdministration, OrganizationQuery, OrganizationStore,
+};
 use async_trait::async_trait;
 use civitas_kernel::filter::{RawFilter, read_filters};
 use civitas_kernel::records::Change;
@@ -79,7 +81,7 @@ fn reaches(ctx: &Ctx, id: OrganizationId) -> Result<()> {
 }
 
 #[async_trait]
-impl CommandHandler<UpdateOrganization> for OrganizationAdmin<'_> {
+impl CommandHandler<UpdateOrganization> for OrganizationAdministration<'_> {
     async fn check_enqueue(&self, ctx: &Ctx, command: &UpdateOrganization) -> Result<()> {
         ctx.require(&UPDATE_ORGANIZATIONS)?;
         reaches(ctx, command.id)?;
@@ -98,7 +100,7 @@ impl CommandHandler<UpdateOrganization> for OrganizationAdmin<'_> {
         let taken = self.store.taken_names(Some(id), &texts).await?;
         let locales: Vec<_> = names.into_iter().filter(|(_, t)| taken.contains(t)).map(|(l, _)| l).collect();
         let hosts = self.store.taken_hosts(Some(id), &update.sent_hosts()).await?;
-        update.taken(&locales, &hosts);
+        update.refuse_taken(&locales, &hosts);
         let updated = update.finish()?;
         let change = Change::from_edit(kept, ctx.now, |organization| *organization = updated);
         if !change.is_empty() {
@@ -128,7 +130,7 @@ mod tests {
 
     fn ctx() -> Ctx {
         let now = datetime!(2026-02-01 0:00 UTC);
-        Ctx::for_test().with_access(&READ_ORGANIZATIONS).with_access(&UPDATE_ORGANIZATIONS).at(now)
+        Ctx::for_test().with_access(&READ_ORGANIZATIONS).with_access(&UPDATE_ORGANIZATIONS).at_time(now)
     }
 
     fn wide() -> Ctx {
@@ -166,7 +168,7 @@ mod tests {
             Ok(())
         });
         let queue = MockTaskQueue::new();
-        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdministration { store: &store, queue: &queue, single_label_hosts: false };
         let changed = service.handle(&ctx(), update(CITY, &json!({"comments_max_length": 7}))).await.unwrap();
         assert_eq!(changed.organization.comments_max_length, 7);
     }
@@ -176,7 +178,7 @@ mod tests {
         let mut store = holding();
         free(&mut store);
         let queue = MockTaskQueue::new();
-        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdministration { store: &store, queue: &queue, single_label_hosts: false };
         let same = service.handle(&ctx(), update(CITY, &json!({"name": {"en": "Riverton"}}))).await.unwrap();
         assert_eq!(same.organization.updated_at, city().updated_at);
     }
@@ -195,7 +197,7 @@ mod tests {
             assert_eq!(task.subject.as_deref(), Some("host"), "one at a time");
             Ok(())
         });
-        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdministration { store: &store, queue: &queue, single_label_hosts: false };
         for same in [json!({"host": "new.example"}), json!({"comments_max_length": 7})] {
             service.handle(&ctx(), update(CITY, &same)).await.unwrap();
         }
@@ -211,7 +213,7 @@ mod tests {
         });
         store.expect_taken_hosts().returning(|_, hosts| Ok(hosts.to_vec()));
         let queue = MockTaskQueue::new();
-        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdministration { store: &store, queue: &queue, single_label_hosts: false };
         let sent = json!({"name": {"en": "Milltown"}, "host": "town.example"});
         let refused = service.handle(&ctx(), update(CITY, &sent)).await.unwrap_err();
         let said: Vec<_> = refused.details().iter().map(|f| f.description.as_str()).collect();
@@ -226,7 +228,7 @@ mod tests {
             .withf(|query, _| *query == OrganizationQuery::ById(Some(CITY), Vec::new()))
             .returning(|_, _| Ok(Page::new(vec![], false)));
         let queue = MockTaskQueue::new();
-        let service = OrganizationAdmin { store: &store, queue: &queue, single_label_hosts: false };
+        let service = OrganizationAdministration { store: &store, queue: &queue, single_label_hosts: false };
         let reads = Organizations { store: &store };
         assert!(matches!(reads.find(&ctx(), TOWN).await, Err(Error::NotFound)));
         assert!(matches!(

@@ -78,7 +78,7 @@ impl<'a> OrganizationEdit<'a> {
     }
 
     /// Adds an error for each name and host that is taken.
-    pub(crate) fn taken(&mut self, locales: &[Locale], hosts: &[String]) {
+    pub(crate) fn refuse_taken(&mut self, locales: &[Locale], hosts: &[String]) {
         for locale in locales {
             self.refuse("name", "taken", format!("Name {locale} has already been taken"));
         }

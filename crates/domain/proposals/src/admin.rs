@@ -2,33 +2,23 @@
 
 use crate::{DraftErrors, Proposal, ProposalStore, StateStore, plain_text};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, RecordAdmin, Records, find_for_update};
+use civitas_kernel::records::{Change, RecordAdministration, Records, find_for_update};
 use civitas_kernel::{Error, Locale, OrganizationId, ProposalId, Result, Translated};
 use std::collections::HashSet;
 use time::OffsetDateTime;
 
-/// Why an act on a proposal is refused.
-pub mod refusals {
-    /// Only a published proposal can be answered.
-    pub const IS_DRAFT: &str = "a draft cannot be answered";
-    /// The component has no state of this token.
-    pub const STATE_UNKNOWN: &str = "the component has no such state";
-    /// It is published.
-    pub const IS_PUBLISHED: &str = "the proposal is published already";
-}
-
 /// Administers the proposals of organizations. Checks that no user has two drafts in a component.
-pub struct ProposalAdmin<'a> {
+pub struct ProposalAdministration<'a> {
     /// The store, in a transaction.
     pub store: &'a dyn ProposalStore,
 }
 
-impl ProposalAdmin<'_> {
+impl ProposalAdministration<'_> {
     /// Answers a published proposal with the state of this token of its component, or with none. An answer without
     /// state is not public.
     ///
     /// # Errors
-    /// `NotFound`; `Rejected` with [`refusals::IS_DRAFT`] or [`refusals::STATE_UNKNOWN`].
+    /// `NotFound`; `Rejected` for a draft, and for a state that its component does not have.
     pub async fn answer(
         &self,
         states: &dyn StateStore,
@@ -39,13 +29,15 @@ impl ProposalAdmin<'_> {
     ) -> Result<Change<Proposal>> {
         let before = find_for_update(self.store, organization, id).await?;
         if before.published_at.is_none() {
-            return Err(Error::rejected(refusals::IS_DRAFT));
+            return Err(Error::rejected_field("published", "is_draft", "a draft cannot be answered"));
         }
         let state = match token {
             None => None,
             Some(token) => {
                 let found = states.find_by_token(organization, before.component, token).await?;
-                Some(found.ok_or_else(|| Error::rejected(refusals::STATE_UNKNOWN))?.0)
+                let unknown =
+                    || Error::rejected_field("state", "inclusion", "the component has no such state");
+                Some(found.ok_or_else(unknown)?.0)
             }
         };
         let is_public = is_public && state.is_some();
@@ -58,7 +50,7 @@ impl ProposalAdmin<'_> {
     /// that has text; `longest_body` is in characters, 0 for no limit.
     ///
     /// # Errors
-    /// `NotFound`; `Rejected` with [`refusals::IS_PUBLISHED`]; `Invalid` for texts that break a rule.
+    /// `NotFound`; `Rejected` when it is published; `Invalid` for texts that break a rule.
     pub async fn publish(
         &self,
         organization: OrganizationId,
@@ -69,7 +61,8 @@ impl ProposalAdmin<'_> {
     ) -> Result<Change<Proposal>> {
         let before = find_for_update(self.store, organization, id).await?;
         if before.published_at.is_some() {
-            return Err(Error::rejected(refusals::IS_PUBLISHED));
+            let text = "the proposal is published already";
+            return Err(Error::rejected_field("published", "is_published", text));
         }
         DraftErrors::new(&before, locale, longest_body).refuse()?;
         let change = Change::from_edit(before, now, |proposal| proposal.publish(now));
@@ -112,7 +105,7 @@ impl ProposalAdmin<'_> {
 }
 
 #[async_trait]
-impl RecordAdmin<Proposal> for ProposalAdmin<'_> {
+impl RecordAdministration<Proposal> for ProposalAdministration<'_> {
     fn records(&self) -> &dyn Records<Proposal> {
         self.store
     }
@@ -242,7 +235,7 @@ mod tests {
             Ok(())
         });
         let answer = |proposal: &mut Proposal| proposal.answer(Some(StateId(9)), true, NOW);
-        edit(&ProposalAdmin { store: &store }, CITY, TREES, NOW, answer).await.unwrap();
+        edit(&ProposalAdministration { store: &store }, CITY, TREES, NOW, answer).await.unwrap();
     }
 
     #[tokio::test]
@@ -250,10 +243,11 @@ mod tests {
         let mut store = MockProposalStore::new();
         let withdrawn = Proposal { withdrawn_at: Some(NOW), ..published() };
         store.expect_find_for_update().once().returning(move |_, _| Ok(Some(withdrawn.clone())));
-        edit(&ProposalAdmin { store: &store }, CITY, TREES, NOW, |p| p.withdraw(NOW)).await.unwrap();
+        edit(&ProposalAdministration { store: &store }, CITY, TREES, NOW, |p| p.withdraw(NOW)).await.unwrap();
         let deleted = Proposal { deleted_at: Some(NOW), ..published() };
         store.expect_find_for_update().returning(move |_, _| Ok(Some(deleted.clone())));
-        let refused = edit(&ProposalAdmin { store: &store }, CITY, TREES, NOW, |p| p.hide(NOW)).await;
+        let refused =
+            edit(&ProposalAdministration { store: &store }, CITY, TREES, NOW, |p| p.hide(NOW)).await;
         assert!(matches!(refused, Err(Error::NotFound)));
     }
 
@@ -261,7 +255,7 @@ mod tests {
     async fn nobody_gets_a_second_draft() {
         let mut store = MockProposalStore::new();
         store.expect_has_draft().returning(|_, _, _| Ok(true));
-        let refused = ProposalAdmin { store: &store }.create(CITY, &draft()).await.unwrap_err();
+        let refused = ProposalAdministration { store: &store }.create(CITY, &draft()).await.unwrap_err();
         assert_eq!(refused.description(), "an author has another draft in the component");
     }
 
@@ -286,7 +280,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_is_a_state_of_the_component() {
         let (store, states) = (stored(published(), 2), states());
-        let admin = ProposalAdmin { store: &store };
+        let admin = ProposalAdministration { store: &store };
         let answer =
             async |token, is_public| admin.answer(&states, CITY, TREES, (token, is_public), NOW).await;
         let accepted = answer(Some("accepted"), false).await.unwrap().after;
@@ -296,24 +290,25 @@ mod tests {
         let none = answer(None, true).await.unwrap();
         assert!(none.is_empty(), "an answer without state is not public");
         let refused = answer(Some("adopted"), true).await.unwrap_err();
-        assert_eq!(refused.description(), refusals::STATE_UNKNOWN);
+        assert_eq!(refused.description(), "the component has no such state");
         let store = stored(draft(), 0);
-        let refused = ProposalAdmin { store: &store }.answer(&states, CITY, TREES, (None, false), NOW).await;
-        assert_eq!(refused.unwrap_err().description(), refusals::IS_DRAFT);
+        let refused =
+            ProposalAdministration { store: &store }.answer(&states, CITY, TREES, (None, false), NOW).await;
+        assert_eq!(refused.unwrap_err().description(), "a draft cannot be answered");
     }
 
     #[tokio::test]
     async fn a_draft_is_published_once_and_by_the_rules_of_drafts() {
         let publish = async |proposal: Proposal, saves| {
             let store = stored(proposal, saves);
-            ProposalAdmin { store: &store }.publish(CITY, TREES, Locale::EN, 0, NOW).await
+            ProposalAdministration { store: &store }.publish(CITY, TREES, Locale::EN, 0, NOW).await
         };
         let long = Translated::from([(Locale::EN, "More trees along Main Street".to_owned())]);
         let valid = Proposal { title: long.clone(), body: long.clone(), ..draft() };
         assert_eq!(publish(valid, 1).await.unwrap().after.published_at, Some(NOW));
         assert!(matches!(publish(draft(), 0).await, Err(Error::Invalid { .. })), "the title is too short");
         let refused = publish(published(), 0).await.unwrap_err();
-        assert_eq!(refused.description(), refusals::IS_PUBLISHED);
+        assert_eq!(refused.description(), "the proposal is published already");
     }
 
     #[tokio::test]
@@ -321,7 +316,7 @@ mod tests {
         let rewrite = async |title: &Translated, saves| {
             let store = stored(published(), saves);
             let body = published().body;
-            ProposalAdmin { store: &store }.rewrite(CITY, TREES, (title, &body), 0, NOW).await
+            ProposalAdministration { store: &store }.rewrite(CITY, TREES, (title, &body), 0, NOW).await
         };
         let mut title = published().title;
         title.set(Locale::FR, "Des arbres dans la <b>rue</b> principale".to_owned());

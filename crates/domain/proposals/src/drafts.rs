@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The rights of every draft operation: a user token of a client that may draft.
-pub const DRAFT: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
+pub const WRITE_DRAFTS: Access = Access::user(Scope::Proposals, &[Ability::ProposalsDraft]);
 
 /// Creates a draft in a component.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -98,10 +98,10 @@ pub struct UpdatedDraft {
 }
 
 commands! {
-    CreateDraft: "draft_proposals#create", DRAFT => ProposalDetail;
-    UpdateDraft: "draft_proposals#update", DRAFT => UpdatedDraft;
-    PublishDraft: "draft_proposals#publish", DRAFT => ProposalDetail;
-    WithdrawDraft: "draft_proposals#destroy", DRAFT => ProposalDetail;
+    CreateDraft: "draft_proposals#create", WRITE_DRAFTS => ProposalDetail;
+    UpdateDraft: "draft_proposals#update", WRITE_DRAFTS => UpdatedDraft;
+    PublishDraft: "draft_proposals#publish", WRITE_DRAFTS => ProposalDetail;
+    WithdrawDraft: "draft_proposals#destroy", WRITE_DRAFTS => ProposalDetail;
 }
 
 /// Reads and writes drafts.
@@ -118,7 +118,7 @@ impl Drafts<'_> {
     /// # Errors
     /// `Forbidden`, the user checks, `NotFound`.
     pub async fn find(&self, ctx: &Ctx, id: ProposalId, within: LocationFilter) -> Result<ProposalDetail> {
-        ctx.require(&DRAFT)?;
+        ctx.require(&WRITE_DRAFTS)?;
         let found = self.store.find_draft(ctx.read_context(), ctx.caller.client, id, within).await?;
         found.ok_or(Error::NotFound)
     }
@@ -130,14 +130,14 @@ impl Drafts<'_> {
         id: ProposalId,
         within: LocationFilter,
     ) -> Result<ProposalDetail> {
-        ctx.require(&DRAFT)?;
+        ctx.require(&WRITE_DRAFTS)?;
         let found =
             self.store.find_draft_for_update(ctx.read_context(), ctx.caller.client, id, within).await?;
         found.ok_or(Error::NotFound)
     }
 
     async fn has_none(&self, ctx: &Ctx, component: ComponentId) -> Result<()> {
-        ctx.require(&DRAFT)?;
+        ctx.require(&WRITE_DRAFTS)?;
         let exists = self.store.has_draft(ctx.organization, ctx.user()?.id, component).await?;
         if exists { Err(Proposal::key_taken_error()) } else { Ok(()) }
     }
@@ -219,7 +219,7 @@ impl CommandHandler<UpdateDraft> for Drafts<'_> {
             .refuse()?;
             if !change.is_empty() {
                 self.store.save(ctx.organization, draft.id, &change).await?;
-                draft = draft.saved(change.after);
+                draft = draft.with_proposal(change.after);
             }
         }
         Ok(UpdatedDraft { draft, locale })
@@ -240,7 +240,7 @@ impl CommandHandler<PublishDraft> for Drafts<'_> {
         self.limit_allows(ctx, draft.proposal.component, rules).await?;
         let change = Change::from_edit(draft.proposal.clone(), ctx.now, |draft| draft.publish(ctx.now));
         self.store.save(ctx.organization, id, &change).await?;
-        Ok(draft.saved(change.after))
+        Ok(draft.with_proposal(change.after))
     }
 }
 

@@ -23,12 +23,12 @@ mod state_admin;
 mod texts;
 mod votes;
 
-pub use admin::{ProposalAdmin, refusals};
-pub use drafts::{CreateDraft, DRAFT, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WithdrawDraft};
+pub use admin::ProposalAdministration;
+pub use drafts::{CreateDraft, Drafts, PublishDraft, UpdateDraft, UpdatedDraft, WRITE_DRAFTS, WithdrawDraft};
 pub use model::{Proposal, ProposalContext, ProposalDetail, ProposalState, PublicState, Vote};
 pub use ports::*;
 pub use reading::{Proposals, READ_PROPOSALS};
 pub use rules::{ComponentRules, VoteTally, VotingManifest, VotingStatus, weight_label};
-pub use state_admin::{MAX_STATES, StateAdmin};
+pub use state_admin::{MAX_STATES, StateAdministration};
 pub use texts::{DraftErrors, draft_texts, plain_text};
 pub use votes::{CAST_VOTES, CastResult, CastVote, READ_VOTES, RemoveVote, Votes};

@@ -175,7 +175,7 @@ pub struct ProposalState {
 
 impl ProposalState {
     /// The tokens of the built-in states.
-    pub const BUILT_IN: [&str; 4] = ["not_answered", "evaluating", "accepted", "rejected"];
+    pub const BUILT_IN_STATES: [&str; 4] = ["not_answered", "evaluating", "accepted", "rejected"];
 
     /// The built-in states of a new proposals component.
     pub fn built_in(component: ComponentId, now: OffsetDateTime) -> [Self; 4] {
@@ -188,7 +188,7 @@ impl ProposalState {
         std::array::from_fn(|i| {
             let texts = [Locale::EN, Locale::FR, Locale::ES].into_iter().zip(titles[i]);
             let title = texts.map(|(locale, text)| (locale, text.to_owned())).collect();
-            let token = Self::BUILT_IN[i].to_owned();
+            let token = Self::BUILT_IN_STATES[i].to_owned();
             Self { component, token, title, bg_color: None, text_color: None, updated_at: now }
         })
     }
@@ -281,13 +281,13 @@ pub struct ProposalDetail {
 impl ProposalDetail {
     /// The detail after its proposal was saved in this state, for the same viewer.
     #[must_use]
-    pub fn saved(self, proposal: Proposal) -> Self {
+    pub fn with_proposal(self, proposal: Proposal) -> Self {
         Self { changed_at: self.changed_at.max(proposal.updated_at), proposal, ..self }
     }
 
     /// The detail after the viewer has cast this vote on the proposal.
     #[must_use]
-    pub fn voted_with(self, vote: &Vote) -> Self {
+    pub fn with_vote(self, vote: &Vote) -> Self {
         Self {
             voted: Some(vote.weight),
             votes_count: self.votes_count + i64::from(!vote.temporary),
@@ -404,7 +404,7 @@ mod tests {
             updated_at: later,
         };
         for (temporary, counted) in [(true, 4), (false, 5)] {
-            let voted = detail(Some(NOW), false).voted_with(&vote(temporary));
+            let voted = detail(Some(NOW), false).with_vote(&vote(temporary));
             assert_eq!((voted.voted, voted.votes_count, voted.changed_at), (Some(3), counted, later));
         }
     }

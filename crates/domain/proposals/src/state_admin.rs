@@ -3,7 +3,7 @@
 use crate::{ProposalState, StateStore};
 use async_trait::async_trait;
 use civitas_kernel::limits::{MAX_LINE_CHARS, too_long};
-use civitas_kernel::records::{RecordAdmin, RecordFields, Records};
+use civitas_kernel::records::{RecordAdministration, RecordFields, Records};
 use civitas_kernel::{Error, FieldError, Locale, OrganizationId, Result, StateId, Wording};
 
 /// The most states of a component.
@@ -13,14 +13,14 @@ const WITHDRAWN: &str = "withdrawn";
 
 /// Adds states to components for proposals, and changes their titles and colours. A member that does not change is not
 /// checked: an imported state may have other values.
-pub struct StateAdmin<'a> {
+pub struct StateAdministration<'a> {
     /// The store, in a transaction.
     pub states: &'a dyn StateStore,
     /// The default language of the organization, in which a title is required.
     pub default_locale: Locale,
 }
 
-impl StateAdmin<'_> {
+impl StateAdministration<'_> {
     fn errors(&self, before: Option<&ProposalState>, after: &ProposalState) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if before.is_none_or(|before| before.token != after.token) {
@@ -65,7 +65,7 @@ fn is_color(text: &str) -> bool {
 }
 
 #[async_trait]
-impl RecordAdmin<ProposalState> for StateAdmin<'_> {
+impl RecordAdministration<ProposalState> for StateAdministration<'_> {
     fn records(&self) -> &dyn Records<ProposalState> {
         self.states
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     async fn create(store: &MockStateStore, state: &ProposalState) -> Vec<String> {
-        let admin = StateAdmin { states: store, default_locale: Locale::EN };
+        let admin = StateAdministration { states: store, default_locale: Locale::EN };
         match admin.create(CITY, state).await {
             Ok(_) => Vec::new(),
             Err(error) => {
@@ -165,7 +165,7 @@ mod tests {
     async fn only_members_that_change_are_checked() {
         let mut store = MockStateStore::new();
         store.expect_save().once().returning(|_, _, _| Ok(()));
-        let admin = StateAdmin { states: &store, default_locale: Locale::EN };
+        let admin = StateAdministration { states: &store, default_locale: Locale::EN };
         let imported = ProposalState { bg_color: Some("red".to_owned()), ..state("Of The Archive") };
         let text = |state: &mut ProposalState| state.text_color = None;
         let change = Change::from_edit(imported.clone(), NOW, text);

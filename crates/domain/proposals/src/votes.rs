@@ -156,7 +156,7 @@ impl CommandHandler<CastVote> for Votes<'_> {
         let id = self.store.cast(ctx.organization, &vote, proposal.context.component).await?;
         let temporary = self.set_user_finality(ctx, user, &proposal.context).await?;
         let vote = Vote { temporary, ..vote };
-        let proposal = command.include_proposal.then(|| proposal.voted_with(&vote));
+        let proposal = command.include_proposal.then(|| proposal.with_vote(&vote));
         Ok(CastResult { id, vote, proposal })
     }
 }

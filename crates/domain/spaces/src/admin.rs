@@ -1,19 +1,19 @@
 //! Administration of spaces and their steps. The caller checks permission.
 
-use crate::{Component, ComponentKind, ComponentStore, Space, SpaceStore, Step, StepStore, refusals};
+use crate::{Component, ComponentKind, ComponentStore, Space, SpaceStore, Step, StepStore};
 use async_trait::async_trait;
-use civitas_kernel::records::{Change, RecordAdmin, Records, find_for_update};
+use civitas_kernel::records::{Change, RecordAdministration, Records, find_for_update};
 use civitas_kernel::{ComponentId, Error, OrganizationId, Result, SpaceRef, StepId};
 use time::OffsetDateTime;
 
 /// Administers the spaces of organizations, by the rules of [`Space::check`].
-pub struct SpaceAdmin<'a> {
+pub struct SpaceAdministration<'a> {
     /// The store, in a transaction.
     pub spaces: &'a dyn SpaceStore,
 }
 
 #[async_trait]
-impl RecordAdmin<Space> for SpaceAdmin<'_> {
+impl RecordAdministration<Space> for SpaceAdministration<'_> {
     fn records(&self) -> &dyn Records<Space> {
         self.spaces
     }
@@ -30,7 +30,7 @@ impl RecordAdmin<Space> for SpaceAdmin<'_> {
 
 /// Administers the steps of processes. At most one step of a process is active: a step that becomes active makes the
 /// other one inactive, which changes the step settings of all components at once.
-pub struct StepAdmin<'a> {
+pub struct StepAdministration<'a> {
     /// The store of spaces, in a transaction.
     pub spaces: &'a dyn SpaceStore,
     /// The store of steps, in the same one.
@@ -38,7 +38,7 @@ pub struct StepAdmin<'a> {
 }
 
 #[async_trait]
-impl RecordAdmin<Step> for StepAdmin<'_> {
+impl RecordAdministration<Step> for StepAdministration<'_> {
     fn records(&self) -> &dyn Records<Step> {
         self.steps
     }
@@ -94,7 +94,7 @@ pub async fn remove_step(
 ) -> Result<()> {
     let step = find_for_update::<Step>(steps, organization, id).await?;
     if step.active {
-        return Err(Error::rejected(refusals::STEP_IS_ACTIVE));
+        return Err(Error::rejected_field("active", "is_active", "the active step cannot be deleted"));
     }
     for (component, before) in components.list_in_space_for_update(organization, step.space).await? {
         let change = Change::from_edit(before, now, |component| drop(component.step_settings.remove(&id)));
@@ -136,7 +136,7 @@ mod tests {
 
     async fn activate(was_active: bool, mut steps: MockStepStore) -> Step {
         steps.expect_find_for_update().returning(move |_, _| Ok(Some(step(was_active))));
-        let admin = StepAdmin { spaces: &process(), steps: &steps };
+        let admin = StepAdministration { spaces: &process(), steps: &steps };
         edit(&admin, CITY, StepId(5), NOW, |step| step.active = true).await.unwrap()
     }
 
@@ -180,7 +180,7 @@ mod tests {
         steps.expect_active().once().returning(|_, _| Ok(None));
         steps.expect_add().times(2).returning(|_, _| Ok(StepId(1)));
         let spaces = process();
-        let admin = StepAdmin { spaces: &spaces, steps: &steps };
+        let admin = StepAdministration { spaces: &spaces, steps: &steps };
         admin.create(CITY, &step(true)).await.unwrap();
         admin.create(CITY, &step(false)).await.unwrap();
         let assembly = SpaceRef { kind: SpaceKind::Assemblies, id: 3 };
@@ -232,7 +232,7 @@ mod tests {
         steps.expect_find_for_update().returning(|_, _| Ok(Some(step(true))));
         let components = MockComponentStore::new();
         let refused = remove_step(&steps, &components, CITY, StepId(5), NOW).await.unwrap_err();
-        assert_eq!(refused.description(), refusals::STEP_IS_ACTIVE);
+        assert_eq!(refused.description(), "the active step cannot be deleted");
     }
 
     #[tokio::test]
@@ -241,7 +241,7 @@ mod tests {
         spaces
             .expect_find_for_update()
             .returning(|_, _| Ok(Some(Space::new(SpaceKind::Conferences, title(), NOW))));
-        let admin = SpaceAdmin { spaces: &spaces };
+        let admin = SpaceAdministration { spaces: &spaces };
         let id = SpaceRef { kind: SpaceKind::Conferences, id: 1 };
         let refused = edit(&admin, CITY, id, NOW, |space| space.visibility = Visibility::Private).await;
         assert_eq!(refused.unwrap_err().description(), "conferences cannot be private");

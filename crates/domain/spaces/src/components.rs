@@ -58,6 +58,16 @@ impl Component {
             updated_at: now,
         }
     }
+
+    /// Publishes it. A second call keeps the time.
+    pub fn publish(&mut self, now: OffsetDateTime) {
+        self.published_at.get_or_insert(now);
+    }
+
+    /// Makes it invisible to all viewers until it is published again.
+    pub fn unpublish(&mut self) {
+        self.published_at = None;
+    }
 }
 
 impl Entity for Component {
@@ -80,7 +90,7 @@ impl Entity for Component {
 
 /// A component with the title of its space.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TitledComponent {
+pub struct ComponentWithSpaceTitle {
     /// The component's id.
     pub id: ComponentId,
     /// The component.

@@ -18,15 +18,14 @@ mod components;
 pub mod conformance;
 mod entries;
 mod ports;
-pub mod refusals;
 mod services;
 mod settings;
 mod space;
 
-pub use admin::{SpaceAdmin, StepAdmin, component_for_record, remove_step};
+pub use admin::{SpaceAdministration, StepAdministration, component_for_record, remove_step};
 pub use component_kind::ComponentKind;
 pub use component_order::{ComponentMove, ComponentOrder, MovedComponent};
-pub use components::{Component, ComponentDetail, TitledComponent};
+pub use components::{Component, ComponentDetail, ComponentWithSpaceTitle};
 pub use entries::{ComponentEntry, ComponentEntryKind, ComponentEntryRef};
 pub use ports::*;
 pub use services::{COMPONENT_FIELDS_WITHOUT_KIND, Components, READ_COMPONENTS, READ_SPACES, Spaces};

@@ -1,8 +1,8 @@
 //! Ports: what this crate needs from outside.
 
 use crate::{
-    Component, ComponentDetail, ComponentEntry, ComponentEntryKind, ComponentEntryRef, ComponentKind, Space,
-    SpaceDetail, Step, TitledComponent,
+    Component, ComponentDetail, ComponentEntry, ComponentEntryKind, ComponentEntryRef, ComponentKind,
+    ComponentWithSpaceTitle, Space, SpaceDetail, Step,
 };
 use civitas_kernel::filter::FieldKind;
 use civitas_kernel::records::Records;
@@ -115,7 +115,7 @@ store! {
         /// The visible components of one kind, by id, at most `limit`. Unlike [`Self::list`] it reads none of their
         /// resources.
         async fn titled(&self, read_context: ReadContext, kind: ComponentKind, limit: i64)
-        -> Result<Vec<TitledComponent>>;
+        -> Result<Vec<ComponentWithSpaceTitle>>;
         /// The components of a space that are not deleted, by weight, name of the kind and id, at most `limit`. For
         /// administrators.
         async fn list_in_space(&self, organization: OrganizationId, space: SpaceRef, limit: i64)

@@ -3,7 +3,7 @@
 //! One table; the `meta` of a component, the voting rules and the checks of an archive use it.
 
 use crate::ComponentKind;
-use civitas_kernel::{Locales, StepId};
+use civitas_kernel::{FieldError, Locales, StepId};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -154,11 +154,12 @@ impl SettingsSchema {
         level: SettingLevel,
         values: &Map<String, Value>,
         locales: &Locales,
-    ) -> Option<String> {
+    ) -> Option<FieldError> {
         values.iter().find_map(|(key, value)| match self.get(key).filter(|s| s.level == level) {
-            None => Some(format!("unknown setting {key}")),
+            None => Some(FieldError::new(key.clone(), "unknown_setting", format!("unknown setting {key}"))),
             Some(setting) if !setting.default.admits(value, locales) => {
-                Some(format!("invalid value for setting {key}"))
+                let text = format!("invalid value for setting {key}");
+                Some(FieldError::new(key.clone(), "invalid_setting", text))
             }
             Some(_) => None,
         })
@@ -243,15 +244,15 @@ mod tests {
         let fault = |level, value| settings.find_error(level, &map(value), &Locales::standard());
         assert_eq!(fault(SettingLevel::Global, json!({"vote_limit": 3, "scopes_enabled": true})), None);
         assert_eq!(
-            fault(SettingLevel::Global, json!({"votes_enabled": true})).unwrap(),
+            fault(SettingLevel::Global, json!({"votes_enabled": true})).unwrap().description,
             "unknown setting votes_enabled"
         );
         assert_eq!(
-            fault(SettingLevel::Step, json!({"votes_enabled": 1})).unwrap(),
+            fault(SettingLevel::Step, json!({"votes_enabled": 1})).unwrap().description,
             "invalid value for setting votes_enabled"
         );
         assert_eq!(
-            fault(SettingLevel::Global, json!({"vote_limit": -1})).unwrap(),
+            fault(SettingLevel::Global, json!({"vote_limit": -1})).unwrap().description,
             "invalid value for setting vote_limit"
         );
         assert!(fault(SettingLevel::Global, json!({"voting_cards_box_title": {"de": "x"}})).is_some());

@@ -1,6 +1,6 @@
 //! A participatory space and its steps.
 
-use crate::{ComponentKind, refusals};
+use crate::ComponentKind;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::limits::{MAX_LINE_CHARS, MAX_PROSE_CHARS};
 use civitas_kernel::records::{Entity, RecordField, RecordFields, SearchTexts};
@@ -82,18 +82,27 @@ impl Space {
         }
     }
 
+    /// Publishes it. A second call keeps the time.
+    pub fn publish(&mut self, now: OffsetDateTime) {
+        self.published_at.get_or_insert(now);
+    }
+
+    /// Makes it invisible to all viewers until it is published again.
+    pub fn unpublish(&mut self) {
+        self.published_at = None;
+    }
+
     /// # Errors
     /// `Rejected` when spaces of this kind cannot have this visibility, or the slug is not valid for the kind.
     pub fn check(&self) -> Result<()> {
         if !self.visibility.is_allowed_for(self.kind) {
-            return Err(Error::rejected(format!(
-                "{} cannot be {}",
-                self.kind.as_str(),
-                self.visibility.as_str()
-            )));
+            let text = format!("{} cannot be {}", self.kind.as_str(), self.visibility.as_str());
+            return Err(Error::rejected_field("visibility", "not_allowed", text));
         }
         match (&self.slug, self.kind) {
-            (Some(_), SpaceKind::Initiatives) => Err(Error::rejected("an initiative has no slug of its own")),
+            (Some(_), SpaceKind::Initiatives) => {
+                Err(Error::rejected_field("slug", "not_allowed", "an initiative has no slug of its own"))
+            }
             (Some(slug), _) if slug.trim().is_empty() => Err(Error::rejected("slug must not be blank")),
             _ => Ok(()),
         }
@@ -148,7 +157,7 @@ impl Entity for Space {
 
     /// Slugs are unique per kind.
     fn key_taken_error() -> Error {
-        Error::rejected("slug has already been taken")
+        Error::rejected_field("slug", "taken", "slug has already been taken")
     }
 }
 
@@ -183,7 +192,7 @@ impl Step {
         if self.space.kind != SpaceKind::ParticipatoryProcesses {
             Err(Error::rejected("only participatory processes have steps"))
         } else if self.position < 0 {
-            Err(Error::rejected(refusals::STEP_POSITION))
+            Err(Error::rejected_field("position", "greater_than", "position must be 0 or more"))
         } else {
             Ok(())
         }
@@ -247,7 +256,7 @@ mod tests {
         let step = Step::new(space, title, 0, datetime!(2026-02-01 0:00 UTC));
         step.check().unwrap();
         let before = Step { position: -1, ..step };
-        assert_eq!(before.check().unwrap_err().description(), refusals::STEP_POSITION);
+        assert_eq!(before.check().unwrap_err().description(), "position must be 0 or more");
     }
 
     #[test]

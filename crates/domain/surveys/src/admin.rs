@@ -12,13 +12,13 @@ pub use conditions::MAX_CONDITIONS;
 pub use questions::{QuestionEdit, QuestionMove};
 pub use responses::remove_response;
 pub(crate) use rules::QuestionWriter;
-pub use surveys::{SurveyAdmin, SurveyChange, SurveySettings};
+pub use surveys::{SurveyAdministration, SurveyChange, SurveySettings};
 
 use crate::{AnswerFiles, AnswerOptionStore, DisplayConditionStore, QuestionStore, QuestionnaireStore};
 use civitas_kernel::{Error, FieldError, Result};
 
 /// Administers questions with their rows, options and display conditions.
-pub struct QuestionAdmin<'a> {
+pub struct QuestionAdministration<'a> {
     /// The store of questionnaires.
     pub questionnaires: &'a dyn QuestionnaireStore,
     /// The store of questions.
@@ -31,7 +31,7 @@ pub struct QuestionAdmin<'a> {
     pub files: &'a dyn AnswerFiles,
 }
 
-impl QuestionAdmin<'_> {
+impl QuestionAdministration<'_> {
     fn rules(&self) -> QuestionWriter<'_> {
         QuestionWriter { questions: self.questions, options: self.options, files: self.files }
     }

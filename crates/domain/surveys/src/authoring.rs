@@ -12,7 +12,7 @@ pub use commands::{
 use crate::admin::QuestionWriter;
 use crate::{AnswerOption, Form, MANAGE_QUESTIONS, Question, QuestionnaireDetail, Questionnaires};
 use async_trait::async_trait;
-use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdministration, find_for_update};
 use civitas_kernel::{AnswerOptionId, CommandHandler, Ctx, Error, QuestionId, QuestionnaireId, Result};
 
 /// A question as the result of a command.

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 ///
 /// # Panics
 /// When the system's random source fails.
-pub(crate) fn random() -> String {
+pub(crate) fn random_digest() -> String {
     let mut bytes = [0; 32];
     SystemRandom::new().fill(&mut bytes).expect("the system's random generator works");
     hexadecimal(&bytes)
@@ -42,7 +42,7 @@ mod tests {
         assert_ne!(address_digest("a", address), address_digest("b", address));
         assert_eq!(user_digest("a", UserId(1)), user_digest("a", UserId(1)));
         assert_ne!(user_digest("a", UserId(1)), user_digest("a", UserId(2)));
-        assert_ne!(random(), random());
-        assert_eq!(random().len(), 64);
+        assert_ne!(random_digest(), random_digest());
+        assert_eq!(random_digest().len(), 64);
     }
 }

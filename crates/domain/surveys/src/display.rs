@@ -10,14 +10,14 @@ pub(crate) type AnswersByQuestion<'a> = HashMap<QuestionId, &'a Answer>;
 
 /// The conditions that count, and whether all of them must hold: the mandatory ones, if there is one; else one of them
 /// all.
-pub(crate) fn relevant(conditions: &[DisplayCondition]) -> (Vec<&DisplayCondition>, bool) {
+pub(crate) fn relevant_conditions(conditions: &[DisplayCondition]) -> (Vec<&DisplayCondition>, bool) {
     let mandatory: Vec<_> = conditions.iter().filter(|condition| condition.mandatory).collect();
     if mandatory.is_empty() { (conditions.iter().collect(), false) } else { (mandatory, true) }
 }
 
 /// Whether a question is displayed after these answers to earlier questions.
 pub(crate) fn is_displayed(form: &Form, question: &FormQuestion, answered: &AnswersByQuestion<'_>) -> bool {
-    let (relevant, all) = relevant(&question.conditions);
+    let (relevant, all) = relevant_conditions(&question.conditions);
     let holds = |condition: &&DisplayCondition| {
         let target = form.question(condition.condition_question);
         let answer = answered.get(&condition.condition_question).copied();

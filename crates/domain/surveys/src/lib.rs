@@ -41,8 +41,8 @@ pub use access::{
     DESTROY_ANSWERS, MANAGE_QUESTIONS, READ_ANSWERS, READ_QUESTIONNAIRES, READ_SUBMISSIONS, SUBMIT_ANSWERS,
 };
 pub use admin::{
-    MAX_CONDITIONS, QuestionAdmin, QuestionEdit, QuestionMove, QuestionPartEdit, SurveyAdmin, SurveyChange,
-    SurveySettings, remove_response,
+    MAX_CONDITIONS, QuestionAdministration, QuestionEdit, QuestionMove, QuestionPartEdit,
+    SurveyAdministration, SurveyChange, SurveySettings, remove_response,
 };
 pub use answer::Answer;
 pub use authoring::{
@@ -58,7 +58,7 @@ pub use question::{
     QuestionType,
 };
 pub use reading::{QuestionnaireDetail, QuestionnaireRecordPage, Questionnaires};
-pub use response::{AnswerDetail, AnswerRow, Response, ResponseDetail, already_answered};
+pub use response::{AnswerDetail, AnswerRow, Response, ResponseDetail, already_answered_error};
 pub use search::{MAX_COUNTED, QuestionnaireSearch, QuestionnaireSort, QuestionnaireSummary};
 pub use submitting::{DestroyResponse, SubmitAnswers};
 pub use validation::CheckedAnswers;

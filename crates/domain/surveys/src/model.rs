@@ -115,7 +115,7 @@ impl Questionnaire {
             title,
             description: Translated::default(),
             tos: Translated::default(),
-            salt: digest::random(),
+            salt: digest::random_digest(),
             created_at: now,
             updated_at: now,
         }

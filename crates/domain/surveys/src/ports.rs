@@ -113,7 +113,7 @@ store! {
 
         /// The questionnaire, visible or not, unless its survey, its meeting or its component is deleted. For
         /// administrators.
-        async fn find_kept(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<Option<Questionnaire>>;
+        async fn find_stored(&self, organization: OrganizationId, id: QuestionnaireId) -> Result<Option<Questionnaire>>;
 
         /// One questionnaire as [`Self::search`] lists it.
         async fn summary(&self, organization: OrganizationId, id: QuestionnaireId)
@@ -197,7 +197,7 @@ store! {
 
 store! {
     /// Stores responses, with their answers. To add a second response with the same session token is
-    /// [`crate::already_answered`].
+    /// [`crate::already_answered_error`].
     pub trait ResponseStore: Records<Response> {
         /// The response that has an answer of this id.
         async fn find_by_answer(&self, organization: OrganizationId, id: AnswerId)

@@ -66,7 +66,7 @@ impl Response {
         Self {
             questionnaire: id,
             user,
-            session_token: user.map_or_else(digest::random, token),
+            session_token: user.map_or_else(digest::random_digest, token),
             client_ip: None,
             created_at: now,
             answers: Vec::new(),
@@ -78,12 +78,12 @@ impl Entity for Response {
     type Id = ResponseId;
 
     fn key_taken_error() -> Error {
-        already_answered()
+        already_answered_error()
     }
 }
 
 /// A response of the questionnaire by the same respondent exists.
-pub fn already_answered() -> Error {
+pub fn already_answered_error() -> Error {
     Error::unprocessable("questionnaire", "already_answered", "Questionnaire has already been answered")
 }
 

@@ -64,7 +64,7 @@ pub enum TaskOutcome {
 
 impl TaskOutcome {
     /// A transient error: retry after the delay of this attempt, or give up after the last.
-    pub fn after(fault: &Error, attempt: i64, now: OffsetDateTime) -> Self {
+    pub fn after_error(fault: &Error, attempt: i64, now: OffsetDateTime) -> Self {
         match next_attempt(attempt) {
             Some(wait) => Self::Again(now + wait),
             None => Self::GiveUp(fault.to_string().into()),
@@ -104,9 +104,9 @@ mod tests {
     #[test]
     fn a_fault_is_tried_again_until_the_last_attempt() {
         let fault = Error::Unavailable("no route".into());
-        assert_eq!(TaskOutcome::after(&fault, 1, NOW), TaskOutcome::Again(NOW + Duration::seconds(30)));
+        assert_eq!(TaskOutcome::after_error(&fault, 1, NOW), TaskOutcome::Again(NOW + Duration::seconds(30)));
         assert!(
-            matches!(TaskOutcome::after(&fault, 8, NOW), TaskOutcome::GiveUp(reason) if reason.contains("no route"))
+            matches!(TaskOutcome::after_error(&fault, 8, NOW), TaskOutcome::GiveUp(reason) if reason.contains("no route"))
         );
     }
 

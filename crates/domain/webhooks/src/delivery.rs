@@ -128,7 +128,7 @@ pub struct ReceiverResponse {
 
 impl ReceiverResponse {
     /// The most bytes of a body that are stored.
-    pub const STORED_BODY: usize = 1024;
+    pub const MAX_STORED_BODY_BYTES: usize = 1024;
 
     /// Whether the receiver accepted the delivery: 200 to 299.
     pub fn is_success(&self) -> bool {
@@ -167,7 +167,7 @@ civitas_kernel::named_enum! {
 
 /// What follows from an attempt, or instead of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DeliveryVerdict {
     /// The receiver accepted it.
     Delivered,
     /// Another attempt at this time.
@@ -186,5 +186,5 @@ pub struct DeliveryOutcome {
     /// The attempt; `None` when there was none.
     pub attempt: Option<DeliveryAttempt>,
     /// What follows.
-    pub verdict: Verdict,
+    pub verdict: DeliveryVerdict,
 }

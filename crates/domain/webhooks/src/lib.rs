@@ -21,8 +21,8 @@ mod service;
 mod target;
 
 pub use delivery::{
-    DeliveryAttempt, DeliveryContent, DeliveryId, DeliveryOutcome, DeliveryStatus, DueDelivery,
-    LoggedDelivery, NewDelivery, ReceiverResponse, SendError, SendErrorKind, Verdict,
+    DeliveryAttempt, DeliveryContent, DeliveryId, DeliveryOutcome, DeliveryStatus, DeliveryVerdict,
+    DueDelivery, LoggedDelivery, NewDelivery, ReceiverResponse, SendError, SendErrorKind,
 };
 pub use event::{
     EventHead, EventPosition, EventSwitches, OutboxEvent, ReceiverRights, RelayedEvent, describes_user,
@@ -34,7 +34,7 @@ pub use log::{
 };
 pub use ports::*;
 pub use registration::{
-    EventReceiver, FAILING_TO_DISABLE, FAILURES_TO_DISABLE, MAX_URL, Registration, RegistrationHealth,
+    EventReceiver, FAILING_TO_DISABLE, FAILURES_TO_DISABLE, Registration, RegistrationHealth,
 };
 pub use schedule::{RetrySchedule, is_gone};
 #[cfg(any(test, feature = "mocks"))]
@@ -42,7 +42,7 @@ pub use secret::MockSecretCipher;
 pub use secret::{SealedSecret, SecretCipher, SigningSecret};
 pub use service::{
     CheckedRegistration, DESTROY_WEBHOOKS, NewRegistration, READ_WEBHOOKS, RegistrationChecks,
-    RegistrationOwner, RegistrationRules, Registrations, SentRegistration, WRITE_WEBHOOKS, already_taken,
-    events_to_stream, rights_of, too_many,
+    RegistrationOwner, RegistrationRules, Registrations, SentRegistration, WRITE_WEBHOOKS, events_to_stream,
+    rights_of, too_many_registrations_error, url_taken_error,
 };
 pub use target::{TargetError, TargetPolicy, has_public_name, is_public};

@@ -5,8 +5,6 @@ use civitas_kernel::records::Entity;
 use civitas_kernel::{ClientId, EventName, OrganizationId, RegistrationId};
 use time::{Duration, OffsetDateTime};
 
-/// The most characters of a callback address.
-pub const MAX_URL: usize = 2048;
 /// The consecutive failures after which a registration may be disabled.
 pub const FAILURES_TO_DISABLE: i64 = 20;
 /// The time of consecutive failures after which a registration may be disabled.

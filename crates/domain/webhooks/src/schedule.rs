@@ -1,6 +1,6 @@
 //! When the next attempt at a delivery follows (contract 09 C.4).
 
-use crate::{DeliveryAttempt, Verdict};
+use crate::{DeliveryAttempt, DeliveryVerdict};
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -22,25 +22,25 @@ impl RetrySchedule {
     /// What follows from an attempt. `number`: of the attempt since the last replay; the first is 1. `jitter`: -1.0 to
     /// 1.0, the part of the 10 % by which the delay varies. `Retry-After` of a 429 or 503 lengthens the delay, up to
     /// 24 h. After a 410 no attempt follows.
-    pub fn verdict(
+    pub fn decide(
         &self,
         number: i64,
         attempt: &DeliveryAttempt,
         now: OffsetDateTime,
         jitter: f64,
-    ) -> Verdict {
+    ) -> DeliveryVerdict {
         let asked = match &attempt.result {
-            Ok(response) if response.is_success() => return Verdict::Delivered,
-            Ok(response) if response.status == 410 => return Verdict::Dead("410 Gone".into()),
+            Ok(response) if response.is_success() => return DeliveryVerdict::Delivered,
+            Ok(response) if response.status == 410 => return DeliveryVerdict::Dead("410 Gone".into()),
             Ok(response) if matches!(response.status, 429 | 503) => response.retry_after,
             _ => None,
         };
         let index = usize::try_from(number - 1).unwrap_or(usize::MAX);
         let Some(delay) = self.0.get(index) else {
-            return Verdict::Dead("the last attempt failed".into());
+            return DeliveryVerdict::Dead("the last attempt failed".into());
         };
         let varied = delay.mul_f64(1.0 + jitter.clamp(-1.0, 1.0) / 10.0);
-        Verdict::Retry(now + varied.max(asked.unwrap_or_default().min(MAX_RETRY_AFTER)))
+        DeliveryVerdict::Retry(now + varied.max(asked.unwrap_or_default().min(MAX_RETRY_AFTER)))
     }
 }
 
@@ -68,8 +68,8 @@ mod tests {
         DeliveryAttempt { number: 1, at: NOW, duration: Duration::ZERO, result }
     }
 
-    fn after(seconds: u64) -> Verdict {
-        Verdict::Retry(NOW + Duration::from_secs(seconds))
+    fn after(seconds: u64) -> DeliveryVerdict {
+        DeliveryVerdict::Retry(NOW + Duration::from_secs(seconds))
     }
 
     #[test]
@@ -77,13 +77,13 @@ mod tests {
         let schedule = RetrySchedule::default();
         for status in [200, 204, 299] {
             assert_eq!(
-                schedule.verdict(1, &answered(status, None), NOW, 0.0),
-                Verdict::Delivered,
+                schedule.decide(1, &answered(status, None), NOW, 0.0),
+                DeliveryVerdict::Delivered,
                 "{status}"
             );
         }
         for status in [100, 199, 300, 301, 304, 400, 404, 500] {
-            assert_eq!(schedule.verdict(1, &answered(status, None), NOW, 0.0), after(5), "{status}");
+            assert_eq!(schedule.decide(1, &answered(status, None), NOW, 0.0), after(5), "{status}");
         }
     }
 
@@ -92,24 +92,24 @@ mod tests {
         let schedule = RetrySchedule::default();
         let attempt = failed(SendErrorKind::Timeout);
         for (number, delay) in (1..).zip([5, 60, 300, 1800, 7200, 21_600, 86_400]) {
-            assert_eq!(schedule.verdict(number, &attempt, NOW, 0.0), after(delay));
+            assert_eq!(schedule.decide(number, &attempt, NOW, 0.0), after(delay));
         }
-        assert!(matches!(schedule.verdict(8, &attempt, NOW, 0.0), Verdict::Dead(_)));
+        assert!(matches!(schedule.decide(8, &attempt, NOW, 0.0), DeliveryVerdict::Dead(_)));
     }
 
     #[test]
     fn a_delay_varies_by_a_tenth() {
         let schedule = RetrySchedule::default();
         let attempt = failed(SendErrorKind::Connection);
-        assert_eq!(schedule.verdict(2, &attempt, NOW, 1.0), after(66));
-        assert_eq!(schedule.verdict(2, &attempt, NOW, -1.0), after(54));
-        assert_eq!(schedule.verdict(2, &attempt, NOW, 9.0), after(66));
+        assert_eq!(schedule.decide(2, &attempt, NOW, 1.0), after(66));
+        assert_eq!(schedule.decide(2, &attempt, NOW, -1.0), after(54));
+        assert_eq!(schedule.decide(2, &attempt, NOW, 9.0), after(66));
     }
 
     #[test]
     fn retry_after_lengthens_the_delay_up_to_a_day() {
         let schedule = RetrySchedule::default();
-        let next = |attempt: &DeliveryAttempt| schedule.verdict(1, attempt, NOW, 0.0);
+        let next = |attempt: &DeliveryAttempt| schedule.decide(1, attempt, NOW, 0.0);
         assert_eq!(next(&answered(503, Some(120))), after(120));
         assert_eq!(next(&answered(429, Some(1))), after(5), "it shortens none");
         assert_eq!(next(&answered(429, Some(1_000_000))), after(86_400));
@@ -120,8 +120,8 @@ mod tests {
     fn after_a_410_no_attempt_follows() {
         assert!(is_gone(&answered(410, None)) && !is_gone(&answered(404, None)));
         assert_eq!(
-            RetrySchedule::default().verdict(1, &answered(410, None), NOW, 0.0),
-            Verdict::Dead("410 Gone".into())
+            RetrySchedule::default().decide(1, &answered(410, None), NOW, 0.0),
+            DeliveryVerdict::Dead("410 Gone".into())
         );
     }
 }

@@ -136,7 +136,7 @@ impl RegistrationRules<'_> {
     /// Checks a callback address. A name that does not resolve is accepted; it is checked again at each attempt.
     async fn target(&self, text: &str) -> Result<(), TargetError> {
         let url = TargetPolicy::parse(text)?;
-        let addresses = match (TargetPolicy::literal(&url), url.domain()) {
+        let addresses = match (TargetPolicy::ip_literal(&url), url.domain()) {
             (Some(address), _) => vec![address],
             (None, Some(name)) => self.resolver.addresses(name).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "the host of a callback address could not be resolved");
@@ -292,12 +292,12 @@ fn unfit_url(error: TargetError) -> FieldError {
 }
 
 /// The error when another request registered the address at the same time.
-pub fn already_taken() -> Error {
+pub fn url_taken_error() -> Error {
     Error::Invalid { wording: Wording::BadRequest, fields: vec![taken_url()] }
 }
 
 /// The error when the client has as many registrations as it may have.
-pub fn too_many(most: u64) -> Error {
+pub fn too_many_registrations_error(most: u64) -> Error {
     let text = format!("A client has at most {most} webhook registrations");
     Error::Invalid { wording: Wording::BadRequest, fields: vec![FieldError::new("url", "too_many", text)] }
 }

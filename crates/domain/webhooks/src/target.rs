@@ -1,6 +1,6 @@
 //! Which addresses webhooks may reach (contract 09 C.5).
 
-use crate::MAX_URL;
+use civitas_kernel::limits::MAX_URL_CHARS;
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
@@ -29,7 +29,7 @@ impl TargetPolicy {
     /// [`TargetError::Invalid`].
     pub fn parse(text: &str) -> Result<Url, TargetError> {
         let has_space = text.contains(|c: char| c.is_whitespace() || c.is_control());
-        if text.chars().count() > MAX_URL || has_space {
+        if text.chars().count() > MAX_URL_CHARS || has_space {
             return Err(TargetError::Invalid);
         }
         let url = Url::parse(text).map_err(|_| TargetError::Invalid)?;
@@ -52,7 +52,7 @@ impl TargetPolicy {
     }
 
     /// The address in the host, if it is one: `127.1` and `0x7f.1` are read as browsers read them.
-    pub fn literal(url: &Url) -> Option<IpAddr> {
+    pub fn ip_literal(url: &Url) -> Option<IpAddr> {
         match url.host()? {
             Host::Ipv4(address) => Some(address.into()),
             Host::Ipv6(address) => Some(address.into()),
@@ -76,7 +76,7 @@ impl TargetPolicy {
     /// # Errors
     /// [`TargetError::Forbidden`].
     pub fn check_unresolved(&self, url: &Url) -> Result<(), TargetError> {
-        match Self::literal(url) {
+        match Self::ip_literal(url) {
             Some(address) => self.check(url, &[address]),
             None if self.allowed.is_empty() => self.check(url, &[]),
             None => Ok(()),
@@ -176,7 +176,7 @@ mod tests {
 
     fn checked(text: &str, addresses: &[&str]) -> Result<(), TargetError> {
         let url = TargetPolicy::parse(text)?;
-        let addresses: Vec<IpAddr> = match TargetPolicy::literal(&url) {
+        let addresses: Vec<IpAddr> = match TargetPolicy::ip_literal(&url) {
             Some(address) => vec![address],
             None => addresses.iter().map(|address| address.parse().unwrap()).collect(),
         };
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn addresses_that_are_no_absolute_web_addresses_are_invalid() {
-        let long = format!("https://hooks.example/{}", "a".repeat(MAX_URL));
+        let long = format!("https://hooks.example/{}", "a".repeat(MAX_URL_CHARS));
         let long_label = format!("https://{}.example/", "a".repeat(64));
         let long_name = format!("https://{}example/", "a.".repeat(124));
         for text in [
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn literal_addresses_in_every_notation_are_checked() {
+    fn ip_literal_addresses_in_every_notation_are_checked() {
         for text in [
             "http://127.0.0.1/",
             "http://2130706433/",

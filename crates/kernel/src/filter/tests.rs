@@ -91,7 +91,7 @@ fn a_date_alone_is_its_first_moment_in_the_zone() {
         let value = RawValue::One(value.to_owned());
         let raw = RawFilter {
             values: vec![("start_time_gteq".to_owned(), value)],
-            time_zone: TimeZone::named("Europe/Paris"),
+            time_zone: TimeZone::from_name("Europe/Paris"),
         };
         read_filters(FIELDS, &raw).map(|filters| filters[0].condition.clone())
     };

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 /// An implementation gives the store and the rules; `create` and `change` are the same for all kinds. Use the stores of
 /// a transaction: the checks and all writes must be in the same one.
 #[async_trait]
-pub trait RecordAdmin<E: Entity>: Send + Sync {
+pub trait RecordAdministration<E: Entity>: Send + Sync {
     /// The store.
     fn records(&self) -> &dyn Records<E>;
 
@@ -79,7 +79,7 @@ pub trait RecordAdmin<E: Entity>: Send + Sync {
 pub struct AdminWithoutRules<'a, E>(pub &'a dyn Records<E>);
 
 #[async_trait]
-impl<E: Entity> RecordAdmin<E> for AdminWithoutRules<'_, E> {
+impl<E: Entity> RecordAdministration<E> for AdminWithoutRules<'_, E> {
     fn records(&self) -> &dyn Records<E> {
         self.0
     }
@@ -92,9 +92,9 @@ impl<E: Entity> RecordAdmin<E> for AdminWithoutRules<'_, E> {
 /// Changes a record under its lock, at `now`, and returns its new state.
 ///
 /// # Errors
-/// Those of [`find_for_update`] and of [`RecordAdmin::change`].
+/// Those of [`find_for_update`] and of [`RecordAdministration::change`].
 pub async fn edit<E: Entity>(
-    admin: &impl RecordAdmin<E>,
+    admin: &impl RecordAdministration<E>,
     organization: OrganizationId,
     id: E::Id,
     now: OffsetDateTime,
@@ -190,10 +190,10 @@ mod tests {
     }
 
     /// A note has a text.
-    struct NoteAdmin<'a>(&'a dyn NoteStore);
+    struct NoteAdministration<'a>(&'a dyn NoteStore);
 
     #[async_trait]
-    impl RecordAdmin<Note> for NoteAdmin<'_> {
+    impl RecordAdministration<Note> for NoteAdministration<'_> {
         fn records(&self) -> &dyn Records<Note> {
             self.0
         }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     async fn edited(saves: usize, text: &str) -> Result<Note> {
-        edit(&NoteAdmin(&store(saves)), HERE, ID, LATER, |note| note.text = text.to_owned()).await
+        edit(&NoteAdministration(&store(saves)), HERE, ID, LATER, |note| note.text = text.to_owned()).await
     }
 
     #[test]
@@ -246,14 +246,15 @@ mod tests {
                 Ok(ID)
             });
             store.expect_follow_up().once().withf(|id| *id == ID).returning(|_| Ok(()));
-            assert_eq!(NoteAdmin(&store).create(HERE, &note("trees")).await.unwrap(), ID);
+            assert_eq!(NoteAdministration(&store).create(HERE, &note("trees")).await.unwrap(), ID);
         });
     }
 
     #[test]
     fn a_new_record_that_breaks_a_rule_is_not_stored() {
         at_once(async {
-            let refused = NoteAdmin(&MockNoteStore::new()).create(HERE, &note("")).await.unwrap_err();
+            let refused =
+                NoteAdministration(&MockNoteStore::new()).create(HERE, &note("")).await.unwrap_err();
             assert_eq!(refused.description(), "text cannot be blank");
         });
     }
@@ -282,13 +283,13 @@ mod tests {
     #[test]
     fn a_record_that_is_missing_or_deleted_cannot_be_edited() {
         at_once(async {
-            let refused = edit(&NoteAdmin(&store(0)), HERE, PostId(8), LATER, |_| {}).await;
+            let refused = edit(&NoteAdministration(&store(0)), HERE, PostId(8), LATER, |_| {}).await;
             assert!(matches!(refused, Err(Error::NotFound)));
             let mut store = MockNoteStore::new();
             store
                 .expect_find_for_update()
                 .returning(|_, _| Ok(Some(Note { deleted: true, ..note("trees") })));
-            let refused = edit(&NoteAdmin(&store), HERE, ID, LATER, |_| {}).await;
+            let refused = edit(&NoteAdministration(&store), HERE, ID, LATER, |_| {}).await;
             assert!(matches!(refused, Err(Error::NotFound)));
         });
     }

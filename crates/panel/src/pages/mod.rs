@@ -1,4 +1,8 @@
 //! The pages, by area, with their routes.
+//!
+//! The functions of a file have these names. Handlers: `list`, `show`, `new`, `create`, `edit`, `update`, `confirm_delete`,
+//! `delete`; `perform` is an action such as `publish`. `edit_page` is the page of the handler `edit`, also with the problems
+//! of a refused form. `tab_head` is the head of one of the tabs of a record, `subpage_head` that of a page below the record.
 
 /// Routes below an address: the methods of each path with their handlers.
 macro_rules! routes {

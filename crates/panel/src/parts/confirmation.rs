@@ -1,7 +1,8 @@
 //! Confirmation pages, for actions that cannot be undone.
 
 use super::html::render;
-use super::{Field, FormError, Html};
+use super::{Field, FormError, FormErrors, Html};
+use crate::form::SubmittedForm;
 use crate::translator::Translator;
 use askama::Template;
 
@@ -30,6 +31,9 @@ struct ConfirmationView<'a> {
 }
 
 impl<'a> Confirmation<'a> {
+    /// The field of the name to type.
+    pub(crate) const NAME_FIELD: &'static str = "confirm";
+
     pub(crate) fn new(
         translator: &'a Translator,
         action: String,
@@ -59,14 +63,23 @@ impl<'a> Confirmation<'a> {
         self
     }
 
-    /// Whether the name that was typed is the one asked for.
-    pub(crate) fn is_name_typed(name: &str, typed: &str) -> bool {
-        name.trim() == typed.trim()
+    /// Checks that the form of the confirmation page has this name.
+    ///
+    /// # Errors
+    /// The problem of its field.
+    pub(crate) fn check_name(
+        translator: &Translator,
+        form: &SubmittedForm,
+        name: &str,
+    ) -> Result<(), FormErrors> {
+        let is_same = form.text(Self::NAME_FIELD) == name.trim();
+        let problem = || vec![FormError::new(Self::NAME_FIELD, translator.tr("problem-name-typed"))];
+        if is_same { Ok(()) } else { Err(problem()) }
     }
 
     pub(crate) fn html(&self, problems: &[FormError]) -> Html {
         let field = self.name.as_ref().map(|(name, label)| {
-            let field = Field::text("confirm", label, "").hint(name).class("medium");
+            let field = Field::text(Self::NAME_FIELD, label, "").hint(name).class("medium");
             field.check(problems).html(self.translator)
         });
         render(&ConfirmationView { confirm: self, translator: self.translator, field })

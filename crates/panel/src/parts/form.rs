@@ -103,6 +103,11 @@ impl<'a> Form<'a> {
         self
     }
 
+    /// The form changes a record: it is sent as PUT, with the revision that the form shows.
+    pub(crate) fn put(self, revision: impl Into<String>) -> Self {
+        self.method("put").hidden("revision", revision)
+    }
+
     /// Sends the content of files too.
     pub(crate) fn with_file(mut self) -> Self {
         self.has_file = true;
@@ -116,6 +121,11 @@ impl<'a> Form<'a> {
 
     pub(crate) fn section(mut self, section: Section) -> Self {
         self.sections.push(section);
+        self
+    }
+
+    pub(crate) fn sections(mut self, sections: impl IntoIterator<Item = Section>) -> Self {
+        self.sections.extend(sections);
         self
     }
 }

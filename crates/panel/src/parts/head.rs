@@ -2,6 +2,7 @@
 
 use super::Html;
 use super::html::render;
+use crate::translator::Translator;
 use askama::Template;
 
 /// A state in one word, with a colour.
@@ -23,6 +24,15 @@ macro_rules! constructors {
 
 impl Badge {
     constructors!(plain: "", good: "good", warn: "warn", bad: "bad", busy: "busy");
+
+    /// Whether something is published.
+    pub(crate) fn published(translator: &Translator, is_published: bool) -> Self {
+        if is_published {
+            Self::good(translator.tr("published"))
+        } else {
+            Self::warn(translator.tr("not-published"))
+        }
+    }
 
     pub(crate) fn html(&self) -> Html {
         let class = format!("badge {}", self.kind);

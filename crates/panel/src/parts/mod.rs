@@ -14,24 +14,24 @@ macro_rules! text_setters {
 
 mod card;
 mod confirmation;
+mod deletion_link;
 mod field;
 mod form;
 mod head;
 mod html;
 mod layout;
-mod list;
 mod matrix;
 mod table;
 mod texts;
 
 pub(crate) use card::{Card, Json, KeyValues, Timeline, TimelineEvent, TwoColumns};
 pub(crate) use confirmation::Confirmation;
+pub(crate) use deletion_link::deletion_link;
 pub(crate) use field::{Checkbox, Choice, ChoiceGroup, Field};
 pub(crate) use form::{Form, FormError, FormErrors, Section};
 pub(crate) use head::{Badge, Head, PageAction, Tab};
 pub(crate) use html::{Html, render};
 pub(crate) use layout::{Layout, OpenedOrganization, StandalonePage};
-pub(crate) use list::{Chip, Filters, Pagination, Results};
 pub(crate) use matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow};
 pub(crate) use table::{Cell, Column, EmptyState, RowAction, Table};
 pub(crate) use texts::{TranslatedFields, language_name};
@@ -47,16 +47,4 @@ macro_rules! html_parts {
     )+};
 }
 
-html_parts!(
-    Card,
-    Filters<'_>,
-    Form<'_>,
-    Json<'_>,
-    KeyValues,
-    Matrix,
-    Results<'_>,
-    TwoColumns,
-    Table,
-    Checkbox,
-    Timeline
-);
+html_parts!(Card, Form<'_>, Json<'_>, KeyValues, Matrix, TwoColumns, Table, Checkbox, Timeline);

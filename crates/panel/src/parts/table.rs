@@ -213,12 +213,22 @@ impl Table {
         self
     }
 
-    /// Makes a column sort the list: its position, the address of the other direction, the direction now.
-    pub(crate) fn sorted(mut self, position: usize, href: String, direction: Option<&'static str>) -> Self {
+    /// Makes the head of a column a link: its position, the address of the list sorted by it, the direction now.
+    pub(crate) fn with_sort_link(
+        mut self,
+        position: usize,
+        href: String,
+        direction: Option<&'static str>,
+    ) -> Self {
         if let Some(column) = self.columns.get_mut(position) {
             (column.sort, column.sorted) = (Some(href), direction);
         }
         self
+    }
+
+    /// The number of rows.
+    pub(crate) fn row_count(&self) -> usize {
+        self.rows.len()
     }
 
     /// The rows, each cell with the label and the classes of its column.

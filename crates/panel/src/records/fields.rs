@@ -3,10 +3,10 @@
 
 use crate::admin_request::AdminRequest;
 use crate::format;
-use crate::pages::content::shared::typed_texts;
 use crate::parts::{
     Checkbox, Choice, ChoiceGroup, Field, FormError, FormErrors, Html, Section, TranslatedFields,
 };
+use crate::translated::typed_texts;
 use civitas_kernel::{Locales, Translated};
 use civitas_organizations::Organization;
 use time::OffsetDateTime;

@@ -1,24 +1,25 @@
 //! Creates and changes records ([`save()`]), and serves the pages of records that belong to a component: list, form, actions. A
 //! kind of record with such pages implements [`RecordPages`]; its routes name the functions of these modules:
-//! `list::show::<Meeting>`, `form::update::<Meeting>`, `actions::confirm::<Meeting>`.
+//! `rows::list::<Meeting>`, `form::update::<Meeting>`, `actions::confirm::<Meeting>`.
 
 pub(crate) mod actions;
-mod components;
+mod component_choice;
 mod fields;
 pub(crate) mod form;
-pub(crate) mod list;
+pub(crate) mod rows;
 mod save;
 
-pub(crate) use actions::RecordAction;
-pub(crate) use components::Components;
+pub(crate) use actions::{RecordAction, publication_action};
+pub(crate) use component_choice::{ComponentChoice, chosen_component_id};
 pub(crate) use fields::{FormInput, FormView, TextField};
-pub(crate) use list::{ListFilters, PER_PAGE, ShownList};
-pub(crate) use save::{EditableRecord, Saved, Target, change, create, save};
+pub(crate) use rows::RowContext;
+pub(crate) use save::{EditableRecord, Saved, Target, change, create, field_name, save, with_changes};
 
 use crate::admin_request::AdminRequest;
-use crate::pages::content::organization::{LIST, head};
-use crate::pages::content::shared::{open_organization_in_zone, title};
+use crate::list::List;
+use crate::pages::content::organization::{LIST, head, open_organization};
 use crate::parts::{Cell, Head, Section};
+use crate::translated::title;
 use civitas_audit::Action;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{ComponentId, Error, OrganizationId, Page, PageRequest, Result, Translated};
@@ -59,14 +60,14 @@ pub(crate) trait RecordPages: EditableRecord {
 
     /// Declares the filters of the list, and reads one page of it.
     async fn search(
-        filters: &mut ListFilters<'_>,
-        components: &Components,
+        list: &mut List<'_>,
+        components: &ComponentChoice,
         organization: OrganizationId,
-        page: PageRequest,
+        request: PageRequest,
     ) -> Result<Page<Self::Summary>>;
 
     /// The rows of a page of the list.
-    async fn rows(list: &ShownList<'_>, summaries: &[Self::Summary]) -> Result<Vec<Vec<Cell>>>;
+    async fn rows(context: &RowContext<'_>, summaries: &[Self::Summary]) -> Result<Vec<Vec<Cell>>>;
 
     /// Writes what was typed into the record.
     fn read_form(&mut self, input: &mut FormInput<'_>);
@@ -103,7 +104,7 @@ pub(crate) struct OpenedRecord<E: Entity> {
 impl<E: RecordPages> OpenedRecord<E> {
     /// The record of the path; neither it nor its component is deleted.
     pub(crate) async fn from_path(req: &AdminRequest) -> Result<Self> {
-        let (organization_id, organization) = open_organization_in_zone(req).await?;
+        let (organization_id, organization) = open_organization(req).await?;
         let (id, store) = ((E::ID)(req.path_id(E::PARAM)?), req.store());
         let found = E::admin(store, &organization).records().find(organization_id, id).await?;
         let record = found.filter(|record| !record.is_deleted()).ok_or(Error::NotFound)?;
@@ -128,13 +129,13 @@ impl<E: RecordPages> OpenedRecord<E> {
     }
 
     /// The head of a page below the list.
-    fn head_below_list(&self, req: &AdminRequest, title: String) -> Head {
-        head_below_list::<E>(req, self.organization_id, &self.organization, title)
+    fn list_subpage_head(&self, req: &AdminRequest, title: String) -> Head {
+        list_subpage_head::<E>(req, self.organization_id, &self.organization, title)
     }
 
     /// The head of a page below the page of the record.
-    pub(crate) fn head_below_record(&self, req: &AdminRequest, title: String) -> Head {
-        self.head_below_list(req, title).crumb(self.title(req), format!("{}/edit", self.path()))
+    pub(crate) fn subpage_head(&self, req: &AdminRequest, title: String) -> Head {
+        self.list_subpage_head(req, title).crumb(self.title(req), format!("{}/edit", self.path()))
     }
 }
 
@@ -144,7 +145,7 @@ fn list_path<E: RecordPages>(organization: OrganizationId) -> String {
 }
 
 /// The head of a page below the list.
-fn head_below_list<E: RecordPages>(
+fn list_subpage_head<E: RecordPages>(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,

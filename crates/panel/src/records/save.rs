@@ -4,11 +4,13 @@
 
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::pages::content::shared::{OpenedSpace, field_name, with_changes};
+use crate::pages::content::opened_space::OpenedSpace;
 use crate::parts::FormErrors;
 use civitas_application::{Ports, Transaction};
 use civitas_audit::{Action, NewAuditEntry};
-use civitas_kernel::records::{Change, Entity, RecordAdmin, RecordFields, check_revision, find_for_update};
+use civitas_kernel::records::{
+    Change, Entity, RecordAdministration, RecordFields, check_revision, find_for_update,
+};
 use civitas_kernel::{Error, FieldError, OrganizationId, Result};
 use civitas_organizations::Organization;
 use std::cell::RefCell;
@@ -17,7 +19,10 @@ use std::fmt::Display;
 /// A kind of record that pages save.
 pub(crate) trait EditableRecord: RecordFields<Id: Display> {
     /// The rules by which it is written, over the stores of a transaction.
-    fn admin<'a>(ports: &'a dyn Ports, organization: &Organization) -> Box<dyn RecordAdmin<Self> + 'a>;
+    fn admin<'a>(
+        ports: &'a dyn Ports,
+        organization: &Organization,
+    ) -> Box<dyn RecordAdministration<Self> + 'a>;
 
     /// The rules for what administrators write, besides those of [`Self::admin`]. `before`: the state it replaces.
     ///
@@ -35,8 +40,13 @@ pub(crate) trait EditableRecord: RecordFields<Id: Display> {
         Vec::new()
     }
 
-    /// The field and the key of the text for a refusal of the use case. `None`: the form shows the text of the refusal.
-    fn refusal(_text: &str) -> Option<(&'static str, &'static str)> {
+    /// The name of the field that an error is about; empty: the form as a whole.
+    fn form_field(organization: &Organization, field_error: &FieldError) -> String {
+        field_name(Self::NAME, organization, field_error)
+    }
+
+    /// The key of the text for an error. `None`: the general text for its code.
+    fn error_key(_: &FieldError) -> Option<&'static str> {
         None
     }
 
@@ -45,8 +55,19 @@ pub(crate) trait EditableRecord: RecordFields<Id: Display> {
     /// # Errors
     /// The error itself when no value is to blame.
     fn form_errors(req: &AdminRequest, organization: &Organization, error: Error) -> Result<FormErrors> {
-        let field = |field_error: &FieldError| field_name(Self::NAME, organization, field_error);
-        error::form_errors_with_refusals(&req.translator, error, field, Self::refusal)
+        let field = |field_error: &FieldError| Self::form_field(organization, field_error);
+        let text = |field_error: &FieldError| Self::error_key(field_error).map(|key| req.tr(key));
+        error::form_errors_with_texts(&req.translator, error, field, text)
+    }
+}
+
+/// The field that an error of the use case is about. `record` is the name of the form.
+pub(crate) fn field_name(record: &str, organization: &Organization, field_error: &FieldError) -> String {
+    match field_error.field.as_ref() {
+        member @ ("title" | "name" | "description" | "body") => {
+            format!("{record}[{member}][{}]", organization.default_locale)
+        }
+        member => format!("{record}[{member}]"),
     }
 }
 
@@ -185,4 +206,14 @@ pub(crate) async fn create<E: EditableRecord>(
         Some(details.fold(entry, |entry, (field, value)| entry.with_change(field, None, Some(&value))))
     };
     req.change_with_audit(use_case, audit_entry).await
+}
+
+/// The entry of the audit trail with what differs between two states: fields with the old and the new value.
+pub(crate) fn with_changes<F: AsRef<str>>(
+    entry: NewAuditEntry,
+    changes: impl IntoIterator<Item = (F, String, String)>,
+) -> NewAuditEntry {
+    changes
+        .into_iter()
+        .fold(entry, |entry, (field, old, new)| entry.with_change(field.as_ref(), Some(&old), Some(&new)))
 }

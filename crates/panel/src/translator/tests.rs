@@ -1,7 +1,7 @@
 use super::*;
 use civitas_accounts::RoleType;
 use civitas_accounts::administrators::PanelTheme;
-use civitas_application::{Dependency, SharedResource};
+use civitas_application::{Dependency, MAX_FIGURE, SharedResource};
 use civitas_audit::{Action, ActorKind};
 use civitas_jobs::JobStatus;
 use civitas_kernel::{Scope, SpaceKind};
@@ -163,4 +163,15 @@ fn a_plural_follows_the_number() {
 fn a_language_without_texts_is_english() {
     let german = Locale::parse("de").unwrap();
     assert_eq!(Translator::for_locale(german).locale, Locale::EN);
+}
+
+#[test]
+fn a_number_is_exact_below_the_limit_of_its_count() {
+    let english = Translator::for_locale(Locale::EN);
+    let texts = [0, 9_999, 10_000, 10_001].map(|count| english.count_text(count, MAX_FIGURE));
+    assert_eq!(texts, ["0", "9,999", "10,000", "More than 10,000"]);
+    assert_eq!(
+        Translator::for_locale(Locale::FR).count_text(MAX_FIGURE, MAX_FIGURE),
+        "Plus de 10\u{202f}000"
+    );
 }

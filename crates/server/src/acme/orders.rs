@@ -3,7 +3,7 @@
 //! What one organization does neither delays the certificates of another for longer than an order takes, nor uses up the
 //! limits of the CA: a host that failed waits, longer after each failure, and an organization has few orders an hour.
 
-use super::{Certificates, is_name, persist};
+use super::{AcmeCertificates, is_name, persist};
 use crate::config::Config;
 use crate::paths;
 use bytes::Bytes;
@@ -46,8 +46,8 @@ const MAX_ORDERS: u32 = 10;
 const PAGE: i64 = 100;
 
 /// Makes and renews the certificates of all confirmed hosts.
-pub(crate) struct Orders {
-    certificates: Arc<Certificates>,
+pub(crate) struct CertificateOrders {
+    certificates: Arc<AcmeCertificates>,
     store: Arc<dyn Store>,
     http: Http,
     ca: String,
@@ -81,17 +81,17 @@ enum OrderError {
 #[derive(Clone)]
 struct Http(Client);
 
-impl Orders {
+impl CertificateOrders {
     /// With the certificates that handshakes use; `None` without `tls_acme_email`.
     ///
     /// # Errors
     /// When the directory of the certificates cannot be created or read.
-    pub(crate) fn of(
+    pub(crate) fn new(
         config: &Config,
         store: Arc<dyn Store>,
-    ) -> io::Result<Option<(Arc<Certificates>, Self)>> {
+    ) -> io::Result<Option<(Arc<AcmeCertificates>, Self)>> {
         let Some(email) = &config.tls_acme_email else { return Ok(None) };
-        let (certificates, missing) = Certificates::open(config)?;
+        let (certificates, missing) = AcmeCertificates::open(config)?;
         let tls = client_config(system_roots()).map_err(io::Error::other)?;
         let http = Client::builder().tls_backend_preconfigured(tls).redirect(Policy::none()).no_proxy();
         let http = http.timeout(REQUEST_TIME).build().map_err(io::Error::other)?;
@@ -274,7 +274,7 @@ impl Orders {
         self.account = None;
         let path = self.account_file();
         if let Err(error) = fs::remove_file(&path) {
-            tracing::warn!(error = %paths::at(&path, error), "the account that the CA does not know stays");
+            tracing::warn!(error = %paths::with_path(&path, error), "the account that the CA does not know stays");
         }
     }
 
@@ -303,7 +303,7 @@ impl Orders {
                 persist(draft, &path)?;
                 account
             }
-            Err(error) => return Err(paths::at(&path, error).into()),
+            Err(error) => return Err(paths::with_path(&path, error).into()),
         };
         Ok(self.account.insert(account).clone())
     }

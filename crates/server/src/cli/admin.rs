@@ -114,7 +114,7 @@ async fn disable_second_factor(store: &dyn Store, email: &str, console: &mut Con
 
 fn refused(error: Error) -> CommandError {
     match error {
-        Error::Rejected(text) => CommandError::Because(text.into_owned()),
+        Error::Rejected(error) => CommandError::Because(error.description),
         other => command_error(other),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Cli, CommandError, CommandResult, Console, actor, command_error, configure, open_store};
 use crate::config::SettingSources;
-use civitas_accounts::{ApiClient, ClientAdmin, ClientAdminError, NewClient, Secret};
+use civitas_accounts::{ApiClient, ClientAdministration, ClientAdministrationError, NewClient, Secret};
 use civitas_application::{Store, Transaction};
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Abilities, Ability, OrganizationId, Scope, clock};
@@ -146,7 +146,7 @@ pub(super) fn is_asked(arguments: &[OsString]) -> bool {
 }
 
 /// Handles arguments that cannot be parsed.
-pub(super) fn misused(error: &clap::Error, arguments: &[OsString], console: &mut Console<'_>) -> u8 {
+pub(super) fn report_misuse(error: &clap::Error, arguments: &[OsString], console: &mut Console<'_>) -> u8 {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     let fault = format!("Error: {}", line.strip_prefix("error: ").unwrap_or(line));
@@ -216,10 +216,10 @@ fn fault_text(fault: &str, format: OutputFormat) -> String {
 }
 
 /// The error with the text of the contract, if that names an option.
-fn error_text(fault: &ClientAdminError) -> String {
+fn error_text(fault: &ClientAdministrationError) -> String {
     match fault {
-        ClientAdminError::NoScope => "Error: at least one --scope is required".to_owned(),
-        ClientAdminError::NoOrganization => {
+        ClientAdministrationError::NoScope => "Error: at least one --scope is required".to_owned(),
+        ClientAdministrationError::NoOrganization => {
             "Error: --organization-id is required for non-system clients".to_owned()
         }
         other => format!("Error: {other}"),
@@ -268,7 +268,7 @@ async fn all(store: &dyn Store) -> civitas_kernel::Result<Vec<Output>> {
 }
 
 async fn change(command: ApiClientCommand, work: &dyn Transaction) -> Result<Output, String> {
-    let admin = ClientAdmin { clients: work.clients(), organizations: work.organization_lookup() };
+    let admin = ClientAdministration { clients: work.clients(), organizations: work.organization_lookup() };
     let now = clock::now();
     let find =
         async |id: &str| admin.find(id).await.map(|(_, client)| client).map_err(|fault| error_text(&fault));

@@ -7,7 +7,7 @@ use crate::{files, paths, webhooks};
 use civitas_application::Store;
 use civitas_archive::{
     self as archive, ExportError, ExportOptions, ExportServices, FileServices, ImportOptions, ImportPass,
-    Progress, WebhookArchive,
+    ImportProgress, WebhookArchive,
 };
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Result, clock};
@@ -75,7 +75,7 @@ impl<'a> ArchiveCipher<'a> {
         if let Some(cipher) = self.cipher.get() {
             return Ok(cipher);
         }
-        let cipher = webhooks::cipher(self.config)?;
+        let cipher = webhooks::webhook_cipher(self.config)?;
         Ok(self.cipher.get_or_init(|| cipher))
     }
 }
@@ -109,7 +109,7 @@ pub(super) async fn import(
     let intake = files::open_intake(&config).map_err(command_error)?;
     // Paths of files are relative to the archive.
     let directory = if is_console(&args.file) { None } else { Some(paths::directory_of(&args.file)) };
-    let (cipher, policy) = (ArchiveCipher::new(&config), webhooks::policy(&config));
+    let (cipher, policy) = (ArchiveCipher::new(&config), webhooks::target_policy(&config));
     let options = ImportOptions {
         dry_run: args.dry_run,
         single_label_hosts: config.public_scheme == Scheme::Http,
@@ -127,7 +127,7 @@ pub(super) async fn import(
     let length = file.as_ref().and_then(|(_, length)| *length);
     let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
     let passwords = Argon2Passwords::without_wait_limit();
-    let mut observe = |progress: Progress| show(&mut line, length, progress);
+    let mut observe = |progress: ImportProgress| show(&mut line, length, progress);
     let report = match file {
         Some((file, Some(_))) => {
             archive::import_seekable(&*store, &passwords, file, options, &mut observe).await
@@ -141,14 +141,14 @@ pub(super) async fn import(
 
 /// The file and its length; a pipe has none, and can be read only once.
 pub(super) fn open(path: &Path) -> CommandResult<(BufReader<File>, Option<u64>)> {
-    let fault = |error| command_error(paths::at(path, error));
+    let fault = |error| command_error(paths::with_path(path, error));
     let file = File::open(path).map_err(fault)?;
     let found = file.metadata().map_err(fault)?;
     Ok((BufReader::new(file), found.is_file().then_some(found.len())))
 }
 
 /// `length` is that of the archive, in bytes.
-pub(super) fn show(line: &mut ProgressLine<'_>, length: Option<u64>, progress: Progress) {
+pub(super) fn show(line: &mut ProgressLine<'_>, length: Option<u64>, progress: ImportProgress) {
     line.show(|time| {
         let speed = u128::from(progress.lines) * 1000 / time.as_millis().max(1);
         let pass = if progress.pass == ImportPass::Check { "checked" } else { "written" };
@@ -188,7 +188,7 @@ pub(super) async fn write_to(
     if is_console(output) || output == Path::new("/dev/stdout") {
         return export(&mut *console.stdout).await.map_err(failed);
     }
-    let fault = |error: io::Error| CommandError::Because(paths::at(output, error).to_string());
+    let fault = |error: io::Error| CommandError::Because(paths::with_path(output, error).to_string());
     // A pipe or a device.
     if fs::metadata(output).is_ok_and(|found| !found.is_file()) {
         let mut file = OpenOptions::new().write(true).open(output).map_err(fault)?;

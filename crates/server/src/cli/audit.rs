@@ -6,7 +6,7 @@ use super::{
 };
 use crate::config::SettingSources;
 use civitas_application::Store;
-use civitas_application::audit::{AuditTrail, Verification};
+use civitas_application::audit::{AuditTrail, ChainVerification};
 use civitas_audit::{Action, Actor, ActorKind, AuditEntry, AuditFilter, AuditScope};
 use civitas_kernel::{PageRequest, clock};
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ async fn verify(host: Option<&str>, store: &dyn Store, console: &mut Console<'_>
     let trail = AuditTrail { log: store.audit() };
     let mut faults = Vec::new();
     let mut lines = String::new();
-    let mut report = |verification: Verification| {
+    let mut report = |verification: ChainVerification| {
         // Writing to a String cannot fail.
         let _ = writeln!(lines, "{}", verification_json(&verification));
         if let Some(fault) = verification.fault {
@@ -192,7 +192,7 @@ fn entry_text(entry: &AuditEntry) -> String {
     text
 }
 
-fn verification_json(verification: &Verification) -> Value {
+fn verification_json(verification: &ChainVerification) -> Value {
     let head = verification.head.as_ref();
     let fault =
         verification.fault.map(|fault| json!({"number": fault.number, "reason": fault.error.as_str()}));

@@ -1,12 +1,12 @@
 //! `civitas backup` and `civitas restore`.
 
 use super::{CommandError, CommandResult, Console, command_error, configure, open_store};
-use crate::backup::{BackupResult, backups_at, cause, copies, make_backup, write_audit_entry};
+use crate::backup::{BackupResult, backups_at, cause, database_copier, make_backup, write_audit_entry};
 use crate::config::{Config, SettingSources};
 use crate::files::{open_file_store, open_intake};
 use crate::secret_key::{self, create_private_directory};
 use crate::store::Database;
-use civitas_application::backups::{BackupManifest, BackupName, Backups, RestoreCheck};
+use civitas_application::backups::{BackupManifest, BackupName, Backups, RestoreCheckMethod};
 use civitas_application::{FileDigests, FileTransfer};
 use civitas_audit::Action;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub(super) async fn backup(
     let mut report = summary(&manifest);
     report["new_files"] = json!(new_files);
     console.print(json!({"backup": report, "removed": removed}))?;
-    if manifest.proof == RestoreCheck::Read && !args.quiet {
+    if manifest.proof == RestoreCheckMethod::Read && !args.quiet {
         console.note(ONLY_READ)?;
     }
     if config.secret_key.is_empty() && !args.quiet {
@@ -156,15 +156,15 @@ async fn check(
     config: &Config,
     console: &mut Console<'_>,
 ) -> CommandResult {
-    let copies = copies(config).map_err(command_error)?;
-    let copy = backups.database(manifest, copies.engine()).await.map_err(command_error)?;
-    let proof = copies.check(&copy).await.map_err(command_error)?;
+    let copier = database_copier(config).map_err(command_error)?;
+    let copy = backups.database(manifest, copier.engine()).await.map_err(command_error)?;
+    let proof = copier.check(&copy).await.map_err(command_error)?;
     let missing = backups.check_files(manifest).await.map_err(command_error)?;
     let mut report = summary(manifest);
     report["proof"] = json!(proof);
     report["missing"] = json!(missing);
     console.print(report)?;
-    if proof == RestoreCheck::Read {
+    if proof == RestoreCheckMethod::Read {
         console.note(ONLY_READ)?;
     }
     match missing {
@@ -175,13 +175,13 @@ async fn check(
 
 /// Restores the database, and applies newer migrations.
 async fn database(backups: &Backups, manifest: &BackupManifest, config: &Config) -> CommandResult<Value> {
-    let copies = copies(config).map_err(command_error)?;
-    let copy = backups.database(manifest, copies.engine()).await.map_err(command_error)?;
+    let copier = database_copier(config).map_err(command_error)?;
+    let copy = backups.database(manifest, copier.engine()).await.map_err(command_error)?;
     let database = Database::from_config(config);
     if let Some(directory) = database.file().and_then(|file| file.parent()) {
         create_private_directory(directory).map_err(command_error)?;
     }
-    copies.restore(&copy).await.map_err(command_error)?;
+    copier.restore(&copy).await.map_err(command_error)?;
     let applied = database.migrate().await.map_err(command_error)?;
     Ok(json!({"tables": copy.rows.0.len(), "rows": copy.rows.total(), "applied_migrations": applied}))
 }

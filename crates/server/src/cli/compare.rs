@@ -116,7 +116,7 @@ pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> Command
     let report = civitas_compare::compare(options).await.map_err(command_error)?;
     if let Some(file) = &args.report {
         let json = serde_json::to_vec(&report).map_err(command_error)?;
-        write_private(file, &json).map_err(|error| command_error(paths::at(file, error)))?;
+        write_private(file, &json).map_err(|error| command_error(paths::with_path(file, error)))?;
     }
     match args.format {
         Format::Text => console.print(&report)?,
@@ -127,7 +127,7 @@ pub(super) async fn run(args: CompareArgs, console: &mut Console<'_>) -> Command
 
 fn read_secret(file: Option<&Path>, console: &mut Console<'_>) -> CommandResult<SecretString> {
     let text = if let Some(file) = file {
-        fs::read_to_string(file).map_err(|error| command_error(paths::at(file, error)))?
+        fs::read_to_string(file).map_err(|error| command_error(paths::with_path(file, error)))?
     } else {
         let mut line = String::new();
         console.stdin.read_line(&mut line).map_err(command_error)?;

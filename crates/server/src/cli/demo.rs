@@ -8,7 +8,7 @@ use crate::store::Database;
 use crate::{telemetry, webhooks, wiring};
 use civitas_accounts::Secret;
 use civitas_application::Store;
-use civitas_archive::{self as archive, FileServices, ImportOptions, Report, WebhookArchive};
+use civitas_archive::{self as archive, FileServices, ImportOptions, ImportReport, WebhookArchive};
 use civitas_kernel::clock;
 use civitas_tokens::Argon2Passwords;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const CLIENT: &str = "full-access";
 pub(super) async fn run(sources: SettingSources, console: &mut Console<'_>) -> CommandResult {
     let config = configure(sources).map_err(CommandError::Because)?;
     let traces =
-        telemetry::begin_server(&config).map_err(|error| CommandError::Because(error.to_string()))?;
+        telemetry::start_server_logging(&config).map_err(|error| CommandError::Because(error.to_string()))?;
     let database = Database::from_config(&config);
     let schema = database.schema().await.map_err(command_error)?;
     if let Some(refusal) = schema.refusal().filter(|_| !schema.can_be_migrated()) {
@@ -40,7 +40,8 @@ pub(super) async fn run(sources: SettingSources, console: &mut Console<'_>) -> C
     let objects = files::open_file_store(&config).map_err(command_error)?;
     let intake = files::open_intake(&config).map_err(command_error)?;
     let files = FileServices { objects: &objects, intake: &intake, directory: None };
-    let (cipher, policy) = (webhooks::cipher(&config).map_err(command_error)?, webhooks::policy(&config));
+    let (cipher, policy) =
+        (webhooks::webhook_cipher(&config).map_err(command_error)?, webhooks::target_policy(&config));
     let options = ImportOptions {
         single_label_hosts: true,
         files: Some(files),
@@ -104,7 +105,7 @@ async fn first_start(store: &dyn Store, options: ImportOptions<'_>) -> CommandRe
 
 async fn clients(
     store: &dyn Store,
-    report: &Report,
+    report: &ImportReport,
 ) -> civitas_kernel::Result<BTreeMap<String, (String, String)>> {
     let mut clients = BTreeMap::new();
     for (reference, secret) in report.secrets.get("api_client").into_iter().flatten() {
@@ -117,7 +118,7 @@ async fn clients(
 }
 
 /// The id of a record of the city.
-fn row(report: &Report, kind: &str, reference: &str) -> i64 {
+fn row(report: &ImportReport, kind: &str, reference: &str) -> i64 {
     let city = report.refs.get(CITY).and_then(|city| city.get(kind));
     city.and_then(|rows| rows.get(reference)).copied().unwrap_or_default()
 }

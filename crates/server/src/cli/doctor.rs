@@ -7,7 +7,7 @@ use civitas_application::{Dependency, HealthChecks, HealthFinding};
 
 pub(super) async fn run(sources: &SettingSources, console: &mut Console<'_>) -> CommandResult {
     let findings = match configure(sources) {
-        Ok(config) => Doctor { config }.run().await,
+        Ok(config) => Doctor { config, reads_settings: true }.run().await,
         Err(error) => {
             let state = Err(error.reason().to_owned());
             vec![HealthFinding { dependency: Dependency::Configuration, state }]

@@ -7,7 +7,9 @@ use crate::config::{Config, Scheme, SettingSources};
 use crate::secret_key::create_private_directory;
 use crate::{files, paths, webhooks};
 use civitas_application::Store;
-use civitas_archive::{FileServices, ImportOptions, Progress, Report, WebhookArchive, import_seekable};
+use civitas_archive::{
+    FileServices, ImportOptions, ImportProgress, ImportReport, WebhookArchive, import_seekable,
+};
 use civitas_decidim::{
     AcceptedLosses, DecidimError, ExtractOptions, Extraction, SourceFiles, extract, is_loss,
 };
@@ -97,7 +99,7 @@ pub(super) async fn run(
         )));
     };
     let store = open_target(&args, &config).await?;
-    let target = Target::of(&args, &config)?;
+    let target = Target::from_args(&args, &config)?;
     let options = options(&args, &config, &target, store.is_none())?;
     let client = connect_to_read(url).await.map_err(command_error)?;
     let mut residue = args.residue.as_deref().map(private_file).transpose()?.map(BufWriter::new);
@@ -162,7 +164,7 @@ struct Target {
 }
 
 impl Target {
-    fn of(args: &ImportDecidimArgs, config: &Config) -> CommandResult<Self> {
+    fn from_args(args: &ImportDecidimArgs, config: &Config) -> CommandResult<Self> {
         let (archive, directory) = match &args.output {
             Some(output) if is_console(output) => (None, None),
             Some(output) => (Some(paths::follow_links(output)), None),
@@ -185,12 +187,12 @@ impl Target {
     fn draft(&self) -> CommandResult<Option<NamedTempFile>> {
         let Some(archive) = &self.archive else { return Ok(None) };
         let draft = tempfile::Builder::new().suffix(".part").tempfile_in(paths::directory_of(archive));
-        draft.map(Some).map_err(|error| command_error(paths::at(archive, error)))
+        draft.map(Some).map_err(|error| command_error(paths::with_path(archive, error)))
     }
 
     fn keep(&self, draft: NamedTempFile) -> CommandResult<PathBuf> {
         let archive = self.archive.clone().unwrap_or_default();
-        draft.persist(&archive).map_err(|failed| command_error(paths::at(&archive, failed.error)))?;
+        draft.persist(&archive).map_err(|failed| command_error(paths::with_path(&archive, failed.error)))?;
         Ok(archive)
     }
 }
@@ -209,7 +211,7 @@ impl PrivateDirectory {
     /// Creates one, and deletes those of runs that were killed: their archives have hashes of passwords.
     fn create(data_dir: &Path) -> CommandResult<Self> {
         create_private_directory(data_dir).map_err(command_error)?;
-        let failed = |error| command_error(paths::at(data_dir, error));
+        let failed = |error| command_error(paths::with_path(data_dir, error));
         let lock = private_file(&data_dir.join("import-decidim.lock"))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -223,7 +225,7 @@ impl PrivateDirectory {
             let path = entry.map_err(failed)?.path();
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
             if name.starts_with(Self::PREFIX) {
-                fs::remove_dir_all(&path).map_err(|error| command_error(paths::at(&path, error)))?;
+                fs::remove_dir_all(&path).map_err(|error| command_error(paths::with_path(&path, error)))?;
             }
         }
         let mode = Permissions::from_mode(0o700);
@@ -236,7 +238,7 @@ impl PrivateDirectory {
 fn private_file(path: &Path) -> CommandResult<File> {
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
     let file = opened.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file));
-    file.map_err(|error| command_error(paths::at(path, error)))
+    file.map_err(|error| command_error(paths::with_path(path, error)))
 }
 
 fn options(
@@ -295,17 +297,17 @@ async fn import(
     store: Option<Arc<dyn Store>>,
     target: &Target,
     draft: Option<NamedTempFile>,
-    extracted: &civitas_decidim::Report,
+    extracted: &civitas_decidim::ExtractionReport,
     (args, config): (&ImportDecidimArgs, &Config),
     console: &mut Console<'_>,
-) -> CommandResult<Option<Report>> {
+) -> CommandResult<Option<ImportReport>> {
     let Some(draft) = draft else { return Ok(None) };
     let archive = target.keep(draft)?;
     let Some(store) = store else { return Ok(None) };
     let objects = files::open_file_store(config).map_err(command_error)?;
     let intake = files::open_intake(config).map_err(command_error)?;
-    let (cipher, policy) = (ArchiveCipher::new(config), webhooks::policy(config));
-    let (directory, expected) = (Some(paths::directory_of(&archive)), extracted.written());
+    let (cipher, policy) = (ArchiveCipher::new(config), webhooks::target_policy(config));
+    let (directory, expected) = (Some(paths::directory_of(&archive)), extracted.written_by_type());
     let options = ImportOptions {
         dry_run: args.dry_run,
         keep_ids: !args.new_ids,
@@ -319,7 +321,7 @@ async fn import(
     };
     let (file, length) = open(&archive)?;
     let mut line = ProgressLine::new(&mut *console.stderr, console.watched && !args.quiet);
-    let mut observe = |progress: Progress| show(&mut line, length, progress);
+    let mut observe = |progress: ImportProgress| show(&mut line, length, progress);
     let passwords = Argon2Passwords::without_wait_limit();
     let report = import_seekable(&*store, &passwords, file, options, &mut observe).await;
     line.clear();
@@ -328,8 +330,8 @@ async fn import(
 
 /// The report (§8), with the options, what the import did, and why nothing was stored.
 fn whole_report(
-    extracted: &civitas_decidim::Report,
-    imported: Option<&Report>,
+    extracted: &civitas_decidim::ExtractionReport,
+    imported: Option<&ImportReport>,
     failure: &[String],
     args: &ImportDecidimArgs,
     begun: Instant,
@@ -351,7 +353,7 @@ fn whole_report(
 }
 
 /// What the import did. The table of ids is needed only where they are new.
-fn target_report(imported: &Report, args: &ImportDecidimArgs) -> Value {
+fn target_report(imported: &ImportReport, args: &ImportDecidimArgs) -> Value {
     let refs = args.new_ids.then_some(&imported.refs);
     json!({
         "created": imported.created, "updated": imported.updated, "unchanged": imported.unchanged, "refs": refs,

@@ -1,6 +1,6 @@
 //! Generates `civitas.example.toml` from the settings.
 
-use super::{SETTINGS, Setting, Shape};
+use super::{SETTINGS, Setting, SettingFormat};
 use std::fmt::Write;
 
 /// Every setting with its meaning and its default, commented out: the text of `civitas.example.toml`.
@@ -24,11 +24,11 @@ pub fn example() -> String {
 fn in_file(setting: &Setting) -> String {
     let items = || setting.default.split(',').map(str::trim).filter(|item| !item.is_empty());
     match setting.shape {
-        Shape::Switch => setting.default.to_owned(),
-        Shape::Number if !setting.default.is_empty() => setting.default.to_owned(),
-        Shape::Text | Shape::Number => format!("{:?}", setting.default),
-        Shape::Numbers => format!("[{}]", items().collect::<Vec<_>>().join(", ")),
-        Shape::Texts => {
+        SettingFormat::Switch => setting.default.to_owned(),
+        SettingFormat::Number if !setting.default.is_empty() => setting.default.to_owned(),
+        SettingFormat::Text | SettingFormat::Number => format!("{:?}", setting.default),
+        SettingFormat::Numbers => format!("[{}]", items().collect::<Vec<_>>().join(", ")),
+        SettingFormat::Texts => {
             format!("[{}]", items().map(|item| format!("{item:?}")).collect::<Vec<_>>().join(", "))
         }
     }

@@ -2,7 +2,7 @@
 
 use super::SETTINGS;
 use super::retired::RETIRED;
-use super::values::{Raw, Readable};
+use super::values::{RawSetting, SettingType};
 use crate::paths;
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,7 +52,7 @@ impl std::error::Error for ConfigError {}
 /// A value as written, and its source in words. `None`: no setting has a value of its type.
 struct SourcedValue {
     source: String,
-    raw: Option<Raw>,
+    raw: Option<RawSetting>,
 }
 
 /// Of each name, the value with the highest precedence.
@@ -60,19 +60,19 @@ pub(super) struct MergedSettings(BTreeMap<String, SourcedValue>);
 
 impl MergedSettings {
     /// Reads all sources; values are not checked yet.
-    pub(super) fn of(sources: &SettingSources) -> Result<Self, ConfigError> {
+    pub(super) fn merge(sources: &SettingSources) -> Result<Self, ConfigError> {
         let mut layers = Self(BTreeMap::new());
         let of_settings = SETTINGS.iter().map(|setting| (setting.name, setting.default));
         let of_command = sources.defaults.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in of_settings.chain(of_command) {
-            layers.add(name, format!("the default of {name}"), Some(Raw::Text(value.to_owned())));
+            layers.add(name, format!("the default of {name}"), Some(RawSetting::Text(value.to_owned())));
         }
         layers.add_file(sources.file.as_deref())?;
         for (name, value) in environment(&sources.environment) {
-            layers.add(&name, format!("CIVITAS_{}", name.to_uppercase()), Some(Raw::Text(value)));
+            layers.add(&name, format!("CIVITAS_{}", name.to_uppercase()), Some(RawSetting::Text(value)));
         }
         for (name, value) in &sources.flags {
-            layers.add(name, format!("--{}", flag(name)), Some(Raw::Text(value.clone())));
+            layers.add(name, format!("--{}", flag(name)), Some(RawSetting::Text(value.clone())));
         }
         match layers.0.keys().find(|name| !SETTINGS.iter().any(|setting| setting.name == *name)) {
             Some(strange) => {
@@ -84,7 +84,7 @@ impl MergedSettings {
         }
     }
 
-    fn add(&mut self, name: &str, source: String, raw: Option<Raw>) {
+    fn add(&mut self, name: &str, source: String, raw: Option<RawSetting>) {
         self.0.insert(name.to_owned(), SourcedValue { source, raw });
     }
 
@@ -96,7 +96,7 @@ impl MergedSettings {
         if configured.is_none() && fs::symlink_metadata(file).is_err_and(absent) {
             return Ok(());
         }
-        let text = read_file(file).map_err(|error| ConfigError(paths::at(file, error).to_string()))?;
+        let text = read_file(file).map_err(|error| ConfigError(paths::with_path(file, error).to_string()))?;
         let source = relative_path(file).display();
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -110,7 +110,7 @@ impl MergedSettings {
     }
 
     /// One setting.
-    pub(super) fn read<T: Readable>(&self, name: &str) -> Result<T, ConfigError> {
+    pub(super) fn read<T: SettingType>(&self, name: &str) -> Result<T, ConfigError> {
         let raw = self.0.get(name).and_then(|found| found.raw.as_ref());
         raw.and_then(T::read).ok_or_else(|| self.fault(name, T::MUST_BE))
     }
@@ -158,10 +158,10 @@ pub fn flag(name: &str) -> String {
     name.replace('_', "-")
 }
 
-fn raw(value: Value) -> Option<Raw> {
+fn raw(value: Value) -> Option<RawSetting> {
     match value {
-        Value::Array(items) => items.into_iter().map(text).collect::<Option<_>>().map(Raw::List),
-        other => text(other).map(Raw::Text),
+        Value::Array(items) => items.into_iter().map(text).collect::<Option<_>>().map(RawSetting::List),
+        other => text(other).map(RawSetting::Text),
     }
 }
 

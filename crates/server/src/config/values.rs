@@ -15,7 +15,7 @@ use url::Url;
 
 /// A value as written: one text (also for a number in the file), or a list of texts.
 #[derive(Debug, Clone)]
-pub(super) enum Raw {
+pub(super) enum RawSetting {
     Text(String),
     /// A list in the file. In other sources a list is one text with commas.
     List(Vec<String>),
@@ -28,7 +28,7 @@ pub(super) fn is_filter(text: &str) -> bool {
 
 /// The format of a setting in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum SettingFormat {
     /// `"text"`
     Text,
     /// `7200`
@@ -42,24 +42,24 @@ pub enum Shape {
 }
 
 /// The type of a setting.
-pub(super) trait Readable: Sized {
+pub(super) trait SettingType: Sized {
     /// Its format in the file.
-    const SHAPE: Shape;
+    const FORMAT: SettingFormat;
     /// What the value must be, for the error message.
     const MUST_BE: &'static str;
     /// Parses a value; `None` if it is invalid.
-    fn read(raw: &Raw) -> Option<Self>;
+    fn read(raw: &RawSetting) -> Option<Self>;
 }
 
 macro_rules! readable {
     ($($type:ty: $shape:ident, $must:literal;)+) => {$(
-        impl Readable for $type {
-            const SHAPE: Shape = Shape::$shape;
+        impl SettingType for $type {
+            const FORMAT: SettingFormat = SettingFormat::$shape;
             const MUST_BE: &'static str = $must;
 
-            fn read(raw: &Raw) -> Option<Self> {
+            fn read(raw: &RawSetting) -> Option<Self> {
                 match raw {
-                    Raw::Text(text) if !text.trim().is_empty() => text.trim().parse().ok(),
+                    RawSetting::Text(text) if !text.trim().is_empty() => text.trim().parse().ok(),
                     _ => None,
                 }
             }
@@ -87,43 +87,43 @@ readable! {
 }
 
 /// An optional setting: `None` if left out or empty.
-impl<T: Readable> Readable for Option<T> {
-    const SHAPE: Shape = T::SHAPE;
+impl<T: SettingType> SettingType for Option<T> {
+    const FORMAT: SettingFormat = T::FORMAT;
     const MUST_BE: &'static str = T::MUST_BE;
 
-    fn read(raw: &Raw) -> Option<Self> {
+    fn read(raw: &RawSetting) -> Option<Self> {
         match raw {
-            Raw::Text(text) if text.trim().is_empty() => Some(None),
+            RawSetting::Text(text) if text.trim().is_empty() => Some(None),
             _ => T::read(raw).map(Some),
         }
     }
 }
 
-impl<T: Readable> Readable for Vec<T> {
-    const SHAPE: Shape = match T::SHAPE {
-        Shape::Number => Shape::Numbers,
-        _ => Shape::Texts,
+impl<T: SettingType> SettingType for Vec<T> {
+    const FORMAT: SettingFormat = match T::FORMAT {
+        SettingFormat::Number => SettingFormat::Numbers,
+        _ => SettingFormat::Texts,
     };
     const MUST_BE: &'static str = T::MUST_BE;
 
-    fn read(raw: &Raw) -> Option<Self> {
+    fn read(raw: &RawSetting) -> Option<Self> {
         let items: Vec<String> = match raw {
-            Raw::List(items) => items.clone(),
-            Raw::Text(text) if text.trim().is_empty() => Vec::new(),
-            Raw::Text(text) => text.split(',').map(str::to_owned).collect(),
+            RawSetting::List(items) => items.clone(),
+            RawSetting::Text(text) if text.trim().is_empty() => Vec::new(),
+            RawSetting::Text(text) => text.split(',').map(str::to_owned).collect(),
         };
-        items.into_iter().map(|item| T::read(&Raw::Text(item))).collect()
+        items.into_iter().map(|item| T::read(&RawSetting::Text(item))).collect()
     }
 }
 
-impl Readable for Locales {
-    const SHAPE: Shape = Shape::Texts;
+impl SettingType for Locales {
+    const FORMAT: SettingFormat = SettingFormat::Texts;
     const MUST_BE: &'static str = "must be a list of 1 to 60 different locales, as en or pt-BR";
 
-    fn read(raw: &Raw) -> Option<Self> {
+    fn read(raw: &RawSetting) -> Option<Self> {
         match raw {
-            Raw::Text(text) => text.parse().ok(),
-            Raw::List(items) => items.join(",").parse().ok(),
+            RawSetting::Text(text) => text.parse().ok(),
+            RawSetting::List(items) => items.join(",").parse().ok(),
         }
     }
 }
@@ -145,24 +145,24 @@ impl Limit {
     }
 }
 
-impl Readable for Limit {
-    const SHAPE: Shape = Shape::Number;
+impl SettingType for Limit {
+    const FORMAT: SettingFormat = SettingFormat::Number;
     const MUST_BE: &'static str = "must be a number, 0 for no limit";
 
-    fn read(raw: &Raw) -> Option<Self> {
-        let Raw::Text(text) = raw else { return None };
+    fn read(raw: &RawSetting) -> Option<Self> {
+        let RawSetting::Text(text) = raw else { return None };
         let number = if text.trim().is_empty() { 0 } else { text.trim().parse().ok()? };
         Some(Self((number > 0).then_some(number)))
     }
 }
 
 /// A network; a single address is a network of one address.
-impl Readable for IpNet {
-    const SHAPE: Shape = Shape::Text;
+impl SettingType for IpNet {
+    const FORMAT: SettingFormat = SettingFormat::Text;
     const MUST_BE: &'static str = "must be a network, as 10.0.0.0/8";
 
-    fn read(raw: &Raw) -> Option<Self> {
-        let Raw::Text(text) = raw else { return None };
+    fn read(raw: &RawSetting) -> Option<Self> {
+        let RawSetting::Text(text) = raw else { return None };
         let address = || text.trim().parse::<IpAddr>().map(Self::from);
         text.trim().parse::<Self>().or_else(|_| address()).ok()
     }
@@ -279,8 +279,8 @@ impl FromStr for Pepper {
 mod tests {
     use super::*;
 
-    fn read<T: Readable>(text: &str) -> Option<T> {
-        T::read(&Raw::Text(text.to_owned()))
+    fn read<T: SettingType>(text: &str) -> Option<T> {
+        T::read(&RawSetting::Text(text.to_owned()))
     }
 
     #[test]
@@ -313,6 +313,6 @@ mod tests {
             assert!(read::<Endpoint>(wrong).is_none(), "{wrong}");
         }
         assert_eq!(read::<SecretKey>("c2hvcnQ="), None);
-        assert_eq!(String::read(&Raw::List(Vec::new())), None);
+        assert_eq!(String::read(&RawSetting::List(Vec::new())), None);
     }
 }

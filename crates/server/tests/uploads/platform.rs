@@ -1,7 +1,7 @@
 //! The binary on a database and a store of files, and requests to it.
 
 use civitas_application::{Files, SiteSettings};
-use civitas_attachments::PENDING;
+use civitas_attachments::PENDING_FILE_LIFETIME;
 use civitas_files::{DirectoryIntake, FileStorage};
 use civitas_kernel::clock;
 use civitas_tests::{Database, ObjectServer};
@@ -123,7 +123,7 @@ impl Platform {
         let (store, objects) = (self.database.store.clone(), Arc::new(self.objects()));
         let files = Files::new(store, civitas_api::event_committer(site), objects, Arc::new(intake));
         files.remove_incomplete(Duration::ZERO).await;
-        files.sweep(clock::now() + PENDING + time::Duration::MINUTE).await.unwrap();
+        files.sweep(clock::now() + PENDING_FILE_LIFETIME + time::Duration::MINUTE).await.unwrap();
     }
 
     /// The parts of a form before and after its file.

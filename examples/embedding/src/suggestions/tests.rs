@@ -4,8 +4,8 @@ use super::*;
 use civitas_kernel::records::Change;
 use civitas_kernel::{ClientId, Locale, OrganizationId, SpaceKind, SpaceRef, Translated, UserId};
 use civitas_proposals::{
-    ComponentRules, DRAFT, MockComponentLookup, MockProposalStore, Proposal, ProposalContext, ProposalDetail,
-    PublicState,
+    ComponentRules, MockComponentLookup, MockProposalStore, Proposal, ProposalContext, ProposalDetail,
+    PublicState, WRITE_DRAFTS,
 };
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -15,7 +15,7 @@ const COMPONENT: ComponentId = ComponentId(4);
 const ID: ProposalId = ProposalId(9);
 
 fn nora() -> Ctx {
-    Ctx::for_user(OrganizationId(1), ClientId(1), UserId(7), &[DRAFT], NOW)
+    Ctx::for_user(OrganizationId(1), ClientId(1), UserId(7), &[WRITE_DRAFTS], NOW)
 }
 
 fn context() -> ProposalContext {

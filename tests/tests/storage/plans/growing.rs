@@ -4,7 +4,7 @@ use super::webhooks::not_measured;
 use super::{recorder, statements};
 use civitas_kernel::{JobId, RegistrationId, SpaceKind, SpaceRef, clock, random_job_id};
 use civitas_tests::{Engine, World};
-use civitas_webhooks::{DeliveryId, DeliveryOutcome, RegistrationHealth, Verdict};
+use civitas_webhooks::{DeliveryId, DeliveryOutcome, DeliveryVerdict, RegistrationHealth};
 use diesel::connection::set_default_instrumentation;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -47,7 +47,9 @@ async fn refs_of_an_import_are_found_by_the_primary_key_without_statistics() {
 async fn recorded_deliveries_are_found_by_their_ids_without_statistics() {
     let Some(world) = not_measured(Engine::Sqlite).await else { return };
     let (now, pending) = (clock::now(), Uuid::from_u128(21));
-    for verdict in [Verdict::Retry(now), Verdict::Dropped("paused"), Verdict::Delivered] {
+    for verdict in
+        [DeliveryVerdict::Retry(now), DeliveryVerdict::Dropped("paused"), DeliveryVerdict::Delivered]
+    {
         let outcomes = [DeliveryOutcome { delivery: DeliveryId(pending), attempt: None, verdict }];
         let health = RegistrationHealth::default();
         let tx = world.store().begin().await.unwrap();

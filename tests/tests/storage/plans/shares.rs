@@ -62,10 +62,10 @@ async fn what_is_stored_is_read_from_indexes_alone() {
         for (share, table, indexes) in [
             (SharedResource::Jobs, "jobs", vec!["jobs_of_organization", "jobs_in_turn_of_organization"]),
             (SharedResource::UnattachedFiles, "uploads", vec!["uploads_of_organization"]),
-            (SharedResource::KeptAnswers, "idempotency_keys", vec!["idempotency_keys_of_organization"]),
+            (SharedResource::IdempotentAnswers, "idempotency_keys", vec!["idempotency_keys_of_organization"]),
         ] {
-            let stored = plans(&world, table, shares.stored(share, mine, Some(client))).await.1;
-            let by_tenant = plans(&world, table, shares.stored_by_tenant(share, 9)).await.1;
+            let stored = plans(&world, table, shares.count_stored(share, mine, Some(client))).await.1;
+            let by_tenant = plans(&world, table, shares.count_stored_by_tenant(share, 9)).await.1;
             for steps in [stored.concat(), by_tenant.concat()] {
                 let alone = steps.iter().filter(|step| match engine {
                     Engine::Sqlite => step.contains(&format!("SEARCH {table} USING COVERING INDEX")),

@@ -70,7 +70,7 @@ fn count_losses(run: &mut ExtractionRun<'_>, row: &Row, of: i64, settings: &mut 
         settings.unused.insert(key.to_owned(), value);
     }
     for text in settings.texts.drain(..) {
-        run.count_text(row, text);
+        run.record_text_losses(row, text);
     }
     let mut lost = row.clone();
     lost.columns.insert("settings".to_owned(), settings.unused.clone().into());

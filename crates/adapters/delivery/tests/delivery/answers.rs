@@ -67,7 +67,7 @@ async fn retry_after_is_read_in_both_forms() {
 #[tokio::test]
 async fn the_first_bytes_of_a_body_are_kept_as_text() {
     let long = "é".repeat(5_000);
-    let cut = "é".repeat(ReceiverResponse::STORED_BODY / 2);
+    let cut = "é".repeat(ReceiverResponse::MAX_STORED_BODY_BYTES / 2);
     let odd = format!("a{long}");
     let odd_cut = format!("a{}", "é".repeat(511));
     for (sent, kept) in [
@@ -113,7 +113,8 @@ async fn a_body_without_end_is_read_to_its_limit_and_the_connection_is_closed() 
     let head = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
     let receiver = Receiver::start(Reply::Drip(head, vec![b'x'; 1024], Duration::from_millis(1))).await;
     let slow = Timeouts { exchange: Duration::from_secs(15), ..TIMEOUTS };
-    let sender = HttpWebhookSender::with(loopback(), Arc::new(Silent), slow, RootCertStore::empty()).unwrap();
+    let sender =
+        HttpWebhookSender::with_timeouts(loopback(), Arc::new(Silent), slow, RootCertStore::empty()).unwrap();
     let answer = answered(&sender, &receiver.url()).await;
     assert_eq!((answer.status, answer.body), (200, "x".repeat(1024)));
     receiver.closed(1).await;
@@ -178,7 +179,8 @@ impl TargetResolver for Silent {
 async fn a_name_without_address_or_answer_is_an_error_of_dns() {
     assert_eq!(failed(&sender(), "http://unknown.example/").await, SendErrorKind::Dns);
     let policy = TargetPolicy::default();
-    let sender = HttpWebhookSender::with(policy, Arc::new(Silent), TIMEOUTS, RootCertStore::empty()).unwrap();
+    let sender =
+        HttpWebhookSender::with_timeouts(policy, Arc::new(Silent), TIMEOUTS, RootCertStore::empty()).unwrap();
     assert_eq!(failed(&sender, "https://hooks.example/").await, SendErrorKind::Dns);
     let begun = Instant::now();
     assert_eq!(failed(&sender, "https://slow.example/").await, SendErrorKind::Timeout);

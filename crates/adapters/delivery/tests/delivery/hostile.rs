@@ -209,7 +209,7 @@ async fn nothing_arrived(seen: &Seen) {
 }
 
 fn with(policy: TargetPolicy, resolver: Arc<dyn TargetResolver>) -> HttpWebhookSender {
-    HttpWebhookSender::with(policy, resolver, TIMEOUTS, RootCertStore::empty()).unwrap()
+    HttpWebhookSender::with_timeouts(policy, resolver, TIMEOUTS, RootCertStore::empty()).unwrap()
 }
 
 async fn register(

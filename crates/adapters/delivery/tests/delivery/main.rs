@@ -58,7 +58,7 @@ fn loopback() -> TargetPolicy {
 /// A sender that may reach receivers on this machine; `hooks.example` is one.
 fn sender() -> HttpWebhookSender {
     let names = Table::of(&[("hooks.example", &[&["127.0.0.1"]])]);
-    HttpWebhookSender::with(loopback(), names, TIMEOUTS, RootCertStore::empty()).unwrap()
+    HttpWebhookSender::with_timeouts(loopback(), names, TIMEOUTS, RootCertStore::empty()).unwrap()
 }
 
 async fn attempt(sender: &HttpWebhookSender, url: &str) -> DeliveryAttempt {

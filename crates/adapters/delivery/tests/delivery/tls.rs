@@ -53,7 +53,7 @@ fn trusting(certificate: Option<&CertificateDer<'static>>) -> HttpWebhookSender 
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(certificate.cloned());
     let names = Table::of(&[("hooks.example", &[&["127.0.0.1"]]), ("other.example", &[&["127.0.0.1"]])]);
-    HttpWebhookSender::with(loopback(), names, TIMEOUTS, roots).unwrap()
+    HttpWebhookSender::with_timeouts(loopback(), names, TIMEOUTS, roots).unwrap()
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufWriter, Seek, SeekFrom, Write};
 const MAX_SCANS: u32 = 100;
 
 /// Copies the segments that pixels and colours need, up to the end of the image.
-pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<ImageMetadata> {
+pub(super) fn strip_metadata(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<ImageMetadata> {
     if array(from)? != [0xff, 0xd8] {
         return Err(malformed());
     }

@@ -69,7 +69,7 @@ pub(crate) fn process(
     format: ImageFormat,
     directory: &Path,
 ) -> io::Result<ImageResult> {
-    let (stripped, facts) = match strip(content, format, directory) {
+    let (stripped, facts) = match strip_metadata(content, format, directory) {
         Ok(done) => done,
         Err(cause) if matches!(cause.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) => {
             return Ok(Err(ContentError::Undecodable));
@@ -105,7 +105,7 @@ pub(crate) fn process(
 }
 
 /// Copies an image without its metadata.
-fn strip(
+fn strip_metadata(
     content: &FileContent,
     format: ImageFormat,
     directory: &Path,
@@ -114,9 +114,9 @@ fn strip(
     from.rewind()?;
     let mut to = BufWriter::new(tempfile::tempfile_in(directory)?);
     let facts = match format {
-        ImageFormat::Jpeg => jpeg::strip(&mut from, &mut to)?,
-        ImageFormat::Png => png::strip(&mut from, &mut to)?,
-        _ => webp::strip(&mut from, &mut to, content.byte_size)?,
+        ImageFormat::Jpeg => jpeg::strip_metadata(&mut from, &mut to)?,
+        ImageFormat::Png => png::strip_metadata(&mut from, &mut to)?,
+        _ => webp::strip_metadata(&mut from, &mut to, content.byte_size)?,
     };
     Ok((finished(to)?, facts))
 }

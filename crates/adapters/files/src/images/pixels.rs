@@ -21,13 +21,13 @@ pub(super) const MAX_DECODED_BYTES: u64 = 100_000_000;
 const MAX_PROFILE: usize = 256 * 1024;
 
 /// Pixels and their colour profile.
-pub(super) struct Decoded {
+pub(super) struct DecodedImage {
     pub pixels: DynamicImage,
     profile: Option<Vec<u8>>,
 }
 
 /// Decodes all pixels; `None` if they have more than [`MAX_DECODED_BYTES`] bytes.
-pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<Decoded>, ContentError> {
+pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<DecodedImage>, ContentError> {
     let undecodable = |error: ImageError| {
         tracing::debug!(%error, "an image was not decoded");
         ContentError::Undecodable
@@ -48,7 +48,7 @@ pub(super) fn decode(mut file: &File, format: ImageFormat) -> Result<Option<Deco
     let profile = decoder.icc_profile().unwrap_or_default().filter(|profile| profile.len() <= MAX_PROFILE);
     let pixels = DynamicImage::from_decoder(decoder).map_err(undecodable)?;
     let profile = profile.filter(|profile| is_of(profile, pixels.color()));
-    Ok(Some(Decoded { pixels, profile }))
+    Ok(Some(DecodedImage { pixels, profile }))
 }
 
 /// Whether a colour profile describes colours of that kind. Decoders turn CMYK into RGB.
@@ -56,7 +56,7 @@ fn is_of(profile: &[u8], color: ColorType) -> bool {
     profile.get(16..20) == Some(if color.has_color() { b"RGB " } else { b"GRAY" })
 }
 
-impl Decoded {
+impl DecodedImage {
     /// A copy with 8 bits, at most [`THUMBNAIL_HEIGHT`] high, never larger than the image, of the same proportions.
     pub fn thumbnail(&self) -> Self {
         let (width, height) = thumbnail_size(self.pixels.width(), self.pixels.height());
@@ -86,7 +86,7 @@ fn thumbnail_size(width: u32, height: u32) -> (u32, u32) {
 }
 
 /// Writes an image with its colour profile, and nothing else.
-pub(super) fn encode(image: &Decoded, format: ImageFormat, file: File) -> io::Result<FileContent> {
+pub(super) fn encode(image: &DecodedImage, format: ImageFormat, file: File) -> io::Result<FileContent> {
     let mut to = BufWriter::new(file);
     let written = match format {
         ImageFormat::Jpeg => with(image, JpegEncoder::new_with_quality(&mut to, QUALITY)),
@@ -100,7 +100,7 @@ pub(super) fn encode(image: &Decoded, format: ImageFormat, file: File) -> io::Re
     finished(to)
 }
 
-fn with(image: &Decoded, mut encoder: impl ImageEncoder) -> Result<(), ImageError> {
+fn with(image: &DecodedImage, mut encoder: impl ImageEncoder) -> Result<(), ImageError> {
     if let Some(profile) = &image.profile {
         // An encoder that does not support profiles writes none.
         let _ = encoder.set_icc_profile(profile.clone());

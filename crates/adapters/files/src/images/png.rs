@@ -14,7 +14,7 @@ const KEPT_CHUNKS: [&[u8; 4]; 15] = [
 ];
 
 /// Copies the chunks that are kept, up to the end of the image.
-pub(super) fn strip(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<ImageMetadata> {
+pub(super) fn strip_metadata(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<ImageMetadata> {
     if array::<8>(from)? != SIGNATURE {
         return Err(malformed());
     }

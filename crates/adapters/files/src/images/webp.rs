@@ -15,7 +15,7 @@ const FRAME: u64 = 16;
 const PICTURE: u64 = 10;
 
 /// Copies the chunks that pixels and colours need. Of an animation only the first frame is kept.
-pub(super) fn strip(
+pub(super) fn strip_metadata(
     from: &mut (impl BufRead + Seek),
     to: &mut (impl Write + Seek),
     size: u64,

@@ -2,8 +2,8 @@
 
 use crate::change_counters::{ChangeCounters, StatementObserver};
 use crate::failure::ErrorCause;
-use crate::page_rows::{PageBounds, count};
-use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools};
+use crate::page_rows::{RowReadLimits, count_decoded_bytes};
+use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, StatementLimits};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
 use diesel::deserialize::{self, FromSqlRow};
@@ -28,15 +28,21 @@ use std::time::Duration;
 mod copies;
 #[path = "postgres/dialect.rs"]
 pub mod dialect;
+#[path = "postgres/pool_kinds.rs"]
+mod pool_kinds;
+#[path = "postgres/reader.rs"]
+mod reader;
 #[path = "postgres/sql_state_stream.rs"]
 mod sql_state_stream;
 #[path = "postgres/tls.rs"]
 mod tls;
 #[path = "postgres/writer.rs"]
 mod writer;
-pub use copies::{EngineDatabaseCopies, connect_to_read};
+pub use copies::{EngineDatabaseCopier, connect_to_read};
+pub use pool_kinds::PoolKind;
+pub use reader::Reader;
 use tls::{ConnectionPurpose, SilenceLimits};
-pub use writer::{WriteTransaction, Writer};
+pub use writer::{WriteTransaction, Writer, WriterConnection};
 
 /// The database.
 pub type Db = diesel::pg::Pg;
@@ -47,11 +53,9 @@ pub type MigrationConnection = AsyncConnectionWrapper<AsyncPgConnection>;
 /// The migrations of this build.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/postgres");
 
-/// Updates the statistics of all tables from samples. It may take longer than the time limit of a statement.
-pub const ANALYZE: &str = "BEGIN; SET LOCAL statement_timeout = '10min'; ANALYZE; COMMIT";
-
-/// The same in the open transaction.
-pub const ANALYZE_WITHIN: &str = "SET LOCAL statement_timeout = '10min'; ANALYZE";
+/// Updates the statistics of all tables from samples, in the open transaction or in one of its own. It may take longer than the
+/// time limit of a statement.
+pub const ANALYZE: &str = "SET LOCAL statement_timeout = '10min'; ANALYZE";
 
 /// The SQL types of the schema.
 pub mod sql {
@@ -73,13 +77,13 @@ pub fn write_uuid<'b>(value: &'b uuid::Uuid, out: &mut Output<'b, '_, Db>) -> se
 pub fn read_data(raw: PgValue<'_>) -> deserialize::Result<Box<RawValue>> {
     let members: Map<String, Value> = serde_json::from_slice(raw.as_bytes().get(1..).unwrap_or_default())?;
     let text = to_raw_value(&members)?;
-    count(text.get().len());
+    count_decoded_bytes(text.get().len());
     Ok(text)
 }
 
 /// Reads a JSON column.
 pub fn read_json<T: DeserializeOwned>(raw: PgValue<'_>) -> deserialize::Result<T> {
-    count(raw.as_bytes().len());
+    count_decoded_bytes(raw.as_bytes().len());
     // The first byte is the version of jsonb's wire format: always 1.
     Ok(serde_json::from_slice(raw.as_bytes().get(1..).unwrap_or_default())?)
 }
@@ -108,106 +112,80 @@ pub fn cause(message: &str) -> ErrorCause {
     }
 }
 
-/// How statements are planned. Plans are kept with their statements, also those that were made while a table was empty: then
-/// PostgreSQL would read the table as a whole, and go on to do so while it grows. Only searches may do that.
-#[derive(Debug, Clone, Copy)]
-enum Planning {
-    /// For requests: a statement is planned once for each connection, for any values: to plan it again costs as much as to
-    /// run it. Only for statements whose plan for any values is good; `tests/tests/storage/plans` has such plans.
-    Once,
-    /// For background work: PostgreSQL decides whether a plan for the values of each use is better.
-    ByIndex,
-    /// For searches: the same, and tables may be read as a whole.
-    Free,
-}
-
-impl Planning {
-    /// The values of the settings `plan_cache_mode` and `enable_seqscan`.
-    fn settings(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Once => ("force_generic_plan", "off"),
-            Self::ByIndex => ("auto", "off"),
-            Self::Free => ("auto", "on"),
-        }
-    }
-}
-
 /// The pools of the readers and the writers of requests have up to `pool_size` connections each, that of the writers of
 /// background work half as many, those of searches and of the readers of background work a quarter.
 pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<ChangeCounters>) -> Result<ProcessPools> {
-    let unconfirmed = settings.limits.unconfirmed;
-    let manager = |usage: ConnectionPurpose, planning: Planning, limit: Duration, lock: Duration| {
-        let mut config = ManagerConfig::default();
-        config.recycling_method = RecyclingMethod::Fast;
-        let changes = changes.clone();
-        config.custom_setup = Box::new(move |url| {
-            let changes = changes.clone();
-            let connecting = async move {
-                let mut connection = connect(url, usage, planning, (limit, lock), unconfirmed).await?;
-                if usage == ConnectionPurpose::Writing {
-                    connection.set_instrumentation(StatementObserver::new(changes));
-                }
-                Ok(connection)
-            };
-            connecting.boxed()
-        });
-        AsyncDieselConnectionManager::new_with_config(&settings.url, config)
-    };
-    let pool = |usage, planning, limit, lock, size| {
-        ConnectionPool::new(manager(usage, planning, limit, lock), size, settings.wait)
-    };
-    let (read, write) = (settings.limits.read, settings.limits.write);
-    let (half, quarter) = (settings.pool_size.div_ceil(2), settings.pool_size.div_ceil(4));
-    let (reading, writing) = (read * 4 / 5, write * 4 / 5);
+    let (all, half, quarter) =
+        (settings.pool_size, settings.pool_size.div_ceil(2), settings.pool_size.div_ceil(4));
+    let reader =
+        |kind, size| pool(settings, kind, size, changes).map(|(pool, begin)| Reader::new(pool, begin));
+    let writer =
+        |kind, size| pool(settings, kind, size, changes).map(|(pool, begin)| Writer::new(pool, begin));
     let requests = Pools {
-        reader: pool(ConnectionPurpose::Reading, Planning::Once, read, reading, settings.pool_size)?,
-        searcher: Some(pool(ConnectionPurpose::Reading, Planning::Free, read, reading, quarter)?),
-        writer: Writer::new(pool(
-            ConnectionPurpose::Writing,
-            Planning::Once,
-            write,
-            settings.limits.lock,
-            settings.pool_size,
-        )?),
+        reader: reader(PoolKind::Read, all)?,
+        searcher: Some(reader(PoolKind::Search, quarter)?),
+        writer: writer(PoolKind::Write, all)?,
     };
     let background = Pools {
-        reader: pool(ConnectionPurpose::Reading, Planning::ByIndex, read, reading, quarter)?,
+        reader: reader(PoolKind::BackgroundRead, quarter)?,
         searcher: None,
-        writer: Writer::new(pool(ConnectionPurpose::Writing, Planning::ByIndex, write, writing, half)?),
+        writer: writer(PoolKind::BackgroundWrite, half)?,
     };
     Ok(ProcessPools { requests, background })
 }
 
-/// Opens a connection. Its statements are cancelled after `limit`, and wait at most `lock` for a lock; none is compiled
-/// (`jit`), which would take longer than to run it. Its transactions end if the client stalls. When the server does not answer for half a second longer, or its system does not confirm what was sent for
-/// `unconfirmed`, the connection is closed.
+/// A pool, and with a transaction pooler the statements that begin each use of its connections.
+fn pool(
+    settings: &DatabaseSettings,
+    kind: PoolKind,
+    size: usize,
+    changes: &Arc<ChangeCounters>,
+) -> Result<(ConnectionPool, Option<Arc<str>>)> {
+    let (limits, is_pooled) = (settings.limits, settings.pooler_url.is_some());
+    let statements: Arc<str> = kind.statements(&limits, is_pooled).into();
+    let (session, begin) = if is_pooled { (None, Some(statements)) } else { (Some(statements), None) };
+    let mut config = ManagerConfig::default();
+    config.recycling_method = RecyclingMethod::Fast;
+    let changes = changes.clone();
+    config.custom_setup = Box::new(move |url| {
+        let (changes, session) = (changes.clone(), session.clone());
+        let connecting = async move {
+            let mut connection = connect(url, kind, &limits, session).await?;
+            if kind.purpose() == ConnectionPurpose::Writing {
+                connection.set_instrumentation(StatementObserver::new(changes));
+            }
+            Ok(connection)
+        };
+        connecting.boxed()
+    });
+    let url = settings.pooler_url.as_ref().unwrap_or(&settings.url);
+    let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+    Ok((ConnectionPool::new(manager, size, settings.wait)?, begin))
+}
+
+/// Opens a connection, and runs the statements that set its session. When the server does not answer for half a second longer
+/// than the time limit of a statement, or its system does not confirm what was sent for `unconfirmed`, it is closed.
 async fn connect(
     url: &str,
-    usage: ConnectionPurpose,
-    planning: Planning,
-    (limit, lock): (Duration, Duration),
-    unconfirmed: Duration,
+    kind: PoolKind,
+    limits: &StatementLimits,
+    session: Option<Arc<str>>,
 ) -> ConnectionResult<Conn> {
     const DELAY: Duration = Duration::from_millis(500);
-    let silence = SilenceLimits { unconfirmed, unanswered: Some(limit + DELAY) };
-    let mut connection = tls::connect(url, usage, silence).await?;
-    let (plan_cache_mode, enable_seqscan) = planning.settings();
-    let settings = format!(
-        "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = '60s';
-             SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = {plan_cache_mode};
-             SET enable_seqscan = {enable_seqscan}; SET jit = off",
-        limit.as_millis(),
-        lock.as_millis(),
-    );
-    SimpleAsyncConnection::batch_execute(&mut connection, &settings)
-        .await
-        .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+    let (limit, _) = kind.limits(limits);
+    let silence = SilenceLimits { unconfirmed: limits.unconfirmed, unanswered: Some(limit + DELAY) };
+    let mut connection = tls::connect(url, kind.purpose(), silence).await?;
+    if let Some(session) = session {
+        SimpleAsyncConnection::batch_execute(&mut connection, &session)
+            .await
+            .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+    }
     Ok(connection)
 }
 
 /// The log of PostgreSQL is not part of the files that Civitas has.
 #[expect(clippy::unused_async, reason = "on the other engine it is a statement")]
-pub async fn empty_log(_: &mut Conn) -> QueryResult<bool> {
+pub async fn truncate_log(_: &mut Conn) -> QueryResult<bool> {
     Ok(true)
 }
 
@@ -220,7 +198,7 @@ pub fn any_statement<Q>(statement: Q) -> Q {
 pub async fn load_rows<Q, R, ST>(
     connection: &mut Conn,
     query: Q,
-    mut bounds: PageBounds,
+    mut bounds: RowReadLimits,
 ) -> QueryResult<Vec<R>>
 where
     Q: Query + QueryFragment<Db> + QueryId + Send + 'static,

@@ -5,7 +5,7 @@
 
 use crate::change_counters::{ChangeCounters, StatementObserver};
 use crate::failure::ErrorCause;
-use crate::page_rows::{PageBounds, count};
+use crate::page_rows::{RowReadLimits, count_decoded_bytes};
 use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, StatementLimits};
 use civitas_kernel::{Error, Result};
 use diesel::connection::{AnsiTransactionManager, DefaultLoadingMode, LoadConnection, SimpleConnection};
@@ -43,17 +43,19 @@ mod statement;
 mod write_lock;
 #[path = "sqlite/writer.rs"]
 mod writer;
-pub use copies::EngineDatabaseCopies;
+pub use copies::EngineDatabaseCopier;
 pub use memory::in_memory;
 use runtime::{Runtime, StatementThread};
 use statement::AnyStatement;
 pub use statement::any_statement;
-pub use writer::{WriteTransaction, Writer};
+pub use writer::{WriteTransaction, Writer, WriterConnection};
 
 /// The database.
 pub type Db = diesel::sqlite::Sqlite;
 /// A connection.
 pub type Conn = SyncConnectionWrapper<SqliteConnection, Runtime>;
+/// Connections to read with.
+pub(crate) type Reader = ConnectionPool;
 /// The runner of migrations.
 pub type MigrationConnection = SqliteConnection;
 /// The migrations of this build.
@@ -65,9 +67,6 @@ pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migration
 pub const ANALYZE: &str = "PRAGMA analysis_limit = 1000; ANALYZE; \
     DELETE FROM sqlite_stat1 WHERE tbl NOT IN (SELECT tbl FROM sqlite_stat1 WHERE CAST(stat AS INTEGER) >= 1000); \
     ANALYZE sqlite_schema";
-
-/// The same in the open transaction.
-pub const ANALYZE_WITHIN: &str = ANALYZE;
 
 /// The SQL types of the schema.
 pub mod sql {
@@ -89,7 +88,7 @@ pub fn write_uuid<'b>(value: &'b uuid::Uuid, out: &mut Output<'b, '_, Db>) -> se
 /// Reads a JSON column.
 pub fn read_json<T: DeserializeOwned>(mut raw: SqliteValue<'_, '_, '_>) -> deserialize::Result<T> {
     let text = raw.read_text();
-    count(text.len());
+    count_decoded_bytes(text.len());
     Ok(serde_json::from_str(text)?)
 }
 
@@ -149,8 +148,10 @@ pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<ChangeCounters>) 
     // which takes long on a busy thread.
     let searching = StatementThread::Blocking(Arc::new(Semaphore::new(cores * 2)));
     let searchers = settings.pool_size.max(cores * 2);
-    let (reader, searcher) =
-        (manager(READER, StatementThread::Caller, read, None), manager(SEARCHER, searching, read, None));
+    let (reader, searcher) = (
+        manager(READER_PRAGMAS, StatementThread::Caller, read, None),
+        manager(SEARCHER_PRAGMAS, searching, read, None),
+    );
     let pools = Pools {
         reader: ConnectionPool::new(reader, settings.pool_size, settings.wait)?,
         searcher: Some(ConnectionPool::new(searcher, searchers, settings.wait)?),
@@ -170,12 +171,12 @@ fn wrap(mut connection: SqliteConnection, runtime: Runtime, changes: Option<&Arc
 /// It does not map the file: each commit ends the mappings of all connections, and in a large city nearly every page that is
 /// read after that has to be mapped again, which costs more than to copy it. The commit empties the cache too, so a larger one would
 /// use memory without making reads faster.
-const READER: &str = "PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -8000;";
+const READER_PRAGMAS: &str = "PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -8000;";
 
 /// A search reads many pages. They are those of the mapped file; only what is in the write-ahead log, or beyond the mapped
 /// part, is copied into the cache. A commit of the writer empties that, so a large one would use memory
 /// without making reads faster.
-const SEARCHER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4000;";
+const SEARCHER_PRAGMAS: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -4000;";
 
 /// The writer waits for other processes in [`begin`], without blocking its thread. For a lock that is held for a moment, such
 /// as one of a reader that opens the file, it waits 5 ms on its thread. After a checkpoint the file of the write-ahead log is
@@ -186,10 +187,10 @@ const WRITER: &str =
 /// For a transaction that takes long, such as an import: it changes pages all over the indexes. Those that do not fit in
 /// the cache are written to the log, and read again for the next row: with 128 MiB few. Used as far as there are
 /// changed pages.
-const LONG_CACHE: &str = "PRAGMA cache_size = -131072";
+const LARGE_CACHE_PRAGMA: &str = "PRAGMA cache_size = -131072";
 
 /// After it: the size of [`WRITER`] again.
-const SHORT_CACHE: &str = "PRAGMA cache_size = -16000; PRAGMA shrink_memory";
+const SMALL_CACHE_PRAGMAS: &str = "PRAGMA cache_size = -16000; PRAGMA shrink_memory";
 
 fn path_of(url: &str) -> Result<&str> {
     url.strip_prefix("sqlite://")
@@ -285,14 +286,18 @@ struct Checkpoint {
 
 /// Copies the write-ahead log, which has former states of pages, into the file, and empties it. False while somebody reads a
 /// former state.
-pub async fn empty_log(connection: &mut Conn) -> QueryResult<bool> {
+pub async fn truncate_log(connection: &mut Conn) -> QueryResult<bool> {
     let checkpoint = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)");
     let Checkpoint { busy } = checkpoint.get_result(connection).await?;
     Ok(busy == 0)
 }
 
 /// Loads rows; each is decoded before the next one is read.
-pub async fn load_rows<Q, R, ST>(connection: &mut Conn, query: Q, bounds: PageBounds) -> QueryResult<Vec<R>>
+pub async fn load_rows<Q, R, ST>(
+    connection: &mut Conn,
+    query: Q,
+    bounds: RowReadLimits,
+) -> QueryResult<Vec<R>>
 where
     Q: Query + QueryFragment<Db> + QueryId + Send + 'static,
     Db: QueryMetadata<Q::SqlType>,
@@ -305,7 +310,7 @@ where
 async fn load_any<R, ST>(
     connection: &mut Conn,
     query: AnyStatement<'static>,
-    mut bounds: PageBounds,
+    mut bounds: RowReadLimits,
 ) -> QueryResult<Vec<R>>
 where
     R: FromSqlRow<ST, Db> + Send + 'static,
@@ -332,18 +337,18 @@ pub async fn with_harness<R: Send + 'static>(
 }
 
 /// Statements wait up to 5 s for the lock of another process, which may be migrating too.
-const PATIENT: &str = "PRAGMA busy_timeout = 5000;";
+const BUSY_TIMEOUT_PRAGMA: &str = "PRAGMA busy_timeout = 5000;";
 
 /// Connects, with retries for one second: when two processes switch a file to write-ahead logging at the same time, one
 /// of them gets "locked" without waiting.
 fn connect_patiently(path: &str) -> ConnectionResult<SqliteConnection> {
     for _ in 0..20 {
-        if let Ok(connection) = connect(path, PATIENT) {
+        if let Ok(connection) = connect(path, BUSY_TIMEOUT_PRAGMA) {
             return Ok(connection);
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    connect(path, PATIENT)
+    connect(path, BUSY_TIMEOUT_PRAGMA)
 }
 
 #[path = "sqlite/dialect.rs"]
@@ -420,7 +425,7 @@ mod tests {
             let size = diesel::dsl::sql::<BigInt>("PRAGMA mmap_size");
             size.get_result::<i64>(&mut connection).unwrap()
         };
-        assert_eq!(mapped(READER), 0);
-        assert!(mapped(SEARCHER) > 1 << 30, "{}", mapped(SEARCHER));
+        assert_eq!(mapped(READER_PRAGMAS), 0);
+        assert!(mapped(SEARCHER_PRAGMAS) > 1 << 30, "{}", mapped(SEARCHER_PRAGMAS));
     }
 }

@@ -1,7 +1,7 @@
 //! Cached lookups of a session ([`crate::lookups`]).
 
 use super::{ConnectionSource, Session};
-use crate::lookups::{CacheStamp, Lookups, Table};
+use crate::lookups::{CacheStamp, LookupCache, LookupTable};
 use civitas_kernel::Result;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ impl Session {
     /// A cached lookup: the value of this key, else what `load` finds.
     pub(crate) async fn look_up<K, V>(
         &self,
-        table: fn(&Lookups) -> &Table<K, V>,
+        table: fn(&LookupCache) -> &LookupTable<K, V>,
         key: K,
         load: impl Future<Output = Result<Option<V>>>,
     ) -> Result<Option<V>>
@@ -33,7 +33,7 @@ impl Session {
     /// The same for several keys: the values that are cached, and those that `load` finds for the others.
     pub(crate) async fn look_up_many<K, V, Loaded>(
         &self,
-        table: fn(&Lookups) -> &Table<K, V>,
+        table: fn(&LookupCache) -> &LookupTable<K, V>,
         keys: Vec<K>,
         load: impl FnOnce(Vec<K>) -> Loaded,
     ) -> Result<HashMap<K, V>>
@@ -65,7 +65,7 @@ impl Session {
     }
 
     /// The stamp of what is read from now on; `None` in a transaction, which uses no cached values.
-    fn stamp<K, V>(&self, table: &Table<K, V>) -> Option<CacheStamp> {
+    fn stamp<K, V>(&self, table: &LookupTable<K, V>) -> Option<CacheStamp> {
         matches!(self.source, ConnectionSource::Database(..)).then(|| self.shared.lookups.stamp(table.kind))
     }
 }

@@ -1,16 +1,17 @@
 //! Connections that are borrowed for a statement, and statements that are committed together.
 
 use super::Session;
-use crate::engine::Conn;
-use crate::pools::ConnectionPool;
+use crate::engine::{Conn, Reader, WriterConnection};
 use civitas_kernel::Result;
 use std::ops::{Deref, DerefMut};
 use tokio::sync::MappedMutexGuard;
 
 /// A connection. It is returned when the guard is dropped.
 pub(crate) enum ConnectionGuard<'a> {
-    /// Of a pool or of the writer, outside of transactions.
-    Own(Box<dyn DerefMut<Target = Conn> + Send>),
+    /// Of a pool, to read with.
+    Reader(Box<dyn DerefMut<Target = Conn> + Send>),
+    /// Of the writer, outside of transactions.
+    Writer(Box<WriterConnection>),
     /// Of the open transaction.
     Shared(MappedMutexGuard<'a, Conn>),
     /// Of a caller.
@@ -19,8 +20,18 @@ pub(crate) enum ConnectionGuard<'a> {
 
 impl ConnectionGuard<'static> {
     /// A connection of a pool.
-    pub(super) async fn from_pool(pool: &ConnectionPool) -> Result<Self> {
-        Ok(Self::Own(Box::new(pool.connection().await?)))
+    pub(super) async fn from_pool(pool: &Reader) -> Result<Self> {
+        Ok(Self::Reader(Box::new(pool.connection().await?)))
+    }
+}
+
+impl ConnectionGuard<'_> {
+    /// Commits what a statement outside of transactions wrote, where that has not committed itself.
+    pub(crate) async fn commit(self) -> Result<()> {
+        match self {
+            Self::Writer(connection) => connection.commit().await,
+            Self::Reader(_) | Self::Shared(_) | Self::Borrowed(_) => Ok(()),
+        }
     }
 }
 
@@ -29,7 +40,8 @@ impl Deref for ConnectionGuard<'_> {
 
     fn deref(&self) -> &Conn {
         match self {
-            Self::Own(connection) => connection,
+            Self::Reader(connection) => connection,
+            Self::Writer(connection) => connection,
             Self::Shared(connection) => connection,
             Self::Borrowed(connection) => connection,
         }
@@ -39,7 +51,8 @@ impl Deref for ConnectionGuard<'_> {
 impl DerefMut for ConnectionGuard<'_> {
     fn deref_mut(&mut self) -> &mut Conn {
         match self {
-            Self::Own(connection) => &mut *connection,
+            Self::Reader(connection) => &mut *connection,
+            Self::Writer(connection) => &mut *connection,
             Self::Shared(connection) => connection,
             Self::Borrowed(connection) => connection,
         }

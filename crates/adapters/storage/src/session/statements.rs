@@ -219,6 +219,8 @@ where
             R::build_from_row(&row.map_db_error()?).map_err(Failure::DeserializationError).map_db_error()?;
         found.push(T::from(row));
     }
+    drop(rows);
+    guard.commit().await?;
     Ok(found)
 }
 
@@ -228,5 +230,9 @@ where
     C: ConnectionFuture<'q>,
 {
     let mut guard = connection.await?;
-    Ok(AsyncConnectionCore::execute_returning_count(&mut *guard, statement).await)
+    let executed = AsyncConnectionCore::execute_returning_count(&mut *guard, statement).await;
+    if executed.is_ok() {
+        guard.commit().await?;
+    }
+    Ok(executed)
 }

@@ -2,7 +2,7 @@
 
 use super::{ConnectionGuard, ConnectionSource, KINDS, Session, notify};
 use crate::engine::WriteTransaction;
-use crate::page_rows::PageBounds;
+use crate::page_rows::RowReadLimits;
 use civitas_kernel::{Error, Event, OrganizationId, Result};
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -57,7 +57,7 @@ impl Session {
             source,
             shared: self.shared.clone(),
             locales: self.locales.clone(),
-            bounds: PageBounds::NONE,
+            bounds: RowReadLimits::NONE,
         }
     }
 

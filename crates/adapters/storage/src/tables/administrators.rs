@@ -75,7 +75,7 @@ impl AdministratorStore for Session {
             .select(administrators::id)
             .first_from(atomic.connection())
             .await?;
-        other.ok_or_else(Administrator::last)?;
+        other.ok_or_else(Administrator::last_administrator_error)?;
         diesel::delete(administrators::table.find(id.0)).change_on(atomic.connection()).await?;
         atomic.commit().await
     }

@@ -33,12 +33,12 @@ fn seen_meeting(
     components: &VisibleComponents,
     is_this: impl QueryFragment<Db> + Send + 'static,
 ) -> RecordSelect {
-    let shown = meetings::visible(reader.read_context.viewer).into_iter();
+    let shown = meetings::is_visible(reader.read_context.viewer).into_iter();
     shown.fold(visible_in(components, "meetings").filter(is_this), RecordSelect::filter)
 }
 
 /// Whether the reader sees the record of an attachment.
-pub(super) fn visible(
+pub(super) fn is_visible(
     reader: &AttachmentReader,
     components: &VisibleComponents,
 ) -> Condition<attachments::table> {
@@ -50,7 +50,7 @@ pub(super) fn visible(
         .filter(proposals::published_or_own(participant));
     let seen_post = visible_in(components, "posts")
         .filter(post::id.nullable().eq(attachments::post_id))
-        .filter(posts::visible(participant, reader.now));
+        .filter(posts::is_visible(participant, reader.now));
     let seen_space = RecordSelect::from_table("spaces")
         .filter(spaces::manifest.nullable().eq(attachments::space_manifest))
         .filter(spaces::id.nullable().eq(attachments::space_id))

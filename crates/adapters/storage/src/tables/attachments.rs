@@ -1,6 +1,6 @@
 //! Attachments, and the records they belong to.
 
-use super::attachment_visibility::visible;
+use super::attachment_visibility::is_visible;
 use super::files::load_by_ids;
 use super::listing::ListedTable;
 use super::select::{RecordSelect, correlated};
@@ -11,7 +11,7 @@ use crate::engine::Conn;
 use crate::failure::{DieselResultExt, require_changed};
 use crate::filter::{FilterColumn, column_condition, contains, translated};
 use crate::list_pages::count;
-use crate::page_rows::{LoadPage, PageBounds};
+use crate::page_rows::{LoadPage, RowReadLimits};
 use crate::records::records;
 use crate::schema::{attachments, files, meetings, posts, proposals, spaces};
 use crate::scoped::scoped;
@@ -81,7 +81,7 @@ fn satisfies(
         AttachmentField::FileType => FilterColumn::Ascii(Box::new(attachments::file_type.nullable())),
         AttachmentField::Id => FilterColumn::Integer(Box::new(attachments::id.nullable())),
         AttachmentField::Title if matches!(filter.condition, FilterCondition::Words(_)) => {
-            return texts::found("attachments", organization, TextPart::Title, &filter.condition);
+            return texts::matches_by_index("attachments", organization, TextPart::Title, &filter.condition);
         }
         AttachmentField::Title => translated!(attachments::title, locales),
         AttachmentField::CreatedAt => FilterColumn::Time(Box::new(attachments::created_at.nullable())),
@@ -111,7 +111,8 @@ fn has_text(
     text: &str,
     first: i64,
 ) -> Result<Condition<attachments::table>> {
-    let title = texts::found::<attachments::table>("attachments", organization, TextPart::Title, words)?;
+    let title =
+        texts::matches_by_index::<attachments::table>("attachments", organization, TextPart::Title, words)?;
     let filename = files::table.filter(files::id.nullable().eq(attachments::file_id)).select(files::filename);
     let filename = contains::<attachments::table>(FilterColumn::Text(Box::new(correlated(filename))), text)?;
     let link = contains::<attachments::table>(FilterColumn::Text(Box::new(attachments::link)), text)?;
@@ -149,7 +150,7 @@ async fn load(
     organization: OrganizationId,
     found: RecordSelect,
     page: PageRequest,
-    bounds: PageBounds,
+    bounds: RowReadLimits,
 ) -> Result<Page<AttachmentDetail>> {
     let rows: Vec<Row> =
         found.select(columns::all_columns::<Row>()).load_page(connection, bounds).await.map_db_error()?;
@@ -191,7 +192,7 @@ impl AttachmentStore for Session {
         // A list that begins with many that the reader does not see skips them one by one.
         let connection = &mut *self.read_long().await?;
         let listed = || {
-            let mut found = all(organization).filter(visible(&reader, &components));
+            let mut found = all(organization).filter(is_visible(&reader, &components));
             for filter in filters {
                 found = found.filter(satisfies(filter, organization, self.locales())?);
             }
@@ -199,7 +200,7 @@ impl AttachmentStore for Session {
         };
         let total =
             count(connection, page.is_counted.then(listed).transpose()?.map(RecordSelect::ids)).await?;
-        let table = page.sort.map_or(ATTACHMENTS, |sort| ATTACHMENTS.sorted(Order::By(sort)));
+        let table = page.sort.map_or(ATTACHMENTS, |sort| ATTACHMENTS.ordered_by(Order::By(sort)));
         let direction = page.sort.map(|sort| sort.direction).unwrap_or_default();
         let found = table.order(listed()?, direction, Direction::Ascending).on_page(page.into());
         Ok(load(connection, organization, found, page, self.bounds).await?.with_total(total))
@@ -216,7 +217,7 @@ impl AttachmentStore for Session {
         let connection = &mut *self.read().await?;
         let row: Option<Row> = rows_of(organization)
             .filter(attachments::id.eq(id.0))
-            .filter(visible(&reader, &components))
+            .filter(is_visible(&reader, &components))
             .select(columns::all_columns::<Row>())
             .first(connection)
             .await
@@ -255,7 +256,7 @@ impl AttachmentStore for Session {
             (None, true) => found.order(id, Direction::Ascending),
             (None, false) => found.order(id, Direction::Descending),
         };
-        load(connection, organization, found.limited(page), page, PageBounds::NONE).await
+        load(connection, organization, found.with_limit(page), page, RowReadLimits::NONE).await
     }
 
     async fn page_of_records_after(

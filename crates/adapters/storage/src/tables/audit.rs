@@ -11,7 +11,8 @@ use crate::scoped::organization_key;
 use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_audit::{
-    AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, MAX_SEARCHED_ENTRIES, NewAuditEntry, ReadEntry,
+    AuditEntry, AuditFilter, AuditLog, AuditScope, ChainHead, MAX_SEARCHED_ENTRIES, NewAuditEntry,
+    StoredAuditEntry,
 };
 use civitas_kernel::{OrganizationId, Page, PageRequest, Result, UserId};
 use diesel::dsl::{IntoBoxed, exists, sql};
@@ -235,7 +236,7 @@ impl AuditLog for Session {
         organization: Option<OrganizationId>,
         number: i64,
         limit: i64,
-    ) -> Result<Vec<ReadEntry>> {
+    ) -> Result<Vec<StoredAuditEntry>> {
         let rows: Vec<EntryRow> = entries::table
             .filter(entries::organization_id.eq(organization_key(organization)))
             .filter(entries::number.gt(number))
@@ -244,7 +245,10 @@ impl AuditLog for Session {
             .select(columns::all_columns::<EntryRow>())
             .rows_from(self.read())
             .await?;
-        Ok(rows.into_iter().map(|row| ReadEntry { number: row.number, entry: row.into_entry() }).collect())
+        Ok(rows
+            .into_iter()
+            .map(|row| StoredAuditEntry { number: row.number, entry: row.into_entry() })
+            .collect())
     }
 
     async fn erase_user(&self, organization: OrganizationId, user: UserId, limit: i64) -> Result<u64> {
@@ -288,7 +292,7 @@ impl AuditLog for Session {
             .distinct()
             .rows_from(self.read())
             .await?;
-        let mut ids = columns::distinct(of_heads.into_iter().chain(of_entries));
+        let mut ids = columns::distinct_ids(of_heads.into_iter().chain(of_entries));
         ids.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(ids.into_iter().map(OrganizationId).collect())
     }

@@ -72,7 +72,7 @@ impl ClientStore for Session {
 
     async fn usage(&self, ids: &[ClientId], now: OffsetDateTime) -> Result<Vec<(ClientId, ClientUsage)>> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-        let up_to = format!(" LIMIT {}) AS counted)", ClientUsage::MAX);
+        let up_to = format!(" LIMIT {}) AS counted)", ClientUsage::MAX_COUNT);
         let valid = sql::<BigInt>(
             "(SELECT count(*) FROM (SELECT 1 FROM access_tokens WHERE access_tokens.api_client_id = api_clients.id \
              AND access_tokens.revoked_at IS NULL AND access_tokens.expires_at > ",

@@ -151,7 +151,7 @@ pub(super) async fn load_for_components(
     organization: OrganizationId,
     ids: Vec<i64>,
 ) -> Result<HashMap<i64, ComponentContext>> {
-    let ids = columns::distinct(ids);
+    let ids = columns::distinct_ids(ids);
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -178,7 +178,7 @@ pub(super) async fn with_components<R, D>(
 }
 
 /// The component of this id, if it is visible to the reader, inside this part of the organization, and of this kind.
-pub(super) async fn visible(
+pub(super) async fn load_visible(
     connection: &mut Conn,
     read_context: ReadContext,
     within: LocationFilter,

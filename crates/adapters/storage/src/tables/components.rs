@@ -20,7 +20,7 @@ use civitas_kernel::{
 };
 use civitas_spaces::{
     Component, ComponentDetail, ComponentField, ComponentFilter, ComponentKind, ComponentStore,
-    MAX_RECORDS_COUNTED, TitledComponent,
+    ComponentWithSpaceTitle, MAX_RECORDS_COUNTED,
 };
 use diesel::dsl::{self, And, Eq, InnerJoinQuerySource, case_when, count_star};
 use diesel::expression::SqlLiteral;
@@ -98,7 +98,7 @@ fn condition(
         ComponentField::SpaceId => FilterColumn::Integer(Box::new(components::space_id.nullable())),
         ComponentField::SpaceType => FilterColumn::Ascii(class_of_space()),
         ComponentField::Name if matches!(filter.condition, FilterCondition::Words(_)) => {
-            return texts::found("components", organization, TextPart::Title, &filter.condition);
+            return texts::matches_by_index("components", organization, TextPart::Title, &filter.condition);
         }
         ComponentField::Name => translated!(components::name, locales),
         ComponentField::PublishedAt => FilterColumn::Time(Box::new(components::published_at)),
@@ -137,7 +137,7 @@ pub(super) fn class_of_space() -> Expr<ComponentInSpace, Text> {
 type ComponentColumns = (Row, JsonColumn<Translated>, OffsetDateTime, Option<i64>, Option<OffsetDateTime>);
 
 /// The visible components of a reader that satisfy these filters, by id.
-async fn visible(
+async fn load_visible(
     session: &Session,
     connection: &mut Conn,
     read_context: ReadContext,
@@ -195,7 +195,7 @@ impl ComponentStore for Session {
             let condition = FilterCondition::Text(Comparison::Eq(kind.as_str().to_owned()));
             filters.push(ComponentFilter { field: ComponentField::Kind, condition });
         }
-        visible(self, &mut *self.read_long().await?, read_context, &filters, page).await
+        load_visible(self, &mut *self.read_long().await?, read_context, &filters, page).await
     }
 
     async fn find_visible(
@@ -206,7 +206,7 @@ impl ComponentStore for Session {
         let condition = FilterCondition::Integer(Comparison::Eq(id.0));
         let this = ComponentFilter { field: ComponentField::Id, condition };
         let (connection, one) = (&mut *self.read().await?, PageRequest::new(1, 1));
-        Ok(visible(self, connection, read_context, &[this], one).await?.items.pop())
+        Ok(load_visible(self, connection, read_context, &[this], one).await?.items.pop())
     }
 
     async fn titled(
@@ -214,7 +214,7 @@ impl ComponentStore for Session {
         read_context: ReadContext,
         kind: ComponentKind,
         limit: i64,
-    ) -> Result<Vec<TitledComponent>> {
+    ) -> Result<Vec<ComponentWithSpaceTitle>> {
         let rows: Vec<(Row, JsonColumn<Translated>)> = components::table
             .inner_join(spaces::table.on(is_in_space()))
             .filter(components::organization_id.eq(read_context.organization.0))
@@ -227,7 +227,7 @@ impl ComponentStore for Session {
             .await?;
         let titled = rows.into_iter().map(|(row, space_title)| {
             let (id, component) = row.into();
-            TitledComponent { id, component, space_title: space_title.0 }
+            ComponentWithSpaceTitle { id, component, space_title: space_title.0 }
         });
         Ok(titled.collect())
     }

@@ -6,7 +6,7 @@ use crate::schema::{components, meetings, organization_hosts, organizations, pro
 use crate::session::{ExecuteExt, Session, TransactionScope, lock_row};
 use async_trait::async_trait;
 use civitas_accounts::User;
-use civitas_extended_data::{ExtendedDataOwner, ExtendedDataStore, StoredData};
+use civitas_extended_data::{ExtendedDataOwner, ExtendedDataStore, StoredExtendedData};
 use civitas_kernel::extended_data::canonical_object;
 use civitas_kernel::records::{Entity, Records};
 use civitas_kernel::{Error, LocationFilter, OrganizationId, ReadContext, Result, Viewer};
@@ -49,7 +49,11 @@ const KEY_OF_HOST: &str = "unconfirmed_host";
 
 #[async_trait]
 impl ExtendedDataStore for Session {
-    async fn find(&self, read_context: ReadContext, owner: ExtendedDataOwner) -> Result<Option<StoredData>> {
+    async fn find(
+        &self,
+        read_context: ReadContext,
+        owner: ExtendedDataOwner,
+    ) -> Result<Option<StoredExtendedData>> {
         let organization = read_context.organization;
         let found = match owner {
             ExtendedDataOwner::Organization(id) if id != organization => None,
@@ -78,14 +82,14 @@ impl ExtendedDataStore for Session {
                 data_of!(MeetingStore::find_visible(self, read_context, id, LocationFilter::default()).await?)
             }
         };
-        Ok(found.map(|(data, updated_at)| StoredData { data: data.into(), updated_at }))
+        Ok(found.map(|(data, updated_at)| StoredExtendedData { data: data.into(), updated_at }))
     }
 
     async fn find_for_update(
         &self,
         read_context: ReadContext,
         owner: ExtendedDataOwner,
-    ) -> Result<Option<StoredData>> {
+    ) -> Result<Option<StoredExtendedData>> {
         if self.lock_owner(read_context.organization, owner).await? {
             ExtendedDataStore::find(self, read_context, owner).await
         } else {
@@ -97,7 +101,7 @@ impl ExtendedDataStore for Session {
         &self,
         organization: OrganizationId,
         owner: ExtendedDataOwner,
-    ) -> Result<Option<StoredData>> {
+    ) -> Result<Option<StoredExtendedData>> {
         let found = match owner {
             ExtendedDataOwner::Organization(_) | ExtendedDataOwner::User(_) => {
                 let read_context = ReadContext { organization, viewer: Viewer::Public, participant: None };
@@ -114,14 +118,14 @@ impl ExtendedDataStore for Session {
                 data_of!(unless_deleted(Records::<Meeting>::find(self, organization, id).await?))
             }
         };
-        Ok(found.map(|(data, updated_at)| StoredData { data: data.into(), updated_at }))
+        Ok(found.map(|(data, updated_at)| StoredExtendedData { data: data.into(), updated_at }))
     }
 
     async fn find_unrestricted_for_update(
         &self,
         organization: OrganizationId,
         owner: ExtendedDataOwner,
-    ) -> Result<Option<StoredData>> {
+    ) -> Result<Option<StoredExtendedData>> {
         if self.lock_owner(organization, owner).await? {
             self.find_unrestricted(organization, owner).await
         } else {
@@ -133,7 +137,7 @@ impl ExtendedDataStore for Session {
         &self,
         organization: OrganizationId,
         owner: ExtendedDataOwner,
-        data: &StoredData,
+        data: &StoredExtendedData,
     ) -> Result<()> {
         let atomic = self.transaction().await?;
         match owner {
@@ -193,9 +197,9 @@ impl Session {
 async fn keep_of_organization(
     atomic: &TransactionScope<'_>,
     id: OrganizationId,
-    kept: StoredData,
+    kept: StoredExtendedData,
 ) -> Result<()> {
-    let StoredData { mut data, updated_at } = kept;
+    let StoredExtendedData { mut data, updated_at } = kept;
     if data.remove(KEY_OF_HOST).is_none() {
         let own = organization_hosts::table.filter(organization_hosts::organization_id.eq(id.0));
         let pending = own.filter(organization_hosts::kind.eq(UNCONFIRMED));

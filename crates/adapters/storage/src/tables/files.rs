@@ -7,7 +7,7 @@ use crate::records::records;
 use crate::schema::{attachments, files};
 use crate::session::{ExecuteExt, LoadModelsExt, LoadRowsExt, Session, borrowed_connection};
 use async_trait::async_trait;
-use civitas_attachments::{ContentError, FileRegistry, FileState, NOT_YET, StoredFile};
+use civitas_attachments::{ContentError, FileRegistry, FileState, NO_ORGANIZATION_YET, StoredFile};
 use civitas_kernel::{FileId, OrganizationId, Result};
 use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
@@ -96,8 +96,9 @@ impl FileRegistry for Session {
     }
 
     async fn adopt(&self, organization: OrganizationId, id: FileId, now: OffsetDateTime) -> Result<bool> {
-        let pending =
-            rows_of(NOT_YET).filter(files::id.eq(id.0)).filter(files::state.eq(FileState::Pending.as_str()));
+        let pending = rows_of(NO_ORGANIZATION_YET)
+            .filter(files::id.eq(id.0))
+            .filter(files::state.eq(FileState::Pending.as_str()));
         diesel::update(pending)
             .set((
                 files::organization_id.eq(organization.0),

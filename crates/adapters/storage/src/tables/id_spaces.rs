@@ -67,14 +67,14 @@ impl IdSpace {
 }
 
 /// The lowest of these ids that a row has.
-struct Taken<'a> {
+struct TakenIdQuery<'a> {
     space: IdSpace,
     ids: &'a [i64],
 }
 
-cached_by_text! { [] Taken<'_>: BigInt }
+cached_by_text! { [] TakenIdQuery<'_>: BigInt }
 
-impl QueryFragment<Db> for Taken<'_> {
+impl QueryFragment<Db> for TakenIdQuery<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         if self.ids.len() != 1 {
             pass.unsafe_to_cache_prepared();
@@ -105,7 +105,7 @@ pub(crate) async fn highest_reserved_id(connection: &mut Conn, kind: &str) -> Re
 impl IdSpaces for Session {
     async fn taken(&self, space: &str, ids: &[i64]) -> Result<Option<i64>> {
         let space = IdSpace::parse(space)?;
-        if ids.is_empty() { Ok(None) } else { Taken { space, ids }.row_from(self.read()).await }
+        if ids.is_empty() { Ok(None) } else { TakenIdQuery { space, ids }.row_from(self.read()).await }
     }
 
     async fn assign_next(&self, space: &str, ids: Vec<i64>) -> Result<()> {

@@ -24,7 +24,7 @@ impl IdempotencyStore for Session {
         Ok(Some(IdempotentAnswer { request: Digest::from_stored(request), status, sealed }))
     }
 
-    async fn keep_answer(
+    async fn save_answer(
         &self,
         key: &IdempotencyKey,
         answer: &IdempotentAnswer,

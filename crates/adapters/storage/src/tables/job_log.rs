@@ -70,7 +70,7 @@ impl Session {
     /// The names of the clients and users of these jobs, with two statements.
     async fn names_of(&self, rows: &[&Row]) -> Result<Names> {
         let mut names = Names::default();
-        let clients = columns::distinct(rows.iter().map(|row| row.api_client_id));
+        let clients = columns::distinct_ids(rows.iter().map(|row| row.api_client_id));
         if !clients.is_empty() {
             let found: Vec<(i64, String, String)> = clients::existing_clients()
                 .filter(columns::any_of(api_clients::id.nullable(), &clients))
@@ -79,7 +79,7 @@ impl Session {
                 .await?;
             names.clients = found.into_iter().map(|(id, uid, name)| (id, (uid, name))).collect();
         }
-        let users = columns::distinct(rows.iter().filter_map(|row| row.user_id));
+        let users = columns::distinct_ids(rows.iter().filter_map(|row| row.user_id));
         if !users.is_empty() {
             let found: Vec<(i64, String)> = users::table
                 .filter(columns::any_of(users::id.nullable(), &users))

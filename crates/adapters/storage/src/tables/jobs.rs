@@ -4,7 +4,7 @@ mod rows;
 mod turns;
 
 pub(super) use self::rows::{JobAnswerRow, SummaryRow};
-pub(super) use self::turns::WAITING;
+pub(super) use self::turns::IS_WAITING;
 
 use self::rows::{ClaimedRow, Row, Transition};
 use crate::columns::{self, Condition, EnumColumn, UuidColumn};
@@ -73,27 +73,28 @@ impl Session {
         limit: i64,
     ) -> Result<(Vec<Job>, bool)> {
         let atomic = self.transaction_of_one().await?;
-        let mut rows: Vec<ClaimedRow> = diesel::update(jobs::table.filter(turns::first(due, limit)))
-            .set((
-                jobs::status.eq(EnumColumn(JobStatus::Processing)),
-                jobs::worker.eq(worker),
-                jobs::leased_until.eq(until),
-                jobs::attempts.eq(jobs::attempts + 1),
-                jobs::updated_at.eq(now),
-            ))
-            .returning(ClaimedRow::as_returning())
-            .prepare_once()
-            .rows_from(atomic.connection())
-            .await?;
+        let mut rows: Vec<ClaimedRow> =
+            diesel::update(jobs::table.filter(turns::first_due_condition(due, limit)))
+                .set((
+                    jobs::status.eq(EnumColumn(JobStatus::Processing)),
+                    jobs::worker.eq(worker),
+                    jobs::leased_until.eq(until),
+                    jobs::attempts.eq(jobs::attempts + 1),
+                    jobs::updated_at.eq(now),
+                ))
+                .returning(ClaimedRow::as_returning())
+                .prepare_once()
+                .rows_from(atomic.connection())
+                .await?;
         atomic.commit().await?;
         rows.sort_by_key(|row| (row.turn, row.created_at));
-        let (claimed, broken) = columns::readable(rows.into_iter().map(ClaimedRow::into_job));
+        let (claimed, broken) = columns::split_readable(rows.into_iter().map(ClaimedRow::into_job));
         if !broken.is_empty() {
             let these = columns::any_uuid(jobs::id.nullable(), broken.iter().map(|(id, _)| *id));
             let failure = JobFailure::from(&Error::internal("the payload cannot be read"));
             diesel::update(jobs::table.filter(these))
                 .filter(jobs::worker.eq(worker))
-                .set(Transition::failed(&failure, now).ended())
+                .set(Transition::failed(&failure, now).with_empty_payload())
                 .run_on(self.write())
                 .await?;
         }
@@ -118,7 +119,7 @@ impl Session {
 impl JobStore for Session {
     async fn add(&self, job: &Job) -> Result<()> {
         let row = Row::from_job(job, self.database_time(job.created_at).await?);
-        let turn = turns::next(row.organization_id, row.due_at);
+        let turn = turns::turn_of_new_job(row.organization_id, row.due_at);
         let insert = diesel::insert_into(jobs::table).values((row, jobs::turn.eq(turn))).prepare_once();
         let single = self.transaction_of_one().await?;
         insert.run_on(single.connection()).await?;
@@ -189,13 +190,13 @@ impl JobStore for Session {
         for attempt in 1..=MAX_ATTEMPTS {
             let Some(delay) = next_attempt(attempt) else { continue };
             reclaimed += diesel::update(ended().filter(jobs::attempts.le(attempt)))
-                .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(at + delay)))
+                .set((Transition::to_status(JobStatus::Pending, now), jobs::due_at.eq(at + delay)))
                 .run_on(atomic.connection())
                 .await?;
         }
         // A job that was claimed since the statements above has attempts left.
         reclaimed += diesel::update(ended().filter(jobs::attempts.ge(MAX_ATTEMPTS)))
-            .set(Transition::failed(lost, now).ended())
+            .set(Transition::failed(lost, now).with_empty_payload())
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await?;
@@ -206,11 +207,11 @@ impl JobStore for Session {
         let due = self.database_time(now).await?;
         let atomic = self.transaction().await?;
         let failed = diesel::update(jobs::table.filter(processing()).filter(jobs::attempts.ge(MAX_ATTEMPTS)))
-            .set(Transition::failed(lost, now).ended())
+            .set(Transition::failed(lost, now).with_empty_payload())
             .run_on(atomic.connection())
             .await?;
         let pending = diesel::update(jobs::table.filter(processing()))
-            .set((Transition::to(JobStatus::Pending, now), jobs::due_at.eq(due)))
+            .set((Transition::to_status(JobStatus::Pending, now), jobs::due_at.eq(due)))
             .run_on(atomic.connection())
             .await?;
         atomic.commit().await?;
@@ -221,7 +222,7 @@ impl JobStore for Session {
         let due = self.database_time(now).await?;
         diesel::update(jobs::table.filter(processing()).filter(jobs::worker.eq(worker)))
             .set((
-                Transition::to(JobStatus::Pending, now),
+                Transition::to_status(JobStatus::Pending, now),
                 jobs::due_at.eq(due),
                 jobs::attempts.eq(jobs::attempts - 1),
             ))
@@ -243,7 +244,7 @@ impl JobStore for Session {
         let ended = diesel::update(jobs::table.find(UuidColumn(id.0)))
             .filter(jobs::worker.eq(worker))
             .filter(processing())
-            .set(transition.ended())
+            .set(transition.with_empty_payload())
             .prepare_once()
             .any_on(self.write())
             .await?;
@@ -262,7 +263,7 @@ impl JobStore for Session {
             .filter(jobs::worker.eq(worker))
             .filter(processing())
             .set((
-                Transition::to(JobStatus::Pending, clock::now()),
+                Transition::to_status(JobStatus::Pending, clock::now()),
                 jobs::due_at.eq(due),
                 jobs::attempts.eq(jobs::attempts - i64::from(forgive)),
             ))

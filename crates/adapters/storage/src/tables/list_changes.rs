@@ -13,7 +13,11 @@ use time::OffsetDateTime;
 
 #[async_trait]
 impl ListChanges for Session {
-    async fn newest(&self, organization: OrganizationId, lists: &[&str]) -> Result<Option<OffsetDateTime>> {
+    async fn last_removal(
+        &self,
+        organization: OrganizationId,
+        lists: &[&str],
+    ) -> Result<Option<OffsetDateTime>> {
         if lists.is_empty() {
             return Ok(None);
         }

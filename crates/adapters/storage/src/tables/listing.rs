@@ -11,14 +11,14 @@ mod random;
 pub(super) use self::fields::ListedField;
 pub(super) use self::neighbours::{NeighbourIds, neighbours, seeks, with_drafts};
 
-use super::planner::{BY_RANDOM_PAGES, BoxedSql, CheckedRows, LimitOffset};
+use super::planner::{BoxedSql, CheckedRows, LimitOffset, RANDOM_PAGE_INDEX_SUFFIX};
 use super::select::{OrderKey, RecordSelect, TableColumn};
 use super::visible_components::VisibleComponents;
 use crate::columns::{self, Condition};
 use crate::engine::Conn;
 use crate::failure::DieselResultExt;
 use crate::filter::column_condition;
-use crate::page_rows::PageBounds;
+use crate::page_rows::RowReadLimits;
 use crate::session::{ConnectionGuard, Session};
 use async_trait::async_trait;
 use civitas_kernel::{
@@ -40,7 +40,7 @@ pub(super) struct ListedTable {
     /// The name of the column by which lists are ordered. Ids are the order within one value.
     pub(super) order_column: &'static str,
     /// Whether so many columns are read that a page is better read in the order itself, where its rows
-    /// [are direct](LimitOffset::are_direct).
+    /// [are direct](LimitOffset::reads_rows_directly).
     pub(super) is_read_in_order: bool,
 }
 
@@ -58,7 +58,7 @@ impl ListedTable {
     /// The column of the order.
     pub(super) fn key(self) -> TableColumn {
         if self.order_column == "id" {
-            self.column("id").and(BY_RANDOM_PAGES)
+            self.column("id").with_suffix(RANDOM_PAGE_INDEX_SUFFIX)
         } else {
             self.column(self.order_column)
         }
@@ -70,7 +70,7 @@ impl ListedTable {
     }
 
     /// The same table with lists in this order.
-    pub(super) fn sorted(self, order: Order) -> Self {
+    pub(super) fn ordered_by(self, order: Order) -> Self {
         let Order::By(Sort { column, .. }) = order else { return self };
         let order_column = match column {
             SortColumn::Id => "id",
@@ -145,7 +145,7 @@ pub(super) struct ListBase {
     /// The filters of records.
     pub(super) filters: Vec<(ListedField, filter::FilterCondition)>,
     /// What is read of the rows.
-    pub(super) bounds: PageBounds,
+    pub(super) bounds: RowReadLimits,
     locales: Locales,
 }
 
@@ -174,7 +174,7 @@ impl ListBase {
         )
         .await?;
         Ok(Self {
-            table: kind.table.sorted(order),
+            table: kind.table.ordered_by(order),
             components,
             order,
             filters: of_records,
@@ -281,25 +281,30 @@ pub(super) fn compared(list: &dyn ListMembers, records: RecordSelect) -> Result<
 
 /// The first members with a date in the order, of which those are read that satisfy the filters: complete if the rows that
 /// are wanted are among them. `None`: no filter is sought, or the rows are far from the first.
-fn beginning(list: &dyn ListMembers, direction: Direction, rows: LimitOffset) -> Result<Option<Beginning>> {
+fn beginning(
+    list: &dyn ListMembers,
+    direction: Direction,
+    rows: LimitOffset,
+) -> Result<Option<ListBeginning>> {
     let filters = filters(list)?;
-    let is_sought = |filter: &ListCondition| matches!(filter, ListCondition::Sought { .. });
+    let is_selective = |filter: &ListCondition| matches!(filter, ListCondition::Sought { .. });
     let are_few = filters.iter().any(|filter| matches!(filter, ListCondition::Few(_)));
-    let Some(window) = rows.window().filter(|_| !are_few && filters.iter().any(is_sought)) else {
+    let Some(window) = rows.window().filter(|_| !are_few && filters.iter().any(is_selective)) else {
         return Ok(None);
     };
-    let (sought, compared): (Vec<_>, Vec<_>) = filters.into_iter().partition(is_sought);
+    let (sought, compared): (Vec<_>, Vec<_>) = filters.into_iter().partition(is_selective);
     let is_short = compared.is_empty();
     let checked = if is_short { CheckedRows::Few } else { CheckedRows::Many };
     let members = list.unfiltered(components_condition(list, &compared, checked));
     let first = in_order(list, filtered(members, compared), direction, Direction::Ascending);
     let first = first.on_page(LimitOffset { limit: window, offset: 0 });
-    let members = sought.into_iter().map(ListCondition::test).fold(first, RecordSelect::filter).limited(rows);
-    Ok(Some(Beginning { members, is_short }))
+    let members =
+        sought.into_iter().map(ListCondition::test).fold(first, RecordSelect::filter).with_limit(rows);
+    Ok(Some(ListBeginning { members, is_short }))
 }
 
 /// See [`beginning`].
-struct Beginning {
+struct ListBeginning {
     members: RecordSelect,
     /// Whether its cost does not depend on the length of the list.
     is_short: bool,
@@ -409,7 +414,7 @@ async fn few_members(list: &dyn ListMembers, connections: Connections<'_>) -> Re
     });
     let Some(members) = found else { return Ok(None) };
     let rows = LimitOffset { limit: FEW_MEMBERS + 1, offset: 0 };
-    let ids = members.at_least(rows).load_ids(&mut *connections.any().await?).await?;
+    let ids = members.with_written_limit(rows).load_ids(&mut *connections.any().await?).await?;
     Ok((length(&ids) <= FEW_MEMBERS).then_some(ids))
 }
 
@@ -445,9 +450,9 @@ async fn dated_rows<L: Listing>(
             return Ok(Vec::new());
         }
         let these = in_order(list, compared(list, select_ids(list, &ids))?, direction, Direction::Ascending);
-        return list.load(&mut *connections.short().await?, these.limited(rows)).await;
+        return list.load(&mut *connections.short().await?, these.with_limit(rows)).await;
     }
-    if let Some(Beginning { members, is_short }) = beginning(list, direction, rows)? {
+    if let Some(ListBeginning { members, is_short }) = beginning(list, direction, rows)? {
         let mut connection = if is_short { connections.short().await? } else { connections.any().await? };
         let found = list.load(&mut connection, members).await?;
         if length(&found) == rows.limit {
@@ -455,17 +460,17 @@ async fn dated_rows<L: Listing>(
         }
     }
     let table = list.base().table;
-    let members = in_order(list, dated(list, rows.checked())?, direction, Direction::Ascending);
+    let members = in_order(list, dated(list, rows.checked_rows())?, direction, Direction::Ascending);
     if are_found(&filters(list)?) {
-        let ids = members.limited(rows).load_ids(&mut *connections.any().await?).await?;
+        let ids = members.with_limit(rows).load_ids(&mut *connections.any().await?).await?;
         if ids.is_empty() {
             return Ok(Vec::new());
         }
         let these = in_order(list, select_ids(list, &ids), direction, Direction::Ascending);
         return list.load(&mut *connections.short().await?, these).await;
     }
-    let is_direct = table.is_read_in_order && rows.are_direct();
-    let members = if is_direct { members.at_least(rows) } else { members.on_page(rows) };
+    let is_direct = table.is_read_in_order && rows.reads_rows_directly();
+    let members = if is_direct { members.with_written_limit(rows) } else { members.on_page(rows) };
     list.load(&mut *connections.any().await?, members).await
 }
 

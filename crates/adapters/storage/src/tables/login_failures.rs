@@ -9,7 +9,7 @@ use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
 use civitas_accounts::login_failures::{
-    FAILURES_COUNT_FOR, FAILURES_THAT_LOCK, FailedLogins, LoginFailureStore, LoginKey, LoginLock,
+    FAILURES_THAT_LOCK, FailedLogins, LOGIN_FAILURE_WINDOW, LoginFailureStore, LoginKey, LoginLock,
 };
 use civitas_kernel::{OrganizationId, Result};
 use diesel::dsl::case_when;
@@ -108,7 +108,7 @@ impl LoginFailureStore for Session {
             self,
             login_failures by id,
             login_failures::table
-                .filter(dsl::failed_at.lt(now - FAILURES_COUNT_FOR))
+                .filter(dsl::failed_at.lt(now - LOGIN_FAILURE_WINDOW))
                 .filter(dsl::locked_until.is_null().or(dsl::locked_until.assume_not_null().le(now))),
             order dsl::failed_at,
             limit

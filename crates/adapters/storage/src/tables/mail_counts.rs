@@ -5,7 +5,7 @@ use crate::schema::{mail_counts, mail_counts::dsl};
 use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::Digest;
-use civitas_accounts::mail_limits::{MAILS_COUNT_FOR, MailCounts};
+use civitas_accounts::mail_limits::{MAIL_COUNT_WINDOW, MailCountStore};
 use civitas_kernel::{OrganizationId, Result};
 use diesel::dsl::case_when;
 use diesel::prelude::*;
@@ -14,14 +14,14 @@ use diesel::upsert::excluded;
 use time::OffsetDateTime;
 
 #[async_trait]
-impl MailCounts for Session {
+impl MailCountStore for Session {
     async fn count(
         &self,
         organization: OrganizationId,
         subject: &Digest,
         now: OffsetDateTime,
     ) -> Result<i64> {
-        let begin = now - MAILS_COUNT_FOR;
+        let begin = now - MAIL_COUNT_WINDOW;
         diesel::insert_into(mail_counts::table)
             .values((
                 dsl::organization_id.eq(organization.0),

@@ -3,14 +3,14 @@
 mod listing;
 mod rows;
 
-pub(super) use self::listing::visible;
+pub(super) use self::listing::is_visible;
 
 use self::listing::{MEETINGS, MeetingList, MeetingSummaryRow, load, load_details, select_by_id};
 use self::rows::{Changeset, Row, register, with_registrations};
 use crate::columns;
 use crate::engine::Conn;
 use crate::failure::DieselResultExt;
-use crate::page_rows::PageBounds;
+use crate::page_rows::RowReadLimits;
 use crate::records::records;
 use crate::schema::{meeting_registrations, meetings};
 use crate::scoped::scoped;
@@ -94,17 +94,18 @@ impl MeetingStore for Session {
     ) -> Result<Option<MeetingDetail>> {
         let connection = &mut *self.read().await?;
         let found = select_by_id(read_context.organization, id);
-        let found = visible(read_context.viewer).into_iter().fold(found, RecordSelect::filter);
-        let found = load(connection, found, PageBounds::NONE).await?;
+        let found = is_visible(read_context.viewer).into_iter().fold(found, RecordSelect::filter);
+        let found = load(connection, found, RowReadLimits::NONE).await?;
         let Some(facts) = found.into_iter().next() else { return Ok(None) };
         let (component, kind) = (ComponentId(facts.component_id), ComponentKind::Meetings);
-        let context = component_contexts::visible(connection, read_context, within, component, kind).await?;
+        let context =
+            component_contexts::load_visible(connection, read_context, within, component, kind).await?;
         Ok(context.map(|context| facts.detail(context)))
     }
 
     async fn detail(&self, organization: OrganizationId, id: MeetingId) -> Result<Option<MeetingDetail>> {
         let connection = &mut *self.read().await?;
-        let items = load(connection, select_by_id(organization, id), PageBounds::NONE).await?;
+        let items = load(connection, select_by_id(organization, id), RowReadLimits::NONE).await?;
         let page = load_details(connection, organization, Page::new(items, false)).await?;
         Ok(page.items.into_iter().next())
     }
@@ -140,7 +141,12 @@ impl MeetingStore for Session {
             None => found,
         };
         if let Some(words) = search.text.as_deref().and_then(filter::FilterCondition::words) {
-            found = found.filter(texts::found::<()>(MEETINGS.name, organization, TextPart::Title, &words)?);
+            found = found.filter(texts::matches_by_index::<()>(
+                MEETINGS.name,
+                organization,
+                TextPart::Title,
+                &words,
+            )?);
         }
         let found = MEETINGS.order(found, search.direction, search.direction).on_page(page.into());
         let rows: Vec<MeetingSummaryRow> = found

@@ -5,7 +5,7 @@ use crate::engine::dialect;
 use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed_connection};
 use async_trait::async_trait;
 use civitas_accounts::User;
-use civitas_application::{FillPosition, MissingTexts};
+use civitas_application::{FillPosition, MissingTextStore};
 use civitas_attachments::Attachment;
 use civitas_blogs::Post;
 use civitas_kernel::records::{Entity, Records, SearchTexts};
@@ -79,7 +79,7 @@ impl Session {
 }
 
 #[async_trait]
-impl MissingTexts for Session {
+impl MissingTextStore for Session {
     async fn fill(
         &self,
         organization: OrganizationId,
@@ -104,7 +104,7 @@ impl MissingTexts for Session {
     }
 
     async fn index(&self) -> Result<u64> {
-        let Some([insert, update]) = dialect::INDEX_WORDS else { return Ok(0) };
+        let Some([insert, update]) = dialect::ADD_TEXTS_TO_WORD_INDEX else { return Ok(0) };
         let transaction = self.begin_long().await?;
         let added = dsl::sql_query(insert).run_on(transaction.write()).await?;
         dsl::sql_query(update).done_on(transaction.write()).await?;

@@ -14,8 +14,8 @@ use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
 use civitas_accounts::{SendInvitation, SendMail};
 use civitas_application::{
-    AlertCount, AlertKind, DatabaseLoad, DeploymentFigures, MAX_ALERT_COUNT, OldestWaiting, OperationsStore,
-    QueueFigures,
+    AlertCount, AlertKind, DatabaseLoad, DeploymentFigures, MAX_ALERT_COUNT, MAX_FIGURE, OldestWaiting,
+    OperationsStore, QueueFigures,
 };
 use civitas_jobs::JobStatus;
 use civitas_kernel::{OrganizationId, Result, TaskPayload};
@@ -35,9 +35,9 @@ fn found((number, with_organization, first, last): BoundedCountRow) -> AlertCoun
     AlertCount { number, organization: first.filter(|_| is_one).map(OrganizationId) }
 }
 
-/// The number of rows of a table, at most [`civitas_application::MAX_FIGURE`].
+/// The number of rows of a table, at most [`MAX_FIGURE`].
 fn number(of: &str) -> SqlLiteral<BigInt> {
-    sql(&format!("(SELECT count(*) FROM (SELECT 1 FROM {of} LIMIT 10000) AS counted)"))
+    sql(&format!("(SELECT count(*) FROM (SELECT 1 FROM {of} LIMIT {MAX_FIGURE}) AS counted)"))
 }
 
 /// The time of the first row of a table in an order.
@@ -45,9 +45,9 @@ fn first(column: &str, of: &str, order: &str) -> SqlLiteral<Nullable<Moment>> {
     sql(&format!("(SELECT {column} FROM {of} ORDER BY {order} LIMIT 1)"))
 }
 
-/// The number of rows of a table with the organization of the outer statement, up to [`OrganizationFigures::MAX`].
+/// The number of rows of a table with the organization of the outer statement, up to [`OrganizationFigures::MAX_COUNT`].
 fn counted(table: &str, condition: &str) -> SqlLiteral<BigInt> {
-    let most = OrganizationFigures::MAX;
+    let most = OrganizationFigures::MAX_COUNT;
     sql::<BigInt>(&format!(
         "(SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table}.organization_id = organizations.id{condition} \
          LIMIT {most}) AS counted)"
@@ -128,7 +128,7 @@ impl OperationsStore for Session {
     async fn figures(&self, today: OffsetDateTime) -> Result<DeploymentFigures> {
         let jobs_today = sql::<BigInt>("(SELECT count(*) FROM (SELECT 1 FROM jobs WHERE created_at >= ")
             .bind::<Moment, _>(today)
-            .sql(" LIMIT 10000) AS counted)");
+            .sql(&format!(" LIMIT {MAX_FIGURE}) AS counted)"));
         let (organizations, clients, people, proposals, votes, jobs_today) = diesel::select((
             number("organizations WHERE deleted_at IS NULL"),
             number("api_clients WHERE deleted_at IS NULL"),

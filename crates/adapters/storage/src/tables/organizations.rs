@@ -62,7 +62,7 @@ columns! {
 
 impl Row {
     /// The organization with these hosts, in their order.
-    fn with(self, hosts: Vec<HostRow>) -> Result<Organization> {
+    fn with_hosts(self, hosts: Vec<HostRow>) -> Result<Organization> {
         let mut primary = None;
         let mut secondary_hosts = Vec::new();
         let mut unconfirmed_secondary = Vec::new();
@@ -104,7 +104,7 @@ async fn write_names(atomic: &TransactionScope<'_>, id: OrganizationId, name: &T
             .run_on(atomic.connection())
             .await?;
         if written == 0 {
-            return Err(Organization::name_taken());
+            return Err(Organization::name_taken_error());
         }
     }
     Ok(())
@@ -131,7 +131,7 @@ async fn with_hosts(
     }
     let items = items.into_iter().map(|(id, row)| {
         let hosts = by_organization.remove(&id).unwrap_or_default();
-        row.with(hosts).map(|organization| (OrganizationId(id), organization))
+        row.with_hosts(hosts).map(|organization| (OrganizationId(id), organization))
     });
     Ok(Page::new(items.collect::<Result<_>>()?, has_more).with_total(total))
 }
@@ -195,7 +195,7 @@ impl OrganizationStore for Session {
             .rows_from(self.read())
             .await?;
         let (mut rows, hosts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-        rows.pop().map(|row| row.with(hosts)).transpose()
+        rows.pop().map(|row| row.with_hosts(hosts)).transpose()
     }
 
     async fn find_for_update(&self, id: OrganizationId) -> Result<Option<Organization>> {

@@ -207,7 +207,7 @@ impl Outbox for Session {
             .prepare_once()
             .value_from(self.for_update())
             .await?;
-        sql_query(dialect::GIVE_POSITIONS)
+        sql_query(dialect::ASSIGN_EVENT_POSITIONS)
             .bind::<BigInt, _>(last - number)
             .bind::<dialect::UuidList, _>(dialect::uuids(events))
             .prepare_once()

@@ -25,7 +25,7 @@ pub(super) enum CheckedRows {
 
 /// Appended to an id: the order of the indexes of random pages. No other index has this order: PostgreSQL may expect to find
 /// the first record of a component soon in the order of the primary key, and would read all records before it.
-pub(super) const BY_RANDOM_PAGES: &str = " + 0";
+pub(super) const RANDOM_PAGE_INDEX_SUFFIX: &str = " + 0";
 
 /// The same number, for conditions on rows that another condition finds: with an index for this one, SQLite would read all
 /// records of a component.
@@ -62,7 +62,7 @@ impl LimitOffset {
     const NEAR: i64 = 200;
 
     /// How many rows are checked in the order of an index, if most are members.
-    pub(super) fn checked(self) -> CheckedRows {
+    pub(super) fn checked_rows(self) -> CheckedRows {
         if self.offset <= Self::NEAR { CheckedRows::Few } else { CheckedRows::Many }
     }
 
@@ -80,7 +80,7 @@ impl LimitOffset {
     }
 
     /// Whether a list is better read with all columns in its order than by the ids of a page.
-    pub(super) fn are_direct(self) -> bool {
+    pub(super) fn reads_rows_directly(self) -> bool {
         (dialect::SKIPS_CHEAPLY || self.offset == 0) && self.written_limit() == self.limit
     }
 }

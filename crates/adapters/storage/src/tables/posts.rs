@@ -3,11 +3,11 @@
 mod listing;
 
 use self::listing::{Changeset, POSTS, PostList, Row, load, load_details, rows_of};
-pub(super) use self::listing::{is_shown, visible};
+pub(super) use self::listing::{is_shown, is_visible};
 use super::component_contexts;
 use crate::columns;
 use crate::failure::DieselResultExt;
-use crate::page_rows::PageBounds;
+use crate::page_rows::RowReadLimits;
 use crate::records::records;
 use crate::schema::{posts, roles};
 use crate::session::Session;
@@ -46,7 +46,7 @@ impl Session {
         let connection = &mut *self.read().await?;
         let kind = ComponentKind::Blogs;
         let context =
-            component_contexts::visible(connection, read_context, within, post.component, kind).await?;
+            component_contexts::load_visible(connection, read_context, within, post.component, kind).await?;
         Ok(context.map(|context| PostDetail { id, post, context }))
     }
 }
@@ -143,10 +143,15 @@ impl PostStore for Session {
             None => found,
         };
         if let Some(words) = search.text.as_deref().and_then(filter::FilterCondition::words) {
-            found = found.filter(texts::found::<()>(POSTS.name, organization, TextPart::Title, &words)?);
+            found = found.filter(texts::matches_by_index::<()>(
+                POSTS.name,
+                organization,
+                TextPart::Title,
+                &words,
+            )?);
         }
         let found = found.order(POSTS.column("id"), search.direction).on_page(page.into());
-        let rows = load(connection, found, PageBounds::NONE).await?;
+        let rows = load(connection, found, RowReadLimits::NONE).await?;
         load_details(connection, organization, Page::from_fetched(rows, page)).await
     }
 }
@@ -159,7 +164,8 @@ impl BlogLookup for Session {
         component: ComponentId,
     ) -> Result<Option<ComponentContext>> {
         let (within, kind) = (LocationFilter::default(), ComponentKind::Blogs);
-        component_contexts::visible(&mut *self.read().await?, read_context, within, component, kind).await
+        component_contexts::load_visible(&mut *self.read().await?, read_context, within, component, kind)
+            .await
     }
 
     async fn administers(&self, organization: OrganizationId, user: UserId, space: SpaceRef) -> Result<bool> {

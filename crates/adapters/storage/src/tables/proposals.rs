@@ -13,7 +13,7 @@ use self::reading::{PROPOSALS, ProposalColumns, load};
 use self::rows::{Row, changeset, changesets};
 use crate::failure::DieselResultExt;
 use crate::filter::{FilterColumn, column_condition};
-use crate::page_rows::PageBounds;
+use crate::page_rows::RowReadLimits;
 use crate::records::records;
 use crate::schema::proposals;
 use crate::scoped::scoped;
@@ -92,12 +92,18 @@ impl ProposalStore for Session {
             found = found.filter(column_condition(token, state)?);
         }
         if let Some(words) = &list.words {
-            found = found.filter(texts::found::<()>(PROPOSALS.name, organization, TextPart::Either, words)?);
+            found = found.filter(texts::matches_by_index::<()>(
+                PROPOSALS.name,
+                organization,
+                TextPart::Either,
+                words,
+            )?);
         }
         for column in ["hidden_at", "id"] {
             found = found.order(PROPOSALS.column(column), list.direction);
         }
-        let rows = load(&mut *self.read_long().await?, None, found.limited(page), PageBounds::NONE).await?;
+        let rows =
+            load(&mut *self.read_long().await?, None, found.with_limit(page), RowReadLimits::NONE).await?;
         load_details(self, organization, None, Page::from_fetched(rows, page)).await
     }
 
@@ -107,7 +113,8 @@ impl ProposalStore for Session {
         id: ProposalId,
         within: LocationFilter,
     ) -> Result<Option<ProposalDetail>> {
-        reading::find(self, read_context, within, reading::visible(read_context, id, within)).await
+        reading::find(self, read_context, within, reading::select_visible_by_id(read_context, id, within))
+            .await
     }
 
     async fn neighbours(
@@ -144,8 +151,8 @@ impl ProposalStore for Session {
         let list = ProposalList::open(self, read_context, query).await?;
         let (next, prev) = lists::seeks(&list, direction(&list), id.0, None)?;
         // One statement for a published one.
-        let columns = (reading::read(read_context.participant), next, prev);
-        let found = reading::visible(read_context, id, query.within).select(columns);
+        let columns = (reading::read_facts(read_context.participant), next, prev);
+        let found = reading::select_visible_by_id(read_context, id, query.within).select(columns);
         let rows: Vec<(ProposalColumns, Option<i64>, Option<i64>)> =
             found.load(&mut *self.read().await?).await.map_db_error()?;
         let Some((facts, next, prev)) = rows.into_iter().next() else { return Ok(None) };
@@ -173,7 +180,7 @@ impl ProposalStore for Session {
         id: ProposalId,
         within: LocationFilter,
     ) -> Result<Option<ProposalDetail>> {
-        let draft = reading::visible(read_context, id, within)
+        let draft = reading::select_visible_by_id(read_context, id, within)
             .filter(proposals::published_at.is_null())
             .filter(proposals::api_client_id.eq(client.0));
         reading::find(self, read_context, within, draft).await
@@ -191,8 +198,8 @@ impl ProposalStore for Session {
     }
 
     async fn detail(&self, organization: OrganizationId, id: ProposalId) -> Result<Option<ProposalDetail>> {
-        let found = reading::any(organization, id);
-        let items = load(&mut *self.read().await?, None, found, PageBounds::NONE).await?;
+        let found = reading::select_by_id(organization, id);
+        let items = load(&mut *self.read().await?, None, found, RowReadLimits::NONE).await?;
         let found = load_details(self, organization, None, Page::new(items, false)).await?;
         Ok(found.items.into_iter().next())
     }

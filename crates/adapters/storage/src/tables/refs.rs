@@ -26,15 +26,15 @@ struct RefRow {
 
 /// These refs with the ids of their rows. Each is a lookup in the primary key: with `ref = ANY(..)` PostgreSQL compares all
 /// refs of the kind with each wanted one, because at the beginning of an import it has no statistics of the table.
-struct Wanted {
+struct RefQuery {
     organization_id: i64,
     kind: String,
     references: dialect::BoundTexts,
 }
 
-cached_by_text! { [] Wanted: (Text, Nullable<Text>) }
+cached_by_text! { [] RefQuery: (Text, Nullable<Text>) }
 
-impl QueryFragment<Db> for Wanted {
+impl QueryFragment<Db> for RefQuery {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         pass.push_sql("SELECT wanted.value, (SELECT record_id FROM archive_refs WHERE organization_id = ");
         pass.push_bind_param::<BigInt, _>(&self.organization_id)?;
@@ -72,7 +72,7 @@ impl RefStore for Session {
     ) -> Result<Vec<(String, String)>> {
         let mut found = Vec::with_capacity(references.len());
         for some in references.chunks(FOUND_AT_ONCE) {
-            let wanted = Wanted {
+            let wanted = RefQuery {
                 organization_id: organization_key(organization),
                 kind: kind.to_owned(),
                 references: dialect::BoundTexts::new(some),

@@ -7,7 +7,7 @@ use crate::schema::{
 };
 use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope};
 use async_trait::async_trait;
-use civitas_application::Removals;
+use civitas_application::RemovalStore;
 use civitas_kernel::{OrganizationId, Result, clock, sortable_id};
 use diesel::dsl::sql_query;
 use diesel::prelude::*;
@@ -162,7 +162,7 @@ impl Session {
 }
 
 #[async_trait]
-impl Removals for Session {
+impl RemovalStore for Session {
     async fn remove_organization(&self, id: OrganizationId) -> Result<()> {
         let atomic = self.transaction().await?;
         mark_organization(&atomic, id, clock::now()).await?;

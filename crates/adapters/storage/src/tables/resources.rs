@@ -58,21 +58,21 @@ pub(super) async fn load_for_components(
     };
     let mut found = HashMap::new();
     let proposals = with(&[ComponentKind::Proposals]);
-    shown_in(connection, Shown::Proposals, &proposals, &mut found).await?;
+    shown_in(connection, ResourceKind::Proposals, &proposals, &mut found).await?;
     if let Some(user) = read_context.participant.filter(|_| !proposals.is_empty()) {
         add(&mut found, drafts(connection, user, &proposals).await?);
         voted(connection, user, &proposals, &mut found).await?;
     }
     let meetings = with(&[ComponentKind::Meetings]);
-    let restricted = shown_in(connection, Shown::Meetings, &meetings, &mut found).await?;
+    let restricted = shown_in(connection, ResourceKind::Meetings, &meetings, &mut found).await?;
     let open = with_access(connection, read_context.viewer, &restricted).await?;
-    shown_in(connection, Shown::RestrictedMeetings, &open, &mut found).await?;
+    shown_in(connection, ResourceKind::RestrictedMeetings, &open, &mut found).await?;
     let closed: Vec<_> = restricted.into_iter().filter(|id| !open.contains(id)).collect();
     if let Some(user) = read_context.viewer.user().filter(|_| !closed.is_empty()) {
         add(&mut found, registered(connection, user, &closed).await?);
     }
     let blogs = with(&[ComponentKind::Blogs]);
-    shown_in(connection, Shown::Posts(now), &blogs, &mut found).await?;
+    shown_in(connection, ResourceKind::Posts(now), &blogs, &mut found).await?;
     if let Some(user) = read_context.participant.filter(|_| !blogs.is_empty()) {
         add(&mut found, not_yet_published(connection, user, now, &blogs).await?);
     }
@@ -82,14 +82,14 @@ pub(super) async fn load_for_components(
         ComponentKind::Accountability,
         ComponentKind::Debates,
     ]);
-    shown_in(connection, Shown::Entries, &entries, &mut found).await?;
-    shown_in(connection, Shown::Surveys, &with(&[ComponentKind::Surveys]), &mut found).await?;
+    shown_in(connection, ResourceKind::Entries, &entries, &mut found).await?;
+    shown_in(connection, ResourceKind::Surveys, &with(&[ComponentKind::Surveys]), &mut found).await?;
     Ok(found)
 }
 
 /// The records of a kind that every reader of their component sees, except restricted meetings.
 #[derive(Debug, Clone, Copy)]
-enum Shown {
+enum ResourceKind {
     Proposals,
     /// Those that are not private, and the transparent ones.
     Meetings,
@@ -101,7 +101,7 @@ enum Shown {
     Surveys,
 }
 
-impl Shown {
+impl ResourceKind {
     /// It has the columns `id`, `component_id` and `updated_at`.
     fn table(self) -> &'static str {
         match self {
@@ -152,7 +152,7 @@ impl Shown {
 /// The number of these records in each component, that of restricted meetings, the time of the latest change, and the first
 /// ids. Component by component: as a join, PostgreSQL may read the records of all components.
 struct ResourceSummary {
-    shown: Shown,
+    shown: ResourceKind,
     components: Condition<components::table>,
 }
 
@@ -166,7 +166,7 @@ impl ResourceSummary {
         pass.push_sql(&format!(
             "(SELECT {what} FROM {table} WHERE {table}.component_id = components.id AND {condition}"
         ));
-        if let Shown::Posts(now) = &self.shown {
+        if let ResourceKind::Posts(now) = &self.shown {
             // Not a range: SQLite would read all posts in the order of their times.
             pass.push_sql(" AND (posts.published_at > ");
             pass.push_bind_param::<sql::Moment, _>(now)?;
@@ -183,7 +183,7 @@ impl QueryFragment<Db> for ResourceSummary {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         let table = self.shown.table();
         pass.push_sql(&format!("SELECT components.id, coalesce({}, 0)", self.shown.stored_count()));
-        if let Shown::Posts(now) = &self.shown {
+        if let ResourceKind::Posts(now) = &self.shown {
             // Scheduled posts are few.
             pass.push_sql(" - (SELECT count(*) FROM posts WHERE posts.component_id = components.id AND ");
             pass.push_sql(self.shown.condition());
@@ -191,7 +191,7 @@ impl QueryFragment<Db> for ResourceSummary {
             pass.push_bind_param::<sql::Moment, _>(now)?;
             pass.push_sql(")");
         }
-        let restricted = Shown::RestrictedMeetings.stored_count();
+        let restricted = ResourceKind::RestrictedMeetings.stored_count();
         pass.push_sql(&format!(", coalesce({restricted}, 0), "));
         self.records(&format!("{table}.updated_at"), &mut pass)?;
         let [begin, end] = dialect::list_of("named.id", None);
@@ -213,7 +213,7 @@ fn these(ids: &[i64]) -> Condition<components::table> {
 /// Reads the records of a kind in these components; those components that have restricted meetings too.
 async fn shown_in(
     connection: &mut Conn,
-    shown: Shown,
+    shown: ResourceKind,
     ids: &[i64],
     found: &mut HashMap<i64, ComponentResources>,
 ) -> Result<Vec<i64>> {
@@ -303,7 +303,7 @@ async fn registered(connection: &mut Conn, user: UserId, ids: &[i64]) -> Result<
         .inner_join(meeting_registrations::table)
         .filter(meeting_registrations::user_id.eq(user.0))
         .filter(columns::any_of(meetings::component_id.nullable(), ids))
-        .filter(diesel::dsl::sql::<Bool>(Shown::RestrictedMeetings.condition()))
+        .filter(diesel::dsl::sql::<Bool>(ResourceKind::RestrictedMeetings.condition()))
         .select((meetings::component_id, meetings::id, meetings::updated_at))
         .rows_from(borrowed_connection(connection))
         .await

@@ -31,7 +31,7 @@ impl TableColumn {
     }
 
     /// The expression with this after the column.
-    pub(super) const fn and(self, suffix: &'static str) -> Self {
+    pub(super) const fn with_suffix(self, suffix: &'static str) -> Self {
         Self { suffix, ..self }
     }
 }
@@ -117,14 +117,14 @@ pub(super) fn number(value: i64) -> BoxedSql {
 }
 
 impl LimitOffset {
-    /// The limit, written, and the offset. The limit may be larger: unless the rows [are direct](Self::are_direct), there
+    /// The limit, written, and the offset. The limit may be larger: unless the rows [are direct](Self::reads_rows_directly), there
     /// may be too many.
-    pub(super) fn written(self) -> BoxedSql {
-        self.limited_to(sql(self.written_limit().to_string(), Vec::new()))
+    pub(super) fn written_limit_sql(self) -> BoxedSql {
+        self.limit_sql(sql(self.written_limit().to_string(), Vec::new()))
     }
 
     /// This limit, and the offset.
-    pub(super) fn limited_to(self, limit: BoxedSql) -> BoxedSql {
+    pub(super) fn limit_sql(self, limit: BoxedSql) -> BoxedSql {
         if self.offset > 0 {
             sql(" LIMIT ? OFFSET ?", vec![limit, number(self.offset)])
         } else {
@@ -147,7 +147,7 @@ pub(super) fn in_subquery(id: impl SqlFragment, ids: impl SqlFragment) -> SqlTem
 /// `id IN (ids LIMIT .. OFFSET ..)`: whether a row is among these rows of a select of ids, which are found by an index alone.
 /// The statement around it has to limit its rows to [`LimitOffset::limit`]: this may let more through.
 pub(super) fn on_page(id: impl SqlFragment, ids: impl SqlFragment, rows: LimitOffset) -> SqlTemplate {
-    in_subquery(id, SqlTemplate::<()>::new("??", vec![Box::new(ids), rows.written()]))
+    in_subquery(id, SqlTemplate::<()>::new("??", vec![Box::new(ids), rows.written_limit_sql()]))
 }
 
 /// The single value of a select that also uses the tables of the outer statement; null without a row. Diesel's own
@@ -226,21 +226,21 @@ impl RecordSelect {
     }
 
     /// These rows of them, or more: the limit is written.
-    pub(super) fn at_least(self, rows: LimitOffset) -> Self {
-        Self { limit: Some(rows.written()), ..self }
+    pub(super) fn with_written_limit(self, rows: LimitOffset) -> Self {
+        Self { limit: Some(rows.written_limit_sql()), ..self }
     }
 
     /// These rows of them. The limit is a bind parameter.
-    pub(super) fn limited(self, rows: impl Into<LimitOffset>) -> Self {
+    pub(super) fn with_limit(self, rows: impl Into<LimitOffset>) -> Self {
         let rows: LimitOffset = rows.into();
-        Self { limit: Some(rows.limited_to(number(rows.limit))), ..self }
+        Self { limit: Some(rows.limit_sql(number(rows.limit))), ..self }
     }
 
     /// These rows of them, found by a select of ids: see [`on_page`].
     pub(super) fn on_page(self, rows: LimitOffset) -> Self {
         let (table, order) = (self.table, self.order.clone());
         let page = on_page(TableColumn::new(table, "id"), self.ids(), rows);
-        Self { order, ..Self::from_table(table).filter(page).limited(LimitOffset { offset: 0, ..rows }) }
+        Self { order, ..Self::from_table(table).filter(page).with_limit(LimitOffset { offset: 0, ..rows }) }
     }
 
     /// A statement with these columns of them.

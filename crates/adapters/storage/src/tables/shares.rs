@@ -1,12 +1,12 @@
 //! What clients and organizations store, summed up from indexes alone.
 
-use super::jobs::WAITING;
+use super::jobs::IS_WAITING;
 use crate::columns::cached_by_text;
 use crate::engine::Db;
 use crate::engine::sql::Moment;
 use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
-use civitas_application::{ShareStore, SharedResource, Stored};
+use civitas_application::{ShareStore, SharedResource, StoredUse};
 use civitas_attachments::UPLOAD_WINDOW;
 use civitas_kernel::{ClientId, OrganizationId, Result, clock};
 use diesel::query_builder::{AstPass, QueryFragment};
@@ -29,7 +29,7 @@ fn rows(share: SharedResource) -> &'static str {
              UNION ALL SELECT api_client_id, bytes FROM jobs \
              WHERE organization_id = |organization| AND created_at <= |since| AND turn >= 0 AND |waiting|"
         }
-        SharedResource::KeptAnswers => {
+        SharedResource::IdempotentAnswers => {
             "SELECT api_client_id, bytes AS used FROM idempotency_keys WHERE organization_id = |organization|"
         }
         // Those of a client of the whole deployment have no organization.
@@ -42,7 +42,7 @@ fn rows(share: SharedResource) -> &'static str {
 }
 
 /// A statement whose rows have two numbers.
-struct Sums {
+struct ShareSums {
     text: String,
     /// `None`: that of the row of the outer statement.
     organization: Option<i64>,
@@ -50,7 +50,7 @@ struct Sums {
     since: OffsetDateTime,
 }
 
-impl Sums {
+impl ShareSums {
     fn new(share: SharedResource, text: &str) -> Self {
         let window = if share == SharedResource::Jobs { Duration::DAY } else { UPLOAD_WINDOW };
         let (text, since) = (text.replace("|rows|", rows(share)), clock::now() - window);
@@ -58,9 +58,9 @@ impl Sums {
     }
 }
 
-cached_by_text! { [] Sums: (BigInt, BigInt) }
+cached_by_text! { [] ShareSums: (BigInt, BigInt) }
 
-impl QueryFragment<Db> for Sums {
+impl QueryFragment<Db> for ShareSums {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         for part in self.text.split('|') {
             match (part, &self.organization) {
@@ -68,7 +68,7 @@ impl QueryFragment<Db> for Sums {
                 ("organization", None) => pass.push_sql("organizations.id"),
                 ("client", _) => pass.push_bind_param::<Nullable<BigInt>, _>(&self.client)?,
                 ("since", _) => pass.push_bind_param::<Moment, _>(&self.since)?,
-                ("waiting", _) => pass.push_sql(WAITING),
+                ("waiting", _) => pass.push_sql(IS_WAITING),
                 (text, _) => pass.push_sql(text),
             }
         }
@@ -78,24 +78,24 @@ impl QueryFragment<Db> for Sums {
 
 #[async_trait]
 impl ShareStore for Session {
-    async fn stored(
+    async fn count_stored(
         &self,
         share: SharedResource,
         organization: OrganizationId,
         client: Option<ClientId>,
-    ) -> Result<Stored> {
-        const ONE: &str = "SELECT CAST(coalesce(sum(CASE WHEN api_client_id = |client| THEN used END), 0) AS BIGINT), \
+    ) -> Result<StoredUse> {
+        const OF_ONE_ORGANIZATION: &str = "SELECT CAST(coalesce(sum(CASE WHEN api_client_id = |client| THEN used END), 0) AS BIGINT), \
                            CAST(coalesce(sum(used), 0) AS BIGINT) FROM (|rows|) AS stored";
-        let sums = Sums {
+        let sums = ShareSums {
             client: client.map(|id| id.0),
             organization: Some(organization.0),
-            ..Sums::new(share, ONE)
+            ..ShareSums::new(share, OF_ONE_ORGANIZATION)
         };
         let (client, tenant): (i64, i64) = sums.value_from(self.read_long()).await?;
-        Ok(Stored { client: client.unsigned_abs(), tenant: tenant.unsigned_abs() })
+        Ok(StoredUse { client: client.unsigned_abs(), tenant: tenant.unsigned_abs() })
     }
 
-    async fn stored_by_tenant(
+    async fn count_stored_by_tenant(
         &self,
         share: SharedResource,
         limit: i64,
@@ -104,7 +104,7 @@ impl ShareStore for Session {
             "SELECT organizations.id, (SELECT CAST(coalesce(sum(used), 0) AS BIGINT) FROM (|rows|) AS stored) AS used \
              FROM organizations WHERE deleted_at IS NULL ORDER BY used DESC, organizations.id LIMIT {limit}"
         );
-        let sums = Sums::new(share, &each);
+        let sums = ShareSums::new(share, &each);
         let found: Vec<(i64, i64)> = sums.rows_from(self.read_long()).await?;
         let used = found.into_iter().filter(|(_, used)| *used > 0);
         Ok(used.map(|(id, used)| (OrganizationId(id), used.unsigned_abs())).collect())

@@ -89,7 +89,7 @@ fn has_words(
 ) -> Result<Condition<spaces::table>> {
     let mut found: Condition<spaces::table> = Box::new(false.into_sql::<Nullable<Bool>>());
     for kind in SpaceKind::ALL {
-        let titled = texts::found(kind.as_str(), organization, TextPart::Title, words)?;
+        let titled = texts::matches_by_index(kind.as_str(), organization, TextPart::Title, words)?;
         found = Box::new(found.or(spaces::manifest.eq(EnumColumn(kind)).and(titled)));
     }
     Ok(found)

@@ -95,7 +95,7 @@ impl Session {
             .rows_from(atomic.connection())
             .await?;
         rows.sort_by_key(|row| oldest.iter().position(|id| *id == row.id));
-        let (claimed, broken) = columns::readable(rows.into_iter().map(Row::into_task));
+        let (claimed, broken) = columns::split_readable(rows.into_iter().map(Row::into_task));
         if !broken.is_empty() {
             let these = columns::any_uuid(tasks::id.nullable(), broken.iter().map(|(id, _)| *id));
             diesel::delete(tasks::table.filter(these)).run_on(atomic.connection()).await?;
@@ -233,7 +233,7 @@ impl From<WaitingRow> for WaitingTask {
 }
 
 /// The condition of the index `tasks_retried`.
-const RETRIED: &str = "attempts > 0";
+const WAS_ATTEMPTED: &str = "attempts > 0";
 
 #[async_trait]
 impl TaskLog for Session {
@@ -243,7 +243,7 @@ impl TaskLog for Session {
             .select(WaitingRow::as_select())
             .into_boxed::<Db>();
         if filter.is_retried {
-            waiting = waiting.filter(sql::<Bool>(RETRIED)).filter(not(tasks::claimed));
+            waiting = waiting.filter(sql::<Bool>(WAS_ATTEMPTED)).filter(not(tasks::claimed));
         }
         let waiting = log_page!(waiting, page, [tasks::id], |id| UuidColumn(id.0));
         let rows: Vec<WaitingRow> = waiting.rows_from(self.read_long()).await?;
@@ -255,7 +255,7 @@ impl TaskLog for Session {
         let atomic = self.transaction().await?;
         let later = || {
             tasks::table
-                .filter(sql::<Bool>(RETRIED))
+                .filter(sql::<Bool>(WAS_ATTEMPTED))
                 .filter(tasks::kind.eq_any(kinds))
                 .filter(not(tasks::claimed))
                 .filter(tasks::due_at.gt(now))

@@ -24,7 +24,7 @@ struct TenantRow {
 }
 
 impl TenantRow {
-    fn at(self, host: String) -> Tenant {
+    fn with_host(self, host: String) -> Tenant {
         Tenant {
             id: OrganizationId(self.id),
             host,
@@ -35,7 +35,7 @@ impl TenantRow {
             comments_max_length: self.comments_max_length,
             reference_prefix: self.reference_prefix,
             max_attachment_bytes: self.max_attachment_bytes,
-            time_zone: TimeZone::named(&self.time_zone),
+            time_zone: TimeZone::from_name(&self.time_zone),
         }
     }
 }
@@ -51,7 +51,7 @@ impl Session {
             .first_from(self.read())
             .await?;
         Ok(match found {
-            Some((kind, row)) if kind == PRIMARY => Some(HostMatch::Primary(row.at(host.to_owned()))),
+            Some((kind, row)) if kind == PRIMARY => Some(HostMatch::Primary(row.with_host(host.to_owned()))),
             Some((kind, row)) if kind == SECONDARY || kind == PROMOTED => {
                 let tenant = self.find_tenant(OrganizationId(row.id)).await?;
                 tenant.map(|tenant| HostMatch::Secondary { primary: tenant.host })
@@ -69,6 +69,6 @@ impl Session {
             .select((organization_hosts::host, columns::all_columns::<TenantRow>()))
             .first_from(self.read())
             .await?;
-        Ok(found.map(|(host, row)| row.at(host)))
+        Ok(found.map(|(host, row)| row.with_host(host)))
     }
 }

@@ -1,7 +1,7 @@
 //! The texts of records in the form in which words are searched, and the conditions on them (docs/decisions/0068).
 //!
-//! A condition has two forms with the same meaning: [`TextCondition::test`] is cheap for few records, and
-//! [`TextCondition::found`] finds all records by an index.
+//! A condition has two forms with the same meaning: [`TextCondition::matches`] is cheap for few records, and
+//! [`TextCondition::matches_by_index`] finds all records by an index.
 
 use super::planner::BoxedSql;
 use super::select::{SqlTemplate, number, sql, text};
@@ -151,19 +151,19 @@ impl TextCondition {
     }
 
     /// Whether few records may satisfy it, and are found.
-    pub(crate) fn is_sought(&self) -> bool {
+    pub(crate) fn is_selective(&self) -> bool {
         matches!(self.comparison, TextComparison::Contain(_))
     }
 
     /// Whether the texts of a record satisfy it. As a value, and not by `EXISTS`, of which PostgreSQL makes a join with all
     /// texts of the scope.
-    pub(crate) fn test<QS: 'static>(&self) -> Condition<QS> {
+    pub(crate) fn matches<QS: 'static>(&self) -> Condition<QS> {
         let texts = format!("(SELECT ? FROM record_texts WHERE ? AND record_texts.record_id = {})", self.id);
         Box::new(SqlTemplate::condition(texts, vec![self.compared(false), self.is_in_scope(true)]))
     }
 
     /// The same: all records whose texts satisfy it are found first.
-    pub(crate) fn found<QS: 'static>(&self) -> Condition<QS> {
+    pub(crate) fn matches_by_index<QS: 'static>(&self) -> Condition<QS> {
         let begin = format!("{} IN (SELECT record_texts.record_id FROM", self.id);
         Box::new(match self.index.as_ref().and_then(|index| index.query.clone()) {
             Some(query) => {
@@ -171,7 +171,7 @@ impl TextCondition {
                     "{begin} record_words CROSS JOIN record_texts ON record_texts.id = record_words.rowid \
                      WHERE record_words MATCH ? AND ? \
                      UNION ALL SELECT record_texts.record_id FROM {} AND ? AND ?)",
-                    dialect::TO_INDEX
+                    dialect::UNINDEXED_TEXTS
                 );
                 let scope = || self.is_in_scope(true);
                 SqlTemplate::condition(words, vec![text(query), scope(), scope(), self.compared(false)])
@@ -243,14 +243,14 @@ fn joined(conditions: Vec<BoxedSql>, operator: &str) -> BoxedSql {
     sql(format!("({})", vec!["?"; conditions.len()].join(operator)), conditions)
 }
 
-/// Whether a record is among those whose texts satisfy a condition: see [`TextCondition::of`].
-pub(crate) fn found<QS: 'static>(
+/// Whether a record is among those whose texts satisfy a condition: see [`TextCondition::matches_by_index`].
+pub(crate) fn matches_by_index<QS: 'static>(
     kind: &str,
     organization: OrganizationId,
     part: TextPart,
     condition: &filter::FilterCondition,
 ) -> Result<Condition<QS>> {
-    Ok(TextCondition::new(organization, kind, part, condition)?.found())
+    Ok(TextCondition::new(organization, kind, part, condition)?.matches_by_index())
 }
 
 /// The texts of a record, if it has texts.

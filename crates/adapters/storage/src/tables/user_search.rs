@@ -58,11 +58,11 @@ impl Session {
         let by_nickname: Vec<i64> =
             found(nickname, folded_nickname(text)).rows_from(self.read_long()).await?;
         let by_email: Vec<i64> = found(email, normal_email(text)).rows_from(self.read_long()).await?;
-        Ok(columns::distinct(by_nickname.into_iter().chain(by_email).chain(text.parse::<i64>().ok())))
+        Ok(columns::distinct_ids(by_nickname.into_iter().chain(by_email).chain(text.parse::<i64>().ok())))
     }
 
     /// The accounts of the search without order; `None` when the text finds none.
-    pub(super) async fn found(
+    pub(super) async fn found_users_query(
         &self,
         organization: OrganizationId,
         search: &UserSearch,

@@ -62,7 +62,7 @@ fn condition(filter: &UserFilter, organization: OrganizationId) -> Result<Condit
         UserField::Nickname => FilterColumn::Ascii(Box::new(users::nickname.nullable())),
         UserField::Id => FilterColumn::Integer(Box::new(users::id.nullable())),
         UserField::Name if matches!(filter.condition, FilterCondition::Words(_)) => {
-            return texts::found("users", organization, TextPart::Title, &filter.condition);
+            return texts::matches_by_index("users", organization, TextPart::Title, &filter.condition);
         }
         UserField::Name => FilterColumn::Text(Box::new(users::name.nullable())),
         UserField::Email => FilterColumn::Text(Box::new(users::email.nullable())),
@@ -99,7 +99,7 @@ impl UserStore for Session {
         page: PageRequest,
     ) -> Result<Page<(UserId, User)>> {
         // At most three statements.
-        let Some(found) = self.found(organization, search).await? else {
+        let Some(found) = self.found_users_query(organization, search).await? else {
             return Ok(Page::new(Vec::new(), false));
         };
         let found = match search.sort {
@@ -110,7 +110,7 @@ impl UserStore for Session {
     }
 
     async fn count_found(&self, organization: OrganizationId, search: &UserSearch) -> Result<i64> {
-        let Some(found) = self.found(organization, search).await? else { return Ok(0) };
+        let Some(found) = self.found_users_query(organization, search).await? else { return Ok(0) };
         self.count_bounded(found.limit(MAX_COUNTED).select(users::organization_id)).await
     }
 

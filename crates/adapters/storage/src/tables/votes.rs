@@ -5,7 +5,7 @@ use crate::columns::{self, Condition, columns};
 use crate::engine::{Conn, Db, dialect};
 use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
-use crate::page_rows::PageBounds;
+use crate::page_rows::RowReadLimits;
 use crate::prepared::PrepareOnce;
 use crate::records::records;
 use crate::schema::{components, proposals, spaces, votes};
@@ -43,7 +43,7 @@ columns! {
 }
 
 /// Votes with their proposals, components and spaces.
-type Cast = InnerJoinQuerySource<
+type VotesWithProposals = InnerJoinQuerySource<
     InnerJoinQuerySource<
         InnerJoinQuerySource<votes::table, proposals::table>,
         components::table,
@@ -54,14 +54,14 @@ type Cast = InnerJoinQuerySource<
 >;
 
 /// The visible votes of a reader inside a part of the organization that satisfy these filters, by id.
-async fn visible(
+async fn load_visible(
     connection: &mut Conn,
     read_context: ReadContext,
     within: LocationFilter,
     filters: &[VoteFilter],
     page: PageRequest,
 ) -> Result<Page<(VoteId, Vote)>> {
-    let inside = || -> Condition<Cast> {
+    let inside = || -> Condition<VotesWithProposals> {
         match within.component {
             Some(component) => {
                 Box::new(votes::component_id.eq(component.0).and(VisibilityRule::IsWithin(within)))
@@ -84,13 +84,13 @@ async fn visible(
             .into_boxed::<Db>()
     };
     // A vote does not change: one index for both times.
-    let page: Page<Row> = list_page!(connection, page, PageBounds::NONE; all();
+    let page: Page<Row> = list_page!(connection, page, RowReadLimits::NONE; all();
         filters, |filter| condition(filter);
         [votes::id, votes::created_at, votes::created_at; votes::id], votes::id);
     Ok(page.map(Into::into))
 }
 
-fn condition(filter: &VoteFilter) -> Result<Condition<Cast>> {
+fn condition(filter: &VoteFilter) -> Result<Condition<VotesWithProposals>> {
     let column = match filter.field {
         VoteField::User => FilterColumn::Integer(Box::new(votes::user_id.nullable())),
         VoteField::Proposal => FilterColumn::Integer(Box::new(votes::proposal_id.nullable())),
@@ -125,7 +125,7 @@ async fn changesets<'a>(
     organization: OrganizationId,
     votes: &'a [Vote],
 ) -> Result<Vec<Changeset<'a>>> {
-    let ids = columns::distinct(votes.iter().map(|vote| vote.proposal.0));
+    let ids = columns::distinct_ids(votes.iter().map(|vote| vote.proposal.0));
     let components: Vec<(i64, i64)> = proposals::table
         .filter(proposals::organization_id.eq(organization.0))
         .filter(columns::any_of(proposals::id.nullable(), &ids))
@@ -156,7 +156,7 @@ impl VoteStore for Session {
         page: PageRequest,
     ) -> Result<Page<(VoteId, Vote)>> {
         let connection = &mut *self.read_page(page, !filters.is_empty()).await?;
-        visible(connection, read_context, within, filters, page).await
+        load_visible(connection, read_context, within, filters, page).await
     }
 
     async fn find_visible(
@@ -168,7 +168,7 @@ impl VoteStore for Session {
         let this =
             VoteFilter { field: VoteField::Id, condition: FilterCondition::Integer(Comparison::Eq(id.0)) };
         let one = PageRequest::new(1, 1);
-        Ok(visible(&mut *self.read().await?, read_context, within, &[this], one).await?.items.pop())
+        Ok(load_visible(&mut *self.read().await?, read_context, within, &[this], one).await?.items.pop())
     }
 
     async fn lock(&self, organization: OrganizationId, proposal: ProposalId, user: UserId) -> Result<()> {

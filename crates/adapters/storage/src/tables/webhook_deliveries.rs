@@ -165,7 +165,7 @@ impl DeliveryQueue for Session {
     async fn add(&self, new: &[NewDelivery]) -> Result<()> {
         let Some(earliest) = new.iter().map(|delivery| delivery.due_at).min() else { return Ok(()) };
         let offset = self.database_time(earliest).await? - earliest;
-        let ids = columns::distinct(new.iter().map(|delivery| delivery.registration.0));
+        let ids = columns::distinct_ids(new.iter().map(|delivery| delivery.registration.0));
         let atomic = self.transaction().await?;
         // Locked, so that none of them is deleted, and none is released without its new deliveries.
         let locked = lock_registrations(&mut *atomic.connection().await?, &ids).await?;
@@ -334,7 +334,7 @@ impl DeliveryQueue for Session {
             .prepare_once()
             .rows_from(self.read())
             .await?;
-        let (found, broken) = columns::readable(rows.into_iter().map(due_delivery));
+        let (found, broken) = columns::split_readable(rows.into_iter().map(due_delivery));
         self.give_up_unreadable(&broken, now).await?;
         Ok(found)
     }

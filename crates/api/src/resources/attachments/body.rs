@@ -71,11 +71,11 @@ pub(super) fn new_attachment(
     let kind = filled(members, "attached_to_type").ok_or_else(|| Error::missing("attached_to_type"))?;
     let kind = kind
         .as_str()
-        .and_then(|name| ParentKind::named(&request.class_names().from_wire(name)))
+        .and_then(|name| ParentKind::from_name(&request.class_names().from_wire(name)))
         .ok_or_else(|| {
-            let name = kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
-            Error::rejected(format!("Unknown attached_to_type: {name}"))
-        })?;
+        let name = kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
+        Error::rejected(format!("Unknown attached_to_type: {name}"))
+    })?;
     if kind == ParentKind::Answer {
         return Err(Error::rejected(format!(
             "Unknown attached_to_type: {}",

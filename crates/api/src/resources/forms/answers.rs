@@ -11,7 +11,7 @@ use crate::document::OperationDoc;
 use crate::error::ApiError;
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{Endpoints, HandlerResult, RequiredAccess, Routes, Write, delete, post};
+use crate::route::{EndpointAnswers, HandlerResult, RequiredAccess, Routes, WriteRoute, delete, post};
 use crate::shapes::{AnswersType, CreationDate, RespondentType, ResponseType};
 use crate::typed_body::{NoBody, RawBody};
 use actix_web::http::{Method, StatusCode};
@@ -100,16 +100,17 @@ struct AnswerAttributes {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc =
-        OperationDoc::page::<AnswerView>("Lists the answers to a questionnaire").sorted_pages().locale();
-    let doc = doc.filters(ANSWER_FIELDS);
+    let doc = OperationDoc::page::<AnswerView>("Lists the answers to a questionnaire")
+        .with_list_parameters()
+        .with_locale();
+    let doc = doc.with_filters(ANSWER_FIELDS);
     routes.read("listAnswers", "/answers", READ_ANSWERS, QUESTIONNAIRE.describe(doc), index);
     let doc = OperationDoc::item::<ResponseView>("Submits answers to a questionnaire")
-        .locale()
-        .created()
+        .with_locale()
+        .with_status_created()
         .with_location();
-    let submission = Write::<AnswersToCreate, _> {
-        at: post(["createAnswersAsync", "createAnswers"], "/answers"),
+    let submission = WriteRoute::<AnswersToCreate, _> {
+        operations: post(["createAnswersAsync", "createAnswers"], "/answers"),
         read: submit,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
@@ -117,17 +118,17 @@ pub(super) fn routes(routes: &mut Routes) {
     };
     routes.write_with_endpoints(
         &submission,
-        &Endpoints {
+        &EndpointAnswers {
             accepted,
-            describe_accepted: |doc| doc.accepted::<SubmissionAccepted>(),
+            describe_accepted: |doc| doc.with_accepted_answer::<SubmissionAccepted>(),
             job_view: Some(|_, response| json!({"questionnaire_response_id": response.id.0})),
         },
     );
     let path = "/questionnaire_responses/{id}";
-    let doc = OperationDoc::item::<ResponseView>("Shows a response").locale();
+    let doc = OperationDoc::item::<ResponseView>("Shows a response").with_locale();
     routes.read("getQuestionnaireResponse", path, READ_ANSWERS, doc, show_one);
-    routes.write(&Write {
-        at: delete(["deleteQuestionnaireResponseAsync", "deleteQuestionnaireResponse"], path),
+    routes.write(&WriteRoute {
+        operations: delete(["deleteQuestionnaireResponseAsync", "deleteQuestionnaireResponse"], path),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyResponse { id: AnswerId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
@@ -153,7 +154,7 @@ async fn show_one(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let found = service(request.ports()).response(context.ctx, AnswerId(request.id()?)).await?;
     let changed_at = found.changed_at;
-    Ok(answers::item(&request, LISTS, changed_at, view(&context, found)).await?.localized())
+    Ok(answers::record_reply(&request, LISTS, changed_at, view(&context, found)).await?.localized())
 }
 
 /// A response as the result of a command.

@@ -5,7 +5,7 @@ use super::service;
 use super::shapes::{LocaleMeta, LocalizedDocument, QUESTION, list};
 use crate::document::OperationDoc;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write, delete, post, put};
+use crate::route::{HandlerResult, Routes, WriteRoute, delete, post, put};
 use crate::shapes::{AnswerOptionsType, QuestionsType, TranslatedProp, number_or_text};
 use crate::typed_body::{ClosedDataBody, NoBody, RawBody, read_at};
 use actix_web::http::StatusCode;
@@ -93,12 +93,15 @@ struct AttributesToWrite {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc = OperationDoc::page::<OptionView>("Lists the options of a question").sorted_pages().locale();
-    let doc = doc.filters(FORM_FIELDS);
+    let doc = OperationDoc::page::<OptionView>("Lists the options of a question")
+        .with_list_parameters()
+        .with_locale();
+    let doc = doc.with_filters(FORM_FIELDS);
     routes.read("listAnswerOptions", "/answer_options", MANAGE_QUESTIONS, QUESTION.describe(doc), index);
-    let doc = OperationDoc::item::<OptionView>("Adds an option to a question").locale().created();
-    routes.write(&Write {
-        at: post(["createAnswerOptionAsync", "createAnswerOption"], "/answer_options"),
+    let doc =
+        OperationDoc::item::<OptionView>("Adds an option to a question").with_locale().with_status_created();
+    routes.write(&WriteRoute {
+        operations: post(["createAnswerOptionAsync", "createAnswerOption"], "/answer_options"),
         read: |request, sent: RawBody<'_, ClosedDataBody<OptionToCreate>>| {
             let question = QUESTION.id(request)?;
             let OptionToCreate { attributes, .. } = sent.read()?.data;
@@ -108,8 +111,8 @@ pub(super) fn routes(routes: &mut Routes) {
         view: result,
         doc: QUESTION.describe(doc),
     });
-    routes.write_or_patch(&Write {
-        at: put(["updateAnswerOptionAsync", "updateAnswerOption"], "/answer_options/{id}"),
+    routes.write_or_patch(&WriteRoute {
+        operations: put(["updateAnswerOptionAsync", "updateAnswerOption"], "/answer_options/{id}"),
         read: |request, sent: RawBody<'_, ClosedDataBody<OptionToUpdate>>| {
             let id = AnswerOptionId(request.id()?);
             let OptionToUpdate { id: sent_id, attributes, .. } = sent.read()?.data;
@@ -120,10 +123,10 @@ pub(super) fn routes(routes: &mut Routes) {
         },
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
-        doc: OperationDoc::item::<OptionView>("Changes an option").locale(),
+        doc: OperationDoc::item::<OptionView>("Changes an option").with_locale(),
     });
-    routes.write(&Write {
-        at: delete(["deleteAnswerOptionAsync", "deleteAnswerOption"], "/answer_options/{id}"),
+    routes.write(&WriteRoute {
+        operations: delete(["deleteAnswerOptionAsync", "deleteAnswerOption"], "/answer_options/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyAnswerOption { id: AnswerOptionId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,

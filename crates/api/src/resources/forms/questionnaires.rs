@@ -7,7 +7,7 @@ use crate::answers;
 use crate::document::{OperationDoc, ParameterType};
 use crate::reply::Document;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write, put};
+use crate::route::{HandlerResult, Routes, WriteRoute, put};
 use crate::shapes::{EditionDate, QuestionnairesType, TranslatedProp};
 use crate::typed_body::{ClosedDataBody, RawBody, read_at};
 use civitas_application::RenderContext;
@@ -110,8 +110,10 @@ struct AttributesToUpdate {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let list = OperationDoc::page::<QuestionnaireView>("Lists the questionnaires").sorted_pages().locale();
-    let list = list.filters(QUESTIONNAIRE_FIELDS);
+    let list = OperationDoc::page::<QuestionnaireView>("Lists the questionnaires")
+        .with_list_parameters()
+        .with_locale();
+    let list = list.with_filters(QUESTIONNAIRE_FIELDS);
     let bare = QUESTIONNAIRE_FIELDS.iter().filter(|field| field.kind != FieldKind::Time);
     let list = bare.fold(list, |doc, field| {
         let holds = if let FieldKind::Enum(words) = field.kind {
@@ -119,17 +121,17 @@ pub(super) fn routes(routes: &mut Routes) {
         } else {
             ParameterType::Integer
         };
-        doc.with(&format!("filter[{}]", field.name), holds)
+        doc.with_parameter(&format!("filter[{}]", field.name), holds)
     });
     routes.read("listQuestionnaires", "/questionnaires", READ_QUESTIONNAIRES, list, index);
-    let show = OperationDoc::item::<QuestionnaireView>("Shows a questionnaire").locale();
+    let show = OperationDoc::item::<QuestionnaireView>("Shows a questionnaire").with_locale();
     routes.read("getQuestionnaire", "/questionnaires/{id}", READ_QUESTIONNAIRES, show, show_one);
-    routes.write_or_patch(&Write {
-        at: put(["updateQuestionnaireAsync", "updateQuestionnaire"], "/questionnaires/{id}"),
+    routes.write_or_patch(&WriteRoute {
+        operations: put(["updateQuestionnaireAsync", "updateQuestionnaire"], "/questionnaires/{id}"),
         read: update,
         use_case: |ports, _| Box::new(service(ports)),
         view: |context, (found, form)| json!(Document { data: view(context, &found, &form) }),
-        doc: OperationDoc::item::<QuestionnaireView>("Changes the texts of a questionnaire").locale(),
+        doc: OperationDoc::item::<QuestionnaireView>("Changes the texts of a questionnaire").with_locale(),
     });
 }
 
@@ -155,7 +157,7 @@ async fn index(request: Request) -> HandlerResult {
     let page = service(request.ports()).list(context.ctx, &filter, request.page()?).await?;
     let changed_at = |(found, _): &(QuestionnaireDetail, Form)| found.changed_at();
     let view = |(found, form): (QuestionnaireDetail, Form)| view(&context, &found, &form);
-    Ok(answers::page(&request, LISTS, page, false, changed_at, view).await?.localized())
+    Ok(answers::page_reply(&request, LISTS, page, false, changed_at, view).await?.localized())
 }
 
 async fn show_one(request: Request) -> HandlerResult {
@@ -163,7 +165,7 @@ async fn show_one(request: Request) -> HandlerResult {
     let id = QuestionnaireId(request.id()?);
     let (found, form) = service(request.ports()).find(context.ctx, id).await?;
     let view = view(&context, &found, &form);
-    Ok(answers::item(&request, LISTS, found.changed_at(), view).await?.localized())
+    Ok(answers::record_reply(&request, LISTS, found.changed_at(), view).await?.localized())
 }
 
 fn view(context: &RenderContext<'_>, found: &QuestionnaireDetail, form: &Form) -> QuestionnaireView {

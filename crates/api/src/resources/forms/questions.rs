@@ -5,11 +5,11 @@ mod body;
 use self::body::{QuestionToCreate, QuestionToUpdate, create, update};
 use super::shapes::{LocaleMeta, LocalizedDocument, QUESTIONNAIRE, QuestionnaireRelationship, list};
 use super::{LISTS, service};
-use crate::answers::newest;
+use crate::answers::last_modified;
 use crate::document::OperationDoc;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::route::{HandlerResult, Routes, Write, delete, post, put};
+use crate::route::{HandlerResult, Routes, WriteRoute, delete, post, put};
 use crate::shapes::{QuestionTypeName, QuestionsType, TranslatedProp};
 use crate::typed_body::{ClosedDataBody, NoBody, RawBody};
 use actix_web::http::StatusCode;
@@ -51,31 +51,32 @@ struct QuestionAttributes {
 }
 
 pub(super) fn routes(routes: &mut Routes) {
-    let doc =
-        OperationDoc::page::<QuestionView>("Lists the questions of a questionnaire").sorted_pages().locale();
-    let doc = doc.filters(FORM_FIELDS);
+    let doc = OperationDoc::page::<QuestionView>("Lists the questions of a questionnaire")
+        .with_list_parameters()
+        .with_locale();
+    let doc = doc.with_filters(FORM_FIELDS);
     routes.read("listQuestions", "/questions", MANAGE_QUESTIONS, QUESTIONNAIRE.describe(doc), index);
-    let doc = OperationDoc::item::<QuestionView>("Shows a question").locale();
+    let doc = OperationDoc::item::<QuestionView>("Shows a question").with_locale();
     routes.read("getQuestion", "/questions/{id}", MANAGE_QUESTIONS, doc, show_one);
-    routes.write::<ClosedDataBody<QuestionToCreate>, _>(&Write {
-        at: post(["createQuestionsAsync", "createQuestions"], "/questions"),
+    routes.write::<ClosedDataBody<QuestionToCreate>, _>(&WriteRoute {
+        operations: post(["createQuestionsAsync", "createQuestions"], "/questions"),
         read: create,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
         doc: OperationDoc::item::<QuestionView>("Adds a question to a questionnaire")
-            .locale()
-            .created()
+            .with_locale()
+            .with_status_created()
             .with_failure(404),
     });
-    routes.write_or_patch::<ClosedDataBody<QuestionToUpdate>, _>(&Write {
-        at: put(["updateQuestionAsync", "updateQuestion"], "/questions/{id}"),
+    routes.write_or_patch::<ClosedDataBody<QuestionToUpdate>, _>(&WriteRoute {
+        operations: put(["updateQuestionAsync", "updateQuestion"], "/questions/{id}"),
         read: update,
         use_case: |ports, _| Box::new(service(ports)),
         view: result,
-        doc: OperationDoc::item::<QuestionView>("Changes a question").locale().with_failure(422),
+        doc: OperationDoc::item::<QuestionView>("Changes a question").with_locale().with_failure(422),
     });
-    routes.write(&Write {
-        at: delete(["deleteQuestionAsync", "deleteQuestion"], "/questions/{id}"),
+    routes.write(&WriteRoute {
+        operations: delete(["deleteQuestionAsync", "deleteQuestion"], "/questions/{id}"),
         read: |request, _: RawBody<'_, NoBody>| Ok(DestroyQuestion { id: QuestionId(request.id()?) }),
         use_case: |ports, _| Box::new(service(ports)),
         view: |_, ()| Value::Null,
@@ -98,9 +99,9 @@ async fn show_one(request: Request) -> HandlerResult {
     let context = request.localized_context()?;
     let id = QuestionId(request.id()?);
     let (question, changed_at) = service(request.ports()).question(context.ctx, id).await?;
-    let changed_at = newest(&request, LISTS, [changed_at].into_iter()).await?;
+    let changed_at = last_modified(&request, LISTS, [changed_at].into_iter()).await?;
     let document = LocalizedDocument { data: view(id, question), meta: LocaleMeta::new(&context) };
-    Ok(Reply::read(&request, &document, changed_at)?.localized())
+    Ok(Reply::for_read(&request, &document, changed_at)?.localized())
 }
 
 /// A question as the result of a command.

@@ -1,7 +1,7 @@
 //! Shapes and parameters that the resources of questionnaires share.
 
 use super::LISTS;
-use crate::answers::newest;
+use crate::answers::last_modified;
 use crate::document::OperationDoc;
 use crate::links::base;
 use crate::reply::{CollectionMeta, Reply};
@@ -71,13 +71,13 @@ pub(super) async fn list<T, V: Serialize>(
     changed_at: OffsetDateTime,
     view: impl FnMut(T) -> V,
 ) -> HandlerResult {
-    let changed_at = newest(request, LISTS, [changed_at].into_iter()).await?;
+    let changed_at = last_modified(request, LISTS, [changed_at].into_iter()).await?;
     let meta = |position: CollectionMeta| {
         let CollectionMeta { page, per_page, has_more, next, prev } = position;
         let LocaleMeta { locale, requested_locale, fallback_from } = LocaleMeta::new(context);
         ListMeta { page, per_page, has_more, next, prev, locale, requested_locale, fallback_from }
     };
-    Ok(Reply::list(request, page.map(view), false, changed_at, meta)?.localized())
+    Ok(Reply::for_list(request, page.map(view), false, changed_at, meta)?.localized())
 }
 
 /// One record, with the language in its `meta`.
@@ -236,8 +236,8 @@ impl<I> Parent<I> {
         let name = self.name;
         let doc = doc.with_required_parameter(&format!("filter[{name}]"), ParameterType::Integer);
         let doc = doc
-            .with(&format!("filter[{name}_eq]"), ParameterType::Integer)
-            .with(name, ParameterType::Integer)
+            .with_parameter(&format!("filter[{name}_eq]"), ParameterType::Integer)
+            .with_parameter(name, ParameterType::Integer)
             .with_failure(404);
         doc.with_schema::<ListMeta>().with_schema::<LocaleMeta>()
     }

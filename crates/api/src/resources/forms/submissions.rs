@@ -89,7 +89,7 @@ pub(super) fn accepted(request: &Request, id: JobId) -> Result<Reply> {
     let data = view(&request.localized_context()?, id, JobStatus::Pending);
     let location = data.links.this.href().to_owned();
     let reply = Reply::json(StatusCode::ACCEPTED, &SubmissionAccepted { job_id: id.to_string(), data })?;
-    Ok(reply.with("Location", location).with("Retry-After", RETRY_AFTER))
+    Ok(reply.with_header("Location", location).with_header("Retry-After", RETRY_AFTER))
 }
 
 async fn show_one(request: Request) -> HandlerResult {
@@ -101,9 +101,10 @@ async fn show_one(request: Request) -> HandlerResult {
         return Err(Error::NotFound.into());
     }
     let (status, changed_at) = (answer.summary.status, answer.summary.updated_at);
-    let reply = answers::item(&request, &[], changed_at, completed(&context, answer)).await?.localized();
+    let reply =
+        answers::record_reply(&request, &[], changed_at, completed(&context, answer)).await?.localized();
     let is_running = matches!(status, JobStatus::Pending | JobStatus::Processing);
-    Ok(if is_running { reply.with("Retry-After", RETRY_AFTER) } else { reply })
+    Ok(if is_running { reply.with_header("Retry-After", RETRY_AFTER) } else { reply })
 }
 
 /// The state with its result or error.

@@ -8,7 +8,7 @@ use civitas_kernel::{AdministratorId, Error, Locale, OrganizationId, Result};
 use time::OffsetDateTime;
 
 /// The sentences of refusals: the texts of [`Error::Rejected`].
-pub mod refusals {
+pub(super) mod refusals {
     /// Field: e-mail address.
     pub const EMAIL_INVALID: &str = "Enter an e-mail address.";
     /// Field: e-mail address.
@@ -22,7 +22,7 @@ pub mod refusals {
     /// Field: password.
     pub const PASSWORD_IS_EMAIL: &str = "Enter a password that is not the e-mail address.";
     /// The account.
-    pub const LAST: &str = "The last administrator cannot be deleted.";
+    pub const LAST_ADMINISTRATOR: &str = "The last administrator cannot be deleted.";
     /// The account.
     pub const SECOND_FACTOR_IS_ON: &str = "The second factor is already on. Turn it off first.";
     /// The account.
@@ -55,18 +55,18 @@ impl NewPassword {
         let email = valid_email(email)?;
         let text = password.expose();
         let refusal = if nfc(text).chars().count() < Self::MIN_CHARACTERS {
-            Some(refusals::PASSWORD_SHORT)
+            Some(("too_short", refusals::PASSWORD_SHORT))
         } else if text.len() > Self::MAX_BYTES {
-            Some(refusals::PASSWORD_LONG)
+            Some(("too_long", refusals::PASSWORD_LONG))
         } else if text.trim().is_empty() {
-            Some(refusals::PASSWORD_BLANK)
+            Some(("blank", refusals::PASSWORD_BLANK))
         } else if normal_email(text) == email {
-            Some(refusals::PASSWORD_IS_EMAIL)
+            Some(("is_email", refusals::PASSWORD_IS_EMAIL))
         } else {
             None
         };
         match refusal {
-            Some(text) => Err(Error::rejected(text)),
+            Some((code, text)) => Err(Error::rejected_field("password", code, text)),
             None => Ok(Self { email, hash: Secret::new(passwords.hash(password.clone()).await?) }),
         }
     }
@@ -79,7 +79,8 @@ impl NewPassword {
 /// The address as it is stored.
 fn valid_email(email: &str) -> Result<String> {
     let email = normal_email(email);
-    if is_email(&email) { Ok(email) } else { Err(Error::rejected(refusals::EMAIL_INVALID)) }
+    let invalid = || Error::rejected_field("email", "invalid", refusals::EMAIL_INVALID);
+    if is_email(&email) { Ok(email) } else { Err(invalid()) }
 }
 
 /// Changes administrators. Each method needs the ports of one transaction. `NotFound` for an unknown id.
@@ -231,7 +232,7 @@ impl Administrators<'_> {
 fn remove_second_factor(administrator: &mut Administrator) -> Result<()> {
     match administrator.second_factor.take() {
         Some(_) => Ok(()),
-        None => Err(Error::rejected(refusals::SECOND_FACTOR_IS_OFF)),
+        None => Err(Error::rejected_field("second_factor", "is_off", refusals::SECOND_FACTOR_IS_OFF)),
     }
 }
 

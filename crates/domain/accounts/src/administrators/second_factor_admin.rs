@@ -20,7 +20,7 @@ impl SignInPorts<'_> {
     ) -> Result<NewSecondFactor> {
         let administrator = self.administrators.find(id).await?.ok_or(Error::NotFound)?;
         if administrator.second_factor.is_some() {
-            return Err(Error::rejected(refusals::SECOND_FACTOR_IS_ON));
+            return Err(Error::rejected_field("second_factor", "is_on", refusals::SECOND_FACTOR_IS_ON));
         }
         NewSecondFactor::begin(id, &administrator.email, issuer, self.cipher, self.codes, now)
     }
@@ -40,12 +40,13 @@ impl SignInPorts<'_> {
     ) -> Result<Vec<Secret>> {
         let recovery_codes = edit(self.administrators, id, now, |administrator| {
             if administrator.second_factor.is_some() {
-                return Err(Error::rejected(refusals::SECOND_FACTOR_IS_ON));
+                return Err(Error::rejected_field("second_factor", "is_on", refusals::SECOND_FACTOR_IS_ON));
             }
-            let secret = NewSecondFactor::open(sealed, id, self.cipher, now)
-                .ok_or_else(|| Error::rejected(refusals::SECOND_FACTOR_EXPIRED))?;
+            let secret = NewSecondFactor::open(sealed, id, self.cipher, now).ok_or_else(|| {
+                Error::rejected_field("second_factor", "expired", refusals::SECOND_FACTOR_EXPIRED)
+            })?;
             let step = SecondFactor::step_of(&secret, code, self.codes, now)?
-                .ok_or_else(|| Error::rejected(refusals::CODE_WRONG))?;
+                .ok_or_else(|| Error::rejected_field("code", "wrong", refusals::CODE_WRONG))?;
             let (factor, codes) = SecondFactor::activate(&secret, step, self.cipher)?;
             administrator.second_factor = Some(factor);
             Ok(codes)

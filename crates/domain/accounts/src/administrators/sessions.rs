@@ -15,7 +15,7 @@ pub const PANEL_SESSION_TOUCH: Duration = Duration::minutes(1);
 
 /// How long a session may change accounts and sign-in of administrators after its administrator gave the password
 /// (contract 04 §1).
-pub const CONFIRMED_FOR: Duration = Duration::minutes(5);
+pub const PASSWORD_CONFIRMATION_LIFETIME: Duration = Duration::minutes(5);
 
 /// A stored session of the panel, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,13 +54,13 @@ impl PanelSession {
 
     /// Whether it may change accounts and sign-in of administrators.
     pub fn is_confirmed(&self, now: OffsetDateTime) -> bool {
-        self.confirmed_at.is_some_and(|at| now < at.saturating_add(CONFIRMED_FOR))
+        self.confirmed_at.is_some_and(|at| now < at.saturating_add(PASSWORD_CONFIRMATION_LIFETIME))
     }
 
     /// The new end for [`PanelSessionStore::touch`]: [`PANEL_SESSION_IDLE`] from now, at most
     /// [`PANEL_SESSION_LIFETIME`] after the beginning. `None` when it was extended less than [`PANEL_SESSION_TOUCH`]
     /// ago.
-    pub fn extended(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
+    pub fn extended_end(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
         let is_due = now - self.last_seen_at >= PANEL_SESSION_TOUCH;
         is_due.then(|| (now + PANEL_SESSION_IDLE).min(self.created_at.saturating_add(PANEL_SESSION_LIFETIME)))
     }
@@ -108,11 +108,11 @@ mod tests {
         let (session, text) = PanelSession::begin(AdministratorId(1), NOW);
         assert!(session.digest.matches(&text));
         assert_eq!(session.expires_at, NOW + Duration::hours(2));
-        assert_eq!(session.extended(NOW + Duration::seconds(59)), None, "not each request writes");
+        assert_eq!(session.extended_end(NOW + Duration::seconds(59)), None, "not each request writes");
         let minute = NOW + Duration::MINUTE;
-        assert_eq!(session.extended(minute), Some(minute + Duration::hours(2)));
+        assert_eq!(session.extended_end(minute), Some(minute + Duration::hours(2)));
         let late = NOW + Duration::hours(11);
-        assert_eq!(session.extended(late), Some(NOW + Duration::hours(12)));
+        assert_eq!(session.extended_end(late), Some(NOW + Duration::hours(12)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Sign-in to the panel (contract 04 §1): password, second factor, refused sources.
 //!
-//! Two steps, because a password takes 20 ms to check and the database is not locked meanwhile: [`CheckedPassword`] on
+//! Two steps, because a password takes 20 ms to check and the database is not locked meanwhile: [`PasswordCheck`] on
 //! the pool, then [`SignInPorts`] in a transaction. The transaction is committed after a refusal too, so that the
 //! attempt counts.
 
@@ -72,15 +72,15 @@ pub struct AdministratorSignIn {
 
 /// A password that was compared with the hash of an account, outside a transaction.
 #[derive(Debug)]
-pub struct CheckedPassword {
+pub struct PasswordCheck {
     found: Option<(AdministratorId, Option<String>)>,
     is_right: bool,
 }
 
-impl CheckedPassword {
+impl PasswordCheck {
     /// Compares it with that of the account with this address, in any case. Without such an account, or one without
     /// password, it takes as long.
-    pub async fn check_by_email(
+    pub async fn compare_by_email(
         administrators: &dyn AdministratorStore,
         passwords: &dyn Passwords,
         email: &str,
@@ -95,7 +95,7 @@ impl CheckedPassword {
     }
 
     /// Compares it with that of an account that is signed in.
-    pub async fn check(
+    pub async fn compare_by_id(
         administrators: &dyn AdministratorStore,
         passwords: &dyn Passwords,
         id: AdministratorId,
@@ -156,7 +156,7 @@ impl SignInPorts<'_> {
     /// The outer result: the database failed, nothing is to be committed. The inner one: the sign-in was refused.
     pub async fn decide(
         &self,
-        checked: &CheckedPassword,
+        checked: &PasswordCheck,
         code: Option<&str>,
         source: &str,
         now: OffsetDateTime,
@@ -180,7 +180,7 @@ impl SignInPorts<'_> {
     /// As [`Self::decide`].
     pub async fn confirm(
         &self,
-        checked: &CheckedPassword,
+        checked: &PasswordCheck,
         code: Option<&str>,
         (session, source): (&Digest, &str),
         now: OffsetDateTime,
@@ -202,7 +202,7 @@ impl SignInPorts<'_> {
     /// A failure is counted.
     async fn check(
         &self,
-        checked: &CheckedPassword,
+        checked: &PasswordCheck,
         code: Option<&str>,
         source: &str,
         now: OffsetDateTime,
@@ -235,7 +235,7 @@ impl SignInPorts<'_> {
         &self,
         id: AdministratorId,
         administrator: &mut Administrator,
-        checked: &CheckedPassword,
+        checked: &PasswordCheck,
         code: Option<&str>,
         now: OffsetDateTime,
     ) -> Result<Result<(), SignInError>> {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     async fn try_at(memory: &Memory, password: &str, code: Option<&str>, now: OffsetDateTime) -> String {
-        let checked = CheckedPassword::check_by_email(
+        let checked = PasswordCheck::compare_by_email(
             memory,
             &PlainPasswords,
             " Ada@City.example ",
@@ -341,7 +341,8 @@ mod tests {
         let (session, _) = PanelSession::begin(id, NOW);
         PanelSessionStore::add(&memory, &session).await.unwrap();
         let confirm = async |password: &str, code: &str| {
-            let checked = CheckedPassword::check(&memory, &PlainPasswords, id, Secret::new(password)).await;
+            let checked =
+                PasswordCheck::compare_by_id(&memory, &PlainPasswords, id, Secret::new(password)).await;
             let attempt = memory.sign_in();
             let at = (&session.digest, "home");
             match attempt.confirm(&checked.unwrap(), Some(code), at, NOW).await.unwrap() {
@@ -372,7 +373,8 @@ mod tests {
         PanelSessionStore::add(&memory, &session).await.unwrap();
         let attempt = memory.sign_in();
         let confirm = async |now| {
-            let checked = CheckedPassword::check(&memory, &PlainPasswords, id, Secret::new(RIGHT)).await;
+            let checked =
+                PasswordCheck::compare_by_id(&memory, &PlainPasswords, id, Secret::new(RIGHT)).await;
             let at = (&session.digest, "new");
             attempt.confirm(&checked.unwrap(), None, at, now).await.unwrap()
         };
@@ -403,7 +405,7 @@ mod tests {
     #[tokio::test]
     async fn a_password_that_changed_since_it_was_compared_opens_nothing() {
         let memory = ada(|_| ()).await;
-        let checked = CheckedPassword::check_by_email(&memory, &PlainPasswords, EMAIL, Secret::new(RIGHT))
+        let checked = PasswordCheck::compare_by_email(&memory, &PlainPasswords, EMAIL, Secret::new(RIGHT))
             .await
             .unwrap();
         let (id, before) = memory.find_by_email(EMAIL).await.unwrap().unwrap();

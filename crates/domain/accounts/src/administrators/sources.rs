@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use time::{Duration, OffsetDateTime};
 
 /// The failures from one source that refuse it.
-pub const FAILURES_OF_SOURCE: u32 = 20;
+pub const MAX_FAILURES_PER_SOURCE: u32 = 20;
 /// The failures from all sources that refuse those from which the account never signed in.
-pub const FAILURES_OF_ACCOUNT: u32 = 100;
+pub const MAX_FAILURES_PER_ACCOUNT: u32 = 100;
 /// The time in which failures are counted, and for which sources are refused.
-pub const REFUSED_FOR: Duration = Duration::HOUR;
+pub const SOURCE_REFUSAL_DURATION: Duration = Duration::HOUR;
 /// How long a source is known after a sign-in from it.
 const KNOWN_FOR: Duration = Duration::days(180);
 /// The most known sources of an account. Beyond it the one that was used longest ago is forgotten.
 const MAX_KNOWN: usize = 50;
 
-/// Failures within [`REFUSED_FOR`]. Times are Unix seconds.
+/// Failures within [`SOURCE_REFUSAL_DURATION`]. Times are Unix seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Failures {
     number: u32,
@@ -25,7 +25,7 @@ struct Failures {
 
 impl Failures {
     fn end(self) -> i64 {
-        self.since.saturating_add(REFUSED_FOR.whole_seconds())
+        self.since.saturating_add(SOURCE_REFUSAL_DURATION.whole_seconds())
     }
 
     fn refuse(self, most: u32, now: i64) -> bool {
@@ -47,7 +47,7 @@ impl Failures {
 }
 
 /// The sources of an account. A source is a keyed digest of an IPv4 address, or of an IPv6 network of 64 bits; failures
-/// are forgotten after [`REFUSED_FOR`]. Unknown sources are bounded by [`FAILURES_OF_ACCOUNT`].
+/// are forgotten after [`SOURCE_REFUSAL_DURATION`]. Unknown sources are bounded by [`MAX_FAILURES_PER_ACCOUNT`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SignInSources {
@@ -64,7 +64,7 @@ impl SignInSources {
     pub fn is_refused(&self, source: &str, now: OffsetDateTime) -> bool {
         let now = now.unix_timestamp();
         let is_known = self.known.get(source).is_some_and(|until| *until > now);
-        self.refuses_own(source, now) || (!is_known && self.all.refuse(FAILURES_OF_ACCOUNT, now))
+        self.refuses_own(source, now) || (!is_known && self.all.refuse(MAX_FAILURES_PER_ACCOUNT, now))
     }
 
     /// Whether the failures from this source refuse it.
@@ -73,15 +73,15 @@ impl SignInSources {
     }
 
     fn refuses_own(&self, source: &str, now: i64) -> bool {
-        self.own.get(source).is_some_and(|own| own.refuse(FAILURES_OF_SOURCE, now))
+        self.own.get(source).is_some_and(|own| own.refuse(MAX_FAILURES_PER_SOURCE, now))
     }
 
     /// Counts a failure from a source that is not refused. Returns whether it refuses sources that were not refused.
     pub fn count_failure(&mut self, source: &str, now: OffsetDateTime) -> bool {
         let now = now.unix_timestamp();
         self.own.retain(|_, own| now < own.end());
-        let own = self.own.entry(source.to_owned()).or_default().count(FAILURES_OF_SOURCE, now);
-        self.all.count(FAILURES_OF_ACCOUNT, now) || own
+        let own = self.own.entry(source.to_owned()).or_default().count(MAX_FAILURES_PER_SOURCE, now);
+        self.all.count(MAX_FAILURES_PER_ACCOUNT, now) || own
     }
 
     /// Remembers a source from which the account signed in, and forgets the failures from it.
@@ -98,8 +98,8 @@ impl SignInSources {
     /// Until when at least one source is refused.
     pub fn refused_until(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
         let now = now.unix_timestamp();
-        let own = self.own.values().filter(|own| own.refuse(FAILURES_OF_SOURCE, now));
-        let all = std::iter::once(&self.all).filter(|all| all.refuse(FAILURES_OF_ACCOUNT, now));
+        let own = self.own.values().filter(|own| own.refuse(MAX_FAILURES_PER_SOURCE, now));
+        let all = std::iter::once(&self.all).filter(|all| all.refuse(MAX_FAILURES_PER_ACCOUNT, now));
         let end = own.chain(all).map(|failures| failures.end()).max()?;
         OffsetDateTime::from_unix_timestamp(end).ok()
     }
@@ -129,7 +129,7 @@ mod tests {
         let late = NOW + Duration::minutes(59);
         assert!(!sources.is_refused("a", late) && sources.refused_until(late).is_none());
         assert_eq!(fail(&mut sources, "a", 1, late), 1);
-        let end = late + REFUSED_FOR;
+        let end = late + SOURCE_REFUSAL_DURATION;
         assert!(sources.is_refused("a", end - Duration::SECOND) && !sources.is_refused("b", late));
         assert_eq!(sources.refused_until(late), Some(end));
         assert!(!sources.is_refused("a", end));

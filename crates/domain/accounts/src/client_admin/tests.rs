@@ -42,14 +42,14 @@ fn asked(scopes: &str, permissions: &str) -> NewClient {
 
 async fn refusal(new: NewClient) -> String {
     let (store, organizations) = (store(), organizations());
-    let admin = ClientAdmin { clients: &store, organizations: &organizations };
+    let admin = ClientAdministration { clients: &store, organizations: &organizations };
     admin.create(new, NOW).await.unwrap_err().to_string()
 }
 
 async fn created(new: NewClient) -> (ApiClient, Secret) {
     let (mut store, organizations) = (store(), organizations());
     store.expect_add().once().returning(|_| Ok(ClientId(4)));
-    ClientAdmin { clients: &store, organizations: &organizations }.create(new, NOW).await.unwrap()
+    ClientAdministration { clients: &store, organizations: &organizations }.create(new, NOW).await.unwrap()
 }
 
 #[tokio::test]
@@ -96,16 +96,18 @@ async fn of_two_who_take_a_name_at_once_one_is_reported() {
     let (mut store, organizations) = (store(), organizations());
     store.expect_add().returning(|_| Err(Error::Conflict("unique".into())));
     let new = NewClient { uid: Some("id_that_is_free".to_owned()), ..asked("public", "") };
-    let fault =
-        ClientAdmin { clients: &store, organizations: &organizations }.create(new, NOW).await.unwrap_err();
-    assert!(matches!(fault, ClientAdminError::UidTaken(uid) if uid == "id_that_is_free"));
+    let fault = ClientAdministration { clients: &store, organizations: &organizations }
+        .create(new, NOW)
+        .await
+        .unwrap_err();
+    assert!(matches!(fault, ClientAdministrationError::UidTaken(uid) if uid == "id_that_is_free"));
 }
 
 #[tokio::test]
 async fn granting_adds_and_revoking_takes_away() {
     let (mut store, organizations) = (store(), organizations());
     store.expect_save().times(2).returning(|_, _| Ok(()));
-    let admin = ClientAdmin { clients: &store, organizations: &organizations };
+    let admin = ClientAdministration { clients: &store, organizations: &organizations };
     let later = NOW + time::Duration::HOUR;
     let richer = admin.grant(TAKEN, &words("blogs.write oauth.impersonate"), later).await.unwrap();
     assert_eq!(richer.permissions, Abilities::read("blogs.read blogs.write oauth.impersonate"));
@@ -117,12 +119,12 @@ async fn granting_adds_and_revoking_takes_away() {
 #[tokio::test]
 async fn what_changes_nothing_is_not_kept_again() {
     let (store, organizations) = (store(), organizations());
-    let admin = ClientAdmin { clients: &store, organizations: &organizations };
+    let admin = ClientAdministration { clients: &store, organizations: &organizations };
     let later = NOW + time::Duration::HOUR;
     assert_eq!(admin.grant(TAKEN, &words("blogs.read"), later).await.unwrap(), held("blogs.read"));
     assert_eq!(admin.revoke(TAKEN, &words("blogs.write"), later).await.unwrap(), held("blogs.read"));
     let fault = admin.grant(TAKEN, &words("blogs.write proposals.vote"), later).await.unwrap_err();
-    assert!(matches!(fault, ClientAdminError::WrongScope { .. }), "and then nothing is granted");
+    assert!(matches!(fault, ClientAdministrationError::WrongScope { .. }), "and then nothing is granted");
     let stranger = admin.delete("id_of_nobody").await.unwrap_err();
     assert_eq!(stranger.to_string(), "client with ID id_of_nobody does not exist");
 }
@@ -131,11 +133,11 @@ async fn what_changes_nothing_is_not_kept_again() {
 async fn permissions_are_replaced_as_a_whole_or_not_at_all() {
     let (mut store, organizations) = (store(), organizations());
     store.expect_save().times(2).returning(|_, _| Ok(()));
-    let admin = ClientAdmin { clients: &store, organizations: &organizations };
+    let admin = ClientAdministration { clients: &store, organizations: &organizations };
     let (later, seen) = (NOW + time::Duration::HOUR, held("blogs.read").revision());
     for wrong in ["blogs.write proposals.vote", "blogs.write ghost", "user.created"] {
         let fault = admin.replace_permissions((TAKEN, &seen), &words(wrong), later).await.unwrap_err();
-        assert!(matches!(fault, ClientAdminError::WrongScope { .. }), "{wrong}");
+        assert!(matches!(fault, ClientAdministrationError::WrongScope { .. }), "{wrong}");
     }
     let other =
         admin.replace_permissions((TAKEN, &seen), &words("blogs.write oauth.login"), later).await.unwrap();
@@ -146,10 +148,13 @@ async fn permissions_are_replaced_as_a_whole_or_not_at_all() {
     let same = admin.replace_permissions((TAKEN, &seen), &words("blogs.read"), later).await.unwrap();
     assert_eq!(same, held("blogs.read"), "what changes nothing is not stored");
     let unknown = admin.replace_permissions(("id_of_nobody", &seen), &[], later).await.unwrap_err();
-    assert!(matches!(unknown, ClientAdminError::UnknownClient(_)));
+    assert!(matches!(unknown, ClientAdministrationError::UnknownClient(_)));
     for other in ["", &held("blogs.read oauth.impersonate").revision()] {
         let late = admin.replace_permissions((TAKEN, other), &[], later).await.unwrap_err();
-        assert!(matches!(late, ClientAdminError::Store(Error::Invalid { .. })), "another set was shown");
+        assert!(
+            matches!(late, ClientAdministrationError::Store(Error::Invalid { .. })),
+            "another set was shown"
+        );
     }
 }
 
@@ -162,7 +167,7 @@ async fn a_rotated_secret_replaces_the_old_one() {
         *saved.lock().unwrap() = Some(client.clone());
         Ok(())
     });
-    let admin = ClientAdmin { clients: &store, organizations: &organizations };
+    let admin = ClientAdministration { clients: &store, organizations: &organizations };
     let later = NOW + time::Duration::HOUR;
     let secret = admin.rotate_secret(TAKEN, later).await.unwrap();
     let client = kept.lock().unwrap().clone().unwrap();

@@ -1,9 +1,9 @@
 //! Conformance tests of failed logins and counts of mails.
 
 use crate::login_failures::{
-    FAILURES_COUNT_FOR, FAILURES_THAT_LOCK, FailedLogins, LoginFailureStore, LoginKey, LoginLock,
+    FAILURES_THAT_LOCK, FailedLogins, LOGIN_FAILURE_WINDOW, LoginFailureStore, LoginKey, LoginLock,
 };
-use crate::mail_limits::{MAILS_COUNT_FOR, MailCounts};
+use crate::mail_limits::{MAIL_COUNT_WINDOW, MailCountStore};
 use crate::{Digest, Secret};
 use civitas_kernel::{ClientId, Result, conformance_world};
 use time::macros::datetime;
@@ -12,7 +12,7 @@ use time::{Duration, OffsetDateTime};
 conformance_world! {
     /// The stores, two clients and two organizations that exist.
     pub struct LoginWorld {
-        ports(failures: LoginFailureStore, counts: MailCounts)
+        ports(failures: LoginFailureStore, counts: MailCountStore)
         /// A client with the public name `id_of_other`.
         client: ClientId,
         /// A client with the public name `id_of_all`.
@@ -110,7 +110,7 @@ pub async fn lists_and_lifts_login_locks(world: LoginWorld<'_>) -> Result<()> {
 /// Failures are removed a day after the last one unless the login is closed; beyond a number of names, those with the
 /// fewest failures are removed.
 pub async fn removes_failed_logins_that_nobody_needs(world: LoginWorld<'_>) -> Result<()> {
-    let old = NOW - FAILURES_COUNT_FOR - Duration::MINUTE;
+    let old = NOW - LOGIN_FAILURE_WINDOW - Duration::MINUTE;
     world.fail(&world.key("old"), 3, old).await?;
     let closed = world.key("closed");
     for _ in 0..20 {
@@ -139,10 +139,10 @@ pub async fn counts_mails_of_an_hour(world: LoginWorld<'_>) -> Result<()> {
     }
     assert_eq!(world.counts.count(world.mine, &second, NOW + Duration::MINUTE).await?, 1);
     assert_eq!(world.counts.count(world.other, &first, NOW + Duration::MINUTE).await?, 1);
-    let almost = NOW + MAILS_COUNT_FOR - Duration::SECOND;
+    let almost = NOW + MAIL_COUNT_WINDOW - Duration::SECOND;
     assert_eq!(world.counts.count(world.mine, &first, almost).await?, 4);
-    assert_eq!(world.counts.count(world.mine, &first, NOW + MAILS_COUNT_FOR).await?, 1);
-    let next = NOW + MAILS_COUNT_FOR + Duration::SECOND;
+    assert_eq!(world.counts.count(world.mine, &first, NOW + MAIL_COUNT_WINDOW).await?, 1);
+    let next = NOW + MAIL_COUNT_WINDOW + Duration::SECOND;
     assert_eq!(world.counts.count(world.mine, &first, next).await?, 2);
     assert_eq!(world.counts.remove_before(NOW + Duration::HOUR, 1).await?, 1);
     assert_eq!(world.counts.remove_before(NOW + Duration::HOUR, 10).await?, 1);

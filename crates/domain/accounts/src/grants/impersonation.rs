@@ -1,12 +1,12 @@
 //! Impersonation: finds or registers a user (contract 02 §2.4).
 
-use super::{Impersonate, Registration};
+use super::{ImpersonationGrant, MissingUserRegistration};
 use crate::{
     NICKNAME_LENGTH, RegistrationMails, User, UserStore, is_email, is_name, is_nickname, normal_email,
 };
 use civitas_kernel::extended_data::{check_size, compact};
 use civitas_kernel::limits::too_long;
-use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdministration, find_for_update};
 use civitas_kernel::{Error, FieldError, OrganizationId, Result, UserId, Wording, integer};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -30,7 +30,7 @@ impl Impersonation<'_> {
     pub async fn resolve(
         &self,
         organization: OrganizationId,
-        asked: &Impersonate,
+        asked: &ImpersonationGrant,
         now: OffsetDateTime,
     ) -> Result<(UserId, User, bool)> {
         let found = match (&asked.id, &asked.username) {
@@ -74,7 +74,7 @@ impl Impersonation<'_> {
         &self,
         organization: OrganizationId,
         username: &str,
-        registration: &Registration,
+        registration: &MissingUserRegistration,
         now: OffsetDateTime,
     ) -> Result<User> {
         let email = registration.email.clone().unwrap_or_else(|| format!("{username}@example.org"));
@@ -155,9 +155,9 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-01-01 0:00 UTC);
 
-    fn asked(username: &str, registration: Registration, extra: Value) -> Impersonate {
+    fn asked(username: &str, registration: MissingUserRegistration, extra: Value) -> ImpersonationGrant {
         let Value::Object(extra) = extra else { panic!("extra is an object") };
-        Impersonate { id: None, username: Some(username.to_owned()), registration, extra }
+        ImpersonationGrant { id: None, username: Some(username.to_owned()), registration, extra }
     }
 
     fn nobody() -> MockUserStore {
@@ -167,14 +167,14 @@ mod tests {
         users
     }
 
-    async fn resolve(users: &MockUserStore, asked: &Impersonate) -> Result<UserId> {
+    async fn resolve(users: &MockUserStore, asked: &ImpersonationGrant) -> Result<UserId> {
         resolve_with_mails(users, asked, &[]).await
     }
 
     /// In an organization that welcomes new users.
     async fn resolve_with_mails(
         users: &MockUserStore,
-        asked: &Impersonate,
+        asked: &ImpersonationGrant,
         expected: &'static [&'static str],
     ) -> Result<UserId> {
         let (queue, organizations) = (mails(expected), organization(true));
@@ -185,14 +185,15 @@ mod tests {
         impersonation.resolve(OrganizationId(1), asked, NOW).await.map(|(id, ..)| id)
     }
 
-    fn on_missing() -> Registration {
-        Registration { on_missing: true, ..Registration::default() }
+    fn on_missing() -> MissingUserRegistration {
+        MissingUserRegistration { on_missing: true, ..MissingUserRegistration::default() }
     }
 
     #[tokio::test]
     async fn a_missing_user_is_registered_only_when_asked() {
-        let refused =
-            resolve(&nobody(), &asked("norablum", Registration::default(), json!({}))).await.unwrap_err();
+        let refused = resolve(&nobody(), &asked("norablum", MissingUserRegistration::default(), json!({})))
+            .await
+            .unwrap_err();
         assert_eq!(refused.description(), "User not found. To create one, user meta.register_on_missing");
         let mut users = nobody();
         users.expect_add().once().returning(|_, user| {
@@ -210,7 +211,7 @@ mod tests {
             let mut users = nobody();
             users.expect_add().once().returning(|_, _| Ok(UserId(5)));
             let email = Some("nora@city.example".to_owned());
-            let registration = Registration { skip_confirmation, email, ..on_missing() };
+            let registration = MissingUserRegistration { skip_confirmation, email, ..on_missing() };
             let asked = asked("norablum", registration, json!({}));
             resolve_with_mails(&users, &asked, expected).await.unwrap();
         }
@@ -218,7 +219,7 @@ mod tests {
 
     #[tokio::test]
     async fn all_broken_rules_of_a_registration_are_returned_at_once() {
-        let registration = Registration {
+        let registration = MissingUserRegistration {
             email: Some("Taken@example.org".to_owned()),
             name: Some("<b>".to_owned()),
             ..on_missing()
@@ -241,7 +242,7 @@ mod tests {
             users.expect_find_for_update().returning(move |_, _| Ok(Some(held.clone())));
             users
         };
-        let renamed = Registration { name: Some("Else".to_owned()), ..on_missing() };
+        let renamed = MissingUserRegistration { name: Some("Else".to_owned()), ..on_missing() };
         let mut users = found();
         users.expect_save().once().returning(|_, id, change| {
             assert_eq!(Value::Object(change.after.extended_data.clone().into()), json!({"a": {"y": 2}}));
@@ -264,8 +265,10 @@ mod tests {
             let user = User::new("norablum".into(), "n@example.org".into(), "Nora".into(), NOW);
             Ok(Some(User { blocked_at: Some(NOW), ..user }))
         });
-        let asked =
-            Impersonate { id: Some(json!("7")), ..asked("x", Registration::default(), json!({"a": 1})) };
+        let asked = ImpersonationGrant {
+            id: Some(json!("7")),
+            ..asked("x", MissingUserRegistration::default(), json!({"a": 1}))
+        };
         assert_eq!(resolve(&users, &asked).await.unwrap_err().description(), "User blocked");
     }
 }

@@ -1,7 +1,7 @@
 //! Login with a password (contract 02 §2.3).
 
-use super::Login;
-use crate::login_failures::{FAILURES_THAT_LOCK, LOGIN_CLOSED_FOR, LoginFailureStore, LoginKey};
+use super::LoginGrant;
+use crate::login_failures::{FAILURES_THAT_LOCK, LOGIN_LOCK_DURATION, LoginFailureStore, LoginKey};
 use crate::{Passwords, UserStore, is_replaceable};
 use civitas_kernel::{ClientId, Error, OrganizationId, Result, UserId};
 use time::OffsetDateTime;
@@ -32,7 +32,7 @@ impl Logins<'_> {
         &self,
         organization: OrganizationId,
         client: ClientId,
-        login: &Login,
+        login: &LoginGrant,
         now: OffsetDateTime,
     ) -> Result<(UserId, Option<String>)> {
         let key = LoginKey::new(organization, client, &login.username);
@@ -60,7 +60,7 @@ impl Logins<'_> {
 
     /// Counts a failure. Returns the answer.
     async fn fail(&self, key: &LoginKey, now: OffsetDateTime) -> Result<Error> {
-        let failed = self.failures.count(key, now + LOGIN_CLOSED_FOR, now).await?;
+        let failed = self.failures.count(key, now + LOGIN_LOCK_DURATION, now).await?;
         let was_locked = failed.is_locked(now) && failed.failures > FAILURES_THAT_LOCK;
         Ok(if was_locked { locked() } else { Error::rejected("User not found") })
     }
@@ -122,7 +122,7 @@ mod tests {
         if let Some(right) = right {
             passwords.expect_verify().once().returning(move |_, _| Ok(right));
         }
-        let login = Login { username: "Ada".to_owned(), password: Secret::new("x") };
+        let login = LoginGrant { username: "Ada".to_owned(), password: Secret::new("x") };
         let logins = Logins { users, failures, passwords: &passwords };
         match logins.check(CITY, APP, &login, NOW).await {
             Ok((id, None)) => format!("user {id}"),

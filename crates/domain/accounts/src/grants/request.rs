@@ -41,14 +41,14 @@ pub enum GrantKind {
     /// For the client itself.
     Service,
     /// For a user who knows the password.
-    Login(Login),
+    Login(LoginGrant),
     /// For a user the client acts for.
-    Impersonate(Impersonate),
+    Impersonate(ImpersonationGrant),
 }
 
 /// A user who logs in.
 #[derive(Debug)]
-pub struct Login {
+pub struct LoginGrant {
     /// The nickname.
     pub username: String,
     /// The password.
@@ -57,20 +57,20 @@ pub struct Login {
 
 /// A user a client acts for.
 #[derive(Debug)]
-pub struct Impersonate {
+pub struct ImpersonationGrant {
     /// The user's id as sent; it takes precedence over the name.
     pub id: Option<Value>,
     /// The nickname.
     pub username: Option<String>,
     /// How to register a missing user.
-    pub registration: Registration,
+    pub registration: MissingUserRegistration,
     /// Values to merge into the user's extended data.
     pub extra: Map<String, Value>,
 }
 
 /// The `meta` of an impersonation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Registration {
+pub struct MissingUserRegistration {
     /// Register the user when there is none of that nickname.
     pub on_missing: bool,
     /// The new user has accepted the terms of service.
@@ -152,7 +152,7 @@ impl TokenRequest {
         let username = username.ok_or_else(|| Error::missing("username"))?;
         let password =
             self.password.filter(|p| !p.expose().is_empty()).ok_or_else(|| Error::missing("password"))?;
-        Ok(GrantKind::Login(Login { username, password }))
+        Ok(GrantKind::Login(LoginGrant { username, password }))
     }
 
     pub(super) fn into_impersonate(self) -> Result<GrantKind> {
@@ -160,7 +160,7 @@ impl TokenRequest {
         if let Some(name) = self.unknown {
             return Err(unknown_parameter(&name));
         }
-        let registration = Registration::read(self.meta)?;
+        let registration = MissingUserRegistration::read(self.meta)?;
         let extra = match self.extra {
             None => Map::new(),
             Some(Value::Object(extra)) => extra,
@@ -177,11 +177,11 @@ impl TokenRequest {
         if self.id.is_none() && username.is_none() {
             return Err(Error::rejected("Username params required"));
         }
-        Ok(GrantKind::Impersonate(Impersonate { id: self.id, username, registration, extra }))
+        Ok(GrantKind::Impersonate(ImpersonationGrant { id: self.id, username, registration, extra }))
     }
 }
 
-impl Registration {
+impl MissingUserRegistration {
     fn read(meta: Option<Value>) -> Result<Self> {
         let meta = match meta {
             None => return Ok(Self::default()),
@@ -231,7 +231,7 @@ mod tests {
     use serde_json::json;
 
     #[expect(clippy::needless_pass_by_value, reason = "it takes a literal")]
-    fn impersonate(body: Value) -> Result<Impersonate> {
+    fn impersonate(body: Value) -> Result<ImpersonationGrant> {
         match TokenRequest::read(body.as_object().unwrap(), None).into_impersonate()? {
             GrantKind::Impersonate(asked) => Ok(asked),
             other => panic!("{other:?}"),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mail_limits::MockMailCounts;
+use crate::mail_limits::MockMailCountStore;
 use crate::{AccountSettings, MockOrganizationLookup};
 use civitas_kernel::MockTaskQueue;
 use serde_json::json;
@@ -17,8 +17,8 @@ pub(crate) fn organization(welcomes: bool) -> MockOrganizationLookup {
 }
 
 /// Counts of mails that are far from the limits.
-pub(crate) fn few() -> MockMailCounts {
-    let mut counts = MockMailCounts::new();
+pub(crate) fn few() -> MockMailCountStore {
+    let mut counts = MockMailCountStore::new();
     counts.expect_count().returning(|_, _, _| Ok(1));
     counts
 }
@@ -61,7 +61,7 @@ async fn a_user_confirmed_at_once_gets_a_welcome_mail_if_enabled_and_no_confirma
 #[tokio::test]
 async fn a_mail_beyond_the_limits_is_left_out_and_the_account_is_registered() {
     let (queue, organizations) = (mails(&[]), organization(false));
-    let mut counts = MockMailCounts::new();
+    let mut counts = MockMailCountStore::new();
     counts.expect_count().once().returning(|_, _, _| Ok(crate::mail_limits::MAX_MAILS_TO_ADDRESS + 1));
     let client = Some(ClientId(4));
     let mails = RegistrationMails { queue: &queue, organizations: &organizations, counts: &counts, client };

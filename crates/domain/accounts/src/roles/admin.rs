@@ -2,7 +2,7 @@
 
 use super::{RoleKind, Roles};
 use crate::{Role, RoleDetail, RoleId, User};
-use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdmin, find_for_update};
+use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdministration, find_for_update};
 use civitas_kernel::{Error, OrganizationId, Result, SpaceKind, SpaceRef, UserId};
 use time::OffsetDateTime;
 

@@ -177,7 +177,7 @@ impl TryFrom<String> for RoleId {
 
 /// The kind of spaces of this class, if it can have roles.
 pub(super) fn space_class(class: &str) -> Option<SpaceKind> {
-    SpaceKind::of_class(class).filter(|kind| *kind != SpaceKind::Initiatives)
+    SpaceKind::from_class(class).filter(|kind| *kind != SpaceKind::Initiatives)
 }
 
 /// A time in the format of ids.

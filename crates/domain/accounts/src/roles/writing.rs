@@ -4,7 +4,7 @@ use super::id::space_class;
 use super::{RoleKind, RoleType, Roles};
 use crate::{Role, RoleDetail, RoleGrant, RoleId, SpaceRoleId};
 use async_trait::async_trait;
-use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdmin};
+use civitas_kernel::records::{AdminWithoutRules, Change, Entity, RecordAdministration};
 use civitas_kernel::{
     Ability, Access, CommandHandler, Ctx, Error, Result, Scope, SpaceRef, UserId, commands, integer,
 };

@@ -23,7 +23,7 @@ struct Mocks {
 }
 
 fn ctx() -> Ctx {
-    Ctx::for_test().with_access(&WRITE_ATTACHMENTS).with_access(&DESTROY_ATTACHMENTS).at(NOW)
+    Ctx::for_test().with_access(&WRITE_ATTACHMENTS).with_access(&DESTROY_ATTACHMENTS).at_time(NOW)
 }
 
 fn file(state: FileState) -> StoredFile {

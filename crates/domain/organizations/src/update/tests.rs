@@ -147,7 +147,7 @@ fn www_of_a_host_of_another_organization_is_taken() {
         let (sent, locales) = (sent.as_object().unwrap(), Locales::standard());
         let mut update = OrganizationEdit::read(city(), sent, &locales, false);
         assert_eq!(update.sent_hosts(), ["www.town.example", "town.example"]);
-        update.taken(&[], &["town.example".to_owned()]);
+        update.refuse_taken(&[], &["town.example".to_owned()]);
         let error = update.finish().unwrap_err();
         assert_eq!((error.details()[0].field.as_ref(), error.details()[0].code.as_ref()), (field, "taken"));
     }
@@ -172,7 +172,7 @@ fn all_errors_are_in_the_order_of_the_settings() {
     let sent = sent.as_object().unwrap();
     let locales = Locales::standard();
     let mut update = OrganizationEdit::read(city(), sent, &locales, false);
-    update.taken(&[Locale::FR], &["a.example".to_owned()]);
+    update.refuse_taken(&[Locale::FR], &["a.example".to_owned()]);
     let error = update.finish().unwrap_err();
     let told: Vec<_> = error.details().iter().map(|f| (f.field.as_ref(), f.code.as_ref())).collect();
     let expected = [

@@ -99,7 +99,7 @@ pub async fn knows_the_author_by_position(world: World<'_>) -> Result<()> {
 pub async fn a_state_that_is_renamed_is_filtered_by_its_new_name(world: World<'_>) -> Result<()> {
     let (mine, ideas) = (world.mine, world.ideas);
     let mut built_in: Vec<(StateId, ProposalState)> = Vec::new();
-    for token in ProposalState::BUILT_IN {
+    for token in ProposalState::BUILT_IN_STATES {
         let found = world.states.find_by_token(mine, ideas, token).await?;
         built_in.push(found.ok_or(Error::NotFound)?);
         assert_eq!(world.states.find_by_token(mine, world.blog, token).await?, None);

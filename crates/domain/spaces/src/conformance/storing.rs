@@ -1,9 +1,9 @@
 //! Writes: stored records and errors.
 
 use super::{NOW, World, component, space, text};
-use crate::{Component, ComponentKind, Space, SpaceSearch, Step, StepAdmin, Visibility};
+use crate::{Component, ComponentKind, Space, SpaceSearch, Step, StepAdministration, Visibility};
 use civitas_kernel::records::conformance::{Samples, replace};
-use civitas_kernel::records::{RecordAdmin, edit};
+use civitas_kernel::records::{RecordAdministration, edit};
 use civitas_kernel::{
     ComponentId, Error, Locale, PageRequest, Result, SpaceKind, SpaceRef, StepId, Translated, Viewer,
 };
@@ -141,7 +141,7 @@ pub async fn isolates_organizations(world: World<'_>) -> Result<()> {
 /// An active step makes the others of its process inactive, and none of another process.
 pub async fn at_most_one_step_is_active(world: World<'_>) -> Result<()> {
     let [here, there] = world.processes().await?;
-    let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
+    let admin = StepAdministration { spaces: world.spaces, steps: world.steps };
     let elsewhere = admin.create(world.mine, &step(there, 0, true)).await?;
     let first = admin.create(world.mine, &step(here, 0, true)).await?;
     let second = admin.create(world.mine, &step(here, 1, true)).await?;
@@ -193,7 +193,7 @@ pub async fn finds_spaces_for_administrators(world: World<'_>) -> Result<()> {
 /// The steps of a process are listed in their order, the active ones of several at once, and a deleted one is gone.
 pub async fn lists_and_deletes_steps(world: World<'_>) -> Result<()> {
     let [here, there] = world.processes().await?;
-    let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
+    let admin = StepAdministration { spaces: world.spaces, steps: world.steps };
     let last = admin.create(world.mine, &step(here, 2, false)).await?;
     let first = admin.create(world.mine, &step(here, 0, true)).await?;
     let same = admin.create(world.mine, &step(here, 2, false)).await?;

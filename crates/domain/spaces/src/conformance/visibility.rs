@@ -2,11 +2,12 @@
 
 use super::{NOW, Role, World, component, space, text};
 use crate::{
-    COMPONENT_FIELDS, Component, ComponentKind, SPACE_FIELDS, Space, SpaceDetail, Step, StepAdmin, Visibility,
+    COMPONENT_FIELDS, Component, ComponentKind, SPACE_FIELDS, Space, SpaceDetail, Step, StepAdministration,
+    Visibility,
 };
 use civitas_kernel::conformance::check_list;
 use civitas_kernel::filter::read_filters;
-use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::records::RecordAdministration;
 use civitas_kernel::records::conformance::replace;
 use civitas_kernel::{ComponentId, Error, PageRequest, Result, SpaceKind, SpaceRef, Viewer};
 use time::Duration;
@@ -220,7 +221,7 @@ pub async fn tells_when_something_changed(world: World<'_>) -> Result<()> {
     let renamed = Space { updated_at: later(3), ..space(id.kind, "changed") };
     replace(world.spaces, world.mine, id, &renamed).await?;
     assert_eq!((of_space().await?, of_part().await?), (Some(later(3)), Some(later(3))));
-    let admin = StepAdmin { spaces: world.spaces, steps: world.steps };
+    let admin = StepAdministration { spaces: world.spaces, steps: world.steps };
     let step = Step { active: true, ..Step::new(id, text("now"), 0, later(4)) };
     admin.create(world.mine, &step).await?;
     let activated = of_part().await?;

@@ -1,15 +1,15 @@
 //! Display conditions (contract 08 §1). The caller has locked the questionnaire, and sets the time of its last change.
 
-use super::{QuestionAdmin, QuestionPartEdit};
+use super::{QuestionAdministration, QuestionPartEdit};
 use crate::{ConditionType, DisplayCondition, Form, FormQuestion};
 use civitas_kernel::limits::{MAX_LINE_CHARS, translations_too_long};
-use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdministration};
 use civitas_kernel::{DisplayConditionId, Error, FieldError, OrganizationId, QuestionId, Result, Wording};
 
 /// The most display conditions of a question.
 pub const MAX_CONDITIONS: usize = 50;
 
-impl QuestionAdmin<'_> {
+impl QuestionAdministration<'_> {
     /// Makes these changes of the conditions of a question. A condition that stays as it is stored is not checked: its
     /// option may have been deleted. Returns whether something changed.
     ///

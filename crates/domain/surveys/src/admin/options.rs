@@ -1,13 +1,13 @@
 //! Answer options. The caller has locked the questionnaire, and sets the time of its last change.
 
-use super::{QuestionAdmin, QuestionPartEdit, faults, named};
+use super::{QuestionAdministration, QuestionPartEdit, faults, named};
 use crate::{AnswerOption, Question};
 use civitas_kernel::records::{Change, find_for_update};
 use civitas_kernel::{
     AnswerOptionId, Error, Locale, OrganizationId, QuestionId, Result, Translated, Wording,
 };
 
-impl QuestionAdmin<'_> {
+impl QuestionAdministration<'_> {
     /// Makes these changes of the options of a question. Returns whether something changed.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! Questions: creation, change, order, deletion.
 
-use super::{QuestionAdmin, QuestionPartEdit, faults, named};
+use super::{QuestionAdministration, QuestionPartEdit, faults, named};
 use crate::{AnswerOption, DisplayCondition, Form, MAX_ROWS, Question};
 use civitas_kernel::records::{
-    AdminWithoutRules, Change, RecordAdmin, find_for_update, find_revision_for_update,
+    AdminWithoutRules, Change, RecordAdministration, find_for_update, find_revision_for_update,
 };
 use civitas_kernel::{
     AnswerOptionId, Error, FieldError, Locale, OrganizationId, QuestionId, QuestionnaireId, Result,
@@ -32,7 +32,7 @@ pub enum QuestionMove {
     Down,
 }
 
-impl QuestionAdmin<'_> {
+impl QuestionAdministration<'_> {
     /// Adds a question after the last one, with options and conditions.
     ///
     /// # Errors

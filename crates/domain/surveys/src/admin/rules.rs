@@ -5,7 +5,7 @@ use crate::{
     AnswerFiles, AnswerOption, AnswerOptionStore, MAX_OPTIONS, MAX_QUESTIONS, Question, QuestionStore,
     QuestionType,
 };
-use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdmin};
+use civitas_kernel::records::{AdminWithoutRules, Change, RecordAdministration};
 use civitas_kernel::{AnswerOptionId, Error, Locale, OrganizationId, QuestionId, Result};
 
 /// Writes questions and options by their rules.

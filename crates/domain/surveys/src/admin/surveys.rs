@@ -3,7 +3,7 @@
 use super::faults;
 use crate::{Questionnaire, QuestionnaireParent, QuestionnaireStore, Survey, SurveyLookup, SurveyStore};
 use civitas_kernel::records::{
-    AdminWithoutRules, Change, RecordAdmin, find_for_update, find_revision_for_update,
+    AdminWithoutRules, Change, RecordAdministration, find_for_update, find_revision_for_update,
 };
 use civitas_kernel::{
     ComponentId, Error, FieldError, Locale, OrganizationId, QuestionnaireId, Result, Translated, Wording,
@@ -11,7 +11,7 @@ use civitas_kernel::{
 use time::OffsetDateTime;
 
 /// Administers surveys, and the texts of all questionnaires.
-pub struct SurveyAdmin<'a> {
+pub struct SurveyAdministration<'a> {
     /// The store of surveys.
     pub surveys: &'a dyn SurveyStore,
     /// The store of questionnaires.
@@ -67,7 +67,7 @@ impl SurveySettings {
     }
 }
 
-impl SurveyAdmin<'_> {
+impl SurveyAdministration<'_> {
     /// Adds a survey with an empty questionnaire to a component.
     ///
     /// # Errors

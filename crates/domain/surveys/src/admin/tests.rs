@@ -79,9 +79,9 @@ impl Stores {
         }
     }
 
-    fn admin(&self) -> QuestionAdmin<'_> {
+    fn admin(&self) -> QuestionAdministration<'_> {
         let Self { questionnaires, questions, options, conditions, files } = self;
-        QuestionAdmin { questionnaires, questions, options, conditions, files }
+        QuestionAdministration { questionnaires, questions, options, conditions, files }
     }
 
     async fn update(&self, id: QuestionId, edit: QuestionEdit) -> Result<bool> {
@@ -310,8 +310,12 @@ impl SurveyStores {
         Self { surveys, questionnaires, lookup }
     }
 
-    fn admin(&self) -> SurveyAdmin<'_> {
-        SurveyAdmin { surveys: &self.surveys, questionnaires: &self.questionnaires, lookup: &self.lookup }
+    fn admin(&self) -> SurveyAdministration<'_> {
+        SurveyAdministration {
+            surveys: &self.surveys,
+            questionnaires: &self.questionnaires,
+            lookup: &self.lookup,
+        }
     }
 }
 

@@ -64,9 +64,9 @@ pub async fn lists_all_for_administrators(world: World<'_>) -> Result<()> {
     assert!(world.questionnaires.search(world.other, &all, ALL).await?.items.is_empty());
     assert!(world.questionnaires.summary(world.other, open).await?.is_none());
     assert!(world.questionnaires.summary(world.mine, deleted).await?.is_none());
-    assert!(world.questionnaires.find_kept(world.mine, deleted).await?.is_none());
-    assert!(world.questionnaires.find_kept(world.other, open).await?.is_none());
-    let kept = world.questionnaires.find_kept(world.mine, planned).await?;
+    assert!(world.questionnaires.find_stored(world.mine, deleted).await?.is_none());
+    assert!(world.questionnaires.find_stored(world.other, open).await?.is_none());
+    let kept = world.questionnaires.find_stored(world.mine, planned).await?;
     assert_eq!(kept, world.questionnaires.find(world.mine, planned).await?);
     let question = world.question(open, 0, QuestionType::ShortAnswer).await?;
     world.responses.add(world.mine, &new_response(open, None, "a", &[question])).await?;

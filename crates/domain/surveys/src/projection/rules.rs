@@ -1,6 +1,6 @@
 //! Display conditions as rules of JSON Forms. The display evaluation of the server is authoritative.
 
-use crate::display::relevant;
+use crate::display::relevant_conditions;
 use crate::form::{AnswerShape, TextLanguages};
 use crate::{ConditionType, DisplayCondition, Form, FormQuestion};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ pub(super) fn question_rules(
     question: &FormQuestion,
     languages: TextLanguages,
 ) -> Option<Value> {
-    let (relevant, all) = relevant(&question.conditions);
+    let (relevant, all) = relevant_conditions(&question.conditions);
     let mut conditions: Vec<Value> =
         relevant.iter().map(|condition| one(form, condition, languages)).collect();
     let condition = match conditions.len() {

@@ -3,8 +3,8 @@
 use super::recording::{attempt, outcome};
 use super::{ALL, NOW, World, at, outbox_event, registration};
 use crate::{
-    DeliveryFigures, DeliveryFilter, DeliveryId, DeliveryStatus, RegistrationFilter, RegistrationHealth,
-    RegistrationState, ReplaySelection, Verdict,
+    DeliveryFigures, DeliveryFilter, DeliveryId, DeliveryStatus, DeliveryVerdict, RegistrationFilter,
+    RegistrationHealth, RegistrationState, ReplaySelection,
 };
 use civitas_kernel::{Ability, LogRequest, LogStart, OrganizationId, PageRequest, Result, clock};
 use time::Duration;
@@ -30,7 +30,7 @@ pub async fn lists_deliveries_by_registration_status_and_organization(world: Wor
     let (two, three) = (world.queue(b, 0).await?, world.queue(a, 0).await?);
     let (four, five) =
         (world.queue(foreign, 0).await?, world.queue_event(wide, &outbox_event(world.mine, 2)).await?);
-    world.end(a, one, Verdict::Dropped("not subscribed")).await?;
+    world.end(a, one, DeliveryVerdict::Dropped("not subscribed")).await?;
     let any = DeliveryFilter::default();
     assert_eq!(world.listed(None, any).await?, [five, four, three, two, one]);
     assert_eq!(
@@ -73,9 +73,9 @@ pub async fn replays_each_ended_delivery_once(world: World<'_>) -> Result<()> {
     let (pending, sent) = (world.queue(id, 500).await?, world.queue(id, 0).await?);
     let (dead, other) = (world.queue(id, 0).await?, world.queue(id, 0).await?);
     let outcomes = [
-        outcome(sent, Some(attempt(Ok(200))), Verdict::Delivered),
-        outcome(dead, Some(attempt(Ok(500))), Verdict::Dead("the last attempt failed".into())),
-        outcome(other, None, Verdict::Dead("the last attempt failed".into())),
+        outcome(sent, Some(attempt(Ok(200))), DeliveryVerdict::Delivered),
+        outcome(dead, Some(attempt(Ok(500))), DeliveryVerdict::Dead("the last attempt failed".into())),
+        outcome(other, None, DeliveryVerdict::Dead("the last attempt failed".into())),
     ];
     world.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(60)).await?;
     let replay =
@@ -102,7 +102,7 @@ pub async fn replays_each_ended_delivery_once(world: World<'_>) -> Result<()> {
         .deliveries
         .record(
             id,
-            &[outcome(dead, None, Verdict::Dead("again".into()))],
+            &[outcome(dead, None, DeliveryVerdict::Dead("again".into()))],
             &RegistrationHealth::default(),
             at(101),
         )
@@ -129,10 +129,10 @@ pub async fn reports_figures(world: World<'_>) -> Result<()> {
         queued.push(world.queue(a, 0).await?);
     }
     let outcomes = [
-        outcome(queued[0], Some(attempt(Ok(200))), Verdict::Delivered),
-        outcome(queued[1], None, Verdict::Dead("".into())),
-        outcome(queued[2], None, Verdict::Dropped("")),
-        outcome(queued[3], None, Verdict::Dropped("")),
+        outcome(queued[0], Some(attempt(Ok(200))), DeliveryVerdict::Delivered),
+        outcome(queued[1], None, DeliveryVerdict::Dead("".into())),
+        outcome(queued[2], None, DeliveryVerdict::Dropped("")),
+        outcome(queued[3], None, DeliveryVerdict::Dropped("")),
     ];
     world.deliveries.record(a, &outcomes, &RegistrationHealth::default(), at(60)).await?;
     let every = RegistrationFilter::default();
@@ -155,7 +155,7 @@ pub async fn reports_figures(world: World<'_>) -> Result<()> {
 pub async fn expires_what_waits_too_long(world: World<'_>) -> Result<()> {
     let id = world.register("a").await?;
     let (sent, one, two) = (world.queue(id, 0).await?, world.queue(id, 0).await?, world.queue(id, 0).await?);
-    world.end(id, sent, Verdict::Delivered).await?;
+    world.end(id, sent, DeliveryVerdict::Delivered).await?;
     let now = clock::now();
     assert_eq!(world.log.expire(now - Duration::HOUR, at(90), 9).await?, 0);
     let before = now + Duration::MINUTE;
@@ -176,7 +176,7 @@ pub async fn removes_ended_deliveries(world: World<'_>) -> Result<()> {
     let id = world.register("a").await?;
     let (one, two, pending) =
         (world.queue(id, 0).await?, world.queue(id, 0).await?, world.queue(id, 0).await?);
-    let outcomes = [one, two].map(|id| outcome(id, Some(attempt(Ok(200))), Verdict::Delivered));
+    let outcomes = [one, two].map(|id| outcome(id, Some(attempt(Ok(200))), DeliveryVerdict::Delivered));
     world.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(60)).await?;
     assert_eq!(world.log.remove_ended(&DeliveryStatus::ALL, at(60), 9).await?, 0, "the time is not included");
     for expected in [1, 1, 0] {

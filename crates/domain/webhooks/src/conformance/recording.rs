@@ -2,8 +2,8 @@
 
 use super::{NOW, World, at};
 use crate::{
-    DeliveryAttempt, DeliveryId, DeliveryOutcome, DeliveryStatus, LoggedDelivery, ReceiverResponse,
-    RegistrationHealth, SendError, SendErrorKind, Verdict,
+    DeliveryAttempt, DeliveryId, DeliveryOutcome, DeliveryStatus, DeliveryVerdict, LoggedDelivery,
+    ReceiverResponse, RegistrationHealth, SendError, SendErrorKind,
 };
 use civitas_kernel::{RegistrationId, Result};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) fn attempt(result: std::result::Result<u16, SendErrorKind>) -> Delive
 pub(super) fn outcome(
     delivery: DeliveryId,
     attempt: Option<DeliveryAttempt>,
-    verdict: Verdict,
+    verdict: DeliveryVerdict,
 ) -> DeliveryOutcome {
     DeliveryOutcome { delivery, attempt, verdict }
 }
@@ -31,7 +31,12 @@ impl World<'_> {
     }
 
     /// Ends a delivery without an attempt.
-    pub(super) async fn end(&self, id: RegistrationId, delivery: DeliveryId, verdict: Verdict) -> Result<()> {
+    pub(super) async fn end(
+        &self,
+        id: RegistrationId,
+        delivery: DeliveryId,
+        verdict: DeliveryVerdict,
+    ) -> Result<()> {
         let outcomes = [outcome(delivery, None, verdict)];
         self.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(60)).await
     }
@@ -47,12 +52,12 @@ pub async fn records_every_verdict(world: World<'_>) -> Result<()> {
     world.claim("w", NOW).await?;
     assert_eq!(world.deliveries.lock_leased("w", id).await?, Some(RegistrationHealth::default()));
     let outcomes = [
-        outcome(queued[0], Some(attempt(Ok(204))), Verdict::Delivered),
-        outcome(queued[1], Some(attempt(Ok(503))), Verdict::Retry(at(90))),
-        outcome(queued[2], Some(attempt(Err(SendErrorKind::Timeout))), Verdict::Retry(at(80))),
-        outcome(queued[3], Some(attempt(Ok(410))), Verdict::Dead("410 Gone".into())),
-        outcome(queued[4], None, Verdict::Dropped("not subscribed")),
-        outcome(queued[5], None, Verdict::Dead("no secret".into())),
+        outcome(queued[0], Some(attempt(Ok(204))), DeliveryVerdict::Delivered),
+        outcome(queued[1], Some(attempt(Ok(503))), DeliveryVerdict::Retry(at(90))),
+        outcome(queued[2], Some(attempt(Err(SendErrorKind::Timeout))), DeliveryVerdict::Retry(at(80))),
+        outcome(queued[3], Some(attempt(Ok(410))), DeliveryVerdict::Dead("410 Gone".into())),
+        outcome(queued[4], None, DeliveryVerdict::Dropped("not subscribed")),
+        outcome(queued[5], None, DeliveryVerdict::Dead("no secret".into())),
     ];
     let health = RegistrationHealth {
         failures: 3,
@@ -84,7 +89,7 @@ pub async fn records_every_verdict(world: World<'_>) -> Result<()> {
     assert_eq!(world.log.attempts(queued[0]).await?, [attempt(Ok(204))]);
     assert_eq!(world.log.attempts(queued[2]).await?, [attempt(Err(SendErrorKind::Timeout))]);
     assert!(world.log.attempts(queued[4]).await?.is_empty());
-    let again = [outcome(queued[1], Some(attempt(Ok(200))), Verdict::Delivered)];
+    let again = [outcome(queued[1], Some(attempt(Ok(200))), DeliveryVerdict::Delivered)];
     world.deliveries.record(id, &again, &RegistrationHealth::default(), at(91)).await?;
     let attempts = world.log.attempts(queued[1]).await?;
     let numbers: Vec<_> = attempts.iter().map(|attempt| attempt.number).collect();
@@ -115,16 +120,16 @@ pub async fn skips_deliveries_that_are_gone(world: World<'_>) -> Result<()> {
     let (one, foreign) = (world.queue(id, 0).await?, world.queue(other, 0).await?);
     let (expired, accepted) = (world.queue(id, 0).await?, world.queue(id, 0).await?);
     for delivery in [expired, accepted] {
-        world.end(id, delivery, Verdict::Dead("it waited too long".into())).await?;
+        world.end(id, delivery, DeliveryVerdict::Dead("it waited too long".into())).await?;
     }
     let failed = || Some(attempt(Ok(500)));
     let outcomes = [
-        outcome(DeliveryId::generate(), failed(), Verdict::Retry(at(90))),
-        outcome(foreign, Some(attempt(Ok(200))), Verdict::Delivered),
-        outcome(one, failed(), Verdict::Retry(at(90))),
-        outcome(one, failed(), Verdict::Retry(at(95))),
-        outcome(expired, failed(), Verdict::Retry(at(90))),
-        outcome(accepted, Some(attempt(Ok(200))), Verdict::Delivered),
+        outcome(DeliveryId::generate(), failed(), DeliveryVerdict::Retry(at(90))),
+        outcome(foreign, Some(attempt(Ok(200))), DeliveryVerdict::Delivered),
+        outcome(one, failed(), DeliveryVerdict::Retry(at(90))),
+        outcome(one, failed(), DeliveryVerdict::Retry(at(95))),
+        outcome(expired, failed(), DeliveryVerdict::Retry(at(90))),
+        outcome(accepted, Some(attempt(Ok(200))), DeliveryVerdict::Delivered),
     ];
     world.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(70)).await?;
     world.deliveries.record(id, &[], &RegistrationHealth::default(), at(70)).await?;
@@ -147,8 +152,8 @@ pub async fn records_texts_that_are_hard_to_store(world: World<'_>) -> Result<()
     let mut failed = attempt(Err(SendErrorKind::Tls));
     failed.result = Err(SendError { kind: SendErrorKind::Tls, cause: "é".repeat(2000) });
     let outcomes = [
-        outcome(one, Some(answered), Verdict::Retry(at(90))),
-        outcome(two, Some(failed), Verdict::Retry(at(90))),
+        outcome(one, Some(answered), DeliveryVerdict::Retry(at(90))),
+        outcome(two, Some(failed), DeliveryVerdict::Retry(at(90))),
     ];
     world.deliveries.record(id, &outcomes, &RegistrationHealth::default(), at(70)).await?;
     let kept = world.log.attempts(one).await?;

@@ -1,14 +1,17 @@
 //! What the pages of API clients share.
 
 use crate::admin_request::AdminRequest;
+use crate::pages::content::organization;
 use crate::parts::{Head, Tab};
-use civitas_accounts::{ApiClient, ClientAdmin, ClientAdminError};
+use civitas_accounts::{ApiClient, ClientAdministration, ClientAdministrationError};
 use civitas_application::Transaction;
 use civitas_audit::{Action, NewAuditEntry};
-use civitas_kernel::{ClientId, Error, OrganizationId, Result};
+use civitas_kernel::{ClientId, Error, OrganizationId, PageRequest, Result};
 use civitas_organizations::{OrganizationQuery, Tenant};
 
 pub(crate) const LIST: &str = "/system/api_clients";
+/// The most organizations that a page offers and names.
+const MAX_ORGANIZATIONS: i64 = 100;
 
 /// A client with its organization.
 pub(crate) struct OpenedClient {
@@ -23,12 +26,30 @@ impl OpenedClient {
         format!("{LIST}/{}", self.id)
     }
 
-    /// The head of a confirmation page, with the keys of its texts.
-    pub(crate) fn confirmation_head(&self, req: &AdminRequest, title: &str, current: &str) -> Head {
+    /// The head of one of the tabs of the client.
+    pub(crate) fn tab_head(&self, req: &AdminRequest, tab: &str) -> Head {
+        let path = self.path();
+        let tabs = [
+            ("details", path.clone()),
+            ("permissions", format!("{path}/edit")),
+            ("webhooks", format!("{path}/edit?tab=webhooks")),
+        ];
+        let tabs = tabs.map(|(name, href)| Tab {
+            href,
+            label: req.tr(&format!("client-tab-{name}")),
+            is_current: name == tab,
+        });
+        Head::new(&self.client.name)
+            .crumb(req.tr("nav-start"), "/system")
+            .crumb(req.tr("nav-api-clients"), LIST)
+            .tabs(req.tr("client-one"), tabs.to_vec())
+    }
+
+    /// The head of a page below the page of the client. `title`: the key of a text with the name.
+    pub(crate) fn subpage_head(&self, req: &AdminRequest, title: &str) -> Head {
         Head::new(req.tr_with(title, "name", self.client.name.as_str()))
             .crumb(req.tr("nav-api-clients"), LIST)
             .crumb(&self.client.name, self.path())
-            .current(req.tr(current))
     }
 
     /// An entry of the audit trail about it.
@@ -39,8 +60,8 @@ impl OpenedClient {
 }
 
 /// The use case, in a transaction.
-pub(crate) fn admin(tx: &dyn Transaction) -> ClientAdmin<'_> {
-    ClientAdmin { clients: tx.clients(), organizations: tx.organization_lookup() }
+pub(crate) fn admin(tx: &dyn Transaction) -> ClientAdministration<'_> {
+    ClientAdministration { clients: tx.clients(), organizations: tx.organization_lookup() }
 }
 
 /// The client of the path.
@@ -56,40 +77,38 @@ pub(crate) async fn find_client(req: &AdminRequest, id: i64) -> Result<OpenedCli
 }
 
 /// The error of a refused change.
-pub(crate) fn client_admin_error(error: ClientAdminError) -> Error {
+pub(crate) fn client_admin_error(error: ClientAdministrationError) -> Error {
     match error {
-        ClientAdminError::Store(error) => error,
-        ClientAdminError::UnknownClient(_) => Error::NotFound,
+        ClientAdministrationError::Store(error) => error,
+        ClientAdministrationError::UnknownClient(_) => Error::NotFound,
         other => Error::rejected(other.to_string()),
     }
 }
 
-/// The head of the pages of one client.
-pub(crate) fn head(req: &AdminRequest, found: &OpenedClient, tab: &str) -> Head {
-    let path = found.path();
-    let tabs = [
-        ("details", path.clone()),
-        ("permissions", format!("{path}/edit")),
-        ("webhooks", format!("{path}/edit?tab=webhooks")),
-    ];
-    let tabs = tabs.map(|(name, href)| Tab {
-        href,
-        label: req.tr(&format!("client-tab-{name}")),
-        is_current: name == tab,
-    });
-    Head::new(&found.client.name)
-        .crumb(req.tr("nav-start"), "/system")
-        .crumb(req.tr("nav-api-clients"), LIST)
-        .tabs(req.tr("client-one"), tabs.to_vec())
+/// The organizations to choose from: the first ones by name, and the chosen one.
+pub(crate) async fn organizations(
+    req: &AdminRequest,
+    chosen: Option<OrganizationId>,
+) -> Result<Vec<(OrganizationId, String)>> {
+    let store = req.store().organizations();
+    let request = PageRequest::new(1, MAX_ORGANIZATIONS);
+    let mut found = store.list(&OrganizationQuery::ByName(None), request).await?.items;
+    if let Some(chosen) = chosen
+        && found.iter().all(|(id, _)| *id != chosen)
+    {
+        found.extend(store.find(chosen).await?.map(|organization| (chosen, organization)));
+    }
+    Ok(found.iter().map(|(id, organization)| (*id, organization::name(req, organization))).collect())
 }
 
-/// The organizations to choose from, by name.
-pub(crate) async fn organizations(req: &AdminRequest) -> Result<Vec<(OrganizationId, String)>> {
-    let request = civitas_kernel::PageRequest::new(1, 100);
-    let page = req.store().organizations().list(&OrganizationQuery::ByName(None), request).await?;
-    let locale = req.translator.locale;
-    let name = |o: &civitas_organizations::Organization| o.name.title(locale).unwrap_or(&o.host).to_owned();
-    Ok(page.items.iter().map(|(id, organization)| (*id, name(organization))).collect())
+/// The name of one of these organizations; the number of another one.
+pub(crate) fn organization_name(
+    req: &AdminRequest,
+    organizations: &[(OrganizationId, String)],
+    id: OrganizationId,
+) -> String {
+    let found = organizations.iter().find(|(known, _)| *known == id);
+    found.map_or_else(|| format!("{} {id}", req.tr("organization")), |(_, name)| name.clone())
 }
 
 /// The command that gets a token.

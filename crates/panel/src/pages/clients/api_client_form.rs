@@ -5,7 +5,7 @@ use super::permissions::is_offered;
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::notice::Notice;
-use crate::parts::{Choice, ChoiceGroup, Field, Form, FormError, FormErrors, Html, Section};
+use crate::parts::{Choice, ChoiceGroup, Field, FormError, FormErrors, Html, Section};
 use crate::reply::Reply;
 use civitas_accounts::NewClient;
 use civitas_audit::Action;
@@ -29,19 +29,20 @@ const OTHERS: [Scope; 6] =
     [Scope::Oauth, Scope::Roles, Scope::Webhooks, Scope::System, Scope::Spaces, Scope::Pages];
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    show(req, Vec::new()).await
+    new_page(req, Vec::new()).await
 }
 
 /// The form, with what was typed.
-async fn show(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
+async fn new_page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
     let typed =
         req.form.get(ORGANIZATION_FIELD).or_else(|| req.query.get("organization")).unwrap_or_default();
-    let features = match typed.parse().map(OrganizationId) {
-        Ok(id) => req.store().organizations().tenant(id).await?.map(|tenant| tenant.features),
-        Err(_) => None,
+    let chosen = typed.parse().ok().map(OrganizationId);
+    let features = match chosen {
+        Some(id) => req.store().organizations().tenant(id).await?.map(|tenant| tenant.features),
+        None => None,
     };
-    let organizations = api_client::organizations(req).await?;
+    let organizations = api_client::organizations(req, chosen).await?;
     let choose = std::iter::once(Choice::new("", req.tr("choose")));
     let choices = choose.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
     let name = Field::text(NAME_FIELD, req.tr("column-name"), req.form.get(NAME_FIELD).unwrap_or_default())
@@ -67,8 +68,7 @@ async fn show(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
         .field(Html::paragraph("hint", &req.tr("client-public-always")))
         .field(group("system_api_client-scopes", "client-scopes-content", &CONTENT))
         .field(group("scopes-others", "client-scopes-others", &OTHERS));
-    let form =
-        Form::new(translator, LIST, req.token(), "client-create").section(who).section(scopes).cancel(LIST);
+    let form = req.build_form(LIST, "client-create").section(who).section(scopes).cancel(LIST);
     let head = req.head("client-new").crumb(req.tr("nav-api-clients"), LIST).lede(req.tr("client-new-lede"));
     req.form_page(head, form.html(), problems).await
 }
@@ -89,7 +89,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         problems.push(FormError::new("system_api_client[scopes]", text));
     }
     if !problems.is_empty() {
-        return show_refused(req, problems).await;
+        return refused_page(req, problems).await;
     }
     // The panel adds `public`; the command line does not (contract 04 §7).
     let scopes: Vec<String> = std::iter::once(Scope::Public.to_string()).chain(asked).collect();
@@ -112,7 +112,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let (id, client, secret) = match created.await {
         Ok(created) => created,
         Err(error) => {
-            return show_refused(req, error::form_errors(&req.translator, error, |_| String::new())?).await;
+            return refused_page(req, error::form_errors(&req.translator, error, |_| String::new())?).await;
         }
     };
     let found = api_client::find_client(req, id.0).await?;
@@ -125,7 +125,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
 }
 
 /// The form again, below the sentence of the contract.
-async fn show_refused(req: &AdminRequest, mut problems: FormErrors) -> Result<Reply> {
+async fn refused_page(req: &AdminRequest, mut problems: FormErrors) -> Result<Reply> {
     problems.insert(0, FormError::new("", "Could not create API Client"));
-    show(req, problems).await
+    new_page(req, problems).await
 }

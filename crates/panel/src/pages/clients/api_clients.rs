@@ -1,17 +1,17 @@
 //! API clients: list, details, rotation of the secret, revocation (contract 04 §2).
 
 use super::api_client::{
-    LIST, OpenedClient, admin, client_admin_error, find_client, head, organizations, token_command,
+    LIST, OpenedClient, admin, client_admin_error, find_client, organization_name, organizations,
+    token_command,
 };
 use super::{permissions, webhooks};
 use crate::admin_request::AdminRequest;
 use crate::format::saturating_i64;
+use crate::list::List;
 use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Confirmation, EmptyState, Field, FormError, FormErrors, PageAction, RowAction,
-    Table, render,
+    Badge, Cell, Choice, Confirmation, EmptyState, Field, FormErrors, PageAction, RowAction, Table, render,
 };
-use crate::records::ListFilters;
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
@@ -34,9 +34,8 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let ids: Vec<ClientId> = page.items.iter().map(|(id, _)| *id).collect();
     let usage: HashMap<ClientId, ClientUsage> =
         store.clients().usage(&ids, req.now).await?.into_iter().collect();
-    let organizations = organizations(req).await?;
-    let names: HashMap<i64, &str> = organizations.iter().map(|(id, name)| (id.0, name.as_str())).collect();
-    let rows = page.items.iter().map(|(id, client)| row(req, *id, client, usage.get(id), &names));
+    let organizations = organizations(req, filter.organization).await?;
+    let rows = page.items.iter().map(|(id, client)| row(req, *id, client, usage.get(id), &organizations));
     let columns = req.columns(
         "column-name client-id client-scopes:num:low client-tab-webhooks client-last-token:low column-created \
          column-acts",
@@ -44,18 +43,18 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let new = (format!("{LIST}/new"), req.tr("client-new"));
     let empty = EmptyState::new(req.tr("clients-none"), req.tr("clients-lede")).with_new(new.clone());
     let table = Table::new(req.tr("clients-caption"), columns).rows(rows).empty(empty);
-    let mut filters = ListFilters::new(req, LIST);
-    let text = req.query.get("q").map(|text| format!("{}: {text}", req.tr("search")));
+    let mut list = List::new(req, "clients", LIST);
+    let chip = req.query.get("q").map(|text| list.chip("q", format!("{}: {text}", req.tr("search"))));
     let search = Field::search("q", req.tr("search"), req.query.field_value("q"));
-    filters.field(&search.placeholder(req.tr("clients-search")), text.map(|text| req.chip(LIST, "q", text)));
+    list.field_with_chip(&search.placeholder(req.tr("clients-search")), chip);
     let all = std::iter::once(Choice::new("", req.tr("all")));
     let choices = all.chain(organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name)));
     let chosen = req.query.field_value("organization");
-    filters.field(&Field::select("organization", req.tr("organization"), chosen, choices.collect()), None);
-    let pages = req.labelled_pagination(LIST, req.tr("clients-pages"), request, page.has_more).html();
-    let head =
-        req.head("nav-api-clients").lede(req.tr("clients-lede")).action(PageAction::primary(new.0, new.1));
-    filters.show("clients", head, req.row_count_text(page.items.len()), &table, pages).await
+    let field = Field::select("organization", req.tr("organization"), chosen, choices.collect());
+    list.field_with_chip(&field, None);
+    let links = list.page_links(request, &page).label(req.tr("clients-pages"));
+    let head = req.head("nav-api-clients").action(PageAction::primary(new.0, new.1));
+    list.reply(head, &table, &links).await
 }
 
 fn row(
@@ -63,11 +62,11 @@ fn row(
     id: ClientId,
     client: &ApiClient,
     usage: Option<&ClientUsage>,
-    names: &HashMap<i64, &str>,
+    organizations: &[(OrganizationId, String)],
 ) -> Vec<Cell> {
     let path = format!("{LIST}/{id}");
     let organization = match client.organization {
-        Some(id) => (*names.get(&id.0).unwrap_or(&"")).to_owned(),
+        Some(id) => organization_name(req, organizations, id),
         None => req.tr("all-organizations"),
     };
     let registrations = usage.map_or(0, |usage| usage.registrations);
@@ -137,16 +136,16 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         valid_tokens: req.number(usage.valid_tokens),
         command: token_command(req, &found, "\"$CIVITAS_SECRET\""),
     };
-    req.page(head(req, &found, "details"), render(&details)).await
+    req.page(found.tab_head(req, "details"), render(&details)).await
 }
 
 /// The tab with permissions, or with webhooks.
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     let found = find_client(req, req.path_id("id")?).await?;
     if req.query.get("tab") == Some("webhooks") {
-        return webhooks::show(req, &found, None, Vec::new()).await;
+        return webhooks::edit_page(req, &found, None, Vec::new()).await;
     }
-    permissions::show(req, &found, None, Vec::new()).await
+    permissions::edit_page(req, &found, None, Vec::new()).await
 }
 
 pub(crate) async fn confirm_rotate(req: &AdminRequest) -> Result<Reply> {
@@ -157,7 +156,7 @@ pub(crate) async fn confirm_rotate(req: &AdminRequest) -> Result<Reply> {
         .confirmation(format!("{path}/rotate_secret"), req.tr("rotate-button"), path)
         .effects([req.tr("rotate-effect")])
         .stays(req.tr_count("rotate-stays", usage.valid_tokens));
-    req.page(found.confirmation_head(req, "rotate-title", "rotate-here"), confirm.html(&[])).await
+    req.page(found.subpage_head(req, "rotate-title").current(req.tr("rotate-here")), confirm.html(&[])).await
 }
 
 pub(crate) async fn rotate(req: &AdminRequest) -> Result<Reply> {
@@ -195,7 +194,7 @@ async fn revoke_page(req: &AdminRequest, found: &OpenedClient, problems: FormErr
         .stays(req.tr("revoke-stays"))
         .name(found.client.name.clone(), req.tr("revoke-name"));
     req.form_page(
-        found.confirmation_head(req, "revoke-title", "client-revoke"),
+        found.subpage_head(req, "revoke-title").current(req.tr("client-revoke")),
         confirm.html(&problems),
         problems,
     )
@@ -206,11 +205,10 @@ async fn revoke_page(req: &AdminRequest, found: &OpenedClient, problems: FormErr
 /// already.
 pub(crate) async fn revoke(req: &AdminRequest) -> Result<Reply> {
     let found = find_client(req, req.path_id("id")?).await?;
-    if let Some(typed) = req.form.get("confirm")
-        && !Confirmation::is_name_typed(&found.client.name, typed)
+    if req.form.get(Confirmation::NAME_FIELD).is_some()
+        && let Err(problems) = Confirmation::check_name(&req.translator, &req.form, &found.client.name)
     {
-        let problem = FormError::new("confirm", req.tr("problem-name-typed"));
-        return revoke_page(req, &found, vec![problem]).await;
+        return revoke_page(req, &found, problems).await;
     }
     req.change_with_audit(
         async |tx| admin(tx).delete(&found.client.uid).await.map_err(client_admin_error),

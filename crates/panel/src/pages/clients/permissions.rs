@@ -90,7 +90,7 @@ pub(crate) fn is_offered(scope: Scope, features: &Features) -> bool {
 }
 
 /// The tab. `ticked`: what a refused form had.
-pub(crate) async fn show(
+pub(crate) async fn edit_page(
     req: &AdminRequest,
     found: &OpenedClient,
     ticked: Option<&[String]>,
@@ -113,7 +113,7 @@ pub(crate) async fn show(
         revision: req.revision(found.client.revision()),
         blocks: blocks.filter_map(|scope| block(&req.translator, scope, granted)).collect(),
     };
-    req.form_page(api_client::head(req, found, "permissions"), render(&page), problems).await
+    req.form_page(found.tab_head(req, "permissions"), render(&page), problems).await
 }
 
 /// The boxes of a scope, or of the abilities that work with any scope. `None`: there are none.
@@ -197,7 +197,7 @@ pub(crate) async fn replace(req: &AdminRequest) -> Result<Reply> {
         Err(error) => {
             let problems =
                 error::form_errors(&req.translator, error, |_| "system_api_client[permissions]".to_owned())?;
-            show(req, &found, Some(&asked), problems).await
+            edit_page(req, &found, Some(&asked), problems).await
         }
     }
 }

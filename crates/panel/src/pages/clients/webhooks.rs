@@ -39,7 +39,7 @@ pub(crate) fn tab_path(client: ClientId) -> String {
 }
 
 /// The tab. `sent`: what a refused form had.
-pub(crate) async fn show(
+pub(crate) async fn edit_page(
     req: &AdminRequest,
     found: &OpenedClient,
     sent: Option<(&str, &[String])>,
@@ -77,7 +77,7 @@ pub(crate) async fn show(
             .html(&req.translator),
         events: has_events.then(|| events.html(&req.translator)),
     };
-    req.form_page(api_client::head(req, found, "webhooks"), render(&webhooks), problems).await
+    req.form_page(found.tab_head(req, "webhooks"), render(&webhooks), problems).await
 }
 
 fn row(
@@ -146,7 +146,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
                 |field_error: &FieldError| format!("webhook_registration_form[{}]", field_error.field);
             let text = |field_error: &FieldError| Some(field_error.description.clone());
             let problems = error::form_errors_with_texts(&req.translator, error, field, text)?;
-            show(req, &found, Some((&url, &events)), problems).await
+            edit_page(req, &found, Some((&url, &events)), problems).await
         }
     }
 }

@@ -3,12 +3,15 @@
 
 use super::attachment_form::{OpenedParent, audit_entry, form_errors, member_sections, read_edit};
 use super::attachments::{
-    attachment_url, file_name_or_link, head_below_list, list_path, parent_token, size_text, title, type_name,
+    attachment_url, file_name_or_link, list_path, list_subpage_head, parent_token, size_text, title,
+    type_name,
 };
-use super::shared::{audit_text, open_organization_in_zone, with_changes};
+use super::organization::open_organization;
 use crate::admin_request::AdminRequest;
-use crate::parts::{Card, Form, FormErrors, Html, KeyValues, PageAction};
+use crate::parts::{Card, FormErrors, Html, KeyValues, PageAction};
+use crate::records::with_changes;
 use crate::reply::Reply;
+use crate::translated::audit_text;
 use civitas_attachments::{Attachment, ParentKind, StoredFile};
 use civitas_audit::Action;
 use civitas_kernel::records::{Entity, find_revision_for_update};
@@ -24,7 +27,7 @@ struct OpenedAttachment {
 
 impl OpenedAttachment {
     async fn from_path(req: &AdminRequest) -> Result<Self> {
-        let (organization_id, organization) = open_organization_in_zone(req).await?;
+        let (organization_id, organization) = open_organization(req).await?;
         let id = AttachmentId(req.path_id("aid")?);
         let store = req.store();
         let found = store.attachments().find(organization_id, id).await?;
@@ -49,18 +52,17 @@ impl OpenedAttachment {
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedAttachment::from_path(req).await?;
-    show_edit(req, &opened, Vec::new()).await
+    edit_page(req, &opened, Vec::new()).await
 }
 
-async fn show_edit(req: &AdminRequest, opened: &OpenedAttachment, problems: FormErrors) -> Result<Reply> {
+async fn edit_page(req: &AdminRequest, opened: &OpenedAttachment, problems: FormErrors) -> Result<Reply> {
     let (record, attachment, file) = (&opened.record, &opened.attachment, opened.file.as_ref());
     let name = opened.title(req);
-    let form = Form::new(&req.translator, opened.path(), req.token(), "attachment-save")
-        .method("put")
-        .hidden("revision", req.revision(attachment.revision()))
+    let form = req
+        .build_form(opened.path(), "attachment-save")
+        .put(req.revision(attachment.revision()))
         .cancel(record.list_path());
-    let sections = member_sections(req, record, attachment, &problems).await?;
-    let form = sections.into_iter().fold(form, Form::section);
+    let form = form.sections(member_sections(req, record, attachment, &problems).await?);
     let source = file_name_or_link(attachment, file);
     let source = match attachment_url(req, &record.organization, attachment, file) {
         Some(href) => Html::link(&href, &source),
@@ -79,7 +81,7 @@ async fn show_edit(req: &AdminRequest, opened: &OpenedAttachment, problems: Form
     }
     let facts = Card::new("file", req.tr("attachment-source"), facts.html()).html();
     let delete = PageAction::danger(format!("{}/delete", opened.path()), req.tr("delete-link"));
-    let head = head_below_list(req, record.organization_id, &record.organization, name)
+    let head = list_subpage_head(req, record.organization_id, &record.organization, name)
         .lede(req.tr("attachment-edit-lede"))
         .action(delete);
     req.form_page(head, Html::join([form.html(), facts]), problems).await
@@ -108,7 +110,7 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
             let to = record.list_path();
             req.redirect_done("attachment-saved", &[("name", name.into())], to).await
         }
-        Err(error) => show_edit(req, &opened, form_errors(req, record, error)?).await,
+        Err(error) => edit_page(req, &opened, form_errors(req, record, error)?).await,
     }
 }
 
@@ -141,7 +143,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         .stays(req.tr_with("attachment-delete-stays", "name", record.name.as_str()));
     let name = opened.title(req);
     let title = req.tr_with("delete-title", "name", name.as_str());
-    let head = head_below_list(req, record.organization_id, &record.organization, title)
+    let head = list_subpage_head(req, record.organization_id, &record.organization, title)
         .crumb(name, format!("{}/edit", opened.path()))
         .current(req.tr("delete"));
     req.page(head, confirm.html(&[])).await

@@ -1,20 +1,22 @@
 //! The form of a new attachment, and the fields of all forms of attachments (contract 07 B.5).
 
 use super::attachments::{
-    file_name_or_link, head_below_list, list_path, parent_token, parse_parent, record_list_path, record_name,
-    size_text, title,
+    file_name_or_link, list_path, list_subpage_head, parent_token, parse_parent, record_list_path,
+    record_name, size_text, title,
 };
-use super::shared::{open_organization_in_zone, typed_texts};
+use super::organization::open_organization;
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Choice, Field, Form, FormError, FormErrors, Section, TranslatedFields};
+use crate::parts::{Choice, Field, FormError, FormErrors, Section, TranslatedFields};
 use crate::records::FormView;
 use crate::reply::Reply;
+use crate::translated::typed_texts;
 use crate::upload::{FILE_FIELD, UploadedFile};
 use civitas_application::Ports;
 use civitas_attachments::{
-    Attachment, AttachmentAdmin, AttachmentContent, AttachmentDetail, AttachmentEdit, AttachmentParent,
-    AttachmentPorts, CollectionChoice, NewAttachment, ReceiveOutcome, SentText, sanitize_and_shorten,
+    Attachment, AttachmentAdministration, AttachmentContent, AttachmentDetail, AttachmentEdit,
+    AttachmentParent, AttachmentPorts, CollectionChoice, NewAttachment, ReceiveOutcome, SentText,
+    sanitize_and_shorten,
 };
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{AttachmentId, CollectionId, Error, FieldError, OrganizationId, Result, Translated};
@@ -53,7 +55,7 @@ impl OpenedParent {
 
     /// The record that the address or the form names; the organization without one.
     async fn from_request(req: &AdminRequest) -> Result<Self> {
-        let (id, organization) = open_organization_in_zone(req).await?;
+        let (id, organization) = open_organization(req).await?;
         let named = req.form.get("parent").or_else(|| req.query.get("parent"));
         let parent = match named {
             Some(named) => parse_parent(named).ok_or(Error::NotFound)?,
@@ -67,7 +69,7 @@ impl OpenedParent {
         record_list_path(self.organization_id, self.parent)
     }
 
-    pub(super) fn admin<'a>(&self, ports: &'a dyn Ports, req: &AdminRequest) -> AttachmentAdmin<'a> {
+    pub(super) fn admin<'a>(&self, ports: &'a dyn Ports, req: &AdminRequest) -> AttachmentAdministration<'a> {
         let ports = AttachmentPorts {
             store: ports.attachments(),
             collections: ports.collections(),
@@ -76,7 +78,7 @@ impl OpenedParent {
             parents: ports.parents(),
         };
         let default_locale = self.organization.default_locale;
-        AttachmentAdmin { ports, organization: self.organization_id, default_locale, now: req.now }
+        AttachmentAdministration { ports, organization: self.organization_id, default_locale, now: req.now }
     }
 }
 
@@ -201,10 +203,10 @@ pub(super) fn form_errors(req: &AdminRequest, record: &OpenedParent, error: Erro
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     let record = OpenedParent::from_request(req).await?;
-    show_new(req, &record, Vec::new()).await
+    new_page(req, &record, Vec::new()).await
 }
 
-async fn show_new(req: &AdminRequest, record: &OpenedParent, problems: FormErrors) -> Result<Reply> {
+async fn new_page(req: &AdminRequest, record: &OpenedParent, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
     let names = record.parent.kind.allow_list().extensions().join(", ");
     let most = size_text(req, record.organization.max_attachment_bytes);
@@ -221,14 +223,15 @@ async fn show_new(req: &AdminRequest, record: &OpenedParent, problems: FormError
         .hint(req.tr("attachment-source-hint"))
         .field(file.html(translator))
         .field(link.html(translator));
-    let form = Form::new(translator, list_path(record.organization_id), req.token(), "attachment-create")
+    let form = req
+        .build_form(list_path(record.organization_id), "attachment-create")
         .with_file()
         .hidden("parent", parent_token(record.parent))
         .section(source)
         .cancel(record.list_path());
-    let form = member_sections(req, record, &blank, &problems).await?.into_iter().fold(form, Form::section);
+    let form = form.sections(member_sections(req, record, &blank, &problems).await?);
     let title = req.tr_with("attachment-new-of", "name", record.name.as_str());
-    let head = head_below_list(req, record.organization_id, &record.organization, title)
+    let head = list_subpage_head(req, record.organization_id, &record.organization, title)
         .current(req.tr("attachment-new"));
     req.form_page(head, form.html(), problems).await
 }
@@ -240,14 +243,14 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let (link, has_file) = (req.form.text(LINK_FIELD), file.is_some());
     if has_file && !link.is_empty() {
         let problem = FormError::new(LINK_FIELD, req.tr("problem-file-and-link"));
-        return show_new(req, &record, vec![problem]).await;
+        return new_page(req, &record, vec![problem]).await;
     }
     let content =
         if link.is_empty() { AttachmentContent::Missing } else { AttachmentContent::Link(link.to_owned()) };
     let new = NewAttachment { parent: record.parent, content, edit };
     let created = match file {
         Some(file) => create_file(req, &record, new, file).await,
-        None => store(req, &record, new).await,
+        None => attach(req, &record, new).await,
     };
     match created {
         Ok(name) => {
@@ -259,7 +262,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             if has_file && !problems.iter().any(|problem| problem.field == FILE_FIELD) {
                 problems.push(FormError::new(FILE_FIELD, req.tr("problem-file-again")));
             }
-            show_new(req, &record, problems).await
+            new_page(req, &record, problems).await
         }
     }
 }
@@ -274,10 +277,10 @@ async fn create_file(
     let received = match outcome {
         ReceiveOutcome::TooLong => {
             let content = AttachmentContent::TooLarge { limit: record.organization.max_attachment_bytes };
-            return store(req, record, NewAttachment { content, ..new }).await;
+            return attach(req, record, NewAttachment { content, ..new }).await;
         }
         ReceiveOutcome::Complete(received) if received.content.byte_size == 0 => {
-            return store(req, record, new).await;
+            return attach(req, record, new).await;
         }
         ReceiveOutcome::Complete(received) => received,
     };
@@ -290,7 +293,7 @@ async fn create_file(
         let new = NewAttachment { content: AttachmentContent::Stored(id), ..new };
         record.admin(req.store(), req).check(new.clone()).await?;
         files.put(registered).await?;
-        store(req, record, new).await
+        attach(req, record, new).await
     };
     let attached = attached.await;
     if attached.is_err() {
@@ -300,7 +303,7 @@ async fn create_file(
 }
 
 /// Attaches it, with an entry in the audit trail. Returns its title.
-async fn store(req: &AdminRequest, record: &OpenedParent, new: NewAttachment) -> Result<String> {
+async fn attach(req: &AdminRequest, record: &OpenedParent, new: NewAttachment) -> Result<String> {
     let created = req.change_with_audit(
         async |tx| record.admin(tx, req).attach(new.clone()).await,
         |created| {

@@ -1,12 +1,12 @@
 //! The attachments of an organization and of one record (contract 07 part B).
 
-use super::organization::{self, LIST};
+use super::opened_space::{OpenedSpace, space_path};
+use super::organization::{self, LIST, open_organization};
 use super::proposals::OpenedProposal;
-use super::shared::{self, OpenedSpace, file_address, open_organization_in_zone};
 use crate::admin_request::AdminRequest;
 use crate::format::Zone;
+use crate::list::{List, PER_PAGE};
 use crate::parts::{Cell, Column, EmptyState, Head, Html, PageAction, RowAction, Table};
-use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use civitas_attachments::{
     Attachment, AttachmentDetail, AttachmentParent, AttachmentSearch, FileType, MAX_SEARCHED_ATTACHMENTS,
@@ -15,6 +15,7 @@ use civitas_attachments::{
 use civitas_kernel::{Direction, OrganizationId, Result, SpaceKind, Translated};
 use civitas_organizations::Organization;
 use std::collections::HashMap;
+use url::Url;
 
 /// The kinds of records that the panel attaches to, each with its name in addresses, one of those of the interface, and
 /// the key of its text.
@@ -89,7 +90,7 @@ pub(crate) fn size_text(req: &AdminRequest, bytes: i64) -> String {
 fn record_page_path(organization: OrganizationId, parent: AttachmentParent) -> Option<String> {
     match parent.kind {
         ParentKind::Organization => Some(format!("{LIST}/{organization}")),
-        ParentKind::Space(_) => parent.space().map(|space| shared::space_path(organization, space)),
+        ParentKind::Space(_) => parent.space().map(|space| space_path(organization, space)),
         ParentKind::Proposal => Some(format!("{LIST}/{organization}/proposals/{}", parent.id)),
         ParentKind::Meeting | ParentKind::Post | ParentKind::Answer => None,
     }
@@ -129,6 +130,13 @@ pub(crate) fn file_name_or_link(attachment: &Attachment, file: Option<&StoredFil
     file.map_or_else(link, |file| file.filename.clone())
 }
 
+/// The address of a file below the origin of its organization. The key is the right to read it.
+pub(crate) fn file_address(origin: &str, key: &str, filename: &str) -> Option<String> {
+    let mut url = Url::parse(origin).ok()?;
+    url.path_segments_mut().ok()?.extend(["files", key, filename]);
+    Some(url.to_string())
+}
+
 /// The address under which the file can be read, or the link.
 pub(crate) fn attachment_url(
     req: &AdminRequest,
@@ -141,7 +149,7 @@ pub(crate) fn attachment_url(
 }
 
 /// The head of a page below the list.
-pub(crate) fn head_below_list(
+pub(crate) fn list_subpage_head(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
@@ -151,32 +159,27 @@ pub(crate) fn head_below_list(
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = open_organization_in_zone(req).await?;
+    let (id, organization) = open_organization(req).await?;
     let (path, request) = (list_path(id), req.query.page(PER_PAGE));
-    let mut filters = ListFilters::new(req, &path);
+    let mut list = List::new(req, "attachments", &path);
     let search = AttachmentSearch {
         parent: None,
-        text: filters.text("attachments-search"),
-        kind: filters.choice("kind", "attachment-record", &KINDS),
-        file_type: filters.choice("type", "attachment-type", &TYPES),
-        oldest_first: filters.order("oldest", ["newest-first", "oldest-first"]) == Direction::Ascending,
+        text: list.search("attachments-search"),
+        kind: list.choice("kind", "attachment-record", &KINDS),
+        file_type: list.choice("type", "attachment-type", &TYPES),
+        oldest_first: list.order("oldest", ["newest-first", "oldest-first"]) == Direction::Ascending,
     };
     let page = req.store().attachments().search(id, &search, request).await?;
-    let empty = if filters.chips.is_empty() {
-        EmptyState::new(req.tr("attachments-none"), req.tr("attachments-lede"))
-    } else {
-        let text = req.tr_with("attachments-search-hint", "number", MAX_SEARCHED_ATTACHMENTS);
-        EmptyState { text, ..req.no_match(&path, req.tr("attachments-no-match")) }
-    };
+    let none = EmptyState::new(req.tr("attachments-none"), req.tr("attachments-lede"));
+    let hint = req.tr_with("attachments-search-hint", "number", MAX_SEARCHED_ATTACHMENTS);
     let rows = rows(req, id, &organization, &page.items, true).await?;
-    let table = Table::new(req.tr("attachments"), columns(req, true)).rows(rows).empty(empty);
-    let table = filters.sorted(table, 3);
-    let pages = req.pagination(&path, request, page.has_more);
+    let table = Table::new(req.tr("attachments"), columns(req, true)).rows(rows);
+    let table = list.with_order_link(table.empty(list.empty_state(none, hint)), 3);
+    let links = list.page_links(request, &page);
     let new = req.query.with(&format!("{path}/new"), "parent", Some(&parent_token(id.into())));
     let head = organization::head(req, id, &organization, req.tr("attachments"))
-        .lede(req.tr("attachments-lede"))
         .action(PageAction::primary(new, req.tr("attachment-new-of-organization")));
-    filters.show("attachments", head, req.row_count_text(page.items.len()), &table, pages).await
+    list.reply(head, &table, &links).await
 }
 
 fn columns(req: &AdminRequest, has_record: bool) -> Vec<Column> {
@@ -279,7 +282,8 @@ async fn list_of_record(
     if !page.items.is_empty() {
         body.push(PageAction::row(&[PageAction::link(new.0, new.1)]));
     }
-    body.extend([table.html(), req.pagination(&path, request, page.has_more)]);
+    let links = List::new(req, "attachments", &path).page_links(request, &page);
+    body.extend([table.html(), links.html()]);
     Ok(Html::join(body))
 }
 
@@ -287,14 +291,14 @@ pub(crate) async fn list_of_space(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedSpace::from_path(req).await?;
     let organization = (opened.organization_id, &opened.organization);
     let body = list_of_record(req, organization, opened.space_ref.into(), opened.title(req)).await?;
-    req.page(opened.head(req, "attachments"), body).await
+    req.page(opened.tab_head(req, "attachments"), body).await
 }
 
 pub(crate) async fn list_of_proposal(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedProposal::from_path(req).await?;
     let organization = (opened.organization_id, &opened.organization);
     let body = list_of_record(req, organization, opened.id.into(), opened.title(req)).await?;
-    req.page(opened.tabbed_head(req, "attachments"), body).await
+    req.page(opened.tab_head(req, "attachments"), body).await
 }
 
 #[cfg(test)]
@@ -306,7 +310,7 @@ mod tests {
         for (name, _, kind) in KINDS {
             let parent = AttachmentParent { kind, id: 904 };
             assert_eq!(parse_parent(&parent_token(parent)), Some(parent));
-            assert_eq!(ParentKind::named(name), Some(kind), "a name of the interface");
+            assert_eq!(ParentKind::from_name(name), Some(kind), "a name of the interface");
         }
         for wrong in ["", "proposals", "proposals/", "proposals/x", "answers/1", "organization"] {
             assert_eq!(parse_parent(wrong), None, "{wrong}");

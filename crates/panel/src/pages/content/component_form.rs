@@ -5,17 +5,18 @@ use super::component_settings::{
     SECTIONS, component_kind_name, global_field, has_name, read_settings, setting_hint, setting_label,
     setting_value, settings_of_level, step_field, word_label,
 };
-use super::components::{self, OpenedComponent, admin, components_path, form_errors, save};
-use super::shared::{OpenedSpace, deletion_link, parse_space_ref, title};
+use super::components::{self, OpenedComponent, admin, change, components_path, form_errors};
+use super::opened_space::{OpenedSpace, parse_space_ref};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::parts::{
     Checkbox, Choice, Field, Form, FormError, FormErrors, Html, Matrix, MatrixCell, MatrixColumn, MatrixRow,
-    Section, TranslatedFields,
+    Section, TranslatedFields, deletion_link,
 };
 use crate::reply::Reply;
+use crate::translated::title;
 use civitas_audit::Action;
-use civitas_kernel::records::{Entity, RecordAdmin};
+use civitas_kernel::records::{Entity, RecordAdministration};
 use civitas_kernel::{Error, Result, StepId, Translated};
 use civitas_spaces::{
     Component, ComponentKind, Setting, SettingDefault, SettingLevel, SettingsSchema, Step, check_title,
@@ -243,9 +244,8 @@ impl Fields<'_> {
 }
 
 fn form<'a>(fields: &Fields<'a>, action: String, submit_key: &str) -> Form<'a> {
-    let form =
-        Form::new(&fields.req.translator, action, fields.req.token(), submit_key).cancel(fields.space.path());
-    fields.sections().into_iter().fold(form, Form::section)
+    let form = fields.req.build_form(action, submit_key);
+    form.cancel(fields.space.path()).sections(fields.sections())
 }
 
 /// The space and the kind of a new component, from the address or the form.
@@ -264,10 +264,10 @@ async fn new_from_request(req: &AdminRequest) -> Result<(OpenedSpace, Component)
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     let (opened, component) = new_from_request(req).await?;
     let steps = components::steps_of_space(req, &opened).await?;
-    show_new(req, &opened, &steps, &component, Vec::new()).await
+    new_page(req, &opened, &steps, &component, Vec::new()).await
 }
 
-async fn show_new(
+async fn new_page(
     req: &AdminRequest,
     opened: &OpenedSpace,
     steps: &[(StepId, Step)],
@@ -280,7 +280,7 @@ async fn show_new(
         .hidden("component[manifest]", component.kind.as_str());
     let kind = component_kind_name(req, component.kind);
     let head = opened
-        .head_below_space(req, req.tr_with("component-new", "kind", kind))
+        .subpage_head(req, req.tr_with("component-new", "kind", kind))
         .lede(req.tr("component-new-lede"));
     req.form_page(head, form.html(), problems).await
 }
@@ -309,16 +309,16 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             Err(error) => form_errors(req, &opened, error)?,
         };
     }
-    show_new(req, &opened, &steps, &component, problems).await
+    new_page(req, &opened, &steps, &component, problems).await
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedComponent::from_path(req).await?;
     let steps = components::steps_of_space(req, &opened.space).await?;
-    show_edit(req, &opened, &steps, &opened.component, Vec::new()).await
+    edit_page(req, &opened, &steps, &opened.component, Vec::new()).await
 }
 
-async fn show_edit(
+async fn edit_page(
     req: &AdminRequest,
     opened: &OpenedComponent,
     steps: &[(StepId, Step)],
@@ -326,12 +326,10 @@ async fn show_edit(
     problems: FormErrors,
 ) -> Result<Reply> {
     let fields = Fields { req, space: &opened.space, steps, component, problems: &problems };
-    let form = form(&fields, opened.path(), "settings-save")
-        .method("put")
-        .hidden("revision", req.revision(opened.component.revision()));
+    let form = form(&fields, opened.path(), "settings-save").put(req.revision(opened.component.revision()));
     let lede = req.tr("component-delete-lede");
-    let end = deletion_link(req, lede, format!("{}/delete", opened.path()), opened.name(req));
-    let head = opened.head(req, "edit");
+    let end = deletion_link(&req.translator, lede, format!("{}/delete", opened.path()), opened.name(req));
+    let head = opened.tab_head(req, "edit");
     let body = Html::join([form.html(), end]);
     req.form_page(head, body, problems).await
 }
@@ -344,12 +342,12 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
     let mut problems = read_form(req, comments_max_length, &steps, &mut typed);
     if problems.is_empty() {
         let edit = |component: &mut Component| drop(read_form(req, comments_max_length, &steps, component));
-        problems = match save(req, &opened, Some(req.form_revision()), edit).await {
+        problems = match change(req, &opened, Some(req.form_revision()), edit).await {
             Ok(()) => {
                 return req.redirect_done("settings-saved", &[], format!("{}/edit", opened.path())).await;
             }
             Err(error) => form_errors(req, &opened.space, error)?,
         };
     }
-    show_edit(req, &opened, &steps, &typed, problems).await
+    edit_page(req, &opened, &steps, &typed, problems).await
 }

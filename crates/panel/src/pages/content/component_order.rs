@@ -1,10 +1,10 @@
 //! The position of a component among those of its space (contract 05 §3).
 
-use super::components::{MAX_COMPONENTS, OpenedComponent, audit_entry, components_path};
-use super::shared::title;
+use super::components::{MAX_SPACE_COMPONENTS, OpenedComponent, audit_entry};
 use crate::admin_request::AdminRequest;
-use crate::parts::{Choice, Field, Form, FormError, FormErrors, Html, PageAction, Section};
+use crate::parts::{Choice, Field, FormError, FormErrors, Html, PageAction, Section};
 use crate::reply::Reply;
+use crate::translated::title;
 use civitas_audit::Action;
 use civitas_kernel::Result;
 use civitas_spaces::{ComponentMove, ComponentOrder, MovedComponent};
@@ -14,14 +14,14 @@ const DIRECTION_FIELD: &str = "way";
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedComponent::from_path(req).await?;
-    page(req, &opened, Vec::new()).await
+    show_page(req, &opened, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors) -> Result<Reply> {
+async fn show_page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors) -> Result<Reply> {
     let components = req
         .store()
         .components()
-        .list_in_space(opened.space.organization_id, opened.space.space_ref, MAX_COMPONENTS)
+        .list_in_space(opened.space.organization_id, opened.space.space_ref, MAX_SPACE_COMPONENTS)
         .await?;
     let names: Vec<String> = components.iter().map(|(_, component)| title(req, &component.name)).collect();
     let position = components.iter().position(|(id, _)| *id == opened.id);
@@ -35,9 +35,7 @@ async fn page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors
         .hint(req.tr("component-place-hint"))
         .check(&problems);
     let section = Section::new("place-of", label).field(field.html(&req.translator));
-    let form = Form::new(&req.translator, action.clone(), req.token(), "component-move")
-        .section(section)
-        .cancel(opened.space.path());
+    let form = req.build_form(action.clone(), "component-move").section(section).cancel(opened.space.path());
     let step = |way: &str| PageAction::Post {
         action: action.clone(),
         label: req.tr(&format!("component-move-{way}")),
@@ -48,12 +46,8 @@ async fn page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors
     let up = position.filter(|position| *position > 0).map(|_| step("up"));
     let down = position.filter(|position| position + 1 < names.len()).map(|_| step("down"));
     let steps: Vec<PageAction> = up.into_iter().chain(down).collect();
-    let name = opened.name(req);
-    let head = opened
-        .space
-        .head_below_space(req, req.tr_with("component-move-title", "name", name.as_str()))
-        .crumb(name, format!("{}/{}/edit", components_path(opened.space.organization_id), opened.id))
-        .current(req.tr("component-move"));
+    let title = req.tr_with("component-move-title", "name", opened.name(req));
+    let head = opened.subpage_head(req, title).current(req.tr("component-move"));
     req.form_page(head, Html::join([PageAction::row(&steps), form.html()]), problems).await
 }
 
@@ -72,7 +66,7 @@ pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedComponent::from_path(req).await?;
     let Some(way) = read_form(req) else {
         let problem = FormError::new(POSITION_FIELD, req.tr("problem-inclusion"));
-        return page(req, &opened, vec![problem]).await;
+        return show_page(req, &opened, vec![problem]).await;
     };
     let name = opened.name(req);
     let (organization, space) = (opened.space.organization_id, opened.space.space_ref);

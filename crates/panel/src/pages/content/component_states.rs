@@ -1,21 +1,21 @@
 //! The states of the proposals of a component: list, new ones, titles and colours (contract 06 §1.6).
 
-use super::components::{OpenedComponent, components_path};
+use super::components::OpenedComponent;
 use super::proposals::states_of_component;
-use super::shared::{audit_text, field_name, title};
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::parts::{
-    Badge, Cell, EmptyState, Form, FormError, FormErrors, Head, Html, PageAction, RowAction, Table,
+    Badge, Cell, EmptyState, FormError, FormErrors, Head, Html, PageAction, RowAction, Section, Table,
 };
-use crate::records::{self, EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
+use crate::records::{self, EditableRecord, FormInput, FormView, Saved, Target, TextField, field_name, save};
 use crate::reply::Reply;
+use crate::translated::{audit_text, title};
 use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_kernel::records::{Entity, RecordAdmin};
+use civitas_kernel::records::{Entity, RecordAdministration};
 use civitas_kernel::{Error, FieldError, Result, StateId, Translated};
 use civitas_organizations::Organization;
-use civitas_proposals::{MAX_STATES, ProposalState, StateAdmin};
+use civitas_proposals::{MAX_STATES, ProposalState, StateAdministration};
 use civitas_spaces::ComponentKind;
 
 /// The name of the form.
@@ -33,11 +33,21 @@ fn path(opened: &OpenedComponent) -> String {
     format!("{}/states", opened.path())
 }
 
-/// The state of the path, which is one of the component.
-async fn state_from_path(req: &AdminRequest, opened: &OpenedComponent) -> Result<(StateId, ProposalState)> {
-    let id = StateId(req.path_id("state")?);
-    let found = req.store().states().find(opened.space.organization_id, id).await?;
-    Ok((id, found.filter(|state| state.component == opened.id).ok_or(Error::NotFound)?))
+/// A state of the path, with its component.
+struct OpenedState {
+    component: OpenedComponent,
+    id: StateId,
+    state: ProposalState,
+}
+
+impl OpenedState {
+    async fn from_path(req: &AdminRequest) -> Result<Self> {
+        let component = component_from_path(req).await?;
+        let id = StateId(req.path_id("state")?);
+        let found = req.store().states().find(component.space.organization_id, id).await?;
+        let state = found.filter(|state| state.component == component.id).ok_or(Error::NotFound)?;
+        Ok(Self { component, id, state })
+    }
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
@@ -45,7 +55,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let states = states_of_component(req, opened.space.organization_id, opened.id).await?;
     let rows = states.iter().map(|(id, state)| {
         let (href, name) = (format!("{}/{id}/edit", path(&opened)), title(req, &state.title));
-        let is_built_in = ProposalState::BUILT_IN.contains(&state.token.as_str());
+        let is_built_in = ProposalState::BUILT_IN_STATES.contains(&state.token.as_str());
         let origin = if is_built_in { "state-built-in" } else { "state-own" };
         let color = |color: &Option<String>| match color {
             Some(color) => Cell::html(Html::code(color)),
@@ -63,7 +73,7 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let new = (format!("{}/new", path(&opened)), req.tr("state-new"));
     let empty = EmptyState::new(req.tr("states-none"), req.tr("states-lede")).with_new(new.clone());
     let table = Table::new(req.tr("states"), columns).rows(rows).empty(empty);
-    let head = opened.head(req, "states").action(PageAction::primary(new.0, new.1));
+    let head = opened.tab_head(req, "states").action(PageAction::primary(new.0, new.1));
     let lede = Html::paragraph("soft", &req.tr("states-lede"));
     req.page(head, Html::join([lede, table.html()])).await
 }
@@ -77,25 +87,19 @@ fn read_form(req: &AdminRequest, state: &mut ProposalState) -> FormErrors {
     input.into_problems()
 }
 
-fn head(req: &AdminRequest, opened: &OpenedComponent, title: String) -> Head {
-    let edit = format!("{}/{}/edit", components_path(opened.space.organization_id), opened.id);
-    opened
-        .space
-        .head_below_space(req, title)
-        .crumb(opened.name(req), edit)
-        .crumb(req.tr("states"), path(opened))
+/// The head of a page below the list.
+fn list_subpage_head(req: &AdminRequest, opened: &OpenedComponent, title: String) -> Head {
+    opened.subpage_head(req, title).crumb(req.tr("states"), path(opened))
 }
 
-/// The form of a state; that of a new one has its token too.
-fn form<'a>(
-    req: &'a AdminRequest,
+/// The section of the form of a state; that of a new one has its token too.
+fn section(
+    req: &AdminRequest,
     opened: &OpenedComponent,
-    action: String,
-    submit_key: &str,
     state: &ProposalState,
     problems: &[FormError],
     is_new: bool,
-) -> Form<'a> {
+) -> Section {
     let (organization, locales) = (&opened.space.organization, &req.panel.settings.site.locales);
     let view = FormView { req, organization, name: FORM_NAME, locales, problems, is_new };
     let mut section = view.section("state", "state-one");
@@ -109,12 +113,15 @@ fn form<'a>(
         let field = field.hint(req.tr("state-color-hint")).class("short").optional();
         section = section.field(view.html(field));
     }
-    Form::new(&req.translator, action, req.token(), submit_key).section(section).cancel(path(opened))
+    section
 }
 
 impl EditableRecord for ProposalState {
-    fn admin<'a>(ports: &'a dyn Ports, organization: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
-        Box::new(StateAdmin { states: ports.states(), default_locale: organization.default_locale })
+    fn admin<'a>(
+        ports: &'a dyn Ports,
+        organization: &Organization,
+    ) -> Box<dyn RecordAdministration<Self> + 'a> {
+        Box::new(StateAdministration { states: ports.states(), default_locale: organization.default_locale })
     }
 
     fn label(&self, _: &AdminRequest) -> String {
@@ -139,7 +146,7 @@ impl EditableRecord for ProposalState {
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     let opened = component_from_path(req).await?;
-    show_new(req, &opened, Vec::new()).await
+    new_page(req, &opened, Vec::new()).await
 }
 
 /// The state that the form of a new one has.
@@ -156,10 +163,13 @@ fn read_new(req: &AdminRequest, opened: &OpenedComponent) -> ProposalState {
     state
 }
 
-async fn show_new(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors) -> Result<Reply> {
+async fn new_page(req: &AdminRequest, opened: &OpenedComponent, problems: FormErrors) -> Result<Reply> {
     let state = read_new(req, opened);
-    let form = form(req, opened, path(opened), "state-create", &state, &problems, true);
-    req.form_page(head(req, opened, req.tr("state-new")), form.html(), problems).await
+    let form = req
+        .build_form(path(opened), "state-create")
+        .section(section(req, opened, &state, &problems, true))
+        .cancel(path(opened));
+    req.form_page(list_subpage_head(req, opened, req.tr("state-new")), form.html(), problems).await
 }
 
 /// Back to the list, with what was done with the state of this title.
@@ -179,41 +189,41 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let (id, action) = (opened.space.organization_id, Action::ProposalStateCreated);
     match records::create(req, id, organization, &state, action, async |_| Ok(())).await {
         Ok(_) => back_to_list(req, &opened, "state-created", &state).await,
-        Err(error) => show_new(req, &opened, ProposalState::form_errors(req, organization, error)?).await,
+        Err(error) => new_page(req, &opened, ProposalState::form_errors(req, organization, error)?).await,
     }
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let opened = component_from_path(req).await?;
-    let (id, state) = state_from_path(req, &opened).await?;
-    show_edit(req, &opened, id, &state, &state, Vec::new()).await
+    let opened = OpenedState::from_path(req).await?;
+    edit_page(req, &opened, &opened.state, Vec::new()).await
 }
 
-async fn show_edit(
+async fn edit_page(
     req: &AdminRequest,
-    opened: &OpenedComponent,
-    id: StateId,
-    stored: &ProposalState,
+    opened: &OpenedState,
     state: &ProposalState,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let lede = req.tr_with("state-lede", "token", stored.token.as_str());
-    let form = form(req, opened, format!("{}/{id}", path(opened)), "state-save", state, &problems, false)
-        .method("put")
-        .hidden("revision", req.revision(stored.revision()));
-    let head = head(req, opened, title(req, &stored.title)).lede(lede);
+    let (component, stored) = (&opened.component, &opened.state);
+    let list = path(component);
+    let form = req
+        .build_form(format!("{list}/{}", opened.id), "state-save")
+        .put(req.revision(stored.revision()))
+        .section(section(req, component, state, &problems, false))
+        .cancel(list);
+    let head = list_subpage_head(req, component, title(req, &stored.title)).lede(req.tr_with(
+        "state-lede",
+        "token",
+        stored.token.as_str(),
+    ));
     req.form_page(head, form.html(), problems).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let opened = component_from_path(req).await?;
-    let (id, stored) = state_from_path(req, &opened).await?;
-    match save(req, Target::in_space(&opened.space, id), Action::ProposalStateUpdated, |state| {
-        read_form(req, state)
-    })
-    .await?
-    {
-        Saved::Stored(state) => back_to_list(req, &opened, "state-saved", &state).await,
-        Saved::Refused(state, problems) => show_edit(req, &opened, id, &stored, &state, problems).await,
+    let opened = OpenedState::from_path(req).await?;
+    let target = Target::in_space(&opened.component.space, opened.id);
+    match save(req, target, Action::ProposalStateUpdated, |state| read_form(req, state)).await? {
+        Saved::Stored(state) => back_to_list(req, &opened.component, "state-saved", &state).await,
+        Saved::Refused(state, problems) => edit_page(req, &opened, &state, problems).await,
     }
 }

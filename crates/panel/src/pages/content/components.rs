@@ -4,21 +4,22 @@
 use super::component_settings::{
     component_kind_name, global_field, setting_label, setting_value, settings_of_level,
 };
+use super::opened_space::OpenedSpace;
 use super::organization::LIST;
-use super::shared::{OpenedSpace, audit_text, count_text, field_name, published_badge, title, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::notice::Notice;
 use crate::parts::{
-    Badge, Cell, Choice, Column, Confirmation, EmptyState, Field, FormError, FormErrors, Head, Html,
-    RowAction, Table, render,
+    Badge, Cell, Choice, Column, Confirmation, EmptyState, Field, FormErrors, Head, Html, RowAction, Table,
+    render,
 };
+use crate::records::{RecordAction, field_name, publication_action, with_changes};
 use crate::reply::Reply;
+use crate::translated::{audit_text, title};
 use crate::translator::Translator;
 use askama::Template;
-use civitas_application::{ComponentAdmin, Transaction};
+use civitas_application::{ComponentAdministration, Transaction};
 use civitas_audit::{Action, NewAuditEntry};
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update, find_revision_for_update};
+use civitas_kernel::records::{Change, RecordAdministration, find_for_update, find_revision_for_update};
 use civitas_kernel::{ComponentId, Error, FieldError, OrganizationId, Result, SpaceKind, StepId};
 use civitas_spaces::{
     Component, ComponentKind, MAX_RECORDS_COUNTED, SettingLevel, Step, check_title, current_step_settings,
@@ -27,9 +28,20 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// The most components of a space that a page shows.
-pub(super) const MAX_COMPONENTS: i64 = 100;
+pub(super) const MAX_SPACE_COMPONENTS: i64 = 100;
 /// The most steps of a process that a page shows.
 const MAX_STEPS: i64 = 100;
+
+type ComponentAction = RecordAction<Component>;
+
+const ACTIONS: &[ComponentAction] = &[
+    ComponentAction::new("publish", Component::publish, |component, _| component.published_at.is_none()),
+    ComponentAction::new(
+        "unpublish",
+        |component, _| component.unpublish(),
+        |component, _| component.published_at.is_some(),
+    ),
+];
 
 /// The path of the components of an organization.
 pub(super) fn components_path(organization: OrganizationId) -> String {
@@ -57,8 +69,8 @@ impl OpenedComponent {
         format!("{}/{}", components_path(self.space.organization_id), self.id)
     }
 
-    /// The head of one of its pages.
-    pub(super) fn head(&self, req: &AdminRequest, tab: &str) -> Head {
+    /// The head of one of the tabs of the component.
+    pub(super) fn tab_head(&self, req: &AdminRequest, tab: &str) -> Head {
         let mut tabs = vec![("edit", "nav-settings")];
         if self.component.kind == ComponentKind::Proposals {
             tabs.push(("states", "states"));
@@ -66,11 +78,16 @@ impl OpenedComponent {
         tabs.push(("extended_data", "extended-data"));
         let tabs = tabs.into_iter().map(|(page, key)| (page, req.tr(key)));
         self.space
-            .head_below_space(req, self.name(req))
-            .badge(published_badge(req, self.component.published_at.is_some()))
+            .subpage_head(req, self.name(req))
+            .badge(Badge::published(&req.translator, self.component.published_at.is_some()))
             .badge(Badge::plain(component_kind_name(req, self.component.kind)))
             .lede(req.tr_with("component-lede", "id", self.id.to_string()))
             .record_tabs(req.tr("component-one"), &self.path(), tabs, tab)
+    }
+
+    /// The head of a page below the page of the component.
+    pub(super) fn subpage_head(&self, req: &AdminRequest, title: String) -> Head {
+        self.space.subpage_head(req, title).crumb(self.name(req), format!("{}/edit", self.path()))
     }
 
     /// The name of the component.
@@ -80,8 +97,8 @@ impl OpenedComponent {
 }
 
 /// The use case, in a transaction.
-pub(super) fn admin<'a>(req: &'a AdminRequest, tx: &'a dyn Transaction) -> ComponentAdmin<'a> {
-    ComponentAdmin {
+pub(super) fn admin<'a>(req: &'a AdminRequest, tx: &'a dyn Transaction) -> ComponentAdministration<'a> {
+    ComponentAdministration {
         components: tx.components(),
         states: tx.states(),
         votes: tx.votes(),
@@ -136,7 +153,8 @@ pub(super) async fn list_html(
     steps: &[(StepId, Step)],
 ) -> Result<Html> {
     let store = req.store().components();
-    let components = store.list_in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS).await?;
+    let components =
+        store.list_in_space(opened.organization_id, opened.space_ref, MAX_SPACE_COMPONENTS).await?;
     let ids: Vec<ComponentId> = components.iter().map(|(id, _)| *id).collect();
     let records: HashMap<ComponentId, i64> =
         store.count_records(opened.organization_id, &ids).await?.into_iter().collect();
@@ -146,7 +164,7 @@ pub(super) async fn list_html(
         let (name, path) =
             (title(req, &component.name), format!("{}/{id}", components_path(opened.organization_id)));
         let is_published = component.published_at.is_some();
-        let action = if is_published { "unpublish" } else { "publish" };
+        let action = publication_action(is_published);
         let link = |page: &str, key: &str| RowAction::link(format!("{path}/{page}"), req.tr(key), &name);
         let actions = [
             RowAction::post(format!("{path}/{action}"), req.tr(action), &name, req.token()),
@@ -157,9 +175,9 @@ pub(super) async fn list_html(
         vec![
             Cell::link(&format!("{path}/edit"), &name, &number),
             Cell::text(&component_kind_name(req, component.kind)),
-            Cell::badge(&published_badge(req, is_published)),
+            Cell::badge(&Badge::published(&req.translator, is_published)),
             changed_step_settings(req, component, active.map(|(id, _)| *id), comments_max_length),
-            Cell::text(&count_text(req, records.get(id).copied().unwrap_or_default(), MAX_RECORDS_COUNTED)),
+            Cell::text(&req.count_text(records.get(id).copied().unwrap_or_default(), MAX_RECORDS_COUNTED)),
             Cell::actions(&actions),
         ]
     });
@@ -223,7 +241,7 @@ fn changes(before: &Component, after: &Component) -> Vec<(String, String, String
 }
 
 /// Changes the component, with an entry in the audit trail.
-pub(super) async fn save(
+pub(super) async fn change(
     req: &AdminRequest,
     opened: &OpenedComponent,
     seen: Option<&str>,
@@ -251,25 +269,25 @@ pub(super) async fn save(
 
 /// The problems of a refused component, beside their fields.
 pub(super) fn form_errors(req: &AdminRequest, opened: &OpenedSpace, error: Error) -> Result<FormErrors> {
-    let known = |text: &str| {
-        let setting = text.strip_prefix("invalid value for setting ")?;
-        Some((global_field(setting), "problem-setting"))
+    let field = |field_error: &FieldError| match field_error.code.as_ref() {
+        "invalid_setting" => global_field(&field_error.field),
+        "unknown_setting" => String::new(),
+        _ => field_name("component", &opened.organization, field_error),
     };
-    let field = |field_error: &FieldError| field_name("component", &opened.organization, field_error);
-    error::form_errors_with_refusals(&req.translator, error, field, known)
+    let text = |field_error: &FieldError| match field_error.code.as_ref() {
+        "invalid_setting" => Some(req.tr("problem-setting")),
+        "unknown_setting" => Some(field_error.description.clone()),
+        _ => None,
+    };
+    error::form_errors_with_texts(&req.translator, error, field, text)
 }
 
-/// `POST .../publish` and `POST .../unpublish`
-pub(crate) async fn set_published(req: &AdminRequest) -> Result<Reply> {
+/// `POST .../{action}`
+pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedComponent::from_path(req).await?;
-    let (now, is_published) = (req.now, req.action == "publish");
-    save(req, &opened, None, |component| {
-        component.published_at = is_published.then(|| component.published_at.unwrap_or(now));
-    })
-    .await?;
-    let action = if is_published { "publish" } else { "unpublish" };
-    let done = req.tr_with(&format!("component-{action}ed"), "name", opened.name(req));
-    req.redirect(opened.space.path(), Notice::success(done).text(req.tr(&format!("{action}-back")))).await
+    let action = RecordAction::from_path(req, ACTIONS)?;
+    change(req, &opened, None, |component| (action.edit)(component, req.now)).await?;
+    req.redirect(opened.space.path(), action.notice(req, "component", opened.name(req))).await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
@@ -296,20 +314,15 @@ async fn delete_page(req: &AdminRequest, opened: &OpenedComponent, problems: For
         .effects([req.tr("component-delete-effect"), records_lost(req, opened).await?])
         .stays(req.tr("component-delete-stays"))
         .name(name.clone(), req.tr("component-delete-name"));
-    let head = opened
-        .space
-        .head_below_space(req, req.tr_with("delete-title", "name", name.as_str()))
-        .crumb(name, format!("{}/edit", opened.path()))
-        .current(req.tr("delete"));
+    let head = opened.subpage_head(req, req.tr_with("delete-title", "name", name)).current(req.tr("delete"));
     req.form_page(head, confirm.html(&problems), problems).await
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedComponent::from_path(req).await?;
     let name = opened.name(req);
-    if !Confirmation::is_name_typed(&name, req.form.text("confirm")) {
-        let problem = FormError::new("confirm", req.tr("problem-name-typed"));
-        return delete_page(req, &opened, vec![problem]).await;
+    if let Err(problems) = Confirmation::check_name(&req.translator, &req.form, &name) {
+        return delete_page(req, &opened, problems).await;
     }
     req.change_with_audit(
         async |tx| {

@@ -1,21 +1,21 @@
 //! The extended data of a record as JSON (contract 01 §11.3).
 
 use super::components::OpenedComponent;
+use super::opened_space::OpenedSpace;
 use super::organization;
 use super::proposals::OpenedProposal;
-use super::shared::OpenedSpace;
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::format::{Zone, saturating_i64};
+use crate::format::saturating_i64;
 use crate::pages::people::persons::OpenedPerson;
-use crate::parts::{Field, Form, FormError, FormErrors, Head, Html, Json, Section};
+use crate::parts::{Field, FormError, FormErrors, Head, Html, Json, Section};
 use crate::reply::Reply;
 use civitas_audit::Action;
 use civitas_extended_data::{
-    DataReplacement, ExtendedData, ExtendedDataOwner, ExtendedDataStore, StoredData, refusals,
+    DataReplacement, ExtendedDataOwner, ExtendedDataService, ExtendedDataStore, StoredExtendedData,
 };
 use civitas_kernel::records::revision_at;
-use civitas_kernel::{OrganizationId, Result, read_json};
+use civitas_kernel::{FieldError, OrganizationId, Result, read_json};
 use serde_json::{Map, Value};
 use std::fmt::Display;
 
@@ -49,62 +49,52 @@ struct DataOwner {
 }
 
 impl DataOwner {
-    /// The record of the path; the organization where it names no other one. Times of the page are in its zone.
+    /// The record of the path; the organization where it names no other one.
     async fn from_path(req: &AdminRequest) -> Result<Self> {
         let named = ["uid", "sid", "cid", "pid"].into_iter().find(|name| req.params.contains_key(*name));
-        let (organization_id, zone, owner, record, path, head): (_, _, ExtendedDataOwner, _, _, _) =
-            match named {
-                Some("uid") => {
-                    let opened = OpenedPerson::from_path(req).await?;
-                    let (path, head) = (opened.path(), opened.tabbed_head(req, EXTENDED_DATA));
-                    let record = AuditedRecord::new("user", opened.id, opened.user.name);
-                    let OpenedPerson { organization_id, organization, id, .. } = opened;
-                    (organization_id, organization.time_zone, id.into(), record, path, head)
-                }
-                Some("sid") => {
-                    let opened = OpenedSpace::from_path(req).await?;
-                    let (path, head) = (opened.path(), opened.head(req, EXTENDED_DATA));
-                    let record = AuditedRecord::new("space", opened.space_ref, opened.title(req));
-                    let OpenedSpace { organization_id, organization, space_ref, .. } = opened;
-                    (organization_id, organization.time_zone, space_ref.into(), record, path, head)
-                }
-                Some("cid") => {
-                    let opened = OpenedComponent::from_path(req).await?;
-                    let (path, head) = (opened.path(), opened.head(req, EXTENDED_DATA));
-                    let record = AuditedRecord::new("component", opened.id, opened.name(req));
-                    let OpenedSpace { organization_id, organization, .. } = opened.space;
-                    (organization_id, organization.time_zone, opened.id.into(), record, path, head)
-                }
-                Some(_) => {
-                    let opened = OpenedProposal::from_path(req).await?;
-                    let (path, head) = (opened.path(), opened.tabbed_head(req, EXTENDED_DATA));
-                    let record = AuditedRecord::new("proposal", opened.id, opened.title(req));
-                    let OpenedProposal { organization_id, organization, id, .. } = opened;
-                    (organization_id, organization.time_zone, id.into(), record, path, head)
-                }
-                None => {
-                    let (id, organization) = organization::find_from_path(req).await?;
-                    let name = organization::name(req, &organization);
-                    let head = organization::settings_head(req, id, &name, EXTENDED_DATA);
-                    let path = format!("{}/{id}", organization::LIST);
-                    (
-                        id,
-                        organization.time_zone,
-                        id.into(),
-                        AuditedRecord::new("organization", id, name),
-                        path,
-                        head,
-                    )
-                }
-            };
+        let (organization_id, owner, record, path, head): (_, ExtendedDataOwner, _, _, _) = match named {
+            Some("uid") => {
+                let opened = OpenedPerson::from_path(req).await?;
+                let (path, head) = (opened.path(), opened.tab_head(req, EXTENDED_DATA));
+                let record = AuditedRecord::new("user", opened.id, opened.user.name);
+                let OpenedPerson { organization_id, id, .. } = opened;
+                (organization_id, id.into(), record, path, head)
+            }
+            Some("sid") => {
+                let opened = OpenedSpace::from_path(req).await?;
+                let (path, head) = (opened.path(), opened.tab_head(req, EXTENDED_DATA));
+                let record = AuditedRecord::new("space", opened.space_ref, opened.title(req));
+                let OpenedSpace { organization_id, space_ref, .. } = opened;
+                (organization_id, space_ref.into(), record, path, head)
+            }
+            Some("cid") => {
+                let opened = OpenedComponent::from_path(req).await?;
+                let (path, head) = (opened.path(), opened.tab_head(req, EXTENDED_DATA));
+                let record = AuditedRecord::new("component", opened.id, opened.name(req));
+                (opened.space.organization_id, opened.id.into(), record, path, head)
+            }
+            Some(_) => {
+                let opened = OpenedProposal::from_path(req).await?;
+                let (path, head) = (opened.path(), opened.tab_head(req, EXTENDED_DATA));
+                let record = AuditedRecord::new("proposal", opened.id, opened.title(req));
+                let OpenedProposal { organization_id, id, .. } = opened;
+                (organization_id, id.into(), record, path, head)
+            }
+            None => {
+                let (id, organization) = organization::find_from_path(req).await?;
+                let name = organization::name(req, &organization);
+                let head = organization::settings_tab_head(req, id, &name, EXTENDED_DATA);
+                let path = format!("{}/{id}", organization::LIST);
+                (id, id.into(), AuditedRecord::new("organization", id, name), path, head)
+            }
+        };
         req.set_navigation_organization(organization_id).await?;
-        req.zone.set(Zone::named(&zone));
         Ok(Self { organization_id, owner, record, path: format!("{path}/{EXTENDED_DATA}"), head })
     }
 }
 
-fn admin<'a>(req: &AdminRequest, store: &'a dyn ExtendedDataStore) -> ExtendedData<'a> {
-    ExtendedData { store, limit: req.panel.settings.extended_data_limit }
+fn admin<'a>(req: &AdminRequest, store: &'a dyn ExtendedDataStore) -> ExtendedDataService<'a> {
+    ExtendedDataService { store, limit: req.panel.settings.extended_data_limit }
 }
 
 /// The data, indented.
@@ -114,12 +104,12 @@ fn indented(data: &Map<String, Value>) -> String {
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let data_owner = DataOwner::from_path(req).await?;
-    page(req, data_owner, Vec::new()).await
+    show_page(req, data_owner, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -> Result<Reply> {
+async fn show_page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -> Result<Reply> {
     let store = req.store().extended_data();
-    let StoredData { data, updated_at } =
+    let StoredExtendedData { data, updated_at } =
         admin(req, store).read_any(data_owner.organization_id, data_owner.owner).await?;
     let text = indented(&data);
     let translator = &req.translator;
@@ -138,9 +128,9 @@ async fn page(req: &AdminRequest, data_owner: DataOwner, problems: FormErrors) -
     let section = Section::new("data", req.tr("extended-data"))
         .hint(req.tr("extended-data-lede"))
         .field(field.html(translator));
-    let form = Form::new(translator, data_owner.path.clone(), req.token(), "extended-data-save")
-        .method("put")
-        .hidden("revision", req.revision(revision_at(updated_at)))
+    let form = req
+        .build_form(data_owner.path.clone(), "extended-data-save")
+        .put(req.revision(revision_at(updated_at)))
         .section(section)
         .note(req.tr_with("extended-data-changed", "time", req.time(updated_at)));
     req.form_page(data_owner.head, form.html(), problems).await
@@ -160,11 +150,11 @@ fn read_form(req: &AdminRequest) -> std::result::Result<Value, FormError> {
     if data.is_object() { Ok(data) } else { Err(problem(req.tr("problem-json-object"))) }
 }
 
-pub(crate) async fn save(req: &AdminRequest) -> Result<Reply> {
+pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
     let data_owner = DataOwner::from_path(req).await?;
     let data = match read_form(req) {
         Ok(data) => data,
-        Err(problem) => return page(req, data_owner, vec![problem]).await,
+        Err(problem) => return show_page(req, data_owner, vec![problem]).await,
     };
     let AuditedRecord { kind, id, name } = &data_owner.record;
     let (organization, owner) = (data_owner.organization_id, data_owner.owner);
@@ -188,27 +178,22 @@ pub(crate) async fn save(req: &AdminRequest) -> Result<Reply> {
     match saved.await {
         Ok(_) => req.redirect_done("extended-data-saved", &[], data_owner.path).await,
         Err(error) => {
-            let mut problems = error::form_errors(&req.translator, error, |_| EXTENDED_DATA.to_owned())?;
-            let changed = req.tr("problem-changed-meanwhile");
-            for problem in problems.iter_mut().filter(|problem| problem.text != changed) {
-                translate_problem(req, problem);
-            }
-            page(req, data_owner, problems).await
+            let text = |field_error: &FieldError| error_key(field_error).map(|key| req.tr(key));
+            let field = |_: &FieldError| EXTENDED_DATA.to_owned();
+            let problems = error::form_errors_with_texts(&req.translator, error, field, text)?;
+            show_page(req, data_owner, problems).await
         }
     }
 }
 
-/// Sets the field and the translated text of a problem.
-fn translate_problem(req: &AdminRequest, problem: &mut FormError) {
-    EXTENDED_DATA.clone_into(&mut problem.field);
-    let known = [
-        (refusals::NUL, "problem-nul"),
-        ("exceeds maximum size", "problem-json-large"),
-        ("nested deeper", "problem-json-deep"),
-        ("is reserved", "problem-json-reserved"),
-    ];
-    if let Some((_, key)) = known.into_iter().find(|(part, _)| problem.text.contains(part)) {
-        problem.text = req.tr(key);
+/// The key of the text for an error.
+fn error_key(field_error: &FieldError) -> Option<&'static str> {
+    match field_error.code.as_ref() {
+        "nul" => Some("problem-nul"),
+        "too_large" => Some("problem-json-large"),
+        "too_deep" => Some("problem-json-deep"),
+        "reserved" => Some("problem-json-reserved"),
+        _ => None,
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::organization::LIST;
 use crate::admin_request::AdminRequest;
+use crate::list::{List, PER_PAGE};
 use crate::notice::Notice;
 use crate::pages::people::persons::{Accounts, accounts};
-use crate::parts::{Cell, EmptyState, Field, Form, FormError, FormErrors, Html, RowAction, Section, Table};
-use crate::records::{OpenedRecord, PER_PAGE, change};
+use crate::parts::{Cell, EmptyState, Field, FormError, FormErrors, Html, RowAction, Section, Table};
+use crate::records::{OpenedRecord, change};
 use crate::reply::Reply;
 use civitas_accounts::User;
 use civitas_audit::Action;
@@ -39,10 +40,14 @@ fn row(req: &AdminRequest, opened: &OpenedRecord<Meeting>, user: UserId, account
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedRecord::<Meeting>::from_path(req).await?;
-    show(req, &opened, Vec::new()).await
+    list_page(req, &opened, Vec::new()).await
 }
 
-async fn show(req: &AdminRequest, opened: &OpenedRecord<Meeting>, problems: FormErrors) -> Result<Reply> {
+async fn list_page(
+    req: &AdminRequest,
+    opened: &OpenedRecord<Meeting>,
+    problems: FormErrors,
+) -> Result<Reply> {
     let (path, request) = (path(opened), req.query.page(PER_PAGE));
     let page = req.store().meetings().registered(opened.organization_id, opened.id, request).await?;
     let ids = page.items.iter().map(|user| user.0).collect();
@@ -52,17 +57,17 @@ async fn show(req: &AdminRequest, opened: &OpenedRecord<Meeting>, problems: Form
     let empty = EmptyState::new(req.tr("registered-none"), "");
     let table = Table::new(req.tr("registered-title"), columns).rows(rows).empty(empty);
     let found = req.tr_count("registered-count", opened.record.registrations.len());
-    let results =
-        req.results(&path, found, Vec::new(), &table, req.pagination(&path, request, page.has_more));
+    let list = List::new(req, "registered", &path).with_summary(found);
+    let links = list.page_links(request, &page);
+    let results = list.results(&table, &links);
     let person = Field::text(PERSON_FIELD, req.tr("registered-person"), req.form.text(PERSON_FIELD))
         .hint(req.tr("registered-person-hint"))
         .class("medium")
         .check(&problems)
         .html(&req.translator);
     let section = Section::new("add", req.tr("registered-add")).field(person);
-    let form =
-        Form::new(&req.translator, path.clone(), req.token(), "registered-add-button").section(section);
-    let head = opened.head_below_record(req, req.tr("registered-title")).lede(req.tr("registered-lede"));
+    let form = req.build_form(path.clone(), "registered-add-button").section(section);
+    let head = opened.subpage_head(req, req.tr("registered-title")).lede(req.tr("registered-lede"));
     req.form_page(head, Html::join([results, form.html()]), problems).await
 }
 
@@ -82,7 +87,7 @@ pub(crate) async fn add(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedRecord::<Meeting>::from_path(req).await?;
     let Some((id, user)) = find_person(req, &opened).await? else {
         let problem = FormError::new(PERSON_FIELD, req.tr("problem-person-unknown"));
-        return show(req, &opened, vec![problem]).await;
+        return list_page(req, &opened, vec![problem]).await;
     };
     change(req, opened.target(), Action::MeetingUpdated, |meeting| meeting.register(id)).await?;
     req.redirect_done("registered-added", &[("name", user.name.into())], path(&opened)).await

@@ -1,26 +1,33 @@
 //! The pages of meetings (contract 06 §5).
 
-use super::shared::{published_badge, title};
 use crate::admin_request::AdminRequest;
+use crate::list::List;
 use crate::parts::{Badge, Cell, Choice, Head, Html, PageAction, Section};
 use crate::records::{
-    AuditActions, Components, EditableRecord, FormInput, FormView, ListFilters, OpenedRecord, RecordAction,
-    RecordPages, ShownList, TextField,
+    AuditActions, ComponentChoice, EditableRecord, FormInput, FormView, OpenedRecord, RecordAction,
+    RecordPages, RowContext, TextField, publication_action,
 };
+use crate::translated::title;
 use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_kernel::records::RecordAdmin;
+use civitas_kernel::records::RecordAdministration;
 use civitas_kernel::{ComponentId, MeetingId, OrganizationId, Page, PageRequest, Result, Translated};
 use civitas_meetings::{
-    Audience, Meeting, MeetingAdmin, MeetingSearch, MeetingState, MeetingSummary, MeetingTime,
+    Audience, Meeting, MeetingAdministration, MeetingSearch, MeetingState, MeetingSummary, MeetingTime,
 };
 use civitas_organizations::Organization;
 use civitas_spaces::ComponentKind;
 use time::OffsetDateTime;
 
 impl EditableRecord for Meeting {
-    fn admin<'a>(ports: &'a dyn Ports, organization: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
-        Box::new(MeetingAdmin { store: ports.meetings(), default_locale: organization.default_locale })
+    fn admin<'a>(
+        ports: &'a dyn Ports,
+        organization: &Organization,
+    ) -> Box<dyn RecordAdministration<Self> + 'a> {
+        Box::new(MeetingAdministration {
+            store: ports.meetings(),
+            default_locale: organization.default_locale,
+        })
     }
 
     fn label(&self, req: &AdminRequest) -> String {
@@ -99,10 +106,10 @@ impl RecordPages for Meeting {
     }
 
     async fn search(
-        filters: &mut ListFilters<'_>,
-        components: &Components,
+        list: &mut List<'_>,
+        components: &ComponentChoice,
         organization: OrganizationId,
-        page: PageRequest,
+        request: PageRequest,
     ) -> Result<Page<MeetingSummary>> {
         let times = [
             ("upcoming", "meeting-upcoming", MeetingTime::Upcoming),
@@ -115,18 +122,18 @@ impl RecordPages for Meeting {
             ("hidden", "meeting-hidden", MeetingState::Hidden),
         ];
         let search = MeetingSearch {
-            text: filters.text("publications-search"),
-            within: filters.within(components),
-            time: filters.choice("time", "meeting-start", &times),
-            state: filters.choice("state", "column-state", &states),
-            direction: filters.order("earliest", ["meetings-latest-first", "meetings-earliest-first"]),
+            text: list.search("publications-search"),
+            within: components.location_filter(list),
+            time: list.choice("time", "meeting-start", &times),
+            state: list.choice("state", "column-state", &states),
+            direction: list.order("earliest", ["meetings-latest-first", "meetings-earliest-first"]),
         };
-        let req = filters.req;
-        req.store().meetings().search(organization, req.now, &search, page).await
+        let req = list.req;
+        req.store().meetings().search(organization, req.now, &search, request).await
     }
 
-    async fn rows(list: &ShownList<'_>, summaries: &[MeetingSummary]) -> Result<Vec<Vec<Cell>>> {
-        Ok(summaries.iter().map(|meeting| row(list, meeting)).collect())
+    async fn rows(context: &RowContext<'_>, summaries: &[MeetingSummary]) -> Result<Vec<Vec<Cell>>> {
+        Ok(summaries.iter().map(|meeting| row(context, meeting)).collect())
     }
 
     async fn complete_head(req: &AdminRequest, opened: &OpenedRecord<Self>, head: Head) -> Result<Head> {
@@ -147,18 +154,18 @@ impl RecordPages for Meeting {
     }
 }
 
-fn row(list: &ShownList<'_>, meeting: &MeetingSummary) -> Vec<Cell> {
-    let req = list.req;
+fn row(context: &RowContext<'_>, meeting: &MeetingSummary) -> Vec<Cell> {
+    let req = context.req;
     let end = meeting.end_time.map(|end| req.tr_with("meeting-until", "time", req.time(end)));
     let badges = badges(req, [meeting.published_at, meeting.withdrawn_at, meeting.hidden_at]);
-    let action = if meeting.published_at.is_some() { "unpublish" } else { "publish" };
+    let action = publication_action(meeting.published_at.is_some());
     let cells = vec![
         Cell::with_subtext(&req.time(meeting.start_time), &end.unwrap_or_default()),
         Cell::html(Html::join(badges.iter().flat_map(|badge| [badge.html(), Html::text(" ")]))),
         Cell::text(&req.tr(&format!("audience-{}", meeting.audience.as_str()))),
-        list.component(&meeting.context.name, meeting.context.space),
+        context.component(&meeting.context.name, meeting.context.space),
     ];
-    list.row(&meeting.id, &meeting.title, action, action, cells)
+    context.row(&meeting.id, &meeting.title, action, action, cells)
 }
 
 /// The states of a meeting: whether it can be seen, and whether it takes place.
@@ -168,6 +175,6 @@ fn badges(
 ) -> Vec<Badge> {
     let withdrawn = withdrawn_at.map(|_| Badge::warn(req.tr("meeting-withdrawn")));
     let hidden = hidden_at.map(|_| Badge::bad(req.tr("meeting-hidden")));
-    let published = published_badge(req, published_at.is_some());
+    let published = Badge::published(&req.translator, published_at.is_some());
     std::iter::once(published).chain(withdrawn).chain(hidden).collect()
 }

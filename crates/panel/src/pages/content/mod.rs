@@ -2,7 +2,7 @@
 
 mod attachment;
 mod attachment_form;
-mod attachments;
+pub(crate) mod attachments;
 mod component_form;
 mod component_order;
 mod component_settings;
@@ -11,6 +11,7 @@ mod components;
 mod extended_data;
 mod meeting_registrations;
 mod meetings;
+pub(crate) mod opened_space;
 pub(crate) mod organization;
 mod organization_api;
 mod organization_form;
@@ -21,7 +22,6 @@ mod proposal;
 mod proposal_form;
 mod proposal_votes;
 pub(crate) mod proposals;
-pub(crate) mod shared;
 mod space;
 mod space_form;
 mod spaces;
@@ -29,7 +29,7 @@ mod step_activation;
 mod steps;
 
 use super::Route;
-use crate::records::{actions, form, list};
+use crate::records::{actions, form, rows};
 use civitas_blogs::Post;
 use civitas_meetings::Meeting;
 
@@ -47,15 +47,15 @@ fn organization_routes() -> Vec<Route> {
         "/system/organizations":
         "" => GET organizations::list, POST organizations::create;
         "/new" => GET organizations::new;
-        "/{id}" => GET organizations::overview, PUT organizations::update, DELETE organizations::delete;
+        "/{id}" => GET organizations::overview, PUT organization_form::update, DELETE organizations::delete;
         "/{id}/edit" => GET organizations::edit;
         "/{id}/delete" => GET organizations::confirm_delete;
         "/{id}/components/new" => GET component_form::new;
         "/{id}/components" => POST component_form::create;
         "/{id}/components/{cid}/edit" => GET component_form::edit;
         "/{id}/components/{cid}" => PUT component_form::update, DELETE components::delete;
-        "/{id}/components/{cid}/publish" => POST components::set_published;
-        "/{id}/components/{cid}/unpublish" => POST components::set_published;
+        "/{id}/components/{cid}/publish" => POST components::perform;
+        "/{id}/components/{cid}/unpublish" => POST components::perform;
         "/{id}/components/{cid}/delete" => GET components::confirm_delete;
         "/{id}/components/{cid}/move" => GET component_order::show, POST component_order::reorder;
         "/{id}/components/{cid}/states" => GET component_states::list, POST component_states::create;
@@ -73,8 +73,8 @@ fn space_routes() -> Vec<Route> {
         "/new" => GET spaces::new;
         "/{manifest}/{sid}" => GET space::show, PUT space::update;
         "/{manifest}/{sid}/edit" => GET space::edit;
-        "/{manifest}/{sid}/publish" => POST space::set_published;
-        "/{manifest}/{sid}/unpublish" => POST space::set_published;
+        "/{manifest}/{sid}/publish" => POST space::perform;
+        "/{manifest}/{sid}/unpublish" => POST space::perform;
         "/{manifest}/{sid}/steps/new" => GET steps::new;
         "/{manifest}/{sid}/steps" => POST steps::create;
         "/{manifest}/{sid}/steps/{step}/edit" => GET steps::edit;
@@ -95,8 +95,8 @@ fn record_routes() -> Vec<Route> {
         "/proposals/{pid}/hide" => POST proposal::perform;
         "/proposals/{pid}/show" => POST proposal::perform;
         "/proposals/{pid}/publish" => POST proposal::perform;
-        "/proposals/{pid}/withdraw" => GET proposal::confirm_withdraw, POST proposal::perform;
-        "/meetings" => GET list::show::<Meeting>, POST form::create::<Meeting>;
+        "/proposals/{pid}/withdraw" => GET proposal::confirm, POST proposal::perform;
+        "/meetings" => GET rows::list::<Meeting>, POST form::create::<Meeting>;
         "/meetings/new" => GET form::new::<Meeting>;
         "/meetings/{mid}/edit" => GET form::edit::<Meeting>;
         "/meetings/{mid}" => PUT form::update::<Meeting>, DELETE actions::delete::<Meeting>;
@@ -108,7 +108,7 @@ fn record_routes() -> Vec<Route> {
         "/meetings/{mid}/delete" => GET actions::confirm::<Meeting>;
         "/meetings/{mid}/registrations" => GET meeting_registrations::list, POST meeting_registrations::add;
         "/meetings/{mid}/registrations/{uid}" => DELETE meeting_registrations::remove;
-        "/posts" => GET list::show::<Post>, POST form::create::<Post>;
+        "/posts" => GET rows::list::<Post>, POST form::create::<Post>;
         "/posts/new" => GET form::new::<Post>;
         "/posts/{bid}/edit" => GET form::edit::<Post>;
         "/posts/{bid}" => PUT form::update::<Post>, DELETE actions::delete::<Post>;
@@ -132,10 +132,10 @@ fn attachment_routes() -> Vec<Route> {
         "/attachments/{aid}/delete" => GET attachment::confirm_delete;
         "/spaces/{manifest}/{sid}/attachments" => GET attachments::list_of_space;
         "/proposals/{pid}/attachments" => GET attachments::list_of_proposal;
-        "/extended_data" => GET extended_data::show, PUT extended_data::save;
-        "/users/{uid}/extended_data" => GET extended_data::show, PUT extended_data::save;
-        "/spaces/{manifest}/{sid}/extended_data" => GET extended_data::show, PUT extended_data::save;
-        "/components/{cid}/extended_data" => GET extended_data::show, PUT extended_data::save;
-        "/proposals/{pid}/extended_data" => GET extended_data::show, PUT extended_data::save;
+        "/extended_data" => GET extended_data::show, PUT extended_data::update;
+        "/users/{uid}/extended_data" => GET extended_data::show, PUT extended_data::update;
+        "/spaces/{manifest}/{sid}/extended_data" => GET extended_data::show, PUT extended_data::update;
+        "/components/{cid}/extended_data" => GET extended_data::show, PUT extended_data::update;
+        "/proposals/{pid}/extended_data" => GET extended_data::show, PUT extended_data::update;
     ]
 }

@@ -1,6 +1,7 @@
 //! What the pages of one organization share.
 
 use crate::admin_request::AdminRequest;
+use crate::format::Zone;
 use crate::parts::{Head, Tab};
 use civitas_kernel::{Error, OrganizationId, ReadContext, Result, UserId, Viewer};
 use civitas_organizations::Organization;
@@ -12,11 +13,19 @@ pub(crate) fn name(req: &AdminRequest, organization: &Organization) -> String {
     organization.name.title(req.translator.locale).unwrap_or(&organization.host).to_owned()
 }
 
-/// The organization of the path.
+/// The organization of the path. The times of the page are in its zone.
 pub(crate) async fn find_from_path(req: &AdminRequest) -> Result<(OrganizationId, Organization)> {
     let id = OrganizationId(req.path_id("id")?);
-    let found = req.store().organizations().find(id).await?;
-    Ok((id, found.ok_or(Error::NotFound)?))
+    let organization = req.store().organizations().find(id).await?.ok_or(Error::NotFound)?;
+    req.zone.set(Zone::named(&organization.time_zone));
+    Ok((id, organization))
+}
+
+/// Reads the organization of the path, and keeps it in the navigation.
+pub(crate) async fn open_organization(req: &AdminRequest) -> Result<(OrganizationId, Organization)> {
+    let (id, organization) = find_from_path(req).await?;
+    req.set_navigation_organization(id).await?;
+    Ok((id, organization))
 }
 
 /// The head of a page of the organization.
@@ -30,7 +39,7 @@ pub(crate) fn head(
 }
 
 /// The head of the pages of settings.
-pub(crate) fn settings_head(req: &AdminRequest, id: OrganizationId, name: &str, tab: &str) -> Head {
+pub(crate) fn settings_tab_head(req: &AdminRequest, id: OrganizationId, name: &str, tab: &str) -> Head {
     let path = format!("{LIST}/{id}/edit");
     let tabs = [
         ("settings", path.clone(), "organization-tab-settings"),

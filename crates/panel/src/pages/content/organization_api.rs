@@ -2,7 +2,7 @@
 
 use super::organization::{self, LIST};
 use crate::admin_request::AdminRequest;
-use crate::parts::{Checkbox, Form, FormErrors, Html, Section, render};
+use crate::parts::{Checkbox, FormErrors, Html, Section, render};
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
@@ -49,7 +49,7 @@ struct Modules<'a> {
     ticks: Html,
 }
 
-pub(crate) async fn show(
+pub(crate) async fn edit_page(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
@@ -69,14 +69,14 @@ pub(crate) async fn show(
     let modules = Section::new("modules", "Feature modules")
         .hint(req.tr("modules-lede"))
         .field(render(&Modules { translator: &req.translator, ticks }));
-    let form = Form::new(&req.translator, format!("{LIST}/{id}"), req.token(), "settings-save")
-        .method("put")
-        .hidden("revision", req.revision(organization.revision()))
+    let form = req
+        .build_form(format!("{LIST}/{id}"), "settings-save")
+        .put(req.revision(organization.revision()))
         .section(master)
         .section(modules)
         .cancel(format!("{LIST}/{id}"));
     let title = organization::name(req, organization);
-    req.form_page(organization::settings_head(req, id, &title, "api"), form.html(), problems).await
+    req.form_page(organization::settings_tab_head(req, id, &title, "api"), form.html(), problems).await
 }
 
 /// Sets the switches that a form sent. While the master switch is off, the modules keep their values (contract 04 §7).

@@ -7,17 +7,17 @@ use super::organization_sections::{
     NAME, PEOPLE_SWITCHES, REGISTRATION_MODES, VIEW_SWITCHES, files, hosts, identity, languages, people,
     views,
 };
-use super::shared::{audit_text, deletion_link, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Form, FormError, FormErrors, Head, Html};
-use crate::records::{FormInput, FormView};
+use crate::parts::{FormError, FormErrors, Head, Html, Section, deletion_link};
+use crate::records::{FormInput, FormView, with_changes};
 use crate::reply::Reply;
+use crate::translated::audit_text;
 use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::{Entity, check_revision};
 use civitas_kernel::{Error, FieldError, Locale, Locales, OrganizationId, Result};
-use civitas_organizations::{Organization, OrganizationAdmin};
+use civitas_organizations::{Organization, OrganizationAdministration};
 
 /// The name of the field that an error of the use case is about.
 pub(crate) fn field_name(field_error: &FieldError) -> String {
@@ -75,54 +75,64 @@ pub(crate) fn read_form(req: &AdminRequest, mut organization: Organization) -> (
     (organization, problems)
 }
 
-/// The form: `id` is `None` for a new organization.
-pub(crate) async fn show(
+/// The sections of the form.
+fn sections(
     req: &AdminRequest,
-    id: Option<OrganizationId>,
+    organization: &Organization,
+    problems: &[FormError],
+    is_new: bool,
+) -> [Section; 6] {
+    let locales = &req.panel.settings.site.locales;
+    let view = FormView { req, organization, name: NAME, locales, problems, is_new };
+    [identity(&view), hosts(&view), languages(&view), people(&view), views(&view), files(&view)]
+}
+
+pub(crate) async fn new_page(
+    req: &AdminRequest,
     organization: &Organization,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let (action, method, submit_key) = match id {
-        Some(id) => (format!("{LIST}/{id}"), "put", "settings-save"),
-        None => (LIST.to_owned(), "", "organization-create"),
-    };
-    let cancel = id.map_or_else(|| LIST.to_owned(), |id| format!("{LIST}/{id}"));
-    let mut form = Form::new(&req.translator, action, req.token(), submit_key).method(method).cancel(cancel);
-    if id.is_some() {
-        form = form.hidden("revision", req.revision(organization.revision()));
-    }
-    let locales = &req.panel.settings.site.locales;
-    let (name, is_new) = (NAME, id.is_none());
-    let view = FormView { req, organization, name, locales, problems: &problems, is_new };
-    let form = form
-        .section(identity(&view))
-        .section(hosts(&view))
-        .section(languages(&view))
-        .section(people(&view))
-        .section(views(&view))
-        .section(files(&view))
+    let form = req
+        .build_form(LIST, "organization-create")
+        .sections(sections(req, organization, &problems, true))
+        .cancel(LIST)
         .note(req.tr("settings-together"));
-    let Some(id) = id else {
-        let head = Head::new(req.tr("organization-new"))
-            .crumb(req.tr("nav-start"), "/system")
-            .crumb(req.tr("nav-organizations"), LIST)
-            .lede(req.tr("organization-new-lede"));
-        return req.form_page(head, form.html(), problems).await;
-    };
+    let head = Head::new(req.tr("organization-new"))
+        .crumb(req.tr("nav-start"), "/system")
+        .crumb(req.tr("nav-organizations"), LIST)
+        .lede(req.tr("organization-new-lede"));
+    req.form_page(head, form.html(), problems).await
+}
+
+pub(crate) async fn edit_page(
+    req: &AdminRequest,
+    id: OrganizationId,
+    organization: &Organization,
+    problems: FormErrors,
+) -> Result<Reply> {
+    let path = format!("{LIST}/{id}");
+    let form = req
+        .build_form(&path, "settings-save")
+        .put(req.revision(organization.revision()))
+        .sections(sections(req, organization, &problems, false))
+        .cancel(&path)
+        .note(req.tr("settings-together"));
     let title = organization::name(req, organization);
-    let head = organization::settings_head(req, id, &title, "settings");
-    let link = deletion_link(req, req.tr("organization-delete-lede"), format!("{LIST}/{id}/delete"), title);
+    let head = organization::settings_tab_head(req, id, &title, "settings");
+    let link =
+        deletion_link(&req.translator, req.tr("organization-delete-lede"), format!("{path}/delete"), title);
     req.form_page(head, Html::join([form.html(), link]), problems).await
 }
 
 /// The use case, in a transaction.
-pub(crate) fn admin<'a>(req: &AdminRequest, tx: &'a dyn Transaction) -> OrganizationAdmin<'a> {
+pub(crate) fn admin<'a>(req: &AdminRequest, tx: &'a dyn Transaction) -> OrganizationAdministration<'a> {
     let single_label_hosts = req.panel.settings.site.scheme == "http";
-    OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts }
+    OrganizationAdministration { store: tx.organizations(), queue: tx.queue(), single_label_hosts }
 }
 
-/// Saves the settings, or shows the form again. The revision is compared after the fields that cannot be read.
-pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, current: &Organization) -> Result<Reply> {
+/// Changes the settings, or the switches of the tab REST API. The revision is compared after the fields that cannot be read.
+pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
+    let (id, current) = organization::find_from_path(req).await?;
     let is_api_tab = req.form.has_prefix("organization[features]");
     let host = req.form.get("organization[host]").map(|host| host.trim().to_lowercase());
     let saved = req.change_with_audit(
@@ -157,14 +167,12 @@ pub(crate) async fn save(req: &AdminRequest, id: OrganizationId, current: &Organ
             return req.redirect_done("settings-saved", &[], format!("{LIST}/{id}/edit{tab}")).await;
         }
         Ok(Err(refused)) => refused,
-        Err(error) => {
-            (read_form(req, current.clone()).0, error::form_errors(&req.translator, error, field_name)?)
-        }
+        Err(error) => (read_form(req, current).0, error::form_errors(&req.translator, error, field_name)?),
     };
     if is_api_tab {
-        organization_api::show(req, id, &typed, problems).await
+        organization_api::edit_page(req, id, &typed, problems).await
     } else {
-        show(req, Some(id), &typed, problems).await
+        edit_page(req, id, &typed, problems).await
     }
 }
 

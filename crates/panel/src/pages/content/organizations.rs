@@ -1,14 +1,13 @@
 //! Organizations: list, overview, creation, settings, deletion (contract 04 §2, §3).
 
-use super::organization::{LIST, find_from_path, name};
-use super::shared::open_organization_in_zone;
+use super::organization::{LIST, find_from_path, name, open_organization};
 use super::{organization_api, organization_form};
 use crate::admin_request::AdminRequest;
 use crate::error;
+use crate::list::{List, PER_PAGE};
 use crate::parts::{
-    Badge, Cell, Confirmation, EmptyState, FormError, FormErrors, Head, PageAction, RowAction, Table, render,
+    Badge, Cell, Confirmation, FormError, FormErrors, Head, PageAction, RowAction, Table, render,
 };
-use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
@@ -20,8 +19,10 @@ use std::collections::HashMap;
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let store = req.store();
-    let (request, mut filters) = (req.query.page(PER_PAGE), ListFilters::new(req, LIST));
-    let text = filters.text("organizations-search");
+    let (request, mut list) = (req.query.page(PER_PAGE), List::new(req, "organizations", LIST));
+    let text = list.search("organizations-search");
+    // The field alone shows the search.
+    list.chips.clear();
     let page = store.organizations().list(&OrganizationQuery::ByName(text), request).await?;
     let ids: Vec<OrganizationId> = page.items.iter().map(|(id, _)| *id).collect();
     let figures: HashMap<OrganizationId, OrganizationFigures> =
@@ -34,8 +35,8 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         vec![
             Cell::link(&path, &title, &organization.host),
             Cell::text(&languages.collect::<Vec<_>>().join(", ")),
-            Cell::text(&req.number(counts.users)),
-            Cell::text(&req.number(counts.clients)),
+            Cell::text(&req.count_text(counts.users, OrganizationFigures::MAX_COUNT)),
+            Cell::text(&req.count_text(counts.clients, OrganizationFigures::MAX_COUNT)),
             state(req, organization),
             Cell::text(&req.date(organization.updated_at)),
             Cell::actions(&[edit]),
@@ -46,14 +47,9 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
          column-changed column-acts",
     );
     let new = (format!("{LIST}/new"), req.tr("organization-new"));
-    let empty =
-        EmptyState::new(req.tr("organizations-none"), req.tr("organizations-lede")).with_new(new.clone());
-    let table = Table::new(req.tr("organizations-caption"), columns).rows(rows).empty(empty);
-    let pages = req.labelled_pagination(LIST, req.tr("organizations-pages"), request, page.has_more).html();
-    let head = req.head("nav-organizations").lede(req.tr("organizations-lede"));
-    let head = head.action(PageAction::primary(new.0, new.1));
-    filters.chips.clear();
-    filters.show("organizations", head, req.row_count_text(page.items.len()), &table, pages).await
+    let table = Table::new(req.tr("organizations-caption"), columns).rows(rows);
+    let links = list.page_links(request, &page).label(req.tr("organizations-pages"));
+    list.reply_with_new(req.head("nav-organizations"), table, &links, new).await
 }
 
 fn state(req: &AdminRequest, organization: &Organization) -> Cell {
@@ -85,9 +81,9 @@ struct Overview<'a> {
 }
 
 pub(crate) async fn overview(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = open_organization_in_zone(req).await?;
+    let (id, organization) = open_organization(req).await?;
     let counts = figures(req, id).await?;
-    let figure = |value: i64, key: &str| (req.number(value), req.tr(key));
+    let figure = |value: i64, key: &str| (req.count_text(value, OrganizationFigures::MAX_COUNT), req.tr(key));
     let overview = Overview {
         translator: &req.translator,
         id: id.0,
@@ -113,11 +109,11 @@ pub(crate) async fn overview(req: &AdminRequest) -> Result<Reply> {
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = open_organization_in_zone(req).await?;
+    let (id, organization) = open_organization(req).await?;
     if req.query.get("tab") == Some("api") {
-        return organization_api::show(req, id, &organization, Vec::new()).await;
+        return organization_api::edit_page(req, id, &organization, Vec::new()).await;
     }
-    organization_form::show(req, Some(id), &organization, Vec::new()).await
+    organization_form::edit_page(req, id, &organization, Vec::new()).await
 }
 
 /// A new organization as the form shows it first.
@@ -134,7 +130,7 @@ fn blank(req: &AdminRequest) -> Organization {
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    organization_form::show(req, None, &blank(req), Vec::new()).await
+    organization_form::new_page(req, &blank(req), Vec::new()).await
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
@@ -144,7 +140,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         problems.push(FormError::new("organization[host]", req.tr("problem-blank")));
     }
     if !problems.is_empty() {
-        return organization_form::show(req, None, &organization, problems).await;
+        return organization_form::new_page(req, &organization, problems).await;
     }
     let created = req.change_with_audit(
         async |tx| {
@@ -166,15 +162,9 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         }
         Err(error) => {
             let problems = error::form_errors(&req.translator, error, organization_form::field_name)?;
-            organization_form::show(req, None, &organization, problems).await
+            organization_form::new_page(req, &organization, problems).await
         }
     }
-}
-
-/// Saves the settings, or the switches of the tab REST API.
-pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = find_from_path(req).await?;
-    organization_form::save(req, id, &organization).await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
@@ -211,9 +201,8 @@ async fn delete_page(
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = find_from_path(req).await?;
     let title = name(req, &organization);
-    if !Confirmation::is_name_typed(&title, req.form.text("confirm")) {
-        let problem = FormError::new("confirm", req.tr("problem-name-typed"));
-        return delete_page(req, id, &organization, vec![problem]).await;
+    if let Err(problems) = Confirmation::check_name(&req.translator, &req.form, &title) {
+        return delete_page(req, id, &organization, problems).await;
     }
     let committer = &req.panel.services.committer;
     req.change_with_audit(

@@ -1,25 +1,29 @@
 //! The pages of posts (contract 07 part A).
 
-use super::shared::title;
 use crate::admin_request::AdminRequest;
+use crate::list::List;
 use crate::pages::people::persons::{Accounts, accounts};
 use crate::parts::{Badge, Cell, Head, Section};
 use crate::records::{
-    AuditActions, Components, EditableRecord, FormInput, FormView, ListFilters, OpenedRecord, RecordAction,
-    RecordPages, ShownList, TextField,
+    AuditActions, ComponentChoice, EditableRecord, FormInput, FormView, OpenedRecord, RecordAction,
+    RecordPages, RowContext, TextField,
 };
+use crate::translated::title;
 use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_blogs::{Post, PostAdmin, PostDetail, PostSearch, PostState};
-use civitas_kernel::records::RecordAdmin;
+use civitas_blogs::{Post, PostAdministration, PostDetail, PostSearch, PostState};
+use civitas_kernel::records::RecordAdministration;
 use civitas_kernel::{ComponentId, OrganizationId, Page, PageRequest, PostId, Result, Translated};
 use civitas_organizations::Organization;
 use civitas_spaces::ComponentKind;
 use time::OffsetDateTime;
 
 impl EditableRecord for Post {
-    fn admin<'a>(ports: &'a dyn Ports, organization: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
-        Box::new(PostAdmin { store: ports.posts(), default_locale: organization.default_locale })
+    fn admin<'a>(
+        ports: &'a dyn Ports,
+        organization: &Organization,
+    ) -> Box<dyn RecordAdministration<Self> + 'a> {
+        Box::new(PostAdministration { store: ports.posts(), default_locale: organization.default_locale })
     }
 
     fn label(&self, req: &AdminRequest) -> String {
@@ -81,10 +85,10 @@ impl RecordPages for Post {
     }
 
     async fn search(
-        filters: &mut ListFilters<'_>,
-        components: &Components,
+        list: &mut List<'_>,
+        components: &ComponentChoice,
         organization: OrganizationId,
-        page: PageRequest,
+        request: PageRequest,
     ) -> Result<Page<PostDetail>> {
         let states = [
             ("published", "published", PostState::Published),
@@ -93,19 +97,19 @@ impl RecordPages for Post {
             ("hidden", "post-hidden", PostState::Hidden),
         ];
         let search = PostSearch {
-            text: filters.text("publications-search"),
-            within: filters.within(components),
-            state: filters.choice("state", "column-state", &states),
-            direction: filters.order("oldest", ["newest-first", "oldest-first"]),
+            text: list.search("publications-search"),
+            within: components.location_filter(list),
+            state: list.choice("state", "column-state", &states),
+            direction: list.order("oldest", ["newest-first", "oldest-first"]),
         };
-        let req = filters.req;
-        req.store().posts().search(organization, req.now, &search, page).await
+        let req = list.req;
+        req.store().posts().search(organization, req.now, &search, request).await
     }
 
-    async fn rows(list: &ShownList<'_>, summaries: &[PostDetail]) -> Result<Vec<Vec<Cell>>> {
+    async fn rows(context: &RowContext<'_>, summaries: &[PostDetail]) -> Result<Vec<Vec<Cell>>> {
         let written_by = summaries.iter().filter_map(|detail| detail.post.author).map(|user| user.0);
-        let authors = accounts(list.req, list.organization, written_by.collect()).await?;
-        Ok(summaries.iter().map(|detail| row(list, detail, &authors)).collect())
+        let authors = accounts(context.req, context.organization, written_by.collect()).await?;
+        Ok(summaries.iter().map(|detail| row(context, detail, &authors)).collect())
     }
 
     async fn complete_head(req: &AdminRequest, opened: &OpenedRecord<Self>, head: Head) -> Result<Head> {
@@ -120,18 +124,18 @@ impl RecordPages for Post {
     }
 }
 
-fn row(list: &ShownList<'_>, detail: &PostDetail, authors: &Accounts) -> Vec<Cell> {
-    let (req, post) = (list.req, &detail.post);
+fn row(context: &RowContext<'_>, detail: &PostDetail, authors: &Accounts) -> Vec<Cell> {
+    let (req, post) = (context.req, &detail.post);
     let time = post.published_at.map(|at| req.time(at)).unwrap_or_default();
     let (action, key) =
         if post.is_published(req.now) { ("unpublish", "unpublish") } else { ("publish", "post-publish") };
     let cells = vec![
         Cell::badge_with_subtext(&state_badge(req, post), &time),
         Cell::text(&author(req, post, authors)),
-        list.component(&detail.context.name, detail.context.space),
+        context.component(&detail.context.name, detail.context.space),
         Cell::text(&req.date(post.created_at)),
     ];
-    list.row(&detail.id, &post.title, action, key, cells)
+    context.row(&detail.id, &post.title, action, key, cells)
 }
 
 /// The state of a post.

@@ -3,25 +3,40 @@
 
 use super::organization;
 use super::proposals::{self, OpenedProposal, state_name, states_of_component};
-use super::shared::paragraphs;
 use crate::admin_request::AdminRequest;
 use crate::error;
+use crate::format::paragraphs;
 use crate::notice::Notice;
 use crate::pages::people::persons::accounts;
 use crate::parts::{
     Card, Choice, ChoiceGroup, FormError, FormErrors, Head, Html, KeyValues, PageAction, TwoColumns,
     language_name, render,
 };
-use crate::records::actions;
+use crate::records::RecordAction;
+use crate::records::actions::moderation;
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
 use civitas_application::Transaction;
 use civitas_audit::Action;
 use civitas_kernel::records::{self, Entity, find_revision_for_update};
-use civitas_kernel::{Direction, Error, Result, StateId};
-use civitas_proposals::{Proposal, ProposalAdmin, ProposalNeighbours, ProposalState, refusals};
+use civitas_kernel::{Direction, Error, FieldError, Result, StateId};
+use civitas_proposals::{Proposal, ProposalAdministration, ProposalNeighbours, ProposalState};
 use time::OffsetDateTime;
+
+/// The texts of its pages begin with it.
+const RECORD_NAME: &str = "proposal";
+type ProposalAction = RecordAction<Proposal>;
+
+const ACTIONS: &[ProposalAction] = &[
+    ProposalAction::new("publish", Proposal::publish, |p, _| p.published_at.is_none()).primary(),
+    ProposalAction::new("show", |p, _| p.show(), |p, _| p.hidden_at.is_some()).primary(),
+    ProposalAction::new("hide", Proposal::hide, |p, _| p.hidden_at.is_none()),
+    ProposalAction::new("withdraw", Proposal::withdraw, |p, _| {
+        p.withdrawn_at.is_none() && p.published_at.is_some()
+    })
+    .with_confirmation(&["shown", "votes", "event"]),
+];
 
 const STATE_FIELD: &str = "answer[state]";
 const PUBLIC_FIELD: &str = "answer[public]";
@@ -64,16 +79,16 @@ async fn neighbours(req: &AdminRequest, opened: &OpenedProposal) -> Result<Propo
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedProposal::from_path(req).await?;
-    page(req, &opened, Vec::new()).await
+    show_page(req, &opened, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
+async fn show_page(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
     let neighbours = neighbours(req, opened).await?;
     let beside = [(neighbours.prev, "proposal-previous"), (neighbours.next, "proposal-next")];
     let beside = beside
         .into_iter()
         .filter_map(|(id, key)| Some(PageAction::link(opened.sibling_path(id?), req.tr(key))));
-    let head = beside.fold(opened.tabbed_head(req, ""), Head::action);
+    let head = beside.fold(opened.tab_head(req, ""), Head::action);
     let head = head.action(PageAction::link(format!("{}/edit", opened.path()), req.tr("edit")));
     let text = Card::new("text", req.tr("proposal-one"), text(req, opened).await?).html();
     let body = if opened.proposal().published_at.is_some() {
@@ -82,7 +97,8 @@ async fn page(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors)
     } else {
         text
     };
-    req.form_page(head, Html::join([body, moderation(req, opened)]), problems).await
+    let actions = moderation(req, RECORD_NAME, ACTIONS, opened.proposal(), &opened.path());
+    req.form_page(head, Html::join([body, actions]), problems).await
 }
 
 async fn text(req: &AdminRequest, opened: &OpenedProposal) -> Result<Html> {
@@ -148,7 +164,7 @@ async fn answer_form(
     let choices = states.iter().map(|(_, state)| {
         let name = state.title.title(translator.locale).map(str::to_owned);
         let choice = Choice::new(&state.token, name.unwrap_or_else(|| state_name(req, &state.token)));
-        let is_built_in = ProposalState::BUILT_IN.contains(&state.token.as_str());
+        let is_built_in = ProposalState::BUILT_IN_STATES.contains(&state.token.as_str());
         if is_built_in { choice } else { choice.hint(req.tr("state-of-component")) }
     });
     let radios = |name: &str, label: &str, choices: Vec<Choice>, chosen: &str| {
@@ -170,29 +186,8 @@ async fn answer_form(
     Ok(render(&answer))
 }
 
-fn moderation(req: &AdminRequest, opened: &OpenedProposal) -> Html {
-    let proposal = opened.proposal();
-    let post = |name: &str, class: &'static str| {
-        let (action, key) = (format!("{}/{name}", opened.path()), format!("proposal-{name}"));
-        let (label, token) = (req.tr(&key), req.token());
-        let button = PageAction::Post { action, label, class, fields: Vec::new(), token };
-        (button.html(), req.tr(&format!("{key}-hint")))
-    };
-    let mut actions = Vec::new();
-    if proposal.published_at.is_none() {
-        actions.push(post("publish", "primary"));
-    }
-    actions.push(if proposal.hidden_at.is_some() { post("show", "primary") } else { post("hide", "") });
-    if proposal.withdrawn_at.is_none() && proposal.published_at.is_some() {
-        let link =
-            PageAction::danger(format!("{}/withdraw", opened.path()), req.tr("proposal-withdraw-link"));
-        actions.push((link.html(), req.tr("proposal-withdraw-hint")));
-    }
-    actions::moderation(req, actions)
-}
-
-fn admin(tx: &dyn Transaction) -> ProposalAdmin<'_> {
-    ProposalAdmin { store: tx.proposals() }
+fn admin(tx: &dyn Transaction) -> ProposalAdministration<'_> {
+    ProposalAdministration { store: tx.proposals() }
 }
 
 /// An entry of the audit trail about a proposal.
@@ -203,7 +198,7 @@ pub(crate) fn audit_entry(
 ) -> civitas_audit::NewAuditEntry {
     let label = opened.title(req);
     req.audit_entry(action).in_organization(opened.organization_id).with_object(
-        "proposal",
+        RECORD_NAME,
         &opened.id.to_string(),
         &label,
     )
@@ -242,65 +237,59 @@ pub(crate) async fn answer(req: &AdminRequest) -> Result<Reply> {
             let title = req.tr_with("answer-saved", "title", opened.title(req));
             req.redirect(to, Notice::success(title).text(req.tr("answer-saved-undo"))).await
         }
-        Err(error) => page(req, &opened, form_errors(req, error)?).await,
+        Err(error) => show_page(req, &opened, form_errors(req, error)?).await,
     }
 }
 
 /// The problems of a refused action.
 fn form_errors(req: &AdminRequest, error: Error) -> Result<FormErrors> {
-    let known = |text: &str| match text {
-        refusals::STATE_UNKNOWN => Some((STATE_FIELD, "problem-inclusion")),
-        refusals::IS_DRAFT => Some(("", "problem-draft")),
-        refusals::IS_PUBLISHED => Some(("", "problem-published")),
+    // The other fields are on the page that edits the text.
+    let field = |field_error: &FieldError| match field_error.field.as_ref() {
+        "state" => STATE_FIELD.to_owned(),
+        _ => String::new(),
+    };
+    let text = |field_error: &FieldError| match field_error.code.as_ref() {
+        "is_draft" => Some(req.tr("problem-draft")),
+        "is_published" => Some(req.tr("problem-published")),
         _ => None,
     };
-    // The other fields are on the page that edits the text.
-    error::form_errors_with_refusals(&req.translator, error, |_| String::new(), known)
+    error::form_errors_with_texts(&req.translator, error, field, text)
 }
 
 /// `POST .../{action}`: an action on the proposal of the path.
 pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedProposal::from_path(req).await?;
+    let action = RecordAction::from_path(req, ACTIONS)?;
     let (now, length) = (req.now, opened.detail.context.rules.proposal_length);
-    let (action, edit): (_, fn(&mut Proposal, OffsetDateTime)) = match req.action {
-        "hide" => (Action::ProposalHidden, Proposal::hide),
-        "show" => (Action::ProposalShown, |proposal, _| proposal.show()),
-        "withdraw" => (Action::ProposalWithdrawn, Proposal::withdraw),
-        _ => (Action::ProposalPublished, |_, _| {}),
+    let audit_action = match action.name {
+        "hide" => Action::ProposalHidden,
+        "show" => Action::ProposalShown,
+        "withdraw" => Action::ProposalWithdrawn,
+        _ => Action::ProposalPublished,
     };
     let changed = req.change_with_audit(
         async |tx| {
             let (admin, organization, id) = (admin(tx), opened.organization_id, opened.id);
-            if action == Action::ProposalPublished {
+            if audit_action == Action::ProposalPublished {
                 let locale = opened.organization.default_locale;
                 return Ok(admin.publish(organization, id, locale, length, now).await?.after);
             }
-            records::edit(&admin, organization, id, now, |proposal| edit(proposal, now)).await
+            records::edit(&admin, organization, id, now, |proposal| (action.edit)(proposal, now)).await
         },
-        |after| (after != opened.proposal()).then(|| audit_entry(req, &opened, action)),
+        |after| (after != opened.proposal()).then(|| audit_entry(req, &opened, audit_action)),
     );
     match changed.await {
-        Ok(_) => {
-            let key = format!("proposal-{}-done", req.action);
-            let title = req.tr_with(&key, "title", opened.title(req));
-            let undo = req.tr(&format!("{key}-undo"));
-            req.redirect(opened.path(), Notice::success(title).text(undo)).await
-        }
-        Err(error) => page(req, &opened, form_errors(req, error)?).await,
+        Ok(_) => req.redirect(opened.path(), action.notice(req, RECORD_NAME, opened.title(req))).await,
+        Err(error) => show_page(req, &opened, form_errors(req, error)?).await,
     }
 }
 
-pub(crate) async fn confirm_withdraw(req: &AdminRequest) -> Result<Reply> {
+/// `GET .../{action}`: the confirmation page.
+pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedProposal::from_path(req).await?;
-    let confirm = req
-        .confirmation(format!("{}/withdraw", opened.path()), req.tr("proposal-withdraw"), opened.path())
-        .effects([
-            req.tr("proposal-withdraw-shown"),
-            req.tr("proposal-withdraw-votes"),
-            req.tr("proposal-withdraw-event"),
-        ])
-        .stays(req.tr("proposal-withdraw-stays"));
-    let title = req.tr_with("proposal-withdraw-title", "title", opened.title(req));
-    let head = opened.head_below_proposal(req, title).current(req.tr("proposal-withdraw"));
+    let action = RecordAction::from_path(req, ACTIONS)?;
+    let confirm = action.confirmation(req, RECORD_NAME, &opened.path(), opened.path())?;
+    let title = action.confirmation_title(req, RECORD_NAME, opened.title(req));
+    let head = opened.subpage_head(req, title).current(action.text(req, RECORD_NAME, "here"));
     req.page(head, confirm.html(&[])).await
 }

@@ -1,17 +1,18 @@
 //! The form of the texts of a proposal. It is not saved by [`crate::records::save()`]: the use case
-//! [`ProposalAdmin::rewrite`] removes markup and checks each language by the rules of drafts.
+//! [`ProposalAdministration::rewrite`] removes markup and checks each language by the rules of drafts.
 
 use super::proposal::audit_entry;
 use super::proposals::OpenedProposal;
-use super::shared::{audit_text, form_languages, typed_texts, with_changes};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::parts::{Form, FormErrors, Section, TranslatedFields};
+use crate::parts::{FormErrors, Section, TranslatedFields};
+use crate::records::with_changes;
 use crate::reply::Reply;
+use crate::translated::{audit_text, form_languages, typed_texts};
 use civitas_audit::Action;
 use civitas_kernel::records::{Change, Entity, find_revision_for_update};
 use civitas_kernel::{Locales, Result};
-use civitas_proposals::{Proposal, ProposalAdmin};
+use civitas_proposals::{Proposal, ProposalAdministration};
 
 const TITLE_FIELD: &str = "proposal[title]";
 const BODY_FIELD: &str = "proposal[body]";
@@ -23,10 +24,10 @@ fn locales(opened: &OpenedProposal) -> Locales {
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    show(req, &OpenedProposal::from_path(req).await?, Vec::new()).await
+    edit_page(req, &OpenedProposal::from_path(req).await?, Vec::new()).await
 }
 
-async fn show(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
+async fn edit_page(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors) -> Result<Reply> {
     let (proposal, locales) = (opened.proposal(), locales(opened));
     let title = typed_texts(req, TITLE_FIELD, &locales, &proposal.title);
     let body = typed_texts(req, BODY_FIELD, &locales, &proposal.body);
@@ -36,13 +37,13 @@ async fn show(req: &AdminRequest, opened: &OpenedProposal, problems: FormErrors)
     let section = Section::new("proposal", req.tr("proposal-one"))
         .hint(req.tr("proposal-edit-hint"))
         .field(texts.html(&req.translator, &problems));
-    let form = Form::new(&req.translator, opened.path(), req.token(), "proposal-save")
-        .method("put")
-        .hidden("revision", req.revision(opened.proposal().revision()))
+    let form = req
+        .build_form(opened.path(), "proposal-save")
+        .put(req.revision(opened.proposal().revision()))
         .section(section)
         .cancel(opened.path());
     let title = req.tr_with("person-edit", "name", opened.title(req));
-    req.form_page(opened.head_below_proposal(req, title).current(req.tr("edit")), form.html(), problems).await
+    req.form_page(opened.subpage_head(req, title).current(req.tr("edit")), form.html(), problems).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
@@ -57,7 +58,7 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
             let revision = Some(req.form_revision());
             find_revision_for_update::<Proposal>(store, organization, id, revision).await?;
             let texts = (&title, &body);
-            ProposalAdmin { store }.rewrite(organization, id, texts, longest, req.now).await
+            ProposalAdministration { store }.rewrite(organization, id, texts, longest, req.now).await
         },
         |change| {
             let Change { before, after } = change;
@@ -84,7 +85,7 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
                     None => format!("proposal[{}][{main}]", field_error.field),
                 }
             })?;
-            show(req, &opened, problems).await
+            edit_page(req, &opened, problems).await
         }
     }
 }

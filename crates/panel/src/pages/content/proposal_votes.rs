@@ -2,9 +2,9 @@
 
 use super::proposals::OpenedProposal;
 use crate::admin_request::AdminRequest;
+use crate::list::{List, PER_PAGE};
 use crate::pages::people::persons;
 use crate::parts::{Badge, Cell, EmptyState, Html, Table};
-use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use civitas_kernel::Result;
 use time::format_description::well_known::Rfc3339;
@@ -42,6 +42,6 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let caption = req.tr_with("votes-of", "title", opened.title(req));
     let table = Table::new(caption, columns).rows(rows).empty(empty);
     let lede = req.tr("votes-lede");
-    let pages = req.pagination(&path, request, page.has_more);
-    req.page(opened.tabbed_head(req, "votes").lede(lede), Html::join([table.html(), pages])).await
+    let links = List::new(req, "votes", &path).page_links(request, &page);
+    req.page(opened.tab_head(req, "votes").lede(lede), Html::join([table.html(), links.html()])).await
 }

@@ -1,15 +1,16 @@
 //! The proposals of an organization: the list, and what the pages of one proposal share.
 
-use super::{organization, shared};
+use super::organization::{self, open_organization};
 use crate::admin_request::AdminRequest;
+use crate::list::{List, PER_PAGE};
 use crate::pages::people::persons::{Accounts, accounts};
 use crate::parts::{Badge, Cell, Choice, EmptyState, Field, Head, RowAction, Table};
-use crate::records::{ListFilters, PER_PAGE};
+use crate::records::ComponentChoice;
 use crate::reply::Reply;
 use civitas_kernel::filter::{Comparison, FilterCondition};
 use civitas_kernel::{
-    ComponentId, Direction, Error, LocationFilter, Order, OrganizationId, Page, ProposalId, Result, StateId,
-    Translated,
+    ComponentId, Direction, Error, LocationFilter, Order, OrganizationId, Page, PageRequest, ProposalId,
+    Result, StateId,
 };
 use civitas_organizations::Organization;
 use civitas_proposals::{
@@ -18,8 +19,6 @@ use civitas_proposals::{
 };
 use civitas_spaces::ComponentKind;
 
-/// The most components that the filter lists; above this, the number of the component is typed.
-const MAX_COMPONENTS: i64 = 50;
 /// The value of the filter for proposals without public answer.
 const NO_ANSWER: &str = "blank";
 const WITHDRAWN: &str = "withdrawn";
@@ -43,7 +42,7 @@ pub(crate) struct OpenedProposal {
 impl OpenedProposal {
     /// The proposal of the path, which is not deleted.
     pub(crate) async fn from_path(req: &AdminRequest) -> Result<Self> {
-        let (organization_id, organization) = shared::open_organization_in_zone(req).await?;
+        let (organization_id, organization) = open_organization(req).await?;
         let id = ProposalId(req.path_id("pid")?);
         let detail = by_id(req, organization_id, id).await?.ok_or(Error::NotFound)?;
         Ok(Self { organization_id, organization, id, detail })
@@ -68,14 +67,14 @@ impl OpenedProposal {
         title(req, &self.detail)
     }
 
-    /// The head of the page of the proposal.
-    pub(crate) fn own_head(&self, req: &AdminRequest) -> Head {
+    /// The head of the page of the proposal, without tabs.
+    fn head(&self, req: &AdminRequest) -> Head {
         organization::head(req, self.organization_id, &self.organization, self.title(req))
             .crumb(req.tr("nav-proposals"), list_path(self.organization_id))
     }
 
-    /// The head of one of the pages of the proposal.
-    pub(crate) fn tabbed_head(&self, req: &AdminRequest, tab: &str) -> Head {
+    /// The head of one of the tabs of the proposal.
+    pub(crate) fn tab_head(&self, req: &AdminRequest, tab: &str) -> Head {
         let tabs = [
             ("", "proposal-one"),
             ("votes", "votes"),
@@ -83,15 +82,15 @@ impl OpenedProposal {
             ("extended_data", "extended-data"),
         ];
         let tabs = tabs.map(|(page, key)| (page, req.tr(key)));
-        self.own_head(req)
+        self.head(req)
             .record_tabs(req.tr("proposal-tabs"), &self.path(), tabs, tab)
             .badges(badges(req, &self.detail))
             .current(self.id.to_string())
     }
 
     /// The head of a page below the page of the proposal.
-    pub(crate) fn head_below_proposal(&self, req: &AdminRequest, title: String) -> Head {
-        Head { title, ..self.own_head(req).crumb(self.title(req), self.path()) }
+    pub(crate) fn subpage_head(&self, req: &AdminRequest, title: String) -> Head {
+        Head { title, ..self.head(req).crumb(self.title(req), self.path()) }
     }
 }
 
@@ -112,7 +111,7 @@ fn title(req: &AdminRequest, detail: &ProposalDetail) -> String {
 
 /// The name of a state by its token: the built-in ones in the language of the page, others as they are.
 pub(crate) fn state_name(req: &AdminRequest, token: &str) -> String {
-    if token == WITHDRAWN || ProposalState::BUILT_IN.contains(&token) {
+    if token == WITHDRAWN || ProposalState::BUILT_IN_STATES.contains(&token) {
         req.tr(&format!("state-{}", token.replace('_', "-")))
     } else {
         token.to_owned()
@@ -161,72 +160,102 @@ pub(crate) fn unanswered(component: Option<ComponentId>, direction: Direction) -
     }
 }
 
-/// The requested page of the list. A number as text is the id of one proposal, hidden ones and drafts included; another
-/// text is words of the title or body.
-async fn find_page(
-    req: &AdminRequest,
-    organization: OrganizationId,
+/// What the filters of the list choose.
+struct ProposalSearch {
+    /// The id of one proposal, hidden ones and drafts included; or words of the title or body.
+    text: Option<String>,
+    component: Option<ComponentId>,
+    /// The token of a state, or [`NO_ANSWER`].
+    state: Option<String>,
+    is_hidden: bool,
     direction: Direction,
-) -> Result<Page<ProposalDetail>> {
-    let text = req.query.get("q");
-    if let Some(id) = text.and_then(|text| text.parse().ok()) {
-        let found = by_id(req, organization, ProposalId(id)).await?;
-        return Ok(Page::new(found.into_iter().collect(), false));
-    }
-    let words = text.and_then(FilterCondition::words);
-    let component = req.query.number("component").map(ComponentId);
-    let mut query = unanswered(component, direction);
-    match req.query.get("state") {
-        None => query.filters.clear(),
-        Some(NO_ANSWER) => {}
-        Some(token) => {
-            let condition = FilterCondition::Text(Comparison::Eq(token.to_owned()));
-            query.filters = vec![ProposalFilter { field: ProposalField::State, condition }];
-        }
-    }
-    let (store, request) = (req.store().proposals(), req.query.page(PER_PAGE));
-    if is_hidden_list(req) {
-        let state = query.filters.pop().map(|filter| filter.condition);
-        let list = HiddenProposals { component, state, words, direction };
-        return store.hidden(organization, &list, request).await;
-    }
-    let field = ProposalField::SearchText;
-    query.filters.extend(words.map(|condition| ProposalFilter { field, condition }));
-    store.list(organization::admin_read_context(organization), &query, request).await
 }
 
-/// Whether the list of hidden proposals is asked for.
-fn is_hidden_list(req: &AdminRequest) -> bool {
-    req.query.get("shown") == Some(HIDDEN)
+impl ProposalSearch {
+    /// Declares the filters, and returns what they ask for.
+    async fn read(list: &mut List<'_>, organization: OrganizationId) -> Result<Self> {
+        let req = list.req;
+        let text = list.search("proposals-search");
+        let components = ComponentChoice::load(req, organization, ComponentKind::Proposals).await?;
+        let component = components.component_filter(list);
+        let state = req.query.get("state");
+        let chip = state.map(|token| match token {
+            NO_ANSWER => list.chip("state", req.tr("proposal-no-answer")),
+            token => list.chip("state", state_name(req, token)),
+        });
+        let choices = state_choices(req, organization, component).await?;
+        let field = Field::select("state", req.tr("column-state"), req.query.field_value("state"), choices);
+        list.field_with_chip(&field, chip);
+        let is_hidden = req.query.get("shown") == Some(HIDDEN);
+        let chip = is_hidden.then(|| list.chip("shown", req.tr("proposal-hidden")));
+        let choices = [("", "proposals-visible"), (HIDDEN, "proposals-hidden")];
+        let choices = choices.map(|(value, key)| Choice::new(value, req.tr(key))).to_vec();
+        let field = Field::select("shown", req.tr("visibility"), req.query.field_value("shown"), choices);
+        list.field_with_chip(&field, chip);
+        let direction = list.order("oldest", ["newest-first", "oldest-first"]);
+        Ok(Self { text, component, state: state.map(str::to_owned), is_hidden, direction })
+    }
+
+    /// One page of the proposals.
+    async fn find(
+        &self,
+        req: &AdminRequest,
+        organization: OrganizationId,
+        request: PageRequest,
+    ) -> Result<Page<ProposalDetail>> {
+        if let Some(id) = self.text.as_deref().and_then(|text| text.parse().ok()) {
+            let found = by_id(req, organization, ProposalId(id)).await?;
+            return Ok(Page::new(found.into_iter().collect(), false));
+        }
+        let words = self.text.as_deref().and_then(FilterCondition::words);
+        let mut query = unanswered(self.component, self.direction);
+        match self.state.as_deref() {
+            None => query.filters.clear(),
+            Some(NO_ANSWER) => {}
+            Some(token) => {
+                let condition = FilterCondition::Text(Comparison::Eq(token.to_owned()));
+                query.filters = vec![ProposalFilter { field: ProposalField::State, condition }];
+            }
+        }
+        let store = req.store().proposals();
+        if self.is_hidden {
+            let state = query.filters.pop().map(|filter| filter.condition);
+            let (component, direction) = (self.component, self.direction);
+            let list = HiddenProposals { component, state, words, direction };
+            return store.hidden(organization, &list, request).await;
+        }
+        let field = ProposalField::SearchText;
+        query.filters.extend(words.map(|condition| ProposalFilter { field, condition }));
+        store.list(organization::admin_read_context(organization), &query, request).await
+    }
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = shared::open_organization_in_zone(req).await?;
-    let path = list_path(id);
-    let mut filters = ListFilters::new(req, &path);
-    let direction = declare_filters(&mut filters, &path, id).await?;
-    let page = find_page(req, id, direction).await?;
+    let (id, organization) = open_organization(req).await?;
+    let (path, request) = (list_path(id), req.query.page(PER_PAGE));
+    let mut list = List::new(req, "proposals", &path);
+    let search = ProposalSearch::read(&mut list, id).await?;
+    let page = search.find(req, id, request).await?;
     let ids = page.items.iter().filter_map(|detail| detail.proposal.authors.first()).map(|user| user.0);
     let authors = accounts(req, id, ids.collect()).await?;
-    let rows = page.items.iter().map(|detail| row(req, &path, detail, &authors));
-    let time = if is_hidden_list(req) { "proposal-hidden-at" } else { "proposal-published" };
+    let rows = page.items.iter().map(|detail| row(req, &path, detail, &authors, search.is_hidden));
+    let time = if search.is_hidden { "proposal-hidden-at" } else { "proposal-published" };
     let columns = format!("proposal-title proposal-author column-state component-one:low {time} column-acts");
-    let columns = req.columns(&columns);
-    let empty = if filters.chips.is_empty() {
-        EmptyState::new(req.tr("proposals-none"), req.tr("proposals-none-lede"))
-    } else {
-        let text = req.tr("proposals-search-hint");
-        EmptyState { text, ..req.no_match(&path, req.tr("proposals-no-match")) }
-    };
-    let table = Table::new(req.tr("nav-proposals"), columns).rows(rows).empty(empty);
-    let table = filters.sorted(table, 4);
-    let pages = req.pagination(&path, req.query.page(PER_PAGE), page.has_more);
-    let head =
-        organization::head(req, id, &organization, req.tr("nav-proposals")).lede(req.tr("proposals-lede"));
-    filters.show("proposals", head, req.row_count_text(page.items.len()), &table, pages).await
+    let none = EmptyState::new(req.tr("proposals-none"), req.tr("proposals-none-lede"));
+    let empty = list.empty_state(none, req.tr("proposals-search-hint"));
+    let table = Table::new(req.tr("nav-proposals"), req.columns(&columns)).rows(rows).empty(empty);
+    let (table, links) = (list.with_order_link(table, 4), list.page_links(request, &page));
+    let head = organization::head(req, id, &organization, req.tr("nav-proposals"));
+    list.reply(head, &table, &links).await
 }
 
-fn row(req: &AdminRequest, path: &str, detail: &ProposalDetail, authors: &Accounts) -> Vec<Cell> {
+fn row(
+    req: &AdminRequest,
+    path: &str,
+    detail: &ProposalDetail,
+    authors: &Accounts,
+    is_hidden: bool,
+) -> Vec<Cell> {
     let (proposal, href) = (&detail.proposal, format!("{path}/{}", detail.id));
     let title = title(req, detail);
     let author = match proposal.authors.first() {
@@ -236,7 +265,7 @@ fn row(req: &AdminRequest, path: &str, detail: &ProposalDetail, authors: &Accoun
         }
     };
     let component = detail.context.name.title(req.translator.locale).unwrap_or_default();
-    let time = if is_hidden_list(req) { proposal.hidden_at } else { proposal.published_at };
+    let time = if is_hidden { proposal.hidden_at } else { proposal.published_at };
     let time = time.map_or_else(|| Cell::muted(&req.tr("never")), |at| Cell::text(&req.date(at)));
     let label = req.tr(if proposal.state.is_some() { "answer-change" } else { "answer-give" });
     let actions = proposal.published_at.map(|_| RowAction::link(format!("{href}#answer"), label, &title));
@@ -262,66 +291,25 @@ pub(crate) async fn states_of_component(
 }
 
 /// The states to filter by: those of the component that is chosen, else the built-in ones.
-async fn states(req: &AdminRequest, organization: OrganizationId) -> Result<Vec<Choice>> {
+async fn state_choices(
+    req: &AdminRequest,
+    organization: OrganizationId,
+    component: Option<ComponentId>,
+) -> Result<Vec<Choice>> {
     let mut choices = vec![
         Choice::new("", req.tr("all")),
         Choice::new(NO_ANSWER, req.tr("proposal-no-answer")),
         Choice::new(WITHDRAWN, state_name(req, WITHDRAWN)),
     ];
-    if let Some(component) = req.query.number("component") {
-        let found = states_of_component(req, organization, ComponentId(component)).await?;
+    if let Some(component) = component {
+        let found = states_of_component(req, organization, component).await?;
         let name = |state: &ProposalState| {
             state.title.title(req.translator.locale).unwrap_or(&state.token).to_owned()
         };
         choices.extend(found.iter().map(|(_, state)| Choice::new(&state.token, name(state))));
     } else {
-        choices.extend(ProposalState::BUILT_IN.map(|token| Choice::new(token, state_name(req, token))));
+        choices
+            .extend(ProposalState::BUILT_IN_STATES.map(|token| Choice::new(token, state_name(req, token))));
     }
     Ok(choices)
-}
-
-/// The components to filter by.
-async fn components(req: &AdminRequest, organization: OrganizationId) -> Result<Field> {
-    let reader = organization::admin_read_context(organization);
-    let (components, kind) = (req.store().components(), ComponentKind::Proposals);
-    let components = components.titled(reader, kind, MAX_COMPONENTS + 1).await?;
-    let has_more = components.len() > usize::try_from(MAX_COMPONENTS).unwrap_or(usize::MAX);
-    let (label, chosen) = (req.tr("component-one"), req.query.field_value("component"));
-    if has_more {
-        return Ok(Field::number("component", label, chosen).hint(req.tr("component-number")));
-    }
-    let name = |texts: &Translated| texts.title(req.translator.locale).unwrap_or_default().to_owned();
-    let choices = components.iter().map(|found| {
-        let name = format!("{}: {}", name(&found.space_title), name(&found.component.name));
-        Choice::new(found.id.to_string(), name)
-    });
-    let choices = std::iter::once(Choice::new("", req.tr("all"))).chain(choices);
-    Ok(Field::select("component", label, chosen, choices.collect()))
-}
-
-/// Declares the filters of the list with this address, and returns its order.
-async fn declare_filters(
-    filters: &mut ListFilters<'_>,
-    path: &str,
-    organization: OrganizationId,
-) -> Result<Direction> {
-    let req = filters.req;
-    let query = &req.query;
-    let chip = |name: &str, text: String| req.chip(path, name, text);
-    filters.text("proposals-search");
-    let in_use = query.get("component");
-    let in_use = in_use.map(|text| chip("component", format!("{} {text}", req.tr("component-one"))));
-    filters.field(&components(req, organization).await?, in_use);
-    let in_use = query.get("state").map(|token| match token {
-        NO_ANSWER => req.tr("proposal-no-answer"),
-        token => state_name(req, token),
-    });
-    let states = states(req, organization).await?;
-    let states = Field::select("state", req.tr("column-state"), query.field_value("state"), states);
-    filters.field(&states, in_use.map(|text| chip("state", text)));
-    let choices = [("", "proposals-visible"), (HIDDEN, "proposals-hidden")];
-    let choices = choices.map(|(value, key)| Choice::new(value, req.tr(key))).to_vec();
-    let field = Field::select("shown", req.tr("visibility"), query.field_value("shown"), choices);
-    filters.field(&field, is_hidden_list(req).then(|| chip("shown", req.tr("proposal-hidden"))));
-    Ok(filters.order("oldest", ["newest-first", "oldest-first"]))
 }

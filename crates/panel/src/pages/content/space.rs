@@ -1,17 +1,24 @@
 //! A participatory space: its steps and components, its texts and visibility (contract 05 §2, §3).
 
-use super::shared::{OpenedSpace, title};
-use super::space_form::{form, read_form};
+use super::opened_space::OpenedSpace;
+use super::space_form::{read_form, sections};
 use super::{components, steps};
 use crate::admin_request::AdminRequest;
-use crate::notice::Notice;
 use crate::parts::{FormErrors, Html};
-use crate::records::{Saved, Target, change, save};
+use crate::records::{RecordAction, Saved, Target, change, save};
 use crate::reply::Reply;
+use crate::translated::title;
 use civitas_audit::Action;
-use civitas_kernel::records::Entity;
+use civitas_kernel::records::{Entity, RecordFields};
 use civitas_kernel::{Result, SpaceKind};
 use civitas_spaces::Space;
+
+type SpaceAction = RecordAction<Space>;
+
+const ACTIONS: &[SpaceAction] = &[
+    SpaceAction::new("publish", Space::publish, |space, _| space.published_at.is_none()),
+    SpaceAction::new("unpublish", |space, _| space.unpublish(), |space, _| space.published_at.is_some()),
+];
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedSpace::from_path(req).await?;
@@ -21,25 +28,26 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         body.push(steps::list_html(req, &opened, &steps));
     }
     body.push(components::list_html(req, &opened, &steps).await?);
-    req.page(opened.head(req, "content"), Html::join(body)).await
+    req.page(opened.tab_head(req, "content"), Html::join(body)).await
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedSpace::from_path(req).await?;
-    show_edit(req, &opened, &opened.space, Vec::new()).await
+    edit_page(req, &opened, &opened.space, Vec::new()).await
 }
 
-async fn show_edit(
+async fn edit_page(
     req: &AdminRequest,
     opened: &OpenedSpace,
     space: &Space,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let form = form(req, &opened.organization, space, opened.path(), "space-save", &problems, None)
-        .method("put")
-        .hidden("revision", req.revision(opened.space.revision()))
+    let form = req
+        .build_form(opened.path(), "space-save")
+        .put(req.revision(opened.space.revision()))
+        .sections(sections(req, &opened.organization, space, &problems, false))
         .cancel(opened.path());
-    req.form_page(opened.head(req, "edit"), form.html(), problems).await
+    req.form_page(opened.tab_head(req, "edit"), form.html(), problems).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
@@ -53,24 +61,17 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
             let name = title(req, &space.title).into();
             req.redirect_done("space-saved", &[("name", name)], format!("{}/edit", opened.path())).await
         }
-        Saved::Refused(space, problems) => show_edit(req, &opened, &space, problems).await,
+        Saved::Refused(space, problems) => edit_page(req, &opened, &space, problems).await,
     }
 }
 
-/// `POST .../publish` and `POST .../unpublish`
-pub(crate) async fn set_published(req: &AdminRequest) -> Result<Reply> {
+/// `POST .../{action}`
+pub(crate) async fn perform(req: &AdminRequest) -> Result<Reply> {
     let opened = OpenedSpace::from_path(req).await?;
-    let (now, is_published) = (req.now, req.action == "publish");
-    change(req, Target::in_space(&opened, opened.space_ref), Action::SpaceUpdated, |space: &mut Space| {
-        space.published_at = is_published.then(|| space.published_at.unwrap_or(now));
+    let action = RecordAction::from_path(req, ACTIONS)?;
+    change(req, Target::in_space(&opened, opened.space_ref), Action::SpaceUpdated, |space| {
+        (action.edit)(space, req.now);
     })
     .await?;
-    let name = opened.title(req);
-    let (key, back) = if is_published {
-        ("space-published", "publish-back")
-    } else {
-        ("space-unpublished", "unpublish-back")
-    };
-    let notice = Notice::success(req.tr_with(key, "name", name)).text(req.tr(back));
-    req.redirect(opened.path(), notice).await
+    req.redirect(opened.path(), action.notice(req, Space::NAME, opened.title(req))).await
 }

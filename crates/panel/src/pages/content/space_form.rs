@@ -1,19 +1,20 @@
 //! The form of a participatory space: texts, slug, visibility (contract 05 §2.5).
 
-use super::shared::{title, visibility_name};
+use super::opened_space::visibility_name;
 use crate::admin_request::AdminRequest;
-use crate::parts::{Choice, Form, FormError, FormErrors, Html};
+use crate::parts::{Choice, FormError, FormErrors, Section};
 use crate::records::{EditableRecord, FormInput, FormView, TextField};
+use crate::translated::title;
 use civitas_application::Ports;
-use civitas_kernel::records::{RecordAdmin, RecordFields};
+use civitas_kernel::records::{RecordAdministration, RecordFields};
 use civitas_kernel::text::nfc;
-use civitas_kernel::{Result, SpaceKind};
+use civitas_kernel::{FieldError, Result, SpaceKind};
 use civitas_organizations::Organization;
-use civitas_spaces::{Space, SpaceAdmin, Visibility, check_title};
+use civitas_spaces::{Space, SpaceAdministration, Visibility, check_title};
 
 impl EditableRecord for Space {
-    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
-        Box::new(SpaceAdmin { spaces: ports.spaces() })
+    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdministration<Self> + 'a> {
+        Box::new(SpaceAdministration { spaces: ports.spaces() })
     }
 
     fn check(&self, before: Option<&Self>, organization: &Organization) -> Result<()> {
@@ -27,11 +28,10 @@ impl EditableRecord for Space {
         title(req, &self.title)
     }
 
-    fn refusal(text: &str) -> Option<(&'static str, &'static str)> {
-        match text {
-            "slug has already been taken" => Some(("space[slug]", "problem-taken")),
-            "an initiative has no slug of its own" => Some(("space[slug]", "problem-slug-of-initiative")),
-            text if text.contains(" cannot be ") => Some(("space[visibility]", "problem-visibility")),
+    fn error_key(field_error: &FieldError) -> Option<&'static str> {
+        match (field_error.field.as_ref(), field_error.code.as_ref()) {
+            ("slug", "not_allowed") => Some("problem-slug-of-initiative"),
+            ("visibility", "not_allowed") => Some("problem-visibility"),
             _ => None,
         }
     }
@@ -53,17 +53,15 @@ pub(crate) fn read_form(req: &AdminRequest, space: &mut Space) -> FormErrors {
     input.into_problems()
 }
 
-/// The form. `of_kind` chooses the kind of a new space.
-pub(crate) fn form<'a>(
-    req: &'a AdminRequest,
+/// The sections of the form.
+pub(crate) fn sections(
+    req: &AdminRequest,
     organization: &Organization,
     space: &Space,
-    action: String,
-    submit_key: &str,
     problems: &[FormError],
-    of_kind: Option<Html>,
-) -> Form<'a> {
-    let (locales, is_new) = (&req.panel.settings.site.locales, of_kind.is_some());
+    is_new: bool,
+) -> [Section; 2] {
+    let locales = &req.panel.settings.site.locales;
     let view = FormView { req, organization, name: Space::NAME, locales, problems, is_new };
     let texts = view.texts(
         "space-texts",
@@ -74,9 +72,7 @@ pub(crate) fn form<'a>(
             TextField::html("description", "description", &space.description, 6),
         ],
     );
-    let mut identity = view.section("identity", "space-identity");
-    identity.fields.extend(of_kind);
-    identity = identity.field(texts);
+    let mut identity = view.section("identity", "space-identity").field(texts);
     if is_new || space.kind != SpaceKind::Initiatives {
         let slug = view.line("slug", "space-slug", space.slug.as_deref().unwrap_or_default());
         let slug = slug.hint(req.tr("space-slug-hint")).class("mono").optional();
@@ -89,5 +85,5 @@ pub(crate) fn form<'a>(
     });
     let who = view.choice("visibility", "visibility", space.visibility.as_str(), choices.collect());
     let who = view.section("who", "space-who").hint(req.tr("space-who-hint")).field(who);
-    Form::new(&req.translator, action, req.token(), submit_key).section(identity).section(who)
+    [identity, who]
 }

@@ -1,16 +1,15 @@
 //! Participatory spaces of an organization: list and creation (contract 05 §2).
 
-use super::organization;
-use super::shared::{
-    open_organization, published_badge, space_kind_key, space_kind_name, space_path, spaces_path, title,
-    visibility_name,
-};
+use super::opened_space::{space_kind_key, space_kind_name, space_path, spaces_path, visibility_name};
+use super::organization::{self, open_organization};
 use super::space_form;
 use crate::admin_request::AdminRequest;
+use crate::list::{List, PER_PAGE};
 use crate::notice::Notice;
-use crate::parts::{Cell, Choice, Field, FormErrors, Table};
-use crate::records::{self, EditableRecord, ListFilters, PER_PAGE};
+use crate::parts::{Badge, Cell, Choice, Field, FormErrors, Table};
+use crate::records::{self, EditableRecord};
 use crate::reply::Reply;
+use crate::translated::title;
 use civitas_audit::Action;
 use civitas_kernel::{OrganizationId, Result, SpaceKind, SpaceRef, Translated};
 use civitas_organizations::Organization;
@@ -18,14 +17,14 @@ use civitas_spaces::{Space, SpaceSearch};
 use std::collections::HashMap;
 
 /// Declares the filters, and returns what they ask for.
-fn read_search(filters: &mut ListFilters<'_>) -> SpaceSearch {
+fn read_search(list: &mut List<'_>) -> SpaceSearch {
     let kinds = SpaceKind::ALL.map(|kind| (kind.as_str(), space_kind_key(kind), kind));
     let kinds = kinds.each_ref().map(|(value, key, kind)| (*value, key.as_str(), *kind));
     let states = [("published", "published", true), ("not_published", "not-published", false)];
     SpaceSearch {
-        text: filters.text("spaces-search"),
-        kind: filters.choice("kind", "column-kind", &kinds),
-        published: filters.choice("state", "column-state", &states),
+        text: list.search("spaces-search"),
+        kind: list.choice("kind", "column-kind", &kinds),
+        published: list.choice("state", "column-state", &states),
     }
 }
 
@@ -46,7 +45,7 @@ fn row(
         ),
         Cell::text(&space_kind_name(req, space_ref.kind)),
         Cell::text(&space_ref.id.to_string()),
-        Cell::badge(&published_badge(req, space.published_at.is_some())),
+        Cell::badge(&Badge::published(&req.translator, space.published_at.is_some())),
         Cell::text(&visibility_name(req, space.visibility)),
         match active.get(&space_ref) {
             Some(step) => Cell::text(step),
@@ -63,8 +62,8 @@ fn row(
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = open_organization(req).await?;
     let (store, base) = (req.store(), spaces_path(id));
-    let mut filters = ListFilters::new(req, &base);
-    let (search, request) = (read_search(&mut filters), req.query.page(PER_PAGE));
+    let mut list = List::new(req, "spaces", &base);
+    let (search, request) = (read_search(&mut list), req.query.page(PER_PAGE));
     let page = store.spaces().search(id, &search, request).await?;
     let refs: Vec<SpaceRef> = page.items.iter().map(|(space, _)| *space).collect();
     let active = store.steps().active_of(id, &refs).await?;
@@ -79,11 +78,11 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
         "column-title column-kind column-id:low column-state visibility step-active components:num:low \
          column-changed",
     );
-    let pages = req.labelled_pagination(&base, req.tr("spaces-pages"), request, page.has_more).html();
+    let links = list.page_links(request, &page).label(req.tr("spaces-pages"));
     let table = Table::new(caption, columns).rows(rows);
     let head = organization::head(req, id, &organization, req.tr("spaces"));
     let new = (format!("{base}/new"), req.tr("space-new"));
-    filters.show_with_new("spaces", head, req.row_count_text(page.items.len()), table, pages, new).await
+    list.reply_with_new(head, table, &links, new).await
 }
 
 /// The kind that was chosen in the form, or with the address.
@@ -95,10 +94,10 @@ fn chosen_kind(req: &AdminRequest) -> SpaceKind {
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = open_organization(req).await?;
     let space = Space::new(chosen_kind(req), Translated::default(), req.now);
-    show_new(req, id, &organization, &space, Vec::new()).await
+    new_page(req, id, &organization, &space, Vec::new()).await
 }
 
-async fn show_new(
+async fn new_page(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
@@ -112,9 +111,10 @@ async fn show_new(
             .class("medium")
             .check(&problems)
             .html(&req.translator);
-    let action = spaces_path(id);
-    let form = space_form::form(req, organization, space, action, "space-create", &problems, Some(of_kind))
-        .cancel(spaces_path(id));
+    let [mut identity, who] = space_form::sections(req, organization, space, &problems, true);
+    identity.fields.insert(0, of_kind);
+    let path = spaces_path(id);
+    let form = req.build_form(&path, "space-create").sections([identity, who]).cancel(&path);
     let head = organization::head(req, id, organization, req.tr("space-new"))
         .crumb(req.tr("spaces"), spaces_path(id))
         .lede(req.tr("space-new-lede"));
@@ -126,7 +126,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let mut space = Space::new(chosen_kind(req), Translated::default(), req.now);
     let problems = space_form::read_form(req, &mut space);
     if !problems.is_empty() {
-        return show_new(req, id, &organization, &space, problems).await;
+        return new_page(req, id, &organization, &space, problems).await;
     }
     let created = records::create(req, id, &organization, &space, Action::SpaceCreated, async |_| Ok(()));
     match created.await {
@@ -137,7 +137,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
         }
         Err(error) => {
             let problems = Space::form_errors(req, &organization, error)?;
-            show_new(req, id, &organization, &space, problems).await
+            new_page(req, id, &organization, &space, problems).await
         }
     }
 }

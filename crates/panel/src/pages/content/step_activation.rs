@@ -1,14 +1,15 @@
 //! The activation of a step: the confirmation page, and the action (contract 05 §2.8).
 
 use super::component_settings::step_setting_changes;
-use super::components::MAX_COMPONENTS;
-use super::shared::{OpenedSpace, title};
-use super::steps::{admin, step_from_path, steps_path};
+use super::components::MAX_SPACE_COMPONENTS;
+use super::opened_space::OpenedSpace;
+use super::steps::{OpenedStep, admin};
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::reply::Reply;
+use crate::translated::title;
 use civitas_audit::Action;
-use civitas_kernel::records::{Change, RecordAdmin, find_for_update};
+use civitas_kernel::records::{Change, RecordAdministration, find_for_update};
 use civitas_kernel::{Ability, Result, StepId};
 use civitas_spaces::Step;
 
@@ -30,7 +31,7 @@ async fn component_changes(
     let components = req
         .store()
         .components()
-        .list_in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS)
+        .list_in_space(opened.organization_id, opened.space_ref, MAX_SPACE_COMPONENTS)
         .await?;
     let comments_max_length = opened.organization.comments_max_length;
     let of_one = components.iter().filter_map(|(_, component)| {
@@ -43,9 +44,10 @@ async fn component_changes(
 }
 
 pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, step) = step_from_path(req).await?;
-    if step.active {
-        return already_active(req, &opened, &step).await;
+    let opened_step = OpenedStep::from_path(req).await?;
+    let (opened, id) = (&opened_step.space, opened_step.id);
+    if opened_step.step.active {
+        return already_active(req, &opened_step).await;
     }
     let mut effects = Vec::new();
     let active = req.store().steps().active(opened.organization_id, opened.space_ref).await?;
@@ -53,38 +55,32 @@ pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
         let name = title(req, &active.title);
         effects.push(req.tr_with("step-activate-ends", "name", name));
     }
-    let changes = component_changes(req, &opened, active.map(|(active, _)| active), id).await?;
+    let changes = component_changes(req, opened, active.map(|(active, _)| active), id).await?;
     if changes.is_empty() {
         effects.push(req.tr("step-activate-nothing"));
     }
     effects.extend(changes);
-    effects.push(req.tr_count("step-activate-receivers", receivers(req, &opened).await?));
-    let name = title(req, &step.title);
+    effects.push(req.tr_count("step-activate-receivers", receivers(req, opened).await?));
+    let url = format!("{}/activate", opened_step.path());
     let confirm = req
-        .confirmation(
-            format!("{}/{id}/activate", steps_path(&opened)),
-            req.tr("step-activate-button"),
-            opened.path(),
-        )
+        .confirmation(url, req.tr("step-activate-button"), opened.path())
         .effects(effects)
         .stays(req.tr("step-activate-stays"));
-    let head = opened
-        .head_below_space(req, req.tr_with("step-activate-title", "name", name))
-        .current(req.tr("step-activate-button"));
+    let title = req.tr_with("step-activate-title", "name", opened_step.title(req));
+    let head = opened.subpage_head(req, title).current(req.tr("step-activate-button"));
     req.page(head, confirm.html(&[])).await
 }
 
-async fn already_active(req: &AdminRequest, opened: &OpenedSpace, step: &Step) -> Result<Reply> {
-    let name = title(req, &step.title);
-    let notice = Notice::failure(req.tr_with("step-already-active", "name", name));
-    req.redirect(opened.path(), notice).await
+async fn already_active(req: &AdminRequest, opened: &OpenedStep) -> Result<Reply> {
+    let notice = Notice::failure(req.tr_with("step-already-active", "name", opened.title(req)));
+    req.redirect(opened.space.path(), notice).await
 }
 
 pub(crate) async fn activate(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, step) = step_from_path(req).await?;
-    let name = title(req, &step.title);
+    let opened_step = OpenedStep::from_path(req).await?;
+    let (opened, id, name) = (&opened_step.space, opened_step.id, opened_step.title(req));
     let active = req.store().steps().active(opened.organization_id, opened.space_ref).await?;
-    let changed = component_changes(req, &opened, active.map(|(active, _)| active), id).await?.len();
+    let changed = component_changes(req, opened, active.map(|(active, _)| active), id).await?.len();
     let (is_new, _) = req
         .change_with_audit(
             async |tx| {
@@ -105,13 +101,13 @@ pub(crate) async fn activate(req: &AdminRequest) -> Result<Reply> {
         )
         .await?;
     if !is_new {
-        return already_active(req, &opened, &step).await;
+        return already_active(req, &opened_step).await;
     }
     let text = req.tr_args(
         "step-activated-text",
         &[
             ("components", req.tr_count("components-changed", changed).into()),
-            ("registrations", req.tr_count("registrations-receive", receivers(req, &opened).await?).into()),
+            ("registrations", req.tr_count("registrations-receive", receivers(req, opened).await?).into()),
         ],
     );
     let notice = Notice::success(req.tr_with("step-activated", "name", name)).text(text);

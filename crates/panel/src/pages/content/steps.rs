@@ -1,19 +1,20 @@
 //! The steps of a process (contract 05 §2.8): list, creation, change, activation, deletion.
 
-use super::components::{MAX_COMPONENTS, steps_of_space};
-use super::shared::{OpenedSpace, deletion_link, title};
+use super::components::{MAX_SPACE_COMPONENTS, steps_of_space};
+use super::opened_space::OpenedSpace;
 use crate::admin_request::AdminRequest;
-use crate::parts::{Badge, Form, FormError, FormErrors, Html, render};
-use crate::records::{self, EditableRecord, FormInput, FormView, Saved, Target, TextField, save};
+use crate::parts::{Badge, FormError, FormErrors, Html, Section, deletion_link, render};
+use crate::records::{self, EditableRecord, FormInput, FormView, Saved, Target, TextField, field_name, save};
 use crate::reply::Reply;
+use crate::translated::title;
 use crate::translator::Translator;
 use askama::Template;
 use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_kernel::records::{Entity, RecordAdmin, RecordFields};
-use civitas_kernel::{Error, Result, SpaceKind, StepId, Translated};
+use civitas_kernel::records::{Entity, RecordAdministration, RecordFields};
+use civitas_kernel::{Error, FieldError, Result, SpaceKind, StepId, Translated};
 use civitas_organizations::Organization;
-use civitas_spaces::{Step, StepAdmin, check_title, refusals, remove_step};
+use civitas_spaces::{Step, StepAdministration, check_title, remove_step};
 
 /// A step in the list.
 struct Item {
@@ -36,7 +37,7 @@ struct Steps<'a> {
 }
 
 /// The path of the steps.
-pub(super) fn steps_path(opened: &OpenedSpace) -> String {
+fn steps_path(opened: &OpenedSpace) -> String {
     format!("{}/steps", opened.path())
 }
 
@@ -78,13 +79,31 @@ async fn process_from_path(req: &AdminRequest) -> Result<OpenedSpace> {
     if opened.space_ref.kind == SpaceKind::ParticipatoryProcesses { Ok(opened) } else { Err(Error::NotFound) }
 }
 
-/// The step of the path, with its process.
-pub(super) async fn step_from_path(req: &AdminRequest) -> Result<(OpenedSpace, StepId, Step)> {
-    let opened = process_from_path(req).await?;
-    let id = StepId(req.path_id("step")?);
-    let found = req.store().steps().find(opened.organization_id, id).await?;
-    let step = found.filter(|step| step.space == opened.space_ref).ok_or(Error::NotFound)?;
-    Ok((opened, id, step))
+/// A step of the path, with its process.
+pub(super) struct OpenedStep {
+    pub(super) space: OpenedSpace,
+    pub(super) id: StepId,
+    pub(super) step: Step,
+}
+
+impl OpenedStep {
+    pub(super) async fn from_path(req: &AdminRequest) -> Result<Self> {
+        let space = process_from_path(req).await?;
+        let id = StepId(req.path_id("step")?);
+        let found = req.store().steps().find(space.organization_id, id).await?;
+        let step = found.filter(|step| step.space == space.space_ref).ok_or(Error::NotFound)?;
+        Ok(Self { space, id, step })
+    }
+
+    /// The path of the step.
+    pub(super) fn path(&self) -> String {
+        format!("{}/{}", steps_path(&self.space), self.id)
+    }
+
+    /// The title of the step.
+    pub(super) fn title(&self, req: &AdminRequest) -> String {
+        title(req, &self.step.title)
+    }
 }
 
 /// Writes what was typed into the step, and returns what cannot be read.
@@ -99,15 +118,14 @@ fn read_form(req: &AdminRequest, step: &mut Step) -> FormErrors {
     input.into_problems()
 }
 
-fn form<'a>(
-    req: &'a AdminRequest,
+/// The sections of the form.
+fn sections(
+    req: &AdminRequest,
     opened: &OpenedSpace,
     step: &Step,
-    action: String,
-    submit_key: &str,
     problems: &[FormError],
     is_new: bool,
-) -> Form<'a> {
+) -> [Section; 2] {
     let (organization, locales) = (&opened.organization, &req.panel.settings.site.locales);
     let view = FormView { req, organization, name: Step::NAME, locales, problems, is_new };
     let texts = view.texts("step-texts", &[TextField::line("title", "column-title", &step.title)]);
@@ -119,18 +137,15 @@ fn form<'a>(
         .hint(req.tr("steps-dates-hint"))
         .field(view.html(view.time("starts_at", "step-starts", step.starts_at).optional()))
         .field(view.html(view.time("ends_at", "step-ends", step.ends_at).optional()));
-    Form::new(&req.translator, action, req.token(), submit_key)
-        .section(section)
-        .section(when)
-        .cancel(opened.path())
+    [section, when]
 }
 
-pub(super) fn admin(ports: &dyn Ports) -> StepAdmin<'_> {
-    StepAdmin { spaces: ports.spaces(), steps: ports.steps() }
+pub(super) fn admin(ports: &dyn Ports) -> StepAdministration<'_> {
+    StepAdministration { spaces: ports.spaces(), steps: ports.steps() }
 }
 
 impl EditableRecord for Step {
-    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdministration<Self> + 'a> {
         Box::new(admin(ports))
     }
 
@@ -142,12 +157,16 @@ impl EditableRecord for Step {
         title(req, &self.title)
     }
 
-    fn refusal(text: &str) -> Option<(&'static str, &'static str)> {
-        match text {
-            refusals::STEP_POSITION => Some(("step[place]", "problem-greater")),
-            refusals::STEP_IS_ACTIVE => Some(("", "problem-step-active")),
-            _ => None,
+    fn form_field(organization: &Organization, field_error: &FieldError) -> String {
+        match field_error.field.as_ref() {
+            "position" => "step[place]".to_owned(),
+            "active" => String::new(),
+            _ => field_name(Self::NAME, organization, field_error),
         }
+    }
+
+    fn error_key(field_error: &FieldError) -> Option<&'static str> {
+        (field_error.code == "is_active").then_some("problem-step-active")
     }
 }
 
@@ -156,17 +175,20 @@ pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     let steps = steps_of_space(req, &opened).await?;
     let position = steps.iter().map(|(_, step)| step.position + 1).max().unwrap_or_default();
     let step = Step::new(opened.space_ref, Translated::default(), position, req.now);
-    show_new(req, &opened, &step, Vec::new()).await
+    new_page(req, &opened, &step, Vec::new()).await
 }
 
-async fn show_new(
+async fn new_page(
     req: &AdminRequest,
     opened: &OpenedSpace,
     step: &Step,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let form = form(req, opened, step, steps_path(opened), "step-create", &problems, true);
-    let head = opened.head_below_space(req, req.tr("step-new")).lede(req.tr("step-new-lede"));
+    let form = req
+        .build_form(steps_path(opened), "step-create")
+        .sections(sections(req, opened, step, &problems, true))
+        .cancel(opened.path());
+    let head = opened.subpage_head(req, req.tr("step-new")).lede(req.tr("step-new-lede"));
     req.form_page(head, form.html(), problems).await
 }
 
@@ -181,98 +203,89 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let mut step = Step::new(opened.space_ref, Translated::default(), 0, req.now);
     let problems = read_form(req, &mut step);
     if !problems.is_empty() {
-        return show_new(req, &opened, &step, problems).await;
+        return new_page(req, &opened, &step, problems).await;
     }
     let (id, action) = (opened.organization_id, Action::StepCreated);
     match records::create(req, id, organization, &step, action, async |_| Ok(())).await {
         Ok(_) => back_to_space(req, &opened, "step-created", title(req, &step.title)).await,
-        Err(error) => show_new(req, &opened, &step, Step::form_errors(req, organization, error)?).await,
+        Err(error) => new_page(req, &opened, &step, Step::form_errors(req, organization, error)?).await,
     }
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, step) = step_from_path(req).await?;
-    show_edit(req, &opened, id, &step, &step, Vec::new()).await
+    let opened = OpenedStep::from_path(req).await?;
+    edit_page(req, &opened, &opened.step, Vec::new()).await
 }
 
-async fn show_edit(
+async fn edit_page(
     req: &AdminRequest,
-    opened: &OpenedSpace,
-    id: StepId,
-    stored: &Step,
+    opened: &OpenedStep,
     step: &Step,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let path = format!("{}/{id}", steps_path(opened));
-    let form = form(req, opened, step, path.clone(), "step-save", &problems, false)
-        .method("put")
-        .hidden("revision", req.revision(stored.revision()));
+    let (space, path) = (&opened.space, opened.path());
+    let form = req
+        .build_form(&path, "step-save")
+        .put(req.revision(opened.step.revision()))
+        .sections(sections(req, space, step, &problems, false))
+        .cancel(space.path());
     let name = title(req, &step.title);
-    let mut head = opened.head_below_space(req, name.clone());
+    let mut head = space.subpage_head(req, name.clone());
     let mut body = vec![form.html()];
     if step.active {
         head = head.badge(Badge::busy(req.tr("step-is-active")));
     } else {
         let lede = req.tr("step-delete-lede");
-        body.push(deletion_link(req, lede, format!("{path}/delete"), name));
+        body.push(deletion_link(&req.translator, lede, format!("{path}/delete"), name));
     }
     req.form_page(head, Html::join(body), problems).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, stored) = step_from_path(req).await?;
-    match save(req, Target::in_space(&opened, id), Action::StepUpdated, |step| read_form(req, step)).await? {
-        Saved::Stored(step) => back_to_space(req, &opened, "step-saved", title(req, &step.title)).await,
-        Saved::Refused(step, problems) => show_edit(req, &opened, id, &stored, &step, problems).await,
+    let opened = OpenedStep::from_path(req).await?;
+    let target = Target::in_space(&opened.space, opened.id);
+    match save(req, target, Action::StepUpdated, |step| read_form(req, step)).await? {
+        Saved::Stored(step) => back_to_space(req, &opened.space, "step-saved", title(req, &step.title)).await,
+        Saved::Refused(step, problems) => edit_page(req, &opened, &step, problems).await,
     }
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, step) = step_from_path(req).await?;
-    delete_page(req, &opened, id, &step, Vec::new()).await
+    delete_page(req, &OpenedStep::from_path(req).await?, Vec::new()).await
 }
 
-async fn delete_page(
-    req: &AdminRequest,
-    opened: &OpenedSpace,
-    id: StepId,
-    step: &Step,
-    problems: FormErrors,
-) -> Result<Reply> {
+async fn delete_page(req: &AdminRequest, opened: &OpenedStep, problems: FormErrors) -> Result<Reply> {
+    let space = &opened.space;
     let components = req
         .store()
         .components()
-        .list_in_space(opened.organization_id, opened.space_ref, MAX_COMPONENTS)
+        .list_in_space(space.organization_id, space.space_ref, MAX_SPACE_COMPONENTS)
         .await?;
-    let with_settings = components.iter().filter(|(_, c)| c.step_settings.contains_key(&id)).count();
+    let with_settings = components.iter().filter(|(_, c)| c.step_settings.contains_key(&opened.id)).count();
     let confirm = req
-        .confirmation(format!("{}/{id}", steps_path(opened)), req.tr("step-delete-button"), opened.path())
+        .confirmation(opened.path(), req.tr("step-delete-button"), space.path())
         .delete()
         .effects([req.tr("step-delete-effect"), req.tr_count("step-delete-components", with_settings)])
         .stays(req.tr("step-delete-stays"));
-    let name = title(req, &step.title);
-    let head =
-        opened.head_below_space(req, req.tr_with("delete-title", "name", name)).current(req.tr("delete"));
+    let title = req.tr_with("delete-title", "name", opened.title(req));
+    let head = space.subpage_head(req, title).current(req.tr("delete"));
     req.form_page(head, confirm.html(&problems), problems).await
 }
 
 pub(crate) async fn delete(req: &AdminRequest) -> Result<Reply> {
-    let (opened, id, step) = step_from_path(req).await?;
-    let name = title(req, &step.title);
+    let opened = OpenedStep::from_path(req).await?;
+    let (space, id, name) = (&opened.space, opened.id, opened.title(req));
     let deleted = req
         .change_with_audit(
-            async |tx| remove_step(tx.steps(), tx.components(), opened.organization_id, id, req.now).await,
+            async |tx| remove_step(tx.steps(), tx.components(), space.organization_id, id, req.now).await,
             |()| {
-                let entry = req.audit_entry(Action::StepDeleted).in_organization(opened.organization_id);
+                let entry = req.audit_entry(Action::StepDeleted).in_organization(space.organization_id);
                 Some(entry.with_object("step", &id.to_string(), &name))
             },
         )
         .await;
     match deleted {
-        Ok(()) => back_to_space(req, &opened, "step-deleted", name).await,
-        Err(error) => {
-            let problems = Step::form_errors(req, &opened.organization, error)?;
-            delete_page(req, &opened, id, &step, problems).await
-        }
+        Ok(()) => back_to_space(req, space, "step-deleted", name).await,
+        Err(error) => delete_page(req, &opened, Step::form_errors(req, &space.organization, error)?).await,
     }
 }

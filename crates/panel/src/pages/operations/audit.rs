@@ -1,10 +1,9 @@
 //! The audit trail: who changed what, when, and from where.
 
-use super::log::LogList;
 use crate::admin_request::AdminRequest;
+use crate::list::{List, PER_PAGE};
 use crate::pages::clients::api_client;
-use crate::parts::{Cell, Choice, EmptyState, Pagination, Table, render};
-use crate::records::PER_PAGE;
+use crate::parts::{Cell, Choice, EmptyState, Table, render};
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
@@ -84,24 +83,21 @@ impl Changes<'_> {
     }
 }
 
-/// Adds the filters of the list.
-fn read_filter(
-    req: &AdminRequest,
-    log: &mut LogList<'_>,
-    organizations: &[(OrganizationId, String)],
-) -> AuditFilter {
+/// Declares the filters, and returns what they ask for.
+fn read_filter(list: &mut List<'_>, organizations: &[(OrganizationId, String)]) -> AuditFilter {
+    let req = list.req;
     let actions = Action::ALL.iter().map(|action| Choice::new(action.as_str(), action_text(req, *action)));
     let mut actions: Vec<Choice> = actions.collect();
     actions.sort_by(|one, other| one.label.cmp(&other.label));
     let scopes = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
     let scopes = std::iter::once(Choice::new("deployment", req.tr("nav-deployment"))).chain(scopes);
     let kinds = ActorKind::ALL.iter().map(|kind| Choice::new(kind.as_str(), actor_kind(req, *kind)));
-    let text = log.filters.text("audit-search");
-    let action = log.select("action", "audit-action", actions).and_then(Action::parse);
-    let scope = log.select("organization", "organization", scopes);
-    let actor = log.select("actor", "audit-with", kinds);
-    // The marks of both are in the other order.
-    if let (Some(_), Some(_), [.., organization, with]) = (scope, actor, log.filters.chips.as_mut_slice()) {
+    let text = list.search("audit-search");
+    let action = list.select("action", "audit-action", actions).and_then(Action::parse);
+    let scope = list.select("organization", "organization", scopes);
+    let actor = list.select("actor", "audit-with", kinds);
+    // The chips of both are in the other order.
+    if let (Some(_), Some(_), [.., organization, with]) = (scope, actor, list.chips.as_mut_slice()) {
         std::mem::swap(organization, with);
     }
     let scope = match scope {
@@ -109,14 +105,15 @@ fn read_filter(
         Some(id) => id.parse().map_or(AuditScope::All, |id| AuditScope::Organization(OrganizationId(id))),
         None => AuditScope::All,
     };
-    let (actor, since, until) = (actor.and_then(ActorKind::parse), log.time("from"), log.time("to"));
+    let (actor, since, until) = (actor.and_then(ActorKind::parse), list.time("from"), list.time("to"));
     AuditFilter { scope, action, actor, object: None, text, since, until }
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let organizations = api_client::organizations(req).await?;
-    let mut log = LogList::new(req, LIST, "audit");
-    let filter = read_filter(req, &mut log, &organizations);
+    let organizations =
+        api_client::organizations(req, req.query.number("organization").map(OrganizationId)).await?;
+    let mut list = List::log(req, "audit", LIST);
+    let filter = read_filter(&mut list, &organizations);
     let request = req.query.page(PER_PAGE);
     let page = req.store().audit().list(&filter, request).await?;
     let rows = page.items.iter().map(|entry| {
@@ -135,6 +132,6 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let columns = req.columns("audit-time audit-who audit-action audit-on audit-changes");
     let empty = EmptyState::new(req.tr("audit-none"), "");
     let table = Table::new(req.tr("audit-caption"), columns).rows(rows).empty(empty);
-    let pages = req.labelled_pagination(LIST, req.tr("audit-pages"), request, page.has_more);
-    log.show(&table, Pagination { is_log: true, ..pages }.html()).await
+    let links = list.page_links(request, &page).label(req.tr("audit-pages"));
+    list.reply(req.head("nav-audit"), &table, &links).await
 }

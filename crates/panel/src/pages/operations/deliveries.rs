@@ -1,7 +1,7 @@
 //! Deliveries of webhooks, with their attempts.
 
-use super::log::{LogList, log_pagination};
 use crate::admin_request::AdminRequest;
+use crate::list::List;
 use crate::notice::Notice;
 use crate::pages::clients::webhooks;
 use crate::parts::{
@@ -11,7 +11,7 @@ use crate::parts::{
 use crate::reply::Reply;
 use crate::translator::Translator;
 use askama::Template;
-use civitas_event_delivery::WebhookAdmin;
+use civitas_event_delivery::WebhookAdministration;
 use civitas_kernel::{Error, EventName, RegistrationId, Result};
 use civitas_webhooks::{
     DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, ReplaySelection, parse_event,
@@ -23,8 +23,8 @@ use uuid::Uuid;
 const MAX_DELIVERIES: i64 = 10_000;
 const LIST: &str = "/system/webhook_deliveries";
 
-pub(crate) fn admin(req: &AdminRequest) -> WebhookAdmin<'_> {
-    WebhookAdmin { store: req.store(), organization: None }
+pub(crate) fn admin(req: &AdminRequest) -> WebhookAdministration<'_> {
+    WebhookAdministration { store: req.store(), organization: None }
 }
 
 fn status(req: &AdminRequest, status: DeliveryStatus) -> Badge {
@@ -37,8 +37,9 @@ fn status(req: &AdminRequest, status: DeliveryStatus) -> Badge {
     }
 }
 
-/// Adds the filters of the list.
-fn read_filter(req: &AdminRequest, log: &mut LogList<'_>) -> DeliveryFilter {
+/// Declares the filters, and returns what they ask for.
+fn read_filter(list: &mut List<'_>) -> DeliveryFilter {
+    let req = list.req;
     let states = DeliveryStatus::NAMES.iter();
     let states = states.map(|name| Choice::new(*name, req.tr(&format!("delivery-{name}"))));
     let events = EventName::ALL.iter().filter(|event| event.is_event());
@@ -47,21 +48,21 @@ fn read_filter(req: &AdminRequest, log: &mut LogList<'_>) -> DeliveryFilter {
     let registration = Field::text("registration", req.tr("delivery-registration"), registration);
     let registration = registration.class("narrow");
     DeliveryFilter {
-        status: log.select("status", "column-state", states).and_then(DeliveryStatus::parse),
-        event: log.select("event", "delivery-event", events).and_then(parse_event),
-        registration: log
+        status: list.select("status", "column-state", states).and_then(DeliveryStatus::parse),
+        event: list.select("event", "delivery-event", events).and_then(parse_event),
+        registration: list
             .field("registration", &registration)
             .and_then(|id| id.parse().ok())
             .map(RegistrationId),
         client: None,
-        from: log.time("from"),
-        to: log.time("to"),
+        from: list.time("from"),
+        to: list.time("to"),
     }
 }
 
 /// What the filters of the list choose; `None` if they do not name a registration with a state or a time.
 fn chosen_replay(req: &AdminRequest) -> Option<ReplaySelection> {
-    let filter = read_filter(req, &mut LogList::new(req, LIST, "deliveries"));
+    let filter = read_filter(&mut List::log(req, "deliveries", LIST));
     let registration = filter.registration?;
     match (filter.from, filter.status) {
         (Some(since), None) => {
@@ -89,9 +90,9 @@ async fn addresses(req: &AdminRequest, deliveries: &[LoggedDelivery]) -> Result<
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let mut log = LogList::new(req, LIST, "deliveries");
-    let filter = read_filter(req, &mut log);
-    let page = admin(req).log(&filter, log.request(DeliveryId)).await?;
+    let mut list = List::log(req, "deliveries", LIST);
+    let filter = read_filter(&mut list);
+    let page = admin(req).log(&filter, list.log_request(DeliveryId)).await?;
     let addresses = addresses(req, &page.items).await?;
     let rows = page.items.iter().map(|delivery| {
         let registration = format!("{} {}", req.tr("registration-one"), delivery.registration);
@@ -113,9 +114,9 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     );
     let empty = EmptyState::new(req.tr("deliveries-none"), req.tr("deliveries-lede"));
     let table = Table::new(req.tr("deliveries-caption"), columns).rows(rows).empty(empty);
-    let pages = log_pagination(req, LIST, &page, |delivery| (delivery.created_at, delivery.id.0));
-    log.action = replay_action(req);
-    log.show(&table, pages).await
+    let links = list.log_page_links(&page, |delivery| (delivery.created_at, delivery.id.0));
+    let head = replay_action(req).into_iter().fold(req.head("nav-deliveries"), Head::action);
+    list.reply(head, &table, &links).await
 }
 
 fn path(id: DeliveryId) -> String {

@@ -1,9 +1,9 @@
 //! Jobs of all clients.
 
-use super::log::{LogList, log_pagination, organization_name};
 use crate::admin_request::AdminRequest;
+use crate::list::List;
 use crate::notice::Notice;
-use crate::pages::clients::api_client;
+use crate::pages::clients::api_client::{self, organization_name};
 use crate::parts::{
     Badge, Card, Cell, Choice, EmptyState, Head, Html, Json, KeyValues, PageAction, Table, Timeline,
     TimelineEvent, TwoColumns,
@@ -27,22 +27,23 @@ fn status(req: &AdminRequest, status: JobStatus) -> Badge {
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let organizations = api_client::organizations(req).await?;
-    let mut log = LogList::new(req, LIST, "jobs");
+    let organizations =
+        api_client::organizations(req, req.query.number("organization").map(OrganizationId)).await?;
+    let mut list = List::log(req, "jobs", LIST);
     let states = JobStatus::NAMES.iter().map(|name| Choice::new(*name, req.tr(&format!("job-{name}"))));
     let choices = organizations.iter().map(|(id, name)| Choice::new(id.to_string(), name));
     let filter = JobLogFilter {
-        status: log.select("status", "column-state", states).and_then(JobStatus::parse),
-        command: log.text("command", "job-command"),
-        client: log.text("client", "client-id"),
-        organization: log
+        status: list.select("status", "column-state", states).and_then(JobStatus::parse),
+        command: list.line("command", "job-command"),
+        client: list.line("client", "client-id"),
+        organization: list
             .select("organization", "organization", choices)
             .and_then(|id| id.parse().ok())
             .map(OrganizationId),
-        from: log.time("from"),
-        to: log.time("to"),
+        from: list.time("from"),
+        to: list.time("to"),
     };
-    let page = req.store().job_log().list(&filter, log.request(JobId)).await?;
+    let page = req.store().job_log().list(&filter, list.log_request(JobId)).await?;
     let rows = page.items.iter().map(|job| {
         let summary = &job.summary;
         vec![
@@ -51,7 +52,10 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
                 &status(req, summary.status),
                 job.error_class.as_deref().unwrap_or_default(),
             ),
-            Cell::with_subtext(&client_name(req, job), organization_name(&organizations, job.organization)),
+            Cell::with_subtext(
+                &client_name(req, job),
+                &organization_name(req, &organizations, job.organization),
+            ),
             Cell::text(&req.number(summary.attempts)),
             Cell::text(&req.log_time(summary.created_at)),
         ]
@@ -59,8 +63,8 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let columns = req.columns("job-command column-state client-one job-starts:num:low job-accepted");
     let empty = EmptyState::new(req.tr("jobs-none"), req.tr("jobs-lede"));
     let table = Table::new(req.tr("jobs-caption"), columns).rows(rows).empty(empty);
-    let pages = log_pagination(req, LIST, &page, |job| (job.summary.created_at, job.summary.id.0));
-    log.show(&table, pages).await
+    let links = list.log_page_links(&page, |job| (job.summary.created_at, job.summary.id.0));
+    list.reply(req.head("nav-jobs"), &table, &links).await
 }
 
 fn path(job: &LoggedJob) -> String {

@@ -1,9 +1,9 @@
 //! Mails that wait to be sent.
 
-use super::log::{LogList, log_pagination, organization_name};
 use crate::admin_request::AdminRequest;
+use crate::list::List;
 use crate::notice::Notice;
-use crate::pages::clients::api_client;
+use crate::pages::clients::api_client::{self, organization_name};
 use crate::parts::{Badge, Cell, EmptyState, PageAction, Table};
 use crate::reply::Reply;
 use civitas_accounts::{SendInvitation, SendMail};
@@ -19,20 +19,21 @@ const KINDS: &[&str] = &[SendMail::KIND, SendInvitation::KIND];
 const MAX_MAILS: i64 = 1_000;
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let mut log = LogList::new(req, LIST, "mails");
-    let retried = log.filters.choice("state", "column-state", &[("retried", "mails-retried", true)]);
+    let mut list = List::log(req, "mails", LIST);
+    let retried = list.choice("state", "column-state", &[("retried", "mails-retried", true)]);
     let filter = TaskFilter { kinds: KINDS, is_retried: retried.unwrap_or_default() };
-    let page = req.store().task_log().page(&filter, log.request(TaskId)).await?;
-    let organizations = api_client::organizations(req).await?;
+    let page = req.store().task_log().page(&filter, list.log_request(TaskId)).await?;
+    let organizations = api_client::organizations(req, None).await?;
     let columns = req.columns("mail-one column-state organization delivery-attempts:num:low mail-queued");
     let empty = EmptyState::new(req.tr("mails-none"), req.tr("mails-none-text"));
     let rows = page.items.iter().map(|task| row(req, &organizations, task));
     let table = Table::new(req.tr("mails-caption"), columns).rows(rows).empty(empty);
-    let pages = log_pagination(req, LIST, &page, |task| (added_at(task), task.id.0));
+    let links = list.log_page_links(&page, |task| (added_at(task), task.id.0));
+    let mut head = req.head("nav-mails");
     if page.items.iter().any(|task| task.attempts > 0 && !task.is_claimed) {
-        log.action = Some(PageAction::post(format!("{LIST}/retry"), req.tr("mails-retry"), req.token()));
+        head = head.action(PageAction::post(format!("{LIST}/retry"), req.tr("mails-retry"), req.token()));
     }
-    log.show(&table, pages).await
+    list.reply(head, &table, &links).await
 }
 
 fn added_at(task: &WaitingTask) -> OffsetDateTime {
@@ -65,7 +66,7 @@ fn row(req: &AdminRequest, organizations: &[(OrganizationId, String)], task: &Wa
     vec![
         mail,
         state,
-        Cell::link(&organization, organization_name(organizations, task.organization), ""),
+        Cell::link(&organization, &organization_name(req, organizations, task.organization), ""),
         Cell::text(&req.number(task.attempts)),
         Cell::text(&req.log_time(added_at(task))),
     ]

@@ -4,7 +4,6 @@ mod audit;
 mod deliveries;
 mod find;
 mod jobs;
-pub(crate) mod log;
 mod mails;
 mod registrations;
 mod shares;

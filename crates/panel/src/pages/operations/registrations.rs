@@ -1,12 +1,11 @@
 //! All webhook registrations of the deployment, with their health.
 
 use super::deliveries::admin;
-use super::log::LogList;
 use crate::admin_request::AdminRequest;
+use crate::list::{List, PER_PAGE};
 use crate::notice::Notice;
 use crate::pages::clients::webhooks::{registration_from_path, state, tab_path};
 use crate::parts::{Cell, Choice, EmptyState, RowAction, Table};
-use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use civitas_kernel::{Error, EventName, RegistrationId, Result};
 use civitas_webhooks::{RegistrationFilter, RegistrationReport, RegistrationState};
@@ -19,10 +18,10 @@ const STATES: [(&str, RegistrationState); 3] = [
 ];
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let mut log = LogList::new(req, LIST, "registrations");
-    let text = log.filters.text("registrations-search");
+    let mut list = List::new(req, "registrations", LIST);
+    let text = list.search("registrations-search");
     let states = STATES.map(|(name, _)| Choice::new(name, req.tr(&format!("registrations-{name}"))));
-    let state = log.select("state", "column-state", states);
+    let state = list.select("state", "column-state", states);
     let state = STATES.iter().find(|(name, _)| Some(*name) == state).map(|(_, state)| *state);
     let filter = RegistrationFilter { state, text, ..RegistrationFilter::default() };
     let request = req.query.page(PER_PAGE);
@@ -33,9 +32,8 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let empty = EmptyState::new("No webhook registrations found.".to_owned(), "");
     let rows = page.items.iter().map(|report| row(req, report));
     let table = Table::new(req.tr("registrations-caption"), columns).rows(rows).empty(empty);
-    let pages = req.labelled_pagination(LIST, req.tr("registrations-pages"), request, page.has_more).html();
-    log.found = req.row_count_text(page.items.len());
-    log.show(&table, pages).await
+    let links = list.page_links(request, &page).label(req.tr("registrations-pages"));
+    list.reply(req.head("nav-registrations"), &table, &links).await
 }
 
 fn row(req: &AdminRequest, report: &RegistrationReport) -> Vec<Cell> {

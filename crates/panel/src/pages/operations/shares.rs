@@ -1,9 +1,8 @@
 //! Shares: the limits, and what organizations use.
 
-use super::log::organization_name;
 use crate::admin_request::AdminRequest;
 use crate::format;
-use crate::pages::clients::api_client;
+use crate::pages::clients::api_client::{self, organization_name};
 use crate::parts::{Card, Cell, EmptyState, Html, Table};
 use crate::reply::Reply;
 use civitas_application::SharedResource;
@@ -23,12 +22,13 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         used.map(|one| ((one.share, one.organization.0), (one.used, one.refused))).collect();
     for share in SharedResource::ALL.into_iter().filter(|share| share.is_stored()) {
         // A sum that takes too long is left out.
-        let stored = store.shares().stored_by_tenant(share, MAX_ORGANIZATIONS).await.unwrap_or_default();
+        let stored =
+            store.shares().count_stored_by_tenant(share, MAX_ORGANIZATIONS).await.unwrap_or_default();
         for (OrganizationId(organization), used) in stored {
             amounts.entry((share, organization)).or_default().0 = used;
         }
     }
-    let organizations = api_client::organizations(req).await?;
+    let organizations = api_client::organizations(req, None).await?;
     let columns = req.columns(
         "shares-one shares-record:num client-one:num organization:num shares-process:num shares-used:num",
     );
@@ -36,10 +36,12 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let limits = limits.rows(SharedResource::ALL.map(|share| limit_cells(req, share, &amounts)));
     let columns = req.columns("organization shares-one shares-used:num shares-refused:num");
     let rows = amounts.iter().map(|((share, organization), (used, refused))| {
-        let name = match organization_name(&organizations, OrganizationId(*organization)) {
+        let name = if *organization == 0 {
             // Clients of the whole deployment, and the panel.
-            "" => Cell::muted("–"),
-            name => Cell::link(&format!("/system/organizations/{organization}"), name, ""),
+            Cell::muted("–")
+        } else {
+            let name = organization_name(req, &organizations, OrganizationId(*organization));
+            Cell::link(&format!("/system/organizations/{organization}"), &name, "")
         };
         vec![
             name,

@@ -76,7 +76,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
 async fn figures(req: &AdminRequest, alerts: &Alerts<'_>) -> Result<Vec<Figure>> {
     let found = alerts.figures(req.now - Duration::DAY).await?;
     let figure = |value, key: &str, href| Figure {
-        value: req.number_up_to(value, MAX_FIGURE),
+        value: req.count_text(value, MAX_FIGURE),
         label: req.tr(key),
         href,
     };

@@ -49,7 +49,7 @@ fn row(req: &AdminRequest, finding: &HealthFinding) -> Vec<Cell> {
 
 /// The number of rows with a link to them, and the time of the first.
 fn queue_html(req: &AdminRequest, queue: QueueFigures, first: &str, href: &str) -> Html {
-    let number = req.number_up_to(queue.number, MAX_FIGURE);
+    let number = req.count_text(queue.number, MAX_FIGURE);
     let first = queue.first.map(|at| req.tr_with(first, "time", req.log_time(at)));
     let first = first.map(|text| Html::paragraph("small", &text)).unwrap_or_default();
     Html::join([Html::link(href, &number), first])

@@ -5,8 +5,7 @@ use super::password_confirmation;
 use crate::admin_request::AdminRequest;
 use crate::notice::Notice;
 use crate::parts::{
-    Choice, ChoiceGroup, Field, Form, FormError, FormErrors, Head, Html, PageAction, Section, language_name,
-    render,
+    Choice, ChoiceGroup, Field, FormError, FormErrors, Head, Html, PageAction, Section, language_name, render,
 };
 use crate::reply::Reply;
 use crate::request::{SESSION_COOKIE, SIGN_IN_PATH};
@@ -27,10 +26,10 @@ const CODE_FIELD: &str = "code";
 const ISSUER: &str = "Civitas";
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    page(req, Vec::new()).await
+    show_page(req, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
+async fn show_page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let body = if req.signed_in.session.is_confirmed(req.now) {
         Html::join([preferences(req), password(req, &problems), second_factor(req)])
     } else {
@@ -56,7 +55,7 @@ fn preferences(req: &AdminRequest) -> Html {
     let section = Section::new("preferences", req.tr("preferences"))
         .field(language.class("medium").html(&req.translator))
         .field(theme.html(&req.translator));
-    Form::new(&req.translator, format!("{PATH}/preferences"), req.token(), "preferences-save")
+    req.build_form(format!("{PATH}/preferences"), "preferences-save")
         .hidden("revision", req.revision(administrator.revision()))
         .section(section)
         .html()
@@ -66,7 +65,7 @@ fn password(req: &AdminRequest, problems: &[FormError]) -> Html {
     let field = Field::password(NEW_PASSWORD_FIELD, req.tr("password-new"), "new-password");
     let field = field.hint(req.tr("password-hint")).check(problems).html(&req.translator);
     let section = Section::new("password", req.tr("password")).hint(req.tr("password-sessions"));
-    let form = Form::new(&req.translator, format!("{PATH}/password"), req.token(), "password-save");
+    let form = req.build_form(format!("{PATH}/password"), "password-save");
     form.section(section.field(field)).html()
 }
 
@@ -78,7 +77,7 @@ fn second_factor(req: &AdminRequest) -> Html {
     let section = Section::new("factor", req.tr("second-factor"))
         .hint(req.tr("second-factor-hint"))
         .field(Html::paragraph("", &req.tr(hint)));
-    let form = Form::new(&req.translator, format!("{PATH}/second_factor"), req.token(), submit_key);
+    let form = req.build_form(format!("{PATH}/second_factor"), submit_key);
     form.method(method).section(section).html()
 }
 
@@ -87,7 +86,7 @@ fn own_audit_entry(req: &AdminRequest, action: Action) -> NewAuditEntry {
     audit_entry(req, action, req.signed_in.id, &req.signed_in.administrator.email)
 }
 
-pub(crate) async fn save_preferences(req: &AdminRequest) -> Result<Reply> {
+pub(crate) async fn update_preferences(req: &AdminRequest) -> Result<Reply> {
     let locale =
         Locale::parse(req.form.text("locale")).filter(|locale| Locale::TRANSLATED_LOCALES.contains(locale));
     let theme = PanelTheme::parse(req.form.text("theme")).unwrap_or_default();
@@ -98,13 +97,13 @@ pub(crate) async fn save_preferences(req: &AdminRequest) -> Result<Reply> {
         admin.set_preferences(id, locale, theme, req.now).await
     });
     if let Err(error) = saved.await {
-        return page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await;
+        return show_page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await;
     }
     let translator = locale.map_or(req.translator, Translator::for_locale);
     req.redirect(PATH, Notice::success(translator.tr("preferences-saved"))).await
 }
 
-pub(crate) async fn save_password(req: &AdminRequest) -> Result<Reply> {
+pub(crate) async fn update_password(req: &AdminRequest) -> Result<Reply> {
     let saved = async {
         let new = Secret::new(req.form.get(NEW_PASSWORD_FIELD).unwrap_or_default());
         let email = &req.signed_in.administrator.email;
@@ -118,7 +117,7 @@ pub(crate) async fn save_password(req: &AdminRequest) -> Result<Reply> {
     };
     match saved.await {
         Ok(()) => req.redirect_done("password-saved", &[], PATH).await,
-        Err(error) => page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
+        Err(error) => show_page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
     }
 }
 
@@ -157,7 +156,7 @@ fn code_form(req: &AdminRequest, sealed: String, problems: &[FormError]) -> Html
         .html(&req.translator);
     let section = Section::new("code-section", req.tr("second-factor-confirm")).field(code);
     let submit_key = "second-factor-turn-on";
-    Form::new(&req.translator, format!("{PATH}/second_factor/confirm"), req.token(), submit_key)
+    req.build_form(format!("{PATH}/second_factor/confirm"), submit_key)
         .hidden("sealed", sealed)
         .section(section)
         .cancel(PATH)
@@ -171,7 +170,7 @@ pub(crate) async fn begin_second_factor(req: &AdminRequest) -> Result<Reply> {
         .await;
     let factor = match begun {
         Ok(factor) => factor,
-        Err(error) => return page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
+        Err(error) => return show_page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
     };
     let form = code_form(req, factor.sealed, &[]);
     let body = render(&NewFactor {
@@ -201,7 +200,7 @@ pub(crate) async fn confirm_second_factor(req: &AdminRequest) -> Result<Reply> {
         Err(error) => {
             let problems = form_errors(req, error, NEW_PASSWORD_FIELD)?;
             if problems.iter().all(|problem| problem.field != CODE_FIELD) {
-                return page(req, problems).await;
+                return show_page(req, problems).await;
             }
             // The app has the account already: another code is enough.
             let head = Head::new(req.tr("second-factor")).crumb(req.tr("account"), PATH);
@@ -219,7 +218,7 @@ pub(crate) async fn end_second_factor(req: &AdminRequest) -> Result<Reply> {
     );
     match ended.await {
         Ok(()) => req.redirect_done("second-factor-off", &[], PATH).await,
-        Err(error) => page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
+        Err(error) => show_page(req, form_errors(req, error, NEW_PASSWORD_FIELD)?).await,
     }
 }
 

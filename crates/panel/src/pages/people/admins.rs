@@ -3,15 +3,15 @@
 use crate::admin_request::AdminRequest;
 use crate::error;
 use crate::parts::{
-    Badge, Cell, Field, Form, FormError, FormErrors, Head, Html, PageAction, RowAction, Section, Table,
+    Badge, Cell, Field, FormError, FormErrors, Head, Html, PageAction, RowAction, Section, Table,
 };
 use crate::reply::Reply;
 use crate::request::SIGN_IN_PATH;
-use civitas_accounts::administrators::{Administrator, NewPassword, refusals};
+use civitas_accounts::administrators::{Administrator, NewPassword};
 use civitas_accounts::{Secret, normal_email};
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::records::Entity;
-use civitas_kernel::{AdministratorId, Error, PageRequest, Result};
+use civitas_kernel::{AdministratorId, Error, FieldError, PageRequest, Result};
 
 const LIST: &str = "/system/admins";
 const EMAIL_FIELD: &str = "admin[email]";
@@ -20,28 +20,34 @@ const PASSWORD_FIELD: &str = "admin[password]";
 /// An administrator with the id.
 type FoundAdministrator = (AdministratorId, Administrator);
 
-/// The field and the text of a refusal. `new`: the field of the new password.
-pub(crate) fn refusal_text<'a>(text: &str, new: &'a str) -> Option<(&'a str, &'static str)> {
-    Some(match text {
-        refusals::EMAIL_INVALID => (EMAIL_FIELD, "problem-email"),
-        refusals::EMAIL_TAKEN => (EMAIL_FIELD, "problem-email-taken"),
-        refusals::PASSWORD_SHORT => (new, "problem-password-short"),
-        refusals::PASSWORD_LONG => (new, "problem-password-long"),
-        refusals::PASSWORD_BLANK => (new, "problem-password-blank"),
-        refusals::PASSWORD_IS_EMAIL => (new, "problem-password-email"),
-        refusals::LAST => ("", "problem-last-admin"),
-        refusals::CODE_WRONG => ("code", "problem-code"),
-        refusals::SECOND_FACTOR_IS_ON => ("", "problem-factor-on"),
-        refusals::SECOND_FACTOR_IS_OFF => ("", "problem-factor-off"),
-        refusals::SECOND_FACTOR_EXPIRED => ("", "problem-factor-expired"),
+/// The key of the text for an error about an administrator.
+pub(crate) fn error_key(field_error: &FieldError) -> Option<&'static str> {
+    Some(match (field_error.field.as_ref(), field_error.code.as_ref()) {
+        ("email", "invalid") => "problem-email",
+        ("email", "taken") => "problem-email-taken",
+        ("password", "too_short") => "problem-password-short",
+        ("password", "too_long") => "problem-password-long",
+        ("password", "blank") => "problem-password-blank",
+        ("password", "is_email") => "problem-password-email",
+        ("administrator", "is_last") => "problem-last-admin",
+        ("code", "wrong") => "problem-code",
+        ("second_factor", "is_on") => "problem-factor-on",
+        ("second_factor", "is_off") => "problem-factor-off",
+        ("second_factor", "expired") => "problem-factor-expired",
         _ => return None,
     })
 }
 
-/// The problem of a refused change, beside its field.
+/// The problem of a refused change, beside its field. `new`: the field of the new password.
 pub(crate) fn form_errors(req: &AdminRequest, error: Error, new: &str) -> Result<FormErrors> {
-    let known = |text: &str| refusal_text(text, new);
-    error::form_errors_with_refusals(&req.translator, error, |_| String::new(), known)
+    let field = |field_error: &FieldError| match field_error.field.as_ref() {
+        "email" => EMAIL_FIELD.to_owned(),
+        "password" => new.to_owned(),
+        "code" => "code".to_owned(),
+        _ => String::new(),
+    };
+    let text = |field_error: &FieldError| error_key(field_error).map(|key| req.tr(key));
+    error::form_errors_with_texts(&req.translator, error, field, text)
 }
 
 /// An entry of the audit trail about an administrator.
@@ -124,12 +130,13 @@ fn fields(req: &AdminRequest, email: &str, password_hint: &str, problems: &[Form
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    show_new(req, Vec::new()).await
+    new_page(req, Vec::new()).await
 }
 
-async fn show_new(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
+async fn new_page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let email = req.form.get(EMAIL_FIELD).unwrap_or_default();
-    let form = Form::new(&req.translator, LIST, req.token(), "admin-create")
+    let form = req
+        .build_form(LIST, "admin-create")
         .section(fields(req, email, "password-hint", &problems))
         .cancel(LIST);
     req.form_page(head(req, req.tr("admin-new")), form.html(), problems).await
@@ -148,21 +155,21 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     };
     match created.await {
         Ok(()) => req.redirect_done("admin-created", &[("email", email.into())], LIST).await,
-        Err(error) => show_new(req, form_errors(req, error, PASSWORD_FIELD)?).await,
+        Err(error) => new_page(req, form_errors(req, error, PASSWORD_FIELD)?).await,
     }
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
-    show_edit(req, &administrator_from_path(req).await?, Vec::new()).await
+    edit_page(req, &administrator_from_path(req).await?, Vec::new()).await
 }
 
-async fn show_edit(req: &AdminRequest, found: &FoundAdministrator, problems: FormErrors) -> Result<Reply> {
+async fn edit_page(req: &AdminRequest, found: &FoundAdministrator, problems: FormErrors) -> Result<Reply> {
     let (id, administrator) = found;
     let email = req.form.get(EMAIL_FIELD).unwrap_or(&administrator.email);
     let revision = req.revision(administrator.revision());
-    let form = Form::new(&req.translator, format!("{LIST}/{id}"), req.token(), "admin-save")
-        .method("put")
-        .hidden("revision", &revision)
+    let form = req
+        .build_form(format!("{LIST}/{id}"), "admin-save")
+        .put(&revision)
         .section(fields(req, email, "password-new-hint", &problems))
         .cancel(LIST);
     let mut body = vec![form.html()];
@@ -220,7 +227,7 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
     match saved.await {
         Ok(()) if typed.is_some() && id == req.signed_in.id => Ok(Reply::redirect(SIGN_IN_PATH)),
         Ok(()) => req.redirect_done("admin-saved", &[("email", email.into())], LIST).await,
-        Err(error) => show_edit(req, &found, form_errors(req, error, PASSWORD_FIELD)?).await,
+        Err(error) => edit_page(req, &found, form_errors(req, error, PASSWORD_FIELD)?).await,
     }
 }
 

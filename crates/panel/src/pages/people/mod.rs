@@ -47,9 +47,9 @@ fn admin_routes() -> Vec<Route> {
     routes![
         "/system":
         "/account" => GET account::show;
-        "/account/preferences" => POST account::save_preferences;
+        "/account/preferences" => POST account::update_preferences;
         "/account/confirmation" => GET password_confirmation::show, POST password_confirmation::confirm;
-        "/account/password" => POST account::save_password;
+        "/account/password" => POST account::update_password;
         "/account/second_factor" => POST account::begin_second_factor, DELETE account::end_second_factor;
         "/account/second_factor/confirm" => POST account::confirm_second_factor;
         "/admins/sign_out" => DELETE account::sign_out;

@@ -3,7 +3,7 @@
 
 use super::sign_in::is_own_path;
 use crate::admin_request::AdminRequest;
-use crate::parts::{Field, Form, FormError, FormErrors, Section};
+use crate::parts::{Field, FormError, FormErrors, Section};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::request::SIGN_IN_PATH;
@@ -46,10 +46,10 @@ fn return_address(req: &AdminRequest) -> &str {
 }
 
 pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
-    page(req, Vec::new()).await
+    show_page(req, Vec::new()).await
 }
 
-async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
+async fn show_page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let translator = &req.translator;
     let password = Field::password(PASSWORD_FIELD, req.tr("password"), "current-password").required();
     let mut section = Section::new("confirmation", req.tr("confirmation"))
@@ -60,7 +60,8 @@ async fn page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
         let code = code.hint(req.tr("confirmation-code-hint"));
         section = section.field(code.check(&problems).html(translator));
     }
-    let form = Form::new(translator, page_address(return_address(req)), req.token(), "confirmation-continue")
+    let form = req
+        .build_form(page_address(return_address(req)), "confirmation-continue")
         .section(section)
         .cancel("/system");
     let head = req.head("confirmation").lede(req.tr("confirmation-lede"));
@@ -80,5 +81,5 @@ pub(crate) async fn confirm(req: &AdminRequest) -> Result<Reply> {
         Err(SignInError::CodeNeeded) => (CODE_FIELD, "sign-in-code-needed"),
         Err(SignInError::Refused { .. } | SignInError::Outdated) => (PASSWORD_FIELD, "confirmation-refused"),
     };
-    page(req, vec![FormError::new(field, req.tr(key))]).await
+    show_page(req, vec![FormError::new(field, req.tr(key))]).await
 }

@@ -8,7 +8,7 @@ use crate::parts::{Card, Html, KeyValues, PageAction, TwoColumns, language_name,
 use crate::reply::Reply;
 use askama::Template;
 use civitas_accounts::login_failures::{LoginLock, name_digest};
-use civitas_accounts::{RegistrationMails, User, UserAdmin};
+use civitas_accounts::{RegistrationMails, User, UserAdministration};
 use civitas_application::{Ports, Transaction, UserStateChange, UserStates};
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::records::edit;
@@ -37,7 +37,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let locks = failures.locks(person.organization_id, &name_digest(&person.user.nickname), req.now).await?;
     let body = TwoColumns { left: Html::join(left), right: action_cards(req, &person, &locks) };
     let edit = PageAction::link(format!("{}/edit", person.path()), req.tr("edit"));
-    let head = person.tabbed_head(req, "").action(edit);
+    let head = person.tab_head(req, "").action(edit);
     req.page(head, body.html()).await
 }
 
@@ -139,8 +139,8 @@ fn action_cards(req: &AdminRequest, person: &OpenedPerson, locks: &[LoginLock]) 
 }
 
 /// The administration of accounts in a transaction.
-pub(crate) fn admin(ports: &dyn Ports) -> UserAdmin<'_> {
-    UserAdmin { store: ports.users(), tokens: ports.tokens(), queue: ports.queue() }
+pub(crate) fn admin(ports: &dyn Ports) -> UserAdministration<'_> {
+    UserAdministration { store: ports.users(), tokens: ports.tokens(), queue: ports.queue() }
 }
 
 /// The mails to new users, queued in a transaction.
@@ -207,7 +207,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         ])
         .stays(req.tr("person-delete-stays"));
     let title = req.tr_with("delete-title", "name", person.user.name.as_str());
-    let head = person.head_below_person(req, title).current(req.tr("delete"));
+    let head = person.subpage_head(req, title).current(req.tr("delete"));
     req.page(head, confirm.html(&[])).await
 }
 

@@ -3,27 +3,24 @@
 use super::person::{admin, mails};
 use super::persons::{OpenedPerson, list_path};
 use crate::admin_request::AdminRequest;
-use crate::error;
 use crate::notice::Notice;
 use crate::pages::content::organization;
-use crate::parts::{Choice, Field, Form, FormError, FormErrors, Section, language_name};
+use crate::parts::{Choice, Field, FormError, FormErrors, Section, language_name};
 use crate::records::{EditableRecord, FormInput, FormView, Saved, Target, save};
 use crate::reply::Reply;
 use civitas_accounts::{User, normal_email};
 use civitas_application::Ports;
 use civitas_audit::Action;
-use civitas_kernel::records::{Entity, RecordAdmin, RecordFields};
-use civitas_kernel::{Error, FieldError, Locale, Result};
+use civitas_kernel::records::{Entity, RecordAdministration, RecordFields};
+use civitas_kernel::{FieldError, Locale, Result};
 use civitas_organizations::Organization;
 
-const NAME_FIELD: &str = "user[name]";
-const NICKNAME_FIELD: &str = "user[nickname]";
 const EMAIL_FIELD: &str = "user[email]";
 const LOCALE_FIELD: &str = "user[locale]";
 const CONFIRMED_FIELD: &str = "user[confirmed]";
 
 impl EditableRecord for User {
-    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdmin<Self> + 'a> {
+    fn admin<'a>(ports: &'a dyn Ports, _: &Organization) -> Box<dyn RecordAdministration<Self> + 'a> {
         Box::new(admin(ports))
     }
 
@@ -31,20 +28,19 @@ impl EditableRecord for User {
         self.nickname.clone()
     }
 
-    fn form_errors(req: &AdminRequest, _: &Organization, error: Error) -> Result<FormErrors> {
-        let known = |text: &str| {
-            let is_taken = text.ends_with("has already been taken");
-            Some(match text.split(' ').next()? {
-                "nickname" if is_taken => (NICKNAME_FIELD, "problem-nickname-taken"),
-                "nickname" => (NICKNAME_FIELD, "problem-nickname"),
-                "email" if is_taken => (EMAIL_FIELD, "problem-person-email-taken"),
-                "email" => (EMAIL_FIELD, "problem-email"),
-                "name" => (NAME_FIELD, "problem-name"),
-                _ => return None,
-            })
-        };
-        let field = |field_error: &FieldError| format!("user[{}]", field_error.field);
-        error::form_errors_with_refusals(&req.translator, error, field, known)
+    fn form_field(_: &Organization, field_error: &FieldError) -> String {
+        format!("user[{}]", field_error.field)
+    }
+
+    fn error_key(field_error: &FieldError) -> Option<&'static str> {
+        match (field_error.field.as_ref(), field_error.code.as_ref()) {
+            ("nickname", "taken") => Some("problem-nickname-taken"),
+            ("nickname", "invalid") => Some("problem-nickname"),
+            ("email", "taken") => Some("problem-person-email-taken"),
+            ("email", "invalid") => Some("problem-email"),
+            ("name", "invalid") => Some("problem-name"),
+            _ => None,
+        }
     }
 }
 
@@ -100,7 +96,7 @@ fn sections(view: &FormView<'_>, user: &User) -> [Section; 2] {
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    show_new(req, Vec::new()).await
+    new_page(req, Vec::new()).await
 }
 
 /// The form of an account.
@@ -127,14 +123,15 @@ fn read_new(req: &AdminRequest, organization: &Organization) -> (User, FormError
     (user, problems)
 }
 
-async fn show_new(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
+async fn new_page(req: &AdminRequest, problems: FormErrors) -> Result<Reply> {
     let (id, organization) = organization::find_from_path(req).await?;
     let view = view(req, &organization, &problems, true);
     let [account, rights] = sections(&view, &read_new(req, &organization).0);
     let is_confirmed = req.form.checkbox(CONFIRMED_FIELD) == Some(true);
     let confirmed = view.flag("confirmed", "person-is-confirmed", is_confirmed);
     let confirmed = confirmed.hint(req.tr("person-is-confirmed-hint"));
-    let form = Form::new(&req.translator, list_path(id), req.token(), "person-create")
+    let form = req
+        .build_form(list_path(id), "person-create")
         .section(account.field(confirmed.html()))
         .section(rights)
         .cancel(list_path(id));
@@ -148,7 +145,7 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let (id, organization) = organization::find_from_path(req).await?;
     let (mut user, problems) = read_new(req, &organization);
     if !problems.is_empty() {
-        return show_new(req, problems).await;
+        return new_page(req, problems).await;
     }
     if req.form.checkbox(CONFIRMED_FIELD) == Some(true) {
         user.confirm(req.now);
@@ -173,30 +170,30 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             });
             req.redirect(format!("{}/{uid}", list_path(id)), Notice::success(title).text(text)).await
         }
-        Err(error) => show_new(req, User::form_errors(req, &organization, error)?).await,
+        Err(error) => new_page(req, User::form_errors(req, &organization, error)?).await,
     }
 }
 
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     let person = OpenedPerson::from_path(req).await?;
-    show_edit(req, &person, &person.user, Vec::new()).await
+    edit_page(req, &person, &person.user, Vec::new()).await
 }
 
-async fn show_edit(
+async fn edit_page(
     req: &AdminRequest,
     person: &OpenedPerson,
     user: &User,
     problems: FormErrors,
 ) -> Result<Reply> {
     let [account, rights] = sections(&view(req, &person.organization, &problems, false), user);
-    let form = Form::new(&req.translator, person.path(), req.token(), "person-save")
-        .method("put")
-        .hidden("revision", req.revision(person.user.revision()))
+    let form = req
+        .build_form(person.path(), "person-save")
+        .put(req.revision(person.user.revision()))
         .section(account)
         .section(rights)
         .cancel(person.path());
     let title = req.tr_with("person-edit", "name", person.user.name.as_str());
-    req.form_page(person.head_below_person(req, title).current(req.tr("edit")), form.html(), problems).await
+    req.form_page(person.subpage_head(req, title).current(req.tr("edit")), form.html(), problems).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
@@ -207,6 +204,6 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
         Saved::Stored(user) => {
             req.redirect_done("person-saved", &[("name", user.name.into())], person.path()).await
         }
-        Saved::Refused(user, problems) => show_edit(req, &person, &user, problems).await,
+        Saved::Refused(user, problems) => edit_page(req, &person, &user, problems).await,
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::admin_request::AdminRequest;
 use crate::format::saturating_i64;
-use crate::pages::content::{organization, shared};
+use crate::list::{List, PER_PAGE};
+use crate::pages::content::organization;
 use crate::parts::{Badge, Cell, Head, Table};
-use crate::records::{ListFilters, PER_PAGE};
 use crate::reply::Reply;
 use civitas_accounts::{MAX_COUNTED, User, UserField, UserFilter, UserSearch, UserSort, UserStateFilter};
 use civitas_kernel::filter::{Comparison, FilterCondition};
@@ -49,25 +49,27 @@ impl OpenedPerson {
         format!("{}/{}", list_path(self.organization_id), self.id)
     }
 
-    /// The head of the page of the account.
-    pub(crate) fn own_head(&self, req: &AdminRequest) -> Head {
+    /// The head of the page of the account, without tabs.
+    fn head(&self, req: &AdminRequest) -> Head {
         organization::head(req, self.organization_id, &self.organization, self.user.name.clone())
             .crumb(req.tr("nav-people"), list_path(self.organization_id))
     }
 
-    /// The head of one of the pages of the account.
-    pub(crate) fn tabbed_head(&self, req: &AdminRequest, tab: &str) -> Head {
+    /// The head of one of the tabs of the account.
+    pub(crate) fn tab_head(&self, req: &AdminRequest, tab: &str) -> Head {
         let tabs = [("", req.tr("person-account")), ("extended_data", req.tr("extended-data"))];
         let values = [("nickname", self.user.nickname.as_str().into()), ("id", self.id.to_string().into())];
-        self.own_head(req)
-            .lede(req.tr_args("person-lede", &values))
-            .badges(badges(req, &self.user))
-            .record_tabs(req.tr("person-tabs"), &self.path(), tabs, tab)
+        self.head(req).lede(req.tr_args("person-lede", &values)).badges(badges(req, &self.user)).record_tabs(
+            req.tr("person-tabs"),
+            &self.path(),
+            tabs,
+            tab,
+        )
     }
 
     /// The head of a page below the page of the account.
-    pub(crate) fn head_below_person(&self, req: &AdminRequest, title: String) -> Head {
-        Head { title, ..self.own_head(req).crumb(&self.user.name, self.path()) }
+    pub(crate) fn subpage_head(&self, req: &AdminRequest, title: String) -> Head {
+        Head { title, ..self.head(req).crumb(&self.user.name, self.path()) }
     }
 }
 
@@ -117,12 +119,12 @@ pub(crate) fn page_within(req: &AdminRequest, per_page: i64, count: i64) -> Page
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = shared::open_organization(req).await?;
+    let (id, organization) = organization::open_organization(req).await?;
     let path = list_path(id);
-    let (users, mut filters) = (req.store().users(), ListFilters::new(req, &path));
-    let text = filters.text("people-search");
-    let state = filters.choice("state", "column-state", &STATES);
-    let by_nickname = filters.order("nickname", ["newest-first", "person-nickname"]) == Direction::Ascending;
+    let (users, mut list) = (req.store().users(), List::new(req, "people", &path));
+    let text = list.search("people-search");
+    let state = list.choice("state", "column-state", &STATES);
+    let by_nickname = list.order("nickname", ["newest-first", "person-nickname"]) == Direction::Ascending;
     let sort = if by_nickname { UserSort::Nickname } else { UserSort::Newest };
     let search = UserSearch { text, state, sort };
     let count = users.count_found(id, &search).await?;
@@ -143,23 +145,23 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let sort = |value: Option<&str>| req.query.with(&path, "sort", value);
     let table = Table::new(req.tr("nav-people"), columns)
         .rows(rows)
-        .sorted(0, sort(Some("nickname")), by_nickname.then_some("ascending"))
-        .sorted(3, sort(None), (!by_nickname).then_some("descending"));
-    let pages = req.pagination(&path, request, page.has_more);
-    let shown = saturating_i64(page.items.len());
+        .with_sort_link(0, sort(Some("nickname")), by_nickname.then_some("ascending"))
+        .with_sort_link(3, sort(None), (!by_nickname).then_some("descending"));
+    let links = list.page_links(request, &page);
+    let found = found_text(req, count, request, saturating_i64(page.items.len()));
     let head = organization::head(req, id, &organization, req.tr("nav-people"));
-    filters.show_with_new("people", head, found_text(req, count, request, shown), table, pages, new).await
+    list.with_summary(found).reply_with_new(head, table, &links, new).await
 }
 
-/// How many accounts were found, and which ones are shown.
-fn found_text(req: &AdminRequest, count: i64, request: PageRequest, shown: i64) -> String {
+/// How many accounts were found, and which ones are on the page.
+fn found_text(req: &AdminRequest, count: i64, request: PageRequest, on_page: i64) -> String {
     let many = req.tr_with("more-than-title", "title", req.number(count));
     let first = (request.page - 1) * request.per_page;
     let values = [
         ("total", if count < MAX_COUNTED { req.number(count) } else { many }.into()),
         ("count", count.into()),
         ("first", (first + 1).into()),
-        ("last", (first + shown).into()),
+        ("last", (first + on_page).into()),
     ];
-    if shown == 0 { req.tr("people-found-none") } else { req.tr_args("people-found", &values) }
+    if on_page == 0 { req.tr("people-found-none") } else { req.tr_args("people-found", &values) }
 }

@@ -3,15 +3,14 @@
 use super::persons::{self, OpenedPerson, accounts};
 use crate::admin_request::AdminRequest;
 use crate::error;
-use crate::format::Zone;
+use crate::list::{List, PER_PAGE};
 use crate::notice::Notice;
+use crate::pages::content::opened_space::{OpenedSpace, parse_space_ref, spaces_by_ids};
 use crate::pages::content::organization;
-use crate::pages::content::shared::{OpenedSpace, parse_space_ref, spaces_by_ids};
 use crate::parts::{
-    Card, Cell, Choice, ChoiceGroup, EmptyState, Field, Form, FormError, FormErrors, Head, Html, PageAction,
+    Card, Cell, Choice, ChoiceGroup, EmptyState, Field, FormError, FormErrors, Head, Html, PageAction,
     RowAction, Section, Table,
 };
-use crate::records::PER_PAGE;
 use crate::reply::Reply;
 use civitas_accounts::{
     RoleDetail, RoleField, RoleFilter, RoleGrant, RoleId, RoleKind, RoleType, Roles, User, UserSearch,
@@ -81,7 +80,7 @@ impl RolePages {
             list: person.path(),
             path: format!("{}/roles", person.path()),
             lede: "roles-lede",
-            head: person.head_below_person(req, String::new()),
+            head: person.subpage_head(req, String::new()),
         }
     }
 
@@ -94,7 +93,7 @@ impl RolePages {
             name: space.title(req),
             path: list.clone(),
             lede: "space-roles-lede",
-            head: space.head_below_space(req, "").crumb(req.tr("roles"), list.clone()),
+            head: space.subpage_head(req, "").crumb(req.tr("roles"), list.clone()),
             list,
         }
     }
@@ -173,7 +172,8 @@ impl RolePages {
         let columns = req.columns(&format!("{columns} role-given column-acts"));
         let table =
             Table::new(req.tr_with("roles-of", "name", self.name.as_str()), columns).rows(rows).empty(empty);
-        let table = Html::join([table.html(), req.pagination(&self.list, request, page.has_more)]);
+        let links = List::new(req, "roles", &self.list).page_links(request, &page);
+        let table = Html::join([table.html(), links.html()]);
         let new_link = if page.items.is_empty() {
             Html::default()
         } else {
@@ -221,7 +221,6 @@ impl RolePages {
 /// The space of the path, which is of a kind that has roles.
 async fn space_from_path(req: &AdminRequest) -> Result<OpenedSpace> {
     let space = OpenedSpace::from_path(req).await?;
-    req.zone.set(Zone::named(&space.organization.time_zone));
     if space.space_ref.kind == SpaceKind::Initiatives { Err(Error::NotFound) } else { Ok(space) }
 }
 
@@ -255,12 +254,12 @@ pub(crate) async fn card(req: &AdminRequest, person: &OpenedPerson) -> Result<Ht
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let space = space_from_path(req).await?;
     let (table, new_link) = RolePages::for_space(req, &space).table(req).await?;
-    req.page(space.head(req, "roles"), Html::join([new_link, table])).await
+    req.page(space.tab_head(req, "roles"), Html::join([new_link, table])).await
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
     let pages = RolePages::from_path(req).await?;
-    show(req, &pages, Vec::new()).await
+    new_page(req, &pages, Vec::new()).await
 }
 
 /// The field for the space: a list, or where there are many, a text such as `assemblies/7`.
@@ -283,7 +282,7 @@ async fn space_field(req: &AdminRequest, organization: OrganizationId) -> Result
     Ok(Field::select(SPACE_FIELD, label, typed, choices.collect()).hint(req.tr("role-space-hint")))
 }
 
-async fn show(req: &AdminRequest, pages: &RolePages, problems: FormErrors) -> Result<Reply> {
+async fn new_page(req: &AdminRequest, pages: &RolePages, problems: FormErrors) -> Result<Reply> {
     let is_of_person = matches!(pages.owner, RoleOwner::Person(..));
     let types = RoleType::ALL.into_iter().filter(|role| is_of_person || *role != RoleType::GeneralAdmin);
     let types = types.map(|role| {
@@ -305,7 +304,8 @@ async fn show(req: &AdminRequest, pages: &RolePages, problems: FormErrors) -> Re
         ([person.html(&req.translator), kind], "role-give-in")
     };
     let section = Section::new("role", req.tr("role")).hint(req.tr(pages.lede));
-    let form = Form::new(&req.translator, pages.path.clone(), req.token(), "role-give")
+    let form = req
+        .build_form(pages.path.clone(), "role-give")
         .section(fields.into_iter().fold(section, Section::field))
         .cancel(pages.list.clone());
     let title = req.tr_with(title, "name", pages.name.as_str());
@@ -355,7 +355,7 @@ pub(crate) async fn assign(req: &AdminRequest) -> Result<Reply> {
         (account, grant) => {
             let faults = account.err().into_iter().chain(grant.err());
             let problems = faults.map(|(field, key)| FormError::new(field, req.tr(key))).collect();
-            return show(req, &pages, problems).await;
+            return new_page(req, &pages, problems).await;
         }
     };
     let given = req
@@ -378,7 +378,7 @@ pub(crate) async fn assign(req: &AdminRequest) -> Result<Reply> {
             FormError::new(TYPE_FIELD, req.tr("problem-role-taken"))
         }
     };
-    show(req, &pages, vec![problem]).await
+    new_page(req, &pages, vec![problem]).await
 }
 
 pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {

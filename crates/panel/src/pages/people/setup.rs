@@ -1,7 +1,7 @@
 //! The page that creates the first administrator and the first organization. It exists while there is no administrator; its
 //! link is in the log.
 
-use super::admins::refusal_text;
+use super::admins::error_key;
 use crate::error;
 use crate::panel::SETUP_PATH;
 use crate::parts::{Choice, Field, FormErrors, Html, StandalonePage, language_name, render};
@@ -14,7 +14,7 @@ use civitas_accounts::administrators::{Administrators, NewPassword};
 use civitas_accounts::{Secret, normal_email};
 use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{Error, FieldError, Locale, Result, Translated};
-use civitas_organizations::{Organization, OrganizationAdmin, host_of};
+use civitas_organizations::{Organization, OrganizationAdministration, host_of};
 
 const EMAIL_FIELD: &str = "admin[email]";
 const PASSWORD_FIELD: &str = "admin[password]";
@@ -44,7 +44,7 @@ pub(crate) async fn serve(request: PanelRequest) -> Result<Reply> {
         return Err(Error::NotFound);
     }
     match *request.http.method() {
-        Method::GET | Method::HEAD => Ok(form(&request, Vec::new())),
+        Method::GET | Method::HEAD => Ok(form_page(&request, Vec::new())),
         Method::POST => submit(&request).await,
         _ => Err(Error::NotFound),
     }
@@ -58,7 +58,7 @@ fn sent_host(request: &PanelRequest) -> String {
     }
 }
 
-fn form(request: &PanelRequest, problems: FormErrors) -> Reply {
+fn form_page(request: &PanelRequest, problems: FormErrors) -> Reply {
     let (translator, typed) = (&request.translator, |name: &str| request.form.get(name).map(str::to_owned));
     let locales = &request.panel.settings.site.locales;
     let choices =
@@ -115,10 +115,15 @@ async fn submit(request: &PanelRequest) -> Result<Reply> {
     match create(request, organization).await {
         Ok(()) => Ok(Reply::redirect(crate::request::SIGN_IN_PATH)),
         Err(error) => {
-            let field = |field_error: &FieldError| format!("organization[{}]", field_error.field);
-            let known = |text: &str| refusal_text(text, PASSWORD_FIELD);
-            let problems = error::form_errors_with_refusals(&request.translator, error, field, known)?;
-            Ok(self::form(request, problems))
+            let field = |field_error: &FieldError| match field_error.field.as_ref() {
+                "email" => EMAIL_FIELD.to_owned(),
+                "password" => PASSWORD_FIELD.to_owned(),
+                member => format!("organization[{member}]"),
+            };
+            let text =
+                |field_error: &FieldError| error_key(field_error).map(|key| request.translator.tr(key));
+            let problems = error::form_errors_with_texts(&request.translator, error, field, text)?;
+            Ok(form_page(request, problems))
         }
     }
 }
@@ -136,8 +141,11 @@ async fn create(request: &PanelRequest, mut organization: Organization) -> Resul
         }
         let admin = Administrators { administrators: tx.administrators(), sessions: tx.panel_sessions() };
         let id = admin.create(password, now).await?;
-        let admin =
-            OrganizationAdmin { store: tx.organizations(), queue: tx.queue(), single_label_hosts: true };
+        let admin = OrganizationAdministration {
+            store: tx.organizations(),
+            queue: tx.queue(),
+            single_label_hosts: true,
+        };
         let city = admin.create(&mut organization, now).await?;
         let mut administrator = tx.administrators().find_for_update(id).await?.ok_or(Error::NotFound)?;
         administrator.organization = Some(city);

@@ -31,13 +31,13 @@ struct SignInForm<'a> {
 /// GET shows the form, POST signs in.
 pub(crate) async fn serve(request: PanelRequest) -> Result<Reply> {
     match *request.http.method() {
-        Method::GET | Method::HEAD => Ok(show(&request)),
+        Method::GET | Method::HEAD => Ok(blank_page(&request)),
         Method::POST => submit(request).await,
         _ => Err(Error::NotFound),
     }
 }
 
-fn show(request: &PanelRequest) -> Reply {
+fn blank_page(request: &PanelRequest) -> Reply {
     let mut cookies = Vec::new();
     let known = request_headers::cookie(&request.http, VISIT_COOKIE).filter(|visit| visit.len() >= 16);
     let visit = known.unwrap_or_else(|| {
@@ -48,7 +48,7 @@ fn show(request: &PanelRequest) -> Reply {
     if let Some(locale) = request.query.get("locale").filter(|text| is_locale(text)) {
         cookies.push(cookie(request, LOCALE_COOKIE, locale, "Lax", "; Max-Age=31536000"));
     }
-    form(request, &visit, "", Vec::new(), StatusCode::OK).with_cookies(cookies)
+    form_page(request, &visit, "", Vec::new(), StatusCode::OK).with_cookies(cookies)
 }
 
 async fn submit(request: PanelRequest) -> Result<Reply> {
@@ -98,10 +98,16 @@ fn refuse(request: &PanelRequest, visit: &str, email: &str, needs_code: bool) ->
         "sign-in-refused"
     };
     let problem = FormError::new("", request.translator.tr(key));
-    form(request, visit, email, vec![problem], StatusCode::UNPROCESSABLE_ENTITY)
+    form_page(request, visit, email, vec![problem], StatusCode::UNPROCESSABLE_ENTITY)
 }
 
-fn form(request: &PanelRequest, visit: &str, email: &str, problems: FormErrors, status: StatusCode) -> Reply {
+fn form_page(
+    request: &PanelRequest,
+    visit: &str,
+    email: &str,
+    problems: FormErrors,
+    status: StatusCode,
+) -> Reply {
     let translator = &request.translator;
     let back = request.query.get("back").filter(|back| is_own_path(back));
     let form = SignInForm {

@@ -3,9 +3,10 @@
 use super::opened_survey::OpenedSurvey;
 use crate::admin_request::AdminRequest;
 use crate::parts::FormError;
+use crate::translated::audit_text;
 use civitas_application::Transaction;
 use civitas_kernel::{Error, Locale, QuestionId, Result, Translated};
-use civitas_surveys::{Form, FormQuestion, Question, QuestionAdmin, QuestionType};
+use civitas_surveys::{Form, FormQuestion, Question, QuestionAdministration, QuestionType};
 
 pub(crate) const OPTIONS: &str = "options";
 pub(crate) const ROWS: &str = "rows";
@@ -54,8 +55,8 @@ pub(crate) struct QuestionContext<'a> {
 }
 
 /// The use case, in a transaction.
-pub(crate) fn admin(tx: &dyn Transaction) -> QuestionAdmin<'_> {
-    QuestionAdmin {
+pub(crate) fn admin(tx: &dyn Transaction) -> QuestionAdministration<'_> {
+    QuestionAdministration {
         questionnaires: tx.questionnaires(),
         questions: tx.questions(),
         options: tx.answer_options(),
@@ -87,7 +88,7 @@ pub(crate) async fn question_from_path(req: &AdminRequest) -> Result<(OpenedSurv
 
 /// The label of a question in the audit trail.
 pub(crate) fn audit_label(question: &Question) -> String {
-    let body = crate::pages::content::shared::audit_text(&question.body);
+    let body = audit_text(&question.body);
     let mandatory = if question.mandatory { "; mandatory" } else { "" };
     format!("{}{mandatory}; {body}", question.kind.as_str())
 }

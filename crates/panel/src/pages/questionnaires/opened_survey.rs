@@ -1,14 +1,14 @@
 //! What the pages of one questionnaire share (contract 08).
 
 use crate::admin_request::AdminRequest;
-use crate::pages::content::organization;
-use crate::pages::content::shared::{self, count_text, open_organization_in_zone};
+use crate::pages::content::organization::{self, open_organization};
 use crate::parts::{Badge, Head};
+use crate::translated::title;
 use civitas_application::Transaction;
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Error, OrganizationId, QuestionnaireId, Result};
 use civitas_organizations::Organization;
-use civitas_surveys::{MAX_COUNTED, Questionnaire, QuestionnaireSummary, SurveyAdmin, SurveyPeriod};
+use civitas_surveys::{MAX_COUNTED, Questionnaire, QuestionnaireSummary, SurveyAdministration, SurveyPeriod};
 use std::ops::Deref;
 
 /// The address of the list.
@@ -42,9 +42,9 @@ impl Deref for OpenedSurvey {
 impl OpenedQuestionnaire {
     /// The questionnaire of the path. Times of the page are in the zone of the organization.
     pub(crate) async fn from_path(req: &AdminRequest) -> Result<Self> {
-        let (organization_id, organization) = open_organization_in_zone(req).await?;
+        let (organization_id, organization) = open_organization(req).await?;
         let id = QuestionnaireId(req.path_id("vid")?);
-        let found = req.store().questionnaires().find_kept(organization_id, id).await?;
+        let found = req.store().questionnaires().find_stored(organization_id, id).await?;
         Ok(Self { organization_id, organization, id, questionnaire: found.ok_or(Error::NotFound)? })
     }
 
@@ -55,11 +55,11 @@ impl OpenedQuestionnaire {
 
     /// The title of the questionnaire in the language of the page.
     pub(crate) fn title(&self, req: &AdminRequest) -> String {
-        shared::title(req, &self.questionnaire.title)
+        title(req, &self.questionnaire.title)
     }
 
     /// The head of a page below the page of the questionnaire.
-    pub(crate) fn head_below_survey(&self, req: &AdminRequest, title: String) -> Head {
+    pub(crate) fn subpage_head(&self, req: &AdminRequest, title: String) -> Head {
         organization::head(req, self.organization_id, &self.organization, title)
             .crumb(req.tr("nav-surveys"), list_path(self.organization_id))
             .crumb(self.title(req), self.path())
@@ -69,7 +69,7 @@ impl OpenedQuestionnaire {
 impl OpenedSurvey {
     /// The questionnaire of the path. Times of the page are in the zone of the organization.
     pub(crate) async fn from_path(req: &AdminRequest) -> Result<Self> {
-        let (organization_id, organization) = open_organization_in_zone(req).await?;
+        let (organization_id, organization) = open_organization(req).await?;
         let id = QuestionnaireId(req.path_id("vid")?);
         let summary = req.store().questionnaires().summary(organization_id, id).await?;
         let summary = summary.ok_or(Error::NotFound)?;
@@ -78,11 +78,11 @@ impl OpenedSurvey {
     }
 
     /// The head of a page that is a tab of the questionnaire.
-    pub(crate) fn own_head(&self, req: &AdminRequest, tab: &str) -> Head {
+    pub(crate) fn tab_head(&self, req: &AdminRequest, tab: &str) -> Head {
         let tabs = ["", "edit", "responses", "preview"].map(|page| {
             let key = if page.is_empty() { "questions" } else { page };
             let label = req.tr(&format!("survey-tab-{key}"));
-            let responses = count_text(req, self.summary.responses, MAX_COUNTED);
+            let responses = req.count_text(self.summary.responses, MAX_COUNTED);
             (page, if page == "responses" { format!("{label} ({responses})") } else { label })
         });
         organization::head(req, self.organization_id, &self.organization, self.title(req))
@@ -105,8 +105,12 @@ pub(crate) fn audit_entry(req: &AdminRequest, survey: &OpenedQuestionnaire, acti
 }
 
 /// The use case, in a transaction.
-pub(crate) fn admin(tx: &dyn Transaction) -> SurveyAdmin<'_> {
-    SurveyAdmin { surveys: tx.surveys(), questionnaires: tx.questionnaires(), lookup: tx.survey_lookup() }
+pub(crate) fn admin(tx: &dyn Transaction) -> SurveyAdministration<'_> {
+    SurveyAdministration {
+        surveys: tx.surveys(),
+        questionnaires: tx.questionnaires(),
+        lookup: tx.survey_lookup(),
+    }
 }
 
 /// Whether the questionnaire accepts responses now.

@@ -6,10 +6,10 @@ use super::opened_question::{
 };
 use super::opened_survey::{OpenedSurvey, audit_entry};
 use super::question_form::KIND;
-use super::questions::page;
+use super::questions::show_page;
 use crate::admin_request::AdminRequest;
-use crate::pages::content::shared::{audit_text, title};
 use crate::reply::Reply;
+use crate::translated::{audit_text, title};
 use civitas_audit::{Action, NewAuditEntry};
 use civitas_kernel::{Error, QuestionId, Result};
 use civitas_surveys::{DisplayCondition, Form, FormQuestion, QuestionEdit, QuestionType};
@@ -60,17 +60,17 @@ fn changes(
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
     let survey = OpenedSurvey::from_path(req).await?;
     let kind = QuestionType::parse(req.form.text(KIND)).unwrap_or(QuestionType::ShortAnswer);
-    save(req, &survey, &OpenedQuestion::new(&survey, kind), None).await
+    create_or_update(req, &survey, &OpenedQuestion::new(&survey, kind), None).await
 }
 
 pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
     let (survey, form, id) = question_from_path(req).await?;
     let opened = OpenedQuestion::stored(req, &survey, form.question(id).ok_or(Error::NotFound)?).await?;
-    save(req, &survey, &opened, Some(form)).await
+    create_or_update(req, &survey, &opened, Some(form)).await
 }
 
 /// Creates or changes the question. `form`: the questionnaire that it is in, if it was read.
-async fn save(
+async fn create_or_update(
     req: &AdminRequest,
     survey: &OpenedSurvey,
     opened: &OpenedQuestion,
@@ -108,5 +108,5 @@ async fn save(
         Some(form) => form,
         None => req.store().questionnaires().form(survey.organization_id, survey.id).await?,
     };
-    page(req, survey, &form, Some(opened), problems).await
+    show_page(req, survey, &form, Some(opened), problems).await
 }

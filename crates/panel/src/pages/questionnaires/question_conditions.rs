@@ -2,8 +2,8 @@
 
 use super::opened_question::{CONDITIONS, QuestionContext, is_sent, keyed_parts, languages};
 use crate::admin_request::AdminRequest;
-use crate::pages::content::shared::{title, typed_texts};
 use crate::parts::{Checkbox, Choice, Field, FormError, FormErrors, Html, language_name, render};
+use crate::translated::{title, typed_texts};
 use crate::translator::Translator;
 use askama::Template;
 use civitas_kernel::{AnswerOptionId, QuestionId};

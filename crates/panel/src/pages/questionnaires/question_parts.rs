@@ -4,8 +4,8 @@ use super::opened_question::{
     OPTIONS, OpenedQuestion, QuestionContext, ROWS, is_sent, keyed_parts, languages,
 };
 use crate::admin_request::AdminRequest;
-use crate::pages::content::shared::typed_texts;
 use crate::parts::{FormError, FormErrors, Html, language_name, render};
+use crate::translated::typed_texts;
 use crate::translator::Translator;
 use askama::Template;
 use civitas_kernel::{AnswerOptionId, Locale, MatrixRowId, Translated};

@@ -8,9 +8,9 @@ use super::opened_survey::{OpenedSurvey, audit_entry, list_path};
 use super::survey_form::questionnaire_form_errors;
 use crate::admin_request::AdminRequest;
 use crate::format::saturating_i64;
-use crate::pages::content::shared::{count_text, title};
 use crate::parts::{FormError, FormErrors, Html, PageAction, render};
 use crate::reply::Reply;
+use crate::translated::title;
 use crate::translator::Translator;
 use askama::Template;
 use civitas_audit::Action;
@@ -80,11 +80,11 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
             None => None,
         },
     };
-    page(req, &survey, &form, opened.as_ref(), Vec::new()).await
+    show_page(req, &survey, &form, opened.as_ref(), Vec::new()).await
 }
 
 /// The page with this question open.
-pub(crate) async fn page(
+pub(crate) async fn show_page(
     req: &AdminRequest,
     survey: &OpenedSurvey,
     form: &Form,
@@ -117,9 +117,8 @@ pub(crate) async fn page(
     let lines = lines.collect();
     let new_form = form_of(None, form.questions().len());
     let list = Questions { translator: &req.translator, path, lines, new_form, types: types(req) };
-    let beside =
-        format!("{}?component={}", list_path(survey.organization_id), survey.summary.context.component);
-    let head = survey.own_head(req, "").action(PageAction::link(beside, req.tr("survey-of-component")));
+    let beside = format!("{}?in={}", list_path(survey.organization_id), survey.summary.context.component);
+    let head = survey.tab_head(req, "").action(PageAction::link(beside, req.tr("survey-of-component")));
     req.form_page(head, render(&list), problems).await
 }
 
@@ -131,7 +130,7 @@ pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
         "down" => QuestionMove::Down,
         _ => {
             let problem = FormError::new("", req.tr("problem-inclusion"));
-            return page(req, &survey, &form, None, vec![problem]).await;
+            return show_page(req, &survey, &form, None, vec![problem]).await;
         }
     };
     let field = format!("question {id}");
@@ -153,7 +152,7 @@ pub(crate) async fn reorder(req: &AdminRequest) -> Result<Reply> {
         }
         Err(error) => {
             let problems = questionnaire_form_errors(req, error, |_| String::new())?;
-            page(req, &survey, &form, None, problems).await
+            show_page(req, &survey, &form, None, problems).await
         }
     }
 }
@@ -165,7 +164,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
     let answers = req.store().questions().count_answers(survey.organization_id, id).await?;
     let named = form.conditions_on(id);
     let lost: usize = named.iter().map(|(_, number)| number).sum();
-    let numbers = [("count", answers.into()), ("number", count_text(req, answers, MAX_COUNTED).into())];
+    let numbers = [("count", answers.into()), ("number", req.count_text(answers, MAX_COUNTED).into())];
     let mut effects = vec![
         req.tr_args("question-delete-answers", &numbers),
         req.tr_count("question-delete-conditions", lost),
@@ -187,7 +186,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         .stays(req.tr("question-delete-stays"));
     let number = req.number(saturating_i64(index) + 1);
     let asked = req.tr_with("question-delete-title", "number", number);
-    let head = survey.head_below_survey(req, asked).lede(title(req, &question.question.body));
+    let head = survey.subpage_head(req, asked).lede(title(req, &question.question.body));
     req.page(head.current(req.tr("delete")), confirm.html(&[])).await
 }
 

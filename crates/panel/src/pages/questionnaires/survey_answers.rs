@@ -1,6 +1,6 @@
 //! Answers of a response as people read them.
 
-use crate::pages::content::shared::file_address;
+use crate::pages::content::attachments::file_address;
 use civitas_kernel::{OrganizationId, Result};
 use civitas_surveys::{
     AnswerFile, AnswerFiles, AnswerRow, Form, FormQuestion, QuestionType, Response, TextLanguages,

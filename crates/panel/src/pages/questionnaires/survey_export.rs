@@ -63,10 +63,11 @@ pub(crate) async fn export(req: &AdminRequest) -> Result<Reply> {
 
 impl Export {
     fn chunks(self) -> Result<Chunks> {
-        let head = if self.is_csv { [BYTE_ORDER_MARK, &csv([self.head()])?].concat() } else { Vec::new() };
+        let head =
+            if self.is_csv { [BYTE_ORDER_MARK, &csv([self.column_names()])?].concat() } else { Vec::new() };
         let pages = try_unfold((self, Some(LogStart::Newest)), |(export, start)| async move {
             let Some(start) = start else { return Ok::<_, Error>(None) };
-            let page = export.page(start).await.inspect_err(|error| {
+            let page = export.read_responses(start).await.inspect_err(|error| {
                 tracing::error!(%error, cause = ?error.cause(), "an export of responses failed");
             });
             page.map(|(bytes, next)| Some((bytes, (export, next))))
@@ -74,8 +75,11 @@ impl Export {
         Ok(Chunks(once(ready(Ok(head.into()))).chain(pages).boxed_local()))
     }
 
-    /// A page of responses, and the start of the next one.
-    async fn page(&self, start: LogStart<ResponseId>) -> Result<(Bytes, Option<LogStart<ResponseId>>)> {
+    /// Some responses as text, and the start of the next ones.
+    async fn read_responses(
+        &self,
+        start: LogStart<ResponseId>,
+    ) -> Result<(Bytes, Option<LogStart<ResponseId>>)> {
         let store = self.panel.store();
         let request = LogRequest { start, limit: RESPONSES_PER_PAGE };
         let page = store.responses().log(self.organization, self.questionnaire, &request).await?;
@@ -99,7 +103,7 @@ impl Export {
     }
 
     /// The first line: a column for each question, and for each row of a matrix.
-    fn head(&self) -> Vec<String> {
+    fn column_names(&self) -> Vec<String> {
         let mut head = ["id", "submitted_at", "user_id"].map(str::to_owned).to_vec();
         for question in self.questions() {
             let title = self.languages.text(&question.question.body).unwrap_or_default();

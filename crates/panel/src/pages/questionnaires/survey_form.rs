@@ -4,10 +4,10 @@
 use super::opened_survey::{OpenedSurvey, admin, audit_entry};
 use crate::admin_request::AdminRequest;
 use crate::error::form_errors_with_texts;
-use crate::pages::content::shared::{audit_text, title, with_changes};
-use crate::parts::{Form, FormError, FormErrors, Html};
-use crate::records::{FormInput, FormView, TextField};
+use crate::parts::{FormError, FormErrors, Section};
+use crate::records::{FormInput, FormView, TextField, with_changes};
 use crate::reply::Reply;
+use crate::translated::{audit_text, title};
 use civitas_audit::Action;
 use civitas_kernel::records::Entity;
 use civitas_kernel::{Error, FieldError, Result};
@@ -65,17 +65,15 @@ pub(crate) fn form_errors(
     })
 }
 
-/// The form. `component`: the field of a new survey before the texts; `is_dated`: whether there are dates.
-pub(crate) fn form<'a>(
-    req: &'a AdminRequest,
+/// The sections of the form: texts and dates.
+pub(crate) fn sections(
+    req: &AdminRequest,
     organization: &Organization,
     settings: &SurveySettings,
-    (action, submit_key): (String, &str),
     problems: &[FormError],
-    component: Option<Html>,
-    is_dated: bool,
-) -> Form<'a> {
-    let (name, locales, is_new) = (FORM_NAME, &organization.available_locales, component.is_some());
+    is_new: bool,
+) -> [Section; 2] {
+    let (name, locales) = (FORM_NAME, &organization.available_locales);
     let view = FormView { req, organization, name, locales, problems, is_new };
     let texts = view.texts(
         "survey-texts",
@@ -85,19 +83,13 @@ pub(crate) fn form<'a>(
             TextField::html("tos", "survey-tos", &settings.tos, 8),
         ],
     );
-    let mut about = view.section("about", "survey-texts");
-    about.fields.extend(component);
-    let form = Form::new(&req.translator, action, req.token(), submit_key).section(about.field(texts));
-    if !is_dated {
-        return form;
-    }
     let zone = req.zone().label(req.now);
     let when = view
         .section("when", "survey-when")
         .hint(req.tr_with("survey-when-hint", "zone", zone))
         .field(view.html(view.time("starts_at", "survey-starts", settings.starts_at).optional()))
         .field(view.html(view.time("ends_at", "survey-ends", settings.ends_at).optional()));
-    form.section(when)
+    [view.section("about", "survey-texts").field(texts), when]
 }
 
 /// The stored settings.
@@ -115,24 +107,26 @@ fn stored(survey: &OpenedSurvey) -> SurveySettings {
 pub(crate) async fn edit(req: &AdminRequest) -> Result<Reply> {
     let survey = OpenedSurvey::from_path(req).await?;
     let settings = stored(&survey);
-    show(req, &survey, &settings, Vec::new()).await
+    edit_page(req, &survey, &settings, Vec::new()).await
 }
 
-async fn show(
+async fn edit_page(
     req: &AdminRequest,
     survey: &OpenedSurvey,
     settings: &SurveySettings,
     problems: FormErrors,
 ) -> Result<Reply> {
     let is_dated = survey.summary.survey.is_some();
-    let address = (survey.path(), "survey-save");
     let who = if is_dated { "survey-who-survey" } else { "survey-who-meeting" };
-    let form = form(req, &survey.organization, settings, address, &problems, None, is_dated)
-        .method("put")
-        .hidden("revision", req.revision(survey.questionnaire.revision()))
+    let [about, when] = sections(req, &survey.organization, settings, &problems, false);
+    let form = req
+        .build_form(survey.path(), "survey-save")
+        .put(req.revision(survey.questionnaire.revision()))
+        .section(about)
+        .sections(is_dated.then_some(when))
         .cancel(survey.path())
         .note(req.tr(who));
-    req.form_page(survey.own_head(req, "edit"), form.html(), problems).await
+    req.form_page(survey.tab_head(req, "edit"), form.html(), problems).await
 }
 
 /// What differs, for the audit trail.
@@ -175,5 +169,5 @@ pub(crate) async fn update(req: &AdminRequest) -> Result<Reply> {
             Err(error) => form_errors(req, &survey.organization, error)?,
         };
     }
-    show(req, &survey, &settings, problems).await
+    edit_page(req, &survey, &settings, problems).await
 }

@@ -2,7 +2,7 @@
 
 use super::opened_survey::OpenedSurvey;
 use crate::admin_request::AdminRequest;
-use crate::pages::content::shared::paragraphs;
+use crate::format::paragraphs;
 use crate::parts::{Choice, Field, Html, language_name, render};
 use crate::reply::Reply;
 use crate::translator::Translator;
@@ -61,7 +61,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
         tos: paragraphs(languages.text(&questionnaire.tos)),
         questions: form.questions().iter().map(|one| question(req, one, languages)).collect(),
     };
-    req.page(survey.own_head(req, "preview"), render(&preview)).await
+    req.page(survey.tab_head(req, "preview"), render(&preview)).await
 }
 
 fn question(req: &AdminRequest, one: &FormQuestion, languages: TextLanguages) -> Question {

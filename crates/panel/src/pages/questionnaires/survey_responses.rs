@@ -4,14 +4,13 @@ use super::opened_survey::{OpenedQuestionnaire, OpenedSurvey, audit_entry};
 use super::survey_answers::{Answer, Files, read_answer};
 use crate::admin_request::AdminRequest;
 use crate::format::saturating_i64;
-use crate::pages::content::shared::title;
-use crate::pages::operations::log::{log_pagination, log_start};
+use crate::list::List;
 use crate::pages::people::persons::{self, Accounts, accounts};
 use crate::parts::{Card, Cell, EmptyState, Html, KeyValues, PageAction, Table};
-use crate::records::PER_PAGE;
 use crate::reply::Reply;
+use crate::translated::title;
 use civitas_audit::Action;
-use civitas_kernel::{AnswerId, Error, LogRequest, ResponseId, Result};
+use civitas_kernel::{AnswerId, Error, ResponseId, Result};
 use civitas_surveys::{AnswerRow, Form, Response, ResponseDetail, TextLanguages, remove_response};
 use time::format_description::well_known::Rfc3339;
 
@@ -43,12 +42,12 @@ fn is_answered(row: &AnswerRow) -> bool {
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let survey = OpenedSurvey::from_path(req).await?;
-    let request = LogRequest { start: log_start(req, |id| id.parse().ok().map(ResponseId)), limit: PER_PAGE };
-    let store = req.store().responses();
+    let path = path(&survey);
+    let list = List::new(req, "responses", &path);
+    let (store, request) = (req.store().responses(), list.log_request(ResponseId));
     let page = store.log(survey.organization_id, survey.id, &request).await?;
     let users = page.items.iter().filter_map(|(_, detail)| detail.response.user).map(|user| user.0);
     let accounts = accounts(req, survey.organization_id, users.collect()).await?;
-    let path = path(&survey);
     let rows = page.items.iter().map(|(_, detail)| {
         let response = &detail.response;
         let time = req.time(response.created_at);
@@ -64,17 +63,15 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let columns = req.columns("response-time response-by response-answered:num response-displayed:num:low");
     let empty = EmptyState::new(req.tr("responses-none"), req.tr("responses-none-lede"));
     let table = Table::new(req.tr("survey-responses"), columns).rows(rows).empty(empty);
-    let pages = log_pagination(req, &path, &page, |(id, detail)| (detail.response.created_at, *id));
-    let found = req.row_count_text(page.items.len());
-    let results = req.results(&path, found, Vec::new(), &table, pages);
-    let mut head = survey.own_head(req, "responses");
+    let links = list.log_page_links(&page, |(id, detail)| (detail.response.created_at, *id));
+    let mut head = survey.tab_head(req, "responses");
     if survey.summary.responses > 0 {
         for format in ["csv", "ndjson"] {
             let label = req.tr(&format!("responses-export-{format}"));
             head = head.action(PageAction::post(format!("{path}/export/{format}"), label, req.token()));
         }
     }
-    req.page(head, results).await
+    req.page(head, list.results(&table, &links)).await
 }
 
 /// The response of the path; it must belong to the questionnaire of the path.
@@ -118,7 +115,7 @@ pub(crate) async fn show(req: &AdminRequest) -> Result<Reply> {
     let title = req.tr_with("response-title", "id", detail.id.to_string());
     let delete = format!("{}/{}/delete", path(&survey), detail.id);
     let head = survey
-        .head_below_survey(req, title)
+        .subpage_head(req, title)
         .crumb(req.tr("survey-responses"), path(&survey))
         .current(detail.id.to_string())
         .action(PageAction::danger(delete, req.tr("response-delete-link")));
@@ -174,7 +171,7 @@ pub(crate) async fn confirm_delete(req: &AdminRequest) -> Result<Reply> {
         .stays(req.tr("response-delete-stays"));
     let name = req.tr_with("response-title", "id", detail.id.to_string());
     let head = survey
-        .head_below_survey(req, req.tr_with("delete-title", "name", name.as_str()))
+        .subpage_head(req, req.tr_with("delete-title", "name", name.as_str()))
         .crumb(req.tr("survey-responses"), path(&survey))
         .crumb(name, address)
         .current(req.tr("delete"));

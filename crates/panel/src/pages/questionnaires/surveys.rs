@@ -4,14 +4,16 @@
 use super::opened_survey::{admin, kind, list_path, period};
 use super::survey_form;
 use crate::admin_request::AdminRequest;
+use crate::list::{List, PER_PAGE};
 use crate::notice::Notice;
-use crate::pages::content::organization;
-use crate::pages::content::shared::{self, count_text, open_organization_in_zone, spaces_by_ids};
-use crate::parts::{Cell, Choice, Field, FormError, FormErrors, Html, Table};
-use crate::records::{ListFilters, PER_PAGE};
+use crate::pages::content::opened_space::spaces_by_ids;
+use crate::pages::content::organization::{self, open_organization};
+use crate::parts::{Cell, Field, FormError, FormErrors, Table};
+use crate::records::{ComponentChoice, chosen_component_id};
 use crate::reply::Reply;
+use crate::translated;
 use civitas_audit::Action;
-use civitas_kernel::{ComponentId, Direction, OrganizationId, PageRequest, Result, SpaceRef};
+use civitas_kernel::{Direction, OrganizationId, Result, SpaceRef};
 use civitas_organizations::Organization;
 use civitas_spaces::ComponentKind;
 use civitas_surveys::{
@@ -19,26 +21,21 @@ use civitas_surveys::{
 };
 use std::collections::HashMap;
 
-/// The most components that a new survey can choose from.
-const MAX_COMPONENTS: i64 = PageRequest::MAX_LENGTH;
 const COMPONENT_FIELD: &str = "survey[component]";
 
-/// Declares the filters of the list with this address.
-fn read_search(filters: &mut ListFilters<'_>, path: &str) -> QuestionnaireSearch {
-    let req = filters.req;
-    let text = filters.text("surveys-search");
+/// Declares the filters, and returns what they ask for.
+fn read_search(list: &mut List<'_>) -> QuestionnaireSearch {
+    let text = list.search("surveys-search");
     let periods = [
         ("planned", "survey-planned", SurveyPeriod::Planned),
         ("open", "survey-open", SurveyPeriod::Open),
         ("closed", "survey-closed", SurveyPeriod::Closed),
     ];
-    let period = filters.choice("state", "column-state", &periods).map(|period| (period, req.now));
-    let component = req.query.number("component").map(ComponentId);
-    let label = req.tr("component-one");
-    let chip = component.map(|id| req.chip(path, "component", format!("{label} {id}")));
-    let field = Field::number("component", label, req.query.field_value("component"));
-    filters.field(&field.hint(req.tr("component-number")), chip);
-    let sort = match filters.order("created", ["surveys-by-change", "newest-first"]) {
+    let now = list.req.now;
+    let period = list.choice("state", "column-state", &periods).map(|period| (period, now));
+    // Those of surveys and of meetings.
+    let component = ComponentChoice::BY_NUMBER.component_filter(list);
+    let sort = match list.order("created", ["surveys-by-change", "newest-first"]) {
         Direction::Ascending => QuestionnaireSort::Created,
         Direction::Descending => QuestionnaireSort::Changed,
     };
@@ -53,7 +50,7 @@ async fn space_titles(
 ) -> Result<HashMap<SpaceRef, String>> {
     let ids = items.iter().map(|summary| summary.context.space.id).collect();
     let spaces = spaces_by_ids(req, organization, ids).await?;
-    Ok(spaces.iter().map(|found| (found.id, shared::title(req, &found.space.title))).collect())
+    Ok(spaces.iter().map(|found| (found.id, translated::title(req, &found.space.title))).collect())
 }
 
 fn row(
@@ -62,23 +59,23 @@ fn row(
     one: &QuestionnaireSummary,
     spaces: &HashMap<SpaceRef, String>,
 ) -> Vec<Cell> {
-    let title = shared::title(req, &one.questionnaire.title);
+    let title = translated::title(req, &one.questionnaire.title);
     let space = spaces.get(&one.context.space).map_or("", String::as_str);
     vec![
         Cell::link(&format!("{path}/{}", one.id), &title, &format!("{} · {}", kind(req, one), one.id)),
-        Cell::with_subtext(&shared::title(req, &one.context.name), space),
+        Cell::with_subtext(&translated::title(req, &one.context.name), space),
         Cell::badge(&period(req, one)),
         Cell::text(&req.number(one.questions)),
-        Cell::text(&count_text(req, one.responses, MAX_COUNTED)),
+        Cell::text(&req.count_text(one.responses, MAX_COUNTED)),
         Cell::text(&req.date(one.questionnaire.updated_at)),
     ]
 }
 
 pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = open_organization_in_zone(req).await?;
+    let (id, organization) = open_organization(req).await?;
     let (path, request) = (list_path(id), req.query.page(PER_PAGE));
-    let mut filters = ListFilters::new(req, &path);
-    let search = read_search(&mut filters, &path);
+    let mut list = List::new(req, "surveys", &path);
+    let search = read_search(&mut list);
     let page = req.store().questionnaires().search(id, &search, request).await?;
     let spaces = space_titles(req, id, &page.items).await?;
     let rows = page.items.iter().map(|one| row(req, &path, one, &spaces));
@@ -88,56 +85,32 @@ pub(crate) async fn list(req: &AdminRequest) -> Result<Reply> {
     let by_change = search.sort == QuestionnaireSort::Changed;
     let by_change = by_change.then_some("descending");
     let table = Table::new(req.tr("nav-surveys"), columns).rows(rows);
-    let table = table.sorted(5, req.query.with(&path, "sort", None), by_change);
-    let pages = req.pagination(&path, request, page.has_more);
+    let table = table.with_sort_link(5, req.query.with(&path, "sort", None), by_change);
+    let links = list.page_links(request, &page);
     let head = organization::head(req, id, &organization, req.tr("nav-surveys"));
     let new = (format!("{path}/new"), req.tr("survey-new"));
-    filters.show_with_new("surveys", head, req.row_count_text(page.items.len()), table, pages, new).await
+    list.reply_with_new(head, table, &links, new).await
 }
 
 pub(crate) async fn new(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = open_organization_in_zone(req).await?;
-    show_new(req, id, &organization, &SurveySettings::default(), Vec::new()).await
+    let (id, organization) = open_organization(req).await?;
+    new_page(req, id, &organization, &SurveySettings::default(), Vec::new()).await
 }
 
-/// The components for surveys, to choose from.
-async fn components(
-    req: &AdminRequest,
-    organization: OrganizationId,
-    problems: &[FormError],
-) -> Result<Html> {
-    let reader = organization::admin_read_context(organization);
-    let request = PageRequest::new(1, MAX_COMPONENTS);
-    let store = req.store().components();
-    let found = store.list(reader, Some(ComponentKind::Surveys), &[], request).await?;
-    let chosen =
-        req.form.get(COMPONENT_FIELD).map_or_else(|| req.query.field_value("component"), str::to_owned);
-    let label = req.tr("component-one");
-    let field = if found.has_more {
-        Field::number(COMPONENT_FIELD, label, chosen).hint(req.tr("component-number"))
-    } else {
-        let choices = found.items.iter().map(|one| {
-            let (space, name) = (&one.space_title, &one.component.name);
-            let name = format!("{}: {}", shared::title(req, space), shared::title(req, name));
-            Choice::new(one.id.to_string(), name)
-        });
-        let choices = std::iter::once(Choice::new("", req.tr("choose"))).chain(choices);
-        Field::select(COMPONENT_FIELD, label, chosen, choices.collect()).hint(req.tr("survey-component-hint"))
-    };
-    Ok(field.required().check(problems).html(&req.translator))
-}
-
-async fn show_new(
+async fn new_page(
     req: &AdminRequest,
     id: OrganizationId,
     organization: &Organization,
     settings: &SurveySettings,
     problems: FormErrors,
 ) -> Result<Reply> {
-    let (path, component) = (list_path(id), Some(components(req, id, &problems).await?));
-    let address = (path.clone(), "survey-create");
-    let form =
-        survey_form::form(req, organization, settings, address, &problems, component, true).cancel(&path);
+    let components = ComponentChoice::load(req, id, ComponentKind::Surveys).await?;
+    let with_hint = |select: Field| select.hint(req.tr("survey-component-hint"));
+    let component = components.field(req, COMPONENT_FIELD, "choose", with_hint).required();
+    let path = list_path(id);
+    let [mut about, when] = survey_form::sections(req, organization, settings, &problems, true);
+    about.fields.insert(0, component.check(&problems).html(&req.translator));
+    let form = req.build_form(&path, "survey-create").sections([about, when]).cancel(&path);
     let head = organization::head(req, id, organization, req.tr("survey-new"))
         .crumb(req.tr("nav-surveys"), path)
         .lede(req.tr("survey-new-lede"));
@@ -145,15 +118,15 @@ async fn show_new(
 }
 
 pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
-    let (id, organization) = open_organization_in_zone(req).await?;
+    let (id, organization) = open_organization(req).await?;
     let mut settings = SurveySettings::default();
     let mut problems = survey_form::read_form(req, &organization, &mut settings);
-    let component = req.form.text(COMPONENT_FIELD).parse().map(ComponentId);
-    if component.is_err() {
+    let component = chosen_component_id(req, COMPONENT_FIELD);
+    if component.is_none() {
         problems.push(FormError::new(COMPONENT_FIELD, req.tr("problem-choose")));
     }
-    if let (Ok(component), true) = (component, problems.is_empty()) {
-        let name = shared::title(req, &settings.title);
+    if let (Some(component), true) = (component, problems.is_empty()) {
+        let name = translated::title(req, &settings.title);
         let created = req.change_with_audit(
             async |tx| {
                 let at = (organization.default_locale, req.now);
@@ -173,5 +146,5 @@ pub(crate) async fn create(req: &AdminRequest) -> Result<Reply> {
             Err(error) => survey_form::form_errors(req, &organization, error)?,
         };
     }
-    show_new(req, id, &organization, &settings, problems).await
+    new_page(req, id, &organization, &settings, problems).await
 }

@@ -55,7 +55,7 @@ pub(super) async fn run(
         shown["body"] = body.into();
         return console.print(shown);
     }
-    let sender = webhooks::sender(&config).map_err(command_error)?;
+    let sender = webhooks::webhook_sender(&config).map_err(command_error)?;
     let attempt = sender.send(message, 1).await;
     let is_accepted = add_answer(&mut shown, &attempt);
     console.print(shown)?;

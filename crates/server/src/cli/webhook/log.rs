@@ -8,7 +8,7 @@ use crate::config::SettingSources;
 use crate::site;
 use civitas_api::webhook_example;
 use civitas_application::Store;
-use civitas_event_delivery::{WebhookAdmin, WebhookChanges};
+use civitas_event_delivery::{WebhookAdministration, WebhookChanges};
 use civitas_kernel::{OrganizationId, Page, PageRequest, RegistrationId, clock};
 use civitas_webhooks::{
     DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryStatus, LoggedDelivery, Registration,
@@ -123,8 +123,8 @@ struct WebhookScope {
 }
 
 impl WebhookScope {
-    fn admin(&self) -> WebhookAdmin<'_> {
-        WebhookAdmin { store: &*self.store, organization: self.organization }
+    fn admin(&self) -> WebhookAdministration<'_> {
+        WebhookAdministration { store: &*self.store, organization: self.organization }
     }
 
     /// Runs a change in a transaction. `command`: its name in the audit trail.

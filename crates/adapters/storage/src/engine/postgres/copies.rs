@@ -3,7 +3,7 @@
 use super::tls::{self, ConnectionPurpose};
 use crate::pools::DatabaseSettings;
 use async_trait::async_trait;
-use civitas_application::backups::{BackupLock, DatabaseCopies, DatabaseCopy, RestoreCheck, RowCounts};
+use civitas_application::backups::{BackupLock, DatabaseCopier, DatabaseCopy, RestoreCheckMethod, RowCounts};
 use civitas_attachments::FileContent;
 use civitas_kernel::{Error, Result, random_key};
 use std::io::{self, ErrorKind, Seek};
@@ -20,7 +20,7 @@ const TEMPORARY: &str = "civitas_backup_check_";
 
 /// Copies and restores a database.
 #[derive(Debug, Clone)]
-pub struct EngineDatabaseCopies {
+pub struct EngineDatabaseCopier {
     /// The database.
     pub settings: DatabaseSettings,
     /// A directory for temporary files: a dump is kept there until it is stored.
@@ -28,14 +28,15 @@ pub struct EngineDatabaseCopies {
 }
 
 #[async_trait]
-impl DatabaseCopies for EngineDatabaseCopies {
+impl DatabaseCopier for EngineDatabaseCopier {
     fn engine(&self) -> &'static str {
         "PostgreSQL"
     }
 
-    /// Checks that both programs are of the server's version. Newer ones are accepted too, but not those from 17 on with a
-    /// server before 17.
+    /// Checks that the address is not that of the pooler, and that both programs are of the server's version. Newer ones are
+    /// accepted too, but not those from 17 on with a server before 17.
     async fn ready(&self) -> Result<()> {
+        self.check_address()?;
         let client = connect(&self.settings.url).await?;
         let version = "SELECT current_setting('server_version_num')::int / 10000";
         let server: i32 = client.query_one(version, &[]).await.map_err(failed)?.get(0);
@@ -56,6 +57,7 @@ impl DatabaseCopies for EngineDatabaseCopies {
     /// The lock is held by an open transaction that has read nothing: it delays no cleaning of tables, and works through
     /// a pool of connections that keeps no session.
     async fn lock(&self) -> Result<Option<BackupLock>> {
+        self.check_address()?;
         let guard = connect(&self.settings.url).await?;
         guard.batch_execute("BEGIN").await.map_err(failed)?;
         let query = "SELECT pg_try_advisory_xact_lock($1)";
@@ -92,14 +94,14 @@ impl DatabaseCopies for EngineDatabaseCopies {
         Ok(DatabaseCopy { content: FileContent { file, byte_size }, rows })
     }
 
-    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheck> {
+    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheckMethod> {
         self.ready().await?;
         let client = connect(&self.settings.url).await?;
         let may_create = "SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user";
         if !client.query_one(may_create, &[]).await.map_err(failed)?.get::<_, bool>(0) {
             let (url, nowhere) = (&self.settings.url, ["--file=/dev/null"]);
             self.run(url, "pg_restore", &nowhere, input(copy)?, Stdio::piped()).await?;
-            return Ok(RestoreCheck::Read);
+            return Ok(RestoreCheckMethod::Read);
         }
         let name = format!("{}{}", temporary(&client).await?, &random_key()[..8]);
         let create = "SELECT format('CREATE DATABASE %I TEMPLATE template0 ENCODING ''UTF8'' LC_COLLATE %L LC_CTYPE %L', \
@@ -108,7 +110,7 @@ impl DatabaseCopies for EngineDatabaseCopies {
         client.batch_execute(&create).await.map_err(failed)?;
         let restored = self.restore_to(&in_database(&self.settings.url, &name), copy).await;
         drop_database(&client, &name, "WITH (FORCE)").await;
-        restored.map(|()| RestoreCheck::Restored)
+        restored.map(|()| RestoreCheckMethod::Restored)
     }
 
     async fn restore(&self, copy: &DatabaseCopy) -> Result<()> {
@@ -122,7 +124,16 @@ impl DatabaseCopies for EngineDatabaseCopies {
     }
 }
 
-impl EngineDatabaseCopies {
+impl EngineDatabaseCopier {
+    /// Checks that the address is not that of the pooler, where the session of a backup belongs to others too.
+    fn check_address(&self) -> Result<()> {
+        if self.settings.pooler_url.as_ref() == Some(&self.settings.url) {
+            let text = "database_url is the address of the pooler: backups need that of the server";
+            return Err(Error::internal(text));
+        }
+        Ok(())
+    }
+
     /// Restores a copy into the database of this address, all or nothing.
     async fn restore_to(&self, url: &str, copy: &DatabaseCopy) -> Result<()> {
         let database = database_argument(url)?;
@@ -372,12 +383,13 @@ mod tests {
     async fn a_program_that_is_missing_is_named_with_what_to_install() {
         let settings = DatabaseSettings {
             url: "postgres://nora@127.0.0.1:1/city".to_owned(),
+            pooler_url: None,
             pool_size: 1,
             wait: std::time::Duration::from_secs(1),
             locales: civitas_kernel::Locales::standard(),
             limits: crate::pools::StatementLimits::default(),
         };
-        let copies = EngineDatabaseCopies { settings, work: std::env::temp_dir() };
+        let copies = EngineDatabaseCopier { settings, work: std::env::temp_dir() };
         let run = copies.run(&copies.settings.url, "pg_nowhere", &[], Stdio::null(), Stdio::piped()).await;
         let error = run.unwrap_err();
         let sentence = error.cause().unwrap().to_string();

@@ -124,7 +124,7 @@ pub fn some_rows(table: &str, condition: &str, limit: i64) -> String {
     format!("ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT {limit}))")
 }
 
-/// The type of a list of UUIDs in [`GIVE_POSITIONS`].
+/// The type of a list of UUIDs in [`ASSIGN_EVENT_POSITIONS`].
 pub type UuidList = Array<sql::Uuid>;
 
 /// A list of UUIDs.
@@ -133,7 +133,7 @@ pub fn uuids(ids: &[uuid::Uuid]) -> Vec<UuidColumn> {
 }
 
 /// Gives events the positions that follow a number, in the order of the list.
-pub const GIVE_POSITIONS: &str = "UPDATE outbox SET position = $1 + given.n \
+pub const ASSIGN_EVENT_POSITIONS: &str = "UPDATE outbox SET position = $1 + given.n \
      FROM unnest($2) WITH ORDINALITY AS given (id, n) WHERE outbox.id = given.id";
 
 /// The same number. PostgreSQL has statistics, and chooses the right index.
@@ -186,11 +186,11 @@ pub const MISSING_WORD_INDEXES: Option<&str> = Some(
      WHERE indexrelid = to_regclass('record_texts_' || part || '_words') AND indisvalid)",
 );
 
-/// Of no use: see [`INDEX_WORDS`].
-pub const TO_INDEX: &str = "record_texts WHERE false";
+/// Of no use: see [`ADD_TEXTS_TO_WORD_INDEX`].
+pub const UNINDEXED_TEXTS: &str = "record_texts WHERE false";
 
 /// PostgreSQL fills its indexes itself.
-pub const INDEX_WORDS: Option<[&str; 2]> = None;
+pub const ADD_TEXTS_TO_WORD_INDEX: Option<[&str; 2]> = None;
 
 /// The most rows that a page skips on a connection of short reads.
 pub const SHORT_OFFSET: i64 = 1000;

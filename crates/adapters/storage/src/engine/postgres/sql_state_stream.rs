@@ -14,6 +14,7 @@
 //! Source: the PostgreSQL manual, "Message Formats"; `docs/decisions/0019-sqlstate-from-the-wire.md`.
 
 use std::io;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -39,12 +40,48 @@ pub struct SqlStateStream<S> {
     answer: AnswerTimeout,
 }
 
-/// The time limit of an answer: from the last byte that was sent or received until the server is ready for the next
-/// statement.
+/// The time limit of an answer: from the last byte that was sent or received until the server has answered all statements.
 struct AnswerTimeout {
     limit: Option<Duration>,
     /// `None` while no answer is expected.
     late: Option<Pin<Box<Sleep>>>,
+    /// `None` until the server is ready for the first statement.
+    sent: Option<SentStatements>,
+}
+
+/// Counts the statements that are not answered: one may be sent before the answer to another.
+#[derive(Default)]
+struct SentStatements {
+    /// Kind and length of the current message: at most 5 bytes.
+    head: Vec<u8>,
+    /// The number of bytes of its body that are not sent yet.
+    rest: usize,
+    unanswered: usize,
+}
+
+impl SentStatements {
+    fn push(&mut self, mut sent: &[u8]) {
+        while !sent.is_empty() {
+            if self.rest > 0 {
+                let skipped = self.rest.min(sent.len());
+                self.rest -= skipped;
+                sent = &sent[skipped..];
+                continue;
+            }
+            let (head, rest) = sent.split_at((5 - self.head.len()).min(sent.len()));
+            self.head.extend_from_slice(head);
+            sent = rest;
+            if let [kind, length @ ..] = self.head.as_slice()
+                && let Ok(length) = <[u8; 4]>::try_from(length)
+            {
+                // `Query` and `Sync`: `ReadyForQuery` answers each.
+                self.unanswered += usize::from(matches!(kind, b'Q' | b'S'));
+                self.rest =
+                    usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX).saturating_sub(4);
+                self.head.clear();
+            }
+        }
+    }
 }
 
 impl AnswerTimeout {
@@ -54,6 +91,15 @@ impl AnswerTimeout {
         match &mut self.late {
             Some(late) => late.as_mut().reset(Instant::now() + limit),
             None => self.late = Some(Box::pin(sleep(limit))),
+        }
+    }
+
+    /// The server has sent so many `ReadyForQuery`.
+    fn answered(&mut self, number: usize) {
+        let sent = self.sent.get_or_insert_default();
+        sent.unanswered = sent.unanswered.saturating_sub(number);
+        if sent.unanswered == 0 {
+            self.late = None;
         }
     }
 
@@ -79,7 +125,7 @@ impl<S> SqlStateStream<S> {
             messages: Messages::default(),
             chunk: Box::new([0; CHUNK]),
             handed: 0,
-            answer: AnswerTimeout { limit: silence, late: None },
+            answer: AnswerTimeout { limit: silence, late: None, sent: None },
         }
     }
 }
@@ -96,8 +142,8 @@ struct Messages {
     /// The bytes that can be passed on.
     ready: Vec<u8>,
     is_read_only: bool,
-    /// Whether the last complete message was `ReadyForQuery`.
-    is_idle: bool,
+    /// The number of `ReadyForQuery` since it was last taken.
+    answers: usize,
     is_over: bool,
 }
 
@@ -149,7 +195,7 @@ impl Messages {
             self.ready.extend_from_slice(&length.to_be_bytes());
             self.ready.extend_from_slice(&body);
         }
-        self.is_idle = is_ready_for_query;
+        self.answers += usize::from(is_ready_for_query);
         self.is_over = self.is_read_only && is_ready_for_query;
     }
 }
@@ -203,10 +249,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for SqlStateStream<S> {
                 return Poll::Ready(Ok(()));
             }
             this.messages.push(chunk.filled());
-            if this.messages.is_idle && this.messages.head.is_empty() {
-                this.answer.late = None;
-            } else if this.answer.late.is_some() {
+            if this.answer.late.is_some() {
                 this.answer.expect();
+            }
+            let answers = mem::take(&mut this.messages.answers);
+            if answers > 0 {
+                this.answer.answered(answers);
             }
         }
         let rest = &this.messages.ready[this.handed..];
@@ -226,7 +274,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SqlStateStream<S> {
         let this = &mut *self;
         this.answer.expect();
         this.answer.poll_late(context)?;
-        Pin::new(&mut this.inner).poll_write(context, bytes)
+        let polled = Pin::new(&mut this.inner).poll_write(context, bytes);
+        if let (Poll::Ready(Ok(written)), Some(sent)) = (&polled, &mut this.answer.sent) {
+            sent.push(&bytes[..*written]);
+        }
+        polled
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -247,6 +299,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for SqlStateStream<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     fn message(kind: u8, body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len() + 4).unwrap();
@@ -278,6 +331,33 @@ mod tests {
         let (ready, is_over) = handed_on(&sent, 4);
         assert!(is_over);
         assert!(ready.ends_with(&message(b'Z', b"I")), "the answer is handed on, and nothing after it");
+    }
+
+    #[test]
+    fn sent_statements_are_counted_in_pieces_of_any_size() {
+        let sent =
+            [message(b'Q', b"BEGIN\0"), message(b'P', b"SELECT\0"), message(b'S', b""), message(b'X', b"")];
+        for piece in [1, 2, 3, 5, 7, 64] {
+            let mut statements = SentStatements::default();
+            sent.concat().chunks(piece).for_each(|piece| statements.push(piece));
+            assert_eq!(statements.unanswered, 2, "in pieces of {piece}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_statement_behind_an_answered_one_has_its_time_limit() {
+        let (client, mut server) = tokio::io::duplex(1024);
+        let binding = |_: &tokio::io::DuplexStream| ChannelBinding::none();
+        let mut stream = SqlStateStream::new(client, binding, Some(Duration::from_millis(50)));
+        let (ready, query) = (message(b'Z', b"I"), message(b'Q', b"BEGIN\0"));
+        let mut answer = vec![0; ready.len()];
+        server.write_all(&ready).await.unwrap();
+        stream.read_exact(&mut answer).await.unwrap();
+        stream.write_all(&[query.clone(), query].concat()).await.unwrap();
+        server.write_all(&ready).await.unwrap();
+        stream.read_exact(&mut answer).await.unwrap();
+        let late = stream.read_exact(&mut answer).await.unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]

@@ -1,26 +1,30 @@
 //! Connections to write with.
 
 use super::Conn;
+use super::reader::{COMMIT, PooledConnection, send};
 use crate::failure::DieselResultExt;
 use crate::pools::ConnectionPool;
 use civitas_kernel::Result;
 use diesel_async::SimpleAsyncConnection;
 use diesel_async::pooled_connection::deadpool::Object;
-use futures_util::FutureExt;
+use std::sync::Arc;
 
 /// Connections of a pool. A transaction has one of its own. Clones share the pool.
 #[derive(Clone)]
 pub struct Writer {
     pool: ConnectionPool,
+    /// The statements that begin a transaction with its settings, behind a transaction pooler.
+    begin: Option<Arc<str>>,
 }
 
-/// A connection outside of transactions.
-pub type WriterConnection = Object<Conn>;
+/// A connection for one statement.
+pub type WriterConnection = PooledConnection;
 
 impl Writer {
-    /// The writers whose connections are of this pool.
-    pub(crate) fn new(pool: ConnectionPool) -> Self {
-        Self { pool }
+    /// The writers whose connections are of this pool. `begin`: the statements that begin each use; `None` where a connection
+    /// keeps its session.
+    pub(super) fn new(pool: ConnectionPool, begin: Option<Arc<str>>) -> Self {
+        Self { pool, begin }
     }
 
     /// A connection, to see whether there is one.
@@ -41,10 +45,7 @@ impl Writer {
         // Wrapped before BEGIN, so that a dropped future leaves no transaction open.
         let mut transaction = WriteTransaction { connection: Some(connection), is_begun: true };
         if let Some(connection) = transaction.connection() {
-            let mut shared = &*connection;
-            // The first poll sends it.
-            let begun = SimpleAsyncConnection::batch_execute(&mut shared, "BEGIN").now_or_never();
-            begun.transpose().map_db_error()?;
+            send(connection, self.begin.as_deref().unwrap_or("BEGIN"))?;
         }
         Ok(transaction)
     }
@@ -57,11 +58,14 @@ impl Writer {
         self.begin().await
     }
 
-    /// A connection for one statement, which is committed when it ends.
+    /// A connection for one statement, which is committed when it ends; behind a transaction pooler a transaction.
     ///
     /// # Errors
     /// As [`Self::begin`].
     pub(crate) async fn begin_one(&self) -> Result<WriteTransaction> {
+        if self.begin.is_some() {
+            return self.begin().await;
+        }
         Ok(WriteTransaction { connection: Some(self.connection().await?), is_begun: false })
     }
 
@@ -70,7 +74,7 @@ impl Writer {
     /// # Errors
     /// As [`Self::begin`].
     pub(crate) async fn outside_transactions(&self) -> Result<WriterConnection> {
-        self.connection().await
+        PooledConnection::begin(&self.pool, self.begin.as_deref(), "ROLLBACK").await
     }
 }
 
@@ -89,14 +93,13 @@ impl WriteTransaction {
         self.connection.as_deref_mut()
     }
 
-    /// Commits it. After a failed statement PostgreSQL answers COMMIT with a rollback and without an error; the statement
-    /// before it, sent with it, detects that.
+    /// Commits it.
     ///
     /// # Errors
     /// `Conflict`, `Unavailable` or `Internal`: nothing was written, or that is not known.
     pub(crate) async fn commit(mut self) -> Result<()> {
         let Some(connection) = self.connection.as_mut().filter(|_| self.is_begun) else { return Ok(()) };
-        SimpleAsyncConnection::batch_execute(&mut **connection, "SELECT 1; COMMIT").await.map_db_error()?;
+        SimpleAsyncConnection::batch_execute(&mut **connection, COMMIT).await.map_db_error()?;
         // Back to the pool.
         drop(self.connection.take());
         Ok(())

@@ -3,7 +3,7 @@
 use super::path_of;
 use crate::pools::DatabaseSettings;
 use async_trait::async_trait;
-use civitas_application::backups::{BackupLock, DatabaseCopies, DatabaseCopy, RestoreCheck, RowCounts};
+use civitas_application::backups::{BackupLock, DatabaseCopier, DatabaseCopy, RestoreCheckMethod, RowCounts};
 use civitas_attachments::FileContent;
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
@@ -21,7 +21,7 @@ const TEMPORARY: &str = "backup-";
 
 /// Copies and restores a database.
 #[derive(Debug, Clone)]
-pub struct EngineDatabaseCopies {
+pub struct EngineDatabaseCopier {
     /// The database.
     pub settings: DatabaseSettings,
     /// A directory for temporary files: a copy or a check needs the size of the database there.
@@ -29,7 +29,7 @@ pub struct EngineDatabaseCopies {
 }
 
 #[async_trait]
-impl DatabaseCopies for EngineDatabaseCopies {
+impl DatabaseCopier for EngineDatabaseCopier {
     fn engine(&self) -> &'static str {
         "SQLite"
     }
@@ -79,12 +79,12 @@ impl DatabaseCopies for EngineDatabaseCopies {
         .await
     }
 
-    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheck> {
+    async fn check(&self, copy: &DatabaseCopy) -> Result<RestoreCheckMethod> {
         let (copied, expected, work) = (copy.content.file.try_clone(), copy.rows.clone(), self.work.clone());
         blocking(move || {
             let directory = TempDir::with_prefix_in(TEMPORARY, &work).map_err(disk_error)?;
             restore(copied.map_err(disk_error)?, &expected, &directory.path().join("restored.sqlite"))?;
-            Ok(RestoreCheck::Restored)
+            Ok(RestoreCheckMethod::Restored)
         })
         .await
     }
@@ -115,7 +115,7 @@ impl DatabaseCopies for EngineDatabaseCopies {
     }
 }
 
-impl EngineDatabaseCopies {
+impl EngineDatabaseCopier {
     /// The path of the database with this ending.
     fn beside(&self, ending: &str) -> Result<PathBuf> {
         Ok(format!("{}{ending}", path_of(&self.settings.url)?).into())
@@ -192,18 +192,19 @@ mod tests {
          INSERT INTO left_side (text) VALUES ('a'), (NULL);
          INSERT INTO right_side VALUES (1, 1);";
 
-    fn copies(directory: &Path, name: &str) -> EngineDatabaseCopies {
+    fn copies(directory: &Path, name: &str) -> EngineDatabaseCopier {
         let settings = DatabaseSettings {
             url: format!("sqlite://{}", directory.join(name).display()),
+            pooler_url: None,
             pool_size: 1,
             wait: Duration::from_secs(1),
             locales: Locales::standard(),
             limits: StatementLimits::default(),
         };
-        EngineDatabaseCopies { settings, work: directory.to_owned() }
+        EngineDatabaseCopier { settings, work: directory.to_owned() }
     }
 
-    fn database(directory: &Path) -> (EngineDatabaseCopies, SqliteConnection) {
+    fn database(directory: &Path) -> (EngineDatabaseCopier, SqliteConnection) {
         let mut connection = open(&directory.join("civitas.db")).unwrap();
         connection.batch_execute(TABLES).unwrap();
         (copies(directory, "civitas.db"), connection)
@@ -215,7 +216,7 @@ mod tests {
         let (source, mut connection) = database(directory.path());
         let copy = source.copy().await.unwrap();
         assert_eq!((copy.rows.0["left_side"], copy.rows.0["right_side"]), (2, 1));
-        assert_eq!(source.check(&copy).await.unwrap(), RestoreCheck::Restored);
+        assert_eq!(source.check(&copy).await.unwrap(), RestoreCheckMethod::Restored);
         connection.batch_execute("DELETE FROM left_side WHERE id = 2").unwrap();
         let target = copies(directory.path(), "restored.db");
         target.restore(&copy).await.unwrap();

@@ -139,7 +139,7 @@ pub fn some_rows(table: &str, condition: &str, limit: i64) -> String {
     format!("rowid IN (SELECT rowid FROM {table} WHERE {condition} LIMIT {limit})")
 }
 
-/// The type of a list of UUIDs in [`GIVE_POSITIONS`].
+/// The type of a list of UUIDs in [`ASSIGN_EVENT_POSITIONS`].
 pub type UuidList = Text;
 
 /// A list of UUIDs: a JSON array of their hexadecimal digits.
@@ -149,7 +149,7 @@ pub fn uuids(ids: &[uuid::Uuid]) -> String {
 }
 
 /// Gives events the positions that follow a number, in the order of the list.
-pub const GIVE_POSITIONS: &str = "UPDATE outbox SET position = ? + given.key + 1 \
+pub const ASSIGN_EVENT_POSITIONS: &str = "UPDATE outbox SET position = ? + given.key + 1 \
      FROM json_each(?) AS given WHERE outbox.id = unhex(given.value)";
 
 // A literal, to save a bind parameter.
@@ -195,11 +195,11 @@ pub fn word_index(scope: &str, columns: &[&str], parts: &[String]) -> Option<Wor
 }
 
 /// The texts that are not in the index of words yet. By their own index: that of all texts has the same columns.
-pub const TO_INDEX: &str = "record_texts INDEXED BY record_texts_to_index \
+pub const UNINDEXED_TEXTS: &str = "record_texts INDEXED BY record_texts_to_index \
      WHERE NOT record_texts.is_indexed AND unicode(record_texts.scope) <> 44036";
 
 /// Adds some texts to the index of words, in one transaction: a hundredth of a second of the write lock.
-pub const INDEX_WORDS: Option<[&str; 2]> = Some([
+pub const ADD_TEXTS_TO_WORD_INDEX: Option<[&str; 2]> = Some([
     "INSERT INTO record_words (rowid, title, body) SELECT id, title, body FROM record_texts \
      WHERE NOT is_indexed AND unicode(scope) <> 44036 ORDER BY organization_id, scope, id LIMIT 100",
     "UPDATE record_texts SET is_indexed = true WHERE id IN (SELECT id FROM record_texts \

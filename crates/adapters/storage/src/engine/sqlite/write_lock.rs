@@ -17,7 +17,7 @@ impl<T> WriteLock<T> {
     /// Takes it, if nobody has it.
     pub(super) fn try_acquire(self: &Arc<Self>) -> Option<WriteLockGuard<T>> {
         let state = self.state.clone().try_lock_owned().ok()?;
-        Some(WriteLockGuard { state, lock: Freed(self.clone()) })
+        Some(WriteLockGuard { state, lock: UnlockOnDrop(self.clone()) })
     }
 
     /// Waits for it. It is never reserved for a caller that waits.
@@ -37,13 +37,13 @@ impl<T> WriteLock<T> {
 pub(super) struct WriteLockGuard<T> {
     state: OwnedMutexGuard<T>,
     /// Dropped after the guard.
-    lock: Freed<T>,
+    lock: UnlockOnDrop<T>,
 }
 
 /// Wakes those that wait, when it is dropped.
-struct Freed<T>(Arc<WriteLock<T>>);
+struct UnlockOnDrop<T>(Arc<WriteLock<T>>);
 
-impl<T> Drop for Freed<T> {
+impl<T> Drop for UnlockOnDrop<T> {
     fn drop(&mut self) {
         self.0.freed.notify_waiters();
     }

@@ -34,9 +34,9 @@ const MAX_GROUP_TRANSACTIONS: usize = 256;
 /// The name of the savepoint of a transaction.
 const SAVEPOINT: &str = "SAVEPOINT part";
 /// The end of a transaction that succeeded.
-const RELEASE: &str = "RELEASE part";
+const RELEASE_SAVEPOINT: &str = "RELEASE part";
 /// The end of a transaction that failed.
-const UNDO: &str = "ROLLBACK TO part; RELEASE part";
+const ROLLBACK_TO_SAVEPOINT: &str = "ROLLBACK TO part; RELEASE part";
 
 /// The writer of a database. Clones share it.
 #[derive(Clone)]
@@ -104,7 +104,7 @@ impl Writer {
         let mut transaction = self.join(held).await?;
         if let Some(group) = transaction.held.as_mut().and_then(|held| held.group.as_mut()) {
             group.is_long = true;
-            group.connection.batch_execute(super::LONG_CACHE).await.map_db_error()?;
+            group.connection.batch_execute(super::LARGE_CACHE_PRAGMA).await.map_db_error()?;
         }
         Ok(transaction)
     }
@@ -183,7 +183,7 @@ impl State {
         if committed.is_err() {
             // Closes it, which rolls back whatever is open.
             drop(Object::take(connection));
-        } else if is_long && poll_ended(connection.batch_execute(super::SHORT_CACHE)).is_err() {
+        } else if is_long && poll_ended(connection.batch_execute(super::SMALL_CACHE_PRAGMAS)).is_err() {
             tracing::warn!("the writer keeps the cache of a long transaction");
         }
         outcome.send_replace(Some(committed.map_err(|error| error.to_string().into())));
@@ -196,7 +196,7 @@ impl State {
         let undone = if is_first {
             poll_ended(<Conn as AsyncConnection>::TransactionManager::rollback_transaction(connection))
         } else {
-            poll_ended(connection.batch_execute(UNDO))
+            poll_ended(connection.batch_execute(ROLLBACK_TO_SAVEPOINT))
         };
         let undone = undone.map_db_error();
         match &undone {
@@ -238,12 +238,12 @@ impl WriteTransaction {
         let Some(mut held) = self.held.take() else { return Ok(()) };
         let Some(group) = &mut held.group else { return Err(Error::internal("the transaction is over")) };
         if !self.is_first
-            && let Err(error) = group.connection.batch_execute(RELEASE).await.map_db_error()
+            && let Err(error) = group.connection.batch_execute(RELEASE_SAVEPOINT).await.map_db_error()
         {
             held.fail(&error);
             return Err(error);
         }
-        let waiting = Waiting { outcome: group.outcome.subscribe(), lock: held.lock() };
+        let waiting = CommitWaiter { outcome: group.outcome.subscribe(), lock: held.lock() };
         drop(held);
         waiting.committed().await
     }
@@ -270,12 +270,12 @@ impl Drop for WriteTransaction {
 }
 
 /// A transaction that ended, and waits for the commit.
-struct Waiting {
+struct CommitWaiter {
     lock: Arc<WriteLock<State>>,
     outcome: watch::Receiver<Option<Outcome>>,
 }
 
-impl Waiting {
+impl CommitWaiter {
     async fn committed(self) -> Result<()> {
         yield_now().await;
         let mut outcome = self.outcome.clone();
@@ -299,7 +299,7 @@ impl Waiting {
 
 /// Commits, if its caller was dropped while it waited: there may be no next writer. If another transaction is open, that
 /// one commits.
-impl Drop for Waiting {
+impl Drop for CommitWaiter {
     fn drop(&mut self) {
         if self.outcome.borrow().is_none()
             && let Some(mut held) = self.lock.try_acquire()
@@ -313,6 +313,14 @@ impl Drop for Waiting {
 pub struct WriterConnection {
     connection: Object<Conn>,
     _held: WriterGuard,
+}
+
+impl WriterConnection {
+    /// Its statement has committed itself.
+    #[expect(clippy::unused_async, reason = "on the other engine it may be a statement")]
+    pub(crate) async fn commit(self) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Deref for WriterConnection {

@@ -21,6 +21,7 @@ impl Fixture {
         let directory = tempfile::tempdir().unwrap();
         let settings = DatabaseSettings {
             url: format!("sqlite://{}", directory.path().join("civitas.db").display()),
+            pooler_url: None,
             pool_size: 2,
             wait: Duration::from_secs(20),
             locales: Locales::standard(),

@@ -4,7 +4,7 @@ use crate::columns;
 use crate::schema::{attachments, files};
 use crate::session::{LoadRowsExt, Session};
 use async_trait::async_trait;
-use civitas_attachments::{AnswerSender, AnswerUploads, AttachmentStore};
+use civitas_attachments::{AnswerUploads, AttachmentStore, UploadContext};
 use civitas_kernel::{AnswerId, ClientId, Error, OrganizationId, Result, clock};
 use civitas_organizations::OrganizationStore;
 use civitas_surveys::{AnswerFile, AnswerFiles};
@@ -24,7 +24,7 @@ impl AnswerFiles for Session {
         client: ClientId,
         signed_ids: &[String],
     ) -> Result<Vec<String>> {
-        let sender = AnswerSender { organization, client, now: clock::now() };
+        let sender = UploadContext { organization, client, now: clock::now() };
         let mut unusable = Vec::new();
         for signed in signed_ids {
             if !self.answer_uploads().is_usable(sender, signed).await? {
@@ -41,7 +41,7 @@ impl AnswerFiles for Session {
         answer: AnswerId,
         signed_ids: &[String],
     ) -> Result<Vec<i64>> {
-        let sender = AnswerSender { organization, client, now: clock::now() };
+        let sender = UploadContext { organization, client, now: clock::now() };
         let tenant = self.tenant(organization).await?.ok_or(Error::NotFound)?;
         let mut attached = Vec::new();
         for signed in signed_ids {

@@ -2,7 +2,7 @@
 
 use super::{conditions, options, questions};
 use crate::engine::Conn;
-use crate::page_rows::PageBounds;
+use crate::page_rows::RowReadLimits;
 use civitas_kernel::{OrganizationId, QuestionId, Result};
 use civitas_surveys::{DisplayCondition, Form, FormOption, FormQuestion};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ pub(super) async fn load_for_questionnaires(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
-    bounds: PageBounds,
+    bounds: RowReadLimits,
 ) -> Result<HashMap<i64, Form>> {
     let found = questions::load_for_questionnaires(connection, organization, ids, bounds).await?;
     let all: Vec<i64> = found.iter().map(|(id, _)| id.0).collect();

@@ -5,7 +5,7 @@ use crate::engine::{Conn, Db};
 use crate::failure::DieselResultExt;
 use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
-use crate::page_rows::{LoadPage, PageBounds};
+use crate::page_rows::{LoadPage, RowReadLimits};
 use crate::records::records;
 use crate::schema::answer_options;
 use crate::session::{ExecuteExt, LoadRowsExt, Session};
@@ -65,7 +65,7 @@ pub(super) async fn load_for_questions(
     connection: &mut Conn,
     organization: OrganizationId,
     questions: &[i64],
-    bounds: PageBounds,
+    bounds: RowReadLimits,
 ) -> Result<Vec<FormOption>> {
     if questions.is_empty() {
         return Ok(Vec::new());

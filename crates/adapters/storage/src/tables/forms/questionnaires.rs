@@ -7,7 +7,7 @@ use crate::engine::{Conn, Db, dialect};
 use crate::failure::DieselResultExt;
 use crate::filter::{FilterColumn, column_condition, contains, translated};
 use crate::list_pages::{count, in_order};
-use crate::page_rows::{LoadPage, PageBounds};
+use crate::page_rows::{LoadPage, RowReadLimits};
 use crate::records::records;
 use crate::schema::{components, questionnaires};
 use crate::scoped::scoped;
@@ -164,7 +164,7 @@ async fn page(
     read_context: ReadContext,
     filters: &[QuestionnaireFilter],
     page: PageRequest,
-    bounds: PageBounds,
+    bounds: RowReadLimits,
 ) -> Result<Page<(QuestionnaireId, Questionnaire)>> {
     let conditions: Vec<_> =
         filters.iter().filter_map(|filter| component_condition(filter).transpose()).collect::<Result<_>>()?;
@@ -240,7 +240,8 @@ impl QuestionnaireStore for Session {
         let (id, questionnaire) = model(row)?;
         let (component, kind) = (questionnaire.component, kind(questionnaire.parent));
         let within = LocationFilter::default();
-        let context = component_contexts::visible(connection, read_context, within, component, kind).await?;
+        let context =
+            component_contexts::load_visible(connection, read_context, within, component, kind).await?;
         Ok(context.map(|context| QuestionnaireDetail { id, questionnaire, context }))
     }
 
@@ -291,7 +292,7 @@ impl QuestionnaireStore for Session {
         Ok(Page::new(complete(connection, organization, items).await?, has_more))
     }
 
-    async fn find_kept(
+    async fn find_stored(
         &self,
         organization: OrganizationId,
         id: QuestionnaireId,

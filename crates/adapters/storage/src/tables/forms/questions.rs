@@ -6,7 +6,7 @@ use crate::engine::{Conn, Db};
 use crate::failure::DieselResultExt;
 use crate::filter::{FilterColumn, column_condition};
 use crate::list_pages::list_page;
-use crate::page_rows::{LoadPage, PageBounds};
+use crate::page_rows::{LoadPage, RowReadLimits};
 use crate::records::records;
 use crate::schema::{answers, matrix_rows, questions, responses};
 use crate::session::{ExecuteExt, LoadRowsExt, Session, borrowed_connection};
@@ -208,7 +208,7 @@ pub(super) async fn load_for_questionnaires(
     connection: &mut Conn,
     organization: OrganizationId,
     ids: &[i64],
-    bounds: PageBounds,
+    bounds: RowReadLimits,
 ) -> Result<Vec<(QuestionId, Question)>> {
     if ids.is_empty() {
         return Ok(Vec::new());

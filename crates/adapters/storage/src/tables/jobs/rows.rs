@@ -120,7 +120,7 @@ pub(super) struct Transition<'a> {
 
 impl<'a> Transition<'a> {
     /// To a status in which no worker owns the job.
-    pub(super) fn to(status: JobStatus, now: OffsetDateTime) -> Self {
+    pub(super) fn to_status(status: JobStatus, now: OffsetDateTime) -> Self {
         Self {
             status: EnumColumn(status),
             worker: None,
@@ -134,14 +134,16 @@ impl<'a> Transition<'a> {
     }
 
     /// To the end of the job, after which the command is not needed.
-    pub(super) fn ended(self) -> (Self, Eq<jobs::payload, JsonColumn<JobPayload>>, Eq<jobs::bytes, i64>) {
+    pub(super) fn with_empty_payload(
+        self,
+    ) -> (Self, Eq<jobs::payload, JsonColumn<JobPayload>>, Eq<jobs::bytes, i64>) {
         let bytes = self.result.as_ref().map_or(0, |result| json_bytes(result.0));
-        (self, jobs::payload.eq(JsonColumn(JobPayload::ended())), jobs::bytes.eq(bytes))
+        (self, jobs::payload.eq(JsonColumn(JobPayload::empty())), jobs::bytes.eq(bytes))
     }
 
     pub(super) fn completed(result: &'a Value, now: OffsetDateTime) -> Self {
         let result = Some(result).filter(|result| !result.is_null()).map(JsonColumn);
-        Self { result, ..Self::to(JobStatus::Completed, now) }
+        Self { result, ..Self::to_status(JobStatus::Completed, now) }
     }
 
     pub(super) fn failed(failure: &'a JobFailure, now: OffsetDateTime) -> Self {
@@ -149,7 +151,7 @@ impl<'a> Transition<'a> {
             error_class: Some(&failure.class),
             error_message: Some(&failure.message),
             error_details: Some(JsonColumn(&failure.details)),
-            ..Self::to(JobStatus::Failed, now)
+            ..Self::to_status(JobStatus::Failed, now)
         }
     }
 }

@@ -132,10 +132,10 @@ impl ListedField {
 fn texts(list: &dyn ListMembers, part: TextPart, wanted: &filter::FilterCondition) -> Result<ListCondition> {
     let organization = OrganizationId(list.base().components.organization);
     let condition = TextCondition::new(organization, list.base().table.name, part, wanted)?;
-    let test = condition.test::<()>();
-    if !condition.is_sought() {
+    let test = condition.matches::<()>();
+    if !condition.is_selective() {
         return Ok(ListCondition::compared(test));
     }
-    let found = Box::new(condition.found::<()>());
+    let found = Box::new(condition.matches_by_index::<()>());
     Ok(ListCondition::Sought { test: Box::new(test), found, members: None })
 }

@@ -4,7 +4,7 @@
 use super::{ListMembers, are_found, components_condition, dated, drafts, filtered, filters, length};
 use crate::engine::Conn;
 use crate::failure::DieselResultExt;
-use crate::tables::planner::{BY_RANDOM_PAGES, CheckedRows, LimitOffset};
+use crate::tables::planner::{CheckedRows, LimitOffset, RANDOM_PAGE_INDEX_SUFFIX};
 use crate::tables::select::{FirstId, RecordSelect, number};
 use civitas_kernel::{Direction, Result};
 use diesel_async::RunQueryDsl;
@@ -61,7 +61,7 @@ pub(super) async fn ids(
 
 /// A part of the members with a date, or all, by id.
 fn members(list: &dyn ListMembers, part: Part, direction: Direction) -> Result<RecordSelect> {
-    let id = list.base().table.column("id").and(BY_RANDOM_PAGES);
+    let id = list.base().table.column("id").with_suffix(RANDOM_PAGE_INDEX_SUFFIX);
     let filters = filters(list)?;
     let of_components = components_condition(
         list,
@@ -81,7 +81,7 @@ async fn read(
     part: Part,
     rows: LimitOffset,
 ) -> Result<Vec<i64>> {
-    let some = members(list, part, Direction::Ascending)?.at_least(rows);
+    let some = members(list, part, Direction::Ascending)?.with_written_limit(rows);
     let mut ids = some.load_ids(connection).await?;
     ids.truncate(usize::try_from(rows.limit).unwrap_or(0));
     Ok(ids)

@@ -3,7 +3,7 @@
 use crate::columns::{self, Condition, DataColumn, JsonColumn};
 use crate::engine::{Conn, Db};
 use crate::failure::DieselResultExt;
-use crate::page_rows::{LoadPage, PageBounds};
+use crate::page_rows::{LoadPage, RowReadLimits};
 use crate::schema::meetings;
 use crate::session::Session;
 use crate::tables::component_contexts::with_components;
@@ -59,7 +59,7 @@ impl MeetingColumns {
 
 /// The visible meetings of a visible component (contract 06 §5.3). The first three conditions are those of the partial
 /// indexes, exactly.
-pub(in crate::tables) fn visible(viewer: Viewer) -> Vec<Condition<meetings::table>> {
+pub(in crate::tables) fn is_visible(viewer: Viewer) -> Vec<Condition<meetings::table>> {
     vec![
         Box::new(meetings::published_at.is_not_null().nullable()),
         Box::new(meetings::hidden_at.is_null().nullable()),
@@ -72,7 +72,7 @@ pub(in crate::tables) fn visible(viewer: Viewer) -> Vec<Condition<meetings::tabl
 pub(super) async fn load(
     connection: &mut Conn,
     meetings: RecordSelect,
-    bounds: PageBounds,
+    bounds: RowReadLimits,
 ) -> Result<Vec<MeetingColumns>> {
     meetings
         .select(columns::all_columns::<MeetingColumns>())
@@ -141,7 +141,7 @@ impl ListMembers for MeetingList {
 
     fn unfiltered(&self, of_components: Condition<()>) -> RecordSelect {
         let meetings = MEETINGS.records().filter(of_components);
-        visible(self.viewer).into_iter().fold(meetings, RecordSelect::filter)
+        is_visible(self.viewer).into_iter().fold(meetings, RecordSelect::filter)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::columns::{self, Condition, Expr, columns};
 use crate::engine::Conn;
 use crate::engine::sql::Moment;
 use crate::failure::DieselResultExt;
-use crate::page_rows::{LoadPage, PageBounds};
+use crate::page_rows::{LoadPage, RowReadLimits};
 use crate::schema::posts;
 use crate::scoped::scoped;
 use crate::session::Session;
@@ -47,12 +47,12 @@ pub(in crate::tables) fn is_shown() -> Condition<posts::table> {
 }
 
 /// Whether a post is shown, and published at this time or written by this account (contract 07 A.1).
-pub(in crate::tables) fn visible(author: Option<UserId>, now: OffsetDateTime) -> Condition<posts::table> {
+pub(in crate::tables) fn is_visible(author: Option<UserId>, now: OffsetDateTime) -> Condition<posts::table> {
     visible_at(Box::new(posts::published_at), author, now)
 }
 
 /// The same, for reads in another order than that of the times.
-fn visible_in_any_order(author: Option<UserId>, now: OffsetDateTime) -> Condition<posts::table> {
+fn is_visible_in_any_order(author: Option<UserId>, now: OffsetDateTime) -> Condition<posts::table> {
     visible_at(published_without_index("posts"), author, now)
 }
 
@@ -124,12 +124,12 @@ impl ListMembers for PostList {
     }
 
     fn unfiltered(&self, of_components: Condition<()>) -> RecordSelect {
-        let visible = if self.base.is_sorted() { visible_in_any_order } else { visible };
-        self.dated_where(of_components, visible(self.author, self.now))
+        let is_visible = if self.base.is_sorted() { is_visible_in_any_order } else { is_visible };
+        self.dated_where(of_components, is_visible(self.author, self.now))
     }
 
     fn unfiltered_by_id(&self, of_components: Condition<()>) -> RecordSelect {
-        self.dated_where(of_components, visible_in_any_order(self.author, self.now))
+        self.dated_where(of_components, is_visible_in_any_order(self.author, self.now))
     }
 
     fn drafts(&self) -> Option<RecordSelect> {
@@ -153,7 +153,11 @@ impl Listing for PostList {
 }
 
 /// The rows of these posts.
-pub(super) async fn load(connection: &mut Conn, posts: RecordSelect, bounds: PageBounds) -> Result<Vec<Row>> {
+pub(super) async fn load(
+    connection: &mut Conn,
+    posts: RecordSelect,
+    bounds: RowReadLimits,
+) -> Result<Vec<Row>> {
     posts.select(columns::all_columns::<Row>()).load_page(connection, bounds).await.map_db_error()
 }
 

@@ -207,7 +207,7 @@ fn voted(user: UserId) -> Condition<proposals::table> {
 fn author(is: &Comparison<i64>) -> Result<ListCondition> {
     let some = |is: &Comparison<i64>| -> Result<Condition<proposals::table>> {
         let one = LimitOffset { limit: 1, offset: 0 };
-        let of_this = authors(is)?.filter(proposal_authors::proposal_id.eq(proposals::id)).limited(one);
+        let of_this = authors(is)?.filter(proposal_authors::proposal_id.eq(proposals::id)).with_limit(one);
         Ok(Box::new(correlated(of_this.select(PROPOSAL)).is_not_null().nullable()))
     };
     let others = |named: Comparison<i64>| -> Result<Condition<proposals::table>> {

@@ -4,7 +4,7 @@ use super::rows::Row;
 use crate::columns::{self, Condition, Expr, ListColumn};
 use crate::engine::{Conn, Db, dialect, sql};
 use crate::failure::DieselResultExt;
-use crate::page_rows::{LoadPage, PageBounds};
+use crate::page_rows::{LoadPage, RowReadLimits};
 use crate::schema::{api_clients, proposal_authors, proposals, votes};
 use crate::session::Session;
 use crate::tables::component_contexts::load_visible_for_proposals;
@@ -47,7 +47,7 @@ fn own_vote(user: i64) -> _ {
 }
 
 /// The columns of [`ProposalColumns`].
-pub(super) fn read(reader: Option<UserId>) -> ReadFacts {
+pub(super) fn read_facts(reader: Option<UserId>) -> ReadFacts {
     let client = api_clients::table
         .filter(proposals::api_client_id.eq(api_clients::id.nullable()))
         .filter(api_clients::deleted_at.is_null())
@@ -116,13 +116,17 @@ pub(in crate::tables) fn published_or_own(author: Option<UserId>) -> Condition<p
 }
 
 /// The proposal of this id, visible or not.
-pub(super) fn any(organization: OrganizationId, id: ProposalId) -> RecordSelect {
+pub(super) fn select_by_id(organization: OrganizationId, id: ProposalId) -> RecordSelect {
     PROPOSALS.records().filter(proposals::organization_id.eq(organization.0)).filter(proposals::id.eq(id.0))
 }
 
 /// The proposal of this id, if it is visible (contract 06 §1.3) and inside, whatever its component is.
-pub(super) fn visible(read_context: ReadContext, id: ProposalId, within: LocationFilter) -> RecordSelect {
-    let found = any(read_context.organization, id).filter(is_shown());
+pub(super) fn select_visible_by_id(
+    read_context: ReadContext,
+    id: ProposalId,
+    within: LocationFilter,
+) -> RecordSelect {
+    let found = select_by_id(read_context.organization, id).filter(is_shown());
     let found = found.filter(published_or_own(read_context.participant));
     match within.component {
         Some(component) => found.filter(proposals::component_id.eq(component.0)),
@@ -138,7 +142,7 @@ pub(super) async fn find(
     found: RecordSelect,
 ) -> Result<Option<ProposalDetail>> {
     let reader = read_context.participant;
-    let rows = load(&mut *session.read().await?, reader, found, PageBounds::NONE).await?;
+    let rows = load(&mut *session.read().await?, reader, found, RowReadLimits::NONE).await?;
     let Some(facts) = rows.into_iter().next() else { return Ok(None) };
     let context = load_visible_for_proposals(session, read_context, within, facts.component()).await?;
     Ok(context.map(|context| facts.detail(context)))
@@ -149,9 +153,9 @@ pub(super) async fn load(
     connection: &mut Conn,
     reader: Option<UserId>,
     found: RecordSelect,
-    bounds: PageBounds,
+    bounds: RowReadLimits,
 ) -> Result<Vec<ProposalColumns>> {
-    found.select(read(reader)).load_page(connection, bounds).await.map_db_error()
+    found.select(read_facts(reader)).load_page(connection, bounds).await.map_db_error()
 }
 
 /// The authors of a proposal in the order of joining.

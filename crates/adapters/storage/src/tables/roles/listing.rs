@@ -25,7 +25,7 @@ use time::OffsetDateTime;
 
 /// A role as both halves read it.
 #[derive(Queryable)]
-struct Listed {
+struct ListedRole {
     _group: i32,
     created_at: OffsetDateTime,
     /// Of the account or the row.
@@ -39,9 +39,9 @@ struct Listed {
     updated_at: OffsetDateTime,
 }
 
-impl From<Listed> for RoleDetail {
-    fn from(listed: Listed) -> Self {
-        let Listed { number, resource, invited_at, accepted_at, created_at, updated_at, .. } = listed;
+impl From<ListedRole> for RoleDetail {
+    fn from(listed: ListedRole) -> Self {
+        let ListedRole { number, resource, invited_at, accepted_at, created_at, updated_at, .. } = listed;
         let (Some(space_kind), Some(kind)) = (listed.space_manifest, listed.kind) else {
             let id = RoleId::GeneralAdmin { organization: OrganizationId(resource), user: UserId(number) };
             return Self { id, accepted_invite: true, created_at, updated_at };
@@ -106,7 +106,7 @@ fn admin_condition(filter: &RoleFilter) -> Result<Condition<users::table>> {
     column_condition(column, &filter.condition)
 }
 
-/// The order of the rows of both halves, by their positions in [`Listed`]. Of rows of one time and of one number, those of
+/// The order of the rows of both halves, by their positions in [`ListedRole`]. Of rows of one time and of one number, those of
 /// administrators are first.
 fn order(page: PageRequest) -> SqlTemplate<Integer> {
     let descending = page.sort.is_some_and(|sort| sort.direction == Direction::Descending);
@@ -183,7 +183,7 @@ pub(super) async fn list(
     let admins = in_order!(admins()?, page, users, (users::created_at, users::id)).limit(end);
     let rows = in_order!(rows()?, page, roles, (group(), roles::created_at, roles::id)).limit(end);
     let total = count(connection, all).await?;
-    let listed: Vec<Listed> = admins
+    let listed: Vec<ListedRole> = admins
         .union_all(rows)
         .positional_order_by(order(page))
         .limit(page.rows_to_fetch())

@@ -10,8 +10,8 @@ use crate::schema::webhook_registrations as registrations;
 use crate::session::{ExecuteExt, LoadRowsExt, Session, TransactionScope};
 use civitas_kernel::{RegistrationId, Result};
 use civitas_webhooks::{
-    DeliveryAttempt, DeliveryOutcome, DeliveryStatus, ReceiverResponse, RegistrationHealth, SendError,
-    SendErrorKind, Verdict,
+    DeliveryAttempt, DeliveryOutcome, DeliveryStatus, DeliveryVerdict, ReceiverResponse, RegistrationHealth,
+    SendError, SendErrorKind,
 };
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
@@ -70,7 +70,7 @@ impl From<AttemptRow> for DeliveryAttempt {
 
 /// A text that may be of the receiver, cut, and without the character that PostgreSQL cannot store in a text.
 fn storable(text: &str) -> String {
-    let mut ends = (0..=ReceiverResponse::STORED_BODY.min(text.len())).rev();
+    let mut ends = (0..=ReceiverResponse::MAX_STORED_BODY_BYTES.min(text.len())).rev();
     let end = ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     text[..end].replace('\0', "\u{fffd}")
 }
@@ -84,13 +84,13 @@ enum DeliveryEnd<'a> {
     Dropped(&'a str),
 }
 
-impl<'a> From<&'a Verdict> for DeliveryEnd<'a> {
-    fn from(verdict: &'a Verdict) -> Self {
+impl<'a> From<&'a DeliveryVerdict> for DeliveryEnd<'a> {
+    fn from(verdict: &'a DeliveryVerdict) -> Self {
         match verdict {
-            Verdict::Delivered => Self::Delivered,
-            Verdict::Retry(at) => Self::Retry(*at),
-            Verdict::Dead(reason) => Self::Dead(reason),
-            Verdict::Dropped(reason) => Self::Dropped(reason),
+            DeliveryVerdict::Delivered => Self::Delivered,
+            DeliveryVerdict::Retry(at) => Self::Retry(*at),
+            DeliveryVerdict::Dead(reason) => Self::Dead(reason),
+            DeliveryVerdict::Dropped(reason) => Self::Dropped(reason),
         }
     }
 }

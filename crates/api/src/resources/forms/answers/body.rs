@@ -2,7 +2,7 @@
 
 use super::super::bodies::{flag, id as read_id};
 use crate::request::Request;
-use crate::shapes::written;
+use crate::shapes::schema_from_json;
 use crate::typed_body::RawBody;
 use civitas_kernel::{Error, QuestionnaireId, Result, UserId};
 use civitas_surveys::SubmitAnswers;
@@ -29,7 +29,7 @@ pub(super) struct AnswersToCreate {
 
 /// How the answers are submitted.
 fn meta() -> RefOr<Schema> {
-    written(json!({
+    schema_from_json(json!({
         "description": "How the answers are submitted.",
         "type": "object",
         "properties": {
@@ -59,7 +59,7 @@ fn data() -> RefOr<Schema> {
         "attributes": object(&["answers"], answers),
         "relationships": object(&["questionnaire"], relationships),
     });
-    written(object(&["type", "attributes", "relationships"], members))
+    schema_from_json(object(&["type", "attributes", "relationships"], members))
 }
 
 /// The options in `meta`.

@@ -2,7 +2,7 @@
 
 use super::super::bodies::{Flag, Limit, Texts, TextsOrNull, id as read_id, questionnaire_in};
 use crate::request::Request;
-use crate::shapes::{QuestionsType, TranslatedProp, TypesToCreate, number_or_text, written};
+use crate::shapes::{QuestionsType, TranslatedProp, TypesToCreate, number_or_text, schema_from_json};
 use crate::typed_body::{ClosedDataBody, RawBody, check_keys, read_at};
 use civitas_kernel::{Error, FieldError, QuestionId, QuestionnaireId, Result, Wording};
 use civitas_surveys::{CreateQuestion, NullableValue, QuestionType, UpdateQuestion};
@@ -80,7 +80,7 @@ fn attributes() -> RefOr<Schema> {
         "Attributes of short answers and files.",
         "The types of questions without limits.",
     ];
-    written(json!({"description": "The attributes of the variants.", "oneOf": [
+    schema_from_json(json!({"description": "The attributes of the variants.", "oneOf": [
         variant(Some("max_choices"), choice), variant(Some("max_characters"), long), variant(None, plain)]}))
 }
 
@@ -92,7 +92,7 @@ fn relationships() -> RefOr<Schema> {
         "properties": {"type": name, "id": id}});
     let questionnaire = json!({"type": "object", "additionalProperties": false, "required": ["data"],
         "properties": {"data": data}});
-    written(json!({"type": "object", "additionalProperties": false, "required": ["questionnaire"],
+    schema_from_json(json!({"type": "object", "additionalProperties": false, "required": ["questionnaire"],
         "properties": {"questionnaire": questionnaire}}))
 }
 
@@ -103,7 +103,7 @@ fn relationships_repeated() -> RefOr<Schema> {
         all.pointer_mut(object).and_then(Value::as_object_mut).map(|members| members.remove("required"));
     }
     all["description"] = json!("Optional; must name the questionnaire of the question.");
-    written(all)
+    schema_from_json(all)
 }
 
 /// The new attributes of a question. An absent member keeps its value.

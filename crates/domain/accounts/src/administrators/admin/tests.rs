@@ -63,10 +63,10 @@ async fn the_own_password_keeps_the_own_session() {
 async fn the_last_administrator_stays() {
     let (memory, id) = ada().await;
     let administrators = memory.administrators();
-    assert_eq!(refusal(administrators.delete(id, id).await), refusals::LAST);
+    assert_eq!(refusal(administrators.delete(id, id).await), refusals::LAST_ADMINISTRATOR);
     let bo = administrators.create(password("bo@city.example", PASSWORD).await.unwrap(), NOW).await.unwrap();
     administrators.delete(id, bo).await.unwrap();
-    assert_eq!(refusal(administrators.delete(bo, bo).await), refusals::LAST);
+    assert_eq!(refusal(administrators.delete(bo, bo).await), refusals::LAST_ADMINISTRATOR);
     let late = administrators.delete(bo, id).await;
     assert!(matches!(late, Err(Error::Unauthenticated)), "who is gone learns nothing");
 }

@@ -91,7 +91,7 @@ impl AdministratorStore for Memory {
     async fn remove(&self, id: AdministratorId) -> Result<()> {
         let mut accounts = self.accounts();
         if accounts.len() == 1 {
-            return Err(Administrator::last());
+            return Err(Administrator::last_administrator_error());
         }
         accounts.retain(|(known, _)| *known != id);
         Ok(())
@@ -247,7 +247,7 @@ pub(crate) async fn session(memory: &Memory, id: AdministratorId) -> Digest {
 /// The text of a refusal.
 pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T>) -> String {
     match result {
-        Err(Error::Rejected(text)) => text.into_owned(),
+        Err(Error::Rejected(error)) => error.description,
         other => panic!("{other:?}"),
     }
 }
