@@ -64,7 +64,7 @@ upgrade:
     cargo build --package civitas-server
     tests/upgrade/run
 
-# the commands, the ports and the interface behind PgBouncer (needs root on Debian; PostgreSQL is that of CIVITAS_TEST_POSTGRES)
+# behind PgBouncer, reads at a standby, failover with Patroni (needs root on Debian; PostgreSQL at CIVITAS_TEST_POSTGRES)
 scale:
     cargo build --package civitas-server
     tests/scale/run

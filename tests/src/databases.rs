@@ -364,10 +364,18 @@ async fn migrated_file() -> Vec<u8> {
 
 fn of_sqlite(url: String, pool_size: usize, wait: Duration) -> sqlite::DatabaseSettings {
     let (locales, limits) = (Locales::standard(), sqlite::StatementLimits::default());
-    sqlite::DatabaseSettings { url, pooler_url: None, pool_size, wait, locales, limits }
+    sqlite::DatabaseSettings { url, pooler_url: None, read_url: None, pool_size, wait, locales, limits }
 }
 
 fn of_postgres(url: String, pool_size: usize, wait: Duration) -> postgres::DatabaseSettings {
     let (locales, limits) = (Locales::standard(), postgres::StatementLimits::default());
-    postgres::DatabaseSettings { pooler_url: pooler_of(&url), url, pool_size, wait, locales, limits }
+    postgres::DatabaseSettings {
+        pooler_url: pooler_of(&url),
+        url,
+        read_url: None,
+        pool_size,
+        wait,
+        locales,
+        limits,
+    }
 }

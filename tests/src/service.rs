@@ -74,7 +74,7 @@ pub struct Service {
     validator: Arc<Validator>,
     objects: civitas_files::FileStorage,
     cipher: WebhookCipher,
-    _directory: tempfile::TempDir,
+    directory: tempfile::TempDir,
     _name_server: Option<NameServer>,
 }
 
@@ -169,7 +169,7 @@ impl Service {
             database,
             objects,
             cipher,
-            _directory: directory,
+            directory,
             _name_server: name_server,
         }
     }
@@ -269,6 +269,17 @@ impl Service {
         self.operations = running.operations_address;
         self.store = running.store.clone();
         self.running = Some(running);
+    }
+
+    /// A file with the settings of the server, for commands.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn settings_file(&self) -> String {
+        let path = self.directory.path().join("settings.toml");
+        let lines: Vec<_> = self.flags.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
+        std::fs::write(&path, lines.concat()).expect("a file of settings");
+        path.display().to_string()
     }
 
     /// The settings of the server, as flags.

@@ -141,6 +141,7 @@ fn every_kind_of_bad_value_is_refused() {
     let bad = [
         ("database_url", "mysql://localhost/civitas"),
         ("database_pooler_url", "postgres://localhost:6432/civitas"),
+        ("database_read_url", "postgres://localhost:5433/civitas"),
         ("files_url", "ftp://host/files"),
         ("public_scheme", "HTTP"),
         ("public_port", "0"),

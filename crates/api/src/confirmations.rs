@@ -38,6 +38,7 @@ async fn confirm(backend: &Backend, request: &HttpRequest) -> Result<Locale, Api
     if backend.settings.read_only {
         return Err(Error::ReadOnly.into());
     }
+    tenant.check_writable()?;
     Ok(links.confirm(&tenant, &token, now).await?)
 }
 

@@ -27,6 +27,7 @@ mod openapi;
 mod pages;
 mod paths;
 mod pipeline;
+mod positions;
 mod prefer;
 mod query;
 mod receipt;

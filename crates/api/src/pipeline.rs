@@ -5,6 +5,7 @@ use crate::backend::Backend;
 use crate::body::{self, RequestBody};
 use crate::error::ApiError;
 use crate::keyed_write::KeyedWrite;
+use crate::positions;
 use crate::prefer;
 use crate::query::Query;
 use crate::request::{Request, auth_context, bearer};
@@ -17,7 +18,7 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, HeaderValue};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use civitas_accounts::TokenAuthenticator;
-use civitas_application::{SharedResource, Store, metrics, source_address, traces};
+use civitas_application::{PositionHolder, SharedResource, Store, metrics, source_address, traces};
 use civitas_kernel::{Ctx, Error, PageRequest, Result, clock, sortable_id};
 use civitas_organizations::{Feature, Tenant};
 use std::net::IpAddr;
@@ -110,8 +111,8 @@ async fn process(
     if route.required_access == RequiredAccess::NoAction {
         return Err(ApiError::NoAction);
     }
-    if api.backend.settings.read_only && route.changes_content() {
-        return Err(Error::ReadOnly.into());
+    if route.changes_content() {
+        check_writable(&api.backend, &tenant)?;
     }
     Span::current().record("organization", tenant.id.0);
     let (body, incoming) = receive(&api.backend, route, http, payload).await?;
@@ -128,7 +129,7 @@ async fn process(
         Some(ctx) if route.writes() => KeyedWrite::read(&api.backend, ctx, http)?,
         _ => None,
     };
-    let store = if route.writes() { store } else { store.with_page_byte_limit(longest)? };
+    let (store, primary) = positions::stores_of(route, store, longest, ctx.as_ref(), http).await?;
     let request = Request {
         ctx,
         now,
@@ -148,10 +149,18 @@ async fn process(
         parameters: found.parameters.clone(),
         tenant,
         store,
+        primary,
         longest,
         backend: api.backend.clone(),
     };
-    answer(route, request, incoming, bytes > body::MAX_INLINE_BYTES).await
+    let writer = request.ctx.as_ref().filter(|_| route.writes()).map(PositionHolder::of_caller);
+    let reply = answer(route, request, incoming, bytes > body::MAX_INLINE_BYTES).await?;
+    Ok(api.backend.with_position(reply, writer).await)
+}
+
+/// Neither the deployment nor the organization is read-only.
+fn check_writable(backend: &Backend, tenant: &Tenant) -> Result<()> {
+    if backend.settings.read_only { Err(Error::ReadOnly) } else { tenant.check_writable() }
 }
 
 /// The body of a request, read or not: some routes read it themselves.
@@ -215,7 +224,7 @@ async fn answer(
     let (answer, (long, ..)) = if permits.0.is_some() {
         on_separate_runtime(route, request, permits).await?
     } else {
-        ((route.handler.call)(request, incoming).await, permits)
+        (positions::call(route, request, incoming).await, permits)
     };
     // A long answer uses memory until it was sent.
     let answer = match (answer, long.filter(|_| share == Some(SharedResource::LargeAnswers))) {
@@ -254,7 +263,7 @@ async fn on_separate_runtime<P: Send + 'static>(
     let (route, span) = (route.clone(), Span::current());
     let (backend, runtime) = (request.backend.clone(), request.backend.services.runtime.clone());
     let answer = backend.services.runtime.spawn_blocking(move || {
-        (runtime.block_on((route.handler.call)(request, None).instrument(span)), permits)
+        (runtime.block_on(positions::call(&route, request, None).instrument(span)), permits)
     });
     Ok(answer.await.map_err(Error::internal)?)
 }

@@ -14,17 +14,20 @@ use civitas_kernel::{
     Ability, AnswerLanguages, ClassNames, Ctx, Error, Locale, Locales, PageRequest, Result, SortColumn,
     choose_language,
 };
-use civitas_organizations::Tenant;
+use civitas_organizations::{HostMatch, Tenant};
 use serde_json::Value;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use time::OffsetDateTime;
 
 /// A request after the checks of the pipeline: organization found, body read, rights checked.
+#[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) backend: Arc<Backend>,
     /// The store to read from.
     pub(crate) store: Arc<dyn Store>,
+    /// The store of the primary, if the other one reads at a replica.
+    pub(crate) primary: Option<Arc<dyn Store>>,
     /// The most bytes of the answer to a read.
     pub(crate) longest: usize,
     pub(crate) tenant: Tenant,
@@ -160,7 +163,19 @@ impl Request {
     pub(crate) async fn take_permit(&self, share: SharedResource) -> Result<SharePermit> {
         let (client, record) = (self.ctx.as_ref().map(|ctx| ctx.caller.client), self.record_in_path());
         let holder = ShareHolder { organization: self.tenant.id, client, record: record.as_deref() };
-        self.backend.services.shares.acquire(share, holder).await
+        let permit = self.backend.services.shares.acquire(share, holder).await?;
+        if share == SharedResource::Writes {
+            self.check_still_writable().await?;
+        }
+        Ok(permit)
+    }
+
+    /// Checks again that the organization may be changed: its move may have begun while the request was received or waited.
+    async fn check_still_writable(&self) -> Result<()> {
+        match self.backend.store().organizations().locate(&self.tenant.host).await? {
+            Some(HostMatch::Primary(tenant)) => tenant.check_writable(),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the request is a read that may take long: filters, random order, a total, a search, components, or a page

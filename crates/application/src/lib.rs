@@ -26,6 +26,7 @@ mod ports;
 mod rate_limits;
 mod reencryption;
 mod render_context;
+mod replicas;
 mod rules;
 mod schema_state;
 mod shares;
@@ -66,6 +67,7 @@ pub use ports::{
 pub use rate_limits::{AuthenticationLimit, ClientLimit, KeyedLimit, RetryAfter, network_of};
 pub use reencryption::{ReencryptText, Reencryption, ReencryptionResult};
 pub use render_context::{RenderContext, SiteSettings};
+pub use replicas::{InvalidPosition, LogPosition, PositionHolder};
 pub use rules::{CurrentSettings, component_settings_error};
 pub use schema_state::{BEFORE_FIRST_RELEASE, SchemaState};
 pub use shares::{

@@ -35,6 +35,7 @@ struct Metrics {
     registry: Registry,
     requests: HistogramVec,
     lookup_cache: IntCounterVec,
+    replica_reads: IntCounterVec,
     logins: IntCounterVec,
     jobs: IntCounterVec,
     tasks: IntCounterVec,
@@ -83,6 +84,11 @@ impl Metrics {
         Ok(Self {
             requests: registered(&registry, requests)?,
             lookup_cache: counters("lookup_cache_total", "Lookups of cached rows.", &["table", "result"])?,
+            replica_reads: counters(
+                "replica_reads_total",
+                "Reads that replicas may answer, by where they were answered.",
+                &["outcome"],
+            )?,
             logins: counters(
                 "logins_total",
                 "Logins with a password, by outcome.",
@@ -214,6 +220,12 @@ civitas_kernel::named_enum! {
 /// Counts a login with a password: `succeeded`, `refused`, `locked` (the login is closed, or the account is locked).
 pub fn login_ended(endpoint: LoginEndpoint, outcome: &'static str) {
     METRICS.logins.with_label_values(&[endpoint.as_str(), outcome]).inc();
+}
+
+/// Counts a read that a replica may answer: `replica`, `primary` (no replica was current), `repeated` (on the primary, after a
+/// replica).
+pub fn replica_read(outcome: &'static str) {
+    METRICS.replica_reads.with_label_values(&[outcome]).inc();
 }
 
 /// Counts a run of a job: `completed`, `failed`, `retried`, `waited` (for the end of a fault of the machine), `lost`.

@@ -2,6 +2,7 @@
 
 use crate::idempotency::IdempotencyStore;
 use crate::operations::OperationsStore;
+use crate::replicas::{LogPosition, PositionHolder};
 use crate::shares::ShareStore;
 use async_trait::async_trait;
 use civitas_accounts::login_failures::LoginFailureStore;
@@ -206,6 +207,17 @@ pub trait Store: Ports {
     /// # Errors
     /// `Internal` in a transaction.
     fn without_extended_data(&self) -> Result<Arc<dyn Store>>;
+    /// The same database, whose reads are those of one replica. It has what the holder wrote, and the log up to `position`;
+    /// what is not found there may exist. A failed read may succeed here. `None`: no replica is configured, or none has it in
+    /// time.
+    async fn on_replica(
+        &self,
+        holder: &PositionHolder,
+        position: Option<LogPosition>,
+    ) -> Option<Arc<dyn Store>>;
+    /// From now on the holder reads at replicas what was committed before. Returns the position of the log; `None` without
+    /// replicas, and when it is not known: then the holder reads here.
+    async fn note_position(&self, holder: PositionHolder) -> Option<LogPosition>;
     /// Removes former states from the log beside the database, where there is one: after the deletion of what nobody may find
     /// any more. False while somebody reads such a state; try again later.
     async fn truncate_log(&self) -> Result<bool>;
@@ -282,6 +294,8 @@ pub trait IdSpaces: Send + Sync {
     /// New records of the space get ids above this one. On PostgreSQL this stays when the transaction is rolled back,
     /// except for spaces, pages, budgets, results and debates.
     async fn raise(&self, space: &str, id: i64) -> Result<()>;
+    /// The same for all id spaces.
+    async fn raise_all(&self, id: i64) -> Result<()>;
 }
 
 /// Removes organizations, and deletes the rows of removed organizations and API clients ([`ClientStore::remove`]): nobody

@@ -5,10 +5,10 @@ use crate::worker_loop::{is_running, pause};
 use crate::{FillPosition, Store};
 use civitas_kernel::Result;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// The pause between two steps, in which others write.
+/// The pause between two steps that store texts, in which others write.
 const BETWEEN: Duration = Duration::from_millis(50);
 /// The time after which a server indexes new texts. Until then searches compare them.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -40,13 +40,17 @@ pub async fn fill_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> R
     Ok(filled)
 }
 
-/// Indexes all texts, until `stop` is true.
+/// Indexes all texts, until `stop` is true. Each step is followed by a pause as long as the step, in which others write.
 ///
 /// # Errors
 /// Those of the store.
 pub async fn index_texts(store: &dyn Store, mut stop: watch::Receiver<bool>) -> Result<()> {
-    while is_running(&stop) && store.missing_texts().index().await? > 0 {
-        pause(BETWEEN, &mut stop).await;
+    while is_running(&stop) {
+        let begun = Instant::now();
+        if store.missing_texts().index().await? == 0 {
+            break;
+        }
+        pause(begun.elapsed(), &mut stop).await;
     }
     Ok(())
 }

@@ -78,7 +78,7 @@ impl TokenService {
         let user = match &checked_request.grant {
             GrantKind::Login(login) => {
                 let begin = Instant::now();
-                let checked = self.check_login(holder, &checked_request, login, now).await;
+                let checked = self.check_login(holder, tenant, &checked_request, login, now).await;
                 if let Err(Error::Rejected(_)) = &checked {
                     self.limit.count(from);
                     self.record_refusal(tenant, &uid, Some(&login.username), now).await;
@@ -98,10 +98,16 @@ impl TokenService {
         self.issue(tenant, &checked_request, user, now).await
     }
 
+    /// Whether the accounts of an organization stay as they are.
+    fn is_read_only(&self, tenant: &Tenant) -> bool {
+        self.read_only || tenant.move_state.is_some()
+    }
+
     /// The user of a login. Its password is compared while a permit is held, of [`SharedResource::Passwords`].
     async fn check_login(
         &self,
         holder: ShareHolder<'_>,
+        tenant: &Tenant,
         checked_request: &CheckedTokenRequest,
         login: &LoginGrant,
         now: OffsetDateTime,
@@ -115,7 +121,7 @@ impl TokenService {
         let checked = logins.check(holder.organization, checked_request.client, login, now).await;
         count(&checked);
         let (user, replaceable) = checked?;
-        if let Some(old) = replaceable.filter(|_| !self.read_only)
+        if let Some(old) = replaceable.filter(|_| !self.is_read_only(tenant))
             && let Err(error) = self.replace_hash(holder.organization, user, old, login, now).await
         {
             tracing::warn!(%error, "the hash of a password could not be replaced");
@@ -184,7 +190,9 @@ impl TokenService {
             let impersonation =
                 Impersonation { users: tx.users(), registration_mails, extra_limit: self.extra_limit };
             let (id, user, is_new) = impersonation.resolve(tenant.id, asked, now).await?;
-            if self.read_only && (is_new || tx.users().find(tenant.id, id).await?.as_ref() != Some(&user)) {
+            if self.is_read_only(tenant)
+                && (is_new || tx.users().find(tenant.id, id).await?.as_ref() != Some(&user))
+            {
                 return Err(Error::ReadOnly);
             }
             self.committer.render_recorded_events(tx, now).await?;

@@ -60,6 +60,8 @@ pub struct ImportOptions<'a> {
     /// the numbers of rows, and each record with its row; a difference ends the import. So does an organization that is
     /// known with another host: it comes from elsewhere. `None`: nothing is compared.
     pub expected: Option<&'a BTreeMap<&'a str, u64>>,
+    /// The organization of `into` comes from another deployment, and is not served until its move has ended.
+    pub is_moved: bool,
     /// Lists the ids of all records in the report, however many they are.
     pub list_all_ids: bool,
 }
@@ -80,6 +82,7 @@ impl<'a> ImportOptions<'a> {
             allow_weak_secrets: false,
             keep_ids: false,
             expected: None,
+            is_moved: false,
             list_all_ids: false,
         }
     }
@@ -115,6 +118,8 @@ pub struct ExportServices<'a> {
 pub(super) struct ExportSource<'a> {
     pub(super) ports: &'a dyn Ports,
     pub(super) services: ExportServices<'a>,
+    /// Whether records have the ids of their rows.
+    pub(super) with_ids: bool,
 }
 
 impl ExportSource<'_> {

@@ -16,6 +16,8 @@ pub struct ExportOptions {
     pub organization: Option<String>,
     /// Includes password hashes, digests of client secrets and signing secrets of webhook registrations.
     pub with_secrets: bool,
+    /// Includes the ids, for an import that keeps them.
+    pub with_ids: bool,
 }
 
 /// Writes an archive that can be imported into an empty database of either engine (contract 10 §1). The `ref` of a
@@ -34,7 +36,7 @@ pub async fn export(
 ) -> Result<(), ExportError> {
     let mut output = ArchiveWriter::new(&mut writer, options.with_secrets);
     let mut types = types::all_record_types();
-    let source = ExportSource { ports: store, services };
+    let source = ExportSource { ports: store, services, with_ids: options.with_ids };
     if let Some(host) = &options.organization {
         let found = store.organizations().find_by_host(&host.trim().to_lowercase()).await?;
         let id = found.ok_or_else(|| ExportError::UnknownHost(host.clone()))?;

@@ -17,11 +17,13 @@ use super::stored_files::{discard, store_files};
 use super::target::ImportTarget;
 use super::types;
 use civitas_accounts::Passwords;
-use civitas_application::{Store, Transaction};
+use civitas_application::{Store, Transaction, index_texts};
 use civitas_audit::{Action, Actor, NewAuditEntry};
 use civitas_kernel::{Error, OrganizationId};
+use civitas_organizations::MoveState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use tokio::sync::watch;
 
 /// One import.
 struct ImportRun<'a> {
@@ -155,11 +157,21 @@ async fn write(
     if ended.is_err() || options.dry_run {
         delete_objects(options.files, &stored).await;
         discard(prepared, store, options.files).await;
-    } else if let Err(error) = store.analyze().await {
-        // The records are committed.
-        tracing::warn!(%error, "the table statistics could not be updated; reads may be slow until they are");
+    } else {
+        prepare_reads(store).await;
     }
     ended
+}
+
+/// After the commit: indexes the new texts, which searches would compare one by one, and updates the statistics of tables.
+async fn prepare_reads(store: &dyn Store) {
+    let (_sender, stop) = watch::channel(false);
+    if let Err(error) = index_texts(store, stop).await {
+        tracing::warn!(%error, "texts could not be indexed; searches are slow until a server has indexed them");
+    }
+    if let Err(error) = store.analyze().await {
+        tracing::warn!(%error, "the table statistics could not be updated; reads may be slow until they are");
+    }
 }
 
 impl ImportRun<'_> {
@@ -335,7 +347,14 @@ impl ImportRun<'_> {
         for kind in &mut self.types {
             kind.finish(&mut self.context).await?;
         }
-        self.context.ids.raise(self.context.ports).await
+        let ImportContext { ids, ports, options, .. } = &self.context;
+        ids.raise(*ports).await?;
+        match self.target.as_ref().and_then(ImportTarget::id) {
+            Some(id) if options.is_moved => {
+                Ok(ports.organizations().set_move_state(id, Some(MoveState::Arriving)).await?)
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn import_record(&mut self, line: ImportLine) -> Result<(), RecordError> {

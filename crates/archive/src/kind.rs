@@ -540,7 +540,10 @@ impl<K: RecordKind> RecordType for K {
                     continue;
                 }
                 let (id, entity) = &found;
-                let row = output.row(self.type_name(), &id.to_text(), in_record);
+                let text = id.to_text();
+                let row = output.row(self.type_name(), &text, in_record);
+                let has_id = source.with_ids && self.id_space(entity).is_some();
+                let row = row.with_optional("id", number_in(&text).filter(|_| has_id));
                 let row = self.complete(source, owner, &found, self.write(entity, row)).await?;
                 match self.data_object(entity) {
                     None => output.write(&row)?,

@@ -34,7 +34,7 @@ pub async fn export_person(
     let user = store.users().find(organization, id).await?.ok_or(Error::NotFound)?;
     let mut output = ArchiveWriter::new(&mut writer, false);
     output.person = Some(ExportedPerson::new(id, user.email));
-    let source = ExportSource { ports: store, services };
+    let source = ExportSource { ports: store, services, with_ids: false };
     export_rows(source, &mut types::person_record_types(), Some(organization), &mut output).await?;
     write_jobs(source.ports, organization, id, &mut output).await?;
     write_events(source.ports, organization, id, &mut output).await?;

@@ -21,6 +21,11 @@ impl ImportTarget {
         Self { host: host.trim().to_lowercase(), id: None }
     }
 
+    /// Its id.
+    pub(super) fn id(&self) -> Option<OrganizationId> {
+        self.id
+    }
+
     /// Finds its id.
     pub(super) async fn find(&mut self, ports: &dyn Ports) -> Result<()> {
         self.id = ports.organizations().find_by_host(&self.host).await?;

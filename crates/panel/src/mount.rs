@@ -181,6 +181,12 @@ impl PanelRequest {
             return self.admin_request(route, signed_in, translator).redirect(address, unsaved).await;
         }
         let (panel, digest) = (self.panel.clone(), signed_in.session.digest.clone());
+        if let Some(id) = organization_in_path(&self.http)
+            && let Some(tenant) = panel.store().organizations().tenant(id).await?
+            && tenant.check_writable().is_err()
+        {
+            return Ok(error::read_only_page(&translator));
+        }
         let sessions = panel.store().panel_sessions();
         if !sessions.use_form(&digest, &nonce, self.now).await? {
             if sessions.find(&digest, self.now).await?.is_none() {
@@ -293,6 +299,13 @@ async fn read_upload(
     }
 }
 
+/// The organization of a path.
+fn organization_in_path(request: &HttpRequest) -> Option<OrganizationId> {
+    let is_of_organization = request.path().starts_with(ORGANIZATIONS_PATH);
+    let id = request.match_info().get("id").filter(|_| is_of_organization);
+    id.and_then(|id| id.parse().ok()).map(OrganizationId)
+}
+
 /// The most bytes of a file for the organization of the path, in a session.
 async fn max_file_bytes(panel: &Panel, request: &HttpRequest, now: OffsetDateTime) -> Result<Option<u64>> {
     let Some(cookie) = request_headers::cookie(request, SESSION_COOKIE) else { return Ok(None) };
@@ -300,10 +313,8 @@ async fn max_file_bytes(panel: &Panel, request: &HttpRequest, now: OffsetDateTim
     if panel.store().panel_sessions().find(&digest, now).await?.is_none() {
         return Ok(None);
     }
-    let of_organization = request.path().starts_with(ORGANIZATIONS_PATH);
-    let id = request.match_info().get("id").filter(|_| of_organization).and_then(|id| id.parse().ok());
-    let Some(id) = id else { return Ok(None) };
-    let tenant = panel.store().organizations().tenant(OrganizationId(id)).await?;
+    let Some(id) = organization_in_path(request) else { return Ok(None) };
+    let tenant = panel.store().organizations().tenant(id).await?;
     Ok(tenant.map(|tenant| tenant.max_attachment_bytes.unsigned_abs()))
 }
 

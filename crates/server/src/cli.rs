@@ -17,6 +17,7 @@ mod healthcheck;
 mod import_decidim;
 mod key;
 mod migrate;
+mod organization;
 mod progress;
 mod serve;
 mod settings;
@@ -34,6 +35,7 @@ use civitas_audit::Actor;
 use civitas_kernel::OrganizationId;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
 use settings::SettingFlags;
 use std::ffi::OsString;
@@ -76,6 +78,9 @@ enum Command {
     /// The bytes of attachments: moves them to another store, and compares them with the database.
     #[command(subcommand)]
     Files(files::FilesCommand),
+    /// Moves an organization to another deployment, and lists the hosts that are served here.
+    #[command(subcommand)]
+    Organization(organization::OrganizationCommand),
     /// Creates and changes API clients.
     #[command(name = "api-client")]
     ApiClient(api_client::ApiClientArgs),
@@ -203,7 +208,12 @@ pub async fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>, mut c
     }
 }
 
-async fn dispatch(cli: Cli, console: &mut Console<'_>) -> CommandResult {
+/// Boxed, so that the commands are compiled with this crate, and not again with each that runs one.
+fn dispatch<'a>(cli: Cli, console: &'a mut Console<'_>) -> LocalBoxFuture<'a, CommandResult> {
+    Box::pin(execute(cli, console))
+}
+
+async fn execute(cli: Cli, console: &mut Console<'_>) -> CommandResult {
     let sources = cli.settings.sources(&console.environment);
     match cli.command {
         Command::Demo => demo::run(sources, console).await,
@@ -215,6 +225,7 @@ async fn dispatch(cli: Cli, console: &mut Console<'_>) -> CommandResult {
         Command::Backup(args) => backup::backup(args, &sources, console).await,
         Command::Restore(args) => backup::restore(args, &sources, console).await,
         Command::Files(command) => files::run(command, &sources, console).await,
+        Command::Organization(command) => organization::run(command, &sources, console).await,
         Command::ApiClient(args) => api_client::run(args, &sources, console).await,
         Command::Webhook(command) => webhook::run(command, &sources, console).await,
         Command::User(command) => user::run(command, &sources, console).await,
@@ -268,7 +279,7 @@ fn configure_server(sources: &SettingSources) -> CommandResult<(Config, Option<T
 
 /// Opens the database; an error if its schema is not the one this build needs.
 async fn open_store(config: &Config) -> CommandResult<Arc<dyn Store>> {
-    let opened = Database::from_config(config).for_long_work().open_current().await;
+    let opened = Database::from_config(config).for_long_work().without_replicas().open_current().await;
     opened.map_err(command_error)?.map_err(CommandError::Because)
 }
 

@@ -80,6 +80,9 @@ settings! {
     /// The address of a transaction pooler in front of the PostgreSQL server of `database_url`, for requests and background work:
     /// PgBouncer 1.21 or newer. None: they connect to `database_url`, as migrations and backups always do.
     database_pooler_url: Option<String> = "",
+    /// The addresses of standbys of the server of `database_url`, for reads that may show a state of up to 5 s ago:
+    /// `postgres://USER:PASSWORD@HOST1,HOST2/NAME`. None: all reads are at `database_url`.
+    database_read_url: Option<String> = "",
     /// The directory of attachments and keys. `<data_dir>` in another setting means this one.
     data_dir: PathBuf = "civitas-data",
     /// Where attachments are kept: `file://PATH`, or `s3://BUCKET/PREFIX` for object storage.
@@ -229,12 +232,14 @@ impl Config {
         let databases = ["sqlite://", "postgres://", "postgresql://"];
         let is_database = begins(&self.database_url, &databases);
         demand(is_database, "database_url", "must begin with sqlite:// or postgres://")?;
-        let is_pooler = |url: &str| begins(url, &databases[1..]) && !self.is_sqlite();
-        demand(
-            self.database_pooler_url.as_deref().is_none_or(is_pooler),
-            "database_pooler_url",
-            "must begin with postgres://, as database_url",
-        )?;
+        let is_server = |url: &str| begins(url, &databases[1..]) && !self.is_sqlite();
+        for (url, name) in [
+            (&self.database_pooler_url, "database_pooler_url"),
+            (&self.database_read_url, "database_read_url"),
+        ] {
+            let text = "must begin with postgres://, as database_url";
+            demand(url.as_deref().is_none_or(is_server), name, text)?;
+        }
         let is_storage = |url: &str| begins(url, &["file://", "s3://"]);
         demand(is_storage(&self.files_url), "files_url", "must begin with file:// or s3://")?;
         let (has_certificate, has_key) = (self.tls_certificate.is_some(), self.tls_key.is_some());

@@ -8,7 +8,7 @@ use civitas_api::BASE_PATH;
 /// How long browsers keep the answer to a preflight, in seconds.
 const MAX_AGE: usize = 3600;
 /// The headers that scripts may read.
-const EXPOSED: [&str; 9] = [
+const EXPOSED: [&str; 10] = [
     "ETag",
     "Last-Modified",
     "Location",
@@ -18,6 +18,7 @@ const EXPOSED: [&str; 9] = [
     "Per-Page",
     "Total",
     "Preference-Applied",
+    "Civitas-Position",
 ];
 
 /// Answers preflights and adds headers for requests of these origins, on the paths of the interface and of the token

@@ -243,15 +243,18 @@ async fn schema(database: &Database) -> Finding {
 
 async fn open(database: &Database, reads_settings: bool) -> Result<(Arc<dyn Store>, String), String> {
     let fault = |error| format!("{}: check database_url, and that the database runs", cause(&error));
-    let store = database.open().await.map_err(fault)?;
+    let store = database.clone().without_replicas().open().await.map_err(fault)?;
     store.check_writable().await.map_err(fault)?;
     let missing = if reads_settings { database.missing_settings().await.map_err(fault)? } else { Vec::new() };
     if !missing.is_empty() {
         return Err(format!("{}: {SHARED_SESSIONS}", missing.join("; ")));
     }
     let texts = texts(&*store).await.map_err(fault)?;
+    let checked = database.replica_states().await;
+    let replicas = checked.map_err(|error| format!("{}: check database_read_url", cause(&error)))?;
     let engine = if database.file().is_some() { "SQLite" } else { "PostgreSQL" };
-    Ok((store, format!("{engine} answers and can be written{texts}")))
+    let state = [vec![format!("{engine} answers and can be written")], replicas].concat().join("; ");
+    Ok((store, format!("{state}{texts}")))
 }
 
 /// What the search for words lacks, and what to run.

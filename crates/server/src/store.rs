@@ -34,14 +34,22 @@ impl Database {
         let pool_size = config.database_pool_size.get();
         if config.is_sqlite() {
             let limits = sqlite::StatementLimits::default();
-            let pooler_url = None;
-            Self::Sqlite(sqlite::DatabaseSettings { url, pooler_url, pool_size, wait: WAIT, locales, limits })
+            Self::Sqlite(sqlite::DatabaseSettings {
+                url,
+                pooler_url: None,
+                read_url: None,
+                pool_size,
+                wait: WAIT,
+                locales,
+                limits,
+            })
         } else {
             let limits = postgres::StatementLimits::default();
             let pooler_url = config.database_pooler_url.clone();
             Self::Postgres(postgres::DatabaseSettings {
                 url,
                 pooler_url,
+                read_url: config.database_read_url.clone(),
                 pool_size,
                 wait: WAIT,
                 locales,
@@ -56,6 +64,15 @@ impl Database {
         match &mut self {
             Self::Sqlite(settings) => settings.limits = settings.limits.for_long_work(),
             Self::Postgres(settings) => settings.limits = settings.limits.for_long_work(),
+        }
+        self
+    }
+
+    /// The same without its replicas, for commands.
+    #[must_use]
+    pub fn without_replicas(mut self) -> Self {
+        if let Self::Postgres(settings) = &mut self {
+            settings.read_url = None;
         }
         self
     }
@@ -131,6 +148,17 @@ impl Database {
         match self {
             Self::Sqlite(_) => Ok(Vec::new()),
             Self::Postgres(settings) => postgres::missing_settings(settings).await,
+        }
+    }
+
+    /// The states of its replicas, one text for each.
+    ///
+    /// # Errors
+    /// `Unavailable` when one cannot be used.
+    pub async fn replica_states(&self) -> Result<Vec<String>> {
+        match self {
+            Self::Sqlite(_) => Ok(Vec::new()),
+            Self::Postgres(settings) => postgres::replica_states(settings).await,
         }
     }
 

@@ -32,6 +32,7 @@ use civitas_kernel::{Error, Result};
 use civitas_mail::{LogMailer, SmtpMailer};
 use civitas_panel::Panel;
 use civitas_tokens::{Argon2Passwords, JwtTokenSigner, PurposeCipher};
+use futures_util::future::BoxFuture;
 use rustls::ServerConfig;
 use std::io;
 use std::net::SocketAddr;
@@ -88,16 +89,27 @@ struct Http {
 ///
 /// # Errors
 /// When the database does not answer, another server has its SQLite file, the address is taken, or a key or certificate cannot be read.
-pub async fn start(config: Config) -> Result<RunningServer> {
-    let database = Database::from_config(&config);
-    let lock = database.lock()?;
-    let store = database.open().await?;
-    start_with_store(config, ServerParts { http: true, workers: true }, store, lock).await
+pub fn start(config: Config) -> BoxFuture<'static, Result<RunningServer>> {
+    Box::pin(async {
+        let database = Database::from_config(&config);
+        let lock = database.lock()?;
+        let store = database.open().await?;
+        start_with_store(config, ServerParts { http: true, workers: true }, store, lock).await
+    })
 }
 
 /// Starts some parts of a server over an open store. `lock` is that of its SQLite file, and is held until the server ends;
-/// `None` on PostgreSQL.
-pub async fn start_with_store(
+/// `None` on PostgreSQL. Boxed, so that the server is compiled with this crate, and not again with each that starts one.
+pub fn start_with_store(
+    config: Config,
+    parts: ServerParts,
+    store: Arc<dyn Store>,
+    lock: Option<DatabaseLock>,
+) -> BoxFuture<'static, Result<RunningServer>> {
+    Box::pin(start_parts(config, parts, store, lock))
+}
+
+async fn start_parts(
     config: Config,
     parts: ServerParts,
     store: Arc<dyn Store>,

@@ -157,6 +157,8 @@ const BY_EXTENDED_DATA: Request =
 const RARE_WORD: Request = Request::get("/proposals?filter%5Bsearch_text_cont%5D=<rare>").stored("rare-word");
 const FREQUENT_WORD: Request =
     Request::get("/proposals?filter%5Bsearch_text_cont%5D=street").stored("frequent-word");
+/// In no proposal, and too short for an index: all texts are read.
+const SHORT_WORD: Request = Request::get("/proposals?filter%5Bsearch_text_cont%5D=qz").stored("short-word");
 const RECENT: Request = Request::get("/proposals?filter%5Bupdated_at_gteq%5D=<recent>").stored("recent");
 const COUNTED: Request = Request { prefers: "count=exact", ..LIST };
 const BY_VOTES: Request =
@@ -219,6 +221,7 @@ pub const TASKS: &[Task] = &[
     Task::new("list, by extended data", Kind::One(BY_EXTENDED_DATA)),
     Task::new("list, a rare word", Kind::One(RARE_WORD)),
     Task::new("list, a word of every proposal", Kind::One(FREQUENT_WORD)),
+    Task::new("list, two characters of no proposal", Kind::One(SHORT_WORD)),
     Task::new("list, changed lately", Kind::One(RECENT)),
     Task::new("a list of 20, counted", Kind::One(COUNTED)),
     Task::new("list, by votes", Kind::One(BY_VOTES)),

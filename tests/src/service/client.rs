@@ -171,7 +171,11 @@ impl Client {
         self.try_raw(method, path, headers, body).await.expect("an answer")
     }
 
-    async fn try_raw(
+    /// The same to a server that may end at any time.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub async fn try_raw(
         &self,
         method: Method,
         path: &str,

@@ -220,7 +220,8 @@ async fn an_organization_answers_as_before_after_its_export_and_import() {
             for (host, is_known) in [("127.0.0.1", true), ("a.test", true), ("b.test", false)] {
                 assert_eq!(redirects(&service, host).await, is_known, "{:?}: {host}", service.engine);
             }
-            exported = service.export(&ExportOptions { organization: None, with_secrets: true }).await;
+            exported =
+                service.export(&ExportOptions { with_secrets: true, ..ExportOptions::default() }).await;
             assert!(exported.contains(r#""unconfirmed_secondary_hosts":["b.test"]"#), "{exported}");
         }
         source = exported;

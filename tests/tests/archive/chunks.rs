@@ -183,3 +183,12 @@ async fn records_by_type_are_those_that_alternate_and_their_rates_are_printed() 
         println!("{engine:?}: {} records/s alone, {} together", rate(alone), rate(together));
     }
 }
+
+#[tokio::test]
+async fn the_words_of_imported_records_are_in_the_index() {
+    for database in databases().await {
+        let store = &*database.store;
+        read(store, &people(CHUNK), false).await.unwrap();
+        assert_eq!(store.missing_texts().index().await.unwrap(), 0);
+    }
+}

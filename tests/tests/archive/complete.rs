@@ -89,7 +89,7 @@ async fn service(engine: Engine, archive: &str) -> Option<Service> {
 }
 
 async fn everything(service: &Service) -> String {
-    service.export(&ExportOptions { organization: None, with_secrets: true }).await
+    service.export(&ExportOptions { organization: None, with_secrets: true, with_ids: false }).await
 }
 
 fn records(archive: &str) -> Vec<Value> {

@@ -121,7 +121,8 @@ async fn what_is_exported_imports_into_the_other_engine_and_exports_the_same() {
             r#""email": "tom.baker@riverbend.example", "name": "Tom", "deleted_at": "2026-11-01T00:00:00Z"}"#,
         );
         read(&*source.store, &format!("{}\n{extra}", demo_archive()), false).await.unwrap();
-        let only = ExportOptions { organization: Some("localhost".into()), with_secrets: true };
+        let only =
+            ExportOptions { organization: Some("localhost".into()), with_secrets: true, with_ids: false };
         let first = write(&*source.store, &only).await;
         let report = read(&*target.store, &first, false).await.unwrap();
         assert!(report.secrets.is_empty());
@@ -143,11 +144,16 @@ async fn an_export_without_secrets_has_none_and_everything_else() {
         let plain = write(store, &ExportOptions::default()).await;
         assert!(!plain.contains("password") && !plain.contains("secret"), "{plain}");
         assert!(plain.contains("root@city.example") && plain.contains("ops-client"));
-        let own = ExportOptions { organization: Some("city.example".into()), with_secrets: true };
+        let own =
+            ExportOptions { organization: Some("city.example".into()), with_secrets: true, with_ids: false };
         let own = write(store, &own).await;
         assert!(own.contains("client_secret_hash"));
         assert!(!own.contains("root@city.example") && !own.contains("ops-client"));
-        let nowhere = ExportOptions { organization: Some("nowhere.example".into()), with_secrets: false };
+        let nowhere = ExportOptions {
+            organization: Some("nowhere.example".into()),
+            with_secrets: false,
+            with_ids: false,
+        };
         let error = export(store, export_services(), &nowhere, Vec::new()).await.unwrap_err();
         assert_eq!(error.to_string(), "no organization has the host nowhere.example");
     }

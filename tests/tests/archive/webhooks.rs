@@ -90,7 +90,7 @@ fn secret_of(registration: &Registration) -> String {
 /// The exported registrations, by url.
 async fn exported(store: &dyn Store, with_secrets: bool) -> Vec<Value> {
     let mut output = Vec::new();
-    let options = ExportOptions { organization: None, with_secrets };
+    let options = ExportOptions { organization: None, with_secrets, with_ids: false };
     export(store, export_services(), &options, &mut output).await.expect("an archive");
     let lines = String::from_utf8(output).expect("UTF-8");
     let rows = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a record"));
@@ -193,7 +193,11 @@ async fn an_event_whose_permission_was_withdrawn_survives_the_way_to_another_dat
         // The client has no event permission.
         read(store, &hooks(), false).await.unwrap();
         let mut archive = Vec::new();
-        let options = ExportOptions { organization: Some("city.example".to_owned()), with_secrets: true };
+        let options = ExportOptions {
+            organization: Some("city.example".to_owned()),
+            with_secrets: true,
+            with_ids: false,
+        };
         export(store, export_services(), &options, &mut archive).await.unwrap();
         let elsewhere = civitas_tests::World::in_memory().await;
         let report = read(elsewhere.store(), &String::from_utf8(archive).unwrap(), false).await.unwrap();
@@ -231,7 +235,11 @@ async fn secrets_are_decrypted_only_for_exports_with_secrets() {
         assert!(without.iter().all(|row| row["signing_secret"].is_null()), "{without:?}");
         let services = ExportServices { cipher: &NoCipher, ..export_services() };
         export(store, services, &ExportOptions::default(), Vec::new()).await.unwrap();
-        let of_city = ExportOptions { organization: Some("city.example".to_owned()), with_secrets: false };
+        let of_city = ExportOptions {
+            organization: Some("city.example".to_owned()),
+            with_secrets: false,
+            with_ids: false,
+        };
         let mut own = Vec::new();
         export(store, services, &of_city, &mut own).await.unwrap();
         let own = String::from_utf8(own).unwrap();

@@ -10,6 +10,7 @@ mod city;
 mod compare;
 mod files;
 mod key;
+mod organization;
 mod paths;
 mod postgres;
 mod user;
@@ -35,6 +36,7 @@ async fn help_is_an_answer_and_wrong_usage_is_exit_code_two() {
         "files",
         "api-client",
         "webhook",
+        "organization",
         "user",
         "key",
         "admin",

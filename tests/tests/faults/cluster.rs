@@ -64,9 +64,27 @@ impl Cluster {
         standby
     }
 
+    /// What a statement of an administrator returns.
+    #[track_caller]
+    pub fn ask(&self, sql: &str) -> String {
+        let port = self.port.to_string();
+        let server = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-d", "civitas", "-qtAc", sql];
+        let output = self.command("psql", &server).stdout(Stdio::piped()).output().unwrap();
+        assert!(output.status.success(), "{sql}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
     /// Lets a standby write, as after the loss of the server that it repeats.
     pub fn promote(&self) {
         self.run("pg_ctl", &["promote", "-D", &self.data(), "-w", "-s"]);
+    }
+
+    /// Executes statements as a superuser, each outside of transactions.
+    pub fn execute(&self, statements: &[&str]) {
+        let port = self.port.to_string();
+        let mut arguments = vec!["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-q", "-X"];
+        arguments.extend(statements.iter().flat_map(|statement| ["-c", statement]));
+        self.run("psql", &arguments);
     }
 
     /// Where it listens.
@@ -129,12 +147,12 @@ impl Drop for Cluster {
     }
 }
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
 }
 
 /// The directory of the server's programs: where Debian has them, or that of `pg_config`.
-fn programs() -> Option<PathBuf> {
+pub fn programs() -> Option<PathBuf> {
     let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut found: Vec<_> = debian.map(|version| version.path().join("bin")).collect();
     found.sort();

@@ -61,19 +61,19 @@ async fn server_of_another_process() {
 }
 
 /// A process with a server. Its output stays open: it writes to it.
-struct Server {
+pub struct Server {
     child: Child,
     _output: ChildStdout,
 }
 
 impl Server {
-    fn kill(mut self) {
+    pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 }
 
-fn start_process(flags: &[(String, String)]) -> Server {
+pub fn start_process(flags: &[(String, String)]) -> Server {
     let (child, output) = spawn(flags, Stdio::null());
     Server { child, _output: output }
 }
@@ -191,7 +191,7 @@ async fn kill_servers(flags: &[(String, String)], ledger: &Mutex<Ledger>) {
         if kill >= KILLS && ledger.lock().await.is_long() {
             break;
         }
-        let server = start_process(flags);
+        let mut server = start_process(flags);
         let most = AT_MOST_MORE * (1 + kill as u128 / KILLS as u128);
         let more = u64::try_from(random_job_id().0.as_u128() % most).unwrap();
         tokio::time::sleep(Duration::from_millis(AT_LEAST + more)).await;
@@ -225,7 +225,7 @@ async fn survives(engine: Engine) {
         }
     }
 
-    let server = start_process(&flags);
+    let mut server = start_process(&flags);
     let ledger = ledger.lock().await;
     println!(
         "{engine:?}: {} acknowledged, {} accepted, {} without an answer, {} repeated",

@@ -27,9 +27,9 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 #[derive(Default)]
 pub struct Ledger {
     /// Titles of posts that a synchronous write created.
-    acknowledged: Vec<String>,
+    pub acknowledged: Vec<String>,
     /// Titles and jobs of posts that were accepted.
-    accepted: Vec<(String, String)>,
+    pub accepted: Vec<(String, String)>,
     /// Requests that were answered 503.
     pub refused: usize,
 }

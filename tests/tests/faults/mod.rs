@@ -5,6 +5,7 @@
 
 mod clocks;
 mod cluster;
+mod failover;
 mod heads;
 mod kills;
 mod load;
@@ -13,6 +14,7 @@ mod machine;
 mod neighbors;
 mod network;
 mod overload;
+mod replicas;
 mod signals;
 mod standby;
 

@@ -41,7 +41,15 @@ async fn behind_proxy(database: &Database) -> (Proxy, Arc<dyn Store>) {
 
 async fn open_at(url: String) -> Arc<dyn Store> {
     let (wait, locales) = (Duration::from_secs(2), Locales::standard());
-    let settings = DatabaseSettings { url, pooler_url: None, pool_size: 2, wait, locales, limits: LIMITS };
+    let settings = DatabaseSettings {
+        url,
+        pooler_url: None,
+        read_url: None,
+        pool_size: 2,
+        wait,
+        locales,
+        limits: LIMITS,
+    };
     open(&settings).await.unwrap()
 }
 

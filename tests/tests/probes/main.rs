@@ -206,7 +206,8 @@ fn choose(world: &World, targets: &[(Target, Vec<&'static str>)], count: usize) 
 
 /// Everything that an archive has, and lists; one line for each record and list.
 async fn content(world: &World) -> Vec<String> {
-    let archive = world.service.export(&ExportOptions { organization: None, with_secrets: true }).await;
+    let archive =
+        world.service.export(&ExportOptions { with_secrets: true, ..ExportOptions::default() }).await;
     let mut lines: Vec<String> = archive.lines().map(str::to_owned).collect();
     for organization in 0..FULL {
         for actor in &world.actors[organization] {

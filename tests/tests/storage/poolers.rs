@@ -16,6 +16,7 @@ fn settings(url: &str, pooler_url: Option<String>) -> DatabaseSettings {
     DatabaseSettings {
         url: url.to_owned(),
         pooler_url,
+        read_url: None,
         pool_size: 4,
         wait: Duration::from_secs(20),
         locales: Locales::standard(),

@@ -10,6 +10,7 @@ fn settings(url: &str) -> DatabaseSettings {
     DatabaseSettings {
         url: url.to_owned(),
         pooler_url: None,
+        read_url: None,
         pool_size: 1,
         wait: Duration::from_secs(20),
         locales: Locales::standard(),
@@ -57,6 +58,7 @@ async fn a_schema_of_a_newer_build_is_detected() {
     let settings = civitas_storage_postgres::DatabaseSettings {
         url,
         pooler_url: None,
+        read_url: None,
         pool_size: 1,
         wait: Duration::from_secs(20),
         locales: Locales::standard(),

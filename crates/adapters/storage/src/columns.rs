@@ -13,7 +13,7 @@ use civitas_attachments::{ContentError, FileState, FileType, ParentKind};
 use civitas_jobs::JobStatus;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::{EventName, Locale, SpaceKind};
-use civitas_organizations::RegistrationMode;
+use civitas_organizations::{MoveState, RegistrationMode};
 use civitas_spaces::{ComponentEntryKind, ComponentKind, Visibility};
 use civitas_surveys::{ConditionType, QuestionType};
 use civitas_webhooks::DeliveryStatus;
@@ -255,6 +255,7 @@ text_enums!(
     FileType,
     JobStatus,
     Locale,
+    MoveState,
     ParentKind,
     QuestionType,
     RegistrationMode,

@@ -19,6 +19,7 @@ diesel::table! {
 /// # Errors
 /// `Unavailable` when the database does not answer; `Internal` for invalid settings.
 pub async fn missing_settings(settings: &DatabaseSettings) -> Result<Vec<String>> {
+    let settings = &DatabaseSettings { read_url: None, ..settings.clone() };
     let requests = Session::open(settings, clock::now).await?;
     let background = requests.for_background()?;
     let mut missing = Vec::new();

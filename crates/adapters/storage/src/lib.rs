@@ -45,4 +45,6 @@ pub use engine::connect_to_read;
 pub use engine::in_memory;
 pub use migrate::{migrate, schema};
 pub use pools::{DatabaseSettings, StatementLimits};
+#[cfg(feature = "postgres")]
+pub use session::replica_states;
 pub use store::{open, open_with_clock};

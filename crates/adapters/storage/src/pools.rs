@@ -19,6 +19,8 @@ pub struct DatabaseSettings {
     /// The address of a transaction pooler in front of the same PostgreSQL database. The pools connect to it, and each use of a
     /// connection is a transaction that begins with its settings. `None`: they connect to `url`.
     pub pooler_url: Option<String>,
+    /// The addresses of replicas of the same PostgreSQL database, each a host of this address. `None`: there are none.
+    pub read_url: Option<String>,
     /// The most connections; on SQLite the most readers, in addition to the one writer.
     pub pool_size: usize,
     /// The time limit for getting a connection; then the error is `Unavailable`.
@@ -69,6 +71,16 @@ pub(crate) struct ProcessPools {
     pub(crate) requests: Pools,
     /// For background work: requests that wait for a connection do not delay it.
     pub(crate) background: Pools,
+}
+
+/// The connections to a replica.
+pub(crate) struct ReplicaPools {
+    /// Its host and port.
+    pub(crate) name: String,
+    /// For requests. Their writer is that of the primary.
+    pub(crate) requests: Pools,
+    /// To measure its position.
+    pub(crate) monitor: Reader,
 }
 
 /// The pools of connections; on some engines several of them are one. Clones share the connections.

@@ -3,10 +3,14 @@
 
 mod cached;
 mod guards;
+mod replicas;
 mod statements;
 mod transactions;
 
 pub(crate) use guards::{ConnectionGuard, TransactionScope};
+use replicas::Replicas;
+#[cfg(feature = "postgres")]
+pub use replicas::replica_states;
 pub(crate) use statements::{ExecuteExt, LoadModelsExt, LoadRowsExt, borrowed_connection};
 use transactions::OpenTransaction;
 
@@ -64,11 +68,20 @@ enum ConnectionSource {
 enum PoolUse {
     Requests,
     Background,
+    /// Those of requests to the replica of this number.
+    Replica(usize),
+}
+
+tokio::task_local! {
+    /// Set while a value is loaded that is cached: it is read on the primary.
+    static ON_PRIMARY: ();
 }
 
 /// The database outside of transactions.
 struct Database {
     pools: ProcessPools,
+    /// The replicas at which requests may read.
+    replicas: Option<Replicas>,
     /// The time of the last successful write of [`Session::note_write_check`].
     written: std::sync::Mutex<Option<Instant>>,
 }
@@ -95,20 +108,22 @@ impl Session {
     pub(crate) async fn open(settings: &DatabaseSettings, clock: ProcessClock) -> Result<Self> {
         let changes = Arc::default();
         let pools = engine::pools(settings, &changes)?;
+        let replicas = engine::replica_pools(settings, &changes, &pools.requests.writer)?;
+        let replicas = replicas.map(|(primary, replicas)| Replicas::start(primary, replicas));
         drop(pools.requests.writer.connection().await?);
-        let session = Self::new(pools, changes, settings.locales.clone(), clock);
+        let session = Self::new((pools, replicas), changes, settings.locales.clone(), clock);
         session.database_time(clock()).await?;
         Ok(session)
     }
 
-    /// These pools, whose writers count these changes.
+    /// These pools, whose writers count these changes, and replicas.
     pub(crate) fn new(
-        pools: ProcessPools,
+        (pools, replicas): (ProcessPools, Option<Replicas>),
         changes: Arc<ChangeCounters>,
         locales: Locales,
         clock: ProcessClock,
     ) -> Self {
-        let database = Database { pools, written: std::sync::Mutex::default() };
+        let database = Database { pools, replicas, written: std::sync::Mutex::default() };
         let source = ConnectionSource::Database(Arc::new(database), PoolUse::Requests);
         let (clock, lookups) = (DatabaseClock::new(clock), LookupCache::new(changes));
         let shared = Arc::new(SharedState { wakeups: Wakeups::default(), clock, lookups });
@@ -162,7 +177,17 @@ impl Session {
     async fn read_with(&self, pool: fn(&Pools) -> &engine::Reader) -> Result<ConnectionGuard<'_>> {
         match &self.source {
             ConnectionSource::Database(database, usage) => {
-                ConnectionGuard::from_pool(pool(database.pools(*usage))).await
+                let usage = match *usage {
+                    PoolUse::Replica(_) if ON_PRIMARY.try_with(|()| ()).is_ok() => PoolUse::Requests,
+                    usage => usage,
+                };
+                let connection = ConnectionGuard::from_pool(pool(database.pools(usage))).await;
+                if let (Err(error), PoolUse::Replica(number), Some(replicas)) =
+                    (&connection, usage, &database.replicas)
+                {
+                    replicas.leave(number, error);
+                }
+                connection
             }
             ConnectionSource::Transaction(open) => open.guard().await,
         }
@@ -256,6 +281,14 @@ impl Session {
         Ok(at + clock.offset())
     }
 
+    /// The replicas, if there are any. Never in a transaction.
+    fn replicas(&self) -> Option<&Replicas> {
+        match &self.source {
+            ConnectionSource::Database(database, _) => database.replicas.as_ref(),
+            ConnectionSource::Transaction(_) => None,
+        }
+    }
+
     fn pools(&self) -> Result<&Pools> {
         match &self.source {
             ConnectionSource::Database(database, usage) => Ok(database.pools(*usage)),
@@ -266,9 +299,10 @@ impl Session {
 
 impl Database {
     fn pools(&self, usage: PoolUse) -> &Pools {
-        match usage {
-            PoolUse::Requests => &self.pools.requests,
-            PoolUse::Background => &self.pools.background,
+        match (usage, &self.replicas) {
+            (PoolUse::Replica(number), Some(replicas)) => replicas.pools(number),
+            (PoolUse::Background, _) => &self.pools.background,
+            (PoolUse::Requests | PoolUse::Replica(_), _) => &self.pools.requests,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::page_rows::RowReadLimits;
 use crate::pools::DatabaseSettings;
 use crate::session::Session;
 use async_trait::async_trait;
-use civitas_application::{Store, Transaction};
+use civitas_application::{LogPosition, PositionHolder, Store, Transaction};
 use civitas_kernel::{Event, OrganizationId, Result, clock};
 use diesel_async::SimpleAsyncConnection;
 use std::sync::Arc;
@@ -68,6 +68,18 @@ impl Store for Session {
 
     fn without_extended_data(&self) -> Result<Arc<dyn Store>> {
         Ok(Arc::new(Session::with_read_limits(self, RowReadLimits { with_data: false, ..self.bounds })?))
+    }
+
+    async fn on_replica(
+        &self,
+        holder: &PositionHolder,
+        position: Option<LogPosition>,
+    ) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(Session::on_replica(self, holder, position).await?))
+    }
+
+    async fn note_position(&self, holder: PositionHolder) -> Option<LogPosition> {
+        Session::note_position(self, holder).await
     }
 
     async fn truncate_log(&self) -> Result<bool> {

@@ -9,7 +9,7 @@ use crate::resources::jobs::{detail, job_id};
 use crate::route::{HandlerResult, RequiredAccess, Routes};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
-use civitas_application::{ShareHolder, SharePermit, SharedResource, Store};
+use civitas_application::{PositionHolder, ShareHolder, SharePermit, SharedResource, Store};
 use civitas_jobs::{JobAnswer, JobStatus, Jobs};
 use civitas_kernel::{Error, JobId, OrganizationId, Result};
 use futures_util::StreamExt;
@@ -121,6 +121,11 @@ impl JobStream {
                 self.pause().await?;
                 find(&*self.store, self.organization, self.id).await
             };
+            if let Ok(job) = &job
+                && let Some(holder) = PositionHolder::of_ended_job(self.organization, job)
+            {
+                self.backend.store().note_position(holder).await;
+            }
             let chunk = match job {
                 Ok(job) => self.status(job).inspect_err(failed).ok()?,
                 // The job was deleted.
@@ -163,7 +168,7 @@ impl JobStream {
         if self.sent.replace(state) == Some(state) {
             return Ok(None);
         }
-        if matches!(job.summary.status, JobStatus::Completed | JobStatus::Failed) {
+        if job.summary.status.has_ended() {
             self.phase = Phase::Ends;
         }
         let document = detail(self.backend.commands.site(), &self.host, job)?;

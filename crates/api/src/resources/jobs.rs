@@ -9,7 +9,7 @@ use crate::request::Request;
 use crate::route::{HandlerResult, RequiredAccess, Routes};
 use crate::shapes::{JobStatusName, iso_milliseconds};
 use actix_web::http::{Method, StatusCode};
-use civitas_application::SiteSettings;
+use civitas_application::{PositionHolder, SiteSettings};
 use civitas_jobs::{self as jobs, JOB_FIELDS, JobAnswer, JobStatus, Jobs, LIST_JOBS};
 use civitas_kernel::{Error, FieldError, JobId, Result};
 use serde::Serialize;
@@ -94,8 +94,10 @@ async fn show_one(request: Request) -> HandlerResult {
     let jobs = Jobs { store: request.ports().jobs() };
     let job = jobs.find(request.tenant.id, job_id(&request)?).await?;
     let changed_at = job.summary.updated_at;
+    let holder = PositionHolder::of_ended_job(request.tenant.id, &job);
     let detail = detail(request.backend.commands.site(), &request.tenant.host, job)?;
-    Ok(Reply::for_public_read(&request, &detail, changed_at)?)
+    let reply = Reply::for_public_read(&request, &detail, changed_at)?;
+    Ok(request.backend.with_position(reply, holder).await)
 }
 
 async fn index(request: Request) -> HandlerResult {
@@ -103,7 +105,9 @@ async fn index(request: Request) -> HandlerResult {
     let page = jobs.list(request.ctx()?, &request.filter()?, request.page()?).await?;
     let site = request.backend.commands.site();
     let view = |job| summary(site, &request.tenant.host, job);
-    answers::page_reply(&request, &["jobs"], page, false, |job| job.updated_at, view).await
+    let reply = answers::page_reply(&request, &["jobs"], page, false, |job| job.updated_at, view).await?;
+    // Some may have ended.
+    Ok(request.backend.with_position(reply, Some(PositionHolder::of_caller(request.ctx()?))).await)
 }
 
 async fn remove(request: Request) -> HandlerResult {

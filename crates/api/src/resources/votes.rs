@@ -71,9 +71,15 @@ pub(crate) fn routes(routes: &mut Routes) {
         .with_locales()
         .with_list_parameters()
         .with_space_parameters();
-    routes.read("listProposalVotes", "/vote_proposals", READ_VOTES, list.with_filters(VOTE_FIELDS), index);
+    routes.read_at_replicas(
+        "listProposalVotes",
+        "/vote_proposals",
+        READ_VOTES,
+        list.with_filters(VOTE_FIELDS),
+        index,
+    );
     let show = OperationDoc::item::<VoteView>("Shows a vote").with_locales().with_space_parameters();
-    routes.read("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show, show_one);
+    routes.read_at_replicas("getProposalVote", "/vote_proposals/{id}", READ_VOTES, show, show_one);
     let doc = OperationDoc::new("Votes on a proposal", "vote_proposal_cast_response")
         .with_locales()
         .with_space_parameters();

@@ -1,10 +1,11 @@
 //! `question`: a question of a questionnaire, with its rows.
 
 use super::{
-    Import, ImportContext, ImportResult, OrganizationId, PatchField, RecordKind, Translated, async_trait,
-    members, required,
+    ExportSource, Import, ImportContext, ImportResult, OrganizationId, PatchField, RecordKind, Result,
+    StoredRecord, Translated, async_trait, members, required,
 };
 use crate::members::{set, set_or_default};
+use crate::output::ExportRow;
 use crate::record::checked_id;
 use civitas_kernel::{Error, MatrixRowId, QuestionId, QuestionnaireId};
 use civitas_surveys::{MAX_QUESTIONS, MAX_ROWS, MatrixRow, Question, QuestionType};
@@ -20,7 +21,7 @@ pub(super) struct QuestionRecordType;
 pub(super) struct MatrixRowFields {
     #[serde(rename = "ref")]
     reference: String,
-    #[serde(default, skip_serializing)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<Value>,
     position: i64,
     body: Translated,
@@ -35,7 +36,7 @@ members! { QuestionRecordType, "question", ports.questions(), QuestionFields, |k
     mandatory: flag(bool),
     max_choices: optional(i64),
     max_characters: custom(i64, set_max_characters, with(question.max_characters)),
-    matrix_rows: resolved(Vec<MatrixRowFields>, set_rows, with_non_empty(rows(question))),
+    matrix_rows: resolved(Vec<MatrixRowFields>, set_rows, with_non_empty(rows(question, false))),
 }}
 
 fn set_type(fields: &mut QuestionFields, question: &mut Question) -> ImportResult {
@@ -100,10 +101,10 @@ async fn row_id(
     }
 }
 
-fn rows(question: &Question) -> Vec<MatrixRowFields> {
+fn rows(question: &Question, with_ids: bool) -> Vec<MatrixRowFields> {
     let row = |row: &MatrixRow| MatrixRowFields {
         reference: row.reference.clone(),
-        id: None,
+        id: with_ids.then(|| row.id.0.into()),
         position: row.position,
         body: row.body.clone(),
     };
@@ -145,6 +146,17 @@ impl RecordKind for QuestionRecordType {
             return Err(format!("matrix_rows has more than {MAX_ROWS} rows").into());
         }
         Ok(())
+    }
+
+    async fn complete(
+        &self,
+        source: ExportSource<'_>,
+        _: OrganizationId,
+        (_, question): &StoredRecord<Self>,
+        row: ExportRow,
+    ) -> Result<ExportRow> {
+        let rows = serde_json::to_value(rows(question, true)).map_err(Error::internal)?;
+        Ok(if source.with_ids { row.replace("matrix_rows", rows) } else { row })
     }
 
     async fn follow_up(

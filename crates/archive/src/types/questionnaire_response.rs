@@ -22,8 +22,8 @@ use civitas_kernel::{
 use civitas_surveys::{AnswerRow, Form, FormQuestion, QuestionType, Response, ResponseStore};
 use futures_util::TryStreamExt;
 use serde_json::json;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use time::OffsetDateTime;
 
 /// The id space of answers.
@@ -249,7 +249,11 @@ async fn exported_file(
         bytes.extend_from_slice(&chunk);
     }
     let data = STANDARD.encode(bytes);
-    Ok(Some(json!({"data": data, "filename": file.filename, "content_type": file.content_type})))
+    let mut exported = json!({"data": data, "filename": file.filename, "content_type": file.content_type});
+    if source.with_ids {
+        exported["id"] = id.0.into();
+    }
+    Ok(Some(exported))
 }
 
 /// The value with the ids of options and rows instead of their refs.
@@ -392,9 +396,19 @@ impl RecordKind for ResponseRecordType {
         &self,
         source: ExportSource<'_>,
         of: OrganizationId,
-        (_, response): &(ResponseId, Response),
-        row: ExportRow,
+        (id, response): &(ResponseId, Response),
+        mut row: ExportRow,
     ) -> Result<ExportRow> {
+        if source.with_ids {
+            let ids = source.ports.responses().answer_ids(of, *id).await?;
+            let ids: BTreeMap<String, i64> =
+                ids.into_iter().map(|(question, answer)| (question.to_string(), answer.0)).collect();
+            // Clients know no id of the response itself: another deployment may give it another one.
+            if let Some(lowest) = ids.values().min() {
+                row = row.replace("ref", lowest.to_string().into());
+            }
+            row = row.with("row_ids", ids);
+        }
         let form = self.exported.get(&response.questionnaire);
         let is_files = |row: &&AnswerRow| {
             let question = form.and_then(|form| form.question(row.question));

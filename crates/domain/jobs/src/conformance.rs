@@ -113,7 +113,10 @@ pub async fn keeps_every_member(world: World<'_>) -> Result<()> {
         ..job(world.mine, PERSON, 0)
     };
     world.jobs.add(&job).await?;
-    assert_eq!(world.find(&job).await?, JobAnswer { summary: pending(&job), result: None, failure: None });
+    assert_eq!(
+        world.find(&job).await?,
+        JobAnswer { owner: PERSON, summary: pending(&job), result: None, failure: None }
+    );
     assert_eq!(world.claim("w", NOW).await?, [Job { attempts: 1, ..job }]);
     Ok(())
 }
@@ -238,7 +241,10 @@ pub async fn records_the_end_of_a_job_once(world: World<'_>) -> Result<()> {
     assert_eq!(world.jobs.end("w", refused.id, Err(&refusal()), end).await?, JobEndOutcome::Recorded);
     let summary =
         JobSummary { status: JobStatus::Completed, attempts: 1, updated_at: end, ..pending(&silent) };
-    assert_eq!(world.find(&silent).await?, JobAnswer { summary, result: None, failure: None });
+    assert_eq!(
+        world.find(&silent).await?,
+        JobAnswer { owner: SERVICE, summary, result: None, failure: None }
+    );
     let failed = world.find(&refused).await?;
     assert_eq!((failed.summary.status, failed.failure), (JobStatus::Failed, Some(refusal())));
     let kept = world.find(&done).await?;

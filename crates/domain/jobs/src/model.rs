@@ -42,6 +42,13 @@ civitas_kernel::named_enum! {
     }
 }
 
+impl JobStatus {
+    /// Whether it never changes again.
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed)
+    }
+}
+
 /// The owner of a job: all tokens of the same client and user see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobOwner {
@@ -158,6 +165,8 @@ pub struct JobSummary {
 /// A job for its client, without the work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobAnswer {
+    /// Whose it is.
+    pub owner: JobOwner,
     /// The part that lists have too.
     pub summary: JobSummary,
     /// The answer of the synchronous endpoint, as JSON text; `None` before the end, and for writes without an answer.

@@ -26,7 +26,7 @@ pub use admin::OrganizationAdministration;
 pub use authority::{host_in_address, host_of, split_authority};
 pub use features::{Feature, Features};
 pub use host_check::{CheckHost, HOST_CHECK_INTERVAL, HostCheck, MAX_HOST_CHECK_ATTEMPTS, confirm};
-pub use model::{Organization, RegistrationMode, Tenant, is_host};
+pub use model::{MoveState, Organization, RegistrationMode, Tenant, is_host};
 pub use ports::*;
 pub use service::{
     Organizations, READ_ORGANIZATIONS, UPDATE_ORGANIZATIONS, UpdateOrganization, UpdatedOrganization,

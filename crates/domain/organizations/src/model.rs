@@ -3,7 +3,9 @@
 use crate::Features;
 use civitas_kernel::extended_data::ExtendedDataValue;
 use civitas_kernel::records::Entity;
-use civitas_kernel::{Ability, Error, Event, Locale, Locales, OrganizationId, Subject, TimeZone, Translated};
+use civitas_kernel::{
+    Ability, Error, Event, Locale, Locales, OrganizationId, Result, Subject, TimeZone, Translated,
+};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use time::OffsetDateTime;
@@ -31,6 +33,44 @@ pub struct Tenant {
     pub max_attachment_bytes: i64,
     /// The zone in which its days begin.
     pub time_zone: TimeZone,
+    /// Its state while it is moved to another deployment, and afterwards.
+    pub move_state: Option<MoveState>,
+}
+
+impl Tenant {
+    /// Checks that requests are answered here.
+    ///
+    /// # Errors
+    /// `Unavailable` while only another deployment answers them, or will do so.
+    pub fn check_served(&self) -> Result<()> {
+        match self.move_state {
+            Some(MoveState::Left | MoveState::Arriving) => {
+                Err(Error::Unavailable("the organization is moved to another deployment".into()))
+            }
+            Some(MoveState::Leaving) | None => Ok(()),
+        }
+    }
+
+    /// Checks that its records may be changed here.
+    ///
+    /// # Errors
+    /// As [`Self::check_served`]; `ReadOnly` during a move.
+    pub fn check_writable(&self) -> Result<()> {
+        self.check_served()?;
+        if self.move_state.is_some() { Err(Error::ReadOnly) } else { Ok(()) }
+    }
+}
+
+civitas_kernel::named_enum! {
+    /// The state of an organization that is moved to another deployment. One that is served as usual has none.
+    pub enum MoveState {
+        /// At the source, during the move: writes are refused.
+        Leaving = "leaving",
+        /// At the source, after the move: all requests are refused.
+        Left = "left",
+        /// At the target, until the source has left: all requests are refused.
+        Arriving = "arriving",
+    }
 }
 
 civitas_kernel::named_enum! {

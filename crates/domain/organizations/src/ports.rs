@@ -1,6 +1,6 @@
 //! Ports: what this crate needs from outside.
 
-use crate::{Organization, Tenant};
+use crate::{MoveState, Organization, Tenant};
 use async_trait::async_trait;
 use civitas_kernel::filter::FieldKind;
 use civitas_kernel::records::Change;
@@ -89,6 +89,8 @@ pub trait OrganizationStore: Send + Sync {
     /// Lets other organizations take those of these hosts that are not confirmed: their checks have ended without success.
     /// They stay its own until then, and released until it is stored without them.
     async fn release_hosts(&self, id: OrganizationId, hosts: &[String]) -> Result<()>;
+    /// Sets the state of a move; `None`: it is served here. `NotFound` when there is no such organization.
+    async fn set_move_state(&self, id: OrganizationId, state: Option<MoveState>) -> Result<()>;
     /// All ids in ascending order, at most `limit` after `after`.
     async fn ids(&self, after: Option<OrganizationId>, limit: i64) -> Result<Vec<OrganizationId>>;
 }

@@ -57,6 +57,9 @@ pub(super) struct ExportArgs {
     /// With the hashes of passwords and client secrets, and the signing secrets of webhook registrations.
     #[arg(long)]
     with_secrets: bool,
+    /// With the ids of records, for an import with `--keep-ids`.
+    #[arg(long)]
+    with_ids: bool,
 }
 
 /// Encrypts signing secrets. Reads the secret key at the first use: most archives need none.
@@ -164,7 +167,11 @@ pub(super) async fn export(
     console: &mut Console<'_>,
 ) -> CommandResult {
     let config = configure(sources).map_err(command_error)?;
-    let options = ExportOptions { organization: args.organization, with_secrets: args.with_secrets };
+    let options = ExportOptions {
+        organization: args.organization,
+        with_secrets: args.with_secrets,
+        with_ids: args.with_ids,
+    };
     let store = open_store(&config).await?;
     write_export_entry(&*store, &export_audit_entry(&options)).await?;
     let objects = files::open_file_store(&config).map_err(command_error)?;
@@ -203,7 +210,7 @@ pub(super) async fn write_to(
     draft.persist(target).map(drop).map_err(|failed| fault(failed.error))
 }
 
-fn export_audit_entry(options: &ExportOptions) -> NewAuditEntry {
+pub(super) fn export_audit_entry(options: &ExportOptions) -> NewAuditEntry {
     let secrets = if options.with_secrets { "with secrets" } else { "without secrets" };
     let audit_entry = NewAuditEntry::new(actor("export"), Action::ArchiveExported);
     let mut audit_entry = audit_entry.with_change("content", None, Some(secrets));

@@ -11,6 +11,10 @@ pub(super) struct MigrateArgs {
     /// Only prints missing migrations; exit code 1 if there are any.
     #[arg(long)]
     check: bool,
+    /// New records of all types get ids above this one. Deployments that move organizations to each other need ranges of
+    /// their own.
+    #[arg(long, value_name = "ID", conflicts_with = "check", value_parser = clap::value_parser!(i64).range(0..1 << 53))]
+    id_floor: Option<i64>,
 }
 
 pub(super) async fn run(
@@ -30,6 +34,9 @@ pub(super) async fn run(
     }
     if !args.check {
         let store = database.open().await.map_err(command_error)?;
+        if let Some(id) = args.id_floor {
+            store.id_spaces().raise_all(id).await.map_err(command_error)?;
+        }
         // Also those that an interrupted command left.
         let (_sender, stop) = watch::channel(false);
         let filled = fill_texts(&*store, stop.clone()).await.map_err(command_error)?;

@@ -108,6 +108,18 @@ async fn a_word_of_two_characters_reads_the_texts_of_one_kind_of_the_organizatio
 }
 
 #[tokio::test]
+async fn a_word_of_two_characters_reads_all_texts_once_whatever_the_values() {
+    let Some(world) = with_texts(Engine::Postgres).await else { return };
+    let query = filtered("search_text_cont", "xy");
+    let list = world.ports().proposals().list(sights(&world)[0], &query, PAGE);
+    let (page, plans) = plans(&world, "proposals", list).await;
+    assert!(page.unwrap().items.is_empty());
+    let scan = plans.last().expect("a plan").join("\n");
+    assert!(scan.contains("record_texts"), "{scan}");
+    assert!(!scan.contains("record_id = proposals.id") && !scan.contains("_words"), "{scan}");
+}
+
+#[tokio::test]
 async fn proposals_that_changed_since_a_time_are_found_by_an_index() {
     for engine in Engine::BOTH {
         let Some(world) = with_texts(engine).await else { continue };

@@ -3,7 +3,7 @@
 use crate::change_counters::{ChangeCounters, StatementObserver};
 use crate::failure::ErrorCause;
 use crate::page_rows::{RowReadLimits, count_decoded_bytes};
-use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, StatementLimits};
+use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, ReplicaPools, StatementLimits};
 use civitas_kernel::{Error, Result};
 use diesel::connection::SimpleConnection;
 use diesel::deserialize::{self, FromSqlRow};
@@ -117,8 +117,7 @@ pub fn cause(message: &str) -> ErrorCause {
 pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<ChangeCounters>) -> Result<ProcessPools> {
     let (all, half, quarter) =
         (settings.pool_size, settings.pool_size.div_ceil(2), settings.pool_size.div_ceil(4));
-    let reader =
-        |kind, size| pool(settings, kind, size, changes).map(|(pool, begin)| Reader::new(pool, begin));
+    let reader = |kind, size| reader(settings, kind, size, changes);
     let writer =
         |kind, size| pool(settings, kind, size, changes).map(|(pool, begin)| Writer::new(pool, begin));
     let requests = Pools {
@@ -132,6 +131,42 @@ pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<ChangeCounters>) 
         writer: writer(PoolKind::BackgroundWrite, half)?,
     };
     Ok(ProcessPools { requests, background })
+}
+
+/// A connection to measure the primary, and the pools of each replica: as large as those of requests.
+pub(crate) fn replica_pools(
+    settings: &DatabaseSettings,
+    changes: &Arc<ChangeCounters>,
+    writer: &Writer,
+) -> Result<Option<(Reader, Vec<ReplicaPools>)>> {
+    /// A replica that does not answer is given up earlier than the primary.
+    const WAIT: Duration = Duration::from_secs(1);
+    let Some(read_url) = &settings.read_url else { return Ok(None) };
+    let pools = |url: String| {
+        let settings = DatabaseSettings { pooler_url: None, wait: WAIT, url, ..settings.clone() };
+        let reader = |kind, size| reader(&settings, kind, size, changes);
+        Ok(ReplicaPools {
+            name: settings.url[tls::hosts_of(&settings.url)].to_owned(),
+            requests: Pools {
+                reader: reader(PoolKind::Read, settings.pool_size)?,
+                searcher: Some(reader(PoolKind::Search, settings.pool_size.div_ceil(4))?),
+                writer: writer.clone(),
+            },
+            monitor: reader(PoolKind::BackgroundRead, 1)?,
+        })
+    };
+    let replicas = tls::urls_of_hosts(read_url).into_iter().map(pools).collect::<Result<_>>()?;
+    Ok(Some((reader(settings, PoolKind::BackgroundRead, 1, changes)?, replicas)))
+}
+
+/// A pool to read with.
+fn reader(
+    settings: &DatabaseSettings,
+    kind: PoolKind,
+    size: usize,
+    changes: &Arc<ChangeCounters>,
+) -> Result<Reader> {
+    pool(settings, kind, size, changes).map(|(pool, begin)| Reader::new(pool, begin))
 }
 
 /// A pool, and with a transaction pooler the statements that begin each use of its connections.

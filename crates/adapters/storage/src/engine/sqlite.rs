@@ -6,7 +6,7 @@
 use crate::change_counters::{ChangeCounters, StatementObserver};
 use crate::failure::ErrorCause;
 use crate::page_rows::{RowReadLimits, count_decoded_bytes};
-use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, StatementLimits};
+use crate::pools::{ConnectionPool, DatabaseSettings, Pools, ProcessPools, ReplicaPools, StatementLimits};
 use civitas_kernel::{Error, Result};
 use diesel::connection::{AnsiTransactionManager, DefaultLoadingMode, LoadConnection, SimpleConnection};
 use diesel::deserialize::{self, FromSqlRow};
@@ -158,6 +158,16 @@ pub(crate) fn pools(settings: &DatabaseSettings, changes: &Arc<ChangeCounters>) 
         writer: Writer::new(writer, settings.wait),
     };
     Ok(ProcessPools { requests: pools.clone(), background: pools })
+}
+
+/// A file has no replicas.
+#[expect(clippy::unnecessary_wraps, reason = "on the other engine it can fail")]
+pub(crate) fn replica_pools(
+    _: &DatabaseSettings,
+    _: &Arc<ChangeCounters>,
+    _: &Writer,
+) -> Result<Option<(Reader, Vec<ReplicaPools>)>> {
+    Ok(None)
 }
 
 /// A connection whose statements run there. `changes`: where those that it commits are counted.

@@ -25,6 +25,7 @@ table! {
         created_at -> Moment,
         updated_at -> Moment,
         deleted_at -> Nullable<Moment>,
+        move_state -> Nullable<Text>,
     }
 }
 

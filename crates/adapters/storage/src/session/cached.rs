@@ -1,7 +1,8 @@
 //! Cached lookups of a session ([`crate::lookups`]).
 
-use super::{ConnectionSource, Session};
+use super::{ConnectionSource, ON_PRIMARY, PoolUse, Session};
 use crate::lookups::{CacheStamp, LookupCache, LookupTable};
+use crate::schema::CacheKind;
 use civitas_kernel::Result;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -23,7 +24,7 @@ impl Session {
         if let Some(value) = table.get(&key, stamp) {
             return Ok(Some(value));
         }
-        let value = load.await?;
+        let value = ON_PRIMARY.scope((), load).await?;
         if let Some(value) = &value {
             table.insert(key, stamp, value.clone());
         }
@@ -55,7 +56,7 @@ impl Session {
         if missing.is_empty() {
             return Ok(found);
         }
-        for (key, value) in load(missing).await? {
+        for (key, value) in ON_PRIMARY.scope((), load(missing)).await? {
             if let Some(stamp) = stamp {
                 table.insert(key, stamp, value.clone());
             }
@@ -64,8 +65,13 @@ impl Session {
         Ok(found)
     }
 
-    /// The stamp of what is read from now on; `None` in a transaction, which uses no cached values.
+    /// The stamp of what is read from now on; `None` where no cached value is used: in a transaction, and for removals at a
+    /// replica, whose times must not be later than the lists that it shows.
     fn stamp<K, V>(&self, table: &LookupTable<K, V>) -> Option<CacheStamp> {
-        matches!(self.source, ConnectionSource::Database(..)).then(|| self.shared.lookups.stamp(table.kind))
+        match (&self.source, table.kind) {
+            (ConnectionSource::Transaction(_), _)
+            | (ConnectionSource::Database(_, PoolUse::Replica(_)), CacheKind::Removal) => None,
+            (ConnectionSource::Database(..), kind) => Some(self.shared.lookups.stamp(kind)),
+        }
     }
 }

@@ -126,6 +126,15 @@ impl IdSpaces for Session {
         }
         Ok(())
     }
+
+    async fn raise_all(&self, id: i64) -> Result<()> {
+        let tables = TABLES.iter().map(|(space, _)| *space);
+        let kinds = SpaceKind::NAMES.iter().chain(ComponentEntryKind::NAMES).copied();
+        for space in tables.chain(kinds) {
+            self.raise(space, id).await?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

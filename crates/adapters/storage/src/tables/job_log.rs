@@ -10,9 +10,7 @@ use crate::optional::filter_some;
 use crate::schema::{api_clients, jobs, users};
 use crate::session::{ExecuteExt, LoadRowsExt, Session};
 use async_trait::async_trait;
-use civitas_jobs::{
-    JobAnswer, JobClient, JobDetail, JobLog, JobLogFilter, JobPayload, JobStatus, JobUser, LoggedJob,
-};
+use civitas_jobs::{JobAnswer, JobClient, JobDetail, JobLog, JobLogFilter, JobPayload, JobUser, LoggedJob};
 use civitas_kernel::{ClientId, JobId, LogPage, LogRequest, OrganizationId, Result, UserId};
 use diesel::dsl::IntoBoxed;
 use diesel::prelude::*;
@@ -139,8 +137,7 @@ impl JobLog for Session {
         let Some(DetailRow { row, answer, due_at, payload }) = row else { return Ok(None) };
         let names = self.names_of(&[&row]).await?;
         let answer = JobAnswer::from(answer);
-        let has_ended = matches!(answer.summary.status, JobStatus::Completed | JobStatus::Failed);
-        let request = (!has_ended).then_some(payload.0.command);
+        let request = (!answer.summary.status.has_ended()).then_some(payload.0.command);
         Ok(Some(JobDetail { job: names.logged(row), answer, due_at, request }))
     }
 

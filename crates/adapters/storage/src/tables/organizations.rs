@@ -2,7 +2,7 @@
 
 pub(super) mod hosts;
 
-use crate::columns::{self, Condition, columns};
+use crate::columns::{self, Condition, EnumColumn, columns};
 use crate::engine::{Conn, Db};
 use crate::filter::{FilterColumn, column_condition, containing};
 use crate::list_pages::{in_order, page_of};
@@ -14,7 +14,7 @@ use civitas_kernel::records::{Change, Entity};
 use civitas_kernel::text::{fold_case, nfc};
 use civitas_kernel::{Error, Locale, Locales, OrganizationId, Page, PageRequest, Result, Translated};
 use civitas_organizations::{
-    Features, HostMatch, Organization, OrganizationField, OrganizationFilter, OrganizationQuery,
+    Features, HostMatch, MoveState, Organization, OrganizationField, OrganizationFilter, OrganizationQuery,
     OrganizationStore, RegistrationMode, Tenant,
 };
 use diesel::dsl::sql;
@@ -322,6 +322,13 @@ impl OrganizationStore for Session {
             .filter(organization_hosts::state.eq(PENDING))
             .set(organization_hosts::state.eq(FAILED))
             .done_on(self.write())
+            .await
+    }
+
+    async fn set_move_state(&self, id: OrganizationId, state: Option<MoveState>) -> Result<()> {
+        diesel::update(organizations::table.find(id.0).filter(organizations::deleted_at.is_null()))
+            .set(organizations::move_state.eq(state.map(EnumColumn)))
+            .change_on(self.write())
             .await
     }
 

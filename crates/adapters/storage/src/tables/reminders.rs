@@ -56,7 +56,8 @@ impl ReminderStore for Session {
             .filter(meetings::start_time.le(until))
             .filter(not(exists(sent)))
             .filter(sql::<Bool>(
-                "meetings.organization_id NOT IN (SELECT id FROM organizations WHERE deleted_at IS NOT NULL)",
+                "meetings.organization_id NOT IN (SELECT id FROM organizations WHERE deleted_at IS NOT NULL \
+                 OR move_state IN ('left', 'arriving'))",
             ))
             .order((meetings::start_time, meetings::id))
             .limit(limit)

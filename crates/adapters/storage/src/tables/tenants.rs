@@ -6,7 +6,7 @@ use crate::engine::Db;
 use crate::schema::{organization_hosts, organizations};
 use crate::session::{LoadRowsExt, Session};
 use civitas_kernel::{Locale, Locales, OrganizationId, Result, TimeZone, Translated};
-use civitas_organizations::{Features, HostMatch, Tenant};
+use civitas_organizations::{Features, HostMatch, MoveState, Tenant};
 use diesel::prelude::*;
 
 #[derive(Queryable, Selectable)]
@@ -21,6 +21,7 @@ struct TenantRow {
     reference_prefix: String,
     max_attachment_bytes: i64,
     time_zone: String,
+    move_state: Option<EnumColumn<MoveState>>,
 }
 
 impl TenantRow {
@@ -36,6 +37,7 @@ impl TenantRow {
             reference_prefix: self.reference_prefix,
             max_attachment_bytes: self.max_attachment_bytes,
             time_zone: TimeZone::from_name(&self.time_zone),
+            move_state: self.move_state.map(|state| state.0),
         }
     }
 }

@@ -165,22 +165,21 @@ impl TextCondition {
     /// The same: all records whose texts satisfy it are found first.
     pub(crate) fn matches_by_index<QS: 'static>(&self) -> Condition<QS> {
         let begin = format!("{} IN (SELECT record_texts.record_id FROM", self.id);
-        Box::new(match self.index.as_ref().and_then(|index| index.query.clone()) {
-            Some(query) => {
-                let words = format!(
-                    "{begin} record_words CROSS JOIN record_texts ON record_texts.id = record_words.rowid \
-                     WHERE record_words MATCH ? AND ? \
-                     UNION ALL SELECT record_texts.record_id FROM {} AND ? AND ?)",
-                    dialect::UNINDEXED_TEXTS
-                );
-                let scope = || self.is_in_scope(true);
-                SqlTemplate::condition(words, vec![text(query), scope(), scope(), self.compared(false)])
-            }
-            None => SqlTemplate::condition(
-                format!("{begin} record_texts WHERE ? AND ?)"),
-                vec![self.is_in_scope(self.index.is_none()), self.compared(true)],
-            ),
-        })
+        if let Some(query) = self.index.as_ref().and_then(|index| index.query.clone()) {
+            let words = format!(
+                "{begin} record_words CROSS JOIN record_texts ON record_texts.id = record_words.rowid \
+                 WHERE record_words MATCH ? AND ? \
+                 UNION ALL SELECT record_texts.record_id FROM {} AND ? AND ?)",
+                dialect::UNINDEXED_TEXTS
+            );
+            let scope = || self.is_in_scope(true);
+            let values = vec![text(query), scope(), scope(), self.compared(false)];
+            return Box::new(SqlTemplate::condition(words, values));
+        }
+        let is_scan = self.index.is_none();
+        let end = if is_scan { dialect::TEXT_SCAN[1] } else { "" };
+        let words = format!("{begin} record_texts WHERE ? AND ?{end})");
+        Box::new(SqlTemplate::condition(words, vec![self.is_in_scope(is_scan), self.compared(true)]))
     }
 
     /// Whether a row of `record_texts` is of the organization and kind, by the index of these columns or without it.
@@ -202,19 +201,20 @@ impl TextCondition {
             TextComparison::Contain(parts) => {
                 let scope = self.index.as_ref().and_then(|index| index.scope.clone()).filter(|_| is_found);
                 of_each(" OR ", &|column| match &scope {
-                    None => contains(column, parts),
+                    None => contains(&scanned(column), parts),
                     Some(scope) => {
-                        let in_scope = contains(column, std::slice::from_ref(scope));
-                        joined(vec![in_scope, contains(column, parts)], " AND ")
+                        let column = format!("record_texts.{column}");
+                        let in_scope = contains(&column, std::slice::from_ref(scope));
+                        joined(vec![in_scope, contains(&column, parts)], " AND ")
                     }
                 })
             }
             TextComparison::ContainNone(parts) => {
-                let none = of_each(" OR ", &|column| contains(column, parts));
+                let none = of_each(" OR ", &|column| contains(&scanned(column), parts));
                 sql("? AND NOT ?", vec![of_each(" OR ", &|column| is_empty(column, "<>")), none])
             }
             TextComparison::Like(pattern) => of_each(" OR ", &|column| {
-                let like = format!("record_texts.{column} LIKE ? ESCAPE '\\'");
+                let like = format!("{} LIKE ? ESCAPE '\\'", scanned(column));
                 sql(like, vec![text(pattern.clone())])
             }),
             TextComparison::Empty(true) => of_each(" AND ", &|column| is_empty(column, "=")),
@@ -228,11 +228,16 @@ fn is_empty(column: &str, operator: &str) -> BoxedSql {
     sql(format!("record_texts.{column} {operator} record_texts.scope"), Vec::new())
 }
 
+/// A text that is compared without an index.
+fn scanned(column: &str) -> String {
+    format!("record_texts.{column}{}", dialect::TEXT_SCAN[0])
+}
+
 /// Whether a text contains one of these.
 fn contains(column: &str, parts: &[String]) -> BoxedSql {
     let [begin, between, end] = dialect::CONTAINS;
     let one = |part: &String| {
-        let column = format!("{begin}record_texts.{column}{between}?{end}");
+        let column = format!("{begin}{column}{between}?{end}");
         sql(column, vec![text(dialect::contains_operand(part))])
     };
     joined(parts.iter().map(one).collect(), " OR ")

@@ -384,6 +384,7 @@ mod tests {
         let settings = DatabaseSettings {
             url: "postgres://nora@127.0.0.1:1/city".to_owned(),
             pooler_url: None,
+            read_url: None,
             pool_size: 1,
             wait: std::time::Duration::from_secs(1),
             locales: civitas_kernel::Locales::standard(),

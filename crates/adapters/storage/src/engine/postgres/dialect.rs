@@ -86,6 +86,9 @@ pub const IN_CORRELATED_ROWS: (&str, &str) = ("= ANY(ARRAY(", "))");
 /// trip and always in this order, which prevents deadlocks: a change of the minimum of votes locks the component, then
 /// changes the counts of its proposals. The values are the organization, the proposal, the user.
 ///
+/// The voters of one proposal take turns: an advisory lock of its own. Without it each change of the row's number of votes
+/// would wake all voters who wait for the row, which find it locked again by the next one.
+///
 /// With a minimum of votes, a vote also changes the counts of the user's other proposals. Two voters would lock these
 /// against each other, so the voters of such a component take turns: an advisory lock, whose number is the negative id of
 /// the component. It is taken only if the locked settings have a minimum, which no row lock of one statement could do.
@@ -95,7 +98,8 @@ pub const LOCK_VOTES: Option<&str> = Some(
          WHERE proposals.organization_id = $1 AND proposals.id = $2 AND components.organization_id = $1 \
          AND components.id = proposals.component_id FOR SHARE OF components), \
      turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(-id) FROM component \
-         WHERE settings -> 'minimum_votes_per_user' > '0'), \
+         WHERE settings -> 'minimum_votes_per_user' > '0' \
+         UNION ALL SELECT pg_advisory_xact_lock(1, ($2 % 2147483647)::int) FROM component), \
      proposal AS MATERIALIZED (SELECT proposals.id FROM (SELECT count(*) FROM turn) AS turns, proposals \
          WHERE proposals.organization_id = $1 AND proposals.id = $2 AND EXISTS (SELECT FROM component) \
          FOR UPDATE OF proposals) \
@@ -115,6 +119,17 @@ pub const GREATEST: &str = "greatest";
 
 /// The time of the database; `None` where it is that of this process.
 pub const DATABASE_TIME: Option<&str> = Some("clock_timestamp()");
+
+/// Selects the position up to which standbys can have the log of this server, and which database it is.
+pub const PRIMARY_STATE: &str = "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint, \
+     system_identifier || '/' || current_database() FROM pg_control_system()";
+
+/// Selects the position up to which a standby shows the log, null for another server, and which database it is.
+pub const REPLICA_STATE: &str = "SELECT (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() - '0/0' END)::bigint, \
+     system_identifier || '/' || current_database() FROM pg_control_system()";
+
+/// Selects the position of the log after what was committed. With `synchronous_commit = off` a commit is not written yet.
+pub const LOG_POSITION: &str = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint";
 
 /// The size of the database in bytes.
 pub const DATABASE_BYTES: &str = "pg_database_size(current_database())";
@@ -167,6 +182,10 @@ pub const CONTAINS: [&str; 3] = ["", " LIKE ", ""];
 pub fn contains_operand(part: &str) -> String {
     crate::filter::containing(part)
 }
+
+/// What a subquery that scans texts has after each column, so that a plan for any values does not take the index of trigrams
+/// for short terms; and at its end, so that it is run once and not for each record in the order of the list.
+pub const TEXT_SCAN: [&str; 2] = [" || ''", " OFFSET 0"];
 
 /// How an index finds the texts of a scope of which one of some columns contains one of some parts, each of a trigram or more.
 #[expect(clippy::unnecessary_wraps, reason = "on SQLite some texts have no index")]

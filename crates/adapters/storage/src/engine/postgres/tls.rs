@@ -12,6 +12,7 @@ use rustls::{ClientConfig, RootCertStore};
 use std::convert::Infallible;
 use std::error::Error;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -95,12 +96,17 @@ async fn establish(
 }
 
 /// The address with each of its hosts alone.
-fn urls_of_hosts(url: &str) -> Vec<String> {
+pub fn urls_of_hosts(url: &str) -> Vec<String> {
+    let hosts = hosts_of(url);
+    let (before, after) = (&url[..hosts.start], &url[hosts.end..]);
+    url[hosts].split(',').map(|host| format!("{before}{host}{after}")).collect()
+}
+
+/// Where the hosts are in an address.
+pub fn hosts_of(url: &str) -> Range<usize> {
     let begin = url.find("://").map_or(0, |at| at + 3);
     let end = url[begin..].find(['/', '?']).map_or(url.len(), |at| begin + at);
-    let begin = url[begin..end].rfind('@').map_or(begin, |at| begin + at + 1);
-    let (before, after) = (&url[..begin], &url[end..]);
-    url[begin..end].split(',').map(|host| format!("{before}{host}{after}")).collect()
+    url[begin..end].rfind('@').map_or(begin, |at| begin + at + 1)..end
 }
 
 async fn establish_one(

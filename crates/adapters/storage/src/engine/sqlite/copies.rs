@@ -196,6 +196,7 @@ mod tests {
         let settings = DatabaseSettings {
             url: format!("sqlite://{}", directory.join(name).display()),
             pooler_url: None,
+            read_url: None,
             pool_size: 1,
             wait: Duration::from_secs(1),
             locales: Locales::standard(),

@@ -130,6 +130,11 @@ pub const GREATEST: &str = "max";
 /// The time of the database; `None` where it is that of this process.
 pub const DATABASE_TIME: Option<&str> = None;
 
+/// Select the states of a primary and of a replica, and the position of a log: there are no replicas.
+pub const PRIMARY_STATE: &str = "SELECT NULL, ''";
+pub const REPLICA_STATE: &str = PRIMARY_STATE;
+pub const LOG_POSITION: &str = "SELECT 0";
+
 /// The size of the database in bytes.
 pub const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
@@ -184,6 +189,9 @@ pub const CONTAINS: [&str; 3] = ["instr(", ", ", ") > 0"];
 pub fn contains_operand(part: &str) -> String {
     part.to_owned()
 }
+
+/// What a subquery that scans texts has after each column and at its end: no other plan is possible.
+pub const TEXT_SCAN: [&str; 2] = ["", ""];
 
 /// How an index finds the texts of a scope of which one of these columns contains one of these parts, each of a trigram or
 /// more. Names of users are not in the index.

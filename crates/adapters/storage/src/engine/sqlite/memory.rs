@@ -32,7 +32,7 @@ pub async fn in_memory() -> Result<Arc<dyn Store>> {
     let pool = opened.map_err(Error::internal)?.map_err(Error::Internal)?;
     let pools = Pools { reader: pool.clone(), searcher: None, writer: Writer::new(pool, WAIT) };
     let pools = ProcessPools { requests: pools.clone(), background: pools };
-    Ok(Arc::new(Session::new(pools, changes, Locales::standard(), clock::now)))
+    Ok(Arc::new(Session::new((pools, None), changes, Locales::standard(), clock::now)))
 }
 
 /// The address of a database that nobody else opens.

@@ -22,6 +22,7 @@ impl Fixture {
         let settings = DatabaseSettings {
             url: format!("sqlite://{}", directory.path().join("civitas.db").display()),
             pooler_url: None,
+            read_url: None,
             pool_size: 2,
             wait: Duration::from_secs(20),
             locales: Locales::standard(),

@@ -52,6 +52,8 @@ pub(in crate::tables) struct SummaryRow {
 pub(in crate::tables) struct JobAnswerRow {
     #[diesel(embed)]
     summary: SummaryRow,
+    api_client_id: i64,
+    user_id: Option<i64>,
     result: Option<JsonColumn<Box<RawValue>>>,
     error_class: Option<String>,
     error_message: Option<String>,
@@ -100,7 +102,8 @@ impl From<JobAnswerRow> for JobAnswer {
             details: row.error_details.map(|details| details.0).unwrap_or_default(),
         });
         let result = row.result.map(|result| Box::<str>::from(result.0).into_string());
-        Self { summary: row.summary.into(), result, failure }
+        let owner = JobOwner { client: ClientId(row.api_client_id), user: row.user_id.map(UserId) };
+        Self { owner, summary: row.summary.into(), result, failure }
     }
 }
 
